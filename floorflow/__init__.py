@@ -1,0 +1,3 @@
+"""floorflow: from a quantised network to a legal multi-die FPGA floorplan."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""Hardware engines, the streams between them, and their grouping into modules. Imports no stage."""

@@ -1,0 +1,114 @@
+"""The Dataflow: engines joined by streams, before folding, and the options that fold them.
+
+Engines carry FINN's own attribute names and values (`MW`, `MH`, `IFMChannels`, ...), so that what a user sees
+here is what FINN's configuration files say. Folding attributes (`PE`, `SIMD`, memory styles) are not in
+``Engine.attributes``: they are the choice, an `Option`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from floorflow.resources import Resources
+
+AttributeValue = int | str | tuple[int, ...]
+Attributes = Mapping[str, AttributeValue]
+
+HOST_PREFIX = "host:"
+"""Channel ends outside the network are ``host:in0``, ``host:out0``, ..."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """One hardware engine of the pipeline.
+
+    ``kind`` is FINN's op type (``MVAU_hls``); ``operation`` names the Network operation that it computes.
+    Bit widths are of one stream element; ``weight_bits`` is 0 for kinds without weights.
+    """
+
+    name: str
+    kind: str
+    operation: str
+    attributes: Attributes
+    weight_bits: int
+    input_bits: int
+    output_bits: int
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A stream of tensor elements from one engine's output port to another's input port, or to the host.
+
+    ``elements`` is the number of tensor elements a frame, ``last_dimension`` the innermost size that folding
+    must divide, ``element_bits`` the width of one element.
+    """
+
+    source: str
+    source_port: int
+    target: str
+    target_port: int
+    elements: int
+    last_dimension: int
+    element_bits: int
+
+    @property
+    def from_host(self) -> bool:
+        """Whether the stream enters the network."""
+        return self.source.startswith(HOST_PREFIX)
+
+    @property
+    def to_host(self) -> bool:
+        """Whether the stream leaves the network."""
+        return self.target.startswith(HOST_PREFIX)
+
+
+@dataclass(frozen=True)
+class Dataflow:
+    """Engines in topological order and the streams between them."""
+
+    name: str
+    engines: tuple[Engine, ...]
+    streams: tuple[Stream, ...]
+    notes: tuple[str, ...] = ()
+    """What was assumed while reading and lowering, for `inspect` and the plan's warnings."""
+
+    def engine(self, name: str) -> Engine:
+        """Return the engine of that name."""
+        return next(engine for engine in self.engines if engine.name == name)
+
+
+@dataclass(frozen=True)
+class Option:
+    """One legal folding of one engine: the attributes it sets, what it costs and how wide its ports are.
+
+    ``folding`` holds FINN attribute names (``PE``, ``SIMD``, ``mem_mode``, ...). ``cycles`` is the initiation
+    interval for one frame. Widths are in bits, un-padded, one entry a port.
+    """
+
+    folding: Attributes
+    cycles: int
+    resources: Resources
+    input_widths_bits: tuple[int, ...]
+    output_widths_bits: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class FoldedEngine:
+    """An engine with the option that folding chose for it."""
+
+    engine: Engine
+    option: Option
+
+
+@dataclass(frozen=True)
+class FoldedDataflow:
+    """A Dataflow in which every engine has an option."""
+
+    dataflow: Dataflow
+    options: Mapping[str, Option]
+
+    @property
+    def interval_cycles(self) -> int:
+        """Initiation interval of the pipeline: the slowest engine's cycles."""
+        return max(option.cycles for option in self.options.values())
