@@ -12,6 +12,7 @@ def asset_folder(name: str) -> Path:
     ------
     FileNotFoundError
         If neither the wheel nor a source tree holds it (a broken installation).
+
     """
     package = Path(__file__).resolve().parent
     for candidate in (package / "_assets" / name, package.parent / name):

@@ -1,0 +1,5 @@
+"""``python -m floorflow``."""
+
+from floorflow.cli import main
+
+main()

@@ -1,0 +1,1 @@
+"""Backends: how engines of one generator are lowered, folded and priced."""

@@ -1,0 +1,96 @@
+"""VVAU_hls and VVAU_rtl: depthwise convolution, one kernel for each channel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+from floorflow.backends.finn.attributes import Reader
+from floorflow.backends.finn.kinds.kind import Choice, Folding, divisors
+from floorflow.backends.finn.kinds.weighted import Weighted, read_weighted, styled, versal_dsp
+from floorflow.backends.finn.memory import ceil_divide, finn_depthwise_bram18, uram_blocks
+from floorflow.dataflow.model import Attributes
+from floorflow.resources import Resources
+from floorflow.technology import Technology
+
+
+@dataclass(frozen=True, slots=True)
+class DepthwiseUnit:
+    """One VVAU of ``channels`` kernels with ``taps`` weights each, ``pixels`` outputs a channel and frame."""
+
+    hls: bool
+    channels: int
+    taps: int
+    pixels: int
+    part: Weighted
+
+    @property
+    def cycles(self) -> int:
+        """Initiation interval for one frame."""
+        return self.channels * self.taps // self.part.pe // self.part.simd * self.pixels
+
+    @property
+    def input_widths_bits(self) -> tuple[int, ...]:
+        """Width of the one input, channels interleaved."""
+        return (self.part.input_bits * self.part.simd * self.part.pe,)
+
+    @property
+    def output_widths_bits(self) -> tuple[int, ...]:
+        """Width of the one output."""
+        return (self.part.output_bits * self.part.pe,)
+
+    def finn_resources(self, technology: Technology) -> Resources:
+        """Return FINN main's estimate."""
+        part = self.part
+        decoupled = part.mem_mode == "internal_decoupled"
+        bram18 = uram = 0
+        in_luts = (decoupled and part.ram_style in {"distributed", "ultra"}) or (
+            part.ram_style == "auto" and part.depth <= 128
+        )
+        if not in_luts and not part.finn_memory_is_free():
+            bram18 = finn_depthwise_bram18(part.word_bits, part.depth)
+        if decoupled and part.ram_style == "ultra":
+            uram = uram_blocks(part.word_bits, part.depth)
+        return Resources(lut=self._finn_luts(), bram18=bram18, uram=uram, dsp=self._finn_dsp(technology))
+
+    def _finn_luts(self) -> int:
+        if not self.hls:
+            return 0
+        part = self.part
+        thresholds = part.threshold_bits * (self.channels / part.pe / 64 + 1) if part.thresholds else 0
+        return part.finn_compute_luts(part.finn_multiplier_luts(), thresholds)
+
+    def _finn_dsp(self, technology: Technology) -> int:
+        part = self.part
+        if self.hls:
+            return part.pe * ceil_divide(part.operand_bits, 48) if part.res_type == "dsp" else 0
+        versal = versal_dsp(part.pe, part.simd, technology)
+        return part.pe * part.simd if versal is None else versal
+
+    def own_resources(self, technology: Technology) -> Resources:
+        """Price it by floorflow's ``estimated`` model; a VVAU uses each input once, so it has no input buffer."""
+        if self.hls:
+            return self.part.own_hls(Resources())
+        return self.part.own_rtl(Resources(), self._finn_dsp(technology))
+
+
+@dataclass(frozen=True, slots=True)
+class Depthwise:
+    """The kinds VVAU_hls and VVAU_rtl."""
+
+    op_type: str
+
+    def unit(self, attributes: Attributes) -> DepthwiseUnit:
+        """Read one VVAU."""
+        reader = Reader(self.op_type, attributes)
+        channels, taps = reader.integer("Channels"), prod(reader.pair("Kernel"))
+        part = read_weighted(reader, taps, channels * taps, channels)
+        return DepthwiseUnit(self.op_type.endswith("_hls"), channels, taps, prod(reader.pair("Dim")), part)
+
+    def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:
+        """Yield PE | Channels with SIMD 1: more needs a parallel window before it, which is another engine's choice."""
+        reader = Reader(self.op_type, attributes)
+        channels, taps = reader.integer("Channels"), prod(reader.pair("Kernel"))
+        for pe in divisors(channels):
+            yield from styled(reader, choice, {"PE": pe, "SIMD": 1}, channels * taps // pe, channels // pe)

@@ -1,0 +1,120 @@
+"""MVAU_hls and MVAU_rtl: matrix times vector, for convolutions (after a window) and fully connected layers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil
+
+from floorflow.backends.finn import estimated
+from floorflow.backends.finn.attributes import Reader
+from floorflow.backends.finn.kinds.kind import Choice, Folding, divisors
+from floorflow.backends.finn.kinds.weighted import Weighted, dsp_lanes, read_weighted, styled, versal_dsp
+from floorflow.backends.finn.memory import ceil_divide, finn_weight_bram18, ram_luts, uram_blocks
+from floorflow.dataflow.model import Attributes
+from floorflow.resources import Resources
+from floorflow.technology import Technology
+
+MAX_HLS_INPUT_FOLD = 1024
+"""FINN asserts SIMD >= MW / 1024 in HLS: the input buffer is partitioned completely."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixVectorUnit:
+    """One MVAU: ``width`` x ``height`` weights, ``pixels`` vectors a frame."""
+
+    hls: bool
+    width: int
+    height: int
+    pixels: int
+    part: Weighted
+
+    @property
+    def cycles(self) -> int:
+        """Initiation interval for one frame."""
+        return (self.height // self.part.pe) * (self.width // self.part.simd) * self.pixels
+
+    @property
+    def input_widths_bits(self) -> tuple[int, ...]:
+        """Width of the one input."""
+        return (self.part.input_bits * self.part.simd,)
+
+    @property
+    def output_widths_bits(self) -> tuple[int, ...]:
+        """Width of the one output."""
+        return (self.part.output_bits * self.part.pe,)
+
+    def finn_resources(self, technology: Technology) -> Resources:
+        """Return FINN main's estimate."""
+        part = self.part
+        decoupled = part.mem_mode == "internal_decoupled"
+        bram18 = uram = 0
+        if not part.finn_memory_is_free():
+            if not (decoupled and part.ram_style in {"distributed", "ultra"}):
+                bram18 = finn_weight_bram18(part.word_bits, part.depth)
+            if not decoupled or part.ram_style == "ultra":
+                uram = uram_blocks(part.word_bits, part.depth)
+        if self.hls:
+            lut = part.finn_compute_luts(part.finn_multiplier_luts(), self._finn_threshold_luts())
+            dsp = part.pe * part.simd * ceil_divide(part.operand_bits, 48) if part.res_type == "dsp" else 0
+        else:
+            lut = 0
+            versal = versal_dsp(part.pe, part.simd, technology)
+            dsp = ceil_divide(part.pe, 4) * part.simd if versal is None else versal
+        return Resources(lut=lut, bram18=bram18, uram=uram, dsp=dsp)
+
+    def _finn_threshold_luts(self) -> int:
+        if not self.part.thresholds or self.part.ram_style_thresholds != "distributed":
+            return 0
+        return self.part.threshold_bits * (ceil(self.part.output_folds / 64) + 1)
+
+    def own_resources(self, technology: Technology) -> Resources:
+        """Price it by floorflow's ``estimated`` model."""
+        if self.hls:
+            return self.part.own_hls(self._hls_buffer())
+        versal = versal_dsp(self.part.pe, self.part.simd, technology)
+        packed = ceil_divide(self.part.pe, dsp_lanes(self.part)) * self.part.simd
+        return self.part.own_rtl(self._rtl_buffer(), packed if versal is None else versal)
+
+    def _hls_buffer(self) -> Resources:
+        """Input vector in flip-flops behind a multiplexer, kept while one vector is used for more than one row."""
+        if self.part.output_folds == 1:
+            return Resources()
+        bits, words = self.width * self.part.input_bits, self.width // self.part.simd
+        return estimated.rounded(
+            estimated.BUFFER_LUT_PER_BIT * bits + estimated.BUFFER_LUT_PER_WORD * words,
+            estimated.BUFFER_FF_PER_BIT * bits,
+        )
+
+    def _rtl_buffer(self) -> Resources:
+        """Replay buffer in LUTRAM."""
+        if self.part.output_folds == 1:
+            return Resources()
+        word_bits = self.part.input_bits * self.part.simd
+        return Resources(lut=ram_luts(word_bits, self.width // self.part.simd), ff=2 * word_bits)
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixVector:
+    """The kinds MVAU_hls and MVAU_rtl."""
+
+    op_type: str
+
+    def unit(self, attributes: Attributes) -> MatrixVectorUnit:
+        """Read one MVAU."""
+        reader = Reader(self.op_type, attributes)
+        width, height = reader.integer("MW"), reader.integer("MH")
+        part = read_weighted(reader, width, width * height, height)
+        return MatrixVectorUnit(self.op_type.endswith("_hls"), width, height, reader.pixels(), part)
+
+    def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:
+        """Yield SIMD | MW, PE | MH, and for each how weights, multipliers and thresholds may be built."""
+        reader = Reader(self.op_type, attributes)
+        width, height = reader.integer("MW"), reader.integer("MH")
+        least_simd = width / MAX_HLS_INPUT_FOLD if self.op_type.endswith("_hls") else 1
+        for simd in divisors(width):
+            if simd < least_simd:
+                continue
+            for pe in divisors(height):
+                depth = width * height // (pe * simd)
+                yield from styled(reader, choice, {"PE": pe, "SIMD": simd}, depth, height // pe)

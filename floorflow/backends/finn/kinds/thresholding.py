@@ -1,0 +1,200 @@
+"""Thresholding_rtl and Thresholding_hls: quantised activations that stand alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from floorflow.backends.finn import estimated
+from floorflow.backends.finn.attributes import Reader
+from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, Choice, Folding, divisors
+from floorflow.backends.finn.memory import block_ram18, ceil_divide, rom_luts, uram_blocks
+from floorflow.dataflow.model import Attributes
+from floorflow.resources import Resources
+from floorflow.technology import Technology
+
+_PRIMITIVES = (
+    ("URAM", 72, 4096),
+    ("URAM", 36, 8192),
+    ("URAM", 18, 16384),
+    ("URAM", 9, 32768),
+    ("BRAM18", 36, 512),
+    ("BRAM18", 18, 1024),
+    ("BRAM18", 9, 2048),
+    ("LUTRAM", 1, 64),
+)
+"""FINN's memory primitives; it uses the Versal list for every part."""
+
+ALL_LUT_TRIGGER, BLOCK_TRIGGER = 1 << 20, 512
+"""``depth_trigger_bram`` that keeps every stage in LUTs, and one that puts stages of 512 words in block RAM."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdingUnit:
+    """One thresholding engine; ``folds`` is channels / PE, ``steps`` thresholds a channel."""
+
+    pe: int
+    folds: int
+    pixels: int
+    steps: int
+    input_bits: int
+    threshold_bits: int
+    output_bits: int
+
+    @property
+    def cycles(self) -> int:
+        """Initiation interval for one frame."""
+        return self.pixels * self.folds
+
+    @property
+    def input_widths_bits(self) -> tuple[int, ...]:
+        """Width of the one input."""
+        return (self.input_bits * self.pe,)
+
+    @property
+    def output_widths_bits(self) -> tuple[int, ...]:
+        """Width of the one output."""
+        return (self.output_bits * self.pe,)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchingUnit(ThresholdingUnit):
+    """Thresholding_rtl: binary search, one stage and one memory for each output bit."""
+
+    uniform: bool
+    bram_trigger: int
+    uram_trigger: int
+
+    def stages(self) -> tuple[tuple[int, int], ...]:
+        """Width and depth of each stage's memory, of one PE."""
+        if self.uniform:
+            return tuple((self.output_bits - x, self.folds << x) for x in range(1, self.output_bits))
+        return tuple((self.threshold_bits, self.folds << x) for x in range(self.output_bits))
+
+    def finn_resources(self, technology: Technology) -> Resources:  # noqa: ARG002 - FINN assumes Versal's memories
+        """Return FINN main's estimate: the primitive that wastes least for each stage; its block RAM is always 0."""
+        found = [self._finn_stage(width, depth) for width, depth in self.stages()]
+        lut, uram = (sum(count for name, count in found if name == kind) for kind in ("LUTRAM", "URAM"))
+        return Resources(lut=lut * self.pe, uram=uram * self.pe)
+
+    def _finn_stage(self, width: int, depth: int) -> tuple[str, int]:
+        allowed = {"URAM", "BRAM18", "LUTRAM"}
+        if self.bram_trigger or self.uram_trigger:
+            if self.bram_trigger <= depth < self.uram_trigger:
+                allowed = {"BRAM18"}
+            elif depth >= self.uram_trigger:
+                allowed = {"URAM"}
+        return min(
+            (
+                (name, ceil_divide(width, w) * ceil_divide(depth, d), w * d)
+                for name, w, d in _PRIMITIVES
+                if name in allowed
+            ),
+            key=lambda item: item[1] * item[2],
+        )[:2]
+
+    def own_resources(self, technology: Technology) -> Resources:  # noqa: ARG002 - no family differs
+        """Price it by floorflow's ``estimated`` model: comparators and pipeline for each stage, memory in LUTs or block RAM."""
+        bits = self.output_bits * self.input_bits * self.pe
+        lut = estimated.THRESHOLD_RTL_LUT + estimated.THRESHOLD_RTL_LUT_PER_BIT * bits
+        ff = estimated.THRESHOLD_RTL_FF_PER_BIT * bits + self.pe * self.output_bits**2
+        bram18 = 0
+        for width, depth in self.stages():
+            if self.bram_trigger and depth >= self.bram_trigger:
+                bram18 += self.pe * block_ram18(width, depth)
+            else:
+                words = 0.5 if depth <= 32 else ceil_divide(depth, 64)
+                lut += estimated.THRESHOLD_RTL_MEMORY * self.pe * width * words
+        return estimated.rounded(lut, ff, bram18=bram18)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparingUnit(ThresholdingUnit):
+    """Thresholding_hls: every threshold of a channel is compared at once."""
+
+    mem_mode: str
+    ram_style: str
+
+    def finn_resources(self, technology: Technology) -> Resources:  # noqa: ARG002 - the same on every family
+        """Return FINN main's estimate, which prices input bits where thresholds are stored."""
+        bits = self.input_bits * self.pe
+        if self.folds == 1:
+            return Resources(lut=bits)
+        if self.ram_style == "distributed":
+            return Resources(lut=bits + rom_luts(bits, self.folds))
+        return Resources(lut=bits, bram18=ceil_divide(bits, 16) * ceil_divide(self.folds, 1024))
+
+    def own_resources(self, technology: Technology) -> Resources:  # noqa: ARG002 - no family differs
+        """Price it by floorflow's ``estimated`` model: comparators, register slices and the thresholds themselves."""
+        port_bits = self.pe * (self.input_bits + self.output_bits)
+        stored_bits = self.pe * self.threshold_bits * self.steps
+        logic = estimated.hls_unit(port_bits, stored_bits / 2)
+        if self.folds == 1:
+            return logic
+        streamer = Resources()
+        if self.mem_mode == "internal_decoupled":
+            streamer = estimated.rounded(estimated.STREAMER_LUT, estimated.STREAMER_FF_PER_BIT * stored_bits)
+        if self.ram_style == "distributed":
+            return logic + streamer + Resources(lut=rom_luts(stored_bits, self.folds))
+        if self.ram_style == "ultra":
+            return logic + streamer + Resources(uram=uram_blocks(stored_bits, self.folds))
+        return logic + streamer + Resources(bram18=block_ram18(stored_bits, self.folds))
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholding:
+    """The kinds Thresholding_rtl and Thresholding_hls."""
+
+    op_type: str
+
+    def unit(self, attributes: Attributes) -> SearchingUnit | ComparingUnit:
+        """Read one thresholding engine."""
+        reader = Reader(self.op_type, attributes)
+        pe, output_bits = reader.integer("PE"), reader.bits("outputDataType")
+        shared = {
+            "pe": pe,
+            "folds": reader.integer("NumChannels") // pe,
+            "pixels": reader.pixels(),
+            "steps": reader.integer("numSteps", 2**output_bits - 1),
+            "input_bits": reader.bits("inputDataType"),
+            "threshold_bits": reader.bits("weightDataType"),
+            "output_bits": output_bits,
+        }
+        if self.op_type.endswith("_hls"):
+            mem_mode = reader.text("mem_mode", "internal_decoupled")
+            return ComparingUnit(
+                **shared, mem_mode=mem_mode, ram_style=reader.text("ram_style", "distributed")
+            )
+        return SearchingUnit(
+            **shared,
+            uniform=reader.integer("uniform_thres", 0) == 1,
+            bram_trigger=reader.integer("depth_trigger_bram", 0),
+            uram_trigger=reader.integer("depth_trigger_uram", 0),
+        )
+
+    def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:
+        """Yield PE | NumChannels and where the thresholds live."""
+        reader = Reader(self.op_type, attributes)
+        channels = reader.integer("NumChannels")
+        for pe in divisors(channels):
+            if not choice.styles_are_free:
+                yield {"PE": pe}
+            elif self.op_type.endswith("_hls"):
+                yield from self._hls_styles(reader, pe)
+            else:
+                deepest = channels // pe << reader.bits("outputDataType") - 1
+                yield {"PE": pe, "depth_trigger_bram": ALL_LUT_TRIGGER, "depth_trigger_uram": 0}
+                if deepest >= BLOCK_TRIGGER:
+                    yield {"PE": pe, "depth_trigger_bram": BLOCK_TRIGGER, "depth_trigger_uram": 0}
+
+    @staticmethod
+    def _hls_styles(reader: Reader, pe: int) -> Iterator[Folding]:
+        word_bits = pe * reader.bits("weightDataType") * reader.integer("numSteps", 1)
+        modes = (
+            ("internal_embedded", "internal_decoupled")
+            if word_bits <= MAX_STREAM_BITS
+            else ("internal_embedded",)
+        )
+        for mem_mode in modes:
+            for ram_style in ("distributed", "block"):
+                yield {"PE": pe, "mem_mode": mem_mode, "ram_style": ram_style}

@@ -1,0 +1,229 @@
+"""What matrix-vector and depthwise units share: multipliers, adders, weights, fused thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil, log2
+
+from floorflow.backends.finn import estimated
+from floorflow.backends.finn.attributes import Reader
+from floorflow.backends.finn.datatype import is_signed
+from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, Choice, Folding
+from floorflow.backends.finn.memory import FINN_EMBEDDED_LUT_DEPTH, block_ram18, ceil_divide, rom_luts
+from floorflow.resources import Resources
+from floorflow.technology import Technology
+
+DEFAULTS: Folding = {
+    "mem_mode": "internal_decoupled",
+    "ram_style": "auto",
+    "resType": "auto",
+    "runtime_writeable_weights": 0,
+}
+"""FINN's defaults of the attributes that say how a unit is built."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weighted:
+    """Attributes of one unit with weights; ``depth`` is the words of its weight memory, each PE*SIMD*W bits."""
+
+    pe: int
+    simd: int
+    weight_bits: int
+    input_bits: int
+    input_signed: bool
+    output_bits: int
+    declared_accumulator_bits: int
+    products_per_output: int
+    depth: int
+    output_folds: int
+    thresholds: bool
+    mem_mode: str
+    ram_style: str
+    ram_style_thresholds: str
+    res_type: str
+    writeable: bool
+
+    @property
+    def word_bits(self) -> int:
+        """Width of the weight memory."""
+        return self.pe * self.simd * self.weight_bits
+
+    @property
+    def operand_bits(self) -> int:
+        """Bits of one weight and one input."""
+        return self.weight_bits + self.input_bits
+
+    @property
+    def accumulator_bits(self) -> int:
+        """Accumulator width: as declared, or the worst case of the types if that is narrower."""
+        alpha = log2(self.products_per_output) + self.operand_bits - 1 - int(self.input_signed)
+        return min(self.declared_accumulator_bits, ceil(alpha + log2(1 + 2**-alpha) + 1))
+
+    @property
+    def threshold_bits(self) -> int:
+        """Bits of all thresholds of one output channel."""
+        return ((1 << self.output_bits) - 1) * self.accumulator_bits
+
+    def finn_memory_is_free(self) -> bool:
+        """Whether FINN counts neither block RAM nor UltraRAM for these weights: embedded in LUTs, or external."""
+        shallow = self.mem_mode == "internal_embedded" and self.depth <= FINN_EMBEDDED_LUT_DEPTH
+        return shallow or self.mem_mode == "external"
+
+    def finn_compute_luts(self, multiplier_luts: int, threshold_luts: float) -> int:
+        """FINN-R's LUT formula; ``threshold_luts`` of one PE."""
+        adders = self.operand_bits * (2 * self.simd - 1)
+        each = self.simd * multiplier_luts + adders + self.accumulator_bits + threshold_luts
+        decoupled = self.mem_mode == "internal_decoupled" and self.ram_style == "distributed"
+        embedded = self.mem_mode == "internal_embedded" and self.depth <= FINN_EMBEDDED_LUT_DEPTH
+        memory = rom_luts(self.word_bits, self.depth) if decoupled or embedded else 0
+        return int(300 + 1.1 * (self.pe * each) + memory)
+
+    def finn_multiplier_luts(self) -> int:
+        """LUTs of one multiplier in FINN's estimate."""
+        return 0 if self.res_type == "dsp" else estimated.multiplier_luts(self.weight_bits, self.input_bits)
+
+    def own_hls(self, input_buffer: Resources) -> Resources:
+        """Price an HLS unit around a given input buffer."""
+        adders = self.operand_bits * (2 * self.simd - 1)
+        macs = self.pe * self.simd
+        in_dsp = self.res_type == "dsp"
+        logic = self.pe * (
+            estimated.HLS_DSP_ADDER_LUT * adders
+            if in_dsp
+            else self.simd * estimated.multiplier_luts(self.weight_bits, self.input_bits)
+            + adders
+            + self.accumulator_bits
+        )
+        compute = estimated.rounded(
+            estimated.MVAU_HLS_LUT + logic,
+            estimated.MVAU_HLS_FF + estimated.MVAU_HLS_FF_PER_MAC_BIT * macs * self.operand_bits,
+            dsp=ceil_divide(self.operand_bits, 48) * macs + macs // 4 if in_dsp else 0,
+        )
+        return compute + input_buffer + self._own_thresholds() + self._own_weights()
+
+    def own_rtl(self, input_buffer: Resources, dsp: int) -> Resources:
+        """Price an RTL unit: lane correction and adder trees beside its DSP blocks."""
+        lut = estimated.RTL_LUT_PER_MAC_BIT * self.pe * self.simd * self.operand_bits
+        compute = estimated.rounded(
+            estimated.RTL_LUT + lut, estimated.RTL_LUT + estimated.RTL_FF_PER_LUT * lut, dsp=dsp
+        )
+        return compute + input_buffer + self._own_weights()
+
+    def _own_weights(self) -> Resources:
+        return estimated.weight_memory(
+            self.word_bits, self.depth, self.mem_mode, self.ram_style, writeable=self.writeable
+        )
+
+    def _own_thresholds(self) -> Resources:
+        if not self.thresholds:
+            return Resources()
+        share = estimated.THRESHOLD_LUT_SHARE
+        compare = self.pe * self.threshold_bits * share / 2
+        if self.output_folds == 1:
+            return estimated.rounded(compare, 0)
+        if self.ram_style_thresholds == "block":
+            return estimated.rounded(
+                compare, 0, bram18=self.pe * block_ram18(self.threshold_bits, self.output_folds)
+            )
+        stored = self.pe * rom_luts(self.threshold_bits, self.output_folds) * share / 2
+        return estimated.rounded(compare + stored, 0)
+
+
+def read_weighted(reader: Reader, products_per_output: int, weights: int, outputs: int) -> Weighted:
+    """Read the attributes common to MVAU and VVAU; ``weights`` and ``outputs`` are element counts."""
+    pe, simd = reader.integer("PE"), reader.integer("SIMD")
+    input_type = reader.text("inputDataType")
+    return Weighted(
+        pe=pe,
+        simd=simd,
+        weight_bits=reader.bits("weightDataType"),
+        input_bits=reader.bits("inputDataType"),
+        input_signed=is_signed(input_type),
+        output_bits=reader.bits("outputDataType"),
+        declared_accumulator_bits=reader.bits("accDataType", "INT32"),
+        products_per_output=products_per_output,
+        depth=weights // (pe * simd),
+        output_folds=outputs // pe,
+        thresholds=reader.integer("noActivation", 0) == 0,
+        mem_mode=reader.text("mem_mode", "internal_decoupled"),
+        ram_style=reader.text("ram_style", "auto"),
+        ram_style_thresholds=reader.text("ram_style_thresholds", "auto"),
+        res_type=reader.text("resType", "auto"),
+        writeable=reader.integer("runtime_writeable_weights", 0) == 1,
+    )
+
+
+def styled(reader: Reader, choice: Choice, size: Folding, depth: int, output_folds: int) -> Iterator[Folding]:
+    """Yield every way to build a unit of a given ``size`` (PE and SIMD).
+
+    A multiplication by one bit is a gate and never offered in DSP; embedded weights are offered where they become
+    LUTs (128 words at most); RTL units stream their weights and multiply in DSP.
+    """
+    if not choice.styles_are_free:
+        if _weights_fit(reader, {**size, **given_style(reader)}):
+            yield {**size, **given_style(reader)}
+        return
+    hls = reader.op_type.endswith("_hls")
+    for memory in _memories(hls, choice, depth):
+        if not _weights_fit(reader, {**size, **memory}):
+            continue
+        for multiplier in _multipliers(reader, hls):
+            for threshold in _threshold_styles(reader, hls, output_folds):
+                yield {**size, **memory, **multiplier, **threshold}
+
+
+def given_style(reader: Reader) -> Folding:
+    """Return the memory and variant attributes as the graph gives them, else FINN's defaults."""
+    given = {
+        name: reader.text(name, default) if isinstance(default, str) else reader.integer(name, default)
+        for name, default in DEFAULTS.items()
+    }
+    if reader.has("ram_style_thresholds"):
+        given["ram_style_thresholds"] = reader.text("ram_style_thresholds")
+    return given
+
+
+def _memories(hls: bool, choice: Choice, depth: int) -> Iterator[Folding]:
+    if hls and depth <= FINN_EMBEDDED_LUT_DEPTH:
+        yield {"mem_mode": "internal_embedded", "ram_style": "auto", "runtime_writeable_weights": 0}
+    for ram_style in ("block", "distributed"):
+        yield {"mem_mode": "internal_decoupled", "ram_style": ram_style, "runtime_writeable_weights": 0}
+    if choice.technology.has_uram and choice.allow_runtime_weights:
+        yield {"mem_mode": "internal_decoupled", "ram_style": "ultra", "runtime_writeable_weights": 1}
+
+
+def _multipliers(reader: Reader, hls: bool) -> Iterator[Folding]:
+    if hls:
+        yield {"resType": "lut"}
+    if not hls or min(reader.bits("weightDataType"), reader.bits("inputDataType")) > 1:
+        yield {"resType": "dsp"}
+
+
+def _threshold_styles(reader: Reader, hls: bool, output_folds: int) -> Iterator[Folding]:
+    if not hls or reader.integer("noActivation", 0) == 1:
+        yield {}
+        return
+    yield {"ram_style_thresholds": "distributed"}
+    if output_folds > 1:
+        yield {"ram_style_thresholds": "block"}
+
+
+def _weights_fit(reader: Reader, folding: Folding) -> bool:
+    """Whether HLS can express the weight words: of all PE if they are streamed, of one PE if embedded."""
+    if not reader.op_type.endswith("_hls"):
+        return True
+    elements = int(folding["SIMD"])
+    if folding["mem_mode"] != "internal_embedded":
+        elements *= int(folding["PE"])
+    return elements * reader.bits("weightDataType") <= MAX_STREAM_BITS
+
+
+def dsp_lanes(unit: Weighted) -> int:
+    """Multiplications by one input that FINN's RTL packs into one DSP48: 4 up to 4 bits, else 2."""
+    return 4 if unit.weight_bits <= 4 and unit.input_bits <= 4 else 2
+
+
+def versal_dsp(pe: int, simd: int, technology: Technology) -> int | None:
+    """DSP58 blocks, three products each; None on other families."""
+    return pe * ceil_divide(simd, 3) if technology.dsp_block == "DSP58" else None

@@ -1,0 +1,93 @@
+"""Every legal folding of an engine that no other dominates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+
+import numpy as np
+
+from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, Choice, CostModel, EngineKind, Unit
+from floorflow.backends.finn.registry import kind_of
+from floorflow.dataflow.model import Attributes, AttributeValue, Engine, Option
+from floorflow.errors import InfeasibleError, InputError
+from floorflow.technology import Technology
+
+_Items = tuple[tuple[str, AttributeValue], ...]
+
+
+def options(
+    engine: Engine, technology: Technology, model: CostModel, allow_runtime_weights: bool = True
+) -> tuple[Option, ...]:
+    """Return the engine's undominated legal foldings, by cycles, then resources.
+
+    A folding is dominated if another is no worse in cycles and in each of the five resources; of equals the one
+    with the narrower ports stays, then the lexicographically first. ``allow_runtime_weights`` False rules
+    out weights in UltraRAM.
+
+    Raises
+    ------
+    InputError
+        If the kind is unknown or its attributes are incomplete.
+    InfeasibleError
+        If no folding is legal.
+    """
+    items = tuple(sorted((name, _frozen(value)) for name, value in engine.attributes.items()))
+    try:
+        found = _cached_options(engine.kind, items, Choice(technology, model, allow_runtime_weights))
+    except InputError as error:
+        raise InputError(f"engine {engine.name}: {error}", hint=error.hint) from error
+    if not found:
+        raise InfeasibleError(
+            f"proven infeasible: engine {engine.name} ({engine.kind}) has no legal folding: every one needs a stream "
+            f"of more than {MAX_STREAM_BITS} bits, or weights that it cannot hold",
+            hint="use fewer channels or bits in this layer, or another kind of engine",
+        )
+    return found
+
+
+def _frozen(value: AttributeValue) -> AttributeValue:
+    return tuple(value) if isinstance(value, list) else value
+
+
+@lru_cache(maxsize=4096)
+def _cached_options(op_type: str, items: _Items, choice: Choice) -> tuple[Option, ...]:
+    return undominated(legal_options(kind_of(op_type), dict(items), choice))
+
+
+def legal_options(kind: EngineKind, attributes: Attributes, choice: Choice) -> Iterator[Option]:
+    """Yield every legal folding with its price, dominated ones included."""
+    for folding in kind.foldings(attributes, choice):
+        unit = kind.unit({**attributes, **folding})
+        if max(*unit.input_widths_bits, *unit.output_widths_bits) <= MAX_STREAM_BITS:
+            yield _option(folding, unit, choice)
+
+
+def _option(folding: Attributes, unit: Unit, choice: Choice) -> Option:
+    priced = unit.finn_resources if choice.model == "finn" else unit.own_resources
+    return Option(
+        folding, unit.cycles, priced(choice.technology), unit.input_widths_bits, unit.output_widths_bits
+    )
+
+
+def undominated(candidates: Iterable[Option]) -> tuple[Option, ...]:
+    """Return the Pareto front over cycles and resources, in their lexicographic order."""
+    ordered = sorted(candidates, key=_order)
+    costs = np.array([(option.cycles, *option.resources.as_tuple()) for option in ordered], dtype=np.int64)
+    front = np.empty((len(ordered), 6), dtype=np.int64)
+    kept: list[Option] = []
+    for option, cost in zip(ordered, costs, strict=True):
+        if not (front[: len(kept)] <= cost).all(axis=1).any():
+            front[len(kept)] = cost
+            kept.append(option)
+    return tuple(kept)
+
+
+def _order(option: Option) -> tuple[tuple[int, ...], int, tuple[str, ...]]:
+    """Cost first; among equal costs narrow ports, then the names and values of the folding."""
+    width = sum(option.input_widths_bits) + sum(option.output_widths_bits)
+    return (option.cycles, *option.resources.as_tuple()), width, _spelling(option.folding)
+
+
+def _spelling(folding: Mapping[str, AttributeValue]) -> tuple[str, ...]:
+    return tuple(f"{name}={value:>8}" for name, value in sorted(folding.items()))

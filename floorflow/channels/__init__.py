@@ -1,0 +1,5 @@
+"""Realise the streams between folded engines: widths, converters, FIFOs and crossing registers."""
+
+from floorflow.channels.connect import Channel, ChannelCosts, connect, padded_width_bits
+
+__all__ = ["Channel", "ChannelCosts", "connect", "padded_width_bits"]

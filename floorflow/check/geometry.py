@@ -1,0 +1,270 @@
+"""A die counted tile by tile from its YAML file: which sites exist, what a rectangle and a range hold.
+
+The file (schema ``floorflow-device/1``) gives one character a physical column for each row of clock regions. Sites are
+kept as one bit mask over Y for each site type and X, so that sets of sites are compared with ``&`` and ``|``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from floorflow.check.shape import COUNT, RESOURCE_NAMES, TEXT, MapOf, Nullable, Optional, Record
+
+SiteColumn = tuple[str, int]
+"""A site type and an X number."""
+
+Sites = dict[SiteColumn, int]
+"""For each site column a bit mask over Y."""
+
+FREE_SITE_TYPES = ("LAGUNA",)
+"""Site types that hold no logic of a module and that a pblock therefore need not list."""
+
+DEVICE = {
+    "schema": TEXT,
+    "part": TEXT,
+    "rows_per_clock_region": COUNT,
+    "clock_regions": {"rows": COUNT, "columns": [[COUNT]]},
+    "slrs": [{"name": TEXT, "clock_region_rows": [COUNT]}],
+    "layouts": MapOf(TEXT),
+    "clock_region_layouts": [TEXT],
+    "legend": MapOf(
+        {
+            "kind": TEXT,
+            "tile_rows": Optional(COUNT),
+            "first_row": Optional(COUNT),
+            "sites": Optional(MapOf(COUNT)),
+            "resources": Optional(MapOf(COUNT)),
+        }
+    ),
+    "site_columns": MapOf([COUNT]),
+    "site_rows": MapOf([Nullable([COUNT])]),
+}
+"""Fields of a device file that check reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rectangle:
+    """Physical columns ``left..right`` and CLB rows ``bottom..top``, inclusive."""
+
+    left: int
+    bottom: int
+    right: int
+    top: int
+
+    def overlaps(self, other: Rectangle) -> bool:
+        """Whether the two share a column and a row."""
+        across = self.left <= other.right and other.left <= self.right
+        return across and self.bottom <= other.top and other.bottom <= self.top
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One tile of a column: the CLB rows it spans and its legend entry."""
+
+    bottom: int
+    top: int
+    index: int
+    tiles_in_region: int
+
+
+@dataclass(frozen=True)
+class Device:
+    """One die."""
+
+    raw: Record
+
+    @property
+    def columns(self) -> int:
+        """Number of physical columns."""
+        return len(next(iter(self.raw["layouts"].values())))
+
+    @property
+    def region_rows(self) -> int:
+        """CLB rows of a clock region."""
+        return int(self.raw["rows_per_clock_region"])
+
+    @property
+    def rows(self) -> int:
+        """Number of CLB rows."""
+        return self.region_rows * len(self.raw["clock_region_layouts"])
+
+    def slr_rows(self, number: int) -> tuple[int, int]:
+        """First and last CLB row of an SLR."""
+        first, last = self.raw["slrs"][number]["clock_region_rows"]
+        return first * self.region_rows, (last + 1) * self.region_rows - 1
+
+    def slr_rectangle(self, number: int) -> Rectangle:
+        """Everything on an SLR."""
+        bottom, top = self.slr_rows(number)
+        return Rectangle(0, bottom, self.columns - 1, top)
+
+    def contains(self, area: Rectangle) -> bool:
+        """Whether the rectangle is not empty and lies on the die."""
+        return area.left <= area.right < self.columns and area.bottom <= area.top < self.rows
+
+    def legend_at(self, column: int, region: int) -> Record:
+        """Legend entry of a column in a row of clock regions."""
+        layout = self.raw["layouts"][self.raw["clock_region_layouts"][region]]
+        entry: Record = self.raw["legend"][layout[column]]
+        return entry
+
+    def tiles(self, column: int, region: int, area: Rectangle) -> Iterator[Tile]:
+        """Yield the tiles of a column in a row of clock regions that lie wholly inside the rectangle."""
+        entry = self.legend_at(column, region)
+        height = entry.get("tile_rows")
+        if not height:
+            return
+        first = region * self.region_rows + entry.get("first_row", 0)
+        count = ((region + 1) * self.region_rows - first) // height
+        for index in range(count):
+            bottom = first + index * height
+            if area.bottom <= bottom and bottom + height - 1 <= area.top:
+                yield Tile(bottom, bottom + height - 1, index, count)
+
+    def regions_in(self, area: Rectangle) -> range:
+        """Rows of clock regions that the rectangle touches."""
+        return range(area.bottom // self.region_rows, area.top // self.region_rows + 1)
+
+    def resources(self, area: Rectangle) -> dict[str, int]:
+        """Count the five resources inside a rectangle, column by column and tile by tile."""
+        total = dict.fromkeys(RESOURCE_NAMES, 0)
+        for region in self.regions_in(area):
+            for column in range(area.left, area.right + 1):
+                tiles = sum(1 for _ in self.tiles(column, region, area))
+                for name, amount in self.legend_at(column, region).get("resources", {}).items():
+                    if name in total:
+                        total[name] += tiles * amount
+        return total
+
+    def sites(self, area: Rectangle) -> Sites:
+        """Return every site inside a rectangle; a tile counts only if it lies wholly inside."""
+        found: Sites = {}
+        for kind, positions in self.raw["site_columns"].items():
+            for x, column in enumerate(positions):
+                if area.left <= column <= area.right:
+                    mask = self._column_mask(kind, column, area)
+                    if mask:
+                        found[(kind, x)] = mask
+        return found
+
+    def _column_mask(self, kind: str, column: int, area: Rectangle) -> int:
+        per_tile_x = self.raw["site_columns"][kind].count(column)
+        mask = 0
+        for region in self.regions_in(area):
+            spread = self.raw["site_rows"][kind][region]
+            per_tile = self.legend_at(column, region).get("sites", {}).get(kind, 0)
+            if spread is None or not per_tile:
+                continue
+            per_x = per_tile // per_tile_x
+            for tile in self.tiles(column, region, area):
+                # Numbering is aligned to the top of a clock region: holes lie at the bottom.
+                lowest = spread[1] + 1 - (tile.tiles_in_region - tile.index) * per_x
+                mask |= ((1 << per_x) - 1) << lowest
+        return mask
+
+    @cached_property
+    def whole(self) -> Rectangle:
+        """The whole die."""
+        return Rectangle(0, 0, self.columns - 1, self.rows - 1)
+
+    @cached_property
+    def all_sites(self) -> Sites:
+        """Every site of the die."""
+        return self.sites(self.whole)
+
+
+@dataclass(frozen=True, slots=True)
+class SiteRange:
+    """A Vivado range ``KIND_XaYb:KIND_XcYd``."""
+
+    kind: str
+    left: int
+    bottom: int
+    right: int
+    top: int
+
+    @property
+    def rows(self) -> int:
+        """Bit mask over Y."""
+        return ((1 << (self.top - self.bottom + 1)) - 1) << self.bottom
+
+
+_RANGE = re.compile(r"([A-Z0-9]+)_X(\d{1,5})Y(\d{1,5}):([A-Z0-9]+)_X(\d{1,5})Y(\d{1,5})")
+
+
+def parse_range(text: str) -> SiteRange | None:
+    """Read a range; None unless it is lower-left:upper-right of one site type."""
+    match = _RANGE.fullmatch(text)
+    if match is None or match.group(1) != match.group(4):
+        return None
+    left, bottom, right, top = (int(match.group(i)) for i in (2, 3, 5, 6))
+    return SiteRange(match.group(1), left, bottom, right, top) if left <= right and bottom <= top else None
+
+
+def sites_of_range(device: Device, span: SiteRange) -> Sites:
+    """Return the sites of the die that a range covers; holes inside it are harmless."""
+    columns = ((span.kind, x) for x in range(span.left, span.right + 1))
+    masks = {column: device.all_sites.get(column, 0) & span.rows for column in columns}
+    return {column: mask for column, mask in masks.items() if mask}
+
+
+def clock_region_rectangle(device: Device, span: SiteRange) -> Rectangle:
+    """Return the rectangle of ``CLOCKREGION_XaYb:CLOCKREGION_XcYd``."""
+    columns = device.raw["clock_regions"]["columns"]
+    rows = device.region_rows
+    return Rectangle(
+        columns[span.left][0], span.bottom * rows, columns[span.right][1], (span.top + 1) * rows - 1
+    )
+
+
+def exists(device: Device, kind: str, x: int, y: int) -> bool:
+    """Whether the die has the site."""
+    return bool(device.all_sites.get((kind, x), 0) >> y & 1)
+
+
+def within_device(device: Device, span: SiteRange) -> bool:
+    """Whether the corners of a range lie within the numbering of the die (holes allowed)."""
+    masks = [mask for (kind, _), mask in device.all_sites.items() if kind == span.kind]
+    columns = len(device.raw["site_columns"].get(span.kind, []))
+    return bool(masks) and span.right < columns and span.top < max(mask.bit_length() for mask in masks)
+
+
+def union(first: Sites, second: Sites) -> Sites:
+    """Sites of either."""
+    return {key: first.get(key, 0) | second.get(key, 0) for key in sorted({*first, *second})}
+
+
+def difference(first: Sites, second: Sites) -> Sites:
+    """Sites of the first that the second lacks."""
+    left = {key: mask & ~second.get(key, 0) for key, mask in first.items()}
+    return {key: mask for key, mask in left.items() if mask}
+
+
+def shared(first: Sites, second: Sites) -> Sites:
+    """Sites of both."""
+    both = {key: mask & second[key] for key, mask in first.items() if key in second}
+    return {key: mask for key, mask in both.items() if mask}
+
+
+def describe(sites: Sites) -> str:
+    """Name how many sites there are and one of them."""
+    if not sites:
+        return "no site"
+    kind, x = min(sites)
+    mask = sites[(kind, x)]
+    lowest = (mask & -mask).bit_length() - 1
+    return f"{sum(mask.bit_count() for mask in sites.values())} sites such as {kind}_X{x}Y{lowest}"
+
+
+def anchor_of(sites: Sites) -> str | None:
+    """Return the lowest, then leftmost SLICE; None if there is none."""
+    slices = [
+        ((mask & -mask).bit_length() - 1, x) for (kind, x), mask in sites.items() if kind == "SLICE"
+    ]
+    if not slices:
+        return None
+    y, x = min(slices)
+    return f"SLICE_X{x}Y{y}"

@@ -1,0 +1,35 @@
+"""What solvers say about their answers: gap and status from objective and bound."""
+
+from __future__ import annotations
+
+from floorflow.check.shape import Record
+from floorflow.check.violations import Findings, same
+
+STATUSES = ("optimal", "feasible", "heuristic")
+"""Statuses that an answer in a plan can have; an infeasible problem has no answer."""
+
+
+def check_phase_stats(phase: Record, where: str, findings: Findings) -> None:
+    """Judge every stats object of a phase."""
+    check_stats(phase["folding"]["stats"], f"{where}.folding.stats", findings)
+    check_stats(phase["partition"]["stats"], f"{where}.partition.stats", findings)
+    for fpga, floorplan in phase["floorplan"].items():
+        check_stats(floorplan["stats"], f"{where}.floorplan.{fpga}.stats", findings)
+
+
+def check_stats(stats: Record, where: str, findings: Findings) -> None:
+    """Judge one stats object."""
+    objective, bound, gap, status = (stats[key] for key in ("objective", "bound", "gap", "status"))
+    if status not in STATUSES:
+        findings.add("wrong-status", where, f"status is {status}, expected one of {', '.join(STATUSES)}")
+    if objective is None or bound is None:
+        findings.expect("wrong-gap", where, "gap without objective and bound", gap, None)
+        if status == "optimal":
+            findings.add("wrong-status", where, "optimal without objective and bound")
+        return
+    if bound > objective and not same(bound, objective):
+        findings.add("bound-above-objective", where, f"bound {bound} is above objective {objective}")
+    derived = 0.0 if objective <= bound else (objective - bound) / abs(objective) if objective else None
+    findings.expect("wrong-gap", where, "gap", gap, derived)
+    if status == "optimal" and derived != 0 and not same(objective, bound):
+        findings.add("wrong-status", where, f"optimal, but objective {objective} is above bound {bound}")

@@ -1,0 +1,207 @@
+"""The structure of plan.json, version 1, as a template, and a matcher that says where a value departs from it.
+
+Only after the structure matches do the other rules index into the plan. Additional keys are allowed.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Record = dict[str, Any]
+"""One JSON object."""
+
+RESOURCE_NAMES = ("LUT", "FF", "BRAM18", "URAM", "DSP")
+"""Keys of every ``resources`` object, in the order of messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A value that ``accepts`` takes; ``description`` completes "expected ..."."""
+
+    description: str
+    accepts: Callable[[Any], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Nullable:
+    """Null or a value of the inner template."""
+
+    inner: Any
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf:
+    """An object whose keys are names and whose values all match the inner template."""
+
+    inner: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Optional:
+    """A key that may be left out."""
+
+    inner: Any
+
+
+def is_count(value: object) -> bool:
+    """Whether the value is a non-negative integer (booleans are not)."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def is_number(value: object) -> bool:
+    """Whether the value is a finite int or float (booleans are not)."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+_FOLDER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*")
+
+COUNT = Scalar("a non-negative integer", is_count)
+NUMBER = Scalar("a finite number", is_number)
+TEXT = Scalar("a string", lambda value: isinstance(value, str))
+FLAG = Scalar("true or false", lambda value: isinstance(value, bool))
+FOLDER = Scalar(
+    "a plain file name", lambda value: isinstance(value, str) and _FOLDER_NAME.fullmatch(value) is not None
+)
+ANYTHING = Scalar("anything", lambda _: True)
+AMOUNTS = {name: COUNT for name in RESOURCE_NAMES}
+FRACTIONS = {name: NUMBER for name in RESOURCE_NAMES}
+STATS = {
+    "method": TEXT,
+    "status": TEXT,
+    "objective": Nullable(NUMBER),
+    "bound": Nullable(NUMBER),
+    "gap": Nullable(NUMBER),
+}
+ENGINE = {
+    "name": TEXT,
+    "kind": TEXT,
+    "attributes": MapOf(ANYTHING),
+    "weight_bits": COUNT,
+    "input_bits": COUNT,
+    "output_bits": COUNT,
+}
+CHANNEL = {
+    "name": TEXT,
+    "source": TEXT,
+    "source_port": COUNT,
+    "target": TEXT,
+    "target_port": COUNT,
+    "width_bits": COUNT,
+    "words_per_frame": COUNT,
+    "source_width_bits": COUNT,
+    "target_width_bits": COUNT,
+    "converter": Nullable(TEXT),
+    "converter_module": Nullable(TEXT),
+    "fifo_depth": COUNT,
+    "fifo_module": Nullable(TEXT),
+    "crossing_registers": COUNT,
+    "link": Nullable(TEXT),
+    "resources": AMOUNTS,
+    "converter_resources": AMOUNTS,
+    "fifo_resources": AMOUNTS,
+    "crossing_resources": MapOf(AMOUNTS),
+}
+PBLOCK = {
+    "slot": TEXT,
+    "rectangle": {"left": COUNT, "bottom": COUNT, "right": COUNT, "top": COUNT},
+    "ranges": [TEXT],
+    "anchor": TEXT,
+    "demand": AMOUNTS,
+    "supply": AMOUNTS,
+}
+PARTITION = {
+    "assignment": MapOf(TEXT),
+    "utilisation": MapOf(MapOf(NUMBER)),
+    "crossings": [
+        {
+            "channel": TEXT,
+            "source": TEXT,
+            "target": TEXT,
+            "width_bits": COUNT,
+            "gbps": NUMBER,
+            "hops": COUNT,
+            "kind": TEXT,
+        }
+    ],
+    "cost": NUMBER,
+    "stats": STATS,
+}
+PHASE = {
+    "folding": {"engines": MapOf({"cycles": COUNT, "resources": AMOUNTS}), "cycles": COUNT, "stats": STATS},
+    "channels": [CHANNEL],
+    "modules": [{"name": TEXT, "engines": [TEXT], "resources": AMOUNTS}],
+    "partition": PARTITION,
+    "floorplan": MapOf({"pblocks": MapOf(PBLOCK), "hpwl": NUMBER, "stats": STATS}),
+    "estimates": {
+        "clock_mhz": NUMBER,
+        "cycles": COUNT,
+        "fps": NUMBER,
+        "latency_us": NUMBER,
+        "bottleneck": TEXT,
+    },
+}
+PLATFORM = {
+    "name": TEXT,
+    "fpgas": [
+        {
+            "name": FOLDER,
+            "board": FOLDER,
+            "part": TEXT,
+            "device": FOLDER,
+            "host_slot": TEXT,
+            "crossing_registers": COUNT,
+            "slots": [{"name": TEXT, "slr": ANYTHING, "capacity": AMOUNTS, "available": AMOUNTS}],
+        }
+    ],
+    "infrastructure": [{"name": TEXT, "slot": TEXT, "resources": AMOUNTS}],
+    "slls": [{"lower": TEXT, "upper": TEXT, "wires": COUNT}],
+    "files": [TEXT],
+}
+PLAN = {
+    "schema": TEXT,
+    "options": {"cap": FRACTIONS, "fill": FRACTIONS, "clock_mhz": NUMBER, "costs": TEXT},
+    "platform": PLATFORM,
+    "networks": [{"name": TEXT, "engines": [ENGINE]}],
+    "phases": [PHASE],
+}
+
+
+def departures(value: Any, template: Any, where: str) -> Iterator[tuple[str, str]]:
+    """Yield ``(where, message)`` for each place at which ``value`` departs from ``template``."""
+    if isinstance(template, Scalar):
+        if not template.accepts(value):
+            yield where, f"expected {template.description}, found {value!r:.60}"
+    elif isinstance(template, Nullable):
+        if value is not None:
+            yield from departures(value, template.inner, where)
+    elif isinstance(template, list):
+        yield from _list_departures(value, template[0], where)
+    elif not isinstance(value, dict):
+        yield where, f"expected an object, found {value!r:.60}"
+    elif isinstance(template, MapOf):
+        for key in value:
+            yield from departures(value[key], template.inner, f"{where}.{key}")
+    else:
+        yield from _record_departures(value, template, where)
+
+
+def _list_departures(value: Any, inner: Any, where: str) -> Iterator[tuple[str, str]]:
+    if not isinstance(value, list):
+        yield where, f"expected a list, found {value!r:.60}"
+        return
+    for index, item in enumerate(value):
+        yield from departures(item, inner, f"{where}[{index}]")
+
+
+def _record_departures(value: Record, template: Mapping[str, Any], where: str) -> Iterator[tuple[str, str]]:
+    for key, inner in template.items():
+        place = f"{where}.{key}" if where else key
+        optional = isinstance(inner, Optional)
+        if key in value:
+            yield from departures(value[key], inner.inner if optional else inner, place)
+        elif not optional:
+            yield place, "is missing"

@@ -1,0 +1,152 @@
+"""What `check` can find: the names of violations, one line on each, and the list that collects them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+class NotAPlan(Exception):  # noqa: N818 - a refusal to judge, named after what was met
+    """The folder does not hold a plan at all; the message says what was looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One broken rule: its stable kebab-case ``name``, ``where`` in the plan or files, and a sentence."""
+
+    name: str
+    where: str
+    message: str
+
+
+VIOLATIONS: dict[str, str] = {
+    # files
+    "file-missing": "a file that every plan folder holds is not there",
+    "file-corrupt": "a file cannot be read as UTF-8 JSON, YAML or Tcl",
+    "plan-malformed": "plan.json lacks a field or holds a value of the wrong type",
+    "platform-malformed": "a board or device file lacks a field or holds a value of the wrong type",
+    "shipped-file-differs": "a platform file bears a shipped name and is not the shipped file",
+    # platform
+    "platform-mismatch": "plan.json's part, device, slots or clock limits are not those of the platform's files",
+    "capacity-mismatch": "a slot's capacity is not what counting its silicon gives",
+    "available-mismatch": "a slot's available resources are not capacity less shell less infrastructure",
+    "infrastructure-mismatch": "infrastructure is not what the board's file lists",
+    "sll-capacity-mismatch": "the wires between two slots are not what the board's and device's files give",
+    "fraction-out-of-range": "a cap or fill is not in (0, 1]",
+    # engines and folding
+    "engine-missing": "an engine is in no module or has no folding",
+    "engine-repeated": "an engine is named twice or is in two modules",
+    "engine-unknown": "a name is used for an engine that no network has",
+    "unknown-kind": "an engine's kind is not one of FINN's that check knows",
+    "engine-malformed": "an engine lacks an attribute that its kind needs",
+    "type-width-mismatch": "an engine's bit width is not that of its data type",
+    "illegal-folding": "a folding is not legal for the engine's kind and attributes",
+    "wrong-cycles": "an engine's cycles are not what its kind, attributes and folding give",
+    "wrong-interval": "a phase's cycles are not the largest of its engines'",
+    "wrong-estimate": "fps, latency, clock or bottleneck do not follow from the cycles",
+    "zero-resources": "something that exists costs nothing",
+    # channels
+    "channel-repeated": "two channels have one name",
+    "channel-end-unknown": "a channel ends at something that is neither an engine nor the host",
+    "port-mismatch": "an engine's port has no channel, two channels, or does not exist",
+    "stream-mismatch": "producer and consumer of a channel differ in elements or in bits a frame",
+    "cyclic-dataflow": "the channels form a cycle",
+    "wrong-stream-width": "a channel's width does not follow from the folding of its ends",
+    "wrong-words": "words a frame are not elements times bits over width",
+    "converter-missing": "the ends of a channel differ in width and there is no converter",
+    "converter-needless": "there is a converter and the ends do not differ in width",
+    "converter-kind": "a width converter is of the wrong kind",
+    "converter-illegal": "a width converter would have to split the innermost dimension unevenly",
+    "converter-module": "a width converter is not in the module of its narrow side",
+    "fifo-module": "a FIFO is not in its producer's module",
+    "fifo-depth": "a FIFO has no depth",
+    "wrong-crossing-registers": "crossing registers or what they cost do not follow from the slots",
+    "link-mismatch": "a channel inside one FPGA names a link",
+    "link-unverified": "a channel runs between FPGAs, which this version cannot judge",
+    # sums
+    "module-repeated": "two modules have one name",
+    "module-unknown": "a name is used for a module that the plan does not have",
+    "wrong-sum": "a total is not the sum of its parts",
+    "module-cycle": "modules depend on each other in a cycle",
+    # partition
+    "module-unassigned": "a module is in no slot",
+    "slot-unknown": "a slot is named that the platform does not have",
+    "wrong-utilisation": "a slot's utilisation is not demand over available",
+    "cap-exceeded": "a slot holds more than its limit",
+    "crossing-missing": "a channel between two slots is not listed as a crossing",
+    "crossing-needless": "a crossing is listed for a channel that stays in its slot",
+    "wrong-crossing": "a crossing's slots, width, rate, hops or kind are wrong",
+    "wrong-cost": "the partition's cost is not the sum over its crossings",
+    "sll-overload": "more wires cross a boundary between slots than it has",
+    # floorplan
+    "pblock-missing": "a module has no pblock",
+    "pblock-repeated": "a module has a pblock on two FPGAs, or a pblock is created twice",
+    "slr-mismatch": "a pblock is not in the slot or SLR that its module is assigned to",
+    "rectangle-outside-device": "a rectangle is empty, turned over or leaves the device",
+    "pblock-overlap": "two pblocks share a site or their rectangles overlap",
+    "shell-touched": "a pblock holds sites of the shell or of another region kept free",
+    "range-malformed": "a site range is not lower-left:upper-right of one site type",
+    "range-outside-device": "a site range names sites that the device does not have",
+    "range-corner-missing": "a corner of a site range is a hole in the device",
+    "range-mismatch": "the site ranges hold other sites than the rectangle",
+    "site-type-unconstrained": "a site type that the rectangle holds is in no range",
+    "wrong-anchor": "a pblock's anchor is not its lowest, leftmost SLICE",
+    "wrong-supply": "a pblock's supply is not what counting its rectangle gives",
+    "wrong-demand": "a pblock's demand is not its module's resources",
+    "fill-exceeded": "a pblock's demand is above its fill limit",
+    "wrong-hpwl": "the half-perimeter wire length is not what the rectangles give",
+    # proofs
+    "wrong-gap": "a gap is not (objective - bound) / objective",
+    "wrong-status": "a solver's status contradicts its objective, bound or gap",
+    "bound-above-objective": "a proven lower bound is above the objective",
+    # emitted constraints
+    "unknown-command": "a constraint file holds a command that it must not hold",
+    "malformed-command": "a command of a constraint file has the wrong arguments",
+    "control-flow": "a constraint file holds variables, conditions or loops",
+    "library-missing": "pblocks.tcl calls the Tcl library without sourcing it",
+    "pblock-uncreated": "a constraint file does not create a pblock of the plan",
+    "pblock-unplanned": "a constraint file creates or uses a pblock that the plan does not have",
+    "pblock-ranges-differ": "a constraint file gives a pblock other ranges than the plan",
+    "pblock-soft": "a pblock is not made hard with IS_SOFT FALSE",
+    "pblock-parent": "a pblock's parent is not the one that the board asks for",
+    "cell-pattern-ambiguous": "a cell is named by a pattern that could take two cells",
+    "cell-missing": "an engine's cell is added to no pblock",
+    "cell-repeated": "a cell is added twice",
+    "cell-misplaced": "a cell is added to a pblock that is not its module's",
+    "cell-unknown": "a cell is added that belongs to no engine",
+    # FINN's files
+    "finn-node-missing": "FINN's file has no entry for an engine",
+    "finn-node-unknown": "FINN's file has an entry for something that is no engine",
+    "finn-folding-differs": "folding_config.json differs from the plan's folding",
+    "finn-slr-differs": "floorplan.json puts an engine in another SLR or device than the plan",
+    "finn-entry-malformed": "an entry of FINN's file lacks a key or holds a value of the wrong type",
+    "finn-partition-split": "one partition id stands for two SLRs, devices or memory ports",
+    "finn-partition-cycle": "FINN's partition ids depend on each other in a cycle",
+    "finn-partition-open": "an engine with run-time weights does not end its partition id",
+}
+"""Every violation that `check` can report, with what it means."""
+
+
+@dataclass(slots=True)
+class Findings:
+    """The violations found so far, in the order of the rules."""
+
+    found: list[Violation] = field(default_factory=list)
+
+    def add(self, name: str, where: str, message: str) -> None:
+        """Record one violation; a name outside `VIOLATIONS` is a mistake in check itself (KeyError)."""
+        VIOLATIONS[name]
+        self.found.append(Violation(name, where, message))
+
+    def expect(self, name: str, where: str, what: str, stated: object, derived: object) -> None:
+        """Record ``name`` unless the stated value equals the derived one; numbers to 6 digits."""
+        if not same(stated, derived):
+            self.add(name, where, f"{what} is {stated}, derived {derived}")
+
+
+def same(stated: object, derived: object) -> bool:
+    """Whether two values agree; floats to six digits, since files hold rounded shares."""
+    if isinstance(stated, float | int) and isinstance(derived, float | int):
+        if isinstance(stated, int) and isinstance(derived, int):
+            return stated == derived
+        return abs(stated - derived) <= 1.5e-6 * max(1.0, abs(stated), abs(derived))
+    return stated == derived

@@ -1,0 +1,5 @@
+"""Files for other tools, made in memory from the Plan: name to content. Nothing here touches the disk."""
+
+from floorflow.emit.bundle import emit
+
+__all__ = ["emit"]

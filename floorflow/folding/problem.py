@@ -1,0 +1,125 @@
+"""The folding problem and its answers, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import lcm
+
+from floorflow.dataflow.model import Option
+from floorflow.errors import InfeasibleError
+from floorflow.resources import RESOURCE_NAMES, Resources, shortfall
+from floorflow.stats import SolveStats
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """An engine's name and its legal foldings."""
+
+    name: str
+    options: tuple[Option, ...]
+
+
+@dataclass(frozen=True)
+class FoldingProblem:
+    """Engines with their options, the resources they share, and the silicon that weighs scarcity.
+
+    ``budget`` bounds the sum over engines (the platform's summed slot limits less what channels need);
+    ``silicon`` holds the platform's raw totals.
+    """
+
+    engines: tuple[EngineOptions, ...]
+    budget: Resources
+    silicon: Resources
+
+    def with_budget(self, budget: Resources) -> FoldingProblem:
+        """Return the same problem under another budget."""
+        return replace(self, budget=budget)
+
+    def intervals(self) -> tuple[int, ...]:
+        """Return every initiation interval that can be the pipeline's, ascending."""
+        floor = max(min(option.cycles for option in engine.options) for engine in self.engines)
+        cycles = {option.cycles for engine in self.engines for option in engine.options}
+        return tuple(sorted(value for value in cycles if value >= floor))
+
+    def scarcity_weights(self) -> tuple[tuple[int, ...], int]:
+        """Return integer weights a unit of each resource and the scale they are multiplied by.
+
+        Scarcity is a sum of fractions of LUT, BRAM18, URAM and DSP totals; over their least common multiple it is
+        an exact integer, so that solvers need no rounding.
+        """
+        totals = self.silicon.as_tuple()
+        counted = [have if have and name != "FF" else 0 for name, have in zip(RESOURCE_NAMES, totals, strict=True)]
+        scale = lcm(*(have for have in counted if have))
+        return tuple(scale // have if have else 0 for have in counted), scale
+
+
+@dataclass(frozen=True)
+class FoldingSolution:
+    """One option an engine; ``stats.objective`` is the scarcity of their sum."""
+
+    options: Mapping[str, Option]
+    interval_cycles: int
+    resources: Resources
+    stats: SolveStats
+
+
+@dataclass(frozen=True)
+class FoldingInfeasible:
+    """Proof that no choice of options meets interval and budget.
+
+    ``resource`` is the first whose least possible sum already exceeds the budget, with that ``need`` and
+    ``limit``; None if only the combination of several resources is impossible.
+    """
+
+    resource: str | None
+    need: int = 0
+    limit: int = 0
+
+    def __str__(self) -> str:
+        if self.resource is None:
+            return "no choice of foldings meets all resource limits together"
+        return f"{self.resource}: at least {self.need:,} needed, {self.limit:,} allowed"
+
+
+def fitting_options(
+    engine: EngineOptions, slot_limits: Mapping[str, Resources], interval_cap: int | None = None
+) -> EngineOptions:
+    """Keep the options that fit some slot alone and meet ``interval_cap``.
+
+    Raises
+    ------
+    InfeasibleError
+        If none does: the engine, its scarcest resource, need and limit are named.
+
+    """
+    fast = tuple(o for o in engine.options if interval_cap is None or o.cycles <= interval_cap)
+    if not fast:
+        quickest = min(option.cycles for option in engine.options)
+        raise InfeasibleError(
+            f"proven infeasible: engine {engine.name} needs {quickest:,} cycles a frame at its widest folding, "
+            f"but the requested rate allows {interval_cap:,}",
+            hint="ask for a lower --fps or a higher --clock-mhz",
+        )
+    kept = tuple(o for o in fast if any(o.resources.fits(limit) for limit in slot_limits.values()))
+    if not kept:
+        raise _fits_no_slot(engine.name, fast, slot_limits)
+    return EngineOptions(engine.name, kept)
+
+
+def _fits_no_slot(name: str, options: tuple[Option, ...], slot_limits: Mapping[str, Resources]) -> InfeasibleError:
+    """Name the slot and option that come closest, and the resource in which they still miss."""
+
+    def excess(pair: tuple[Option, str]) -> float:
+        need, limit = pair[0].resources.as_tuple(), slot_limits[pair[1]].as_tuple()
+        return max(n / have if have else float(n) for n, have in zip(need, limit, strict=True))
+
+    option, slot = min(((o, s) for o in options for s in sorted(slot_limits)), key=excess)
+    missing = shortfall(option.resources, slot_limits[slot])
+    resource = max(missing, key=lambda r: missing[r] / max(1, slot_limits[slot].as_dict()[r]))
+    need, limit = option.resources.as_dict()[resource], slot_limits[slot].as_dict()[resource]
+    return InfeasibleError(
+        f"proven infeasible: engine {name} fits no slot: its least demand is {need:,} {resource}, "
+        f"the limit of the roomiest slot ({slot}) is {limit:,} ({need - limit:,} short)",
+        hint=f"raise the cap (--cap {resource}=...), choose a larger platform or a narrower network",
+    )

@@ -1,0 +1,138 @@
+"""Translate layers with weights and pools: attributes in full, datatypes and MACs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import ceil, prod
+
+from floorflow.network.datatype import FLOAT32, DataType, smallest
+from floorflow.network.facts import Facts
+from floorflow.network.model import Value
+from floorflow.network.onnx_file import Node
+
+
+@dataclass(frozen=True)
+class Translation:
+    """What a node becomes: an operation of ``type``, or its input under a second name if ``type`` is empty."""
+
+    type: str
+    datatype: DataType = FLOAT32
+    attributes: Mapping[str, Value] = field(default_factory=dict)
+    macs: int = 0
+
+
+def conv(node: Node, facts: Facts) -> Translation:
+    """Translate Conv; MACs = output elements x kernel x input channels of a group."""
+    weights = _weights(node, facts)
+    shape = facts.shape(weights, node)
+    kernel = tuple(node.attributes.get("kernel_shape", shape[2:]))
+    attributes: dict[str, Value] = {
+        **_window(node, facts, kernel),
+        "group": int(node.attributes.get("group", 1)),
+        "weights": weights,
+        "bias": int(len(node.inputs) > 2 and bool(node.inputs[2])),
+    }
+    macs = prod(facts.shape(node.outputs[0], node)) * prod(shape[1:])
+    return Translation("conv", attributes=attributes, macs=macs)
+
+
+def gemm(node: Node, facts: Facts) -> Translation:
+    """Translate Gemm with data on the left."""
+    if node.attributes.get("transA", 0) or node.inputs[0] in facts.constants:
+        raise facts.refuse(node, "the data must be the first input, not transposed")
+    return _fully_connected(node, facts, bias=int(len(node.inputs) > 2 and bool(node.inputs[2])))
+
+
+def matmul(node: Node, facts: Facts) -> Translation:
+    """Translate MatMul of data with constant weights."""
+    if node.inputs[0] in facts.constants:
+        raise facts.refuse(node, "the data must be the first input, the weights the second")
+    return _fully_connected(node, facts, bias=0)
+
+
+def max_pool(node: Node, facts: Facts) -> Translation:
+    """Translate MaxPool; the datatype stays."""
+    if len([name for name in node.outputs if name]) > 1:
+        raise facts.refuse(node, "the output of indices is not supported")
+    kernel = tuple(node.attributes["kernel_shape"])
+    attributes: dict[str, Value] = {
+        **_window(node, facts, kernel),
+        "ceil_mode": int(node.attributes.get("ceil_mode", 0)),
+    }
+    return Translation("max_pool", facts.type(node.inputs[0]), attributes)
+
+
+def average_pool(node: Node, facts: Facts) -> Translation:
+    """Translate AveragePool and GlobalAveragePool; the datatype is that of the sum over the window.
+
+    An average of single pixels (an adaptive pool that had nothing to do) is its input.
+    """
+    if node.op_type == "GlobalAveragePool":
+        kernel = facts.shape(node.inputs[0], node)[2:]
+    else:
+        kernel = tuple(node.attributes["kernel_shape"])
+    attributes: dict[str, Value] = {
+        **_window(node, facts, kernel),
+        "ceil_mode": int(node.attributes.get("ceil_mode", 0)),
+    }
+    source = facts.type(node.inputs[0])
+    if prod(kernel) == 1 and facts.shape(node.inputs[0], node) == facts.shape(node.outputs[0], node):
+        return Translation("", source)
+    summed = smallest(source.min * prod(kernel), source.max * prod(kernel)) if source.is_integer else FLOAT32
+    return Translation("average_pool", summed, attributes)
+
+
+def _fully_connected(node: Node, facts: Facts, bias: int) -> Translation:
+    """Translate a product of vectors with constant weights; MACs = output elements x inputs of a neuron."""
+    inputs = facts.shape(node.inputs[0], node)[-1]
+    macs = prod(facts.shape(node.outputs[0], node)) * inputs
+    attributes: dict[str, Value] = {"weights": _weights(node, facts), "bias": bias}
+    return Translation("fully_connected", attributes=attributes, macs=macs)
+
+
+def _weights(node: Node, facts: Facts) -> str:
+    """Return the name of the weights, which must be constant and quantised."""
+    weights = node.inputs[1]
+    if weights not in facts.constants:
+        raise facts.refuse(node, f"the weights ('{weights}') are computed from the data")
+    if not facts.type(weights).is_integer:
+        hint = "Quantise the weights of every layer (Brevitas: weight_quant) and export the network as QONNX."
+        raise facts.refuse(node, "the layer has float weights: no Quant or BipolarQuant makes them", hint)
+    return weights
+
+
+def _window(node: Node, facts: Facts, kernel: tuple[int, ...]) -> dict[str, Value]:
+    """Return kernel, strides, dilations and pads in full, whatever the node leaves to defaults."""
+    ones = (1,) * len(kernel)
+    strides = tuple(node.attributes.get("strides", ones))
+    dilations = tuple(node.attributes.get("dilations", ones))
+    pads = tuple(node.attributes.get("pads", (0,) * (2 * len(kernel))))
+    spatial = facts.shape(node.inputs[0], node)[2:]
+    if not len(kernel) == len(spatial) == len(strides) == len(dilations) or len(pads) != 2 * len(kernel):
+        raise facts.refuse(node, f"kernel, strides or pads do not fit an input of {len(spatial)} dimensions")
+    automatic = node.attributes.get("auto_pad", "NOTSET")
+    if automatic in ("SAME_UPPER", "SAME_LOWER"):
+        pads = _same_pads(spatial, kernel, strides, dilations, lower=automatic == "SAME_LOWER")
+    if min(pads) < 0:
+        raise facts.refuse(node, f"negative pads {pads} are not supported")
+    return {"kernel": kernel, "strides": strides, "dilations": dilations, "pads": pads}
+
+
+def _same_pads(
+    spatial: tuple[int, ...],
+    kernel: tuple[int, ...],
+    strides: tuple[int, ...],
+    dilations: tuple[int, ...],
+    *,
+    lower: bool,
+) -> tuple[int, ...]:
+    """Return the pads of ``auto_pad``: output = ceil(input / stride); the odd pixel goes to the end or start."""
+    first, last = [], []
+    for size, taps, stride, dilation in zip(spatial, kernel, strides, dilations, strict=True):
+        reach = (taps - 1) * dilation + 1
+        padding = max((ceil(size / stride) - 1) * stride + reach - size, 0)
+        small, big = padding // 2, padding - padding // 2
+        first.append(big if lower else small)
+        last.append(small if lower else big)
+    return (*first, *last)

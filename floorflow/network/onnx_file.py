@@ -1,0 +1,149 @@
+"""Bring an ONNX file into plain nodes, initialisers and inputs, with one clear error for each broken file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import onnx
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from onnx import helper
+
+from floorflow.errors import InputError
+
+EXPORT_HINT = "Export the network as QONNX, for example with Brevitas' export_qonnx."
+
+_VARINT, _LENGTH_DELIMITED = 0, 2
+_FIXED_BYTES = {1: 8, 5: 4}
+"""Sizes of protobuf's fixed wire types."""
+
+_FIRST_BYTE = 0x08
+"""Field 1 (``ir_version``) as a varint: how every ONNX writer begins."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """One ONNX node with a unique name and decoded attributes; names of absent inputs are empty."""
+
+    name: str
+    op_type: str
+    domain: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class OnnxFile:
+    """What a file holds: its nodes in file order, and the true inputs (initialisers are none)."""
+
+    path: str
+    model: onnx.ModelProto
+    nodes: tuple[Node, ...]
+    initialisers: Mapping[str, onnx.TensorProto]
+    inputs: tuple[onnx.ValueInfoProto, ...]
+    outputs: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The file's name without folders and without ``.onnx``."""
+        return Path(self.path).name.removesuffix(".onnx")
+
+
+def load(path: Path) -> OnnxFile:
+    """Read a file; weights kept outside the file are not needed and not read.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, empty, cut off, not ONNX or holds no graph.
+
+    """
+    model = _parse(path, _contents(path))
+    graph = model.graph
+    if not graph.node or not graph.output:
+        raise InputError(f"{path}: the file holds no graph with nodes and outputs", EXPORT_HINT)
+    initialisers = {tensor.name: tensor for tensor in graph.initializer}
+    inputs = tuple(value for value in graph.input if value.name not in initialisers)
+    outputs = tuple(value.name for value in graph.output)
+    return OnnxFile(str(path), model, tuple(_nodes(graph)), initialisers, inputs, outputs)
+
+
+def _contents(path: Path) -> bytes:
+    if not path.exists():
+        raise InputError(f"{path}: no such file", "Check the path of the model.")
+    if not path.is_file():
+        raise InputError(f"{path}: expected an ONNX file, found a folder", "Give the path of the .onnx file itself.")
+    data = path.read_bytes()
+    if not data:
+        raise InputError(f"{path}: the file is empty", EXPORT_HINT)
+    return data
+
+
+def _parse(path: Path, data: bytes) -> onnx.ModelProto:
+    try:
+        model: onnx.ModelProto = onnx.ModelProto.FromString(data)
+    except DecodeError:
+        if _is_cut_off(data):
+            raise InputError(
+                f"{path}: the ONNX file is truncated after {len(data)} bytes",
+                "Copy or export the file again.",
+            ) from None
+        raise InputError(f"{path}: the file is not an ONNX model", EXPORT_HINT) from None
+    if not model.HasField("graph"):
+        raise InputError(f"{path}: the file is not an ONNX model: it holds no graph", EXPORT_HINT)
+    return model
+
+
+def _is_cut_off(data: bytes) -> bool:
+    """Whether the outermost protobuf fields are sound up to one that promises more bytes than there are."""
+    if data[0] != _FIRST_BYTE:
+        return False
+    position = 0
+    while position < len(data):
+        key, position = _varint(data, position)
+        wire_type = key & 7
+        if wire_type == _VARINT:
+            _, position = _varint(data, position)
+        elif wire_type == _LENGTH_DELIMITED:
+            length, position = _varint(data, position)
+            position += length
+        elif wire_type in _FIXED_BYTES:
+            position += _FIXED_BYTES[wire_type]
+        else:
+            return False
+    return position > len(data)
+
+
+def _varint(data: bytes, position: int) -> tuple[int, int]:
+    """Decode a protobuf varint; a cut one ends beyond the data."""
+    value = shift = 0
+    while position < len(data):
+        byte = data[position]
+        value |= (byte & 0x7F) << shift
+        position, shift = position + 1, shift + 7
+        if byte < 0x80:
+            return value, position
+    return value, position + 1
+
+
+def _nodes(graph: onnx.GraphProto) -> Iterator[Node]:
+    """Yield the nodes; one without a name, or with a name already taken, is called ``<op type>_<index>``."""
+    taken: set[str] = set()
+    for index, node in enumerate(graph.node):
+        name = node.name if node.name and node.name not in taken else f"{node.op_type}_{index}"
+        taken.add(name)
+        attributes = {attribute.name: _attribute(attribute) for attribute in node.attribute}
+        yield Node(name, node.op_type, node.domain, tuple(node.input), tuple(node.output), attributes)
+
+
+def _attribute(attribute: onnx.AttributeProto) -> Any:
+    """Return a value with text as ``str`` and lists as tuples."""
+    value = helper.get_attribute_value(attribute)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if attribute.type == onnx.AttributeProto.INTS:
+        return tuple(value)
+    return value

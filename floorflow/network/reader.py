@@ -1,0 +1,152 @@
+"""Read a QONNX file into a Network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import onnx
+
+from floorflow.errors import InputError
+from floorflow.network.datatype import FLOAT32, DataType, integer
+from floorflow.network.facts import Facts, find_constants, keeps_type
+from floorflow.network.model import Network, Operation, Tensor
+from floorflow.network.onnx_file import EXPORT_HINT, Node, OnnxFile, load
+from floorflow.network.operations import is_quantiser, quantised_type, translate
+from floorflow.network.shapes import infer_shapes
+
+_LAYERS = ("Conv", "Gemm", "MatMul")
+_QUANTISED_SOMEHOW = ("QuantizeLinear", "DequantizeLinear", "MultiThreshold")
+
+_INPUT_TYPES: Mapping[int, DataType] = {
+    onnx.TensorProto.UINT8: integer(8, signed=False),
+    onnx.TensorProto.INT8: integer(8, signed=True),
+}
+"""Datatypes of inputs that the file declares as integers; any other input is taken as 8-bit unsigned."""
+
+
+def read(path: str | Path) -> Network:
+    """Read a quantised network; weights count by shape and datatype only.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or broken, a shape is dynamic, a layer is not quantised or an operator is not
+        supported; the message names file and node.
+
+    """
+    source = load(Path(path))
+    _check_quantised(source)
+    shapes, notes = infer_shapes(source)
+    facts = Facts(source, shapes, find_constants(source))
+    for value in source.inputs:
+        facts.types[value.name] = _INPUT_TYPES.get(value.type.tensor_type.elem_type, integer(8, signed=False))
+        facts.raw.add(value.name)
+    live = _live_tensors(source)
+    operations = []
+    for node in source.nodes:
+        if not live.isdisjoint(node.outputs):
+            operation = _operation(node, facts, live)
+            operations += [operation] if operation else []
+    outputs = tuple(facts.resolve(name) for name in source.outputs)
+    inputs = tuple(value.name for value in source.inputs if value.name in live)
+    notes += _input_notes(inputs, operations, facts)
+    return Network(source.name, inputs, outputs, tuple(operations), _tensors(inputs, operations, facts), notes)
+
+
+def _check_quantised(source: OnnxFile) -> None:
+    """Refuse a model without any quantiser before its operators are looked at."""
+    if any(is_quantiser(node) or node.op_type in _QUANTISED_SOMEHOW for node in source.nodes):
+        return
+    layer = next((node for node in source.nodes if node.op_type in _LAYERS), None)
+    if layer is None:
+        raise InputError(f"{source.path}: the network has no quantisers and no layer with weights", EXPORT_HINT)
+    raise InputError(
+        f"{source.path}: the network is not quantised: no Quant or BipolarQuant node; the first layer with float "
+        f"weights and activations is '{layer.name}' ({layer.op_type})",
+        "Quantise it, for example with Brevitas, and export it as QONNX (export_qonnx).",
+    )
+
+
+def _live_tensors(source: OnnxFile) -> frozenset[str]:
+    """Return the tensors that an output depends on."""
+    live = set(source.outputs)
+    for node in reversed(source.nodes):
+        if not live.isdisjoint(node.outputs):
+            live.update(name for name in node.inputs if name)
+    return frozenset(live)
+
+
+def _operation(node: Node, facts: Facts, live: frozenset[str]) -> Operation | None:
+    """Translate a node and note its outputs' facts; None for constants and second names."""
+    if facts.constants.issuperset(node.outputs):
+        facts.types.update(dict.fromkeys(node.outputs, _constant_type(node, facts)))
+        return None
+    inputs = facts.data_inputs(node)
+    _check_known(node, inputs, facts)
+    translation = translate(node, facts)
+    outputs = tuple(name for name in node.outputs if name in live)
+    if translation.macs:
+        _check_activations(node, facts)
+    if inputs[0] in facts.raw and translation.type in ("", "affine", "flatten", "max_pool"):
+        facts.raw.update(outputs)
+    facts.types.update(dict.fromkeys(outputs, translation.datatype))
+    if not translation.type:
+        facts.alias[node.outputs[0]] = inputs[0]
+        return None
+    return Operation(
+        node.name,
+        translation.type,
+        inputs,
+        outputs,
+        dict(sorted(translation.attributes.items())),
+        translation.macs,
+    )
+
+
+def _constant_type(node: Node, facts: Facts) -> DataType:
+    """Return the datatype of a constant: what its last quantiser says."""
+    if is_quantiser(node):
+        return quantised_type(node, facts)
+    if keeps_type(node) and node.inputs:
+        return facts.type(node.inputs[0])
+    return FLOAT32
+
+
+def _check_known(node: Node, inputs: tuple[str, ...], facts: Facts) -> None:
+    """Refuse a node that reads a tensor which nothing before it makes."""
+    for name in inputs:
+        if name not in facts.types:
+            raise facts.refuse(node, f"tensor '{name}' is made by no earlier node", "Check the file with onnx.checker.")
+
+
+def _check_activations(node: Node, facts: Facts) -> None:
+    """Refuse a layer whose data is not quantised."""
+    data = facts.data_inputs(node)[0]
+    if not facts.type(data).is_integer:
+        hint = "Put a quantised activation (Brevitas: QuantReLU or QuantIdentity) before the layer."
+        raise facts.refuse(node, f"the layer has float activations: no quantiser makes '{data}'", hint)
+
+
+def _input_notes(inputs: tuple[str, ...], operations: list[Operation], facts: Facts) -> tuple[str, ...]:
+    """Say which type inputs are taken as; a layer that reads raw data has no quantiser before it."""
+    bare = next((o for o in operations if o.macs and not facts.raw.isdisjoint(o.inputs)), None)
+    notes = []
+    for name in inputs:
+        bits = f"{facts.type(name).bits}-bit values ({facts.type(name).name})"
+        if bare:
+            notes.append(f"input '{name}' has no quantiser before '{bare.name}': planned with {bits}")
+        else:
+            notes.append(f"input '{name}' is planned as {bits}, quantised by the network's first quantiser")
+    return tuple(notes)
+
+
+def _tensors(inputs: tuple[str, ...], operations: list[Operation], facts: Facts) -> tuple[Tensor, ...]:
+    """Return every tensor that an operation names, in order of first use."""
+    names = dict.fromkeys(inputs)
+    for operation in operations:
+        if "weights" in operation.attributes:
+            names[operation.text("weights")] = None
+        names.update(dict.fromkeys(operation.outputs))
+    nodes = {name: node for node in facts.source.nodes for name in (*node.inputs, *node.outputs)}
+    return tuple(Tensor(name, facts.shape(name, nodes[name]), facts.type(name)) for name in names)

@@ -1,0 +1,129 @@
+"""Shapes of every tensor, by ONNX's own shape inference on a copy in which quantisers are Identity.
+
+Large initialisers become inputs of the copy: their sizes matter, their values do not. Chains of Shape, Gather,
+Unsqueeze and Concat are folded by the inference's data propagation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import TYPE_CHECKING
+
+import onnx
+from onnx import helper, numpy_helper, shape_inference
+
+from floorflow.errors import InputError
+
+if TYPE_CHECKING:
+    from floorflow.network.onnx_file import OnnxFile
+
+QONNX_DOMAINS = ("onnx.brevitas", "finn.custom_op.general", "qonnx.custom_op.general")
+"""The three spellings of QONNX's domain that exporters have used."""
+
+QUANTISERS = ("Quant", "IntQuant", "BipolarQuant", "Trunc")
+"""Operators whose output has the shape of their first input."""
+
+_SMALL_ELEMENTS = 64
+"""Initialisers up to this size may be shapes, whose values the inference needs."""
+
+_DEFAULT_OPSET = 13
+"""For files that forget to import ONNX's own operators."""
+
+
+def infer_shapes(source: OnnxFile) -> tuple[dict[str, tuple[int, ...]], tuple[str, ...]]:
+    """Return the shape of every tensor that inference resolves, and notes on the batch.
+
+    Raises
+    ------
+    InputError
+        If an input has no shape, or a dynamic dimension other than the batch.
+
+    """
+    batches, inputs, notes = set(), [], []
+    for value in source.inputs:
+        shape, batch = _input_shape(source, value)
+        if batch != "1":
+            notes.append(f"input '{value.name}' has batch {batch}: planned for batch 1")
+            batches.add(batch)
+        inputs.append(helper.make_tensor_value_info(value.name, value.type.tensor_type.elem_type, shape))
+    model = _copy_for_inference(source, inputs, batches)
+    inferred = shape_inference.infer_shapes(model, data_prop=True)
+    shapes = {tensor.name: tuple(tensor.dims) for tensor in source.initialisers.values()}
+    for value in (*inferred.graph.input, *inferred.graph.value_info, *inferred.graph.output):
+        tensor_type = value.type.tensor_type
+        if tensor_type.HasField("shape") and all(dim.HasField("dim_value") for dim in tensor_type.shape.dim):
+            shapes[value.name] = tuple(dim.dim_value for dim in tensor_type.shape.dim)
+    return shapes, tuple(notes)
+
+
+def _input_shape(source: OnnxFile, value: onnx.ValueInfoProto) -> tuple[list[int], str]:
+    """Return an input's shape with batch 1, and the batch as the file has it."""
+    tensor_type = value.type.tensor_type
+    if not tensor_type.HasField("shape") or not tensor_type.shape.dim:
+        raise InputError(
+            f"{source.path}: input '{value.name}' has no shape",
+            "Export the network with a fixed input shape.",
+        )
+    dimensions = [dim.dim_value or dim.dim_param or "?" for dim in tensor_type.shape.dim]
+    for index, dimension in enumerate(dimensions[1:], start=1):
+        if not isinstance(dimension, int) or dimension < 1:
+            raise InputError(
+                f"{source.path}: dimension {index} of input '{value.name}' is dynamic ('{dimension}'); "
+                "only the batch, dimension 0, may be",
+                "Export the network with a fixed input shape.",
+            )
+    return [1, *(int(dimension) for dimension in dimensions[1:])], str(dimensions[0])
+
+
+def _copy_for_inference(source: OnnxFile, inputs: list[onnx.ValueInfoProto], batches: set[str]) -> onnx.ModelProto:
+    """Build a model of the same shapes that ONNX alone understands."""
+    nodes = [_standard(node) for node in source.model.graph.node]
+    reshapes = {node.input[1] for node in nodes if node.op_type == "Reshape" and len(node.input) > 1}
+    small, large = [], []
+    for name, tensor in source.initialisers.items():
+        if prod(tensor.dims) > _SMALL_ELEMENTS or tensor.data_location == onnx.TensorProto.EXTERNAL:
+            large.append(helper.make_tensor_value_info(name, tensor.data_type, list(tensor.dims)))
+        else:
+            small.append(_without_batch(tensor, batches) if name in reshapes else tensor)
+    outputs = [onnx.ValueInfoProto(name=name) for name in source.outputs]
+    graph = helper.make_graph(nodes, "shapes", [*inputs, *large], outputs, small)
+    opsets = {entry.domain: entry.version for entry in source.model.opset_import}
+    if "ai.onnx" in opsets:
+        opsets[""] = opsets.pop("ai.onnx")
+    opsets.setdefault("", _DEFAULT_OPSET)
+    imports = [helper.make_opsetid(domain, version) for domain, version in sorted(opsets.items())]
+    return helper.make_model(graph, opset_imports=imports, ir_version=source.model.ir_version)
+
+
+def _standard(node: onnx.NodeProto) -> onnx.NodeProto:
+    """Replace a quantiser by Identity on its first input."""
+    if node.op_type in QUANTISERS and node.domain in QONNX_DOMAINS:
+        return helper.make_node("Identity", [node.input[0]], [node.output[0]])
+    return node
+
+
+def _without_batch(tensor: onnx.TensorProto, batches: set[str]) -> onnx.TensorProto:
+    """Put batch 1 into a Reshape's target that has the file's batch baked in."""
+    target = numpy_helper.to_array(tensor).copy()
+    if target.ndim != 1 or not target.size or str(target[0]) not in batches:
+        return tensor
+    target[0] = 1
+    return numpy_helper.from_array(target, tensor.name)
+
+
+def shape_of(shapes: Mapping[str, tuple[int, ...]], name: str, source: OnnxFile, node: str) -> tuple[int, ...]:
+    """Return a tensor's shape.
+
+    Raises
+    ------
+    InputError
+        If inference could not derive it; names file, node and tensor.
+
+    """
+    if name not in shapes:
+        raise InputError(
+            f"{source.path}: the shape of tensor '{name}' at node '{node}' cannot be derived",
+            "Run onnx.shape_inference.infer_shapes in strict mode to see why, or simplify its shapes.",
+        )
+    return shapes[name]

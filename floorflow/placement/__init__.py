@@ -1,0 +1,51 @@
+"""Rectangles (pblocks) for the modules of one FPGA, each inside the slot that it was assigned to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from floorflow.errors import InputError
+from floorflow.placement.auto import place_auto
+from floorflow.placement.problem import (
+    Effort,
+    PlacedModule,
+    PlacementFailure,
+    PlacementProblem,
+    PlacementSolution,
+    Wire,
+    hpwl_of,
+)
+
+Method = Callable[[PlacementProblem, int], PlacementSolution | PlacementFailure]
+
+METHODS: Mapping[str, Method] = {"auto": place_auto}
+"""Placement methods by name: a problem and a seed in, an outcome out."""
+
+
+def place(
+    problem: PlacementProblem, method: str = "auto", seed: int = 0
+) -> PlacementSolution | PlacementFailure:
+    """Place the modules of one FPGA; equal problem, method and seed give an equal answer.
+
+    Raises
+    ------
+    InputError
+        If the method is unknown.
+
+    """
+    if method not in METHODS:
+        raise InputError(f"placement method is '{method}', expected one of {', '.join(sorted(METHODS))}")
+    return METHODS[method](problem, seed)
+
+
+__all__ = [
+    "METHODS",
+    "Effort",
+    "PlacedModule",
+    "PlacementFailure",
+    "PlacementProblem",
+    "PlacementSolution",
+    "Wire",
+    "hpwl_of",
+    "place",
+]

@@ -1,0 +1,126 @@
+"""What can be proven without a search: lower bounds of the wirelength, and that nothing fits.
+
+Both hold for every legal rectangle, of any shape. A module's rectangle is at least as wide as the narrowest that
+takes all rows of the slot, and at least as high as the lowest that takes all columns. Two rectangles that do not
+overlap lie apart in columns or in rows, so their centres are at least half the sum of their sides apart there.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from floorflow.placement.problem import PlacedModule, PlacementProblem
+from floorflow.placement.shapes import IntArray, SlotGrid, narrowest, needed_supply, sides_of
+from floorflow.resources import RESOURCE_NAMES
+from floorflow.target.device import Device
+from floorflow.target.platform import Slot
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """Least size of a module's rectangle, and twice the range of its centre in columns (x) and rows (y)."""
+
+    columns: int
+    rows: int
+    x2: tuple[int, int]
+    y2: tuple[int, int]
+
+
+def extent_of(grid: SlotGrid, need: IntArray) -> Extent:
+    """Return the least sizes and centre range; the grid must have room for the module when keep-outs are ignored."""
+    spans, lefts, rights = grid.spans, grid.lefts, grid.rights
+    tallest = int(np.argmax(spans[:, 1] - spans[:, 0]))
+    index = narrowest(grid, need)[tallest]
+    fits = index < len(rights)
+    columns = int((rights[index[fits]] - lefts[fits]).min()) + 1
+    enough = (grid.full_width >= need).all(axis=1)
+    rows = int((grid.every_span[enough, 1] - grid.every_span[enough, 0]).min()) + 1
+    low, high = int(spans[:, 0].min()), int(spans[:, 1].max())
+    return Extent(
+        columns, rows, _centre_range(int(lefts[0]), int(rights[-1]), columns), _centre_range(low, high, rows)
+    )
+
+
+def wire_bound(problem: PlacementProblem, extents: Sequence[Extent]) -> float:
+    """Return the sum over wires of width_bits times the least distance that the two modules can have."""
+    twice = 0
+    for wire in problem.wires:
+        if wire.source != wire.target:
+            a, b = (extents[problem.index_of[name]] for name in (wire.source, wire.target))
+            twice += wire.width_bits * _least_twice_distance(a, b)
+    return twice / 2
+
+
+def needs_of(problem: PlacementProblem) -> list[IntArray]:
+    """Return for each module, (5,), the supply that its rectangle must have."""
+    return [needed_supply(module.demand, problem.fill) for module in problem.modules]
+
+
+def overfull(problem: PlacementProblem, slot: Slot, modules: Sequence[PlacedModule]) -> str | None:
+    """Say which resource the modules need more of than all rectangles in the slot can hold together, if any."""
+    supply = _supply_outside(problem.device, slot)
+    need = sum(
+        (needed_supply(module.demand, problem.fill) for module in modules), np.zeros(5, dtype=np.int64)
+    )
+    for name, have, wanted in zip(RESOURCE_NAMES, supply, need, strict=True):
+        if wanted > have:
+            return f"rectangles in {slot.name} hold at most {have} {name}, its modules need {wanted} at the given fill"
+    return None
+
+
+def fits_nowhere(problem: PlacementProblem, slot: Slot, module: PlacedModule, need: IntArray) -> str:
+    """Say why a module without any legal rectangle in its slot cannot be placed."""
+    have: Mapping[str, int] = dict(
+        zip(RESOURCE_NAMES, map(int, _supply_outside(problem.device, slot)), strict=True)
+    )
+    wanted = {name: int(amount) for name, amount in zip(RESOURCE_NAMES, need, strict=True) if amount}
+    parts = ", ".join(f"{amount} {name} (the slot has {have[name]})" for name, amount in wanted.items())
+    return f"no rectangle in {slot.name}, clear of keep-outs, holds what '{module.name}' needs alone: {parts}"
+
+
+def _supply_outside(device: Device, slot: Slot) -> IntArray:
+    """Return, (5,), an upper bound of what rectangles clear of keep-outs hold together.
+
+    A tile that a keep-out covers in part counts as free, which can only raise the bound.
+    """
+    region = sides_of([slot.region])
+    keep_outs = sides_of(slot.keep_outs)
+    low, high = np.maximum(keep_outs[:, :2], region[0, :2]), np.minimum(keep_outs[:, 2:], region[0, 2:])
+    inside = np.concatenate((low, high), axis=1)[(low <= high).all(axis=1)]
+    cells = _cells(inside)
+    supply: IntArray = np.asarray(device.resources_of(region), dtype=np.int64)[0]
+    if len(cells):
+        supply = supply - np.asarray(device.resources_of(cells), dtype=np.int64).sum(axis=0)
+    return supply
+
+
+def _cells(rects: IntArray) -> IntArray:
+    """Cut the union of rectangles into rectangles that do not overlap."""
+    x = np.unique(np.concatenate((rects[:, 0], rects[:, 2] + 1)))
+    y = np.unique(np.concatenate((rects[:, 1], rects[:, 3] + 1)))
+    cells = [
+        (left, bottom, right - 1, top - 1)
+        for left, right in itertools.pairwise(x)
+        for bottom, top in itertools.pairwise(y)
+        if (
+            (rects[:, 0] <= left) & (left <= rects[:, 2]) & (rects[:, 1] <= bottom) & (bottom <= rects[:, 3])
+        ).any()
+    ]
+    return np.array(cells, dtype=np.int64).reshape(-1, 4)
+
+
+def _centre_range(low: int, high: int, size: int) -> tuple[int, int]:
+    """Return twice the least and the largest centre of an interval of ``size`` within ``low..high``."""
+    return 2 * low + size - 1, 2 * high - size + 1
+
+
+def _least_twice_distance(a: Extent, b: Extent) -> int:
+    apart_x = max(a.x2[0] - b.x2[1], b.x2[0] - a.x2[1], 0)
+    apart_y = max(a.y2[0] - b.y2[1], b.y2[0] - a.y2[1], 0)
+    beside = max(apart_x, a.columns + b.columns) + apart_y
+    above = apart_x + max(apart_y, a.rows + b.rows)
+    return min(beside, above)

@@ -1,0 +1,38 @@
+"""How many wires share the same area: bounding boxes counted over coarse tiles.
+
+Notes on the coarse-grained floorplanning paper, section 4 (eq. 3, corrected): the congestion of a tile is the number
+of net bounding boxes over it. Here each box counts with the width of its stream. Reported, not optimised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from floorflow.placement.problem import Wire
+from floorflow.target.device import Device
+from floorflow.target.geometry import Rect
+
+TILE_COLUMNS = 30
+TILE_ROWS = 30
+"""A tile is about a quarter of a clock region: half its 60 rows and about half its 45 to 60 columns."""
+
+
+def congestion_of(device: Device, rectangles: Mapping[str, Rect], wires: Sequence[Wire]) -> dict[str, float]:
+    """Return ``max`` and ``mean`` over the device's tiles, in bits of wires over a tile."""
+    tiles = np.zeros(
+        (-(-device.column_count // TILE_COLUMNS), -(-device.row_count // TILE_ROWS)), dtype=np.int64
+    )
+    for wire in wires:
+        columns, rows = _tile_span(rectangles[wire.source], rectangles[wire.target])
+        tiles[columns, rows] += wire.width_bits
+    return {"max": float(tiles.max()), "mean": round(float(tiles.mean()), 6)}
+
+
+def _tile_span(a: Rect, b: Rect) -> tuple[slice, slice]:
+    """Return the tiles under the bounding box of two centres."""
+    x = sorted(((a.left + a.right) // 2, (b.left + b.right) // 2))
+    y = sorted(((a.bottom + a.top) // 2, (b.bottom + b.top) // 2))
+    columns = slice(x[0] // TILE_COLUMNS, x[1] // TILE_COLUMNS + 1)
+    return columns, slice(y[0] // TILE_ROWS, y[1] // TILE_ROWS + 1)

@@ -1,0 +1,121 @@
+"""CP-SAT over enumerated rectangles: improves a layout, and proves it optimal where the list is complete."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from floorflow.placement.search import Layout
+from floorflow.placement.shapes import BOTTOM, LEFT, RIGHT, TOP, IntArray
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
+
+EXTENT = 1 << 14
+"""More columns and rows than any device has."""
+
+
+@dataclass(frozen=True)
+class ExactAnswer:
+    """The best layout over the rectangles given (None if none was found) and its proof.
+
+    ``twice_bound`` bounds twice the wirelength over those rectangles; ``infeasible`` says they admit no layout.
+    """
+
+    layout: Layout | None
+    twice_bound: float
+    infeasible: bool
+
+
+def solve_exactly(
+    candidates: Sequence[IntArray], bits: IntArray, hint: Layout | None, work_limit: float, seed: int
+) -> ExactAnswer:
+    """Choose one rectangle (row of ``candidates[module]``) for each module, without overlap, for least wirelength.
+
+    ``bits`` (n, n) is symmetric. ``work_limit`` is in CP-SAT's deterministic seconds; one worker, so that equal
+    inputs give equal answers.
+    """
+    from ortools.sat.python import cp_model  # noqa: PLC0415  (a slow import, needed by this method alone)
+
+    model = cp_model.CpModel()
+    sides = [_add_rectangle(model, index, rects) for index, rects in enumerate(candidates)]
+    model.add_no_overlap_2d([side.across for side in sides], [side.up for side in sides])
+    model.minimize(sum(_wire_terms(model, sides, bits), start=cp_model.LinearExpr.sum([])))
+    if hint is not None:
+        for side, rects, box in zip(sides, candidates, hint.boxes, strict=True):
+            _add_hint(model, side, rects, box)
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.random_seed = seed
+    solver.parameters.max_deterministic_time = work_limit
+    status = solver.solve(model)
+    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return ExactAnswer(None, solver.best_objective_bound, status == cp_model.INFEASIBLE)
+    boxes = np.array(
+        [[solver.value(side) for side in rectangle.sides] for rectangle in sides], dtype=np.int64
+    )
+    layout = Layout(boxes.reshape(-1, 4), np.ones(len(sides), dtype=np.bool_))
+    return ExactAnswer(layout, solver.best_objective_bound, infeasible=False)
+
+
+@dataclass(frozen=True)
+class _Rectangle:
+    """Variables of one module: the sides as in an array of rectangles, and the two intervals they span."""
+
+    sides: tuple[cp_model.IntVar, ...]
+    choice: tuple[cp_model.IntVar, ...]
+    across: cp_model.IntervalVar
+    up: cp_model.IntervalVar
+
+
+def _add_rectangle(model: cp_model.CpModel, index: int, rects: IntArray) -> _Rectangle:
+    """Add one module: sides tied to one row of ``rects`` by a binary for each."""
+    sides = tuple(
+        model.new_int_var(int(rects[:, side].min()), int(rects[:, side].max()), f"{name}[{index}]")
+        for side, name in ((LEFT, "left"), (BOTTOM, "bottom"), (RIGHT, "right"), (TOP, "top"))
+    )
+    choice = tuple(model.new_bool_var(f"choice[{index},{row}]") for row in range(len(rects)))
+    model.add_exactly_one(choice)
+    for side, variable in enumerate(sides):
+        model.add(
+            sum(int(value) * literal for value, literal in zip(rects[:, side], choice, strict=True))
+            == variable
+        )
+    across = _add_interval(model, sides[LEFT], sides[RIGHT], f"across[{index}]")
+    up = _add_interval(model, sides[BOTTOM], sides[TOP], f"up[{index}]")
+    return _Rectangle(sides, choice, across, up)
+
+
+def _add_interval(
+    model: cp_model.CpModel, low: cp_model.IntVar, high: cp_model.IntVar, name: str
+) -> cp_model.IntervalVar:
+    """Add the interval of both sides, inclusive; its size must be a variable of its own."""
+    size = model.new_int_var(1, EXTENT, f"size_{name}")
+    model.add(low + size == high + 1)
+    return model.new_interval_var(low, size, high + 1, name)
+
+
+def _wire_terms(
+    model: cp_model.CpModel, sides: Sequence[_Rectangle], bits: IntArray
+) -> list[cp_model.LinearExpr]:
+    """Return bits times twice the centre distance of each pair with wires between them."""
+    terms = []
+    for a, b in np.argwhere(np.triu(bits, 1) > 0).tolist():
+        for low, high, axis in ((LEFT, RIGHT, "x"), (BOTTOM, TOP, "y")):
+            ends = [rectangle.sides[low] + rectangle.sides[high] for rectangle in (sides[a], sides[b])]
+            distance = model.new_int_var(0, 2 * EXTENT, f"distance_{axis}[{a},{b}]")
+            model.add(distance >= ends[0] - ends[1])
+            model.add(distance >= ends[1] - ends[0])
+            terms.append(int(bits[a, b]) * distance)
+    return terms
+
+
+def _add_hint(model: cp_model.CpModel, rectangle: _Rectangle, rects: IntArray, box: IntArray) -> None:
+    for variable, value in zip(rectangle.sides, box.tolist(), strict=True):
+        model.add_hint(variable, value)
+    chosen = (rects == box).all(axis=1)
+    for literal, value in zip(rectangle.choice, chosen.tolist(), strict=True):
+        model.add_hint(literal, value)

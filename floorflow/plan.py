@@ -1,0 +1,374 @@
+"""The Plan: everything a run decided, as plan.json holds it (docs/plan.md says what each field means).
+
+Pydantic models, because plan.json is a border: other programs and people write and read it. ``python -m
+floorflow.plan`` prints the JSON Schema that ``docs/plan.schema.json`` holds.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from floorflow.errors import InputError
+
+SCHEMA: Literal["floorflow-plan/1"] = "floorflow-plan/1"
+
+FOLDING_ATTRIBUTES = {
+    "pe": "PE",
+    "simd": "SIMD",
+    "parallel_window": "parallel_window",
+    "mem_mode": "mem_mode",
+    "ram_style": "ram_style",
+    "ram_style_thresholds": "ram_style_thresholds",
+    "res_type": "resType",
+    "runtime_writeable_weights": "runtime_writeable_weights",
+}
+"""plan.json's names of folding attributes and FINN's."""
+
+Amount = Annotated[int, Field(ge=0)]
+AttributeValue = int | str | list[int]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Amounts(_Model):
+    """An amount of each resource."""
+
+    LUT: Amount = 0
+    FF: Amount = 0
+    BRAM18: Amount = 0
+    URAM: Amount = 0
+    DSP: Amount = 0
+
+
+class Fractions(_Model):
+    """A fraction for each resource."""
+
+    LUT: float
+    FF: float
+    BRAM18: float
+    URAM: float
+    DSP: float
+
+
+class Stats(_Model):
+    """What a solver says about its answer."""
+
+    method: str
+    status: Literal["optimal", "feasible", "infeasible", "heuristic"]
+    objective: float | None
+    bound: float | None
+    gap: float | None
+
+
+class Options(_Model):
+    """The resolved options of the run."""
+
+    cap: Fractions
+    clock_mhz: float
+    costs: Literal["estimated", "finn"]
+    effort: Literal["fast", "default", "best"]
+    fill: Fractions
+    finn: Literal["main"]
+    fps: float | None
+    granularity: Literal["stage", "slot"]
+    objective: Literal["throughput", "resources"]
+    runtime_weights: bool
+
+
+class InputFile(_Model):
+    """A file that was read."""
+
+    path: str
+    sha256: str
+
+
+class SlotEntry(_Model):
+    """A slot of an FPGA."""
+
+    name: str
+    slr: str
+    capacity: Amounts
+    available: Amounts
+
+
+class FpgaEntry(_Model):
+    """An FPGA of the platform."""
+
+    name: str
+    board: str
+    part: str
+    device: str
+    host_slot: str
+    crossing_registers: int
+    slots: list[SlotEntry]
+
+
+class InfrastructureEntry(_Model):
+    """Logic that the board needs beside the network."""
+
+    name: str
+    slot: str
+    resources: Amounts
+
+
+class SllEntry(_Model):
+    """The SLL wires between two neighbouring slots."""
+
+    lower: str
+    upper: str
+    wires: int
+
+
+class PlatformEntry(_Model):
+    """The platform as the run saw it."""
+
+    name: str
+    fpgas: list[FpgaEntry]
+    links: list[dict[str, Any]]
+    infrastructure: list[InfrastructureEntry]
+    slls: list[SllEntry]
+    files: list[str]
+
+
+class OperationEntry(_Model):
+    """An operation of the network."""
+
+    name: str
+    type: str
+    inputs: list[str]
+    outputs: list[str]
+    macs: int
+
+
+class EngineEntry(_Model):
+    """A hardware engine."""
+
+    name: str
+    kind: str
+    operation: str
+    attributes: dict[str, AttributeValue]
+    weight_bits: int
+    input_bits: int
+    output_bits: int
+
+
+class NetworkEntry(_Model):
+    """A network and the engines that compute it."""
+
+    name: str
+    operations: list[OperationEntry]
+    engines: list[EngineEntry]
+
+
+class FoldedEntry(BaseModel):
+    """The folding of one engine; folding attributes in lower case stand beside these fields."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    cycles: int
+    resources: Amounts
+
+
+class FoldingEntry(_Model):
+    """The folding of all engines."""
+
+    engines: dict[str, FoldedEntry]
+    cycles: int
+    stats: Stats
+
+
+class ChannelEntry(_Model):
+    """A realised stream."""
+
+    name: str
+    source: str
+    source_port: int
+    target: str
+    target_port: int
+    width_bits: int
+    words_per_frame: int
+    source_width_bits: int
+    target_width_bits: int
+    converter: str | None
+    converter_module: str | None
+    fifo_depth: int
+    fifo_module: str
+    crossing_registers: int
+    link: str | None
+    resources: Amounts
+    converter_resources: Amounts
+    fifo_resources: Amounts
+    crossing_resources: dict[str, Amounts]
+
+
+class ModuleEntry(_Model):
+    """Engines that share one pblock."""
+
+    name: str
+    engines: list[str]
+    implementation: str
+    reused: bool
+    resources: Amounts
+
+
+class PortEntry(_Model):
+    """A stream port of an implementation."""
+
+    channel: str
+    direction: Literal["in", "out"]
+    width_bits: int
+
+
+class ImplementationEntry(_Model):
+    """A module as it is made once: its window in columns and rows, and its ports."""
+
+    name: str
+    window: dict[str, int]
+    ports: list[PortEntry]
+
+
+class CrossingEntry(_Model):
+    """A channel whose ends lie in different slots."""
+
+    channel: str
+    source: str
+    target: str
+    width_bits: int
+    gbps: float
+    hops: int
+    kind: Literal["sll"]
+
+
+class PartitionEntry(_Model):
+    """Which slot each module lies in."""
+
+    assignment: dict[str, str]
+    utilisation: dict[str, dict[str, float]]
+    crossings: list[CrossingEntry]
+    cost: int
+    stats: Stats
+
+
+class RectangleEntry(_Model):
+    """Physical columns and CLB rows, inclusive."""
+
+    left: int
+    bottom: int
+    right: int
+    top: int
+
+
+class PblockEntry(_Model):
+    """Where a module sits."""
+
+    slot: str
+    rectangle: RectangleEntry
+    ranges: list[str]
+    anchor: str
+    demand: Amounts
+    supply: Amounts
+
+
+class FloorplanEntry(_Model):
+    """The pblocks of one FPGA."""
+
+    pblocks: dict[str, PblockEntry]
+    hpwl: float
+    congestion: dict[str, float]
+    stats: Stats
+
+
+class PhaseEntry(_Model):
+    """One configuration of the FPGAs."""
+
+    folding: FoldingEntry
+    channels: list[ChannelEntry]
+    modules: list[ModuleEntry]
+    implementations: list[ImplementationEntry]
+    partition: PartitionEntry
+    floorplan: dict[str, FloorplanEntry]
+    estimates: EstimatesEntry
+
+
+class EstimatesEntry(_Model):
+    """What the plan promises."""
+
+    clock_mhz: float
+    cycles: int
+    fps: float
+    latency_us: float
+    bottleneck: str
+
+
+class TraceEntry(_Model):
+    """One interval that the search tried."""
+
+    interval_cycles: int
+    verdict: Literal["legal", "proven infeasible", "not found within the limit"]
+    stage: Literal["fold", "partition", "place"]
+    detail: str
+
+
+class IntervalBound(_Model):
+    """How far the interval is from the folding optimum under the platform's summed limits."""
+
+    interval_cycles: int
+    bound_cycles: int
+    gap: float
+    ended_by: str
+
+
+class Plan(_Model):
+    """Everything a run decided."""
+
+    schema_: Literal["floorflow-plan/1"] = Field(SCHEMA, alias="schema")
+    version: str
+    seed: int
+    options: Options
+    inputs: list[InputFile]
+    platform: PlatformEntry
+    networks: list[NetworkEntry]
+    phases: list[PhaseEntry]
+    search: IntervalBound
+    trace: list[TraceEntry]
+    warnings: list[str]
+
+    def to_json(self) -> str:
+        """Return plan.json's text: sorted keys, two spaces, a newline at the end."""
+        return json.dumps(self.model_dump(by_alias=True), indent=2, sort_keys=True, allow_nan=False) + "\n"
+
+
+def read_plan(path: Path) -> Plan:
+    """Read plan.json.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or is no plan; the message names the first wrong field.
+
+    """
+    try:
+        return Plan.model_validate_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})", hint="give a folder that plan wrote") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise InputError(f"{path}: {field}: {first['msg']}", hint="give a plan.json of this version") from error
+
+
+def json_schema() -> str:
+    """Return the JSON Schema of plan.json as text."""
+    return json.dumps(Plan.model_json_schema(by_alias=True), indent=2, sort_keys=True) + "\n"
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.stdout.write(json_schema())

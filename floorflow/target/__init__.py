@@ -1,0 +1,1 @@
+"""Devices, boards and platforms: what the hardware offers, read from ``platforms/``."""

@@ -1,0 +1,189 @@
+"""A board: one FPGA with its part name, clock, shell and infrastructure, read from ``platforms/boards/<name>.yaml``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from floorflow.resources import Resources
+from floorflow.target.reading import FileModel, parse
+
+Occurrence = Literal["every", "first_and_last"]
+
+
+@dataclass(frozen=True)
+class Shell:
+    """The vendor's part of the design, which the user's may not touch.
+
+    ``static`` lists for each SLR the ranges that the shell keeps. ``measured_available`` says what was measured to
+    remain of an SLR where that is less than its sites. ``parent_pblock`` holds ``{slr}``: the pblocks that come with
+    the shell and are parents of ours.
+    """
+
+    name: str
+    hierarchy: str
+    parent_pblock: str | None
+    static: Mapping[str, tuple[str, ...]]
+    measured_available: Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True)
+class BoardInfrastructure:
+    """Logic beside the network, such as a memory controller; ``reserved`` is the range kept free for it, if any."""
+
+    name: str
+    slr: str
+    per: Occurrence
+    resources: Resources
+    reserved: str | None
+
+
+@dataclass(frozen=True)
+class Board:
+    """One FPGA board.
+
+    ``part`` has package and speed grade; ``device`` is the die's name or, in a user's file, a path relative to it.
+    ``sll_wires`` replaces the die's own number of wires at each SLR boundary, None keeps it. ``crossing_registers`` is
+    the number of flip-flop stages at an SLR boundary, ``host_slr`` where the host's streams enter.
+    """
+
+    name: str
+    part: str
+    device: str
+    clock_mhz: float
+    max_fpgas: int
+    host_slr: str
+    crossing_registers: int
+    sll_wires: tuple[int, ...] | None
+    cell_pattern: str
+    shell: Shell | None
+    infrastructure: tuple[BoardInfrastructure, ...]
+
+    def cell(self, engine: str, partition: int = 1) -> str:
+        """Return the hierarchical cell of an engine in FINN's dataflow partition of that number."""
+        return self.cell_pattern.format(engine=engine, partition=partition)
+
+    def parent_pblock(self, slr: str) -> str | None:
+        """Return the shell's pblock that must be the parent of pblocks in an SLR, or None."""
+        if self.shell is None or self.shell.parent_pblock is None:
+            return None
+        return self.shell.parent_pblock.format(slr=slr)
+
+
+Count = Annotated[int, Field(ge=0)]
+SlrName = Annotated[str, Field(pattern=r"^SLR\d+$")]
+Cell = Annotated[str, Field(pattern=r"^[A-Za-z0-9_{}/]+$")]
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
+Amounts = dict[Literal["LUT", "FF", "BRAM18", "URAM", "DSP"], Count]
+
+
+def _placeholders(pattern: str, allowed: set[str]) -> None:
+    """Raise ValueError unless every ``{...}`` in the pattern is allowed."""
+    try:
+        pattern.format(**dict.fromkeys(allowed, "x"))
+    except (KeyError, IndexError, ValueError) as error:
+        raise ValueError(f"expected only the placeholders {sorted(allowed)}") from error
+
+
+class ShellModel(FileModel):
+    """The shell's facts."""
+
+    name: str
+    hierarchy: Cell
+    parent_pblock: Cell | None = None
+    static: dict[SlrName, list[str]] = Field(default={})
+    measured_available: dict[SlrName, Amounts] = Field(default={})
+
+    @model_validator(mode="after")
+    def _parent(self) -> ShellModel:
+        _placeholders(self.parent_pblock or "", {"slr"})
+        return self
+
+
+class InfrastructureModel(FileModel):
+    """One piece of infrastructure."""
+
+    name: Name
+    slr: SlrName
+    per: Occurrence
+    resources: Amounts
+    reserved: str | None = None
+
+
+class EvidenceModel(FileModel):
+    """Where facts come from and how sure they are."""
+
+    fact: str
+    confidence: str
+    source: str
+
+
+class BoardModel(FileModel):
+    """A whole board file."""
+
+    file_schema: Literal["floorflow-board/1"] = Field(alias="schema")
+    name: Name
+    part: str = Field(pattern=r"^xc\w+(-\w+)+$")
+    device: str
+    clock_mhz: float = Field(gt=0, allow_inf_nan=False)
+    max_fpgas: int = Field(ge=1)
+    host_slr: SlrName
+    crossing_registers: Count
+    sll_wires: list[Count] | None = None
+    cell_pattern: Cell
+    shell: ShellModel | None = None
+    infrastructure: list[InfrastructureModel] = Field(default=[])
+    evidence: list[EvidenceModel]
+
+    @model_validator(mode="after")
+    def _cell(self) -> BoardModel:
+        _placeholders(self.cell_pattern, {"engine", "partition"})
+        if "{engine}" not in self.cell_pattern:
+            raise ValueError("cell_pattern: expected the placeholder {engine}")
+        return self
+
+
+def read_board(text: str, file: str) -> Board:
+    """Return the board that ``text``, the content of ``file``, describes.
+
+    Raises
+    ------
+    PlatformError
+        If a field is missing, unknown or malformed. Whether the board fits its die is checked by ``load_platform``.
+
+    """
+    model = parse(BoardModel, text, file)
+    return Board(
+        name=model.name,
+        part=model.part,
+        device=model.device,
+        clock_mhz=model.clock_mhz,
+        max_fpgas=model.max_fpgas,
+        host_slr=model.host_slr,
+        crossing_registers=model.crossing_registers,
+        sll_wires=None if model.sll_wires is None else tuple(model.sll_wires),
+        cell_pattern=model.cell_pattern,
+        shell=None if model.shell is None else _shell(model.shell),
+        infrastructure=tuple(_infrastructure(item) for item in model.infrastructure),
+    )
+
+
+def _shell(model: ShellModel) -> Shell:
+    return Shell(
+        name=model.name,
+        hierarchy=model.hierarchy,
+        parent_pblock=model.parent_pblock,
+        static={slr: tuple(texts) for slr, texts in sorted(model.static.items())},
+        measured_available={
+            slr: {str(name): amount for name, amount in amounts.items()}
+            for slr, amounts in sorted(model.measured_available.items())
+        },
+    )
+
+
+def _infrastructure(model: InfrastructureModel) -> BoardInfrastructure:
+    amounts = {str(name): amount for name, amount in model.resources.items()}
+    return BoardInfrastructure(model.name, model.slr, model.per, Resources.from_dict(amounts), model.reserved)

@@ -1,0 +1,87 @@
+"""Draw the silicon below the modules: columns, clock regions, SLRs, what the shell and the board's logic occupy."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.colors import to_rgb
+from numpy.typing import NDArray
+
+from floorflow.view.die import Die
+from floorflow.view.geometry import Box
+from floorflow.view.palette import COLUMN_COLOURS, INK, QUIET
+from floorflow.view.sheet import Frame, Sheet
+from floorflow.view.text import Occupied, block_size
+
+STATIC_STYLE = {"facecolor": "#c9ccd1", "edgecolor": "#6b7078", "hatch": "////", "linewidth": 0.6}
+RESERVED_STYLE = {"facecolor": "#fff3d6", "edgecolor": "#8a6d1d", "hatch": "xxx", "linewidth": 0.8}
+
+
+def draw_background(sheet: Sheet, frame: Frame, die: Die) -> None:
+    """Draw everything of the die that the plan has no part in, without texts inside the die."""
+    sheet.axes.imshow(
+        column_image(die),
+        extent=(frame.die.left, frame.die.right, frame.die.bottom, frame.die.top),
+        origin="lower",
+        aspect="auto",
+        interpolation="none",
+        zorder=1,
+    )
+    sheet.axes.set_xlim(0, sheet.width)
+    sheet.axes.set_ylim(0, sheet.height)
+    for box in die.static:
+        sheet.rectangle(frame.place(box), zorder=2, **STATIC_STYLE)
+    for _, box in die.reserved:
+        sheet.rectangle(frame.place(box), zorder=2.5, **RESERVED_STYLE)
+    _draw_clock_regions(sheet, frame, die)
+    _draw_slrs(sheet, frame, die)
+
+
+def column_image(die: Die) -> NDArray[np.float64]:
+    """Return the tints of the physical columns: (clock-region rows, columns, 3) in 0..1, bottom row first."""
+    tints = {kind: to_rgb(colour) for kind, colour in COLUMN_COLOURS.items()}
+    return np.array([[tints[kind] for kind in row] for row in die.kinds])
+
+
+def _draw_clock_regions(sheet: Sheet, frame: Frame, die: Die) -> None:
+    """Draw the grid and number it: X below the die, Y at its left."""
+    style = {"color": "#8d939b", "linewidth": 0.45, "linestyle": (0, (4, 3)), "zorder": 3}
+    for number, (first, last) in enumerate(die.column_bounds):
+        box = frame.place(Box(first, 0, last + 1, die.row_count))
+        sheet.write(box.centre[0], box.bottom - 8, f"X{number}", 5.5, color=QUIET, ha="center")
+        if number:
+            sheet.line((box.left, box.bottom), (box.left, box.top), **style)
+    for number, bottom in enumerate(range(0, die.row_count, die.rows_per_clock_region)):
+        box = frame.place(Box(0, bottom, die.column_count, bottom + die.rows_per_clock_region))
+        sheet.write(box.left - 4, box.bottom + 3, f"Y{number}", 5.5, color=QUIET, ha="right")
+        if number:
+            sheet.line((box.left, box.bottom), (box.right, box.bottom), **style)
+
+
+def _draw_slrs(sheet: Sheet, frame: Frame, die: Die) -> None:
+    for _, box in die.slrs:
+        sheet.rectangle(frame.place(box), fill=False, edgecolor=INK, linewidth=1.6, zorder=4)
+
+
+def label_background(sheet: Sheet, frame: Frame, die: Die, occupied: Occupied) -> None:
+    """Name the shell's and the infrastructure's areas where there is room for the name."""
+    named = [("static shell", box) for box in _joined(die.static)] + list(die.reserved)
+    for name, box in named:
+        _label_area(sheet, frame.place(box), name, occupied)
+
+
+def _joined(boxes: tuple[Box, ...]) -> tuple[Box, ...]:
+    """Return the boxes largest first, so that the name goes to where it is seen."""
+    return tuple(sorted(boxes, key=lambda box: (-box.width * box.height, box.left, box.bottom)))
+
+
+def _label_area(sheet: Sheet, area: Box, name: str, occupied: Occupied) -> None:
+    for size in (7.5, 6.5, 5.5):
+        width, height = block_size((name,), size)
+        for turned in (False, True):
+            box = Box.around(*area.centre, *((height, width) if turned else (width, height)))
+            if area.holds(box) and occupied.free(box):
+                patch = {"boxstyle": "square,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
+                style = {"ha": "center", "va": "center" if turned else "center_baseline", "bbox": patch}
+                sheet.write(*area.centre, name, size, rotation=90 if turned else 0, **style)
+                occupied.take(box)
+                return

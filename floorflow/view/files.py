@@ -1,0 +1,62 @@
+"""The pictures of a plan as files in memory, the same bytes each time."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+
+from floorflow.view.chart import folding_chart
+from floorflow.view.picture import floorplan
+from floorflow.view.reading import Plan
+from floorflow.view.sheet import drawing_settings
+
+if TYPE_CHECKING:
+    from floorflow.target.platform import Platform
+
+_DPI = 120
+_MAX_PIXELS = 12_000
+"""Viewers refuse taller pictures: the resolution gives way."""
+
+
+def render(plan: Plan, platform: Platform) -> dict[str, bytes]:
+    """Draw every picture of a plan.
+
+    Returns
+    -------
+    ``plots/floorplan_<fpga>.png`` and ``.svg`` for each FPGA and ``plots/folding.png`` and ``.svg``; of the
+    phases after the first, if parts are swapped, with ``_phase<n>`` before the dot.
+    """
+    files: dict[str, bytes] = {}
+    for phase, content in enumerate(plan["phases"]):
+        suffix = f"_phase{phase}" if phase else ""
+        files |= _both(f"plots/folding{suffix}", folding_chart(plan, phase))
+        for fpga in sorted(content["floorplan"]):
+            files |= _both(f"plots/floorplan_{fpga}{suffix}", floorplan(plan, platform, fpga, phase))
+    return files
+
+
+def _both(stem: str, figure: Figure) -> dict[str, bytes]:
+    return {f"{stem}.png": png_bytes(figure), f"{stem}.svg": svg_bytes(figure)}
+
+
+def png_bytes(figure: Figure) -> bytes:
+    """Return the figure as PNG without software name or time."""
+    dpi = min(_DPI, _MAX_PIXELS / max(figure.get_size_inches()))
+    stream = BytesIO()
+    with drawing_settings():
+        FigureCanvasAgg(figure)
+        figure.savefig(stream, format="png", dpi=dpi, metadata={"Software": None}, pil_kwargs={"compress_level": 4})
+    return stream.getvalue()
+
+
+def svg_bytes(figure: Figure) -> bytes:
+    """Return the figure as SVG without date, with fixed identifiers; a module's rectangle has its name as id."""
+    stream = BytesIO()
+    with drawing_settings():
+        FigureCanvasSVG(figure)
+        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": "floorflow"})
+    return stream.getvalue()

@@ -1,0 +1,140 @@
+"""Route streams between the modules' labels and draw them: width by bits, colour by whether they leave their SLR."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.collections import LineCollection, PolyCollection
+from numpy.typing import NDArray
+
+from floorflow.view.geometry import Box
+from floorflow.view.palette import CROSSING, STREAM
+from floorflow.view.scene import StreamView
+from floorflow.view.sheet import Sheet
+from floorflow.view.text import Occupied, block_size
+
+Path = NDArray[np.float64]
+"""(points, 2): x and y in points along a line."""
+
+_SAMPLES = 240
+_BEND = 0.16
+"""How far a stream that skips modules bows out, as a share of its length."""
+
+
+@dataclass(frozen=True)
+class Route:
+    """A stream as drawn: where it runs, how wide it is, and whether it crosses an SLR boundary."""
+
+    path: Path
+    width_bits: int
+    crosses: bool
+    tip: bool
+    """Whether there is room for an arrow head."""
+
+    @property
+    def line_width(self) -> float:
+        """Return points: 0.8 for one bit, 0.3 more for each doubling."""
+        return 0.8 + 0.3 * math.log2(max(self.width_bits, 1))
+
+
+def route(stream: StreamView, source: Box, target: Box, *, crosses: bool) -> Route:
+    """Run from box to box: straight to the next module in dataflow order, bowed past modules in between."""
+    path = _curve(source.centre, target.centre, 0.0 if stream.ahead in (0, 1) else _BEND)
+    outside = ~(_within(path, source, 0.5) | _within(path, target, 1.5))
+    clear = path[outside]
+    long_enough = len(clear) > 1 and float(np.hypot(*(clear[-1] - clear[0]))) > 7.0
+    return Route(clear if long_enough else path, stream.width_bits, crosses, long_enough)
+
+
+def _curve(start: tuple[float, float], end: tuple[float, float], bend: float) -> Path:
+    """Sample a quadratic Bezier curve whose middle control point lies ``bend`` x length to the left."""
+    first, last = np.array(start), np.array(end)
+    along = last - first
+    control = (first + last) / 2 + bend * np.array([-along[1], along[0]])
+    t = np.linspace(0.0, 1.0, _SAMPLES)[:, np.newaxis]
+    return np.asarray((1 - t) ** 2 * first + 2 * t * (1 - t) * control + t**2 * last)
+
+
+def _within(path: Path, box: Box, gap: float) -> NDArray[np.bool_]:
+    x, y = path[:, 0], path[:, 1]
+    beside = (x < box.left - gap) | (x > box.right + gap)
+    return np.asarray(~(beside | (y < box.bottom - gap) | (y > box.top + gap)))
+
+
+def draw_routes(sheet: Sheet, routes: Sequence[Route]) -> None:
+    """Draw all streams: a white casing, so that they stand out from the modules, then lines and arrow heads."""
+    if not routes:
+        return
+    lines = [_shaft(item) for item in routes]
+    widths = [item.line_width for item in routes]
+    colours = [CROSSING if item.crosses else STREAM for item in routes]
+    casing = LineCollection(lines, linewidths=[width + 1.8 for width in widths], colors="white", alpha=0.75, zorder=9)
+    styles = [(0, (4.0, 1.2)) if item.crosses else "solid" for item in routes]
+    shafts = LineCollection(lines, linewidths=widths, colors=colours, linestyles=styles, zorder=10)
+    heads = [_head(item) for item in routes if item.tip]
+    head_colours = [colour for colour, item in zip(colours, routes, strict=True) if item.tip]
+    sheet.axes.add_collection(casing, autolim=False)
+    sheet.axes.add_collection(shafts, autolim=False)
+    sheet.axes.add_collection(
+        PolyCollection(heads, facecolors=head_colours, edgecolors="white", linewidths=0.4, zorder=11), autolim=False
+    )
+
+
+def _head_length(item: Route) -> float:
+    return 3.5 + 1.5 * item.line_width
+
+
+def _direction(path: Path) -> Path:
+    step = path[-1] - path[max(len(path) - 12, 0)]
+    return np.asarray(step / np.hypot(*step))
+
+
+def _shaft(item: Route) -> Path:
+    """Return the line up to the base of its arrow head, thinned out to what the eye needs."""
+    path = item.path
+    if item.tip:
+        distance = np.hypot(*(path - path[-1]).T)
+        kept = path[distance >= 0.8 * _head_length(item)]
+        path = kept if len(kept) > 1 else path[:2]
+    straight = np.allclose(_direction(path[:2]), _direction(path), atol=1e-3)
+    return np.round(path[[0, -1]] if straight else np.vstack([path[:-1:10], path[-1:]]), 2)
+
+
+def _head(item: Route) -> Path:
+    tip, along, length = item.path[-1], _direction(item.path), _head_length(item)
+    across = np.array([-along[1], along[0]]) * length * 0.42
+    base = tip - along * length
+    return np.round(np.array([tip, base + across, base - across]), 2)
+
+
+def label_crossings(sheet: Sheet, routes: Sequence[Route], boundaries: Sequence[float], occupied: Occupied) -> None:
+    """Write the width in bits beside each crossing stream, on the first boundary it meets, if a place is free.
+
+    Widths that find no place are still in the side panel.
+    """
+    for item in routes:
+        if not item.crosses:
+            continue
+        text, size = f"{item.width_bits} bit", 6.5
+        width, height = block_size((text,), size, bold=True)
+        box = _free_box(item.path, boundaries, width + 3, height, occupied)
+        if box is not None:
+            occupied.take(box)
+            patch = {"boxstyle": "square,pad=0.12", "facecolor": "white", "edgecolor": CROSSING, "linewidth": 0.6}
+            style = {"ha": "center", "va": "center_baseline", "weight": "bold", "bbox": patch}
+            sheet.write(*box.centre, text, size, color=CROSSING, **style)
+
+
+def _free_box(path: Path, boundaries: Sequence[float], width: float, height: float, occupied: Occupied) -> Box | None:
+    """Return a free place on the line as near as possible to the first boundary that it crosses."""
+    low, high = sorted((float(path[0, 1]), float(path[-1, 1])))
+    crossed = [y for y in boundaries if low <= y <= high]
+    start = int(np.argmin(np.abs(path[:, 1] - crossed[0]))) if crossed else len(path) // 2
+    for index in sorted(range(0, len(path), 3), key=lambda position: (abs(position - start), position)):
+        box = Box.around(float(path[index, 0]), float(path[index, 1]), width, height)
+        if occupied.free(box, 4.0):
+            return box
+    return None

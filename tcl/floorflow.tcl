@@ -1,0 +1,232 @@
+# Hand-written procedures that the scripts emitted by floorflow call.
+#
+#   floorflow::begin  -part PART
+#   floorflow::pblock NAME -ranges RANGES -cells CELLS ?-parent PARENT?
+#   floorflow::end
+#
+# Vivado only warns when a constraint matches nothing and then builds without it. Everything here
+# stops instead, before a pblock is touched, and says what to do.
+#
+# Which pblocks are ours: those that floorflow::pblock made since this file was first read by this
+# Vivado process. floorflow::begin deletes exactly these, so a script can be run again; a pblock of
+# another origin (a shell, a user, a checkpoint) is never deleted or changed.
+
+namespace eval floorflow {
+    namespace export begin pblock cell end
+
+    # Survives a second `source` of this file: a script that is run again has to find its pblocks.
+    variable created
+    if {![info exists created]} {
+        set created [list]
+    }
+    variable running 0
+    variable pblock_count 0
+    variable cell_count 0
+    # Full cell name -> the pblock that took it, because Vivado silently moves a cell added twice.
+    variable owner
+    array unset owner
+}
+
+# Start a floorplan: check the part, remove what an earlier run of ours left, reset the counts.
+proc floorflow::begin {args} {
+    variable created
+    variable running
+    variable pblock_count
+    variable cell_count
+    variable owner
+    set options [Options begin $args {-part} {}]
+    set part [dict get $options -part]
+
+    # A stopped or refused run must not let the next pblock call through.
+    set running 0
+    set design [current_design -quiet]
+    if {[llength $design] == 0} {
+        error "floorflow: no design is open; open the synthesised design first"
+    }
+    set actual [get_property PART $design]
+    if {![string equal -nocase $actual $part]} {
+        error "floorflow: the plan is for part '$part', but the open design has part '$actual';\
+            open the right design or plan again for this part"
+    }
+
+    # Children were made after their parents, so they go first.
+    foreach name [lreverse $created] {
+        set old [get_pblocks -quiet $name]
+        if {[llength $old] == 1} {
+            delete_pblock $old
+        }
+    }
+    set created [list]
+    array unset owner
+    set pblock_count 0
+    set cell_count 0
+    set running 1
+}
+
+# Make one hard pblock and put cells into it. Everything is checked before anything is made.
+proc floorflow::pblock {name args} {
+    variable running
+    variable pblock_count
+    if {!$running} {
+        error "floorflow: pblock '$name' comes before floorflow::begin;\
+            call floorflow::begin -part PART first"
+    }
+    set options [Options "pblock '$name'" $args {-ranges -cells} {-parent}]
+    set ranges [dict get $options -ranges]
+    set cells [dict get $options -cells]
+    CheckNewPblock $name $ranges
+    if {[dict exists $options -parent]} {
+        CheckParent $name [dict get $options -parent]
+    }
+    CheckCells $name $cells
+
+    set new [MakePblock $name $ranges]
+    if {[dict exists $options -parent]} {
+        set_property PARENT [dict get $options -parent] $new
+    }
+    # Vivado's default is a soft pblock, which its cells may leave.
+    set_property IS_SOFT FALSE $new
+    AddCells $name $cells
+    incr pblock_count
+    return $name
+}
+
+# Return the one cell of this full name, or stop.
+proc floorflow::cell {name} {
+    return [OneCell $name ""]
+}
+
+# Finish: report what was made. A floorplan without pblocks is a mistake, not a result.
+proc floorflow::end {} {
+    variable running
+    variable pblock_count
+    variable cell_count
+    if {!$running} {
+        error "floorflow: floorflow::end without floorflow::begin;\
+            call floorflow::begin -part PART first"
+    }
+    set running 0
+    if {$pblock_count == 0} {
+        error "floorflow: no pblock was made between floorflow::begin and floorflow::end;\
+            the design would be built without a floorplan"
+    }
+    puts "floorflow: $pblock_count pblocks, $cell_count cells"
+}
+
+# Return the cell object; `purpose` ends the first part of the message, such as " for pblock 'x'".
+proc floorflow::OneCell {name purpose} {
+    RefuseWildcards "cell" $name
+    set found [get_cells -quiet $name]
+    set count [llength $found]
+    if {$count != 1} {
+        error "floorflow: cell '$name'$purpose matches $count cells, expected exactly 1;\
+            check the name against the hierarchy of the open design and set keep_hierarchy on\
+            the cell, as synthesis may have flattened or renamed it"
+    }
+    return $found
+}
+
+# Stop unless a pblock of this name can be made here.
+proc floorflow::CheckNewPblock {name ranges} {
+    RefuseWildcards "pblock" $name
+    if {[llength $ranges] == 0} {
+        error "floorflow: pblock '$name' has no ranges; it would constrain nothing"
+    }
+    if {[llength [get_pblocks -quiet $name]] != 0} {
+        error "floorflow: pblock '$name' exists already and was not made by an earlier run of\
+            floorflow in this session; remove it with: delete_pblock \[get_pblocks {$name}\]"
+    }
+}
+
+# Stop unless every cell matches exactly once and belongs to no other pblock of this run.
+proc floorflow::CheckCells {name cells} {
+    variable owner
+    if {[llength $cells] == 0} {
+        error "floorflow: pblock '$name' has no cells; it would constrain nothing"
+    }
+    array set claimed {}
+    foreach full_name $cells {
+        OneCell $full_name " for pblock '$name'"
+        if {[info exists owner($full_name)]} {
+            error "floorflow: cell '$full_name' is in pblock '$owner($full_name)' and again in\
+                pblock '$name'; a cell can be in one pblock only"
+        }
+        if {[info exists claimed($full_name)]} {
+            error "floorflow: pblock '$name' lists cell '$full_name' twice"
+        }
+        set claimed($full_name) 1
+    }
+}
+
+# Create and resize. Noted as ours before the resize, so that the next run removes a failed one.
+proc floorflow::MakePblock {name ranges} {
+    variable created
+    create_pblock $name
+    lappend created $name
+    set new [get_pblocks $name]
+    resize_pblock $new -add $ranges
+    return $new
+}
+
+# Put the cells, all checked before, into the pblock.
+proc floorflow::AddCells {name cells} {
+    variable owner
+    variable cell_count
+    set new [get_pblocks $name]
+    foreach full_name $cells {
+        add_cells_to_pblock $new [get_cells -quiet $full_name]
+        set owner($full_name) $name
+        incr cell_count
+    }
+}
+
+# A parent is the shell's or an earlier pblock's; making one here would hide a wrong shell.
+proc floorflow::CheckParent {name parent} {
+    RefuseWildcards "parent pblock" $parent
+    if {[string equal $name $parent]} {
+        error "floorflow: pblock '$name' is its own parent"
+    }
+    set count [llength [get_pblocks -quiet $parent]]
+    if {$count != 1} {
+        error "floorflow: parent pblock '$parent' of pblock '$name' matches $count pblocks,\
+            expected exactly 1; parents come with the shell and are never made here: check\
+            that the design was linked with the shell of the plan's board"
+    }
+}
+
+# `foo_1*` also takes foo_10 to foo_19, so only whole names are accepted. Brackets are literal in
+# Vivado's patterns and common in names (gen[0].core), so they are allowed.
+proc floorflow::RefuseWildcards {kind name} {
+    if {[string length $name] == 0} {
+        error "floorflow: the name of a $kind is empty"
+    }
+    if {[regexp {[*?]} $name]} {
+        error "floorflow: $kind name '$name' holds a wildcard (* or ?); give the whole name"
+    }
+}
+
+# Return a dict of options, each given at most once; `caller` names the call in messages.
+proc floorflow::Options {caller arguments required optional} {
+    set known [concat $required $optional]
+    if {[llength $arguments] % 2 != 0} {
+        error "floorflow: $caller: '[lindex $arguments end]' has no value;\
+            expected values for [join $known {, }]"
+    }
+    set options [dict create]
+    foreach {key value} $arguments {
+        if {$key ni $known} {
+            error "floorflow: $caller: unknown option '$key';\
+                expected [join $known {, }]"
+        }
+        if {[dict exists $options $key]} {
+            error "floorflow: $caller: option '$key' is given twice"
+        }
+        dict set options $key $value
+    }
+    foreach key $required {
+        if {![dict exists $options $key]} {
+            error "floorflow: $caller: option '$key' is missing"
+        }
+    }
+    return $options
+}

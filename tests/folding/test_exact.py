@@ -1,0 +1,102 @@
+"""The exact folding equals brute force, and its proofs hold."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pytest
+
+from floorflow.dataflow.model import Option
+from floorflow.errors import InfeasibleError
+from floorflow.folding import (
+    EngineOptions,
+    FoldingInfeasible,
+    FoldingProblem,
+    FoldingSolution,
+    fold_at_interval,
+    shortest_interval,
+)
+from floorflow.folding.problem import fitting_options
+from floorflow.resources import Resources, scarcity, total
+
+SILICON = Resources(lut=1000, ff=2000, bram18=50, uram=0, dsp=20)
+
+
+def option(cycles: int, *amounts: int) -> Option:
+    return Option({"PE": 1}, cycles, Resources(*amounts), (8,), (8,))
+
+
+amounts = st.tuples(*(st.integers(0, top) for top in (300, 500, 20, 2, 8)))
+engines = st.lists(
+    st.lists(st.builds(lambda c, a: option(c, *a), st.integers(1, 8), amounts), min_size=1, max_size=4),
+    min_size=1,
+    max_size=5,
+)
+budgets = st.builds(Resources, *(st.integers(0, top) for top in (900, 1500, 60, 4, 25)))
+
+
+def problem_of(options: list[list[Option]], budget: Resources) -> FoldingProblem:
+    named = tuple(EngineOptions(f"e{i}", tuple(o)) for i, o in enumerate(options))
+    return FoldingProblem(named, budget, SILICON)
+
+
+def brute_force(problem: FoldingProblem, interval: int) -> float | None:
+    costs = [
+        scarcity(use, SILICON)
+        for pick in product(*(e.options for e in problem.engines))
+        if max(o.cycles for o in pick) <= interval and (use := total(o.resources for o in pick)).fits(problem.budget)
+    ]
+    return min(costs, default=None)
+
+
+@settings(max_examples=150, deadline=None)
+@given(engines, budgets, st.integers(1, 8))
+def test_least_scarcity_equals_brute_force(options: list[list[Option]], budget: Resources, interval: int) -> None:
+    problem = problem_of(options, budget)
+    expected = brute_force(problem, interval)
+    answer = fold_at_interval(problem, interval)
+    if expected is None:
+        assert isinstance(answer, FoldingInfeasible)
+    else:
+        assert isinstance(answer, FoldingSolution)
+        assert answer.stats.status == "optimal"
+        assert answer.stats.objective == pytest.approx(expected)
+        assert answer.stats.bound == pytest.approx(expected)
+        assert answer.resources.fits(budget)
+        assert answer.interval_cycles <= interval
+
+
+@settings(max_examples=60, deadline=None)
+@given(engines, budgets)
+def test_shortest_interval_equals_trying_them_all(options: list[list[Option]], budget: Resources) -> None:
+    problem = problem_of(options, budget)
+    intervals = problem.intervals()
+    index = shortest_interval(intervals, lambda i: isinstance(fold_at_interval(problem, i), FoldingSolution))
+    feasible = [i for i, interval in enumerate(intervals) if brute_force(problem, interval) is not None]
+    assert index == (feasible[0] if feasible else None)
+
+
+def test_infeasibility_by_one_resource_names_need_and_limit() -> None:
+    problem = problem_of([[option(1, 10, 0, 7)], [option(1, 10, 0, 6)]], Resources(lut=100, bram18=12))
+    assert fold_at_interval(problem, 5) == FoldingInfeasible("BRAM18", 13, 12)
+
+
+def test_infeasibility_by_combination_is_proven_too() -> None:
+    either = [option(1, 10, 0, 0), option(1, 0, 0, 10)]
+    problem = problem_of([either, either, either], Resources(lut=10, bram18=10))
+    assert fold_at_interval(problem, 5) == FoldingInfeasible(None)
+
+
+def test_engine_that_fits_no_slot_is_proven_infeasible_by_name() -> None:
+    engine = EngineOptions("MVAU_hls_3", (option(4, 500, 0, 9), option(8, 90, 0, 9)))
+    limits = {"fpga0.SLR0": Resources(lut=100, bram18=8), "fpga0.SLR1": Resources(lut=80, bram18=6)}
+    with pytest.raises(InfeasibleError, match=r"proven infeasible: engine MVAU_hls_3 .* 9 BRAM18, .*SLR0\) is 8"):
+        fitting_options(engine, limits)
+
+
+def test_rate_above_the_widest_folding_is_proven_infeasible() -> None:
+    with pytest.raises(InfeasibleError, match="needs 4 cycles a frame at its widest folding"):
+        fitting_options(EngineOptions("e", (option(4, 1),)), {"s": Resources(lut=10)}, interval_cap=3)

@@ -1,0 +1,113 @@
+"""The dies as their YAML gives them, counted site by site, without floorflow's own loader."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from floorflow.assets import asset_folder
+from floorflow.target.device import Device
+from floorflow.target.device_file import read_device
+from floorflow.target.geometry import Rect
+
+DEVICES = asset_folder("platforms") / "devices"
+PARTS = sorted(path.stem for path in DEVICES.glob("*.yaml"))
+
+
+@dataclass(frozen=True)
+class RawSites:
+    """All sites of one type, one an entry: X, Y, physical column, lowest and highest CLB row of the site's tile."""
+
+    x: Any
+    y: Any
+    column: Any
+    bottom: Any
+    top: Any
+
+    def inside(self, rect: Rect) -> set[tuple[int, int]]:
+        within = (
+            (self.column >= rect.left)
+            & (self.column <= rect.right)
+            & (self.bottom >= rect.bottom)
+            & (self.top <= rect.top)
+        )
+        return set(zip(self.x[within].tolist(), self.y[within].tolist(), strict=True))
+
+
+@dataclass(frozen=True)
+class RawDie:
+    """A device file as plain data, and its sites by type."""
+
+    data: dict[str, Any]
+    sites: dict[str, RawSites]
+
+    def resources(self, rect: Rect) -> dict[str, int]:
+        """Add up tiles, found by walking over columns, clock regions and tiles, that lie inside."""
+        height, total = self.data["rows_per_clock_region"], dict.fromkeys(("LUT", "FF", "BRAM18", "URAM", "DSP"), 0)
+        for y, layout in enumerate(self.data["clock_region_layouts"]):
+            for char in self.data["layouts"][layout][rect.left : rect.right + 1]:
+                tile = self.data["legend"][char]
+                for first in range(tile.get("first_row", 0), height, tile.get("tile_rows", height)):
+                    bottom = y * height + first
+                    if rect.bottom <= bottom and bottom + tile.get("tile_rows", height) - 1 <= rect.top:
+                        for name, amount in tile.get("resources", {}).items():
+                            if name in total:
+                                total[name] += amount
+        return total
+
+
+def _sites_of(data: dict[str, Any], name: str) -> RawSites:
+    height, rows = data["rows_per_clock_region"], []
+    columns = data["site_columns"][name]
+    for y, layout in enumerate(data["clock_region_layouts"]):
+        for x, column in enumerate(columns):
+            tile = data["legend"][data["layouts"][layout][column]]
+            up = tile.get("sites", {}).get(name, 0) // columns.count(column)
+            for below, bottom in enumerate(range(height - tile["tile_rows"], -1, -tile["tile_rows"]) if up else ()):
+                if bottom >= tile["first_row"]:
+                    number = data["site_rows"][name][y][1] - below * up
+                    first = y * height + bottom
+                    rows += [(x, number - k, column, first, first + tile["tile_rows"] - 1) for k in range(up)]
+    return RawSites(*np.array(rows).T)
+
+
+@cache
+def raw_die(part: str) -> RawDie:
+    data = yaml.load(Path(DEVICES / f"{part}.yaml").read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+    return RawDie(data, {name: _sites_of(data, name) for name in data["site_columns"]})
+
+
+@cache
+def device_of(part: str) -> Device:
+    return read_device((DEVICES / f"{part}.yaml").read_text(encoding="utf-8"), f"{part}.yaml")
+
+
+@pytest.fixture(params=PARTS)
+def part(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def device(part: str) -> Device:
+    return device_of(part)
+
+
+@pytest.fixture
+def raw(part: str) -> RawDie:
+    return raw_die(part)
+
+
+@pytest.fixture
+def load_device() -> Any:
+    return device_of
+
+
+@pytest.fixture
+def load_raw() -> Any:
+    return raw_die

@@ -1,0 +1,41 @@
+"""A strict model of Vivado's placement commands, to run what floorflow emits without Vivado."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .arguments import VivadoError
+from .model import VivadoModel
+
+__all__ = ["VivadoError", "VivadoModel", "run_outputs"]
+
+
+def run_outputs(
+    out: Path,
+    fpga: str,
+    cells: Iterable[str],
+    device_yaml: Path,
+    parents: Mapping[str, Sequence[str]],
+    part: str | None = None,
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """Run ``OUT/<fpga>/pblocks.xdc`` and ``pblocks.tcl``, each in a model of its own.
+
+    ``parents`` are the shell's pblocks with their ranges, ``part`` is by default plan.json's. Returns
+    ``{"xdc": table, "tcl": table}`` with tables as `VivadoModel.pblocks`; raises VivadoError.
+    """
+    cells = list(cells)
+    part = part or _planned_part(out, fpga)
+    xdc = VivadoModel(device_yaml, cells, parents, part)
+    xdc.run_xdc(out / fpga / "pblocks.xdc")
+    tcl = VivadoModel(device_yaml, cells, parents, part)
+    tcl.run_tcl(out / fpga / "pblocks.tcl")
+    return {"xdc": xdc.pblocks, "tcl": tcl.pblocks}
+
+
+def _planned_part(out: Path, fpga: str) -> str:
+    plan = json.loads((out / "plan.json").read_text(encoding="utf-8"))
+    parts = {entry["name"]: str(entry["part"]) for entry in plan["platform"]["fpgas"]}
+    return parts[fpga]

@@ -1,0 +1,102 @@
+"""A strict model of the Vivado commands that constrain placement, run by a real Tcl interpreter.
+
+It refuses what Vivado refuses and also what Vivado only warns about: a constraint that matches nothing, a cell that
+moves from one pblock to another, an overlap. It knows nothing of the product's own code.
+"""
+
+from __future__ import annotations
+
+import tkinter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .arguments import COMMANDS, VivadoError
+from .design import Answer, Design
+from .pblocks import check_finished
+from .sites import load_sites
+
+XDC_BUILTINS = ("set", "list", "expr")
+"""UG903, About XDC Constraints: the only built-in Tcl commands of an XDC file."""
+
+
+class VivadoModel:
+    """One open design on one device.
+
+    Parameters
+    ----------
+    device_yaml
+        File of ``platforms/devices``.
+    cells
+        Full hierarchical names; the cells above them exist too.
+    existing_pblocks
+        The shell's pblocks: name to ranges, in order; a range that starts with ``-`` takes sites away.
+    part
+        Full part name of the open design; the device's own name if None.
+    """
+
+    def __init__(
+        self,
+        device_yaml: Path,
+        cells: Iterable[str],
+        existing_pblocks: Mapping[str, Sequence[str]] | None = None,
+        part: str | None = None,
+    ) -> None:
+        self.output: list[str] = []
+        self._tk: Any = tkinter.Tcl().tk
+        sites = load_sites(device_yaml)
+        self._design = Design(sites, cells, existing_pblocks or {}, part or sites.part, self._split_list)
+        self._tk.createcommand("::puts", self._puts)
+        self._tk.eval(Path(__file__).with_name("vivado_model.tcl").read_text(encoding="utf-8"))
+        self._tk.createcommand("::vivado_model::dispatch", self._dispatch)
+        for command in sorted(COMMANDS):
+            self._tk.call("vivado_model::define", command)
+
+    @property
+    def pblocks(self) -> dict[str, dict[str, Any]]:
+        """What scripts made: name -> {ranges, cells, properties, parent}; the shell's pblocks are left out."""
+        return {
+            name: {
+                "ranges": list(pblock.ranges),
+                "cells": list(pblock.cells),
+                "properties": dict(pblock.properties),
+                "parent": pblock.parent,
+            }
+            for name, pblock in self._design.table.items()
+            if not pblock.existing
+        }
+
+    def run_xdc(self, path: Path) -> None:
+        """Run a constraints file: Vivado's commands and `XDC_BUILTINS`, nothing else."""
+        text = path.read_text(encoding="utf-8")
+        self._finish(path, self._tk.call("vivado_model::run_xdc", text, tuple(sorted(COMMANDS)), XDC_BUILTINS))
+
+    def run_tcl(self, path: Path) -> None:
+        """Source a script with the whole of Tcl."""
+        self._finish(path, self._tk.call("vivado_model::run_tcl", str(path)))
+
+    def _finish(self, path: Path, outcome: Any) -> None:
+        failed, message, line = self._tk.splitlist(outcome)
+        if int(failed):
+            raise VivadoError(f"{path.name}:{line}: {message}")
+        try:
+            check_finished(self._design.table)
+        except VivadoError as error:
+            raise VivadoError(f"{path.name}: {error}") from error
+
+    def _puts(self, *words: str) -> str:
+        self.output.append(words[-1])
+        return ""
+
+    def _dispatch(self, command: str, *words: str) -> tuple[int, Answer]:
+        try:
+            return 1, self._design.run(command, words)
+        except VivadoError as error:
+            return 0, str(error)
+
+    def _split_list(self, text: str) -> Sequence[object]:
+        try:
+            words: Sequence[object] = self._tk.splitlist(text)
+        except tkinter.TclError as error:
+            raise ValueError(str(error)) from error
+        return words
