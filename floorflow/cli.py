@@ -169,12 +169,12 @@ def plan(
 def _run_record(started: float) -> dict[str, object]:
     from importlib.metadata import version
 
-    names = ("floorflow", "matplotlib", "networkx", "numpy", "onnx", "ortools", "pydantic", "pymetis")
+    names = ("matplotlib", "networkx", "numpy", "onnx", "ortools", "pydantic", "pymetis")
     return {
         "argv": sys.argv,
         "python": python_platform.python_version(),
         "seconds": round(time.perf_counter() - started, 3),
-        "versions": {name: version(name) for name in names},
+        "versions": {"floorflow": __version__} | {name: version(name) for name in names},
     }
 
 

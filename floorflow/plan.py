@@ -16,17 +16,19 @@ from floorflow.errors import InputError
 
 SCHEMA: Literal["floorflow-plan/1"] = "floorflow-plan/1"
 
-FOLDING_ATTRIBUTES = {
-    "pe": "PE",
-    "simd": "SIMD",
-    "parallel_window": "parallel_window",
-    "mem_mode": "mem_mode",
-    "ram_style": "ram_style",
-    "ram_style_thresholds": "ram_style_thresholds",
-    "res_type": "resType",
-    "runtime_writeable_weights": "runtime_writeable_weights",
-}
-"""plan.json's names of folding attributes and FINN's."""
+_RENAMED_ATTRIBUTES = {"PE": "pe", "SIMD": "simd", "resType": "res_type"}
+"""FINN's folding attributes that plan.json spells in lower case; the others keep their names."""
+
+
+def plan_attribute(finn_name: str) -> str:
+    """Return plan.json's name of a FINN folding attribute."""
+    return _RENAMED_ATTRIBUTES.get(finn_name, finn_name)
+
+
+def finn_attribute(plan_name: str) -> str:
+    """Return FINN's name of a folding attribute of plan.json."""
+    return {name: finn for finn, name in _RENAMED_ATTRIBUTES.items()}.get(plan_name, plan_name)
+
 
 Amount = Annotated[int, Field(ge=0)]
 AttributeValue = int | str | list[int]

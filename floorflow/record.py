@@ -15,7 +15,6 @@ from floorflow.design import Design, Setting, slot_demands
 from floorflow.network import Network
 from floorflow.placement import PlacementSolution
 from floorflow.plan import (
-    FOLDING_ATTRIBUTES,
     Amounts,
     ChannelEntry,
     CrossingEntry,
@@ -45,14 +44,13 @@ from floorflow.plan import (
     SlotEntry,
     Stats,
     TraceEntry,
+    plan_attribute,
 )
 from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.search import Found
 from floorflow.stats import SolveStats
 from floorflow.target import Platform, anchor, ranges
-
-_PLAN_NAMES = {finn: name for name, finn in FOLDING_ATTRIBUTES.items()}
 
 
 def record(network: Network, setting: Setting, found: Found) -> Plan:
@@ -187,7 +185,7 @@ def _phase(setting: Setting, found: Found) -> PhaseEntry:
 def _folding(design: Design) -> FoldingEntry:
     engines = {}
     for name, option in design.folded.options.items():
-        chosen = {_PLAN_NAMES[key]: _plain(value) for key, value in option.folding.items()}
+        chosen = {plan_attribute(key): _plain(value) for key, value in option.folding.items()}
         engines[name] = FoldedEntry.model_validate(
             {"cycles": option.cycles, "resources": option.resources.as_dict(), **chosen}
         )

@@ -7,7 +7,7 @@ Names and units everywhere in floorflow: ``LUT``, ``FF``, ``BRAM18`` (18 Kb bloc
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Self
 
 RESOURCE_NAMES = ("LUT", "FF", "BRAM18", "URAM", "DSP")
@@ -25,14 +25,26 @@ class Resources:
     dsp: int = 0
 
     def __add__(self, other: Self) -> Resources:
-        return Resources(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+        return Resources(
+            self.lut + other.lut,
+            self.ff + other.ff,
+            self.bram18 + other.bram18,
+            self.uram + other.uram,
+            self.dsp + other.dsp,
+        )
 
     def __sub__(self, other: Self) -> Resources:
-        return Resources(*(a - b for a, b in zip(astuple(self), astuple(other), strict=True)))
+        return Resources(*(a - b for a, b in zip(self.as_tuple(), other.as_tuple(), strict=True)))
 
     def fits(self, limit: Self) -> bool:
         """Whether no resource exceeds ``limit``."""
-        return all(a <= b for a, b in zip(astuple(self), astuple(limit), strict=True))
+        return (
+            self.lut <= limit.lut
+            and self.ff <= limit.ff
+            and self.bram18 <= limit.bram18
+            and self.uram <= limit.uram
+            and self.dsp <= limit.dsp
+        )
 
     def as_tuple(self) -> tuple[int, int, int, int, int]:
         """Return the amounts in the order of `RESOURCE_NAMES`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from floorflow.check.geometry import parse_range
@@ -13,11 +13,13 @@ from floorflow.check.tcl import Command, TclProblem, Word, list_items, parse_com
 from floorflow.check.violations import Findings
 
 CONTROL_FLOW = frozenset(
-    "after apply break catch continue else elseif eval exec expr for foreach if namespace proc return set "
-    "subst switch unset uplevel upvar variable while".split()
+    {
+        *("after", "apply", "break", "catch", "continue", "else", "elseif", "eval", "exec", "expr", "for", "foreach"),
+        *("if", "namespace", "proc", "return", "set", "subst", "switch", "unset", "uplevel", "variable", "while"),
+    }
 )
-PATTERN_CHARACTERS = re.compile(r"[*?\[\]{}\\$\s]")
-"""Characters with which a name handed to get_cells is no longer one exact name."""
+PATTERN_CHARACTERS = re.compile(r"[*?{}\\$\s]")
+"""Characters with which a name handed to get_cells is no longer one exact name; Vivado takes brackets literally."""
 
 
 class Refusal(Exception):  # noqa: N818 - a finding about one command, caught in this module
@@ -111,7 +113,9 @@ def _add_cells(command: Command, stated: Stated) -> None:
     stated.cells.extend((pblock, cell) for cell in cells)
 
 
-_XDC = {
+Handler = Callable[[Command, Stated], None]
+
+_XDC: dict[str, Handler] = {
     "create_pblock": _create,
     "resize_pblock": _resize,
     "set_property": _set_property,
@@ -145,7 +149,7 @@ def _is_library_source(command: Command) -> bool:
     return (word.nested is None or word.nested.name == "file") and word.text.rstrip('"}] ').endswith(".tcl")
 
 
-def read_xdc(text: str, where: str, findings: Findings) -> Stated:
+def read_xdc(text: str, where: str, _part: str, findings: Findings) -> Stated:
     """Return what an XDC file states; commands that it must not hold are reported."""
     stated = Stated()
     for command in parse_commands(text):
@@ -153,25 +157,44 @@ def read_xdc(text: str, where: str, findings: Findings) -> Stated:
     return stated
 
 
-def read_tcl(text: str, where: str, findings: Findings) -> Stated:
+def _begin(command: Command, part: str) -> None:
+    if _static(command.words[1:]) != ["-part", part]:
+        raise Refusal("malformed-command", f"expected floorflow::begin -part {part}")
+
+
+def _end(command: Command) -> None:
+    _shape(command, 1, "floorflow::end")
+
+
+def read_tcl(text: str, where: str, part: str, findings: Findings) -> Stated:
     """Return what calls to floorflow's Tcl library state; other commands are reported."""
-    stated, sourced = Stated(), False
+    stated = Stated()
+    calls: dict[str, Handler] = {
+        "floorflow::begin": lambda command, _: _begin(command, part),
+        "floorflow::pblock": _library_call,
+        "floorflow::end": lambda command, _: _end(command),
+    }
+    order: list[str] = []
     for command in parse_commands(text):
         if _is_library_source(command):
-            sourced = True
-            continue
-        _judge(command, {"floorflow::pblock": _library_call}, stated, where, findings)
-    if stated.created and not sourced:
-        findings.add("library-missing", where, "no `source` of the library before the calls")
+            order.append("source")
+        else:
+            order.append(command.name.removeprefix("::").removeprefix("floorflow::"))
+            _judge(command, calls, stated, where, findings)
+    if order[:1] != ["source"]:
+        findings.add("library-missing", where, "the file does not begin with `source` of the library")
+    rest = [name for name in order if name != "source"]
+    if {"begin", "end"} & {*rest} and (rest[0] != "begin" or rest[-1] != "end" or rest.count("begin") != 1):
+        findings.add("malformed-command", where, "pblocks must stand between one begin and one end")
     return stated
 
 
-def _judge(command: Command, known: Mapping[str, object], stated: Stated, where: str, findings: Findings) -> None:
+def _judge(command: Command, known: Mapping[str, Handler], stated: Stated, where: str, findings: Findings) -> None:
     place = f"{where} line {command.line}"
     name = command.name.removeprefix("::")
     handler = known.get(name)
     try:
-        if callable(handler):
+        if handler is not None:
             handler(command, stated)
         elif name in CONTROL_FLOW:
             findings.add("control-flow", place, f"command {name}")
@@ -205,13 +228,16 @@ def compare(stated: Stated, planned: Planned, where: str, findings: Findings) ->
         if name not in stated.created:
             findings.add("pblock-uncreated", where, f"{name} is not created")
             continue
-        _compare_pblock(name, entry, stated, planned, f"{where} {name}", findings)
+        _compare_pblock(name, entry, stated, where, findings)
+        parents = stated.parents.get(name, [])
+        expected = [planned.parents[name]] if planned.parents.get(name) else []
+        if parents != expected:
+            findings.add("pblock-parent", f"{where} {name}", f"parents {parents}, expected {expected}")
     _compare_cells(stated, planned, where, findings)
 
 
-def _compare_pblock(
-    name: str, entry: Record, stated: Stated, planned: Planned, where: str, findings: Findings
-) -> None:
+def _compare_pblock(name: str, entry: Record, stated: Stated, file: str, findings: Findings) -> None:
+    where = f"{file} {name}"
     if stated.created[name] > 1:
         findings.add("pblock-repeated", where, f"created {stated.created[name]} times")
     ranges = stated.ranges.get(name, [])
@@ -223,10 +249,6 @@ def _compare_pblock(
         findings.add("pblock-ranges-differ", where, f"{', '.join(differing) or 'a range is repeated'}")
     if stated.soft.get(name) not in ("FALSE", "0"):
         findings.add("pblock-soft", where, "IS_SOFT FALSE is not set")
-    parents = stated.parents.get(name, [])
-    expected = [planned.parents[name]] if planned.parents.get(name) else []
-    if parents != expected:
-        findings.add("pblock-parent", where, f"parents {parents}, expected {expected}")
 
 
 def _compare_cells(stated: Stated, planned: Planned, where: str, findings: Findings) -> None:

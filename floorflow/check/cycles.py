@@ -39,8 +39,7 @@ def _window_rtl_1d(engine: FoldedEngine, folds: int) -> int:
     # FINN swaps the axes so that the long one is the width; the short one is 1 in every attribute.
     long = 0 if engine.pair("IFMDim")[1] == 1 else 1
     pick = {
-        name: engine.pair(name, [1, 1])[long]
-        for name in ("IFMDim", "OFMDim", "ConvKernelDim", "Stride", "Dilation")
+        name: engine.pair(name, [1, 1])[long] for name in ("IFMDim", "OFMDim", "ConvKernelDim", "Stride", "Dilation")
     }
     kernel, stride, outputs = pick["ConvKernelDim"], pick["Stride"], pick["OFMDim"]
     depthwise = engine.number("depthwise", 0) == 1
@@ -116,12 +115,7 @@ def _padding(engine: FoldedEngine) -> int:
 def _padding_pixel(engine: FoldedEngine) -> int:
     (height, width), (stride_h, stride_w) = engine.pair("ImgDim"), engine.pair("Stride")
     folds = engine.number("NumChannels") // engine.simd
-    return (
-        folds
-        * engine.pixels()
-        * (height + (height - 1) * (stride_h - 1))
-        * (width + (width - 1) * (stride_w - 1))
-    )
+    return folds * engine.pixels() * (height + (height - 1) * (stride_h - 1)) * (width + (width - 1) * (stride_w - 1))
 
 
 def _pool(engine: FoldedEngine) -> int:

@@ -38,11 +38,9 @@ class Slot:
     entry: Record
 
 
-def slr_number(value: object) -> int | None:
-    """Read an SLR given as a number or as ``SLR2``."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    match = re.fullmatch(r"SLR(\d+)", value) if isinstance(value, str) else None
+def slr_number(name: str) -> int | None:
+    """Read the number in ``SLR2``."""
+    match = re.fullmatch(r"SLR(\d{1,3})", name)
     return int(match.group(1)) if match else None
 
 

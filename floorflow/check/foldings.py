@@ -136,9 +136,7 @@ def _window(engine: FoldedEngine) -> Iterator[str]:
 
 def _window_hls(engine: FoldedEngine) -> Iterator[str]:
     yield from _window(engine)
-    square = all(
-        len(set(engine.pair(name, [1, 1]))) == 1 for name in ("IFMDim", "OFMDim", "ConvKernelDim", "Stride")
-    )
+    square = all(len(set(engine.pair(name, [1, 1]))) == 1 for name in ("IFMDim", "OFMDim", "ConvKernelDim", "Stride"))
     if engine.number("is1D", 0) == 0 and not (square and engine.pair("Dilation", [1, 1]) == (1, 1)):
         yield "the HLS window takes square maps and kernels without dilation only"
     yield from _hls_streams(engine)

@@ -1,4 +1,4 @@
-"""A die counted tile by tile from its YAML file: which sites exist, what a rectangle and a range hold.
+"""A die counted column by column from its YAML file: which sites exist, what a rectangle and a range hold.
 
 The file (schema ``floorflow-device/1``) gives one character a physical column for each row of clock regions. Sites are
 kept as one bit mask over Y for each site type and X, so that sets of sites are compared with ``&`` and ``|``.
@@ -7,7 +7,6 @@ kept as one bit mask over Y for each site type and X, so that sets of sites are 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +17,8 @@ SiteColumn = tuple[str, int]
 
 Sites = dict[SiteColumn, int]
 """For each site column a bit mask over Y."""
+
+DEVICE_SCHEMA = "floorflow-device/1"
 
 FREE_SITE_TYPES = ("LAGUNA",)
 """Site types that hold no logic of a module and that a pblock therefore need not list."""
@@ -41,6 +42,7 @@ DEVICE = {
     ),
     "site_columns": MapOf([COUNT]),
     "site_rows": MapOf([Nullable([COUNT])]),
+    "sll": Optional({"wires_per_column": COUNT, "columns": [COUNT]}),
 }
 """Fields of a device file that check reads."""
 
@@ -61,13 +63,22 @@ class Rectangle:
 
 
 @dataclass(frozen=True, slots=True)
-class Tile:
-    """One tile of a column: the CLB rows it spans and its legend entry."""
+class TileRun:
+    """The tiles of one column in one row of clock regions that lie wholly inside a rectangle.
+
+    Tiles are numbered from the bottom: ``first``, ``first + 1``, ..., ``count`` of the ``in_region`` that there are.
+    """
 
     bottom: int
-    top: int
-    index: int
-    tiles_in_region: int
+    height: int
+    first: int
+    count: int
+    in_region: int
+
+    def rectangles(self, column: int) -> list[Rectangle]:
+        """Return each tile's rectangle."""
+        bottoms = range(self.bottom, self.bottom + self.count * self.height, self.height)
+        return [Rectangle(column, bottom, column, bottom + self.height - 1) for bottom in bottoms]
 
 
 @dataclass(frozen=True)
@@ -111,32 +122,33 @@ class Device:
         entry: Record = self.raw["legend"][layout[column]]
         return entry
 
-    def tiles(self, column: int, region: int, area: Rectangle) -> Iterator[Tile]:
-        """Yield the tiles of a column in a row of clock regions that lie wholly inside the rectangle."""
+    def tiles(self, column: int, region: int, area: Rectangle) -> TileRun | None:
+        """Return the tiles of a column in a row of clock regions that lie wholly inside the rectangle, if any."""
         entry = self.legend_at(column, region)
         height = entry.get("tile_rows")
         if not height:
-            return
-        first = region * self.region_rows + entry.get("first_row", 0)
-        count = ((region + 1) * self.region_rows - first) // height
-        for index in range(count):
-            bottom = first + index * height
-            if area.bottom <= bottom and bottom + height - 1 <= area.top:
-                yield Tile(bottom, bottom + height - 1, index, count)
+            return None
+        lowest = region * self.region_rows + entry.get("first_row", 0)
+        in_region = ((region + 1) * self.region_rows - lowest) // height
+        first = max(0, -((lowest - area.bottom) // height))
+        last = min(in_region, (area.top + 1 - lowest) // height)
+        return TileRun(lowest + first * height, height, first, last - first, in_region) if last > first else None
 
     def regions_in(self, area: Rectangle) -> range:
         """Rows of clock regions that the rectangle touches."""
         return range(area.bottom // self.region_rows, area.top // self.region_rows + 1)
 
     def resources(self, area: Rectangle) -> dict[str, int]:
-        """Count the five resources inside a rectangle, column by column and tile by tile."""
+        """Count the five resources inside a rectangle, column by column."""
         total = dict.fromkeys(RESOURCE_NAMES, 0)
         for region in self.regions_in(area):
             for column in range(area.left, area.right + 1):
-                tiles = sum(1 for _ in self.tiles(column, region, area))
+                run = self.tiles(column, region, area)
+                if run is None:
+                    continue
                 for name, amount in self.legend_at(column, region).get("resources", {}).items():
                     if name in total:
-                        total[name] += tiles * amount
+                        total[name] += run.count * amount
         return total
 
     def sites(self, area: Rectangle) -> Sites:
@@ -151,18 +163,18 @@ class Device:
         return found
 
     def _column_mask(self, kind: str, column: int, area: Rectangle) -> int:
-        per_tile_x = self.raw["site_columns"][kind].count(column)
+        across = self.raw["site_columns"][kind].count(column)
         mask = 0
         for region in self.regions_in(area):
             spread = self.raw["site_rows"][kind][region]
             per_tile = self.legend_at(column, region).get("sites", {}).get(kind, 0)
-            if spread is None or not per_tile:
+            run = self.tiles(column, region, area)
+            if spread is None or not per_tile or run is None:
                 continue
-            per_x = per_tile // per_tile_x
-            for tile in self.tiles(column, region, area):
-                # Numbering is aligned to the top of a clock region: holes lie at the bottom.
-                lowest = spread[1] + 1 - (tile.tiles_in_region - tile.index) * per_x
-                mask |= ((1 << per_x) - 1) << lowest
+            up = per_tile // across
+            # Numbering is aligned to the top of a clock region: holes lie at the bottom.
+            lowest = spread[1] + 1 - (run.in_region - run.first) * up
+            mask |= ((1 << run.count * up) - 1) << lowest
         return mask
 
     @cached_property
@@ -215,9 +227,31 @@ def clock_region_rectangle(device: Device, span: SiteRange) -> Rectangle:
     """Return the rectangle of ``CLOCKREGION_XaYb:CLOCKREGION_XcYd``."""
     columns = device.raw["clock_regions"]["columns"]
     rows = device.region_rows
-    return Rectangle(
-        columns[span.left][0], span.bottom * rows, columns[span.right][1], (span.top + 1) * rows - 1
-    )
+    return Rectangle(columns[span.left][0], span.bottom * rows, columns[span.right][1], (span.top + 1) * rows - 1)
+
+
+def _row_span(device: Device, span: SiteRange) -> tuple[int, int]:
+    """Return the CLB rows from the lowest to the highest site of a range, whole tiles."""
+    lowest, highest = device.rows, -1
+    for (kind, x), mask in sites_of_range(device, span).items():
+        column = device.raw["site_columns"][kind][x]
+        for region in range(len(device.raw["clock_region_layouts"])):
+            run = device.tiles(column, region, device.whole)
+            for tile in run.rectangles(column) if run else ():
+                if device.sites(tile).get((kind, x), 0) & mask:
+                    lowest, highest = min(lowest, tile.bottom), max(highest, tile.top)
+    return lowest, highest
+
+
+def rectangle_of_range(device: Device, span: SiteRange) -> Rectangle:
+    """Return the rectangle from the first to the last column and row of a range."""
+    if span.kind == "CLOCKREGION":
+        return clock_region_rectangle(device, span)
+    columns = device.raw["site_columns"][span.kind]
+    if span.kind == "SLICE":  # the Y of a SLICE is its CLB row
+        return Rectangle(columns[span.left], span.bottom, columns[span.right], span.top)
+    bottom, top = _row_span(device, span)
+    return Rectangle(columns[span.left], bottom, columns[span.right], top)
 
 
 def exists(device: Device, kind: str, x: int, y: int) -> bool:
@@ -261,9 +295,7 @@ def describe(sites: Sites) -> str:
 
 def anchor_of(sites: Sites) -> str | None:
     """Return the lowest, then leftmost SLICE; None if there is none."""
-    slices = [
-        ((mask & -mask).bit_length() - 1, x) for (kind, x), mask in sites.items() if kind == "SLICE"
-    ]
+    slices = [((mask & -mask).bit_length() - 1, x) for (kind, x), mask in sites.items() if kind == "SLICE"]
     if not slices:
         return None
     y, x = min(slices)

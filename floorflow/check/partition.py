@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 
 from floorflow.check.facts import PhaseFacts, Slot, stream_wires
 from floorflow.check.shape import Record
@@ -22,13 +23,32 @@ def check_assignment(phase: PhaseFacts, findings: Findings) -> None:
             findings.add("slot-unknown", where, f"{name} is in {slot}")
 
 
-def crossing_channels(phase: PhaseFacts) -> dict[str, tuple[Record, Slot, Slot]]:
-    """Return every channel between two slots of one FPGA, with the slots of its ends."""
-    found: dict[str, tuple[Record, Slot, Slot]] = {}
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """A channel between two slots of one FPGA."""
+
+    channel: Record
+    source: Slot
+    target: Slot
+
+    @property
+    def hops(self) -> int:
+        """Boundaries that it crosses."""
+        return abs(self.source.slr - self.target.slr)
+
+    @property
+    def wires(self) -> int:
+        """Wires that it takes of each boundary."""
+        return stream_wires(self.channel["width_bits"])
+
+
+def crossing_channels(phase: PhaseFacts) -> dict[str, Crossing]:
+    """Return every channel between two slots of one FPGA, by name."""
+    found: dict[str, Crossing] = {}
     for channel in phase.channels:
         ends = phase.ends(channel)
         if ends and ends[0].name != ends[1].name and ends[0].fpga == ends[1].fpga:
-            found[channel["name"]] = (channel, *ends)
+            found[channel["name"]] = Crossing(channel, *ends)
     return found
 
 
@@ -47,43 +67,38 @@ def check_crossings(phase: PhaseFacts, slls: list[Record], findings: Findings) -
             findings.add("crossing-needless", where, f"channel {name} is listed {count} times")
     for crossing in partition["crossings"]:
         if crossing["channel"] in expected:
-            _check_crossing(phase, crossing, *expected[crossing["channel"]], findings)
+            _check_crossing(phase, crossing, expected[crossing["channel"]], findings)
     _check_load(phase, expected, slls, findings)
-    cost = sum(
-        stream_wires(channel["width_bits"]) * abs(source.slr - target.slr)
-        for channel, source, target in expected.values()
-    )
+    cost = sum(crossing.wires * crossing.hops for crossing in expected.values())
     findings.expect("wrong-cost", where, "cost", partition["cost"], cost)
 
 
-def _check_crossing(
-    phase: PhaseFacts, crossing: Record, channel: Record, source: Slot, target: Slot, findings: Findings
-) -> None:
-    where = f"{phase.where} crossing {crossing['channel']}"
+def _check_crossing(phase: PhaseFacts, stated: Record, crossing: Crossing, findings: Findings) -> None:
+    where, channel = f"{phase.where} crossing {stated['channel']}", crossing.channel
     estimates = phase.raw["estimates"]
     frame_bits = channel["words_per_frame"] * channel["width_bits"]
     derived = {
-        "source": source.name,
-        "target": target.name,
+        "source": crossing.source.name,
+        "target": crossing.target.name,
         "width_bits": channel["width_bits"],
         "gbps": frame_bits * estimates["fps"] / 1e9,
-        "hops": abs(source.slr - target.slr),
+        "hops": crossing.hops,
         "kind": "sll",
     }
     for key, value in derived.items():
-        findings.expect("wrong-crossing", where, key, crossing[key], value)
+        findings.expect("wrong-crossing", where, key, stated[key], value)
 
 
 def _check_load(
     phase: PhaseFacts,
-    expected: dict[str, tuple[Record, Slot, Slot]],
+    expected: dict[str, Crossing],
     slls: list[Record],
     findings: Findings,
 ) -> None:
     load: Counter[tuple[str, str]] = Counter()
-    for channel, source, target in expected.values():
-        for lower, upper in phase.boundaries(source, target):
-            load[(lower.name, upper.name)] += stream_wires(channel["width_bits"])
+    for crossing in expected.values():
+        for lower, upper in phase.boundaries(crossing.source, crossing.target):
+            load[(lower.name, upper.name)] += crossing.wires
     wires = {(sll["lower"], sll["upper"]): sll["wires"] for sll in slls}
     for boundary, used in sorted(load.items()):
         if used > wires.get(boundary, 0):

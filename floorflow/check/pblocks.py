@@ -40,16 +40,12 @@ class Placed:
     named: Sites
 
 
-def check_floorplan(
-    phase: PhaseFacts, boards: Mapping[str, Board], fill: dict[str, float], findings: Findings
-) -> None:
+def check_floorplan(phase: PhaseFacts, boards: Mapping[str, Board], fill: dict[str, float], findings: Findings) -> None:
     """Judge the pblocks of every FPGA of a phase."""
     _check_membership(phase, findings)
     for fpga, floorplan in phase.raw["floorplan"].items():
         if fpga not in boards:
-            findings.add(
-                "platform-mismatch", f"{phase.where}.floorplan", f"{fpga} is no FPGA with readable files"
-            )
+            findings.add("platform-mismatch", f"{phase.where}.floorplan", f"{fpga} is no FPGA with readable files")
             continue
         board = boards[fpga]
         placed = []
@@ -77,9 +73,7 @@ def _check_membership(phase: PhaseFacts, findings: Findings) -> None:
             if name not in phase.modules:
                 findings.add("module-unknown", where, "the pblock belongs to no module")
             if slot is None or slot.fpga != fpga or entry["slot"] != assigned:
-                findings.add(
-                    "slr-mismatch", where, f"slot {entry['slot']} on {fpga}, the module is in {assigned}"
-                )
+                findings.add("slr-mismatch", where, f"slot {entry['slot']} on {fpga}, the module is in {assigned}")
     for name in phase.modules:
         if name not in homes:
             findings.add("pblock-missing", phase.where, f"module {name} has no pblock")
@@ -111,9 +105,11 @@ def _check_each(
     totals = module_totals(phase)
     for block in placed:
         _check_sites(block, findings)
-        touched = shared(block.inside, board.keep_out) | shared(block.named, board.keep_out)
-        if touched:
-            findings.add("shell-touched", block.where, f"holds {describe(touched)} that must stay free")
+        kept = [area for area in board.keep_outs if area.overlaps(block.area)]
+        touched = shared(block.named, board.keep_out_sites)
+        if kept or touched:
+            what = f"overlaps {kept[0]}" if kept else f"names {describe(touched)}"
+            findings.add("shell-touched", block.where, f"{what} that must stay free")
         slot = phase.slots.get(block.entry["slot"])
         if slot is not None:
             _check_slr(block, slot, board.device, findings)
@@ -169,4 +165,3 @@ def _check_hpwl(phase: PhaseFacts, fpga: str, floorplan: Record, findings: Findi
         length += channel["width_bits"] * (across + along) / 2
     where = f"{phase.where}.floorplan.{fpga}"
     findings.expect("wrong-hpwl", where, "hpwl", floorplan["hpwl"], length)
-

@@ -196,9 +196,7 @@ def _concat(engine: FoldedEngine) -> Ports:
     pixels, parts = engine.pixels(), _parts(engine)
     bits = _bits_of_inputs(engine, ("inputDataTypes",), len(parts))
     channels = sum(size for _, size in parts)
-    inputs = tuple(
-        Port(parallel, bit, size * pixels, size) for (parallel, size), bit in zip(parts, bits, strict=True)
-    )
+    inputs = tuple(Port(parallel, bit, size * pixels, size) for (parallel, size), bit in zip(parts, bits, strict=True))
     whole = engine.simd if engine.has("ChannelsPerStream") else channels
     return Ports(inputs, (Port(whole, engine.output_bits, channels * pixels, channels),))
 

@@ -17,6 +17,17 @@ def check_phase_stats(phase: Record, where: str, findings: Findings) -> None:
         check_stats(floorplan["stats"], f"{where}.floorplan.{fpga}.stats", findings)
 
 
+def check_search(plan: Record, findings: Findings) -> None:
+    """Judge what the plan says of the search: the interval found and its distance from the folding optimum."""
+    search = plan["search"]
+    interval, bound = search["interval_cycles"], search["bound_cycles"]
+    findings.expect("wrong-interval", "search", "interval_cycles", interval, plan["phases"][0]["folding"]["cycles"])
+    if bound > interval:
+        findings.add("bound-above-objective", "search", f"bound {bound} is above interval {interval}")
+    gap = max(0.0, (interval - bound) / interval) if interval else 0.0
+    findings.expect("wrong-gap", "search", "gap", search["gap"], gap)
+
+
 def check_stats(stats: Record, where: str, findings: Findings) -> None:
     """Judge one stats object."""
     objective, bound, gap, status = (stats[key] for key in ("objective", "bound", "gap", "status"))

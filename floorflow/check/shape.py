@@ -63,12 +63,10 @@ COUNT = Scalar("a non-negative integer", is_count)
 NUMBER = Scalar("a finite number", is_number)
 TEXT = Scalar("a string", lambda value: isinstance(value, str))
 FLAG = Scalar("true or false", lambda value: isinstance(value, bool))
-FOLDER = Scalar(
-    "a plain file name", lambda value: isinstance(value, str) and _FOLDER_NAME.fullmatch(value) is not None
-)
+FOLDER = Scalar("a plain file name", lambda value: isinstance(value, str) and _FOLDER_NAME.fullmatch(value) is not None)
 ANYTHING = Scalar("anything", lambda _: True)
-AMOUNTS = {name: COUNT for name in RESOURCE_NAMES}
-FRACTIONS = {name: NUMBER for name in RESOURCE_NAMES}
+AMOUNTS = dict.fromkeys(RESOURCE_NAMES, COUNT)
+FRACTIONS = dict.fromkeys(RESOURCE_NAMES, NUMBER)
 STATS = {
     "method": TEXT,
     "status": TEXT,
@@ -154,7 +152,7 @@ PLATFORM = {
             "device": FOLDER,
             "host_slot": TEXT,
             "crossing_registers": COUNT,
-            "slots": [{"name": TEXT, "slr": ANYTHING, "capacity": AMOUNTS, "available": AMOUNTS}],
+            "slots": [{"name": TEXT, "slr": TEXT, "capacity": AMOUNTS, "available": AMOUNTS}],
         }
     ],
     "infrastructure": [{"name": TEXT, "slot": TEXT, "resources": AMOUNTS}],
@@ -167,6 +165,7 @@ PLAN = {
     "platform": PLATFORM,
     "networks": [{"name": TEXT, "engines": [ENGINE]}],
     "phases": [PHASE],
+    "search": {"interval_cycles": COUNT, "bound_cycles": COUNT, "gap": NUMBER},
 }
 
 

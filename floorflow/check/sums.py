@@ -117,9 +117,7 @@ def check_slots(phase: PhaseFacts, cap: dict[str, float], findings: Findings) ->
         shares = {r: demand[r] / available[r] if available[r] else 0.0 for r in RESOURCE_NAMES}
         for resource in RESOURCE_NAMES:
             share = stated.get(name, {}).get(resource)
-            findings.expect(
-                "wrong-utilisation", where, f"utilisation of {resource}", share, shares[resource]
-            )
+            findings.expect("wrong-utilisation", where, f"utilisation of {resource}", share, shares[resource])
         over = excess(demand, limit_of(cap, available))
         if over:
             findings.add("cap-exceeded", where, over)

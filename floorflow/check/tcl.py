@@ -42,6 +42,7 @@ def parse_commands(text: str) -> list[Command]:
     ------
     TclProblem
         If a brace, quote or bracket is not closed or something follows a closing one.
+
     """
     reader = _Reader(text.replace("\r\n", "\n"))
     commands: list[Command] = []

@@ -41,7 +41,7 @@ def _pblocks(plan: Plan, platform: Platform, fpga_name: str, places: dict[str, d
             name=f"pblock_{module.name}",
             ranges=tuple(entries[module.name].ranges),
             parent=fpga.board.parent_pblock(slots[entries[module.name].slot].slr),
-            cells=tuple(fpga.board.cell_name(engine, places[engine]["partition_id"]) for engine in module.engines),
+            cells=tuple(fpga.board.cell(engine, places[engine]["partition_id"]) for engine in module.engines),
         )
         for module in phase.modules
         if module.name in entries

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from floorflow.plan import FOLDING_ATTRIBUTES, FoldedEntry, Plan
+from floorflow.plan import FoldedEntry, Plan, finn_attribute
 
 def folding_config(plan: Plan) -> dict[str, dict[str, Any]]:
     """Return folding_config.json: every engine's folding under FINN's attribute names."""
     config: dict[str, dict[str, Any]] = {"Defaults": {}}
     for name, entry in plan.phases[0].folding.engines.items():
         chosen = entry.model_extra or {}
-        config[name] = {FOLDING_ATTRIBUTES[key]: value for key, value in chosen.items()}
+        config[name] = {finn_attribute(key): value for key, value in chosen.items()}
     return config
 
 

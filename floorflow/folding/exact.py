@@ -13,12 +13,15 @@ multiple-choice knapsack with five resources, solved by CP-SAT:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
 from floorflow.dataflow.model import Option
 from floorflow.errors import LimitError
-from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution
+from floorflow.folding.problem import EngineOptions, FoldingInfeasible, FoldingProblem, FoldingSolution
 from floorflow.resources import RESOURCE_NAMES, total
 from floorflow.stats import SolveStats
 
@@ -28,6 +31,19 @@ DETERMINISTIC_LIMIT = 20.0
 """CP-SAT's deterministic time units (about seconds) for one interval; ends in `LimitError`."""
 
 
+@dataclass(frozen=True)
+class _Choice:
+    """The options of one engine that are fast enough: indices, resource use (n, 5) and integer scarcity (n,)."""
+
+    engine: EngineOptions
+    index: NDArray[np.int64]
+    use: NDArray[np.int64]
+    cost: NDArray[np.int64]
+
+    def option(self, row: int) -> Option:
+        return self.engine.options[int(self.index[row])]
+
+
 def fold_at_interval(problem: FoldingProblem, interval_cycles: int) -> Answer:
     """Return the least scarce folding with no engine above ``interval_cycles``, or the proof that none exists.
 
@@ -35,20 +51,21 @@ def fold_at_interval(problem: FoldingProblem, interval_cycles: int) -> Answer:
     ------
     LimitError
         If the solver stopped at its deterministic limit without an answer.
-
     """
-    choices = [_undominated(e.options, interval_cycles) for e in problem.engines]
-    if not all(choices):
-        return FoldingInfeasible(None)
-    infeasible = _least_sums(choices, problem)
-    if infeasible is not None:
-        return infeasible
     weights, scale = problem.scarcity_weights()
-    picked = [min(options, key=lambda o: (_cost(o, weights), o.cycles)) for options in choices]
-    if total(o.resources for o in picked).fits(problem.budget):
-        cost = sum(_cost(o, weights) for o in picked)
-        return _solution(problem, picked, "exact", cost / scale, cost / scale)
-    return _solve(problem, choices, weights, scale)
+    choices = [_fast_enough(engine, interval_cycles, weights) for engine in problem.engines]
+    if not all(choice.index.size for choice in choices):
+        return FoldingInfeasible(None)
+    least = sum(choice.use.min(axis=0) for choice in choices)
+    for name, need, limit in zip(RESOURCE_NAMES, least, problem.budget.as_tuple(), strict=True):
+        if need > limit:
+            return FoldingInfeasible(name, int(need), limit)
+    # Ties go to the slower option (options are sorted by cycles): never faster than needed.
+    rows = [int(np.flatnonzero(choice.cost == choice.cost.min())[-1]) for choice in choices]
+    if total(c.option(row).resources for c, row in zip(choices, rows, strict=True)).fits(problem.budget):
+        cost = sum(int(choice.cost.min()) for choice in choices)
+        return _solution(choices, rows, SolveStats("exact", "optimal", cost / scale, cost / scale))
+    return _solve(problem, [_undominated(choice) for choice in choices], scale)
 
 
 def shortest_interval(intervals: Sequence[int], feasible: Callable[[int], bool], start: int = 0) -> int | None:
@@ -68,45 +85,35 @@ def shortest_interval(intervals: Sequence[int], feasible: Callable[[int], bool],
     return low
 
 
-def _cost(option: Option, weights: tuple[int, ...]) -> int:
-    return sum(w * use for w, use in zip(weights, option.resources.as_tuple(), strict=True))
+def _fast_enough(engine: EngineOptions, interval_cycles: int, weights: NDArray[np.int64]) -> _Choice:
+    index = np.flatnonzero(engine.cycles <= interval_cycles)
+    use = engine.use[index]
+    return _Choice(engine, index, use, use @ weights)
 
 
-def _undominated(options: Sequence[Option], interval_cycles: int) -> list[Option]:
-    """Drop options that are too slow, and those that another one beats in every resource."""
-    kept: list[Option] = []
-    fast = [o for o in options if o.cycles <= interval_cycles]
-    for option in sorted(fast, key=lambda o: (sum(o.resources.as_tuple()), o.resources.as_tuple(), o.cycles)):
-        if not any(other.resources.fits(option.resources) for other in kept):
-            kept.append(option)
-    return kept
+def _undominated(choice: _Choice) -> _Choice:
+    """Drop options that another one beats in every resource."""
+    order = np.lexsort((*choice.use.T, choice.use.sum(axis=1)))
+    kept: list[int] = []
+    for row in order:
+        if not kept or not (choice.use[kept] <= choice.use[row]).all(axis=1).any():
+            kept.append(int(row))
+    return _Choice(choice.engine, choice.index[kept], choice.use[kept], choice.cost[kept])
 
 
-def _least_sums(choices: list[list[Option]], problem: FoldingProblem) -> FoldingInfeasible | None:
-    """Prove infeasibility by one resource alone: the sum of every engine's least use of it."""
-    least = [sum(column) for column in zip(*(_least(options) for options in choices), strict=True)]
-    for name, need, limit in zip(RESOURCE_NAMES, least, problem.budget.as_tuple(), strict=True):
-        if need > limit:
-            return FoldingInfeasible(name, need, limit)
-    return None
-
-
-def _least(options: list[Option]) -> list[int]:
-    return [min(column) for column in zip(*(o.resources.as_tuple() for o in options), strict=True)]
-
-
-def _solve(problem: FoldingProblem, choices: list[list[Option]], weights: tuple[int, ...], scale: int) -> Answer:
+def _solve(problem: FoldingProblem, choices: list[_Choice], scale: int) -> Answer:
     model = cp_model.CpModel()
     # Variables and one_option[e].
-    picks = [[model.new_bool_var("") for _ in options] for options in choices]
+    picks = [[model.new_bool_var("") for _ in choice.index] for choice in choices]
     for row in picks:
         model.add_exactly_one(row)
-    flat = [(x, o) for row, options in zip(picks, choices, strict=True) for x, o in zip(row, options, strict=True)]
+    flat = [x for row in picks for x in row]
     # budget[r].
-    for index, limit in enumerate(problem.budget.as_tuple()):
-        model.add(sum(o.resources.as_tuple()[index] * x for x, o in flat) <= limit)
+    for resource, limit in enumerate(problem.budget.as_tuple()):
+        use = np.concatenate([choice.use[:, resource] for choice in choices])
+        model.add(cp_model.LinearExpr.weighted_sum(flat, use.tolist()) <= limit)
     # Objective.
-    model.minimize(sum(_cost(o, weights) * x for x, o in flat))
+    model.minimize(cp_model.LinearExpr.weighted_sum(flat, np.concatenate([c.cost for c in choices]).tolist()))
 
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
@@ -116,23 +123,20 @@ def _solve(problem: FoldingProblem, choices: list[list[Option]], weights: tuple[
     if status == cp_model.INFEASIBLE:
         return FoldingInfeasible(None)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        raise LimitError("the folding solver reached its limit without an answer", hint="try --effort best")
-    picked = [
-        options[[bool(solver.value(x)) for x in row].index(True)] for row, options in zip(picks, choices, strict=True)
-    ]
-    cost = sum(_cost(o, weights) for o in picked)
-    bound = cost if status == cp_model.OPTIMAL else solver.best_objective_bound
-    return _solution(problem, picked, "exact/cpsat", cost / scale, bound / scale)
+        raise LimitError("the folding solver reached its limit without an answer", hint="try a larger platform")
+    rows = [[bool(solver.value(x)) for x in row].index(True) for row in picks]
+    cost = sum(int(choice.cost[row]) for choice, row in zip(choices, rows, strict=True))
+    if status == cp_model.OPTIMAL:
+        return _solution(choices, rows, SolveStats("exact/cpsat", "optimal", cost / scale, cost / scale))
+    bound = solver.best_objective_bound / scale
+    return _solution(choices, rows, SolveStats("exact/cpsat", "feasible", cost / scale, bound))
 
 
-def _solution(
-    problem: FoldingProblem, picked: list[Option], method: str, objective: float, bound: float
-) -> FoldingSolution:
-    names = [engine.name for engine in problem.engines]
-    status = "optimal" if bound >= objective else "feasible"
+def _solution(choices: list[_Choice], rows: list[int], stats: SolveStats) -> FoldingSolution:
+    picked = {c.engine.name: c.option(row) for c, row in zip(choices, rows, strict=True)}
     return FoldingSolution(
-        options=dict(zip(names, picked, strict=True)),
-        interval_cycles=max(o.cycles for o in picked),
-        resources=total(o.resources for o in picked),
-        stats=SolveStats(method, "optimal" if status == "optimal" else "feasible", objective, bound),
+        options=picked,
+        interval_cycles=max(option.cycles for option in picked.values()),
+        resources=total(option.resources for option in picked.values()),
+        stats=stats,
     )

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import lcm
+
+import numpy as np
+from numpy.typing import NDArray
 
 from floorflow.dataflow.model import Option
 from floorflow.errors import InfeasibleError
@@ -18,6 +22,16 @@ class EngineOptions:
 
     name: str
     options: tuple[Option, ...]
+
+    @cached_property
+    def cycles(self) -> NDArray[np.int64]:
+        """Cycles a frame of each option, (n_options,)."""
+        return np.array([option.cycles for option in self.options], dtype=np.int64)
+
+    @cached_property
+    def use(self) -> NDArray[np.int64]:
+        """Resources of each option in the order of RESOURCE_NAMES, (n_options, 5)."""
+        return np.array([option.resources.as_tuple() for option in self.options], dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -38,11 +52,11 @@ class FoldingProblem:
 
     def intervals(self) -> tuple[int, ...]:
         """Return every initiation interval that can be the pipeline's, ascending."""
-        floor = max(min(option.cycles for option in engine.options) for engine in self.engines)
-        cycles = {option.cycles for engine in self.engines for option in engine.options}
-        return tuple(sorted(value for value in cycles if value >= floor))
+        floor = max(int(engine.cycles.min()) for engine in self.engines)
+        cycles = np.unique(np.concatenate([engine.cycles for engine in self.engines]))
+        return tuple(int(value) for value in cycles if value >= floor)
 
-    def scarcity_weights(self) -> tuple[tuple[int, ...], int]:
+    def scarcity_weights(self) -> tuple[NDArray[np.int64], int]:
         """Return integer weights a unit of each resource and the scale they are multiplied by.
 
         Scarcity is a sum of fractions of LUT, BRAM18, URAM and DSP totals; over their least common multiple it is
@@ -51,7 +65,7 @@ class FoldingProblem:
         totals = self.silicon.as_tuple()
         counted = [have if have and name != "FF" else 0 for name, have in zip(RESOURCE_NAMES, totals, strict=True)]
         scale = lcm(*(have for have in counted if have))
-        return tuple(scale // have if have else 0 for have in counted), scale
+        return np.array([scale // have if have else 0 for have in counted], dtype=np.int64), scale
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ def smallest(low: int, high: int) -> DataType:
     """Return the smallest integer type, in full range, that holds ``low`` to ``high``."""
     if low >= 0:
         return integer(max(high.bit_length(), 1), signed=False)
-    return integer(max((-low - 1).bit_length(), high.bit_length(), 1) + 1, signed=True)
+    return integer(max((-low - 1).bit_length(), max(high, 0).bit_length(), 1) + 1, signed=True)
 
 
 def named(name: str) -> DataType:

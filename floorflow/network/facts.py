@@ -11,7 +11,7 @@ from onnx import numpy_helper
 
 from floorflow.errors import InputError
 from floorflow.network.datatype import FLOAT32, DataType
-from floorflow.network.onnx_file import Node, OnnxFile
+from floorflow.network.onnx_file import Node, OnnxFile, is_small
 from floorflow.network.shapes import shape_of
 
 _CONSTANT_SOURCES = ("Constant", "ConstantOfShape", "Shape", "Size")
@@ -47,13 +47,11 @@ class Facts:
         return self.types.get(name, FLOAT32)
 
     def value(self, name: str) -> Any | None:
-        """Return the array of an initialiser or Constant, None if it is computed or kept outside the file."""
+        """Return the array of an initialiser or Constant, None if it is computed, large or outside the file."""
         tensor = self.source.initialisers.get(name)
         if tensor is None:
             return next((_constant(node) for node in self.source.nodes if name in node.outputs), None)
-        if tensor.data_location == onnx.TensorProto.EXTERNAL:
-            return None
-        return numpy_helper.to_array(tensor)
+        return numpy_helper.to_array(tensor) if is_small(tensor) else None
 
     def number(self, name: str, node: Node, what: str) -> float:
         """Return the one number that a constant holds."""

@@ -55,12 +55,7 @@ def max_pool(node: Node, facts: Facts) -> Translation:
     """Translate MaxPool; the datatype stays."""
     if len([name for name in node.outputs if name]) > 1:
         raise facts.refuse(node, "the output of indices is not supported")
-    kernel = tuple(node.attributes["kernel_shape"])
-    attributes: dict[str, Value] = {
-        **_window(node, facts, kernel),
-        "ceil_mode": int(node.attributes.get("ceil_mode", 0)),
-    }
-    return Translation("max_pool", facts.type(node.inputs[0]), attributes)
+    return Translation("max_pool", facts.type(node.inputs[0]), _pool_window(node, facts))
 
 
 def average_pool(node: Node, facts: Facts) -> Translation:
@@ -68,14 +63,8 @@ def average_pool(node: Node, facts: Facts) -> Translation:
 
     An average of single pixels (an adaptive pool that had nothing to do) is its input.
     """
-    if node.op_type == "GlobalAveragePool":
-        kernel = facts.shape(node.inputs[0], node)[2:]
-    else:
-        kernel = tuple(node.attributes["kernel_shape"])
-    attributes: dict[str, Value] = {
-        **_window(node, facts, kernel),
-        "ceil_mode": int(node.attributes.get("ceil_mode", 0)),
-    }
+    attributes = _pool_window(node, facts)
+    kernel = _kernel(node, facts)
     source = facts.type(node.inputs[0])
     if prod(kernel) == 1 and facts.shape(node.inputs[0], node) == facts.shape(node.outputs[0], node):
         return Translation("", source)
@@ -85,9 +74,10 @@ def average_pool(node: Node, facts: Facts) -> Translation:
 
 def _fully_connected(node: Node, facts: Facts, bias: int) -> Translation:
     """Translate a product of vectors with constant weights; MACs = output elements x inputs of a neuron."""
+    weights = _weights(node, facts)
     inputs = facts.shape(node.inputs[0], node)[-1]
     macs = prod(facts.shape(node.outputs[0], node)) * inputs
-    attributes: dict[str, Value] = {"weights": _weights(node, facts), "bias": bias}
+    attributes: dict[str, Value] = {"weights": weights, "bias": bias}
     return Translation("fully_connected", attributes=attributes, macs=macs)
 
 
@@ -100,6 +90,18 @@ def _weights(node: Node, facts: Facts) -> str:
         hint = "Quantise the weights of every layer (Brevitas: weight_quant) and export the network as QONNX."
         raise facts.refuse(node, "the layer has float weights: no Quant or BipolarQuant makes them", hint)
     return weights
+
+
+def _kernel(node: Node, facts: Facts) -> tuple[int, ...]:
+    """Return a pool's kernel; a global pool covers the image."""
+    if node.op_type == "GlobalAveragePool":
+        return facts.shape(node.inputs[0], node)[2:]
+    return tuple(node.attributes["kernel_shape"])
+
+
+def _pool_window(node: Node, facts: Facts) -> dict[str, Value]:
+    """Return the window of a pool, and whether its output is rounded up."""
+    return {**_window(node, facts, _kernel(node, facts)), "ceil_mode": int(node.attributes.get("ceil_mode", 0))}
 
 
 def _window(node: Node, facts: Facts, kernel: tuple[int, ...]) -> dict[str, Value]:

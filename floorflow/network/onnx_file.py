@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import onnx
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-from onnx import helper
+from onnx import helper, numpy_helper
 
 from floorflow.errors import InputError
 
 EXPORT_HINT = "Export the network as QONNX, for example with Brevitas' export_qonnx."
+
+_SMALL_ELEMENTS = 64
+"""Larger tensors are weights, whose values are never looked at."""
+
+_DEFAULT_OPSET = 13
+"""For files that forget to import ONNX's own operators."""
 
 _VARINT, _LENGTH_DELIMITED = 0, 2
 _FIXED_BYTES = {1: 8, 5: 4}
@@ -33,6 +40,7 @@ class Node:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     attributes: Mapping[str, Any]
+    proto: onnx.NodeProto
 
 
 @dataclass(frozen=True)
@@ -51,6 +59,12 @@ class OnnxFile:
         """The file's name without folders and without ``.onnx``."""
         return Path(self.path).name.removesuffix(".onnx")
 
+    @property
+    def opset(self) -> int:
+        """The version of ONNX's own operators."""
+        versions = (entry.version for entry in self.model.opset_import if entry.domain in ("", "ai.onnx"))
+        return next(versions, _DEFAULT_OPSET)
+
 
 def load(path: Path) -> OnnxFile:
     """Read a file; weights kept outside the file are not needed and not read.
@@ -66,6 +80,8 @@ def load(path: Path) -> OnnxFile:
     if not graph.node or not graph.output:
         raise InputError(f"{path}: the file holds no graph with nodes and outputs", EXPORT_HINT)
     initialisers = {tensor.name: tensor for tensor in graph.initializer}
+    for tensor in initialisers.values():
+        _check_initialiser(path, tensor)
     inputs = tuple(value for value in graph.input if value.name not in initialisers)
     outputs = tuple(value.name for value in graph.output)
     return OnnxFile(str(path), model, tuple(_nodes(graph)), initialisers, inputs, outputs)
@@ -92,9 +108,24 @@ def _parse(path: Path, data: bytes) -> onnx.ModelProto:
                 "Copy or export the file again.",
             ) from None
         raise InputError(f"{path}: the file is not an ONNX model", EXPORT_HINT) from None
+    if not all(isinstance(text, str) for text in _texts(model)):
+        raise InputError(f"{path}: the ONNX file is damaged: a name in it is not text", EXPORT_HINT)
     if not model.HasField("graph"):
         raise InputError(f"{path}: the file is not an ONNX model: it holds no graph", EXPORT_HINT)
     return model
+
+
+def _texts(model: onnx.ModelProto) -> Iterator[str]:
+    """Yield every name in a model; protobuf gives bytes for one that is not valid UTF-8."""
+    graph = model.graph
+    yield from (entry.domain for entry in model.opset_import)
+    for node in graph.node:
+        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
+        yield from (attribute.name for attribute in node.attribute)
+    for value in (*graph.input, *graph.output):
+        yield value.name
+        yield from (dim.dim_param for dim in value.type.tensor_type.shape.dim)
+    yield from (tensor.name for tensor in graph.initializer)
 
 
 def _is_cut_off(data: bytes) -> bool:
@@ -129,6 +160,20 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
     return value, position + 1
 
 
+def _check_initialiser(path: Path, tensor: onnx.TensorProto) -> None:
+    """Refuse a small initialiser, whose value may matter, that does not hold what it declares."""
+    try:
+        if is_small(tensor):
+            numpy_helper.to_array(tensor)
+    except (TypeError, ValueError, KeyError) as error:
+        raise InputError(f"{path}: initialiser '{tensor.name}' is damaged: {error}", EXPORT_HINT) from None
+
+
+def is_small(tensor: onnx.TensorProto) -> bool:
+    """Whether a tensor may be a shape or a bit width, and lies in the file."""
+    return tensor.data_location != onnx.TensorProto.EXTERNAL and prod(tensor.dims) <= _SMALL_ELEMENTS
+
+
 def _nodes(graph: onnx.GraphProto) -> Iterator[Node]:
     """Yield the nodes; one without a name, or with a name already taken, is called ``<op type>_<index>``."""
     taken: set[str] = set()
@@ -136,7 +181,7 @@ def _nodes(graph: onnx.GraphProto) -> Iterator[Node]:
         name = node.name if node.name and node.name not in taken else f"{node.op_type}_{index}"
         taken.add(name)
         attributes = {attribute.name: _attribute(attribute) for attribute in node.attribute}
-        yield Node(name, node.op_type, node.domain, tuple(node.input), tuple(node.output), attributes)
+        yield Node(name, node.op_type, node.domain, tuple(node.input), tuple(node.output), attributes, node)
 
 
 def _attribute(attribute: onnx.AttributeProto) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from math import prod
 
+from onnx import checker
+
 from floorflow.network import layers
 from floorflow.network.datatype import BIPOLAR, FLOAT32, DataType, integer, smallest
 from floorflow.network.facts import Facts
@@ -114,6 +116,8 @@ def _top_k(node: Node, facts: Facts) -> Translation:
         raise facts.refuse(node, "only the largest values along the last axis are supported")
     if node.op_type == "ArgMax":
         return Translation("top_k", attributes={"k": 1, "indices": node.outputs[0]})
+    if len(node.inputs) < 2 or len(node.outputs) < 2:
+        raise facts.refuse(node, "it needs k as its second input, and two outputs")
     count = int(facts.number(node.inputs[1], node, "k"))
     return Translation("top_k", attributes={"k": count, "indices": node.outputs[1]})
 
@@ -162,19 +166,44 @@ def is_quantiser(node: Node) -> bool:
 
 
 def translate(node: Node, facts: Facts) -> Translation:
-    """Return what a node on the data path becomes.
+    """Return what a node on the data path becomes, after `check_supported`.
 
     Raises
     ------
     InputError
-        If the operator, or this use of it, is not supported; names file, node, operator and reason.
+        If this use of the operator is not supported; names file, node, operator and reason.
+
+    """
+    table = _QUANTISERS if is_quantiser(node) else _STANDARD
+    return table[node.op_type](node, facts)
+
+
+def check_supported(node: Node, facts: Facts) -> None:
+    """Refuse an operator that floorflow does not read, or a node that ONNX's own rules forbid.
+
+    Raises
+    ------
+    InputError
+        Names file, node and operator, and lists what is supported.
 
     """
     if is_quantiser(node):
-        return _QUANTISERS[node.op_type](node, facts)
+        return
     if node.domain in ("", "ai.onnx") and node.op_type in _STANDARD:
-        return _STANDARD[node.op_type](node, facts)
+        _check_signature(node, facts)
+        return
     known = ", ".join(sorted((*_QUANTISERS, *_STANDARD)))
     domain = f" of domain '{node.domain}'" if node.domain else ""
     hint = f"{REASONS.get(node.op_type, '')} Supported: {known}.".strip()
     raise facts.refuse(node, f"the operator{domain} is not supported", hint)
+
+
+def _check_signature(node: Node, facts: Facts) -> None:
+    """Refuse a node whose inputs or attributes break ONNX's rules."""
+    context = checker.C.CheckerContext()
+    context.ir_version = facts.source.model.ir_version
+    context.opset_imports = {"": facts.source.opset}
+    try:
+        checker.check_node(node.proto, context)
+    except checker.ValidationError as error:
+        raise facts.refuse(node, f"it breaks ONNX's rules: {str(error).splitlines()[0]}") from None

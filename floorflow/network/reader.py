@@ -12,7 +12,7 @@ from floorflow.network.datatype import FLOAT32, DataType, integer
 from floorflow.network.facts import Facts, find_constants, keeps_type
 from floorflow.network.model import Network, Operation, Tensor
 from floorflow.network.onnx_file import EXPORT_HINT, Node, OnnxFile, load
-from floorflow.network.operations import is_quantiser, quantised_type, translate
+from floorflow.network.operations import check_supported, is_quantiser, quantised_type, translate
 from floorflow.network.shapes import infer_shapes
 
 _LAYERS = ("Conv", "Gemm", "MatMul")
@@ -37,17 +37,17 @@ def read(path: str | Path) -> Network:
     """
     source = load(Path(path))
     _check_quantised(source)
-    shapes, notes = infer_shapes(source)
-    facts = Facts(source, shapes, find_constants(source))
+    facts = Facts(source, {}, find_constants(source))
+    live = _live_tensors(source)
+    nodes = [node for node in source.nodes if not live.isdisjoint(node.outputs)]
+    for node in nodes:
+        if not facts.constants.issuperset(node.outputs):
+            check_supported(node, facts)
+    facts.shapes, notes = infer_shapes(source)
     for value in source.inputs:
         facts.types[value.name] = _INPUT_TYPES.get(value.type.tensor_type.elem_type, integer(8, signed=False))
         facts.raw.add(value.name)
-    live = _live_tensors(source)
-    operations = []
-    for node in source.nodes:
-        if not live.isdisjoint(node.outputs):
-            operation = _operation(node, facts, live)
-            operations += [operation] if operation else []
+    operations = [operation for node in nodes if (operation := _operation(node, facts, live))]
     outputs = tuple(facts.resolve(name) for name in source.outputs)
     inputs = tuple(value.name for value in source.inputs if value.name in live)
     notes += _input_notes(inputs, operations, facts)

@@ -1,34 +1,25 @@
 """Shapes of every tensor, by ONNX's own shape inference on a copy in which quantisers are Identity.
 
-Large initialisers become inputs of the copy: their sizes matter, their values do not. Chains of Shape, Gather,
-Unsqueeze and Concat are folded by the inference's data propagation.
+Large initialisers become inputs of the copy: their sizes matter, their values do not. Inference and the folding of
+shape arithmetic take turns until nothing is left to fold.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import prod
-from typing import TYPE_CHECKING
 
 import onnx
 from onnx import helper, numpy_helper, shape_inference
 
 from floorflow.errors import InputError
-
-if TYPE_CHECKING:
-    from floorflow.network.onnx_file import OnnxFile
+from floorflow.network.onnx_file import OnnxFile, is_small
+from floorflow.network.shape_arithmetic import fold
 
 QONNX_DOMAINS = ("onnx.brevitas", "finn.custom_op.general", "qonnx.custom_op.general")
 """The three spellings of QONNX's domain that exporters have used."""
 
 QUANTISERS = ("Quant", "IntQuant", "BipolarQuant", "Trunc")
 """Operators whose output has the shape of their first input."""
-
-_SMALL_ELEMENTS = 64
-"""Initialisers up to this size may be shapes, whose values the inference needs."""
-
-_DEFAULT_OPSET = 13
-"""For files that forget to import ONNX's own operators."""
 
 
 def infer_shapes(source: OnnxFile) -> tuple[dict[str, tuple[int, ...]], tuple[str, ...]]:
@@ -48,13 +39,25 @@ def infer_shapes(source: OnnxFile) -> tuple[dict[str, tuple[int, ...]], tuple[st
             batches.add(batch)
         inputs.append(helper.make_tensor_value_info(value.name, value.type.tensor_type.elem_type, shape))
     model = _copy_for_inference(source, inputs, batches)
-    inferred = shape_inference.infer_shapes(model, data_prop=True)
-    shapes = {tensor.name: tuple(tensor.dims) for tensor in source.initialisers.values()}
-    for value in (*inferred.graph.input, *inferred.graph.value_info, *inferred.graph.output):
+    shapes = _inferred(source, model)
+    while fold(model, shapes):
+        shapes = _inferred(source, model)
+    return shapes, tuple(notes)
+
+
+def _inferred(source: OnnxFile, model: onnx.ModelProto) -> dict[str, tuple[int, ...]]:
+    """Run ONNX's inference and return the shapes that are known in full."""
+    try:
+        inferred = shape_inference.infer_shapes(model).graph
+    except (shape_inference.InferenceError, ValueError, RuntimeError) as error:
+        message = f"{source.path}: shape inference failed: {error}"
+        raise InputError(message, "Check the file with onnx.checker.") from error
+    shapes = {tensor.name: tuple(tensor.dims) for tensor in inferred.initializer}
+    for value in (*inferred.input, *inferred.value_info, *inferred.output):
         tensor_type = value.type.tensor_type
         if tensor_type.HasField("shape") and all(dim.HasField("dim_value") for dim in tensor_type.shape.dim):
             shapes[value.name] = tuple(dim.dim_value for dim in tensor_type.shape.dim)
-    return shapes, tuple(notes)
+    return shapes
 
 
 def _input_shape(source: OnnxFile, value: onnx.ValueInfoProto) -> tuple[list[int], str]:
@@ -82,23 +85,24 @@ def _copy_for_inference(source: OnnxFile, inputs: list[onnx.ValueInfoProto], bat
     reshapes = {node.input[1] for node in nodes if node.op_type == "Reshape" and len(node.input) > 1}
     small, large = [], []
     for name, tensor in source.initialisers.items():
-        if prod(tensor.dims) > _SMALL_ELEMENTS or tensor.data_location == onnx.TensorProto.EXTERNAL:
-            large.append(helper.make_tensor_value_info(name, tensor.data_type, list(tensor.dims)))
-        else:
+        if is_small(tensor):
             small.append(_without_batch(tensor, batches) if name in reshapes else tensor)
+        else:
+            large.append(helper.make_tensor_value_info(name, tensor.data_type, list(tensor.dims)))
     outputs = [onnx.ValueInfoProto(name=name) for name in source.outputs]
     graph = helper.make_graph(nodes, "shapes", [*inputs, *large], outputs, small)
     opsets = {entry.domain: entry.version for entry in source.model.opset_import}
-    if "ai.onnx" in opsets:
-        opsets[""] = opsets.pop("ai.onnx")
-    opsets.setdefault("", _DEFAULT_OPSET)
+    opsets.pop("ai.onnx", None)
+    opsets[""] = source.opset
+    for node in nodes:
+        opsets.setdefault(node.domain, 1)
     imports = [helper.make_opsetid(domain, version) for domain, version in sorted(opsets.items())]
     return helper.make_model(graph, opset_imports=imports, ir_version=source.model.ir_version)
 
 
 def _standard(node: onnx.NodeProto) -> onnx.NodeProto:
     """Replace a quantiser by Identity on its first input."""
-    if node.op_type in QUANTISERS and node.domain in QONNX_DOMAINS:
+    if node.op_type in QUANTISERS and node.domain in QONNX_DOMAINS and node.input and node.output:
         return helper.make_node("Identity", [node.input[0]], [node.output[0]])
     return node
 

@@ -17,7 +17,7 @@ from floorflow.placement.problem import PlacedModule, PlacementProblem
 from floorflow.placement.shapes import IntArray, SlotGrid, narrowest, needed_supply, sides_of
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.target.device import Device
-from floorflow.target.platform import Slot
+from floorflow.target.slots import Slot
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.stats import SolveStats
 from floorflow.target.device import Device
 from floorflow.target.geometry import Rect
-from floorflow.target.platform import Slot
+from floorflow.target.slots import Slot
 
 Effort = Literal["fast", "default", "best"]
 EFFORTS: tuple[Effort, ...] = ("fast", "default", "best")

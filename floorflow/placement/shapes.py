@@ -15,7 +15,7 @@ import numpy.typing as npt
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.target.device import Device
 from floorflow.target.geometry import Rect
-from floorflow.target.platform import Slot
+from floorflow.target.slots import Slot
 
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]

@@ -1,1 +1,33 @@
 """Devices, boards and platforms: what the hardware offers, read from ``platforms/``."""
+
+from floorflow.target.board import Board, BoardInfrastructure, Shell
+from floorflow.target.device import Device, SiteType, Slr
+from floorflow.target.device_file import read_device
+from floorflow.target.geometry import Rect
+from floorflow.target.platform import Fpga, Platform, SllBoundary, known_platforms, load_platform
+from floorflow.target.ranges import anchor, count_sites, parse_ranges, range_rect, ranges, resources_of_sites
+from floorflow.target.slots import Infrastructure, Slot
+
+__all__ = [
+    "Board",
+    "BoardInfrastructure",
+    "Device",
+    "Fpga",
+    "Infrastructure",
+    "Platform",
+    "Rect",
+    "Shell",
+    "SiteType",
+    "SllBoundary",
+    "Slot",
+    "Slr",
+    "anchor",
+    "count_sites",
+    "known_platforms",
+    "load_platform",
+    "parse_ranges",
+    "range_rect",
+    "ranges",
+    "read_device",
+    "resources_of_sites",
+]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator
 
 from floorflow.resources import Resources
 from floorflow.target.reading import FileModel, parse
@@ -80,7 +80,7 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
 Amounts = dict[Literal["LUT", "FF", "BRAM18", "URAM", "DSP"], Count]
 
 
-def _placeholders(pattern: str, allowed: set[str]) -> None:
+def _check_placeholders(pattern: str, allowed: set[str]) -> None:
     """Raise ValueError unless every ``{...}`` in the pattern is allowed."""
     try:
         pattern.format(**dict.fromkeys(allowed, "x"))
@@ -97,10 +97,11 @@ class ShellModel(FileModel):
     static: dict[SlrName, list[str]] = Field(default={})
     measured_available: dict[SlrName, Amounts] = Field(default={})
 
-    @model_validator(mode="after")
-    def _parent(self) -> ShellModel:
-        _placeholders(self.parent_pblock or "", {"slr"})
-        return self
+    @field_validator("parent_pblock")
+    @classmethod
+    def _parent(cls, pattern: str | None) -> str | None:
+        _check_placeholders(pattern or "", {"slr"})
+        return pattern
 
 
 class InfrastructureModel(FileModel):
@@ -138,12 +139,13 @@ class BoardModel(FileModel):
     infrastructure: list[InfrastructureModel] = Field(default=[])
     evidence: list[EvidenceModel]
 
-    @model_validator(mode="after")
-    def _cell(self) -> BoardModel:
-        _placeholders(self.cell_pattern, {"engine", "partition"})
-        if "{engine}" not in self.cell_pattern:
-            raise ValueError("cell_pattern: expected the placeholder {engine}")
-        return self
+    @field_validator("cell_pattern")
+    @classmethod
+    def _cell(cls, pattern: str) -> str:
+        _check_placeholders(pattern, {"engine", "partition"})
+        if "{engine}" not in pattern:
+            raise ValueError("expected the placeholder {engine}")
+        return pattern
 
 
 def read_board(text: str, file: str) -> Board:

@@ -122,7 +122,7 @@ def _device_of(model: DeviceModel) -> Device:
             Slr(slr.name, slr.clock_region_rows[0] * height, (slr.clock_region_rows[1] + 1) * height - 1)
             for slr in model.slrs
         ),
-        site_types={name: _site_type(model, name) for name in model.site_columns},
+        site_types={name: _site_type(model, name) for name in sorted(model.site_columns)},
         sll_wires=_sll_wires(model),
     )
 
@@ -130,7 +130,7 @@ def _device_of(model: DeviceModel) -> Device:
 def _site_type(model: DeviceModel, name: SiteName) -> SiteType:
     """Put together how sites are numbered: a column stands in ``site_columns`` once for each site across."""
     columns = model.site_columns[name]
-    tile = next(tile for tile in model.legend.values() if name in tile.sites)
+    tile = model.legend[min(_holders(model, name))]
     across = columns.count(columns[0])
     return SiteType(
         name=name,
@@ -180,40 +180,48 @@ def _check_tiles(model: DeviceModel, file: str) -> None:
 
 
 def _check_sites(model: DeviceModel, file: str) -> None:
-    """Check that ``site_columns`` names exactly the columns that hold the sites, and ``site_rows`` every row."""
-    for name in sorted({site for tile in model.legend.values() for site in tile.sites}):
-        chars = {char for char, tile in model.legend.items() if name in tile.sites}
-        holders = {p for text in model.layouts.values() for p, char in enumerate(text) if char in chars}
+    """Check that ``site_columns`` names exactly the columns that hold the sites, and ``site_rows`` their rows."""
+    held = {site for char in _used(model) for site in model.legend[char].sites}
+    needed: set[SiteName] = {"SLICE", "RAMB18", "RAMB36"}
+    for name in sorted(held | needed | set(model.site_columns)):
+        chars = _holders(model, name)
+        columns = {p for text in model.layouts.values() for p, char in enumerate(text) if char in chars}
         listed = model.site_columns.get(name, [])
         field = f"site_columns.{name}"
-        require(set(listed) == holders, file, field, "expected the columns whose layouts hold such sites")
+        require(set(listed) == columns != set(), file, field, "expected the columns whose layouts hold such sites")
         require(listed == sorted(listed), file, field, "expected ascending columns")
-        require(len({listed.count(p) for p in listed}) == 1, file, field, "expected each column equally often")
-        rows = len(model.site_rows.get(name, []))
-        expected = model.clock_regions.rows
-        require(
-            rows == expected,
-            file,
-            f"site_rows.{name}",
-            f"expected {expected} entries, one a clock-region row",
-        )
-    surplus = sorted(set(model.site_columns) - {site for tile in model.legend.values() for site in tile.sites})
-    require(not surplus, file, "site_columns", f"the legend has no {surplus}")
+        across = {listed.count(p) for p in listed}
+        even = all(model.legend[char].sites[name] % max(across) == 0 for char in chars)
+        require(len(across) == 1 and even, file, field, "expected each column as often as a tile is sites wide")
+        _check_site_rows(model, name, file)
+
+
+def _used(model: DeviceModel) -> set[str]:
+    """Return the characters that occur in layouts."""
+    return {char for text in model.layouts.values() for char in text}
+
+
+def _holders(model: DeviceModel, name: SiteName) -> set[str]:
+    """Return the characters that occur and hold sites of a type."""
+    return {char for char in _used(model) if name in model.legend[char].sites}
 
 
 def _check_site_rows(model: DeviceModel, name: SiteName, file: str) -> None:
-    """Check that Y numbers run through the clock-region rows without gap, and fit their tiles."""
+    """Check that Y numbers run through the clock-region rows without gap and suffice for the tiles."""
     rows, expected = model.site_rows.get(name, []), model.clock_regions.rows
     field = f"site_rows.{name}"
     require(len(rows) == expected, file, field, f"expected {expected} entries, one a clock-region row")
     spans = [span for span in rows if span is not None]
     require(spans != [] and _tiles(spans, spans[-1][1] + 1), file, field, "expected Y numbers without gaps from 0")
-    up = _site_type(model, name).up
-    tall = {last - first + 1 for first, last in spans}
-    most = model.rows_per_clock_region // _site_type(model, name).tile_rows * up
-    require(
-        all(size % up == 0 and size <= most for size in tall), file, field, f"expected multiples of {up}, up to {most}"
-    )
+    kind = _site_type(model, name)
+    most = model.rows_per_clock_region // kind.tile_rows * kind.up
+    for y, span in enumerate(rows):
+        size = 0 if span is None else span[1] - span[0] + 1
+        chars = _holders(model, name) & set(model.layouts[model.clock_region_layouts[y]])
+        missing = min((model.legend[char].first_row for char in chars), default=model.rows_per_clock_region)
+        need = most - missing // kind.tile_rows * kind.up
+        fits = size % kind.up == 0 and need <= size <= most
+        require(fits, file, f"{field}.{y}", f"expected a multiple of {kind.up} numbers, {need} to {most}")
 
 
 def _tiles(spans: list[Span], size: int) -> bool:

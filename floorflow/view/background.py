@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.colors import to_rgb
 from numpy.typing import NDArray
@@ -12,8 +14,18 @@ from floorflow.view.palette import COLUMN_COLOURS, INK, QUIET
 from floorflow.view.sheet import Frame, Sheet
 from floorflow.view.text import Occupied, block_size
 
-STATIC_STYLE = {"facecolor": "#c9ccd1", "edgecolor": "#6b7078", "hatch": "////", "linewidth": 0.6}
-RESERVED_STYLE = {"facecolor": "#fff3d6", "edgecolor": "#8a6d1d", "hatch": "xxx", "linewidth": 0.8}
+STATIC_STYLE: dict[str, Any] = {
+    "facecolor": "#c9ccd1",
+    "edgecolor": "#6b7078",
+    "hatch": "////",
+    "linewidth": 0.6,
+}
+RESERVED_STYLE: dict[str, Any] = {
+    "facecolor": "#fff3d6",
+    "edgecolor": "#8a6d1d",
+    "hatch": "xxx",
+    "linewidth": 0.8,
+}
 
 
 def draw_background(sheet: Sheet, frame: Frame, die: Die) -> None:
@@ -80,8 +92,17 @@ def _label_area(sheet: Sheet, area: Box, name: str, occupied: Occupied) -> None:
         for turned in (False, True):
             box = Box.around(*area.centre, *((height, width) if turned else (width, height)))
             if area.holds(box) and occupied.free(box):
-                patch = {"boxstyle": "square,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
-                style = {"ha": "center", "va": "center" if turned else "center_baseline", "bbox": patch}
+                patch = {
+                    "boxstyle": "square,pad=0.15",
+                    "facecolor": "white",
+                    "edgecolor": "none",
+                    "alpha": 0.85,
+                }
+                style: dict[str, Any] = {
+                    "ha": "center",
+                    "va": "center" if turned else "center_baseline",
+                    "bbox": patch,
+                }
                 sheet.write(*area.centre, name, size, rotation=90 if turned else 0, **style)
                 occupied.take(box)
                 return

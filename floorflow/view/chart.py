@@ -45,7 +45,11 @@ class Scale:
     def at(self, cycles: float) -> float:
         """Return the length of a bar in points."""
         if self.decades:
-            return self.width * math.log10(max(cycles, self.first) / self.first) / math.log10(self.last / self.first)
+            return (
+                self.width
+                * math.log10(max(cycles, self.first) / self.first)
+                / math.log10(self.last / self.first)
+            )
         return self.width * cycles / self.last
 
     def ticks(self) -> tuple[float, ...]:
@@ -54,7 +58,8 @@ class Scale:
             first, last = round(math.log10(self.first)), math.floor(math.log10(self.last))
             return tuple(10.0**power for power in range(first, last + 1))
         step = 10.0 ** math.floor(math.log10(max(self.last, 1)))
-        step = next(step * part for part in (0.1, 0.2, 0.25, 0.5, 1.0) if self.last / (step * part) <= 6.5)
+        steps = (step * part for part in (0.2, 0.5, 1.0, 2.0))
+        step = next(size for size in steps if size >= 1 and self.last / size <= 6.5)
         return tuple(step * index for index in range(int(self.last / step) + 1))
 
 
@@ -67,7 +72,10 @@ def folding_chart(plan: Plan, phase: int = 0) -> Figure:
 
 def _bars(plan: Plan, phase: int) -> tuple[tuple[Bar, ...], int]:
     """Return the engines to show and how many faster ones are left out."""
-    engines, interval = plan["phases"][phase]["folding"]["engines"], plan["phases"][phase]["folding"]["cycles"]
+    engines, interval = (
+        plan["phases"][phase]["folding"]["engines"],
+        plan["phases"][phase]["folding"]["cycles"],
+    )
     names = [name for name in engine_names(plan) if name in engines]
     slowest_first = sorted(names, key=lambda name: -engines[name]["cycles"])
     shown = set(slowest_first[:_MAX_BARS])
@@ -111,7 +119,9 @@ def _draw(plan: Plan, phase: int, bars: Sequence[Bar], left_out: int) -> Sheet:
 def _write_header(sheet: Sheet, plan: Plan, phase: int, left_out: int) -> None:
     networks = " + ".join(network["name"] for network in plan["networks"])
     estimates = plan["phases"][phase]["estimates"]
-    sheet.write(_MARGIN, sheet.height - 25, f"Folding of {networks} on {plan['platform']['name']}", 13, weight="bold")
+    sheet.write(
+        _MARGIN, sheet.height - 25, f"Folding of {networks} on {plan['platform']['name']}", 13, weight="bold"
+    )
     text = (
         f"interval {estimates['cycles']:,} cycles   ·   {frames_text(estimates['fps'])} frames/s at"
         f" {estimates['clock_mhz']:g} MHz   ·   slowest: {estimates['bottleneck']}"
@@ -125,12 +135,33 @@ def _draw_axis(sheet: Sheet, area: Box, scale: Scale) -> None:
     for cycles in scale.ticks():
         x = area.left + scale.at(cycles)
         sheet.line((x, area.bottom), (x, area.top), color=RULE, linewidth=0.5, zorder=1)
-        sheet.write(x, area.bottom - 10, f"{cycles:,.0f}", 6.5, color=QUIET, ha="center")
+        sheet.write(x, area.bottom - 10, _tick_text(cycles), 6.5, color=QUIET, ha="center")
     sheet.line((area.left, area.bottom), (area.left, area.top), color=INK, linewidth=0.8, zorder=3)
-    sheet.line((area.right, area.bottom), (area.right, area.top), color=CROSSING, linewidth=1.2, linestyle="--", zorder=4)
+    sheet.line(
+        (area.right, area.bottom),
+        (area.right, area.top),
+        color=CROSSING,
+        linewidth=1.2,
+        linestyle="--",
+        zorder=4,
+    )
     sheet.write(area.right, area.top + 4, "interval", 7, color=CROSSING, ha="center", weight="bold")
     kind = "logarithmic" if scale.decades else "linear"
-    sheet.write(area.left, area.bottom - 22, f"cycles a frame ({kind}); at each bar cycles and folding", 6.8, color=QUIET)
+    sheet.write(
+        area.left,
+        area.bottom - 22,
+        f"cycles a frame ({kind}); at each bar cycles and folding",
+        6.8,
+        color=QUIET,
+    )
+
+
+def _tick_text(cycles: float) -> str:
+    """Write a round number shortly: 500, 20k, 1.5M."""
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if cycles >= size:
+            return f"{cycles / size:g}{unit}"
+    return f"{cycles:g}"
 
 
 def _draw_bar(sheet: Sheet, area: Box, scale: Scale, bar: Bar, y: float) -> None:

@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from floorflow.target.platform import Platform
 
 FABRIC, HARD, ABSENT = "logic", "IO, transceivers, hard blocks", "processor or no fabric"
-_KINDS = {"clb": FABRIC, "interconnect": FABRIC, "bram": "BRAM", "dsp": "DSP", "uram": "URAM", "laguna": "Laguna"}
+_KINDS = {
+    "clb": FABRIC,
+    "interconnect": FABRIC,
+    "bram": "BRAM",
+    "dsp": "DSP",
+    "uram": "URAM",
+    "laguna": "Laguna",
+}
 
 
 @dataclass(frozen=True)
@@ -45,11 +52,14 @@ def die_of(platform: Platform, fpga: str) -> Die:
     ------
     InputError
         If the platform has no FPGA of that name.
+
     """
     device = next((item.device for item in platform.fpgas if item.name == fpga), None)
     if device is None:
         known = ", ".join(item.name for item in platform.fpgas)
-        raise InputError(f"platform '{platform.name}' has no FPGA '{fpga}'; it has: {known}", hint="name one of these")
+        raise InputError(
+            f"platform '{platform.name}' has no FPGA '{fpga}'; it has: {known}", hint="name one of these"
+        )
     return Die(
         column_count=device.column_count,
         row_count=device.row_count,

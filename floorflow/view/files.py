@@ -17,7 +17,7 @@ from floorflow.view.sheet import drawing_settings
 if TYPE_CHECKING:
     from floorflow.target.platform import Platform
 
-_DPI = 120
+_DPI = 110
 _MAX_PIXELS = 12_000
 """Viewers refuse taller pictures: the resolution gives way."""
 
@@ -29,6 +29,7 @@ def render(plan: Plan, platform: Platform) -> dict[str, bytes]:
     -------
     ``plots/floorplan_<fpga>.png`` and ``.svg`` for each FPGA and ``plots/folding.png`` and ``.svg``; of the
     phases after the first, if parts are swapped, with ``_phase<n>`` before the dot.
+
     """
     files: dict[str, bytes] = {}
     for phase, content in enumerate(plan["phases"]):
@@ -49,7 +50,9 @@ def png_bytes(figure: Figure) -> bytes:
     stream = BytesIO()
     with drawing_settings():
         FigureCanvasAgg(figure)
-        figure.savefig(stream, format="png", dpi=dpi, metadata={"Software": None}, pil_kwargs={"compress_level": 4})
+        figure.savefig(
+            stream, format="png", dpi=dpi, metadata={"Software": None}, pil_kwargs={"compress_level": 4}
+        )
     return stream.getvalue()
 
 

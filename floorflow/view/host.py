@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from matplotlib.patches import FancyArrowPatch
 
@@ -35,7 +36,13 @@ def _draw_far_end(sheet: Sheet, frame: Frame, stream: StreamView, module: Box, o
     middle = frame.die.left - _REACH - width / 2 if at_left else frame.die.right + _REACH + width / 2
     box = _free_beside(Box.around(middle, y, width, height), occupied)
     occupied.take(box)
-    style = {"ha": "center", "va": "center", "weight": "bold", "color": BAR, "linespacing": 1.1}
+    style: dict[str, Any] = {
+        "ha": "center",
+        "va": "center",
+        "weight": "bold",
+        "color": BAR,
+        "linespacing": 1.1,
+    }
     sheet.write(*box.centre, "\n".join(lines), _SIZE, **style)
     outer = (box.right + 2 if at_left else box.left - 2, box.centre[1])
     inner = (module.left if at_left else module.right, y)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from floorflow.view.geometry import Box
 from floorflow.view.scene import ModuleView
-from floorflow.view.text import Occupied, block_size
+from floorflow.view.text import Occupied, block_size, shortened
 
 PADDING = 3.0
 """Points between a label's text and the edge of its box."""
@@ -64,6 +64,8 @@ def _wordings(module: ModuleView) -> Iterator[tuple[tuple[str, ...], float]]:
     for size in (8.0, 7.0, 6.5):
         yield (f"{number}  {name}",), size
         yield (number, name), size
+    for width, size in ((120.0, 7.5), (80.0, 7.0), (56.0, 6.5)):
+        yield (number, shortened(name, width, size)), size
     for size in (8.0, 7.0, 6.0, 5.0):
         yield (number,), size
 

@@ -28,6 +28,7 @@ COLUMN_COLOURS = {
 }
 """Tints of the physical columns, in the order of the key, by what `floorflow.view.die` calls them."""
 
+
 def module_colours(count: int) -> tuple[Colour, ...]:
     """Return one colour a module: viridis along the dataflow, every other one paler.
 

@@ -1,8 +1,9 @@
-"""The margins of a floorplan picture: use of the slots at the left, the table of modules at the right, the key below."""
+"""The margins of a floorplan picture: use of the slots left, the table of modules right, the key below."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.view.background import RESERVED_STYLE, STATIC_STYLE
@@ -11,14 +12,13 @@ from floorflow.view.palette import (
     BAR,
     COLUMN_COLOURS,
     CROSSING,
-    INK,
     QUIET,
     RULE,
     STREAM,
     Colour,
     darker,
 )
-from floorflow.view.scene import CrossingView, ModuleView, Scene, SlotView
+from floorflow.view.scene import TIMES, CrossingView, ModuleView, Scene, SlotView
 from floorflow.view.sheet import Sheet
 from floorflow.view.text import clipped, shortened, text_width
 
@@ -26,6 +26,8 @@ ROW = 12.0
 """Height of a line of the table in points."""
 _SIZE = 7.2
 _MAX_CROSSINGS = 14
+_SAMPLE = 19.0
+"""Width in points of a colour or line sample in the key."""
 _COLUMNS = {"name": 24.0, "engines": 138.0, "LUT": 306.0, "fill": 334.0, "tightest": 342.0}
 """Where the table's columns begin, or end for the right-aligned ``LUT`` and ``fill``."""
 PANEL_WIDTH = 398.0
@@ -37,7 +39,7 @@ def panel_height(scene: Scene) -> float:
 
 
 Row = tuple[str, ModuleView | CrossingView | str]
-"""What a line of the panel shows (``slot``, ``module``, ``infrastructure``, ``crossing``, ``gap``, ``note``), and of what."""
+"""What a line of the panel shows (``slot``, ``module``, ``crossing``, ``note`` or ``gap``), and of what."""
 
 
 def _table(scene: Scene) -> tuple[Row, ...]:
@@ -46,7 +48,11 @@ def _table(scene: Scene) -> tuple[Row, ...]:
     for slot in scene.slots:
         rows.append(("slot", slot.name))
         rows += [("module", module) for module in scene.modules if module.slot == slot.name]
-        rows += [("note", f"{name}  (infrastructure, {lut:,} LUT)") for name, at, lut in scene.infrastructure if at == slot.name]
+        rows += [
+            ("note", f"{name}  (infrastructure, {lut:,} LUT)")
+            for name, at, lut in scene.infrastructure
+            if at == slot.name
+        ]
         rows.append(("gap", ""))
     return (*rows, *_crossing_rows(scene))
 
@@ -66,7 +72,13 @@ def draw_panel(sheet: Sheet, area: Box, scene: Scene, colours: Mapping[str, Colo
     """Draw the table of modules and crossings into ``area`` (points), top down."""
     top = area.top - 8
     for name, x in _COLUMNS.items():
-        heading = {"name": "module", "engines": "engines, PE×SIMD", "LUT": "LUT", "fill": "fill", "tightest": "fullest"}[name]
+        heading = {
+            "name": "module",
+            "engines": f"engines, PE{TIMES}SIMD",
+            "LUT": "LUT",
+            "fill": "fill",
+            "tightest": "fullest",
+        }[name]
         align = "right" if name in ("LUT", "fill") else "left"
         sheet.write(area.left + x, top, heading, 6.5, color=QUIET, ha=align)
     for index, row in enumerate(_table(scene), start=1):
@@ -78,9 +90,17 @@ def _draw_row(sheet: Sheet, area: Box, y: float, row: Row, colours: Mapping[str,
     if isinstance(item, ModuleView):
         _draw_module(sheet, area.left, y, item, colours[item.name])
     elif isinstance(item, CrossingView):
-        ends, slots = " → ".join(item.ends), " → ".join(slot.split(".")[-1] for slot in (item.source, item.target))
+        ends, slots = (
+            " → ".join(item.ends),
+            " → ".join(slot.split(".")[-1] for slot in (item.source, item.target)),
+        )
         sheet.write(area.left + _COLUMNS["name"], y, ends, _SIZE, color=CROSSING, weight="bold")
-        sheet.write(area.left + _COLUMNS["engines"], y, f"{slots}:  {item.width_bits} bit,  {item.gbps:.3g} Gb/s", _SIZE)
+        sheet.write(
+            area.left + _COLUMNS["engines"],
+            y,
+            f"{slots}:  {item.width_bits} bit,  {item.gbps:.3g} Gb/s",
+            _SIZE,
+        )
     elif kind == "slot":
         sheet.write(area.left, y, item, 7.8, weight="bold")
         sheet.line((area.left, y - 2.6), (area.right, y - 2.6), color=RULE, linewidth=0.6)
@@ -131,28 +151,35 @@ def _draw_slot(sheet: Sheet, area: Box, y: float, slot: SlotView) -> float:
     return y - 8
 
 
-def draw_key(sheet: Sheet, area: Box, *, kinds: Sequence[str], has_static: bool, has_reserved: bool, crosses: bool) -> None:
+def draw_key(
+    sheet: Sheet, area: Box, *, kinds: Sequence[str], has_static: bool, has_reserved: bool, crosses: bool
+) -> None:
     """Explain colours, hatches and lines along the bottom of the sheet, wrapping to further lines."""
-    entries = [(kind, {"facecolor": COLUMN_COLOURS[kind], "edgecolor": RULE}) for kind in kinds]
-    if has_static:
-        entries.append(("static shell", STATIC_STYLE))
-    if has_reserved:
-        entries.append(("infrastructure", RESERVED_STYLE))
-    x, y = area.left, area.top - 8
-    for text, style in entries:
-        x, y = _wrap(x, y, area, 19 + text_width(text, 7))
-        sheet.rectangle(Box(x, y - 1.5, x + 14, y + 6.5), **{"linewidth": 0.5, **style}, zorder=5)
-        sheet.write(x + 18, y, text, 7, color=INK)
-        x += 18 + text_width(text, 7) + 13
-    lines = [("stream; the wider the more bits", STREAM, "solid")]
-    if crosses:
-        lines.append(("stream that leaves its SLR", CROSSING, (0, (4.0, 1.2))))
-    for text, colour, dashes in lines:
-        x, y = _wrap(x, y, area, 26 + text_width(text, 7))
-        sheet.line((x, y + 2.5), (x + 22, y + 2.5), color=colour, linewidth=2.0, linestyle=dashes, zorder=5)
-        sheet.write(x + 26, y, text, 7, color=INK)
-        x += 26 + text_width(text, 7) + 13
+    areas: list[tuple[str, dict[str, Any]]] = [
+        (kind, {"facecolor": COLUMN_COLOURS[kind], "edgecolor": RULE}) for kind in kinds
+    ]
+    areas += [("static shell", STATIC_STYLE)] * has_static + [
+        ("infrastructure", RESERVED_STYLE)
+    ] * has_reserved
+    at = area.left, area.top - 8
+    for text, style in areas:
+        x, y = at = _wrap(at, area, text)
+        sheet.rectangle(Box(x, y - 1.5, x + _SAMPLE, y + 6.5), **{"linewidth": 0.5, **style}, zorder=5)
+        at = _write_entry(sheet, at, text)
+    lines: list[tuple[str, dict[str, Any]]] = [("stream; the wider the more bits", {"color": STREAM})]
+    lines += [("stream that leaves its SLR", {"color": CROSSING, "linestyle": (0, (4.0, 1.2))})] * crosses
+    for text, style in lines:
+        x, y = at = _wrap(at, area, text)
+        sheet.line((x, y + 2.5), (x + _SAMPLE, y + 2.5), linewidth=2.0, zorder=5, **style)
+        at = _write_entry(sheet, at, text)
 
 
-def _wrap(x: float, y: float, area: Box, width: float) -> tuple[float, float]:
-    return (area.left, y - ROW) if x + width > area.right else (x, y)
+def _wrap(at: tuple[float, float], area: Box, text: str) -> tuple[float, float]:
+    """Return where an entry of the key begins: at ``at``, or on the next line if it does not fit."""
+    return (area.left, at[1] - ROW) if at[0] + _SAMPLE + 4 + text_width(text, 7) > area.right else at
+
+
+def _write_entry(sheet: Sheet, at: tuple[float, float], text: str) -> tuple[float, float]:
+    """Write an entry's text beside its sample; return where the next entry begins."""
+    sheet.write(at[0] + _SAMPLE + 4, at[1], text, 7)
+    return at[0] + _SAMPLE + 4 + text_width(text, 7) + 13, at[1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 
@@ -31,20 +31,20 @@ _HEADER, _KEY, _AXIS = 50.0, 30.0, 16.0
 def floorplan(plan: Plan, platform: Platform, fpga: str, phase: int = 0) -> Figure:
     """Draw the floorplan of one FPGA.
 
-    Parameters
-    ----------
-    plan
-        plan.json as a plain dict (`docs/plan.md`).
+    ``plan`` is plan.json as a plain dict (`docs/plan.md`), ``phase`` an index into its ``phases``.
 
     Raises
     ------
     InputError
         If the plan has no floorplan of that FPGA, or the platform no such FPGA.
+
     """
     scene, die = read_scene(plan, fpga, phase), die_of(platform, fpga)
     with drawing_settings():
         frame, sheet = _lay_out(scene, die)
-        colours = dict(zip((module.name for module in scene.modules), _colours(plan, scene, phase), strict=True))
+        colours = dict(
+            zip((module.name for module in scene.modules), _colours(plan, scene, phase), strict=True)
+        )
         _draw_die(sheet, frame, scene, die, colours)
         _draw_margins(sheet, frame, scene, die, colours)
         return sheet.figure
@@ -81,7 +81,9 @@ def _draw_die(sheet: Sheet, frame: Frame, scene: Scene, die: Die, colours: Mappi
     areas = [(module, frame.place(module.box)) for module in scene.modules]
     for module, area in areas:
         colour = colours[module.name]
-        patch = sheet.rectangle(area, facecolor=(*colour, 0.82), edgecolor=darker(colour), linewidth=1.0, zorder=5)
+        patch = sheet.rectangle(
+            area, facecolor=(*colour, 0.82), edgecolor=darker(colour), linewidth=1.0, zorder=5
+        )
         patch.set_gid(module.name)
     occupied = Occupied()
     labels = place_labels(areas, occupied)
@@ -97,9 +99,14 @@ def _draw_die(sheet: Sheet, frame: Frame, scene: Scene, die: Die, colours: Mappi
 def _draw_label(sheet: Sheet, label: Label) -> None:
     if label.leader is not None:
         sheet.line(label.leader, label.box.centre, color=INK, linewidth=0.6, zorder=12)
-    patch = {"boxstyle": "round,pad=0.22", "facecolor": (1, 1, 1, 0.88), "edgecolor": "#6b7078", "linewidth": 0.5}
+    patch = {
+        "boxstyle": "round,pad=0.22",
+        "facecolor": (1, 1, 1, 0.88),
+        "edgecolor": "#6b7078",
+        "linewidth": 0.5,
+    }
     plain = len(label.lines) == 1 and not label.turned
-    style = {"ha": "center", "va": "center_baseline" if plain else "center", "zorder": 13}
+    style: dict[str, Any] = {"ha": "center", "va": "center_baseline" if plain else "center", "zorder": 13}
     rotation = 90 if label.turned else 0
     text = "\n".join(label.lines)
     sheet.write(*label.box.centre, text, label.size, bbox=patch, rotation=rotation, linespacing=1.1, **style)
@@ -109,7 +116,12 @@ def _routes(scene: Scene, die: Die, labels: Mapping[str, Label]) -> tuple[Route,
     """Route the streams that have both ends on this FPGA."""
     slr = {module.name: _slr_at(die, module.box) for module in scene.modules}
     return tuple(
-        route(stream, labels[stream.source].box, labels[stream.target].box, crosses=slr[stream.source] != slr[stream.target])
+        route(
+            stream,
+            labels[stream.source].box,
+            labels[stream.target].box,
+            crosses=slr[stream.source] != slr[stream.target],
+        )
         for stream in scene.streams
         if stream.source is not None and stream.target is not None
     )

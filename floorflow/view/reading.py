@@ -6,13 +6,15 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from floorflow.dataflow.model import HOST_PREFIX
 from floorflow.errors import InputError
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.view.geometry import Box
-from floorflow.view.scene import CrossingView, ModuleView, Scene, SlotView, StreamView
+from floorflow.view.scene import TIMES, CrossingView, ModuleView, Scene, SlotView, StreamView
 
 Plan = Mapping[str, Any]
+
+_HOST_PREFIX = "host:"
+"""Channel ends outside the network are ``host:in0``, ``host:out0`` (`docs/plan.md`)."""
 
 _SHORT_KINDS = {
     "AddStreams": "add",
@@ -61,11 +63,14 @@ def read_scene(plan: Plan, fpga: str, phase: int = 0) -> Scene:
     ------
     InputError
         If the plan has no floorplan of that FPGA.
+
     """
     floorplans = plan["phases"][phase]["floorplan"]
     if fpga not in floorplans:
         known = ", ".join(sorted(floorplans)) or "none"
-        raise InputError(f"plan.json: phases[{phase}].floorplan has no '{fpga}'; it has: {known}", hint="name one of these")
+        raise InputError(
+            f"plan.json: phases[{phase}].floorplan has no '{fpga}'; it has: {known}", hint="name one of these"
+        )
     modules = _read_modules(plan, fpga, phase)
     return Scene(
         fpga=fpga,
@@ -85,7 +90,10 @@ def read_scene(plan: Plan, fpga: str, phase: int = 0) -> Scene:
 
 def _title(plan: Plan, fpga: str) -> str:
     networks = " + ".join(network["name"] for network in plan["networks"])
-    board = next((item["board"] for item in plan["platform"]["fpgas"] if item["name"] == fpga), plan["platform"]["name"])
+    board = next(
+        (item["board"] for item in plan["platform"]["fpgas"] if item["name"] == fpga),
+        plan["platform"]["name"],
+    )
     return f"{networks} on {board}, {fpga}"
 
 
@@ -129,7 +137,7 @@ def _read_module(
 
 
 def _engine_words(plan: Plan, phase: int, engines: list[str]) -> tuple[str, ...]:
-    """Return each different word once, matrix units first: ``("MVAU 16×32", "window", "threshold")``."""
+    """Return each different word once, matrix units first: ``("MVAU 16x32", "window", "threshold")``."""
     kinds = dict(zip(engine_names(plan), _engine_kinds(plan), strict=True))
     folded = plan["phases"][phase]["folding"]["engines"]
     words: list[str] = []
@@ -137,7 +145,7 @@ def _engine_words(plan: Plan, phase: int, engines: list[str]) -> tuple[str, ...]
         word = _engine_word(kinds.get(engine, engine), folded.get(engine, {}))
         if word not in words:
             words.append(word)
-    return tuple(sorted(words, key=lambda word: "×" not in word))
+    return tuple(sorted(words, key=lambda word: TIMES not in word))
 
 
 def _engine_kinds(plan: Plan) -> tuple[str, ...]:
@@ -148,7 +156,7 @@ def _engine_word(kind: str, folding: Mapping[str, Any]) -> str:
     family = re.sub(r"_(hls|rtl)$", "", kind)
     word = _SHORT_KINDS.get(family, family)
     if family in ("MVAU", "VVAU") and "pe" in folding:
-        return f"{word} {folding['pe']}×{folding.get('simd', 1)}"
+        return f"{word} {folding['pe']}{TIMES}{folding.get('simd', 1)}"
     return word
 
 
@@ -169,7 +177,7 @@ def _read_streams(plan: Plan, phase: int, modules: tuple[ModuleView, ...]) -> tu
 def _stream(ends: tuple[str, str], width_bits: int, here: set[str], number: Mapping[str, int]) -> StreamView:
     source, target = (end if end in here else None for end in ends)
     elsewhere = next((end for end in ends if end not in here), "")
-    far_end = elsewhere.replace(HOST_PREFIX, "host ") if elsewhere.startswith(HOST_PREFIX) else ""
+    far_end = elsewhere.replace(_HOST_PREFIX, "host ") if elsewhere.startswith(_HOST_PREFIX) else ""
     if elsewhere and not far_end:
         far_end = f"module {number[elsewhere]}"
     ahead = number[ends[1]] - number[ends[0]] if not elsewhere else 0
@@ -191,7 +199,9 @@ def _read_crossings(plan: Plan, fpga: str, phase: int) -> tuple[CrossingView, ..
     )
 
 
-def _read_crossing(item: Mapping[str, Any], channel: Mapping[str, Any], numbers: Mapping[str, str]) -> CrossingView:
+def _read_crossing(
+    item: Mapping[str, Any], channel: Mapping[str, Any], numbers: Mapping[str, str]
+) -> CrossingView:
     source, target = (channel[end] for end in ("source", "target"))
     ends = numbers.get(source, source), numbers.get(target, target)
     return CrossingView(ends, item["source"], item["target"], item["width_bits"], item["gbps"])
@@ -205,7 +215,9 @@ def _read_slots(plan: Plan, fpga: str, phase: int, modules: tuple[ModuleView, ..
     for slot in sorted(description["slots"], key=lambda item: (item["slr"], item["name"]), reverse=True):
         used = utilisation.get(slot["name"], {})
         of_limit = {
-            name: used.get(name, 0.0) / cap[name] for name in RESOURCE_NAMES if slot["available"][name] and cap[name]
+            name: used.get(name, 0.0) / cap[name]
+            for name in RESOURCE_NAMES
+            if slot["available"][name] and cap[name]
         }
         count = sum(module.slot == slot["name"] for module in modules)
         slots.append(SlotView(slot["name"], slot["slr"], of_limit, count))

@@ -8,6 +8,10 @@ from dataclasses import dataclass
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.view.geometry import Box
 
+TIMES = "\N{MULTIPLICATION SIGN}"
+"""Between PE and SIMD."""
+
+
 @dataclass(frozen=True)
 class ModuleView:
     """One module with a pblock. ``number`` counts in dataflow order over all FPGAs, from 1.

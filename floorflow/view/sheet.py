@@ -18,7 +18,7 @@ from floorflow.view.palette import INK
 
 POINTS_PER_INCH = 72
 
-_SETTINGS: dict[str, Any] = {
+_SETTINGS: Any = {
     "font.family": ["sans-serif"],
     "font.sans-serif": ["DejaVu Sans", "Verdana"],
     "hatch.linewidth": 0.5,

@@ -30,14 +30,21 @@ class RawSites:
     bottom: Any
     top: Any
 
+    def within(self, rect: Rect) -> Any:
+        """Return which sites lie wholly inside, as (sites,) bool."""
+        columns = (self.column >= rect.left) & (self.column <= rect.right)
+        return columns & (self.bottom >= rect.bottom) & (self.top <= rect.top)
+
     def inside(self, rect: Rect) -> set[tuple[int, int]]:
-        within = (
-            (self.column >= rect.left)
-            & (self.column <= rect.right)
-            & (self.bottom >= rect.bottom)
-            & (self.top <= rect.top)
-        )
-        return set(zip(self.x[within].tolist(), self.y[within].tolist(), strict=True))
+        chosen = self.within(rect)
+        return set(zip(self.x[chosen].tolist(), self.y[chosen].tolist(), strict=True))
+
+    def mask(self, rect: Rect) -> Any:
+        """Return which sites lie wholly inside, as (Y numbers, X numbers) bool."""
+        chosen = self.within(rect)
+        mask = np.zeros((self.y.max() + 1, self.x.max() + 1), dtype=bool)
+        mask[self.y[chosen], self.x[chosen]] = True
+        return mask
 
 
 @dataclass(frozen=True)
@@ -65,10 +72,11 @@ class RawDie:
 def _sites_of(data: dict[str, Any], name: str) -> RawSites:
     height, rows = data["rows_per_clock_region"], []
     columns = data["site_columns"][name]
+    across = columns.count(columns[0])
     for y, layout in enumerate(data["clock_region_layouts"]):
         for x, column in enumerate(columns):
             tile = data["legend"][data["layouts"][layout][column]]
-            up = tile.get("sites", {}).get(name, 0) // columns.count(column)
+            up = tile.get("sites", {}).get(name, 0) // across
             for below, bottom in enumerate(range(height - tile["tile_rows"], -1, -tile["tile_rows"]) if up else ()):
                 if bottom >= tile["first_row"]:
                     number = data["site_rows"][name][y][1] - below * up
@@ -103,11 +111,11 @@ def raw(part: str) -> RawDie:
     return raw_die(part)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def load_device() -> Any:
     return device_of
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def load_raw() -> Any:
     return raw_die

@@ -58,8 +58,13 @@ def test_random_rectangles_agree_with_a_walk_over_the_raw_tiles(device, raw):
 
 def test_random_rectangles_agree_with_a_count_of_the_raw_sites(device, raw):
     for rect in (Rect(*row) for row in random_rects(device, 200, seed=2).tolist()):
-        expected = {name: len(sites.inside(rect)) for name, sites in raw.sites.items()}
+        expected = {name: int(sites.within(rect).sum()) for name, sites in raw.sites.items()}
         assert device.sites(rect) == {name: count for name, count in expected.items() if count}, rect
+
+
+def test_every_site_has_a_name_of_its_own(device, raw):
+    for name, sites in raw.sites.items():
+        assert len(sites.inside(device.bounds)) == len(sites.x), name
 
 
 def test_one_rectangle_and_many_give_the_same(device):

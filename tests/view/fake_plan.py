@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.target.geometry import Rect
 from floorflow.view.die import box_of
+from floorflow.view.geometry import Box, outside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +20,9 @@ CAP = {"LUT": 0.7, "FF": 0.5, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9}
 ZERO = dict.fromkeys(RESOURCE_NAMES, 0)
 
 
-def fake_plan(platform: Platform, modules: int, *, names: Sequence[str] = (), seed: int = 1) -> dict[str, Any]:
+def fake_plan(
+    platform: Platform, modules: int, *, names: Sequence[str] = (), seed: int = 1
+) -> dict[str, Any]:
     """Return a plan with that many modules; every seventh stream also feeds a module further on."""
     chance = random.Random(seed)
     names = list(names) or [_module_name(index, modules) for index in range(modules)]
@@ -39,7 +43,9 @@ def fake_plan(platform: Platform, modules: int, *, names: Sequence[str] = (), se
         "schema": "floorflow-plan/1",
         "options": {"cap": CAP, "fill": {"LUT": 0.85, "FF": 0.85, "BRAM18": 1.0, "URAM": 1.0, "DSP": 1.0}},
         "platform": _platform(platform),
-        "networks": [{"name": "resnet18_w3a3", "operations": [], "engines": sum(engines.values(), [])}],
+        "networks": [
+            {"name": "resnet18_w3a3", "operations": [], "engines": [*chain.from_iterable(engines.values())]}
+        ],
         "phases": [
             {
                 "folding": {"engines": folding, "cycles": interval, "stats": {}},
@@ -78,7 +84,11 @@ def _module_name(index: int, count: int) -> str:
 
 
 def _engines(index: int, last: bool) -> list[dict[str, Any]]:
-    kinds = ["MVAU_hls", "LabelSelect_hls"] if last else ["FMPadding_rtl", "ConvolutionInputGenerator_rtl", "MVAU_rtl"]
+    kinds = (
+        ["MVAU_hls", "LabelSelect_hls"]
+        if last
+        else ["FMPadding_rtl", "ConvolutionInputGenerator_rtl", "MVAU_rtl"]
+    )
     if not last and index % 3 == 0:
         kinds.append("Thresholding_rtl")
     return [{"name": f"{kind}_{index}", "kind": kind} for kind in kinds]
@@ -100,7 +110,9 @@ def _spread(platform: Platform, modules: int) -> list[Slot]:
     return [slots[next(i for i, bound in enumerate(bounds) if index < bound)] for index in range(modules)]
 
 
-def _pblocks(platform: Platform, names: list[str], slots: list[Slot], chance: random.Random) -> dict[str, Any]:
+def _pblocks(
+    platform: Platform, names: list[str], slots: list[Slot], chance: random.Random
+) -> dict[str, Any]:
     devices = {fpga.name: fpga.device for fpga in platform.fpgas}
     pblocks: dict[str, Any] = {}
     for slot in platform.slots:
@@ -118,27 +130,26 @@ def _pblocks(platform: Platform, names: list[str], slots: list[Slot], chance: ra
 
 
 def _clear_of(rect: Rect, keep_outs: Sequence[Rect]) -> Rect:
-    """Return a large part of a rectangle that lies outside the keep-outs, or the rectangle if there is none."""
-    for keep_out in keep_outs:
-        pieces = box_of(rect).without(box_of(keep_out))
-        piece = max(pieces, key=lambda box: box.width * box.height, default=box_of(rect))
-        rect = Rect(int(piece.left), int(piece.bottom), int(piece.right) - 1, int(piece.top) - 1)
-    return rect
+    """Return the largest rectangle that the keep-outs leave of one, or one of a single tile if they leave none."""
+    pieces = outside(box_of(rect), tuple(box_of(keep_out) for keep_out in keep_outs))
+    piece = max(
+        pieces, key=lambda box: box.width * box.height, default=Box(0, rect.bottom, 1, rect.bottom + 1)
+    )
+    return Rect(int(piece.left), int(piece.bottom), int(piece.right) - 1, int(piece.top) - 1)
 
 
 def usable(slot: Slot) -> Rect:
-    """Return the slot's region, less keep-outs that take a whole side of it."""
-    region = slot.region
-    for keep_out in slot.keep_outs:
-        if keep_out.rows == region.rows:
-            region = _clear_of(region, [keep_out])
-    return region
+    """Return the slot's region, less keep-outs that take it from bottom to top."""
+    return _clear_of(slot.region, [rect for rect in slot.keep_outs if rect.rows == slot.region.rows])
 
 
 def cut(area: Rect, parts: int, chance: random.Random) -> list[Rect]:
     """Cut an area into rectangles by halving the longer side, and leave some of each unused."""
     if parts == 1:
-        width, height = int(area.columns * chance.uniform(0.7, 0.97)), int(area.rows * chance.uniform(0.7, 0.97))
+        width, height = (
+            int(area.columns * chance.uniform(0.7, 0.97)),
+            int(area.rows * chance.uniform(0.7, 0.97)),
+        )
         width, height = max(width, 1), max(height, 1)
         return [Rect(area.left, area.bottom, area.left + width - 1, area.bottom + height - 1)]
     first = parts // 2
@@ -160,15 +171,15 @@ def cut(area: Rect, parts: int, chance: random.Random) -> list[Rect]:
 
 def _channels(names: list[str], engines: dict[str, Any], chance: random.Random) -> list[dict[str, Any]]:
     ends = [("host:in0", engines[names[0]][0]["name"], 24)]
-    for before, after in zip(names, names[1:], strict=False):
+    for before, after in pairwise(names):
         ends.append((engines[before][-1]["name"], engines[after][0]["name"], 2 ** chance.randint(3, 9)))
-    for start in range(2, len(names) - 3, 7):
-        ends.append((engines[names[start]][-1]["name"], engines[names[start + 3]][0]["name"], 64))
+    ends += [
+        (engines[names[start]][-1]["name"], engines[names[start + 3]][0]["name"], 64)
+        for start in range(2, len(names) - 3, 7)
+    ]
     ends.append((engines[names[-1]][-1]["name"], "host:out0", 16))
     inside = [
-        (before["name"], after["name"], 8)
-        for parts in engines.values()
-        for before, after in zip(parts, parts[1:], strict=False)
+        (before["name"], after["name"], 8) for parts in engines.values() for before, after in pairwise(parts)
     ]
     return [
         {"name": f"channel_{index}", "source": source, "target": target, "width_bits": bits, "link": None}
@@ -176,14 +187,22 @@ def _channels(names: list[str], engines: dict[str, Any], chance: random.Random) 
     ]
 
 
-def _crossings(channels: list[dict[str, Any]], owner: dict[str, str], assignment: dict[str, str]) -> list[Any]:
+def _crossings(
+    channels: list[dict[str, Any]], owner: dict[str, str], assignment: dict[str, str]
+) -> list[Any]:
     crossings = []
     for channel in channels:
         source, target = (assignment.get(owner.get(channel[end], ""), "") for end in ("source", "target"))
         if source and target and source != target:
             bits = channel["width_bits"]
             crossings.append(
-                {"channel": channel["name"], "source": source, "target": target, "width_bits": bits, "gbps": bits / 7}
+                {
+                    "channel": channel["name"],
+                    "source": source,
+                    "target": target,
+                    "width_bits": bits,
+                    "gbps": bits / 7,
+                }
             )
     return crossings
 
@@ -194,7 +213,9 @@ def _utilisation(platform: Platform, pblocks: dict[str, Any]) -> dict[str, Any]:
         inside = [block["demand"] for block in pblocks.values() if block["slot"] == slot.name]
         available = slot.available.as_dict()
         result[slot.name] = {
-            name: round(CAP[name] * min(sum(d[name] for d in inside) / available[name], 1), 6) if available[name] else 0
+            name: round(CAP[name] * min(sum(d[name] for d in inside) / available[name], 1), 6)
+            if available[name]
+            else 0
             for name in RESOURCE_NAMES
         }
     return result

@@ -46,11 +46,7 @@ class Reader:
         value = self.attributes.get(name, default)
         if isinstance(value, int):
             return (value,)
-        if (
-            not isinstance(value, tuple | list)
-            or not value
-            or not all(isinstance(item, int) for item in value)
-        ):
+        if not isinstance(value, tuple | list) or not value or not all(isinstance(item, int) for item in value):
             raise self._wrong(name, "a list of integers")
         return tuple(value)
 

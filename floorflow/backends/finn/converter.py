@@ -50,7 +50,5 @@ def converter_resources(
 def _integer_ratio(input_bits: int, output_bits: int) -> Resources:
     """Fits of 51 widening and 30 narrowing converters of metafi: flip-flops carry the words, LUTs shift them."""
     if output_bits > input_bits:
-        return estimated.rounded(
-            5 + 0.02 * output_bits + 0.38 * input_bits, 4 + 1.04 * output_bits + 0.85 * input_bits
-        )
+        return estimated.rounded(5 + 0.02 * output_bits + 0.38 * input_bits, 4 + 1.04 * output_bits + 0.85 * input_bits)
     return estimated.rounded(5 + 0.54 * input_bits, 8 + 1.02 * input_bits + 1.13 * output_bits)

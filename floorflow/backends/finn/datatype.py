@@ -31,6 +31,7 @@ def bits_of(name: str) -> int:
     ------
     InputError
         If the name is not an integer type.
+
     """
     return _parse(name)[0]
 

@@ -1,7 +1,8 @@
 """What a stream FIFO costs: FINN main's formula, and FINN+'s fit of its `fifo.sv` with flip-flops added.
 
 The fit was made by FINN+'s authors on out-of-context Vivado runs: tiles exact, LUTs within a few percent. It
-counts no flip-flops; those here are two a bit and the address counters, as in 289 FIFOs of the metafi build.
+counts no flip-flops; here they are two a bit (a register at each end) and the address counters. No
+build of `fifo.sv` was at hand; shift-register FIFOs of the older `Q_srl` in metafi have as many.
 """
 
 from __future__ import annotations
@@ -58,9 +59,7 @@ def fifo_resources(width_bits: int, depth: int, technology: Technology, model: C
         style = "block"
     versal = technology.architecture == "versal"
     found = fifo_estimate(width_bits, depth, style, versal=versal)
-    flip_flops = 2 * padded_bits(width_bits) + (4 if found.bram18 or found.uram else 2) * (
-        clog2(depth + 1) + 1
-    )
+    flip_flops = 2 * padded_bits(width_bits) + (4 if found.bram18 or found.uram else 2) * (clog2(depth + 1) + 1)
     return Resources(found.lut, flip_flops, found.bram18, found.uram)
 
 
@@ -99,9 +98,7 @@ def fifo_style(width_bits: int, depth: int, requested: Style = "auto") -> Style:
     return "block" if depth <= 2028 else "ultra"
 
 
-def fifo_estimate(
-    width_bits: int, depth: int, requested: Style = "auto", *, versal: bool = False
-) -> FifoEstimate:
+def fifo_estimate(width_bits: int, depth: int, requested: Style = "auto", *, versal: bool = False) -> FifoEstimate:
     """FINN+ 1.6.1's estimate (`StreamingFIFO_rtl.node_res_estimation`); less than 2 words cost nothing."""
     width = padded_bits(width_bits)
     style = fifo_style(width, depth, requested)
@@ -184,9 +181,7 @@ def _ultra_plan(rows: int, width: int, versal: bool) -> tuple[int, int]:
 def _block_plan(rows: int, width: int, versal: bool) -> tuple[int, int]:
     """RAMB18 tiles and groups of rows: one shape on Versal, elsewhere the word is cut into pieces."""
     if versal:
-        plans = [
-            (ceil_divide(rows, r) * ceil_divide(width, w), ceil_divide(rows, r)) for w, r in BLOCK_SHAPES[:3]
-        ]
+        plans = [(ceil_divide(rows, r) * ceil_divide(width, w), ceil_divide(rows, r)) for w, r in BLOCK_SHAPES[:3]]
         return min(plans)
     best = [(0, 0)]
     for wide in range(1, width + 1):

@@ -31,6 +31,7 @@ def options(
         If the kind is unknown or its attributes are incomplete.
     InfeasibleError
         If no folding is legal.
+
     """
     items = tuple(sorted((name, _frozen(value)) for name, value in engine.attributes.items()))
     try:
@@ -65,9 +66,7 @@ def legal_options(kind: EngineKind, attributes: Attributes, choice: Choice) -> I
 
 def _option(folding: Attributes, unit: Unit, choice: Choice) -> Option:
     priced = unit.finn_resources if choice.model == "finn" else unit.own_resources
-    return Option(
-        folding, unit.cycles, priced(choice.technology), unit.input_widths_bits, unit.output_widths_bits
-    )
+    return Option(folding, unit.cycles, priced(choice.technology), unit.input_widths_bits, unit.output_widths_bits)
 
 
 def undominated(candidates: Iterable[Option]) -> tuple[Option, ...]:

@@ -41,6 +41,7 @@ def kind_of(op_type: str) -> EngineKind:
     ------
     InputError
         If floorflow does not know it.
+
     """
     try:
         return KINDS[op_type]
@@ -69,6 +70,7 @@ def estimate(op_type: str, attributes: Attributes, technology: Technology) -> Fi
     ------
     InputError
         If the op type is unknown or an attribute is missing or ill-typed.
+
     """
     unit = kind_of(op_type).unit(attributes)
     found = unit.finn_resources(technology)

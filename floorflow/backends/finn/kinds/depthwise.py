@@ -8,7 +8,7 @@ from math import prod
 
 from floorflow.backends.finn.attributes import Reader
 from floorflow.backends.finn.kinds.kind import Choice, Folding, divisors
-from floorflow.backends.finn.kinds.weighted import Weighted, read_weighted, styled, versal_dsp
+from floorflow.backends.finn.kinds.weighted import Weighted, read_weighted, require_rtl_fits, styled
 from floorflow.backends.finn.memory import ceil_divide, finn_depthwise_bram18, uram_blocks
 from floorflow.dataflow.model import Attributes
 from floorflow.resources import Resources
@@ -40,7 +40,7 @@ class DepthwiseUnit:
         """Width of the one output."""
         return (self.part.output_bits * self.part.pe,)
 
-    def finn_resources(self, technology: Technology) -> Resources:
+    def finn_resources(self, technology: Technology) -> Resources:  # noqa: ARG002 - FINN counts DSP58 everywhere
         """Return FINN main's estimate."""
         part = self.part
         decoupled = part.mem_mode == "internal_decoupled"
@@ -52,7 +52,7 @@ class DepthwiseUnit:
             bram18 = finn_depthwise_bram18(part.word_bits, part.depth)
         if decoupled and part.ram_style == "ultra":
             uram = uram_blocks(part.word_bits, part.depth)
-        return Resources(lut=self._finn_luts(), bram18=bram18, uram=uram, dsp=self._finn_dsp(technology))
+        return Resources(lut=self._finn_luts(), bram18=bram18, uram=uram, dsp=self._finn_dsp())
 
     def _finn_luts(self) -> int:
         if not self.hls:
@@ -61,18 +61,17 @@ class DepthwiseUnit:
         thresholds = part.threshold_bits * (self.channels / part.pe / 64 + 1) if part.thresholds else 0
         return part.finn_compute_luts(part.finn_multiplier_luts(), thresholds)
 
-    def _finn_dsp(self, technology: Technology) -> int:
+    def _finn_dsp(self) -> int:
         part = self.part
         if self.hls:
             return part.pe * ceil_divide(part.operand_bits, 48) if part.res_type == "dsp" else 0
-        versal = versal_dsp(part.pe, part.simd, technology)
-        return part.pe * part.simd if versal is None else versal
+        return part.pe * ceil_divide(part.simd, 3)
 
-    def own_resources(self, technology: Technology) -> Resources:
+    def own_resources(self, technology: Technology) -> Resources:  # noqa: ARG002 - VVAU_rtl is for DSP58 only
         """Price it by floorflow's ``estimated`` model; a VVAU uses each input once, so it has no input buffer."""
         if self.hls:
             return self.part.own_hls(Resources())
-        return self.part.own_rtl(Resources(), self._finn_dsp(technology))
+        return self.part.own_rtl(Resources(), self._finn_dsp())
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +88,16 @@ class Depthwise:
         return DepthwiseUnit(self.op_type.endswith("_hls"), channels, taps, prod(reader.pair("Dim")), part)
 
     def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:
-        """Yield PE | Channels with SIMD 1: more needs a parallel window before it, which is another engine's choice."""
+        """Yield PE | Channels with SIMD 1: more needs a parallel window before it, which is another engine's choice.
+
+        Raises
+        ------
+        InputError
+            If an RTL unit cannot compute this layer on this family.
+
+        """
         reader = Reader(self.op_type, attributes)
+        require_rtl_fits(reader, needs_versal=True, technology=choice.technology)
         channels, taps = reader.integer("Channels"), prod(reader.pair("Kernel"))
         for pe in divisors(channels):
             yield from styled(reader, choice, {"PE": pe, "SIMD": 1}, channels * taps // pe, channels // pe)

@@ -46,9 +46,7 @@ def _channelwise(reader: Reader) -> SimpleUnit:
         stored = Resources(lut=rom_luts(width, folds))
         blocks = Resources(bram18=ceil_divide(width, 16) * ceil_divide(folds, 1024))
         finn = finn + (stored if distributed else blocks)
-    return SimpleUnit(
-        _cycles(reader, pe), (width,), (output,), _channelwise_own(reader, folds, distributed), finn
-    )
+    return SimpleUnit(_cycles(reader, pe), (width,), (output,), _channelwise_own(reader, folds, distributed), finn)
 
 
 def _channelwise_own(reader: Reader, folds: int, distributed: bool) -> Resources:
@@ -59,9 +57,7 @@ def _channelwise_own(reader: Reader, folds: int, distributed: bool) -> Resources
     )
     output_bits = reader.bits("outputDataType")
     multiplies = reader.text("Func", "cmp_le") == "mul"
-    operation = (
-        estimated.multiplier_luts(bits, parameter_bits) if multiplies else max(output_bits, parameter_bits)
-    )
+    operation = estimated.multiplier_luts(bits, parameter_bits) if multiplies else max(output_bits, parameter_bits)
     own = estimated.hls_unit(pe * (bits + output_bits), pe * operation, pe * parameter_bits)
     style = "distributed" if distributed or folds == 1 else "block"
     return own + estimated.stored(pe * parameter_bits, folds, style)

@@ -8,8 +8,15 @@ from math import ceil
 
 from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import Reader
-from floorflow.backends.finn.kinds.kind import Choice, Folding, divisors
-from floorflow.backends.finn.kinds.weighted import Weighted, dsp_lanes, read_weighted, styled, versal_dsp
+from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, Choice, Folding, divisors
+from floorflow.backends.finn.kinds.weighted import (
+    Weighted,
+    dsp_lanes,
+    read_weighted,
+    require_rtl_fits,
+    styled,
+    versal_dsp,
+)
 from floorflow.backends.finn.memory import ceil_divide, finn_weight_bram18, ram_luts, uram_blocks
 from floorflow.dataflow.model import Attributes
 from floorflow.resources import Resources
@@ -108,13 +115,23 @@ class MatrixVector:
         return MatrixVectorUnit(self.op_type.endswith("_hls"), width, height, reader.pixels(), part)
 
     def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:
-        """Yield SIMD | MW, PE | MH, and for each how weights, multipliers and thresholds may be built."""
+        """Yield SIMD | MW, PE | MH, and for each how weights, multipliers and thresholds may be built.
+
+        Raises
+        ------
+        InputError
+            If an RTL unit cannot compute this layer.
+
+        """
         reader = Reader(self.op_type, attributes)
+        require_rtl_fits(reader, needs_versal=False, technology=choice.technology)
         width, height = reader.integer("MW"), reader.integer("MH")
         least_simd = width / MAX_HLS_INPUT_FOLD if self.op_type.endswith("_hls") else 1
         for simd in divisors(width):
-            if simd < least_simd:
+            if simd < least_simd or simd * reader.bits("inputDataType") > MAX_STREAM_BITS:
                 continue
             for pe in divisors(height):
+                if pe * reader.bits("outputDataType") > MAX_STREAM_BITS:
+                    break
                 depth = width * height // (pe * simd)
                 yield from styled(reader, choice, {"PE": pe, "SIMD": simd}, depth, height // pe)

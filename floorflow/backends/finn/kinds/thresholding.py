@@ -94,7 +94,7 @@ class SearchingUnit(ThresholdingUnit):
         )[:2]
 
     def own_resources(self, technology: Technology) -> Resources:  # noqa: ARG002 - no family differs
-        """Price it by floorflow's ``estimated`` model: comparators and pipeline for each stage, memory in LUTs or block RAM."""
+        """Price it by floorflow's ``estimated`` model: comparators, pipeline and memory of every stage."""
         bits = self.output_bits * self.input_bits * self.pe
         lut = estimated.THRESHOLD_RTL_LUT + estimated.THRESHOLD_RTL_LUT_PER_BIT * bits
         ff = estimated.THRESHOLD_RTL_FF_PER_BIT * bits + self.pe * self.output_bits**2
@@ -162,9 +162,7 @@ class Thresholding:
         }
         if self.op_type.endswith("_hls"):
             mem_mode = reader.text("mem_mode", "internal_decoupled")
-            return ComparingUnit(
-                **shared, mem_mode=mem_mode, ram_style=reader.text("ram_style", "distributed")
-            )
+            return ComparingUnit(**shared, mem_mode=mem_mode, ram_style=reader.text("ram_style", "distributed"))
         return SearchingUnit(
             **shared,
             uniform=reader.integer("uniform_thres", 0) == 1,
@@ -190,11 +188,7 @@ class Thresholding:
     @staticmethod
     def _hls_styles(reader: Reader, pe: int) -> Iterator[Folding]:
         word_bits = pe * reader.bits("weightDataType") * reader.integer("numSteps", 1)
-        modes = (
-            ("internal_embedded", "internal_decoupled")
-            if word_bits <= MAX_STREAM_BITS
-            else ("internal_embedded",)
-        )
+        modes = ("internal_embedded", "internal_decoupled") if word_bits <= MAX_STREAM_BITS else ("internal_embedded",)
         for mem_mode in modes:
             for ram_style in ("distributed", "block"):
                 yield {"PE": pe, "mem_mode": mem_mode, "ram_style": ram_style}

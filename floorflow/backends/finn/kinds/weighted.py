@@ -11,6 +11,7 @@ from floorflow.backends.finn.attributes import Reader
 from floorflow.backends.finn.datatype import is_signed
 from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, Choice, Folding
 from floorflow.backends.finn.memory import FINN_EMBEDDED_LUT_DEPTH, block_ram18, ceil_divide, rom_luts
+from floorflow.errors import InputError
 from floorflow.resources import Resources
 from floorflow.technology import Technology
 
@@ -100,7 +101,7 @@ class Weighted:
             estimated.MVAU_HLS_FF + estimated.MVAU_HLS_FF_PER_MAC_BIT * macs * self.operand_bits,
             dsp=ceil_divide(self.operand_bits, 48) * macs + macs // 4 if in_dsp else 0,
         )
-        return compute + input_buffer + self._own_thresholds() + self._own_weights()
+        return estimated.combined(compute, input_buffer, self._own_thresholds(), self._own_weights())
 
     def own_rtl(self, input_buffer: Resources, dsp: int) -> Resources:
         """Price an RTL unit: lane correction and adder trees beside its DSP blocks."""
@@ -108,7 +109,7 @@ class Weighted:
         compute = estimated.rounded(
             estimated.RTL_LUT + lut, estimated.RTL_LUT + estimated.RTL_FF_PER_LUT * lut, dsp=dsp
         )
-        return compute + input_buffer + self._own_weights()
+        return estimated.combined(compute, input_buffer, self._own_weights())
 
     def _own_weights(self) -> Resources:
         return estimated.weight_memory(
@@ -123,9 +124,7 @@ class Weighted:
         if self.output_folds == 1:
             return estimated.rounded(compare, 0)
         if self.ram_style_thresholds == "block":
-            return estimated.rounded(
-                compare, 0, bram18=self.pe * block_ram18(self.threshold_bits, self.output_folds)
-            )
+            return estimated.rounded(compare, 0, bram18=self.pe * block_ram18(self.threshold_bits, self.output_folds))
         stored = self.pe * rom_luts(self.threshold_bits, self.output_folds) * share / 2
         return estimated.rounded(compare + stored, 0)
 
@@ -185,9 +184,11 @@ def given_style(reader: Reader) -> Folding:
 
 
 def _memories(hls: bool, choice: Choice, depth: int) -> Iterator[Folding]:
-    if hls and depth <= FINN_EMBEDDED_LUT_DEPTH:
+    """Yield memories; LUTs are embedded where they can be, which is never dearer than streaming them."""
+    embeds = hls and depth <= FINN_EMBEDDED_LUT_DEPTH
+    if embeds:
         yield {"mem_mode": "internal_embedded", "ram_style": "auto", "runtime_writeable_weights": 0}
-    for ram_style in ("block", "distributed"):
+    for ram_style in ("block",) if embeds else ("block", "distributed"):
         yield {"mem_mode": "internal_decoupled", "ram_style": ram_style, "runtime_writeable_weights": 0}
     if choice.technology.has_uram and choice.allow_runtime_weights:
         yield {"mem_mode": "internal_decoupled", "ram_style": "ultra", "runtime_writeable_weights": 1}
@@ -217,6 +218,32 @@ def _weights_fit(reader: Reader, folding: Folding) -> bool:
     if folding["mem_mode"] != "internal_embedded":
         elements *= int(folding["PE"])
     return elements * reader.bits("weightDataType") <= MAX_STREAM_BITS
+
+
+def require_rtl_fits(reader: Reader, *, needs_versal: bool, technology: Technology) -> None:
+    """Check that an RTL unit can compute the layer; HLS units can compute any.
+
+    Raises
+    ------
+    InputError
+        If it holds thresholds or XNOR weights, has wide operands, or needs DSP58 on a part without.
+
+    """
+    if reader.op_type.endswith("_hls"):
+        return
+    most = 9 if is_signed(reader.text("inputDataType")) else 8
+    problems = (
+        (reader.integer("noActivation", 0) != 1, "noActivation is 0, expected 1: thresholds stand alone"),
+        (reader.integer("binaryXnorMode", 0) != 0, "binaryXnorMode is 1, expected 0"),
+        (reader.text("resType", "auto") == "lut", "resType is lut, expected dsp or auto"),
+        (reader.bits("inputDataType") > most, f"inputDataType has more than {most} bits"),
+        (reader.bits("weightDataType") > 8, "weightDataType has more than 8 bits"),
+        (needs_versal and technology.dsp_block != "DSP58", f"the part has {technology.dsp_block}, expected DSP58"),
+    )
+    for wrong, sentence in problems:
+        if wrong:
+            hint = f"use {reader.op_type.removesuffix('_rtl')}_hls for this layer"
+            raise InputError(f"{reader.op_type} cannot compute this layer: {sentence}", hint=hint)
 
 
 def dsp_lanes(unit: Weighted) -> int:

@@ -53,11 +53,7 @@ class WindowUnit:
     @property
     def _span(self) -> int:
         """Pixels from the first to the last of a window, both included."""
-        return (
-            (self.kernel[0] - 1) * self.dilation[0] * self.image[1]
-            + (self.kernel[1] - 1) * self.dilation[1]
-            + 1
-        )
+        return (self.kernel[0] - 1) * self.dilation[0] * self.image[1] + (self.kernel[1] - 1) * self.dilation[1] + 1
 
     @property
     def cycles(self) -> int:
@@ -128,9 +124,7 @@ class WindowUnit:
 
     def finn_resources(self, technology: Technology) -> Resources:  # noqa: ARG002 - the same on every family
         """Return FINN main's estimate."""
-        distributed = (
-            self.word_bits * ceil_divide(self.buffer_words, 38) if self.ram_style == "distributed" else 0
-        )
+        distributed = self.word_bits * ceil_divide(self.buffer_words, 38) if self.ram_style == "distributed" else 0
         return self._memory_blocks() + Resources(lut=300 + distributed)
 
     def own_resources(self, technology: Technology) -> Resources:
@@ -195,6 +189,7 @@ class Window:
         ------
         InputError
             If the dilated kernel or the stride exceeds the feature map.
+
         """
         reader = Reader(self.op_type, attributes)
         self._check(reader)

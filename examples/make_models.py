@@ -1,0 +1,192 @@
+"""Make the example networks: QONNX with the topology of Brevitas' CNV and TFC, and no weights.
+
+    python examples/make_models.py [FOLDER]
+
+Weights are ConstantOfShape nodes: floorflow plans from shapes and bit widths alone. Equal runs write equal bytes.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import onnx
+from onnx import TensorProto, helper
+
+DOMAIN = "qonnx.custom_op.general"
+OPSET, IR_VERSION = 13, 8
+
+CNV_CHANNELS = (64, 64, 128, 128, 256, 256)
+"""Output channels of the six 3x3 convolutions; a 2x2 max pool follows the second and the fourth."""
+
+CNV_NEURONS = (512, 512, 10)
+TFC_NEURONS = (64, 64, 64, 10)
+
+
+class ModelBuilder:
+    """A QONNX graph that grows node by node; ``tensor`` and ``shape`` are the end that the next layer takes."""
+
+    def __init__(self, name: str, shape: tuple[int, ...]) -> None:
+        self.name, self.tensor, self.shape = name, "x", shape
+        self.inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, list(shape))]
+        self.nodes: list[onnx.NodeProto] = []
+        self.initialisers: dict[str, onnx.TensorProto] = {}
+        self._counts: dict[str, int] = {}
+
+    def constant(self, value: float) -> str:
+        """Return the name of a scalar initialiser, one for each value."""
+        name = f"value_{value:g}"
+        self.initialisers[name] = helper.make_tensor(name, TensorProto.FLOAT, [], [value])
+        return name
+
+    def node(self, op_type: str, inputs: list[str], domain: str = "", **attributes: Any) -> str:
+        """Append a node and return its output."""
+        index = self._counts.get(op_type, 0)
+        self._counts[op_type] = index + 1
+        name = f"{op_type}_{index}"
+        output = f"{name}_out"
+        node = helper.make_node(op_type, inputs, [output], name, domain=domain, **attributes)
+        self.nodes.append(node)
+        return output
+
+    def parameter(self, shape: tuple[int, ...], value: float) -> str:
+        """Return a tensor of equal values that needs no room in the file."""
+        target = "shape_" + "x".join(str(size) for size in shape)
+        self.initialisers[target] = helper.make_tensor(target, TensorProto.INT64, [len(shape)], list(shape))
+        filling = helper.make_tensor("value", TensorProto.FLOAT, [1], [value])
+        return self.node("ConstantOfShape", [target], value=filling)
+
+    def quantised(self, tensor: str, bits: int, *, signed: bool = True, narrow: bool = True) -> str:
+        """Quantise a tensor; one bit is BipolarQuant."""
+        if bits == 1:
+            return self.node("BipolarQuant", [tensor, self.constant(1.0)], DOMAIN)
+        inputs = [tensor, self.constant(1.0), self.constant(0.0), self.constant(bits)]
+        options = {"signed": int(signed), "narrow": int(narrow), "rounding_mode": "ROUND"}
+        return self.node("Quant", inputs, DOMAIN, **options)
+
+    def quantise(self, bits: int, *, signed: bool = True, narrow: bool = True) -> None:
+        """Quantise the activations."""
+        self.tensor = self.quantised(self.tensor, bits, signed=signed, narrow=narrow)
+
+    def scale(self, op_type: str, value: float) -> None:
+        """Append Mul, Sub, Div or Add by one number."""
+        self.tensor = self.node(op_type, [self.tensor, self.constant(value)])
+
+    def conv(
+        self,
+        channels: int,
+        kernel: tuple[int, int],
+        bits: int,
+        *,
+        strides: tuple[int, int] = (1, 1),
+        pads: tuple[int, int, int, int] = (0, 0, 0, 0),
+        group: int = 1,
+    ) -> None:
+        """Append a convolution."""
+        weights = self.quantised(self.parameter((channels, self.shape[1] // group, *kernel), 0.5), bits)
+        windows = {"kernel_shape": list(kernel), "strides": list(strides), "pads": list(pads)}
+        attributes: dict[str, Any] = {**windows, "group": group} if group > 1 else {**windows}
+        self.tensor = self.node("Conv", [self.tensor, weights], **attributes)
+        self.shape = (1, channels, *self._windows(kernel, strides, pads))
+
+    def fully_connected(self, neurons: int, bits: int) -> None:
+        """Append a fully connected layer."""
+        weights = self.quantised(self.parameter((neurons, self.shape[1]), 0.5), bits)
+        self.tensor = self.node("Gemm", [self.tensor, weights], transB=1)
+        self.shape = (1, neurons)
+
+    def batch_norm(self) -> None:
+        """Append a batch norm."""
+        one, zero = (self.parameter((self.shape[1],), value) for value in (1.0, 0.0))
+        self.tensor = self.node("BatchNormalization", [self.tensor, one, zero, zero, one])
+
+    def relu(self) -> None:
+        """Append a ReLU."""
+        self.tensor = self.node("Relu", [self.tensor])
+
+    def max_pool(self, kernel: tuple[int, int], strides: tuple[int, int]) -> None:
+        """Append a max pool without padding."""
+        self.tensor = self.node("MaxPool", [self.tensor], kernel_shape=list(kernel), strides=list(strides))
+        self.shape = (1, self.shape[1], *self._windows(kernel, strides, (0, 0, 0, 0)))
+
+    def flatten(self) -> None:
+        """Append a Reshape to one vector."""
+        self.initialisers["flat"] = helper.make_tensor("flat", TensorProto.INT64, [2], [1, -1])
+        self.tensor = self.node("Reshape", [self.tensor, "flat"])
+        features = 1
+        for size in self.shape[1:]:
+            features *= size
+        self.shape = (1, features)
+
+    def model(self) -> onnx.ModelProto:
+        """Return the finished model."""
+        outputs = [helper.make_tensor_value_info(self.tensor, TensorProto.FLOAT, list(self.shape))]
+        initialisers = [self.initialisers[name] for name in sorted(self.initialisers)]
+        graph = helper.make_graph(self.nodes, self.name, self.inputs, outputs, initialisers)
+        opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(DOMAIN, 1)]
+        return helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="floorflow")
+
+    def _windows(
+        self, kernel: tuple[int, int], strides: tuple[int, int], pads: tuple[int, int, int, int]
+    ) -> tuple[int, int]:
+        """Return height and width of what a window leaves."""
+        height, width = self.shape[2] + pads[0] + pads[2], self.shape[3] + pads[1] + pads[3]
+        return (height - kernel[0]) // strides[0] + 1, (width - kernel[1]) // strides[1] + 1
+
+
+def cnv(weight_bits: int, activation_bits: int) -> onnx.ModelProto:
+    """Return CNV for 32x32 colour images: six convolutions, three fully connected layers."""
+    builder = ModelBuilder(f"cnv_{weight_bits}w{activation_bits}a", (1, 3, 32, 32))
+    builder.scale("Mul", 2.0)
+    builder.scale("Sub", 1.0)
+    builder.quantise(8, narrow=False)
+    for index, channels in enumerate(CNV_CHANNELS):
+        builder.conv(channels, (3, 3), weight_bits)
+        builder.batch_norm()
+        builder.quantise(activation_bits)
+        if index in (1, 3):
+            builder.max_pool((2, 2), (2, 2))
+    builder.flatten()
+    _classifier(builder, CNV_NEURONS, weight_bits, activation_bits)
+    return builder.model()
+
+
+def tfc(weight_bits: int, activation_bits: int) -> onnx.ModelProto:
+    """Return TFC for 28x28 grey images: four fully connected layers."""
+    builder = ModelBuilder(f"tfc_{weight_bits}w{activation_bits}a", (1, 1, 28, 28))
+    builder.flatten()
+    builder.scale("Mul", 2.0)
+    builder.scale("Sub", 1.0)
+    builder.quantise(activation_bits)
+    _classifier(builder, TFC_NEURONS, weight_bits, activation_bits)
+    return builder.model()
+
+
+def _classifier(builder: ModelBuilder, neurons: tuple[int, ...], weight_bits: int, activation_bits: int) -> None:
+    """Append fully connected layers, and the scale and bias that Brevitas' TensorNorm leaves at the end."""
+    for count in neurons[:-1]:
+        builder.fully_connected(count, weight_bits)
+        builder.batch_norm()
+        builder.quantise(activation_bits)
+    builder.fully_connected(neurons[-1], weight_bits)
+    for op_type, value in (("Sub", 0.0), ("Div", 1.0), ("Mul", 1.0), ("Add", 0.0)):
+        builder.scale(op_type, value)
+
+
+def models() -> dict[str, bytes]:
+    """Return the content of every example file by its name."""
+    made = {"cnv_2w2a.onnx": cnv(2, 2), "tfc_1w1a.onnx": tfc(1, 1)}
+    return {name: model.SerializeToString(deterministic=True) for name, model in made.items()}
+
+
+def main() -> None:
+    """Write the example files."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent
+    for name, content in models().items():
+        (folder / name).write_bytes(content)
+        print(f"{folder / name}: {len(content)} bytes")
+
+
+if __name__ == "__main__":
+    main()

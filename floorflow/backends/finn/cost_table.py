@@ -1,0 +1,38 @@
+"""One cost model on one part: the options of engines and the prices of what joins them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from floorflow.backends.finn.converter import converter_kind, converter_resources
+from floorflow.backends.finn.fifo import fifo_resources
+from floorflow.backends.finn.kinds.kind import CostModel
+from floorflow.backends.finn.options import options
+from floorflow.dataflow.model import Engine, Option
+from floorflow.resources import Resources
+from floorflow.technology import Technology
+
+
+@dataclass(frozen=True, slots=True)
+class CostTable:
+    """Answers every question on FINN's costs for a fixed part, model and rule on weights written at run time."""
+
+    technology: Technology
+    model: CostModel = "estimated"
+    allow_runtime_weights: bool = True
+
+    def options(self, engine: Engine) -> tuple[Option, ...]:
+        """Return the engine's undominated legal foldings."""
+        return options(engine, self.technology, self.model, self.allow_runtime_weights)
+
+    def fifo_resources(self, width_bits: int, depth_words: int) -> Resources:
+        """Price one FIFO."""
+        return fifo_resources(width_bits, depth_words, self.technology, self.model)
+
+    def converter_resources(self, input_bits: int, output_bits: int) -> Resources:
+        """Price one width converter; equal widths cost nothing."""
+        return converter_resources(input_bits, output_bits, self.technology, self.model)
+
+    def converter_kind(self, input_bits: int, output_bits: int) -> str:
+        """Return FINN's op type of the converter between two different widths."""
+        return converter_kind(input_bits, output_bits)

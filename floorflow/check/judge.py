@@ -1,0 +1,157 @@
+"""The verdict: read a plan folder and apply every rule."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from floorflow.check.boards import Board
+from floorflow.check.channels import check_channels, check_costs
+from floorflow.check.constraints import Planned, Stated, compare, read_tcl, read_xdc
+from floorflow.check.engines import FoldedEngine
+from floorflow.check.facts import PhaseFacts, Slot, slots_of
+from floorflow.check.finn_files import FLOORPLAN_FILE, FOLDING_FILE, check_floorplan_file, check_folding_file
+from floorflow.check.partition import check_assignment, check_crossings
+from floorflow.check.pblocks import check_floorplan
+from floorflow.check.platforms import check_files, check_platform, load_boards
+from floorflow.check.proofs import check_phase_stats, check_search
+from floorflow.check.reader import Folder, open_folder
+from floorflow.check.shape import PLAN, Record, departures
+from floorflow.check.sums import check_membership, check_slots, check_sums
+from floorflow.check.tcl import TclProblem
+from floorflow.check.throughput import check_engines, check_throughput
+from floorflow.check.violations import Findings, Violation
+
+SCHEMA = "floorflow-plan/1"
+
+READERS: dict[str, Callable[[str, str, str, Findings], Stated]] = {
+    "pblocks.xdc": read_xdc,
+    "pblocks.tcl": read_tcl,
+}
+"""How each constraint file of an FPGA is read: text, where, part, findings."""
+
+
+def check(out: Path) -> list[Violation]:
+    """Return every rule that the plan in a folder breaks; empty means that the plan is legal.
+
+    Raises
+    ------
+    NotAPlan
+        If the folder is none that `floorflow plan` wrote.
+
+    """
+    folder, findings = open_folder(out), Findings()
+    plan = _read_plan(folder, findings)
+    if plan is None:
+        return findings.found
+    boards = load_boards(folder, plan, findings)
+    check_files(folder, plan, findings)
+    check_platform(plan, boards, findings)
+    check_engines(plan, findings)
+    check_search(plan, findings)
+    phases = _phases(plan)
+    for phase in phases:
+        _check_phase(plan, phase, boards, findings)
+    _check_emitted(folder, phases[0], boards, findings)
+    return findings.found
+
+
+def _read_plan(folder: Folder, findings: Findings) -> Record | None:
+    plan = folder.json("plan.json", findings)
+    if plan is None:
+        return None
+    problems = list(departures(plan, PLAN, ""))
+    if not problems and plan["schema"] != SCHEMA:
+        problems.append(("schema", f"is {plan['schema']}, expected {SCHEMA}"))
+    if not problems and not (plan["phases"] and plan["platform"]["fpgas"]):
+        problems.append(("phases, platform.fpgas", "must not be empty"))
+    for where, message in problems:
+        findings.add("plan-malformed", where, message)
+    return None if problems else plan
+
+
+def _phases(plan: Record) -> list[PhaseFacts]:
+    slots = slots_of(plan)
+    fpgas = {fpga["name"]: fpga for fpga in plan["platform"]["fpgas"]}
+    return [
+        PhaseFacts(f"phases[{number}]", raw, slots, fpgas, _folded(plan, raw))
+        for number, raw in enumerate(plan["phases"])
+    ]
+
+
+_WITHOUT_URAM = re.compile(r"xc7|xczu(2|3|6|9|15)(cg|eg|ev)|xcau")
+"""Parts without UltraRAM (AMD DS890, DS891)."""
+
+
+def _folded(plan: Record, phase: Record) -> dict[str, FoldedEngine]:
+    """Return the engines that have a folding, in the order of the networks."""
+    parts = [fpga["part"].lower() for fpga in plan["platform"]["fpgas"]]
+    flavour = str(plan["options"].get("finn", "main"))
+    has_uram = not any(_WITHOUT_URAM.match(part) for part in parts)
+    versal = all(re.match(r"xcv[cemph]\d", part) for part in parts)
+    folding = phase["folding"]["engines"]
+    return {
+        engine["name"]: FoldedEngine(engine["name"], engine, folding[engine["name"]], flavour, has_uram, versal)
+        for network in plan["networks"]
+        for engine in network["engines"]
+        if engine["name"] in folding
+    }
+
+
+def _check_phase(plan: Record, phase: PhaseFacts, boards: dict[str, Board], findings: Findings) -> None:
+    options = plan["options"]
+    for network in plan["networks"]:
+        for engine in network["engines"]:
+            if engine["name"] not in phase.folded:
+                findings.add("engine-missing", phase.where, f"{engine['name']} has no folding")
+    check_throughput(phase, options["clock_mhz"], findings)
+    check_channels(phase, findings)
+    if options["costs"] != "finn":
+        check_costs(phase, findings)
+    check_membership(phase, findings)
+    check_sums(phase, findings)
+    check_assignment(phase, findings)
+    check_slots(phase, options["cap"], findings)
+    check_crossings(phase, plan["platform"]["slls"], findings)
+    check_floorplan(phase, boards, options["fill"], findings)
+    check_phase_stats(phase.raw, phase.where, findings)
+
+
+def _check_emitted(folder: Folder, phase: PhaseFacts, boards: dict[str, Board], findings: Findings) -> None:
+    """Judge FINN's files and the constraint files; they hold the first phase."""
+    folding = folder.json(FOLDING_FILE, findings)
+    if folding is not None:
+        check_folding_file(folding, phase, findings)
+    floorplan = folder.json(FLOORPLAN_FILE, findings)
+    ids = check_floorplan_file(floorplan, phase, findings) if floorplan is not None else {}
+    for fpga, entry in phase.fpgas.items():
+        planned = _planned(phase, fpga, boards.get(fpga), ids)
+        for file, read in READERS.items():
+            where = f"{fpga}/{file}"
+            text = folder.text(where, findings)
+            if text is None:
+                continue
+            try:
+                stated = read(text, where, entry["part"], findings)
+            except TclProblem as problem:
+                findings.add("file-corrupt", where, str(problem))
+                continue
+            if planned is not None:
+                compare(stated, planned, where, findings)
+
+
+def _planned(phase: PhaseFacts, fpga: str, board: Board | None, ids: dict[str, int]) -> Planned | None:
+    """Return what the constraint files of an FPGA must say; None if its board cannot be read."""
+    if board is None:
+        return None
+    pblocks = phase.raw["floorplan"].get(fpga, {}).get("pblocks", {})
+    parents: dict[str, str | None] = {}
+    cells: dict[str, str] = {}
+    for module in pblocks:
+        slot: Slot | None = phase.slot_of_module(module)
+        known = slot is not None and slot.slr < len(board.device.raw["slrs"])
+        parents[f"pblock_{module}"] = board.parent_pblock(slot.slr) if slot and known else None
+        for engine in phase.modules.get(module, {}).get("engines", []):
+            cells[board.cell(engine, ids.get(engine, ""))] = f"pblock_{module}"
+    return Planned({f"pblock_{module}": entry for module, entry in pblocks.items()}, parents, cells)

@@ -1,0 +1,226 @@
+"""Lowering of padding, windows, pools, depthwise layers and label selection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from onnx import TensorProto, helper
+
+from examples.make_models import DOMAIN, ModelBuilder
+from tests.backends.finn.test_lower import VERSAL, dataflow_of, engines, kinds, values
+
+SWG = "ConvolutionInputGenerator_rtl"
+
+
+def image(channels: int = 4, size: int = 8, bits: int = 2, *, signed: bool = False) -> ModelBuilder:
+    builder = ModelBuilder("image", (1, channels, size, size))
+    builder.quantise(bits, signed=signed, narrow=False)
+    return builder
+
+
+def test_padding_has_an_engine_of_its_own(tmp_path: Path) -> None:
+    builder = image()
+    builder.conv(6, (3, 3), 2, strides=(2, 2), pads=(1, 2, 0, 1))
+    padding, window, unit = dataflow_of(builder.model(), tmp_path).engines[1:]
+    assert padding.name == "FMPadding_rtl_0"
+    keys = ("ImgDim", "Padding", "NumChannels", "inputDataType", "numInputVectors")
+    assert values(padding, *keys) == ((8, 8), (1, 2, 0, 1), 4, "UINT2", 1)
+    assert values(window, "IFMDim", "OFMDim", "Stride") == ((9, 11), (4, 5), (2, 2))
+    assert values(unit, "MW", "MH", "numInputVectors") == (36, 6, (1, 4, 5))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "strides", "pads", "expected"),
+    [
+        ((1, 1), (1, 1), (0, 0, 0, 0), []),
+        ((1, 1), (2, 2), (0, 0, 0, 0), [SWG]),
+        ((1, 1), (1, 1), (1, 1, 1, 1), ["FMPadding_rtl", SWG]),
+        ((1, 2), (1, 1), (0, 0, 0, 0), [SWG]),
+    ],
+)
+def test_only_single_pixels_need_no_window(
+    tmp_path: Path,
+    kernel: tuple[int, int],
+    strides: tuple[int, int],
+    pads: tuple[int, int, int, int],
+    expected: list[str],
+) -> None:
+    builder = image()
+    builder.conv(3, kernel, 2, strides=strides, pads=pads)
+    assert kinds(dataflow_of(builder.model(), tmp_path)) == ["Thresholding_rtl", *expected, "MVAU_hls"]
+
+
+def test_one_dimensional_convolutions_get_a_width_of_one(tmp_path: Path) -> None:
+    builder = ModelBuilder("sound", (1, 2, 20))
+    builder.quantise(4, signed=False, narrow=False)
+    weights = builder.quantised(builder.parameter((5, 2, 3), 0.5), 2)
+    builder.tensor = builder.node("Conv", [builder.tensor, weights], kernel_shape=[3], pads=[1, 1], strides=[2])
+    builder.shape = (1, 5, 10)
+    padding, window, unit = dataflow_of(builder.model(), tmp_path).engines[1:]
+    assert values(padding, "ImgDim", "Padding") == ((20, 1), (1, 0, 1, 0))
+    assert values(window, "IFMDim", "OFMDim", "ConvKernelDim", "is1D") == ((22, 1), (10, 1), (3, 1), 1)
+    assert values(unit, "MW", "numInputVectors") == (6, (1, 10, 1))
+
+
+@pytest.mark.parametrize(
+    ("size", "kernel", "strides", "streaming"),
+    [
+        (8, (2, 2), (2, 2), True),
+        (9, (3, 3), (3, 3), True),
+        (9, (2, 2), (2, 2), False),
+        (8, (3, 3), (2, 2), False),
+        (8, (2, 4), (2, 4), False),
+    ],
+)
+def test_max_pools_of_whole_square_tiles_stream(
+    tmp_path: Path, size: int, kernel: tuple[int, int], strides: tuple[int, int], streaming: bool
+) -> None:
+    builder = image(size=size)
+    builder.max_pool(kernel, strides)
+    builder.conv(3, (1, 1), 2)
+    dataflow = dataflow_of(builder.model(), tmp_path)
+    assert kinds(dataflow)[1:-1] == (["StreamingMaxPool_hls"] if streaming else [SWG, "Pool_hls"])
+    if not streaming:
+        window, pool = dataflow.engines[1:3]
+        assert window.attributes["depthwise"] == 1
+        keys = (
+            "Channels",
+            "KernelSize",
+            "Function",
+            "InputDataType",
+            "OutputDataType",
+            "AccumBits",
+            "Size",
+            "BatchSize",
+        )
+        assert values(pool, *keys) == (4, kernel, "MaxPool", "UINT2", "UINT2", 0, 0, 1)
+        assert pool.attributes["OutImgDims"] == window.attributes["OFMDim"]
+
+
+def test_thresholds_move_before_a_max_pool(tmp_path: Path) -> None:
+    builder = image()
+    builder.conv(4, (3, 3), 2)
+    builder.batch_norm()
+    builder.max_pool((2, 2), (2, 2))
+    builder.relu()
+    builder.quantise(2, signed=False, narrow=False)
+    dataflow = dataflow_of(builder.model(), tmp_path)
+    assert kinds(dataflow) == ["Thresholding_rtl", SWG, "MVAU_hls", "StreamingMaxPool_hls"]
+    assert dataflow.engines[-1].attributes["dataType"] == "UINT2"
+
+
+def test_bipolar_data_stays_one_bit_through_pool_and_flatten(tmp_path: Path) -> None:
+    builder = image(size=4, bits=1, signed=True)
+    builder.max_pool((2, 2), (2, 2))
+    builder.flatten()
+    builder.fully_connected(3, 1)
+    dataflow = dataflow_of(builder.model(), tmp_path)
+    assert values(dataflow.engines[-1], "inputDataType", "binaryXnorMode") == ("BINARY", 1)
+    assert [stream.last_dimension for stream in dataflow.streams] == [4, 4, 4, 3]
+
+
+def test_bipolar_data_that_wider_weights_read_is_no_xnor(tmp_path: Path) -> None:
+    builder = image(bits=1, signed=True)
+    builder.conv(3, (1, 1), 2)
+    thresholds, unit = dataflow_of(builder.model(), tmp_path).engines
+    assert thresholds.attributes["outputDataType"] == "BIPOLAR"
+    assert values(unit, "inputDataType", "weightDataType", "binaryXnorMode") == ("BIPOLAR", "INT2", 0)
+
+
+def test_one_bit_unsigned_data_is_no_xnor(tmp_path: Path) -> None:
+    builder = ModelBuilder("unsigned", (1, 16))
+    inputs = [builder.tensor, *(builder.constant(value) for value in (1.0, 0.0, 1.0))]
+    builder.tensor = builder.node("Quant", inputs, DOMAIN, signed=0)
+    builder.fully_connected(3, 1)
+    unit = dataflow_of(builder.model(), tmp_path).engines[-1]
+    assert values(unit, "inputDataType", "weightDataType", "binaryXnorMode") == ("BINARY", "INT2", 0)
+
+
+def test_depthwise_layers_and_truncated_averages_are_finns_mobilenet(tmp_path: Path) -> None:
+    """Rows of FINN's MobileNet-v1 4-bit graph: a padded depthwise layer, and the 7x7 average at the end."""
+    builder = ModelBuilder("mobilenet", (1, 1024, 7, 7))
+    builder.quantise(4, signed=False, narrow=False)
+    builder.conv(1024, (3, 3), 4, pads=(1, 1, 1, 1), group=1024)
+    builder.batch_norm()
+    builder.relu()
+    builder.quantise(4, signed=False, narrow=False)
+    builder.tensor = builder.node("AveragePool", [builder.tensor], kernel_shape=[7, 7], strides=[1, 1])
+    names = [builder.tensor, *(builder.constant(value) for value in (1.0, 0.0, 10.0, 64.0, 4.0))]
+    builder.tensor = builder.node("Trunc", names, DOMAIN, signed=0)
+    builder.shape = (1, 1024, 1, 1)
+    builder.flatten()
+    builder.fully_connected(1000, 4)
+    dataflow = dataflow_of(builder.model(), tmp_path)
+    assert kinds(dataflow)[1:] == ["FMPadding_rtl", SWG, "VVAU_hls", SWG, "Pool_hls", "MVAU_rtl"]
+    vector = engines(dataflow, "VVAU_hls")[0]
+    keys = ("Channels", "Kernel", "Dim", "inputDataType", "weightDataType", "outputDataType", "noActivation")
+    assert values(vector, *keys) == (1024, (3, 3), (7, 7), "UINT4", "INT4", "UINT4", 0)
+    assert [engine.attributes["depthwise"] for engine in engines(dataflow, SWG)] == [1, 1]
+    keys = ("Channels", "KernelSize", "Function", "OutImgDims", "OutputDataType", "AccumBits", "Size")
+    pool = engines(dataflow, "Pool_hls")[0]
+    assert values(pool, *keys) == (1024, (7, 7), "QuantAvgPool", (1, 1), "UINT4", 10, 6)
+
+
+def test_depthwise_layers_are_rtl_on_versal_only(tmp_path: Path) -> None:
+    builder = image(bits=4)
+    builder.conv(4, (3, 3), 4, group=4)
+    assert VERSAL.architecture == "versal"
+    assert kinds(dataflow_of(builder.model(), tmp_path))[-1] == "VVAU_hls"
+    assert kinds(dataflow_of(builder.model(), tmp_path, "xcvc1902-vsva2197-2MP-e-S"))[-1] == "VVAU_rtl"
+
+
+def test_global_averages_are_summed(tmp_path: Path) -> None:
+    builder = image(channels=5, size=6)
+    builder.tensor, builder.shape = builder.node("GlobalAveragePool", [builder.tensor]), (1, 5, 1, 1)
+    builder.flatten()
+    builder.fully_connected(3, 2)
+    pool, unit = dataflow_of(builder.model(), tmp_path).engines[1:]
+    assert values(pool, "NumChannels", "inputDataType", "numInputVectors") == (5, "UINT2", (1, 6, 6))
+    assert pool.output_bits == 7
+    assert unit.attributes["inputDataType"] == "UINT7"
+
+
+@pytest.mark.parametrize("op_type", ["TopK", "ArgMax"])
+def test_labels_are_selected_where_the_network_asks_for_them(tmp_path: Path, op_type: str) -> None:
+    builder = ModelBuilder("labels", (1, 16))
+    builder.quantise(2)
+    builder.fully_connected(300, 2)
+    builder.scale("Mul", 2.0)
+    model = builder.model()
+    inputs, outputs = [builder.tensor], ["labels"]
+    if op_type == "TopK":
+        model.graph.initializer.append(helper.make_tensor("k", TensorProto.INT64, [1], [5]))
+        inputs, outputs = [*inputs, "k"], ["values", "labels"]
+    model.graph.node.append(helper.make_node(op_type, inputs, outputs, axis=1))
+    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("labels", TensorProto.INT64, None))
+    dataflow = dataflow_of(model, tmp_path)
+    count = 5 if op_type == "TopK" else 1
+    last = dataflow.engines[-1]
+    assert values(last, "Labels", "K", "inputDataType", "outputDataType") == (300, count, "INT6", "UINT16")
+    assert dataflow.streams[-1].elements == count
+    assert not any("host" in note for note in dataflow.notes)
+
+
+def test_a_bias_of_each_class_leaves_the_label_to_the_host(tmp_path: Path) -> None:
+    builder = ModelBuilder("biased", (1, 16))
+    builder.quantise(2)
+    builder.fully_connected(10, 2)
+    builder.tensor = builder.node("Add", [builder.tensor, builder.parameter((10,), 0.5)])
+    builder.tensor = builder.node("ArgMax", [builder.tensor], axis=1)
+    builder.shape = (1, 1)
+    model = builder.model()
+    model.graph.output[0].type.tensor_type.elem_type = TensorProto.INT64
+    dataflow = dataflow_of(model, tmp_path)
+    assert kinds(dataflow)[-1] == "MVAU_hls"
+    assert any("'ArgMax_0'" in note and "host" in note for note in dataflow.notes)
+
+
+def test_scaling_of_the_raw_input_stays_on_the_host(tmp_path: Path) -> None:
+    builder = ModelBuilder("raw", (1, 16))
+    builder.scale("Div", 255.0)
+    builder.fully_connected(4, 2)
+    dataflow = dataflow_of(builder.model(), tmp_path)
+    assert kinds(dataflow) == ["MVAU_hls"]
+    assert dataflow.engines[0].attributes["inputDataType"] == "UINT8"
+    assert any("'Div_0'" in note and "host" in note for note in dataflow.notes)

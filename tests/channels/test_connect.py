@@ -1,0 +1,92 @@
+"""Streams become channels by FINN's rules: converters on the narrow side, FIFOs with their producer."""
+
+from __future__ import annotations
+
+import pytest
+
+from floorflow.channels import Channel, connect, padded_width_bits
+from floorflow.channels.charge import crossing_shares, engine_charges, module_resources
+from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
+from floorflow.dataflow.modules import Module
+from floorflow.resources import Resources
+
+
+class Prices:
+    """A FIFO costs its bits, a converter the sum of its widths."""
+
+    def fifo_resources(self, width_bits: int, depth_words: int) -> Resources:
+        return Resources(lut=width_bits * depth_words)
+
+    def converter_resources(self, input_bits: int, output_bits: int) -> Resources:
+        return Resources(lut=input_bits + output_bits)
+
+    def converter_kind(self, input_bits: int, output_bits: int) -> str:
+        return f"converter {input_bits} to {output_bits}"
+
+
+def folded(out_bits: int, in_bits: int) -> FoldedDataflow:
+    engines = tuple(Engine(name, "Pool_hls", "", {}, 0, 2, 2) for name in ("a", "b"))
+    streams = (
+        Stream("host:in0", 0, "a", 0, 96, 8, 2),
+        Stream("a", 0, "b", 0, 96, 8, 2),
+        Stream("b", 0, "host:out0", 0, 48, 8, 2),
+    )
+    options = {
+        "a": Option({}, 10, Resources(lut=100), (6,), (out_bits,)),
+        "b": Option({}, 12, Resources(lut=200), (in_bits,), (4,)),
+    }
+    return FoldedDataflow(Dataflow("net", engines, streams), options)
+
+
+def middle(out_bits: int, in_bits: int) -> Channel:
+    return connect(folded(out_bits, in_bits), Prices())[1]
+
+
+def test_equal_widths_need_no_converter() -> None:
+    assert middle(8, 8).converter is None
+    assert middle(8, 8).converter_resources == Resources()
+
+
+@pytest.mark.parametrize(("out_bits", "in_bits", "narrow"), [(4, 16, "a"), (16, 4, "b")])
+def test_converter_belongs_to_the_narrow_side_and_wide_wires_run_between(
+    out_bits: int, in_bits: int, narrow: str
+) -> None:
+    channel = middle(out_bits, in_bits)
+    assert channel.converter == f"converter {out_bits} to {in_bits}"
+    assert channel.converter_engine == narrow
+    assert channel.width_bits == 16
+    assert channel.words_per_frame == 96 * 2 // 16
+
+
+def test_wires_of_a_crossing_are_padded_data_and_handshake() -> None:
+    assert [padded_width_bits(w) for w in (1, 8, 9)] == [8, 8, 16]
+    assert middle(12, 12).sll_wires == 18
+
+
+def test_depth_grows_between_modules_and_at_each_boundary() -> None:
+    network = folded(8, 8)
+    inside = connect(network, Prices(), {"a": "m", "b": "m"})[1]
+    between = connect(network, Prices(), {"a": "m", "b": "n"})[1]
+    crossing = connect(network, Prices(), {"a": "m", "b": "n"}, {inside.name: 2})[1]
+    assert (inside.fifo_depth_words, between.fifo_depth_words, crossing.fifo_depth_words) == (2, 32, 40)
+    assert crossing.fifo_resources == Resources(lut=8 * 40)
+
+
+def test_host_fifo_stands_at_the_consumer_and_takes_its_width() -> None:
+    first = connect(folded(8, 8), Prices())[0]
+    assert (first.fifo_engine, first.width_bits, first.converter) == ("a", 6, None)
+
+
+def test_modules_pay_for_engines_fifos_and_converters() -> None:
+    network = folded(4, 16)
+    channels = connect(network, Prices())
+    modules = (Module("one", ("a", "b")),)
+    charges = engine_charges(network, channels)
+    assert charges["a"] == Resources(lut=100 + 6 * 2 + 16 * 2 + 4 + 16)
+    assert charges["b"] == Resources(lut=200 + 4 * 2)
+    assert module_resources(modules, network, channels) == {"one": charges["a"] + charges["b"]}
+
+
+def test_crossing_registers_are_shared_between_the_two_slots_of_each_boundary() -> None:
+    shares = crossing_shares(middle(8, 8), ["SLR0", "SLR1", "SLR2"], stages_a_boundary=3)
+    assert shares == {"SLR0": Resources(ff=20), "SLR1": Resources(ff=30), "SLR2": Resources(ff=10)}

@@ -1,0 +1,95 @@
+"""Engines are clustered into stages; small clusters join a neighbour and never close a cycle."""
+
+from __future__ import annotations
+
+import networkx as nx
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from floorflow.dataflow.model import Dataflow, Engine
+from floorflow.dataflow.modules import SMALL_BRAM18, SMALL_LUT, Module, Wire, cluster, merge, module_of
+from floorflow.resources import Resources, total
+
+BIG = Resources(lut=2000)
+SMALL = Resources(lut=100)
+
+
+def dataflow(*kinds: str) -> Dataflow:
+    counts: dict[str, int] = {}
+    engines = []
+    for kind in kinds:
+        engines.append(Engine(f"{kind}_{counts.setdefault(kind, 0)}", kind, "", {}, 0, 8, 8))
+        counts[kind] += 1
+    return Dataflow("net", tuple(engines), ())
+
+
+def chain(graph: Dataflow, width_bits: int = 8) -> list[Wire]:
+    names = [e.name for e in graph.engines]
+    return [Wire(a, b, width_bits) for a, b in zip(names, names[1:], strict=False)]
+
+
+def stages(graph: Dataflow, use: dict[str, Resources] | None = None) -> list[tuple[str, ...]]:
+    sizes = {e.name: BIG for e in graph.engines} | (use or {})
+    return [m.engines for m in cluster(graph, chain(graph), sizes, "stage")]
+
+
+def test_a_stage_is_padding_window_matrix_unit_and_thresholds() -> None:
+    graph = dataflow(
+        "FMPadding_rtl", "ConvolutionInputGenerator_rtl", "MVAU_rtl", "Thresholding_rtl", "StreamingMaxPool_hls"
+    )
+    assert stages(graph) == [tuple(e.name for e in graph.engines[:4]), ("StreamingMaxPool_hls_0",)]
+
+
+def test_input_thresholds_join_the_first_stage_and_label_select_the_last() -> None:
+    graph = dataflow("Thresholding_rtl", "MVAU_hls", "MVAU_hls", "LabelSelect_hls")
+    assert stages(graph) == [("Thresholding_rtl_0", "MVAU_hls_0"), ("MVAU_hls_1", "LabelSelect_hls_0")]
+
+
+def test_small_cluster_joins_the_neighbour_on_its_widest_stream() -> None:
+    graph = dataflow("MVAU_hls", "MVAU_hls", "MVAU_hls")
+    names = [e.name for e in graph.engines]
+    wires = [Wire(names[0], names[1], 8), Wire(names[1], names[2], 16)]
+    modules = cluster(graph, wires, {names[0]: BIG, names[1]: SMALL, names[2]: BIG}, "stage")
+    assert [m.engines for m in modules] == [(names[0],), (names[1], names[2])]
+
+
+def test_block_ram_keeps_a_cluster_of_little_logic_apart() -> None:
+    graph = dataflow("MVAU_hls", "MVAU_hls")
+    assert len(stages(graph, {"MVAU_hls_1": Resources(lut=10, bram18=SMALL_BRAM18)})) == 2
+    assert len(stages(graph, {"MVAU_hls_1": Resources(lut=10, bram18=SMALL_BRAM18 - 1)})) == 1
+
+
+def test_layer_granularity_is_one_module_an_engine() -> None:
+    graph = dataflow("FMPadding_rtl", "MVAU_hls")
+    modules = cluster(graph, chain(graph), {e.name: SMALL for e in graph.engines}, "layer")
+    assert [m.engines for m in modules] == [("FMPadding_rtl_0",), ("MVAU_hls_0",)]
+
+
+def test_merging_makes_one_new_module_in_dataflow_order() -> None:
+    graph = dataflow("MVAU_hls", "MVAU_hls", "MVAU_hls")
+    modules = [Module(e.name, (e.name,)) for e in graph.engines]
+    merged = merge(modules, ["MVAU_hls_2", "MVAU_hls_1"], graph)
+    assert merged == (
+        Module("MVAU_hls_0", ("MVAU_hls_0",)),
+        Module("MVAU_hls_1_to_MVAU_hls_2", ("MVAU_hls_1", "MVAU_hls_2")),
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_clusters_partition_the_engines_and_stay_acyclic(data: st.DataObject) -> None:
+    kinds = data.draw(st.lists(st.sampled_from(["MVAU_hls", "Thresholding_rtl", "FMPadding_rtl"]), min_size=2, max_size=9))
+    graph = dataflow(*kinds)
+    names = [e.name for e in graph.engines]
+    pairs = st.tuples(st.integers(0, len(names) - 1), st.integers(0, len(names) - 1))
+    extra = [Wire(names[a], names[b], 8) for a, b in data.draw(st.lists(pairs, max_size=5)) if a < b]
+    cores = {e.name for e in graph.engines if e.kind.startswith("MVAU")}
+    wires = chain(graph) + [w for w in extra if {w.source, w.target} <= cores]
+    use = {n: data.draw(st.sampled_from([SMALL, BIG])) for n in names}
+    modules = cluster(graph, wires, use, "stage")
+    home = module_of(modules)
+    assert sorted(home) == sorted(names)
+    contracted = nx.DiGraph((home[w.source], home[w.target]) for w in wires if home[w.source] != home[w.target])
+    assert nx.is_directed_acyclic_graph(contracted)
+    if len(modules) > 1 and not extra:
+        assert all(total(use[e] for e in m.engines).lut >= SMALL_LUT for m in modules)

@@ -1,0 +1,181 @@
+"""Small devices, random problems and an independent judge for the placement tests."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from floorflow.placement import PlacedModule, PlacementProblem, PlacementSolution, Wire
+from floorflow.resources import RESOURCE_NAMES, Resources
+from floorflow.target.device import Device, SiteType, Slr
+from floorflow.target.geometry import Rect
+from floorflow.target.grid import Tile
+from floorflow.target.slots import Slot
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LEGEND = {
+    "C": Tile("clb", "", 1, sites={"SLICE": 1}, resources={"LUT": 8, "FF": 16}),
+    "D": Tile("dsp", "", 5, sites={"DSP48E2": 2}, resources={"DSP": 2}),
+    "B": Tile("bram", "", 5, sites={"RAMB18": 2}, resources={"BRAM18": 2}),
+    "I": Tile("interconnect", ""),
+}
+
+
+def device(layout: str, row_steps: int, slr_count: int = 1) -> Device:
+    """Make a die of ``row_steps`` x 5 rows per SLR with a row step of 5."""
+    rows = 5 * row_steps
+    kinds = {"SLICE": ("C", 1), "DSP48E2": ("D", 5), "RAMB18": ("B", 5)}
+    site_types = {
+        name: SiteType(
+            name, tuple(i for i, c in enumerate(layout) if c == char), ((0, 0),) * slr_count, pitch, 1, 1
+        )
+        for name, (char, pitch) in kinds.items()
+        if char in layout
+    }
+    return Device(
+        part="xctest",
+        die="xctest",
+        architecture="ultrascale+",
+        rows_per_clock_region=rows,
+        clock_region_columns=((0, len(layout) - 1),),
+        layouts=(layout,) * slr_count,
+        legend=LEGEND,
+        slrs=tuple(Slr(f"SLR{i}", i * rows, (i + 1) * rows - 1) for i in range(slr_count)),
+        site_types=site_types,
+        sll_wires=(),
+    )
+
+
+def slots(die: Device, keep_outs: tuple[Rect, ...] = ()) -> tuple[Slot, ...]:
+    """Make a slot of each SLR; each gets the keep-outs that touch it."""
+    made = []
+    for slr in die.slrs:
+        region = die.slr_region(slr.name)
+        mine = tuple(rect for rect in keep_outs if rect.overlaps(region))
+        made.append(
+            Slot(
+                f"fpga0.{slr.name}",
+                "fpga0",
+                slr.name,
+                region,
+                mine,
+                die.resources(region),
+                die.resources(region),
+            )
+        )
+    return tuple(made)
+
+
+def chain(
+    die: Device,
+    demands: list[Resources],
+    *,
+    keep_outs: tuple[Rect, ...] = (),
+    fill: Mapping[str, float] | None = None,
+    max_aspect: float | None = 3.0,
+    effort: str = "fast",
+    width_bits: int = 8,
+) -> PlacementProblem:
+    """Make a chain of modules, spread evenly over the die's slots in order."""
+    places = slots(die, keep_outs)
+    per_slot = -(-len(demands) // len(places))
+    modules = [PlacedModule(f"m{i}", places[i // per_slot].name, demand) for i, demand in enumerate(demands)]
+    wires = [Wire(f"m{i}", f"m{i + 1}", width_bits) for i in range(len(demands) - 1)]
+    return PlacementProblem(die, places, tuple(modules), tuple(wires), fill or {}, effort, max_aspect)  # type: ignore[arg-type]
+
+
+def is_legal(problem: PlacementProblem, module: PlacedModule, rect: Rect) -> bool:
+    """Judge one rectangle, column by column and tile by tile, without the device's own sums."""
+    slot = next(slot for slot in problem.slots if slot.name == module.slot)
+    step = problem.device.row_step
+    edges = rect.left in problem.device.left_edges and rect.right in problem.device.right_edges
+    rows = rect.bottom % step == 0 and (rect.top + 1) % step == 0
+    inside = (
+        slot.region.left <= rect.left
+        and rect.right <= slot.region.right
+        and slot.region.bottom <= rect.bottom
+        and rect.top <= slot.region.top
+    )
+    clear = not any(_meet(rect, keep_out) for keep_out in slot.keep_outs)
+    supply = supply_of(problem.device, rect)
+    enough = all(
+        need <= int(problem.fill.get(name, 1.0) * supply[name] + 1e-9)
+        for name, need in module.demand.as_dict().items()
+    )
+    return bool(edges and rows and inside and clear and enough)
+
+
+def supply_of(die: Device, rect: Rect) -> dict[str, int]:
+    """Count the whole tiles in a rectangle."""
+    supply = dict.fromkeys(RESOURCE_NAMES, 0)
+    for column in range(rect.left, rect.right + 1):
+        tile = die.legend[die.layouts[0][column]]
+        first, last = -(-rect.bottom // tile.tile_rows), (rect.top + 1) // tile.tile_rows
+        for name, amount in tile.resources.items():
+            supply[name] += amount * max(last - first, 0)
+    return supply
+
+
+def _meet(a: Rect, b: Rect) -> bool:
+    columns = {*range(a.left, a.right + 1)} & {*range(b.left, b.right + 1)}
+    rows = {*range(a.bottom, a.top + 1)} & {*range(b.bottom, b.top + 1)}
+    return bool(columns and rows)
+
+
+def assert_legal(problem: PlacementProblem, solution: PlacementSolution) -> None:
+    """Fail unless every module has a legal rectangle, none overlap, and the wirelength is as said."""
+    assert set(solution.rectangles) == {module.name for module in problem.modules}
+    for module in problem.modules:
+        assert is_legal(problem, module, solution.rectangles[module.name]), module
+    for a, b in combinations(solution.rectangles.values(), 2):
+        assert not _meet(a, b)
+    length = 0.0
+    for wire in problem.wires:
+        a, b = solution.rectangles[wire.source], solution.rectangles[wire.target]
+        dx = abs((a.left + a.right) / 2 - (b.left + b.right) / 2)
+        dy = abs((a.bottom + a.top) / 2 - (b.bottom + b.top) / 2)
+        length += wire.width_bits * (dx + dy)
+    assert solution.hpwl == length == solution.stats.objective
+
+
+def legal_rectangles(problem: PlacementProblem, module: PlacedModule) -> list[Rect]:
+    """List every legal rectangle of a module by trying all sides."""
+    die = problem.device
+    tops = range(die.row_step - 1, die.row_count, die.row_step)
+    every = (
+        Rect(int(left), bottom, int(right), top)
+        for left in die.left_edges
+        for right in die.right_edges
+        if right >= left
+        for top in tops
+        for bottom in range(0, top + 1, die.row_step)
+    )
+    return [rect for rect in every if is_legal(problem, module, rect)]
+
+
+def brute_force(problem: PlacementProblem) -> float | None:
+    """Return the least wirelength over all choices of legal rectangles of up to three modules, None if none exists."""
+    lists = [
+        np.array([r.as_tuple() for r in legal_rectangles(problem, m)]).reshape(-1, 4) for m in problem.modules
+    ]
+    axes = [
+        rects.reshape([-1 if i == j else 1 for j in range(len(lists))] + [4]) for i, rects in enumerate(lists)
+    ]
+    names = [module.name for module in problem.modules]
+    cost, clash = (
+        np.zeros([len(rects) for rects in lists]),
+        np.zeros([len(rects) for rects in lists], dtype=bool),
+    )
+    for a, b in combinations(axes, 2):
+        columns = (a[..., 0] <= b[..., 2]) & (b[..., 0] <= a[..., 2])
+        clash = clash | (columns & (a[..., 1] <= b[..., 3]) & (b[..., 1] <= a[..., 3]))
+    for wire in problem.wires:
+        a, b = (axes[names.index(name)] for name in (wire.source, wire.target))
+        dx = np.abs(a[..., 0] + a[..., 2] - b[..., 0] - b[..., 2])
+        cost = cost + wire.width_bits * (dx + np.abs(a[..., 1] + a[..., 3] - b[..., 1] - b[..., 3])) / 2
+    free = cost[~clash]
+    return float(free.min()) if free.size else None

@@ -1,0 +1,228 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from floorflow.errors import InputError
+from floorflow.placement import PlacementFailure, PlacementSolution, Wire, place
+from floorflow.placement.congestion import congestion_of
+from floorflow.resources import Resources, total
+from floorflow.target.geometry import Rect
+from tests.placement.small import assert_legal, brute_force, chain, device, slots
+
+BIG = device("CICDICCICBICCIC" * 8, 12)
+SMALL_DEMANDS = st.builds(
+    Resources, st.integers(0, 130), st.just(0), st.integers(0, 2), st.just(0), st.integers(0, 2)
+)
+LAYOUTS = st.sampled_from(["CCC", "CDCB", "CICDIC", "CBCC"])
+
+
+def shares(die, parts):
+    """Demands that are these shares of the first slot's LUTs, and somewhat less of its other resources."""
+    have = die.resources(die.slr_region("SLR0"))
+    return [
+        Resources(int(p * have.lut), int(p * have.ff), int(0.8 * p * have.bram18), 0, int(0.8 * p * have.dsp))
+        for p in parts
+    ]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    LAYOUTS,
+    st.integers(1, 3),
+    st.lists(SMALL_DEMANDS, min_size=1, max_size=3),
+    st.booleans(),
+    st.booleans(),
+    st.data(),
+)
+def test_small_problems_agree_with_brute_force(layout, steps, demands, blocked, compact, data):
+    keep_outs = (Rect(0, 0, 0, 4),) if blocked else ()
+    problem = chain(device(layout, steps), demands, keep_outs=keep_outs, max_aspect=3.0 if compact else None)
+    wires = [replace(wire, width_bits=data.draw(st.integers(0, 9))) for wire in problem.wires]
+    if len(demands) == 3 and data.draw(st.booleans()):
+        wires.append(Wire("m2", "m0", 3))
+    problem = replace(problem, wires=tuple(wires))
+    least = brute_force(problem)
+    outcome = place(problem)
+    if isinstance(outcome, PlacementFailure):
+        assert not outcome.proven or least is None
+        assert compact or outcome.proven
+        return
+    assert_legal(problem, outcome)
+    assert least is not None
+    assert outcome.stats.bound <= least <= outcome.hpwl
+    if outcome.stats.status == "optimal":
+        assert outcome.hpwl == least
+    if not compact:
+        assert outcome.stats.status == "optimal"
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(SMALL_DEMANDS, min_size=2, max_size=3), st.integers(1, 2))
+def test_the_bound_holds_across_slots(demands, steps):
+    problem = chain(device("CDCB", steps, slr_count=2), demands)
+    outcome = place(problem)
+    assume(isinstance(outcome, PlacementSolution))
+    assert_legal(problem, outcome)
+    assert outcome.stats.bound <= brute_force(problem) <= outcome.hpwl
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.lists(st.floats(0.02, 0.14), min_size=1, max_size=6),
+    st.lists(st.tuples(st.integers(0, 110), st.integers(0, 50)), max_size=2),
+    st.integers(0, 3),
+)
+def test_random_problems_on_a_larger_device_are_legal(parts, corners, seed):
+    keep_outs = tuple(Rect(x, y, x + 8, y + 9) for x, y in corners)
+    problem = chain(BIG, shares(BIG, parts), keep_outs=keep_outs, fill={"LUT": 0.9})
+    outcome = place(problem, seed=seed)
+    assert isinstance(outcome, PlacementSolution) or not outcome.proven
+    if isinstance(outcome, PlacementSolution):
+        assert_legal(problem, outcome)
+
+
+@pytest.mark.parametrize("parts", [[0.12] * 6, [0.08] * 10, [0.2] * 4, [0.3, 0.25, 0.1, 0.05, 0.05, 0.05]])
+def test_tight_slots_are_packed(parts):
+    problem = chain(BIG, shares(BIG, parts))
+    outcome = place(problem)
+    assert isinstance(outcome, PlacementSolution), outcome
+    assert_legal(problem, outcome)
+
+
+def test_rectangles_are_compact_where_there_is_room():
+    outcome = place(chain(BIG, shares(BIG, [0.05] * 5)))
+    for rect in outcome.rectangles.values():
+        assert max(rect.columns / rect.rows, rect.rows / rect.columns) <= 3
+
+
+def test_a_chain_over_two_slots_meets_at_the_boundary():
+    die = device("CICDICCICBICCIC" * 4, 12, slr_count=2)
+    problem = chain(die, shares(die, [0.1] * 4))
+    outcome = place(problem)
+    assert_legal(problem, outcome)
+    lower, upper = outcome.rectangles["m1"], outcome.rectangles["m2"]
+    assert upper.bottom - lower.top <= 10
+    assert abs(lower.left + lower.right - upper.left - upper.right) / 2 <= 5
+
+
+def test_a_keep_out_wall_is_respected():
+    wall = Rect(50, 0, 60, 59)
+    problem = chain(BIG, shares(BIG, [0.1] * 4), keep_outs=(wall,))
+    outcome = place(problem)
+    assert_legal(problem, outcome)
+    assert not any(rect.overlaps(wall) for rect in outcome.rectangles.values())
+
+
+def test_a_module_larger_than_its_slot_is_proven_infeasible():
+    outcome = place(chain(BIG, shares(BIG, [1.1])))
+    assert isinstance(outcome, PlacementFailure)
+    assert outcome.proven
+    assert (outcome.slot, outcome.modules) == ("fpga0.SLR0", ("m0",))
+    assert "LUT" in outcome.reason
+
+
+def test_modules_that_need_more_than_the_slot_together_are_proven_infeasible():
+    outcome = place(chain(BIG, shares(BIG, [0.4, 0.4]), fill={"LUT": 0.7}))
+    assert isinstance(outcome, PlacementFailure)
+    assert outcome.proven
+    assert "fill" in outcome.reason
+
+
+def test_a_module_that_only_keep_outs_forbid_is_proven_infeasible_alone():
+    walls = tuple(Rect(x, 0, x, 59) for x in (20, 40, 60, 80, 100))
+    outcome = place(chain(BIG, shares(BIG, [0.4]), keep_outs=walls))
+    assert isinstance(outcome, PlacementFailure)
+    assert outcome.proven
+    assert outcome.modules == ("m0",)
+    assert "m0" in outcome.reason
+
+
+def test_two_halves_that_do_not_fit_beside_each_other_fail_without_false_proof():
+    die = device("CCCD", 3)
+    have = die.resources(die.slr_region("SLR0")).lut
+    problem = chain(die, [Resources(lut=int(0.48 * have)), Resources(lut=int(0.48 * have))])
+    outcome = place(problem)
+    assert isinstance(outcome, PlacementFailure)
+    assert not outcome.proven
+    proof = place(replace(problem, max_aspect=None))
+    assert isinstance(proof, PlacementFailure)
+    assert proof.proven
+    assert brute_force(problem) is None
+
+
+def test_no_modules_give_an_empty_placement():
+    outcome = place(chain(BIG, []))
+    assert isinstance(outcome, PlacementSolution)
+    assert (outcome.rectangles, outcome.hpwl, outcome.stats.status) == ({}, 0.0, "optimal")
+
+
+def test_congestion_counts_the_widths_of_boxes_over_a_tile():
+    rectangles = {"a": Rect(0, 0, 4, 4), "b": Rect(0, 40, 4, 44), "c": Rect(60, 40, 64, 44)}
+    wires = (Wire("a", "b", 8), Wire("b", "c", 16))
+    found = congestion_of(BIG, rectangles, wires)
+    assert found == {"max": 24.0, "mean": pytest.approx((2 * 8 + 3 * 16) / 8)}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"effort": "heroic"}, "effort"),
+        ({"fill": {"LUT": 0.0}}, "fill of LUT"),
+        ({"fill": {"lut": 0.5}}, "resource of fill"),
+        ({"max_aspect": 0.5}, "max_aspect"),
+        ({"wires": (Wire("m0", "nobody", 8),)}, "nobody"),
+        ({"slots": slots(device("C", 1, 2))[1:]}, "slot of module 'm0'"),
+    ],
+)
+def test_wrong_values_are_named(change, words):
+    with pytest.raises(InputError, match=words):
+        replace(chain(BIG, shares(BIG, [0.1])), **change)
+
+
+def test_an_unknown_method_is_named():
+    with pytest.raises(InputError, match="magic"):
+        place(chain(BIG, []), method="magic")
+
+
+def test_demand_and_supply_are_told_apart_by_the_seed_only(capsys):
+    problem = chain(BIG, shares(BIG, [0.07] * 10), effort="default")
+    assert total(module.demand for module in problem.modules).lut > 0
+    start = time.perf_counter()
+    first = place(problem, seed=3)
+    with capsys.disabled():
+        print(f"\n10 modules in {time.perf_counter() - start:.2f} s, gap {first.stats.gap:.2f}")
+    assert place(problem, seed=3) == first
+
+
+SCRIPT = """
+from floorflow.placement import place
+from tests.placement.small import chain, device
+from tests.placement.test_place import BIG, shares
+print(sorted(place(chain(BIG, shares(BIG, [0.11] * 7), effort="default"), seed=1).rectangles.items()))
+"""
+
+
+def test_another_process_with_another_hash_seed_gives_the_same_rectangles():
+    root = Path(__file__).parents[2]
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT],
+            cwd=root,
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(root)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "7")
+    }
+    assert len(outputs) == 1
+    assert "m6" in outputs.pop()

@@ -1,0 +1,58 @@
+"""An output folder is written whole or not at all, and nothing of the user's is lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from floorflow.errors import InputError
+from floorflow.output import require_free, write
+
+
+def listing(folder: Path) -> set[str]:
+    return {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_bundle_is_laid_out_with_the_list_of_its_files(tmp_path: Path) -> None:
+    out = tmp_path / "a" / "out"
+    write(out, {"plan.json": "{}", "plots/x.png": b"\x89"}, {"seconds": 1})
+    assert listing(out) == {"plan.json", "plots/x.png", "run.json"}
+    assert json.loads((out / "run.json").read_text())["files"] == ["plan.json", "plots/x.png"]
+    assert listing(tmp_path / "a") == {f"out/{name}" for name in listing(out)}
+
+
+def test_an_empty_folder_may_be_filled(tmp_path: Path) -> None:
+    require_free(tmp_path, force=False)
+    write(tmp_path / "out", {"plan.json": "{}"}, {})
+
+
+def test_a_folder_that_holds_anything_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(InputError, match="not empty"):
+        require_free(tmp_path, force=False)
+
+
+def test_a_file_is_refused_even_with_force(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    target.write_text("")
+    with pytest.raises(InputError, match="is a file"):
+        require_free(target, force=True)
+
+
+def test_force_replaces_an_earlier_plan_and_keeps_foreign_files(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    write(out, {"plan.json": "old", "fpga0/pblocks.xdc": "old"}, {})
+    (out / "notes.txt").write_text("mine")
+    write(out, {"plan.json": "new"}, {})
+    assert listing(out) == {"plan.json", "run.json", "notes.txt"}
+    assert (out / "plan.json").read_text() == "new"
+    assert (out / "notes.txt").read_text() == "mine"
+
+
+def test_a_failure_leaves_nothing_behind(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(OSError, match=r".+"):
+        write(out, {"plan.json": "{}", "plan.json/below": "a file cannot be a folder"}, {})
+    assert list(tmp_path.iterdir()) == []
