@@ -76,7 +76,9 @@ def _errors_to_exit_codes(*, debug: bool) -> Iterator[None]:
     except (typer.Exit, typer.Abort):
         raise
     except Exception as error:  # noqa: BLE001  (the last line of defence: users see no traceback)
-        _complain(f"internal error: {type(error).__name__}: {error}", "run again with --debug and report it", debug=debug)
+        _complain(
+            f"internal error: {type(error).__name__}: {error}", "run again with --debug and report it", debug=debug
+        )
         raise typer.Exit(70) from None
 
 
@@ -112,11 +114,15 @@ def plan(
     model: Annotated[Path, typer.Argument(help="QONNX file of the network.", show_default=False)],
     platform: Annotated[str, typer.Option("--platform", "-p", help="Board name or YAML file.", show_default=False)],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write.", show_default=False)],
-    fps: Annotated[float | None, typer.Option(min=0.001, help="Least resources at this rate, not highest rate.")] = None,
+    fps: Annotated[
+        float | None, typer.Option(min=0.001, help="Least resources at this rate, not highest rate.")
+    ] = None,
     cap: Annotated[list[str] | None, typer.Option(help="Share of a slot the design may use, e.g. LUT=0.75.")] = None,
     fill: Annotated[list[str] | None, typer.Option(help="How full one pblock may be, e.g. LUT=0.9.")] = None,
     clock_mhz: Annotated[float | None, typer.Option(min=1, help="Clock, instead of the board's.")] = None,
-    granularity: Annotated[GranularityChoice, typer.Option(help="One pblock a stage or a slot.")] = GranularityChoice.stage,
+    granularity: Annotated[
+        GranularityChoice, typer.Option(help="One pblock a stage or a slot.")
+    ] = GranularityChoice.stage,
     keep_granularity: Annotated[bool, typer.Option("--keep-granularity", help="Never merge modules to place.")] = False,
     costs: Annotated[CostsChoice, typer.Option(help="Cost model.")] = CostsChoice.estimated,
     no_runtime_weights: Annotated[
@@ -254,7 +260,7 @@ def platforms(
             console.print(table)
 
 
-def _print_version(value: bool) -> None:  # noqa: FBT001  (typer's callback signature)
+def _print_version(value: bool) -> None:
     if value:
         sys.stdout.write(f"floorflow {__version__}\n")
         raise typer.Exit

@@ -20,7 +20,7 @@ from floorflow.partition import (
     partition,
 )
 from floorflow.request import Request, limited
-from floorflow.resources import Resources, total
+from floorflow.resources import Resources
 from floorflow.target import Fpga, Platform
 
 
@@ -33,6 +33,8 @@ class Setting:
     request: Request
     costs: ChannelCosts
     problem: FoldingProblem
+    rooms: Mapping[str, tuple[Resources, ...]]
+    """What the largest pblocks of each slot hold, at the allowed fill."""
 
     @property
     def fpga(self) -> Fpga:
@@ -152,7 +154,7 @@ def partition_problem(
     return PartitionProblem(
         demands=dict(demands),
         streams=_streams(modules, channels),
-        slots=tuple(Place(name, limited(limits[name], uniform[name])) for name in names),
+        slots=tuple(Place(name, limited(limits[name], uniform[name]), setting.rooms[name]) for name in names),
         boundaries=tuple(Boundary(b.wires) for b in setting.platform.boundaries),
         host=names.index(setting.fpga.host_slot),
         register_stages=setting.fpga.board.crossing_registers,
@@ -163,11 +165,6 @@ def slot_demands(design: Design) -> dict[str, Resources]:
     """Return the demand of every slot, crossing registers included."""
     demands = design.problem.slot_demands(design.partition.slot_of)
     return {place.name: demand for place, demand in zip(design.problem.slots, demands, strict=True)}
-
-
-def channel_total(channels: Sequence[Channel]) -> Resources:
-    """Sum of all FIFOs and converters."""
-    return total(c.fifo_resources + c.converter_resources for c in channels)
 
 
 def _streams(modules: Sequence[Module], channels: Sequence[Channel]) -> tuple[ModuleStream, ...]:

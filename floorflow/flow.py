@@ -14,9 +14,9 @@ from floorflow.network import read
 from floorflow.plan import Plan
 from floorflow.record import record
 from floorflow.request import Request, limited
-from floorflow.resources import total
+from floorflow.resources import Resources, total
 from floorflow.search import search
-from floorflow.target import Platform, load_platform
+from floorflow.target import Platform, load_platform, rooms
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,28 @@ def plan(request: Request, progress: Callable[[str], None] = lambda _: None) -> 
     dataflow = lower(network, technology, label_select=request.label_select)
     costs = CostTable(technology, request.costs, request.runtime_weights)
 
-    limits = {slot.name: limited(slot.available, request.cap) for slot in platform.slots}
+    limits = slot_limits(platform, request)
+    largest = largest_pblocks(platform, request)
+    places = [(slot, limits[slot].least(room)) for slot, held in largest.items() for room in held]
     longest = longest_interval(platform, request)
-    engines = tuple(
-        fitting_options(EngineOptions(e.name, costs.options(e)), limits, longest) for e in dataflow.engines
-    )
+    engines = tuple(fitting_options(EngineOptions(e.name, costs.options(e)), places, longest) for e in dataflow.engines)
     problem = FoldingProblem(engines, total(limits.values()), platform.silicon)
-    setting = Setting(dataflow, platform, request, costs, problem)
+    setting = Setting(dataflow, platform, request, costs, problem, largest)
 
     found = search(setting, progress)
     result = record(network, setting, found)
     return Outcome(result, bundle(result, platform, plots=request.plots))
+
+
+def slot_limits(platform: Platform, request: Request) -> dict[str, Resources]:
+    """Return what the design may use of each slot: cap x available."""
+    return {slot.name: limited(slot.available, request.cap) for slot in platform.slots}
+
+
+def largest_pblocks(platform: Platform, request: Request) -> dict[str, tuple[Resources, ...]]:
+    """Return what the largest pblocks of each slot hold: fill x supply."""
+    pairs = [(fpga.device, slot) for fpga in platform.fpgas for slot in fpga.slots]
+    return {slot.name: tuple(limited(r, request.fill) for r in rooms(device, slot)) for device, slot in pairs}
 
 
 def longest_interval(platform: Platform, request: Request) -> int | None:

@@ -21,6 +21,7 @@ def require_free(out: Path, *, force: bool) -> None:
     ------
     InputError
         If ``out`` is a file, or a folder that is not empty and ``force`` is not set.
+
     """
     if out.exists() and not out.is_dir():
         raise InputError(f"{out}: is a file, expected a folder to write to", hint="choose another --out")

@@ -135,9 +135,7 @@ def _network(network: Network, dataflow: Dataflow) -> NetworkEntry:
     return NetworkEntry(
         name=network.name,
         operations=[
-            OperationEntry(
-                name=o.name, type=o.type, inputs=list(o.inputs), outputs=list(o.outputs), macs=o.macs
-            )
+            OperationEntry(name=o.name, type=o.type, inputs=list(o.inputs), outputs=list(o.outputs), macs=o.macs)
             for o in network.operations
         ],
         engines=[
@@ -240,9 +238,7 @@ def _implementation(module: str, design: Design, placement: PlacementSolution) -
                     {"channel": channel.name, "direction": direction, "width_bits": channel.width_bits}
                 )
             )
-    return ImplementationEntry(
-        name=module, window={"columns": rectangle.columns, "rows": rectangle.rows}, ports=ports
-    )
+    return ImplementationEntry(name=module, window={"columns": rectangle.columns, "rows": rectangle.rows}, ports=ports)
 
 
 def _partition(setting: Setting, design: Design) -> PartitionEntry:

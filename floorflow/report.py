@@ -19,15 +19,17 @@ def summary(plan: Plan, out: Path) -> str:
     """Return what a user wants to see first: rate, bottleneck, fullness, every gap."""
     phase = plan.phases[0]
     estimates = phase.estimates
+    rate = f"{estimates.fps:,.0f} frames/s (interval {estimates.cycles:,} cycles at {estimates.clock_mhz:g} MHz"
     lines = [
-        f"{plan.networks[0].name} on {plan.platform.name}: {estimates.fps:,.0f} frames/s "
-        f"(interval {estimates.cycles:,} cycles at {estimates.clock_mhz:g} MHz, bottleneck {estimates.bottleneck})",
+        f"{plan.networks[0].name} on {plan.platform.name}: {rate}, bottleneck {estimates.bottleneck})",
         f"  interval  bound {plan.search.bound_cycles:,} cycles, gap {plan.search.gap:.1%}; {plan.search.ended_by}",
         f"  folding   {_stats(phase.folding.stats)}",
         f"  partition {_stats(phase.partition.stats)}; {len(phase.partition.crossings)} SLR crossings",
     ]
-    for floorplan in phase.floorplan.values():
-        lines.append(f"  placement {_stats(floorplan.stats)}; {len(floorplan.pblocks)} pblocks, HPWL {floorplan.hpwl:,.0f}")
+    lines += [
+        f"  placement {_stats(floorplan.stats)}; {len(floorplan.pblocks)} pblocks, HPWL {floorplan.hpwl:,.0f}"
+        for floorplan in phase.floorplan.values()
+    ]
     for slot, shares in phase.partition.utilisation.items():
         caps = plan.options.cap.model_dump()
         used = [f"{name} {share:.0%} of {caps[name]:.0%}" for name, share in shares.items() if share > 0]

@@ -58,6 +58,7 @@ def fractions(defaults: Mapping[str, float], settings: list[str], option: str) -
     ------
     InputError
         For an unknown resource or a value outside (0, 1].
+
     """
     result = dict(defaults)
     for setting in settings:

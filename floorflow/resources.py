@@ -46,6 +46,10 @@ class Resources:
             and self.dsp <= limit.dsp
         )
 
+    def least(self, other: Self) -> Resources:
+        """Return the smaller amount of each resource."""
+        return Resources(*(min(a, b) for a, b in zip(self.as_tuple(), other.as_tuple(), strict=True)))
+
     def as_tuple(self) -> tuple[int, int, int, int, int]:
         """Return the amounts in the order of `RESOURCE_NAMES`."""
         return self.lut, self.ff, self.bram18, self.uram, self.dsp

@@ -15,7 +15,6 @@ from typing import Literal
 from floorflow.design import Design, Setting, assign, by_slot, complete
 from floorflow.errors import InfeasibleError, LimitError
 from floorflow.folding import FoldingInfeasible, FoldingProblem, fold_at_interval, shortest_interval
-from floorflow.partition import PartitionFailure
 from floorflow.placement import (
     PlacedModule,
     PlacementFailure,
@@ -30,8 +29,10 @@ Verdict = Literal["legal", "proven infeasible", "not found within the limit"]
 Stage = Literal["fold", "partition", "place"]
 Progress = Callable[[str], None]
 
-FOLDING_ROUNDS = 6
+FOLDING_ROUNDS = 8
 """Foldings tried at one interval, each leaving more of the budget to channels and to packing."""
+RESERVE_STEP = 0.04
+"""Share of the budget by which that reserve grows when modules do not pack; else it grows by what is short."""
 PROBES = 2
 """Shorter intervals tried after bisection."""
 TIGHTENED = (0.92, 0.84)
@@ -77,26 +78,23 @@ class _Search:
         return self.designs[interval] is not None
 
     def _design(self, interval: int) -> Design | None:
-        failure = "no folding found"
-        problem = self.setting.problem
-        for reserve in _reserves(problem):
-            answer = self._design_with(interval, reserve)
+        """Fold, connect, cluster and partition, leaving ever more of the budget to channels and to packing."""
+        problem, reserve = self.setting.problem, ZERO
+        reason = ""
+        for _ in range(FOLDING_ROUNDS):
+            folding = fold_at_interval(problem.with_budget(problem.budget - reserve), interval)
+            if isinstance(folding, FoldingInfeasible):
+                proven = reserve == ZERO
+                verdict: Verdict = "proven infeasible" if proven else "not found within the limit"
+                self.note(interval, verdict, "fold", str(folding) if proven else f"{reason}; then {folding}")
+                return None
+            answer = complete(self.setting, folding)
             if isinstance(answer, Design):
                 return answer
-            failure = str(answer) if isinstance(answer, FoldingInfeasible) else answer.reason
-            if isinstance(answer, FoldingInfeasible):
-                proven = reserve == ZERO
-                self.note(interval, "proven infeasible" if proven else "not found within the limit", "fold", failure)
-                return None
-        self.note(interval, "not found within the limit", "partition", failure)
+            reason = answer.reason
+            reserve = reserve + (_share(problem.budget, RESERVE_STEP) if answer.short == ZERO else answer.short)
+        self.note(interval, "not found within the limit", "partition", reason)
         return None
-
-    def _design_with(self, interval: int, reserve: Resources) -> Design | FoldingInfeasible | PartitionFailure:
-        problem = self.setting.problem
-        folding = fold_at_interval(problem.with_budget(problem.budget - reserve), interval)
-        if isinstance(folding, FoldingInfeasible):
-            return folding
-        return complete(self.setting, folding)
 
     def placed(self, interval: int) -> tuple[Design, PlacementSolution] | None:
         """Place the design of an interval, with remedies."""
@@ -151,8 +149,7 @@ class _Search:
 
     def _refold(self, interval: int, share: float) -> Design | None:
         problem = self.setting.problem
-        cut = Resources(*(int((1 - share) * have) for have in problem.budget.as_tuple()))
-        folding = fold_at_interval(problem.with_budget(problem.budget - cut), interval)
+        folding = fold_at_interval(problem.with_budget(_share(problem.budget, share)), interval)
         if isinstance(folding, FoldingInfeasible):
             return None
         design = complete(self.setting, folding, self._tightened(share))
@@ -168,6 +165,7 @@ def search(setting: Setting, progress: Progress) -> Found:
         If even the longest interval is proven infeasible.
     LimitError
         If nothing is proven but no legal design was found.
+
     """
     run = _Search(setting, progress)
     intervals = setting.problem.intervals()
@@ -180,7 +178,7 @@ def search(setting: Setting, progress: Progress) -> Found:
 
 
 def _at_rate(run: _Search, interval: int, bound: int) -> Found:
-    """The user's rate fixes the longest allowed interval; options slower than it are gone already."""
+    """Meet the user's rate at the longest allowed interval; options slower than it are gone already."""
     answer = run.placed(interval)
     if answer is None:
         raise _not_found(run)
@@ -215,10 +213,8 @@ def _foldable(problem: FoldingProblem, interval: int) -> bool:
     return not isinstance(fold_at_interval(problem, interval), FoldingInfeasible)
 
 
-def _reserves(problem: FoldingProblem) -> Iterator[Resources]:
-    """Yield growing parts of the budget to keep back for channels and for packing modules into slots."""
-    for step in range(FOLDING_ROUNDS):
-        yield Resources(*(have * step // 20 for have in problem.budget.as_tuple()))
+def _share(amount: Resources, share: float) -> Resources:
+    return Resources(*(int(share * have) for have in amount.as_tuple()))
 
 
 def _place(setting: Setting, design: Design) -> PlacementSolution | PlacementFailure:
@@ -230,9 +226,7 @@ def _place(setting: Setting, design: Design) -> PlacementSolution | PlacementFai
     )
     modules = tuple(PlacedModule(m.name, design.slot_of[m.name], design.demands[m.name]) for m in design.modules)
     fpga = setting.fpga
-    problem = PlacementProblem(
-        fpga.device, fpga.slots, modules, wires, setting.request.fill, setting.request.effort
-    )
+    problem = PlacementProblem(fpga.device, fpga.slots, modules, wires, setting.request.fill, setting.request.effort)
     return place(problem, "auto", setting.request.seed)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from floorflow.channels.connect import Channel
 from floorflow.dataflow.model import FoldedDataflow
@@ -36,7 +37,7 @@ def crossing_shares(channel: Channel, slots_on_way: Sequence[str], stages_a_boun
     """
     shares: dict[str, Resources] = {}
     lower_stages = -(-stages_a_boundary // 2)
-    for lower, upper in zip(slots_on_way, slots_on_way[1:], strict=False):
+    for lower, upper in pairwise(slots_on_way):
         for slot, stages in ((lower, lower_stages), (upper, stages_a_boundary - lower_stages)):
             shares[slot] = shares.get(slot, Resources()) + Resources(ff=stages * channel.sll_wires)
     return shares

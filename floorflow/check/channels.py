@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from floorflow.check.engines import AttributeProblem
@@ -9,6 +10,8 @@ from floorflow.check.facts import HOST, PhaseFacts, stream_wires, topological_or
 from floorflow.check.ports import PORTS, Port, Ports
 from floorflow.check.shape import RESOURCE_NAMES, Record
 from floorflow.check.violations import Findings
+
+_HOST_ENDS = {"source": re.compile(r"host:in\d+"), "target": re.compile(r"host:out\d+")}
 
 FIFO_THAT_EXISTS = 3
 """Least depth for which FINN makes a FIFO; shallower ones are the engines' own registers."""
@@ -48,9 +51,9 @@ def _check_connections(phase: PhaseFacts, ports: dict[str, Ports], findings: Fin
     for channel in phase.channels:
         for end in ("source", "target"):
             used[(channel[end], end, channel[f"{end}_port"])] += 1
-            if not channel[end].startswith(HOST) and channel[end] not in phase.folded:
+            if channel[end] not in phase.folded and not _HOST_ENDS[end].fullmatch(channel[end]):
                 where = f"{phase.where} channel {channel['name']}"
-                findings.add("channel-end-unknown", where, f"{end} {channel[end]} is no engine")
+                findings.add("channel-end-unknown", where, f"{end} {channel[end]} is no engine and no host port")
     expected = {
         (name, end, number)
         for name, engine in ports.items()

@@ -66,9 +66,10 @@ class FoldedEngine:
         return value
 
     def pair(self, attribute: str, default: list[int] | None = None) -> tuple[int, int]:
-        """Return an attribute of two integers; one integer stands for both."""
+        """Return an attribute of two integers; a plain integer stands for both."""
         values = self.numbers(attribute, default)
-        if len(values) not in (1, 2):
+        plain = is_count(self.entry["attributes"].get(attribute, default))
+        if len(values) != (1 if plain else 2):
             raise AttributeProblem(f"attribute {attribute} is {values!r}, expected two integers")
         return values[0], values[-1]
 

@@ -32,6 +32,11 @@ def _one_of(engine: FoldedEngine, name: str, allowed: tuple[int | str, ...]) -> 
         yield f"{name} = {engine.folding[name]!r}, expected one of {', '.join(map(str, allowed))}"
 
 
+def _flag(engine: FoldedEngine, attribute: str) -> Iterator[str]:
+    if engine.number(attribute, 0) not in (0, 1):
+        yield f"attribute {attribute} is {engine.number(attribute)}, expected 0 or 1"
+
+
 def _divisor(name: str, attribute: str) -> Rule:
     def rule(engine: FoldedEngine) -> Iterator[str]:
         yield from _divides(engine, name, engine.number(attribute), attribute)
@@ -47,6 +52,7 @@ def _hls_streams(engine: FoldedEngine) -> Iterator[str]:
 
 
 def _weight_memory(engine: FoldedEngine) -> Iterator[str]:
+    yield from _flag(engine, "noActivation")
     yield from _one_of(engine, "mem_mode", MEMORY_MODES)
     yield from _one_of(engine, "ram_style", RAM_STYLES)
     yield from _one_of(engine, "ram_style_thresholds", ("auto", "block", "distributed"))
@@ -128,10 +134,18 @@ def _window(engine: FoldedEngine) -> Iterator[str]:
     free = depthwise or kernel == (1, 1)
     if engine.parallel_window and engine.simd != channels and not free:
         yield f"parallel_window = 1 needs simd = {channels}"
+    yield from _flag(engine, "depthwise")
     for axis in (0, 1):
-        reach = (kernel[axis] - 1) * engine.pair("Dilation", [1, 1])[axis] + 1
-        if reach > engine.pair("IFMDim")[axis]:
-            yield f"the dilated kernel of {reach} is larger than the feature map"
+        yield from _window_axis(engine, axis)
+
+
+def _window_axis(engine: FoldedEngine, axis: int) -> Iterator[str]:
+    size, stride = engine.pair("IFMDim")[axis], engine.pair("Stride", [1, 1])[axis]
+    reach = (engine.pair("ConvKernelDim")[axis] - 1) * engine.pair("Dilation", [1, 1])[axis] + 1
+    if reach > size or not 1 <= stride <= size:
+        yield f"a dilated kernel of {reach} with stride {stride} does not fit a feature map of {size}"
+    elif engine.pair("OFMDim")[axis] != (size - reach) // stride + 1:
+        yield f"OFMDim is {engine.pair('OFMDim')[axis]}, kernel and stride give {(size - reach) // stride + 1}"
 
 
 def _window_hls(engine: FoldedEngine) -> Iterator[str]:

@@ -18,7 +18,7 @@ from floorflow.check.platforms import check_files, check_platform, load_boards
 from floorflow.check.proofs import check_phase_stats, check_search
 from floorflow.check.reader import Folder, open_folder
 from floorflow.check.shape import PLAN, Record, departures
-from floorflow.check.sums import check_membership, check_slots, check_sums
+from floorflow.check.sums import check_implementations, check_membership, check_slots, check_sums
 from floorflow.check.tcl import TclProblem
 from floorflow.check.throughput import check_engines, check_throughput
 from floorflow.check.violations import Findings, Violation
@@ -110,6 +110,7 @@ def _check_phase(plan: Record, phase: PhaseFacts, boards: dict[str, Board], find
     if options["costs"] != "finn":
         check_costs(phase, findings)
     check_membership(phase, findings)
+    check_implementations(phase, findings)
     check_sums(phase, findings)
     check_assignment(phase, findings)
     check_slots(phase, options["cap"], findings)

@@ -60,6 +60,7 @@ def is_number(value: object) -> bool:
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*")
 
 COUNT = Scalar("a non-negative integer", is_count)
+INTEGER = Scalar("an integer", lambda value: isinstance(value, int) and not isinstance(value, bool))
 NUMBER = Scalar("a finite number", is_number)
 TEXT = Scalar("a string", lambda value: isinstance(value, str))
 FLAG = Scalar("true or false", lambda value: isinstance(value, bool))
@@ -77,6 +78,7 @@ STATS = {
 ENGINE = {
     "name": TEXT,
     "kind": TEXT,
+    "operation": TEXT,
     "attributes": MapOf(ANYTHING),
     "weight_bits": COUNT,
     "input_bits": COUNT,
@@ -131,9 +133,12 @@ PARTITION = {
 PHASE = {
     "folding": {"engines": MapOf({"cycles": COUNT, "resources": AMOUNTS}), "cycles": COUNT, "stats": STATS},
     "channels": [CHANNEL],
-    "modules": [{"name": TEXT, "engines": [TEXT], "resources": AMOUNTS}],
+    "modules": [
+        {"name": TEXT, "engines": [TEXT], "implementation": TEXT, "reused": FLAG, "resources": AMOUNTS},
+    ],
+    "implementations": [{"name": TEXT, "window": MapOf(ANYTHING), "ports": [ANYTHING]}],
     "partition": PARTITION,
-    "floorplan": MapOf({"pblocks": MapOf(PBLOCK), "hpwl": NUMBER, "stats": STATS}),
+    "floorplan": MapOf({"pblocks": MapOf(PBLOCK), "hpwl": NUMBER, "congestion": MapOf(NUMBER), "stats": STATS}),
     "estimates": {
         "clock_mhz": NUMBER,
         "cycles": COUNT,
@@ -155,18 +160,36 @@ PLATFORM = {
             "slots": [{"name": TEXT, "slr": TEXT, "capacity": AMOUNTS, "available": AMOUNTS}],
         }
     ],
+    "links": [MapOf(ANYTHING)],
     "infrastructure": [{"name": TEXT, "slot": TEXT, "resources": AMOUNTS}],
     "slls": [{"lower": TEXT, "upper": TEXT, "wires": COUNT}],
     "files": [TEXT],
 }
+OPTIONS = {
+    "cap": FRACTIONS,
+    "fill": FRACTIONS,
+    "clock_mhz": NUMBER,
+    "costs": TEXT,
+    "effort": TEXT,
+    "fps": Nullable(NUMBER),
+    "granularity": TEXT,
+    "objective": TEXT,
+    "finn": TEXT,
+}
 PLAN = {
     "schema": TEXT,
-    "options": {"cap": FRACTIONS, "fill": FRACTIONS, "clock_mhz": NUMBER, "costs": TEXT},
+    "version": TEXT,
+    "seed": INTEGER,
+    "options": OPTIONS,
+    "inputs": [{"path": TEXT, "sha256": TEXT}],
     "platform": PLATFORM,
-    "networks": [{"name": TEXT, "engines": [ENGINE]}],
+    "networks": [{"name": TEXT, "operations": [MapOf(ANYTHING)], "engines": [ENGINE]}],
     "phases": [PHASE],
-    "search": {"interval_cycles": COUNT, "bound_cycles": COUNT, "gap": NUMBER},
+    "search": {"interval_cycles": COUNT, "bound_cycles": COUNT, "gap": NUMBER, "ended_by": TEXT},
+    "trace": [MapOf(ANYTHING)],
+    "warnings": [TEXT],
 }
+"""Fields of plan.json: those that check reads, and the structure of those that it does not judge."""
 
 
 def departures(value: Any, template: Any, where: str) -> Iterator[tuple[str, str]]:

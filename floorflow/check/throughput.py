@@ -12,8 +12,9 @@ from floorflow.check.violations import Findings
 _TYPE_ATTRIBUTES = {
     "input_bits": ("inputDataType", "dataType", "InputDataType"),
     "output_bits": ("outputDataType", "dataType", "OutputDataType"),
+    "weight_bits": ("weightDataType",),
 }
-"""Attributes that state an engine's stream types, by the width that they decide."""
+"""Attributes that state an engine's data types, by the width that they decide."""
 
 
 def check_engines(plan: Record, findings: Findings) -> None:
@@ -32,10 +33,13 @@ def check_engines(plan: Record, findings: Findings) -> None:
 
 def _check_types(engine: Record, where: str, findings: Findings) -> None:
     for width, attributes in _TYPE_ATTRIBUTES.items():
+        if width == "weight_bits" and not engine["kind"].startswith(("MVAU", "VVAU")):
+            continue  # elsewhere weightDataType is the type of thresholds
         for attribute in attributes:
-            stated = engine["attributes"].get(attribute)
-            bits = bits_of(stated) if isinstance(stated, str) else None
-            if bits is not None and bits != engine[width]:
+            if attribute not in engine["attributes"]:
+                continue
+            stated = engine["attributes"][attribute]
+            if not isinstance(stated, str) or bits_of(stated) != engine[width]:
                 findings.add("type-width-mismatch", where, f"{width} is {engine[width]}, {attribute} is {stated}")
 
 

@@ -66,6 +66,8 @@ VIOLATIONS: dict[str, str] = {
     "module-repeated": "two modules have one name",
     "module-unknown": "a name is used for a module that the plan does not have",
     "wrong-sum": "a total is not the sum of its parts",
+    "implementation-unknown": "a module's implementation is not listed, or one is listed twice",
+    "implementation-mismatch": "modules share an implementation and differ in kinds, attributes or folding",
     "module-cycle": "modules depend on each other in a cycle",
     # partition
     "module-unassigned": "a module is in no slot",

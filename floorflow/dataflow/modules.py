@@ -74,7 +74,7 @@ def _is(engine: Engine, kinds: Sequence[str]) -> bool:
 
 
 def _stages(engines: Sequence[Engine], wires: Sequence[Wire]) -> list[set[str]]:
-    """Padding, windows and adders join the engine that follows; everything else but a core the one before."""
+    """Join padding, windows and adders with the engine that follows, everything else but a core with the one before."""
     graph = nx.Graph()
     graph.add_nodes_from(engine.name for engine in engines)
     before = {engine.name: [w.source for w in wires if w.target == engine.name] for engine in engines}

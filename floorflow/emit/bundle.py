@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from floorflow import __version__
 from floorflow.assets import asset_folder
@@ -31,7 +32,7 @@ def emit(plan: Plan, platform: Platform, plan_sha256: str) -> dict[str, str]:
     return files
 
 
-def _pblocks(plan: Plan, platform: Platform, fpga_name: str, places: dict[str, dict[str, object]]) -> list[Pblock]:
+def _pblocks(plan: Plan, platform: Platform, fpga_name: str, places: dict[str, dict[str, Any]]) -> list[Pblock]:
     phase = plan.phases[0]
     fpga = next(f for f in platform.fpgas if f.name == fpga_name)
     slots = {slot.name: slot for slot in fpga.slots}

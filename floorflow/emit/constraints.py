@@ -31,6 +31,7 @@ def tcl_word(text: str) -> str:
     ------
     ValueError
         If the text holds a character that braces do not protect (names are checked when they are made).
+
     """
     if not _WORD.fullmatch(text):
         raise ValueError(f"{text!r} cannot be written as a Tcl word")

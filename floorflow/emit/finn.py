@@ -6,6 +6,7 @@ from typing import Any
 
 from floorflow.plan import FoldedEntry, Plan, finn_attribute
 
+
 def folding_config(plan: Plan) -> dict[str, dict[str, Any]]:
     """Return folding_config.json: every engine's folding under FINN's attribute names."""
     config: dict[str, dict[str, Any]] = {"Defaults": {}}

@@ -51,6 +51,7 @@ def fold_at_interval(problem: FoldingProblem, interval_cycles: int) -> Answer:
     ------
     LimitError
         If the solver stopped at its deterministic limit without an answer.
+
     """
     weights, scale = problem.scarcity_weights()
     choices = [_fast_enough(engine, interval_cycles, weights) for engine in problem.engines]

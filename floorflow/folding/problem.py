@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import lcm
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from floorflow.dataflow.model import Option
 from floorflow.errors import InfeasibleError
-from floorflow.resources import RESOURCE_NAMES, Resources, shortfall
+from floorflow.resources import RESOURCE_NAMES, Resources, largest_share, shortfall
 from floorflow.stats import SolveStats
 
 
@@ -97,9 +97,11 @@ class FoldingInfeasible:
 
 
 def fitting_options(
-    engine: EngineOptions, slot_limits: Mapping[str, Resources], interval_cap: int | None = None
+    engine: EngineOptions, places: Sequence[tuple[str, Resources]], interval_cap: int | None = None
 ) -> EngineOptions:
-    """Keep the options that fit some slot alone and meet ``interval_cap``.
+    """Keep the options that fit some place alone and meet ``interval_cap``.
+
+    ``places`` are slot names and what a single engine may have there: the slot's limit and its largest pblock.
 
     Raises
     ------
@@ -115,25 +117,24 @@ def fitting_options(
             f"but the requested rate allows {interval_cap:,}",
             hint="ask for a lower --fps or a higher --clock-mhz",
         )
-    kept = tuple(o for o in fast if any(o.resources.fits(limit) for limit in slot_limits.values()))
+    kept = tuple(o for o in fast if any(o.resources.fits(limit) for _, limit in places))
     if not kept:
-        raise _fits_no_slot(engine.name, fast, slot_limits)
+        raise _fits_no_slot(engine.name, fast, places)
     return EngineOptions(engine.name, kept)
 
 
-def _fits_no_slot(name: str, options: tuple[Option, ...], slot_limits: Mapping[str, Resources]) -> InfeasibleError:
+def _fits_no_slot(name: str, options: Sequence[Option], places: Sequence[tuple[str, Resources]]) -> InfeasibleError:
     """Name the slot and option that come closest, and the resource in which they still miss."""
 
-    def excess(pair: tuple[Option, str]) -> float:
-        need, limit = pair[0].resources.as_tuple(), slot_limits[pair[1]].as_tuple()
-        return max(n / have if have else float(n) for n, have in zip(need, limit, strict=True))
+    def excess(pair: tuple[Option, tuple[str, Resources]]) -> float:
+        return largest_share(pair[0].resources, pair[1][1])
 
-    option, slot = min(((o, s) for o in options for s in sorted(slot_limits)), key=excess)
-    missing = shortfall(option.resources, slot_limits[slot])
-    resource = max(missing, key=lambda r: missing[r] / max(1, slot_limits[slot].as_dict()[r]))
-    need, limit = option.resources.as_dict()[resource], slot_limits[slot].as_dict()[resource]
+    option, (slot, limit) = min(((o, place) for o in options for place in places), key=excess)
+    missing = shortfall(option.resources, limit)
+    needs, limits = option.resources.as_dict(), limit.as_dict()
+    resource = max(missing, key=lambda r: missing[r] / max(1, limits[r]))
     return InfeasibleError(
-        f"proven infeasible: engine {name} fits no slot: its least demand is {need:,} {resource}, "
-        f"the limit of the roomiest slot ({slot}) is {limit:,} ({need - limit:,} short)",
+        f"proven infeasible: engine {name} fits no slot: it needs at least {needs[resource]:,} {resource}, "
+        f"the limit of the roomiest slot ({slot}) is {limits[resource]:,} ({missing[resource]:,} short)",
         hint=f"raise the cap (--cap {resource}=...), choose a larger platform or a narrower network",
     )

@@ -16,7 +16,7 @@ from typing import Any
 from ortools.sat.python import cp_model
 
 from floorflow.partition.problem import ModuleStream, PartitionFailure, PartitionProblem, PartitionSolution
-from floorflow.resources import RESOURCE_NAMES, total
+from floorflow.resources import RESOURCE_NAMES, Resources, shortfall, total
 from floorflow.stats import SolveStats
 
 _SHARE_SCALE = 1_000_000
@@ -77,13 +77,16 @@ def _boundaries(problem: PartitionProblem) -> range:
 def _impossible(problem: PartitionProblem) -> PartitionFailure | None:
     """Name the module that fits no slot, or the resource that all slots together lack."""
     for name, need in problem.demands.items():
-        if not any(need.fits(slot.limit) for slot in problem.slots):
-            return PartitionFailure(f"module {name} fits no slot alone", proven=True)
+        if not any(slot.takes(need) for slot in problem.slots):
+            amounts = ", ".join(f"{n:,} {r}" for r, n in need.as_dict().items() if n)
+            return PartitionFailure(f"module {name} fits no slot alone: it needs {amounts}", proven=True)
     need, have = total(problem.demands.values()), total(slot.limit for slot in problem.slots)
-    for resource, n, h in zip(RESOURCE_NAMES, need.as_tuple(), have.as_tuple(), strict=True):
-        if n > h:
-            return PartitionFailure(f"{resource}: {n:,} needed, all slots together allow {h:,}", proven=True)
-    return None
+    short = shortfall(need, have)
+    if not short:
+        return None
+    needs, limits = need.as_dict(), have.as_dict()
+    reason = "; ".join(f"{r}: {needs[r]:,} needed, all slots together allow {limits[r]:,}" for r in short)
+    return PartitionFailure(reason, proven=True, short=Resources.from_dict(short))
 
 
 def _build(problem: PartitionProblem) -> _Model:
@@ -100,12 +103,21 @@ def _build(problem: PartitionProblem) -> _Model:
             source, target = (_above(built, end, k) for end in (stream.source, stream.target))
             cp.add(built.cross[i, k] >= source - target)
             cp.add(built.cross[i, k] >= target - source)
+    _add_limits(built)
+    return built
+
+
+def _add_limits(built: _Model) -> None:
+    """Add sll[k], limit[s, r] and room[m, s]."""
+    problem, cp = built.problem, built.cp
     for k, boundary in enumerate(problem.boundaries):
         cp.add(sum(stream.wires * built.cross[i, k] for i, stream in enumerate(problem.streams)) <= boundary.wires)
     for s, slot in enumerate(problem.slots):
         for r, limit in enumerate(slot.limit.as_tuple()):
             cp.add(_use(built, s, r) <= limit)
-    return built
+        for module, need in problem.demands.items():
+            if not slot.takes(need):
+                cp.add(built.in_slot(module, s) == 0)
 
 
 def _above(built: _Model, end: str | None, boundary: int) -> Any:

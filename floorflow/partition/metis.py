@@ -20,7 +20,7 @@ _WEIGHT_SCALE = 10_000
 
 def recursive_bipartition(problem: PartitionProblem, seed: int) -> dict[str, int] | None:
     """Return a legal slot index for every module, or None if the heuristic finds none."""
-    if not all(_fits_somewhere((name,), problem) for name in problem.demands):
+    if not all(any(slot.takes(need) for slot in problem.slots) for need in problem.demands.values()):
         return None
     parts: list[tuple[str, ...]] = [tuple(problem.demands)]
     while True:
@@ -37,7 +37,9 @@ def recursive_bipartition(problem: PartitionProblem, seed: int) -> dict[str, int
 
 def _fits_somewhere(part: Sequence[str], problem: PartitionProblem) -> bool:
     demand = total(problem.demands[name] for name in part)
-    return any(demand.fits(slot.limit) for slot in problem.slots)
+    return any(
+        demand.fits(slot.limit) and all(slot.takes(problem.demands[name]) for name in part) for slot in problem.slots
+    )
 
 
 def _weight(demand: Resources, problem: PartitionProblem) -> float:

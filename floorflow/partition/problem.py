@@ -9,16 +9,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from floorflow.resources import Resources, total
+from floorflow.resources import ZERO, Resources, total
 from floorflow.stats import SolveStats
 
 
 @dataclass(frozen=True)
 class Place:
-    """A slot with what the design may use of it."""
+    """A slot with what the design may use of it.
+
+    ``rooms`` are the contents of the largest pblocks that can be drawn in it, at the allowed fill; a module must fit
+    one of them. Empty: no such rule.
+    """
 
     name: str
     limit: Resources
+    rooms: tuple[Resources, ...] = ()
+
+    def takes(self, demand: Resources) -> bool:
+        """Whether a single module of that demand fits the limit and some room."""
+        return demand.fits(self.limit) and (not self.rooms or any(demand.fits(room) for room in self.rooms))
 
 
 @dataclass(frozen=True)
@@ -88,9 +97,10 @@ class PartitionProblem:
         return -(-self.register_stages // 2)
 
     def is_legal(self, slot_of: Mapping[str, int]) -> bool:
-        """Whether all resource and SLL limits hold."""
+        """Whether all room, resource and SLL limits hold."""
+        housed = all(self.slots[slot_of[name]].takes(need) for name, need in self.demands.items())
         fits = all(d.fits(s.limit) for d, s in zip(self.slot_demands(slot_of), self.slots, strict=True))
-        return fits and all(u <= b.wires for u, b in zip(self.loads(slot_of), self.boundaries, strict=True))
+        return housed and fits and all(u <= b.wires for u, b in zip(self.loads(slot_of), self.boundaries, strict=True))
 
 
 @dataclass(frozen=True)
@@ -103,7 +113,11 @@ class PartitionSolution:
 
 @dataclass(frozen=True)
 class PartitionFailure:
-    """Why there is no assignment; ``proven`` if none can exist for these modules."""
+    """Why there is no assignment; ``proven`` if none can exist for these modules.
+
+    ``short`` is what all slots together lack of each resource, if that is the reason.
+    """
 
     reason: str
     proven: bool
+    short: Resources = ZERO

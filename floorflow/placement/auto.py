@@ -57,7 +57,7 @@ class Limits:
 
 LIMITS: dict[Effort, Limits] = {
     "fast": Limits(80, 2, 100, 0.0, 0, 0),
-    "default": Limits(250, 3, 400, 0.1, 40, 24),
+    "default": Limits(375, 2, 400, 0.1, 40, 24),
     "best": Limits(4000, 6, 4000, 10.0, 150, 64),
 }
 

@@ -163,9 +163,9 @@ def construct(field: Field, order: Sequence[int], anchor: tuple[int, int]) -> La
 
 
 def improve(field: Field, start: Layout, rounds: int, rng: np.random.Generator) -> Layout:
-    """Take one to four modules out and put them back, ``rounds`` times; return the best layout met.
+    """Take one to five modules out and put them back, ``rounds`` times; return the best layout met.
 
-    A worse layout is accepted now and then, ever more rarely (a temperature that falls from 2% of the wirelength).
+    A worse layout is accepted now and then, ever more rarely (a temperature that falls from 5% of the wirelength).
     """
     current, best = start.copy(), start.copy()
     cost = lowest = twice_hpwl(start, field.bits)
@@ -175,7 +175,7 @@ def improve(field: Field, start: Layout, rounds: int, rng: np.random.Generator) 
         if trial is None:
             continue
         new = twice_hpwl(trial, field.bits)
-        temperature = 0.02 * lowest * (1 - step / rounds) ** 2
+        temperature = 0.05 * lowest * (1 - step / rounds) ** 2
         if new <= cost - temperature * np.log(max(chances[step], 1e-12)):
             current, cost = trial, new
         if new < lowest:
@@ -184,8 +184,8 @@ def improve(field: Field, start: Layout, rounds: int, rng: np.random.Generator) 
 
 
 def _pick(field: Field, layout: Layout, rng: np.random.Generator) -> list[int]:
-    """Choose a module and up to three more that are wired to it or lie near it."""
-    count = min(int(rng.choice((1, 2, 2, 3, 3, 4))), field.count)
+    """Choose a module and up to four more that are wired to it or lie near it."""
+    count = min(int(rng.choice((1, 2, 3, 3, 4, 5))), field.count)
     seed = int(rng.integers(field.count))
     centres = layout.boxes[:, :2] + layout.boxes[:, 2:]
     nearness = -np.abs(centres - centres[seed]).sum(axis=1).astype(np.float64)
@@ -203,7 +203,7 @@ def _reinsert(field: Field, layout: Layout, modules: list[int], rng: np.random.G
     for module in rng.permutation(modules).tolist():
         weights = field.bits[module]
         if distort:
-            weights = (weights * (1 + rng.random(field.count))).astype(np.int64)
+            weights = (weights * (1 + 0.4 * rng.random(field.count))).astype(np.int64)
         key = pull(field, trial, module, weights) * AREA_UNIT + field.shapes[module].area
         box = first_free(field, trial, module, key)
         if box is None:

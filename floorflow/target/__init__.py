@@ -6,6 +6,7 @@ from floorflow.target.device_file import read_device
 from floorflow.target.geometry import Rect
 from floorflow.target.platform import Fpga, Platform, SllBoundary, known_platforms, load_platform
 from floorflow.target.ranges import anchor, count_sites, parse_ranges, range_rect, ranges, resources_of_sites
+from floorflow.target.rooms import clear_rectangles, rooms
 from floorflow.target.slots import Infrastructure, Slot
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Slot",
     "Slr",
     "anchor",
+    "clear_rectangles",
     "count_sites",
     "known_platforms",
     "load_platform",
@@ -30,4 +32,5 @@ __all__ = [
     "ranges",
     "read_device",
     "resources_of_sites",
+    "rooms",
 ]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from floorflow.check import NotAPlan, check
+from floorflow.check import check
 from tests.check.tiny import tiny_plan, write_folder
 
 BOARDS = ("xcku5p", "alveo-u250")

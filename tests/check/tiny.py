@@ -88,7 +88,13 @@ ENGINES = [
 WEIGHTS = {"mem_mode": "internal_decoupled", "ram_style": "block", "res_type": "lut"}
 FOLDING = {
     PADDING: {"simd": 2, "cycles": 128, "resources": amounts(120, 90)},
-    WINDOW: {"simd": 2, "parallel_window": 0, "ram_style": "distributed", "cycles": 686, "resources": amounts(400, 310)},
+    WINDOW: {
+        "simd": 2,
+        "parallel_window": 0,
+        "ram_style": "distributed",
+        "cycles": 686,
+        "resources": amounts(400, 310),
+    },
     FIRST: {"pe": 2, "simd": 6, **WEIGHTS, "cycles": 864, "resources": amounts(900, 800, 2)},
     LAST: {"pe": 4, "simd": 4, **WEIGHTS, "cycles": 72, "resources": amounts(700, 650, 1)},
 }
@@ -114,8 +120,14 @@ def channel(name: str, source: str, target: str, widths: tuple[int, int], words:
     fifo = amounts(40, 30)
     converter = amounts(25, 20) if narrow else amounts()
     return {
-        **{"name": name, "source": source, "source_port": 0, "target": target, "target_port": 0},
-        **{"source_width_bits": widths[0], "target_width_bits": widths[1], "width_bits": max(widths)},
+        "name": name,
+        "source": source,
+        "source_port": 0,
+        "target": target,
+        "target_port": 0,
+        "source_width_bits": widths[0],
+        "target_width_bits": widths[1],
+        "width_bits": max(widths),
         "words_per_frame": words,
         "converter": "StreamingDataWidthConverter_rtl" if narrow else None,
         "converter_module": narrow,
@@ -124,7 +136,9 @@ def channel(name: str, source: str, target: str, widths: tuple[int, int], words:
         "crossing_registers": 0,
         "link": None,
         "resources": add(fifo, converter),
-        **{"fifo_resources": fifo, "converter_resources": converter, "crossing_resources": {}},
+        "fifo_resources": fifo,
+        "converter_resources": converter,
+        "crossing_resources": {},
     }
 
 
@@ -138,8 +152,22 @@ def tiny_plan(board_name: str) -> tuple[Plan, Files]:
     crossings = _cross(channels, slr_of)
     plan = {
         "schema": "floorflow-plan/1",
-        **{"version": "0", "seed": 0, "inputs": [], "trace": [], "warnings": []},
-        "options": {"cap": CAP, "fill": FILL, "clock_mhz": CLOCK_MHZ, "costs": "estimated", "finn": "main"},
+        "version": "0",
+        "seed": 0,
+        "inputs": [],
+        "trace": [],
+        "warnings": [],
+        "options": {
+            "cap": CAP,
+            "fill": FILL,
+            "clock_mhz": CLOCK_MHZ,
+            "costs": "estimated",
+            "finn": "main",
+            "effort": "default",
+            "fps": None,
+            "granularity": "stage",
+            "objective": "throughput",
+        },
         "platform": _platform(board),
         "networks": [{"name": "tiny", "operations": [], "engines": [_engine(*row) for row in ENGINES]}],
         "search": {"interval_cycles": INTERVAL, "bound_cycles": INTERVAL, "gap": 0.0, "ended_by": "proof"},
@@ -170,12 +198,18 @@ def _platform(board: Board) -> dict[str, Any]:
     ]
     wires = list(board.sll_wires())
     return {
-        **{"name": board.raw["name"], "links": []},
+        "name": board.raw["name"],
+        "links": [],
         "files": [f"boards/{board.raw['name']}.yaml", f"devices/{board.raw['device']}.yaml"],
         "fpgas": [
             {
-                **{"name": "fpga0", "board": board.raw["name"], "part": board.raw["part"]},
-                **{"device": board.raw["device"], "host_slot": "fpga0.SLR0", "crossing_registers": 2, "slots": slots},
+                "name": "fpga0",
+                "board": board.raw["name"],
+                "part": board.raw["part"],
+                "device": board.raw["device"],
+                "host_slot": "fpga0.SLR0",
+                "crossing_registers": 2,
+                "slots": slots,
             }
         ],
         "infrastructure": [
@@ -202,8 +236,13 @@ def _cross(channels: list[dict[str, Any]], slr_of: dict[str, str]) -> list[dict[
             gbps = entry["words_per_frame"] * entry["width_bits"] * (CLOCK_MHZ * 1e6 / INTERVAL) / 1e9
             crossings.append(
                 {
-                    **{"channel": entry["name"], "source": f"fpga0.{ends[0]}", "target": f"fpga0.{ends[1]}"},
-                    **{"width_bits": entry["width_bits"], "gbps": gbps, "hops": 1, "kind": "sll"},
+                    "channel": entry["name"],
+                    "source": f"fpga0.{ends[0]}",
+                    "target": f"fpga0.{ends[1]}",
+                    "width_bits": entry["width_bits"],
+                    "gbps": gbps,
+                    "hops": 1,
+                    "kind": "sll",
                 }
             )
     return crossings
@@ -221,7 +260,9 @@ def _phase(board: Board, channels: list[Any], crossings: list[Any], layout: dict
     ]
     return {
         "folding": {"engines": FOLDING, "cycles": INTERVAL, "stats": STATS},
-        **{"channels": channels, "modules": modules, "implementations": []},
+        "channels": channels,
+        "modules": modules,
+        "implementations": [{"name": name, "window": {}, "ports": []} for name in MODULES],
         "partition": {
             "assignment": {name: f"fpga0.{slr}" for name, (_, slr) in layout.items()},
             "utilisation": {},
@@ -235,12 +276,17 @@ def _phase(board: Board, channels: list[Any], crossings: list[Any], layout: dict
                     module["name"]: pblock(board.device, *layout[module["name"]], module["resources"])
                     for module in modules
                 },
-                **{"hpwl": _hidden_length([area for area, _ in layout.values()]), "congestion": {}, "stats": STATS},
+                "hpwl": _hidden_length([area for area, _ in layout.values()]),
+                "congestion": {},
+                "stats": STATS,
             }
         },
         "estimates": {
-            **{"clock_mhz": CLOCK_MHZ, "cycles": INTERVAL, "fps": CLOCK_MHZ * 1e6 / INTERVAL},
-            **{"latency_us": LATENCY / CLOCK_MHZ, "bottleneck": FIRST},
+            "clock_mhz": CLOCK_MHZ,
+            "cycles": INTERVAL,
+            "fps": CLOCK_MHZ * 1e6 / INTERVAL,
+            "latency_us": LATENCY / CLOCK_MHZ,
+            "bottleneck": FIRST,
         },
     }
 
@@ -256,15 +302,21 @@ def pblock(die: Device, area: Rectangle, slr: str, demand: dict[str, int]) -> di
     sites = die.sites(area)
     sides = {"left": area.left, "bottom": area.bottom, "right": area.right, "top": area.top}
     return {
-        **{"slot": f"fpga0.{slr}", "rectangle": sides, "ranges": ranges_of(sites), "anchor": anchor_of(sites)},
-        **{"demand": demand, "supply": die.resources(area)},
+        "slot": f"fpga0.{slr}",
+        "rectangle": sides,
+        "ranges": ranges_of(sites),
+        "anchor": anchor_of(sites),
+        "demand": demand,
+        "supply": die.resources(area),
     }
 
 
 def _fill_utilisation(plan: Plan) -> None:
     phase = plan["phases"][0]
     for slot in plan["platform"]["fpgas"][0]["slots"]:
-        inside = [m["resources"] for m in phase["modules"] if phase["partition"]["assignment"][m["name"]] == slot["name"]]
+        inside = [
+            m["resources"] for m in phase["modules"] if phase["partition"]["assignment"][m["name"]] == slot["name"]
+        ]
         flops = [c["crossing_resources"].get(slot["name"], amounts()) for c in phase["channels"]]
         demand = add(amounts(), *inside, *flops)
         shares = {r: demand[r] / slot["available"][r] if slot["available"][r] else 0.0 for r in RESOURCES}

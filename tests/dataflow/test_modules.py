@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import networkx as nx
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -25,7 +27,7 @@ def dataflow(*kinds: str) -> Dataflow:
 
 def chain(graph: Dataflow, width_bits: int = 8) -> list[Wire]:
     names = [e.name for e in graph.engines]
-    return [Wire(a, b, width_bits) for a, b in zip(names, names[1:], strict=False)]
+    return [Wire(a, b, width_bits) for a, b in pairwise(names)]
 
 
 def stages(graph: Dataflow, use: dict[str, Resources] | None = None) -> list[tuple[str, ...]]:
@@ -78,7 +80,9 @@ def test_merging_makes_one_new_module_in_dataflow_order() -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_clusters_partition_the_engines_and_stay_acyclic(data: st.DataObject) -> None:
-    kinds = data.draw(st.lists(st.sampled_from(["MVAU_hls", "Thresholding_rtl", "FMPadding_rtl"]), min_size=2, max_size=9))
+    kinds = data.draw(
+        st.lists(st.sampled_from(["MVAU_hls", "Thresholding_rtl", "FMPadding_rtl"]), min_size=2, max_size=9)
+    )
     graph = dataflow(*kinds)
     names = [e.name for e in graph.engines]
     pairs = st.tuples(st.integers(0, len(names) - 1), st.integers(0, len(names) - 1))

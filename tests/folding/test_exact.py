@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from itertools import product
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-import pytest
 
 from floorflow.dataflow.model import Option
 from floorflow.errors import InfeasibleError
@@ -92,11 +91,11 @@ def test_infeasibility_by_combination_is_proven_too() -> None:
 
 def test_engine_that_fits_no_slot_is_proven_infeasible_by_name() -> None:
     engine = EngineOptions("MVAU_hls_3", (option(4, 500, 0, 9), option(8, 90, 0, 9)))
-    limits = {"fpga0.SLR0": Resources(lut=100, bram18=8), "fpga0.SLR1": Resources(lut=80, bram18=6)}
+    limits = [("fpga0.SLR0", Resources(lut=100, bram18=8)), ("fpga0.SLR1", Resources(lut=80, bram18=6))]
     with pytest.raises(InfeasibleError, match=r"proven infeasible: engine MVAU_hls_3 .* 9 BRAM18, .*SLR0\) is 8"):
         fitting_options(engine, limits)
 
 
 def test_rate_above_the_widest_folding_is_proven_infeasible() -> None:
     with pytest.raises(InfeasibleError, match="needs 4 cycles a frame at its widest folding"):
-        fitting_options(EngineOptions("e", (option(4, 1),)), {"s": Resources(lut=10)}, interval_cap=3)
+        fitting_options(EngineOptions("e", (option(4, 1),)), [("s", Resources(lut=10))], interval_cap=3)

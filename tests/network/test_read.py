@@ -221,6 +221,16 @@ def test_both_versions_of_trunc_are_read(folder: Path, inputs: int, position: in
     assert network.tensor(trunc.outputs[0]).datatype.name == "UINT3"
 
 
+def test_a_quantiser_without_attributes_is_signed_and_not_narrow(folder: Path) -> None:
+    builder = ModelBuilder("plain", (1, 6))
+    inputs = [builder.tensor, *(builder.constant(value) for value in (1.0, 0.0, 3.0))]
+    builder.tensor = builder.node("Quant", inputs, DOMAIN)
+    builder.fully_connected(2, 4)
+    network = network_of(builder.model(), folder)
+    datatype = network.tensor(network.operations[0].outputs[0]).datatype
+    assert (datatype.name, datatype.min) == ("INT3", -4)
+
+
 def test_unused_nodes_and_second_names_leave_no_operation(folder: Path) -> None:
     builder = ModelBuilder("aliases", (1, 6))
     builder.quantise(4)

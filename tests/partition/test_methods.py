@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import product
-
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from itertools import pairwise, product
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from floorflow.partition import (
     Boundary,
@@ -36,7 +35,7 @@ def problems(draw: st.DrawFn) -> PartitionProblem:
     return PartitionProblem(
         demands={name: draw(amount) for name in names},
         streams=tuple(streams),
-        slots=tuple(Place(f"SLR{i}", draw(limit)) for i in range(slots)),
+        slots=tuple(Place(f"SLR{i}", draw(limit), tuple(draw(st.lists(limit, max_size=2)))) for i in range(slots)),
         boundaries=tuple(Boundary(draw(st.integers(0, 60))) for _ in range(slots - 1)),
         host=draw(st.integers(0, slots - 1)),
         register_stages=draw(st.integers(0, 3)),
@@ -81,7 +80,7 @@ def test_metis_answers_are_legal_and_claim_no_proof(problem: PartitionProblem) -
 def chain(count: int, lut: int, limits: list[int], wires: int = 10, sll: int = 100) -> PartitionProblem:
     names = [f"m{i}" for i in range(count)]
     streams = [ModuleStream("in", None, "m0", 4)]
-    streams += [ModuleStream(f"{a}-{b}", a, b, wires) for a, b in zip(names, names[1:], strict=False)]
+    streams += [ModuleStream(f"{a}-{b}", a, b, wires) for a, b in pairwise(names)]
     return PartitionProblem(
         demands={n: Resources(lut=lut) for n in names},
         streams=tuple(streams),
@@ -113,7 +112,7 @@ def test_equal_cost_is_spread_evenly() -> None:
 
 def test_a_module_that_fits_no_slot_is_named() -> None:
     answer = partition(chain(2, 60, [50, 50]))
-    assert answer == PartitionFailure("module m0 fits no slot alone", proven=True)
+    assert answer == PartitionFailure("module m0 fits no slot alone: it needs 60 LUT", proven=True)
 
 
 def test_sll_wires_bind() -> None:

@@ -20,9 +20,7 @@ CAP = {"LUT": 0.7, "FF": 0.5, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9}
 ZERO = dict.fromkeys(RESOURCE_NAMES, 0)
 
 
-def fake_plan(
-    platform: Platform, modules: int, *, names: Sequence[str] = (), seed: int = 1
-) -> dict[str, Any]:
+def fake_plan(platform: Platform, modules: int, *, names: Sequence[str] = (), seed: int = 1) -> dict[str, Any]:
     """Return a plan with that many modules; every seventh stream also feeds a module further on."""
     chance = random.Random(seed)
     names = list(names) or [_module_name(index, modules) for index in range(modules)]
@@ -43,9 +41,7 @@ def fake_plan(
         "schema": "floorflow-plan/1",
         "options": {"cap": CAP, "fill": {"LUT": 0.85, "FF": 0.85, "BRAM18": 1.0, "URAM": 1.0, "DSP": 1.0}},
         "platform": _platform(platform),
-        "networks": [
-            {"name": "resnet18_w3a3", "operations": [], "engines": [*chain.from_iterable(engines.values())]}
-        ],
+        "networks": [{"name": "resnet18_w3a3", "operations": [], "engines": [*chain.from_iterable(engines.values())]}],
         "phases": [
             {
                 "folding": {"engines": folding, "cycles": interval, "stats": {}},
@@ -60,9 +56,7 @@ def fake_plan(
                     "crossings": _crossings(channels, owner, assignment),
                 },
                 "floorplan": {
-                    fpga.name: {
-                        "pblocks": {n: b for n, b in pblocks.items() if b["slot"].startswith(f"{fpga.name}.")}
-                    }
+                    fpga.name: {"pblocks": {n: b for n, b in pblocks.items() if b["slot"].startswith(f"{fpga.name}.")}}
                     for fpga in platform.fpgas
                 },
                 "estimates": {
@@ -84,11 +78,7 @@ def _module_name(index: int, count: int) -> str:
 
 
 def _engines(index: int, last: bool) -> list[dict[str, Any]]:
-    kinds = (
-        ["MVAU_hls", "LabelSelect_hls"]
-        if last
-        else ["FMPadding_rtl", "ConvolutionInputGenerator_rtl", "MVAU_rtl"]
-    )
+    kinds = ["MVAU_hls", "LabelSelect_hls"] if last else ["FMPadding_rtl", "ConvolutionInputGenerator_rtl", "MVAU_rtl"]
     if not last and index % 3 == 0:
         kinds.append("Thresholding_rtl")
     return [{"name": f"{kind}_{index}", "kind": kind} for kind in kinds]
@@ -110,9 +100,7 @@ def _spread(platform: Platform, modules: int) -> list[Slot]:
     return [slots[next(i for i, bound in enumerate(bounds) if index < bound)] for index in range(modules)]
 
 
-def _pblocks(
-    platform: Platform, names: list[str], slots: list[Slot], chance: random.Random
-) -> dict[str, Any]:
+def _pblocks(platform: Platform, names: list[str], slots: list[Slot], chance: random.Random) -> dict[str, Any]:
     devices = {fpga.name: fpga.device for fpga in platform.fpgas}
     pblocks: dict[str, Any] = {}
     for slot in platform.slots:
@@ -132,9 +120,7 @@ def _pblocks(
 def _clear_of(rect: Rect, keep_outs: Sequence[Rect]) -> Rect:
     """Return the largest rectangle that the keep-outs leave of one, or one of a single tile if they leave none."""
     pieces = outside(box_of(rect), tuple(box_of(keep_out) for keep_out in keep_outs))
-    piece = max(
-        pieces, key=lambda box: box.width * box.height, default=Box(0, rect.bottom, 1, rect.bottom + 1)
-    )
+    piece = max(pieces, key=lambda box: box.width * box.height, default=Box(0, rect.bottom, 1, rect.bottom + 1))
     return Rect(int(piece.left), int(piece.bottom), int(piece.right) - 1, int(piece.top) - 1)
 
 
@@ -178,18 +164,14 @@ def _channels(names: list[str], engines: dict[str, Any], chance: random.Random) 
         for start in range(2, len(names) - 3, 7)
     ]
     ends.append((engines[names[-1]][-1]["name"], "host:out0", 16))
-    inside = [
-        (before["name"], after["name"], 8) for parts in engines.values() for before, after in pairwise(parts)
-    ]
+    inside = [(before["name"], after["name"], 8) for parts in engines.values() for before, after in pairwise(parts)]
     return [
         {"name": f"channel_{index}", "source": source, "target": target, "width_bits": bits, "link": None}
         for index, (source, target, bits) in enumerate(ends + inside)
     ]
 
 
-def _crossings(
-    channels: list[dict[str, Any]], owner: dict[str, str], assignment: dict[str, str]
-) -> list[Any]:
+def _crossings(channels: list[dict[str, Any]], owner: dict[str, str], assignment: dict[str, str]) -> list[Any]:
     crossings = []
     for channel in channels:
         source, target = (assignment.get(owner.get(channel[end], ""), "") for end in ("source", "target"))
@@ -213,9 +195,7 @@ def _utilisation(platform: Platform, pblocks: dict[str, Any]) -> dict[str, Any]:
         inside = [block["demand"] for block in pblocks.values() if block["slot"] == slot.name]
         available = slot.available.as_dict()
         result[slot.name] = {
-            name: round(CAP[name] * min(sum(d[name] for d in inside) / available[name], 1), 6)
-            if available[name]
-            else 0
+            name: round(CAP[name] * min(sum(d[name] for d in inside) / available[name], 1), 6) if available[name] else 0
             for name in RESOURCE_NAMES
         }
     return result

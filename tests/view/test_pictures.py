@@ -59,10 +59,9 @@ def spilling(figure: Figure) -> list[str]:
 @pytest.mark.parametrize(
     ("board", "modules"),
     [
-        ("alveo-u250", 4),
         ("alveo-u250", 10),
         ("alveo-u250", 60),
-        ("xcku5p", 60),
+        ("xcku5p", 24),
         ("pynq-z1", 6),
     ],
 )
@@ -98,9 +97,7 @@ def test_numbers_of_tiny_pblocks_move_to_free_places(u250: Platform) -> None:
 
 def test_each_label_lies_in_its_rectangle(ku5p: Platform) -> None:
     figure = floorplan(fake_plan(ku5p, 10), ku5p, "fpga0")
-    rectangles = {
-        patch.get_gid(): patch.get_window_extent() for patch in figure.axes[0].patches if patch.get_gid()
-    }
+    rectangles = {patch.get_gid(): patch.get_window_extent() for patch in figure.axes[0].patches if patch.get_gid()}
     assert len(rectangles) == 10
     labels = {text.split("\n")[0].split()[-1]: box for text, box in written(figure) if "\n" in text}
     for name, rectangle in rectangles.items():
@@ -111,7 +108,7 @@ def test_each_label_lies_in_its_rectangle(ku5p: Platform) -> None:
         assert label.y1 <= rectangle.y1
 
 
-@pytest.mark.parametrize("modules", [1, 4, 60])
+@pytest.mark.parametrize("modules", [1, 40])
 def test_chart_texts_do_not_overlap(u250: Platform, modules: int) -> None:
     figure = folding_chart(fake_plan(u250, modules))
     assert overlapping(figure) == []

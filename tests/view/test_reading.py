@@ -26,9 +26,7 @@ def test_outside_covers_exactly_the_cells_that_no_hole_covers(
     for x in range(10):
         for y in range(10):
             cell = Box(x, y, x + 1, y + 1)
-            assert sum(piece.overlaps(cell) for piece in pieces) == (
-                not any(box.overlaps(cell) for box in boxes)
-            )
+            assert sum(piece.overlaps(cell) for piece in pieces) == (not any(box.overlaps(cell) for box in boxes))
 
 
 def test_modules_are_numbered_along_the_dataflow_whatever_their_order_in_the_plan(ku5p: Platform) -> None:

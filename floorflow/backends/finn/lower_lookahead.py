@@ -75,16 +75,14 @@ def _only_xnor_reads(network: Network, quantiser: Operation) -> bool:
     """Whether -1 and 1 flow from a quantiser to layers with weights of -1 and 1, and to nothing else."""
     if network.tensor(quantiser.outputs[0]).datatype != BIPOLAR:
         return False
-    waiting, layers = list(quantiser.outputs), 0
+    waiting = list(quantiser.outputs)
     while waiting:
         tensor = waiting.pop()
         if tensor in network.outputs:
             return False
         for reader in network.consumers(tensor):
-            if reader.type in LAYER_TYPES and network.weights(reader).datatype == BIPOLAR:
-                layers += 1
-            elif reader.type in _MOVERS:
+            if reader.type in _MOVERS:
                 waiting += reader.outputs
-            else:
+            elif reader.type not in LAYER_TYPES or network.weights(reader).datatype != BIPOLAR:
                 return False
-    return layers > 0
+    return True

@@ -181,5 +181,5 @@ def test_label_select_on_request_refuses_to_stand_before_a_bias(tmp_path: Path) 
     bias = onnx.helper.make_tensor("bias", onnx.TensorProto.FLOAT, [10], [0.5] * 10)
     model.graph.initializer.append(bias)
     model.graph.node[-1].input[1] = "bias"
-    with pytest.raises(InputError, match="'Add_0'.*largest"):
+    with pytest.raises(InputError, match=r"'Add_0'.*largest"):
         dataflow_of(model, tmp_path, labels=True)

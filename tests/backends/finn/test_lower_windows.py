@@ -110,6 +110,19 @@ def test_thresholds_move_before_a_max_pool(tmp_path: Path) -> None:
     assert dataflow.engines[-1].attributes["dataType"] == "UINT2"
 
 
+def test_thresholds_stay_behind_a_scale_that_follows_a_max_pool(tmp_path: Path) -> None:
+    builder = image()
+    builder.conv(4, (3, 3), 2)
+    builder.max_pool((2, 2), (2, 2))
+    builder.batch_norm()
+    builder.quantise(2, signed=False, narrow=False)
+    dataflow = dataflow_of(builder.model(), tmp_path)
+    assert kinds(dataflow) == ["Thresholding_rtl", SWG, "MVAU_hls", "StreamingMaxPool_hls", "Thresholding_rtl"]
+    accumulator = dataflow.engines[2].attributes["accDataType"]
+    assert dataflow.engines[3].attributes["dataType"] == accumulator
+    assert dataflow.engines[4].attributes["inputDataType"] == accumulator
+
+
 def test_bipolar_data_stays_one_bit_through_pool_and_flatten(tmp_path: Path) -> None:
     builder = image(size=4, bits=1, signed=True)
     builder.max_pool((2, 2), (2, 2))

@@ -1,0 +1,40 @@
+"""Plans that several tests look at, made once a session, and the rule on missing tools."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from floorflow import flow
+from floorflow.output import write
+from floorflow.request import Request
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+CNV = EXAMPLES / "cnv_2w2a.onnx"
+TFC = EXAMPLES / "tfc_1w1a.onnx"
+
+
+def missing_tool(reason: str) -> None:
+    """Skip with the reason, or fail where the gate says that every tool is there."""
+    if os.environ.get("FLOORFLOW_TOOLS_REQUIRED"):
+        pytest.fail(f"a tool is missing: {reason}")
+    pytest.skip(reason)
+
+
+def make_plan(out: Path, request: Request) -> Path:
+    write(out, flow.plan(request).files, {})
+    return out
+
+
+@pytest.fixture(scope="session")
+def cnv_on_u250(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The 2-bit CNV over several SLRs of a U250."""
+    return make_plan(tmp_path_factory.mktemp("u250") / "out", Request(CNV, "alveo-u250", plots=False))
+
+
+@pytest.fixture(scope="session")
+def cnv_on_pynq(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The 2-bit CNV on a Zynq."""
+    return make_plan(tmp_path_factory.mktemp("pynq") / "out", Request(CNV, "pynq-z1", plots=False))

@@ -1,0 +1,179 @@
+"""Whole plans: legal on every board, equal for equal inputs, obeyed by a strict Vivado, bad ones found out."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+
+from floorflow import flow
+from floorflow.check import check
+from floorflow.errors import InfeasibleError
+from floorflow.plan import Plan, json_schema, read_plan
+from floorflow.request import DEFAULT_FILL, PAPER_CAPS, Request
+from floorflow.target import known_platforms, load_platform
+from tests.check.mutants import MUTANTS, Mutant, NotApplicable
+from tests.conftest import CNV, TFC, make_plan
+from tests.random_models import random_chain
+from tests.vivado_model import run_outputs
+
+ROOT = Path(__file__).resolve().parent.parent
+RANDOM_PLANS = 100
+
+
+@pytest.mark.parametrize("model", [CNV, TFC], ids=lambda path: path.stem)
+@pytest.mark.parametrize("board", known_platforms())
+def test_examples_plan_legally_on_every_board(model: Path, board: str, tmp_path: Path) -> None:
+    out = make_plan(tmp_path / "out", Request(model, board, plots=False))
+    assert check(out) == []
+
+
+@pytest.mark.parametrize("seed", range(RANDOM_PLANS))
+def test_random_networks_plan_legally(seed: int, tmp_path: Path) -> None:
+    model = tmp_path / "model.onnx"
+    onnx.save(random_chain(seed), model)
+    boards = known_platforms()
+    request = Request(model, boards[seed % len(boards)], effort="fast", seed=seed, plots=False)
+    assert check(make_plan(tmp_path / "out", request)) == []
+
+
+def contents(out: Path) -> tuple[dict[str, Any], dict[str, str]]:
+    plan = json.loads((out / "plan.json").read_text())
+    names = [p.relative_to(out).as_posix() for p in out.rglob("*") if p.is_file()]
+    return plan, {name: (out / name).read_text() for name in names if name not in ("plan.json", "run.json")}
+
+
+@pytest.mark.parametrize("board", ["cnv_on_u250", "cnv_on_pynq"])
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: m.title)
+def test_planted_mistakes_in_real_plans_are_found(
+    mutant: Mutant, board: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    plan, files = contents(request.getfixturevalue(board))
+    try:
+        mutant.spoil(plan, files)
+    except NotApplicable:
+        pytest.skip("this plan holds nothing that the mutant could spoil")
+    for name, text in {**files, "plan.json": json.dumps(plan)}.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert mutant.expected in {v.name for v in check(tmp_path)}
+
+
+def expected_pblocks(plan: Plan, fpga: str) -> dict[str, tuple[list[str], int]]:
+    phase = plan.phases[0]
+    engines = {m.name: len(m.engines) for m in phase.modules}
+    return {f"pblock_{n}": (sorted(p.ranges), engines[n]) for n, p in phase.floorplan[fpga].pblocks.items()}
+
+
+@pytest.mark.parametrize("board", ["cnv_on_u250", "cnv_on_pynq"])
+def test_a_strict_vivado_records_the_planned_pblocks(board: str, request: pytest.FixtureRequest) -> None:
+    out = request.getfixturevalue(board)
+    plan = read_plan(out / "plan.json")
+    fpga = plan.platform.fpgas[0]
+    platform = load_platform(fpga.board)
+    places = json.loads((out / "finn" / "floorplan.json").read_text())
+    cells = [
+        platform.fpgas[0].board.cell(e.name, places[e.name]["partition_id"]) for n in plan.networks for e in n.engines
+    ]
+    # A sibling whose name only differs by a further digit must not be taken by mistake.
+    cells += [f"{cell}0" for cell in cells]
+    parents = {
+        parent: [f"CLOCKREGION_X0Y{4 * i}:CLOCKREGION_X7Y{4 * i + 3}"]
+        for i, slot in enumerate(platform.slots)
+        if (parent := platform.fpgas[0].board.parent_pblock(slot.slr)) is not None
+    }
+    device = out / "platform" / "devices" / f"{fpga.device}.yaml"
+    tables = run_outputs(out, fpga.name, cells, device, parents)
+    for table in tables.values():
+        recorded = {name: (sorted(p["ranges"]), len(p["cells"])) for name, p in table.items()}
+        assert recorded == expected_pblocks(plan, fpga.name)
+        assert all(p["properties"]["IS_SOFT"] in ("FALSE", "0", False) for p in table.values())
+
+
+def run_cli(*arguments: str, hash_seed: str = "0") -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONHASHSEED": hash_seed}
+    command = [sys.executable, "-m", "floorflow", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+
+def folder(out: Path) -> dict[str, bytes]:
+    return {
+        p.relative_to(out).as_posix(): p.read_bytes() for p in out.rglob("*") if p.is_file() and p.name != "run.json"
+    }
+
+
+def test_equal_runs_write_equal_bytes_whatever_the_hash_seed(tmp_path: Path) -> None:
+    for name, hash_seed in (("a", "1"), ("b", "2")):
+        done = run_cli("plan", str(CNV), "-p", "alveo-u250", "-o", str(tmp_path / name), hash_seed=hash_seed)
+        assert done.returncode == 0, done.stderr
+    assert folder(tmp_path / "a") == folder(tmp_path / "b")
+    assert {"plots/floorplan_fpga0.png", "plots/folding.svg", "plan.json"} <= set(folder(tmp_path / "a"))
+
+
+def request_with_cap(lut: float) -> Request:
+    return Request(CNV, "alveo-u250", cap={**PAPER_CAPS, "LUT": lut}, plots=False, effort="fast")
+
+
+def test_tighter_caps_spread_then_slow_down_then_prove_infeasible(tmp_path: Path) -> None:
+    requests = [Request(CNV, "alveo-u250", fps=60_000, plots=False, cap={**PAPER_CAPS, "LUT": c}) for c in (0.7, 0.35)]
+    spread = [len(set(flow.plan(r).plan.phases[0].partition.assignment.values())) for r in requests]
+    assert spread[0] < spread[1]
+    rates = [flow.plan(request_with_cap(cap)).plan.phases[0].estimates.fps for cap in (0.7, 0.2, 0.05)]
+    assert rates == sorted(rates, reverse=True)
+    assert rates[0] > rates[-1]
+    with pytest.raises(InfeasibleError, match="proven infeasible"):
+        flow.plan(request_with_cap(0.002))
+
+
+def test_a_requested_rate_is_met_at_less_cost_than_the_highest() -> None:
+    fastest = flow.plan(Request(TFC, "pynq-z1", plots=False)).plan.phases[0]
+    calm = flow.plan(Request(TFC, "pynq-z1", fps=10_000, plots=False)).plan.phases[0]
+    assert calm.estimates.fps >= 10_000 * (1 - 1e-6)
+    assert sum(m.resources.LUT for m in calm.modules) < sum(m.resources.LUT for m in fastest.modules)
+
+
+def test_clock_override_changes_the_rate_and_nothing_else() -> None:
+    slow = flow.plan(Request(TFC, "pynq-z1", clock_mhz=50, plots=False)).plan.phases[0]
+    fast = flow.plan(Request(TFC, "pynq-z1", clock_mhz=100, plots=False)).plan.phases[0]
+    assert fast.estimates.fps == 2 * slow.estimates.fps
+    assert fast.folding == slow.folding
+
+
+def test_slot_granularity_makes_one_pblock_a_slot() -> None:
+    phase = flow.plan(Request(TFC, "pynq-z1", granularity="slot", plots=False)).plan.phases[0]
+    assert len(phase.modules) == len(set(phase.partition.assignment.values())) == 1
+
+
+def test_tighter_fill_makes_larger_pblocks() -> None:
+    request = Request(TFC, "zcu104", fps=100_000, plots=False)
+    loose = flow.plan(request).plan.phases[0]
+    tight = flow.plan(Request(TFC, "zcu104", fps=100_000, plots=False, fill={**DEFAULT_FILL, "LUT": 0.3})).plan.phases[
+        0
+    ]
+
+    def supply(phase: Any) -> int:
+        return sum(p.supply.LUT for f in phase.floorplan.values() for p in f.pblocks.values())
+
+    assert supply(tight) > supply(loose)
+
+
+def test_finn_costs_plan_too_and_are_checked(tmp_path: Path) -> None:
+    out = make_plan(tmp_path / "out", Request(CNV, "pynq-z1", costs="finn", plots=False))
+    assert check(out) == []
+    assert any("FINN's own estimates" in warning for warning in read_plan(out / "plan.json").warnings)
+
+
+def test_no_weights_in_uram_when_runtime_weights_are_forbidden() -> None:
+    phase = flow.plan(Request(CNV, "alveo-u250", runtime_weights=False, plots=False)).plan.phases[0]
+    assert not any((e.model_extra or {}).get("runtime_writeable_weights") for e in phase.folding.engines.values())
+
+
+def test_the_schema_in_docs_is_the_codes_own() -> None:
+    assert (ROOT / "docs" / "plan.schema.json").read_text() == json_schema()
