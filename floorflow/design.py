@@ -81,7 +81,10 @@ def complete(
         if not (c.stream.from_host or c.stream.to_host)
     ]
     modules = cluster(setting.dataflow, wires, engine_charges(folded, first), setting.request.granularity)
-    return assign(setting, folding, modules, tightened)
+    design = assign(setting, folding, modules, tightened)
+    if setting.request.granularity == "slot" and isinstance(design, Design):
+        return by_slot(setting, design, sorted(set(design.slot_of.values())), keep=1)
+    return design
 
 
 def assign(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from floorflow.backends.finn import CostTable, lower
 from floorflow.design import Setting
 from floorflow.emit import emit
-from floorflow.folding.problem import EngineOptions, FoldingProblem, fitting_options
+from floorflow.folding import FoldingProblem, fitting
 from floorflow.network import read
 from floorflow.plan import Plan
 from floorflow.record import record
@@ -39,8 +39,8 @@ def plan(request: Request, progress: Callable[[str], None] = lambda _: None) -> 
     largest = largest_pblocks(platform, request)
     places = [(slot, limits[slot].least(room)) for slot, held in largest.items() for room in held]
     longest = longest_interval(platform, request)
-    engines = tuple(fitting_options(EngineOptions(e.name, costs.options(e)), places, longest) for e in dataflow.engines)
-    problem = FoldingProblem(engines, total(limits.values()), platform.silicon)
+    groups = tuple(fitting(group, places, longest) for group in costs.groups(dataflow))
+    problem = FoldingProblem(groups, total(limits.values()), platform.silicon)
     setting = Setting(dataflow, platform, request, costs, problem, largest)
 
     found = search(setting, progress)

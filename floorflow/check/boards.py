@@ -6,17 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from floorflow.check.geometry import (
-    Device,
-    Rectangle,
+from floorflow.check.geometry import Device, Rectangle, Sites, shared, union
+from floorflow.check.ranges import (
     SiteRange,
-    Sites,
     clock_region_rectangle,
     parse_range,
     rectangle_of_range,
-    shared,
     sites_of_range,
-    union,
     within_device,
 )
 from floorflow.check.shape import COUNT, NUMBER, RESOURCE_NAMES, TEXT, MapOf, Optional, Record

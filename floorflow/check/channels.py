@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 
 from floorflow.check.engines import AttributeProblem
 from floorflow.check.facts import HOST, PhaseFacts, stream_wires, topological_order
+from floorflow.check.foldings import MAX_HLS_STREAM_BITS
 from floorflow.check.ports import PORTS, Port, Ports
 from floorflow.check.shape import RESOURCE_NAMES, Record
 from floorflow.check.violations import Findings
@@ -116,6 +118,8 @@ def _check_converter(phase: PhaseFacts, channel: Record, where: str, findings: F
         return
     variant = "rtl" if narrow and wide % narrow == 0 else "hls"
     kind = f"StreamingDataWidthConverter_{variant}"
+    if variant == "hls" and math.lcm(narrow, wide) > MAX_HLS_STREAM_BITS:
+        findings.add("converter-illegal", where, f"{narrow} and {wide} bits need {math.lcm(narrow, wide)} inside")
     findings.expect("converter-kind", where, "converter", channel["converter"], kind)
     holder = phase.module_of.get(channel["source"] if widths[0] == narrow else channel["target"])
     findings.expect("converter-module", where, "converter_module", channel["converter_module"], holder)

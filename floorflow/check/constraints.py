@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from floorflow.check.geometry import parse_range
+from floorflow.check.ranges import parse_range
 from floorflow.check.shape import Record
 from floorflow.check.tcl import Command, TclProblem, Word, list_items, parse_commands
 from floorflow.check.violations import Findings

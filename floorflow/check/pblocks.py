@@ -16,13 +16,10 @@ from floorflow.check.geometry import (
     anchor_of,
     describe,
     difference,
-    exists,
-    parse_range,
     shared,
-    sites_of_range,
     union,
-    within_device,
 )
+from floorflow.check.ranges import exists, parse_range, sites_of_range, within_device
 from floorflow.check.shape import Record
 from floorflow.check.sums import amounts, excess, limit_of, module_totals
 from floorflow.check.violations import Findings

@@ -35,6 +35,8 @@ def load_boards(folder: Folder, plan: Record, findings: Findings) -> dict[str, B
 
 def _complete(board: Board) -> Board:
     """Derive everything that a rule may ask for, so that a malformed file shows here and nowhere else."""
+    if "{engine}" not in board.raw["cell_pattern"]:
+        raise BoardProblem("cell_pattern has no {engine}")
     for item in board.raw.get("infrastructure", []):
         if item["per"] not in PER:
             raise BoardProblem(f"infrastructure {item['name']} is per {item['per']}, expected {' or '.join(PER)}")

@@ -1,13 +1,13 @@
 """Choose one option an engine: the shortest interval under the budget, then the least scarcity. Exact, with proof."""
 
 from floorflow.folding.exact import fold_at_interval, shortest_interval
-from floorflow.folding.problem import EngineOptions, FoldingInfeasible, FoldingProblem, FoldingSolution
+from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, fitting
 
 __all__ = [
-    "EngineOptions",
     "FoldingInfeasible",
     "FoldingProblem",
     "FoldingSolution",
+    "fitting",
     "fold_at_interval",
     "shortest_interval",
 ]

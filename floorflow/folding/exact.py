@@ -1,13 +1,13 @@
 """The exact folding: at a given interval the least scarcity under the budget, and the shortest feasible interval.
 
-At a fixed interval every engine may use any option with no more cycles. If the engines' individually least scarce
-options together meet the budget, they are the optimum and the sum is its own proof. Otherwise it is a
+At a fixed interval every group of tied engines may use any option with no more cycles. If the groups' individually
+least scarce options together meet the budget, they are the optimum and the sum is its own proof. Otherwise it is a
 multiple-choice knapsack with five resources, solved by CP-SAT:
 
-    variables    x[e, o]  engine e uses option o
-    constraints  one_option[e]: sum_o x[e, o] = 1
-                 budget[r]:     sum_{e,o} use[e, o, r] x[e, o] <= budget[r]
-    objective    min sum_{e,o} scarcity[e, o] x[e, o]      (exact integers)
+    variables    x[g, o]  group g uses option o
+    constraints  one_option[g]: sum_o x[g, o] = 1
+                 budget[r]:     sum_{g,o} use[g, o, r] x[g, o] <= budget[r]
+    objective    min sum_{g,o} scarcity[g, o] x[g, o]      (exact integers)
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
 from floorflow.dataflow.model import Option
+from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import LimitError
-from floorflow.folding.problem import EngineOptions, FoldingInfeasible, FoldingProblem, FoldingSolution
+from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution
 from floorflow.resources import RESOURCE_NAMES, total
 from floorflow.stats import SolveStats
 
@@ -33,15 +34,15 @@ DETERMINISTIC_LIMIT = 20.0
 
 @dataclass(frozen=True)
 class _Choice:
-    """The options of one engine that are fast enough: indices, resource use (n, 5) and integer scarcity (n,)."""
+    """The rows of one group that are fast enough: indices, resource use (n, 5) and integer scarcity (n,)."""
 
-    engine: EngineOptions
+    group: OptionGroup
     index: NDArray[np.int64]
     use: NDArray[np.int64]
     cost: NDArray[np.int64]
 
-    def option(self, row: int) -> Option:
-        return self.engine.options[int(self.index[row])]
+    def options(self, row: int) -> dict[str, Option]:
+        return dict(zip(self.group.engines, self.group.rows[int(self.index[row])], strict=True))
 
 
 def fold_at_interval(problem: FoldingProblem, interval_cycles: int) -> Answer:
@@ -54,7 +55,7 @@ def fold_at_interval(problem: FoldingProblem, interval_cycles: int) -> Answer:
 
     """
     weights, scale = problem.scarcity_weights()
-    choices = [_fast_enough(engine, interval_cycles, weights) for engine in problem.engines]
+    choices = [_fast_enough(group, interval_cycles, weights) for group in problem.groups]
     if not all(choice.index.size for choice in choices):
         return FoldingInfeasible(None)
     least = sum(choice.use.min(axis=0) for choice in choices)
@@ -63,7 +64,8 @@ def fold_at_interval(problem: FoldingProblem, interval_cycles: int) -> Answer:
             return FoldingInfeasible(name, int(need), limit)
     # Ties go to the slower option (options are sorted by cycles): never faster than needed.
     rows = [int(np.flatnonzero(choice.cost == choice.cost.min())[-1]) for choice in choices]
-    if total(c.option(row).resources for c, row in zip(choices, rows, strict=True)).fits(problem.budget):
+    use = sum(choice.use[row] for choice, row in zip(choices, rows, strict=True))
+    if (use <= problem.budget.as_tuple()).all():
         cost = sum(int(choice.cost.min()) for choice in choices)
         return _solution(choices, rows, SolveStats("exact", "optimal", cost / scale, cost / scale))
     return _solve(problem, [_undominated(choice) for choice in choices], scale)
@@ -86,10 +88,10 @@ def shortest_interval(intervals: Sequence[int], feasible: Callable[[int], bool],
     return low
 
 
-def _fast_enough(engine: EngineOptions, interval_cycles: int, weights: NDArray[np.int64]) -> _Choice:
-    index = np.flatnonzero(engine.cycles <= interval_cycles)
-    use = engine.use[index]
-    return _Choice(engine, index, use, use @ weights)
+def _fast_enough(group: OptionGroup, interval_cycles: int, weights: NDArray[np.int64]) -> _Choice:
+    index = np.flatnonzero(group.cycles <= interval_cycles)
+    use = group.use[index]
+    return _Choice(group, index, use, use @ weights)
 
 
 def _undominated(choice: _Choice) -> _Choice:
@@ -99,12 +101,12 @@ def _undominated(choice: _Choice) -> _Choice:
     for row in order:
         if not kept or not (choice.use[kept] <= choice.use[row]).all(axis=1).any():
             kept.append(int(row))
-    return _Choice(choice.engine, choice.index[kept], choice.use[kept], choice.cost[kept])
+    return _Choice(choice.group, choice.index[kept], choice.use[kept], choice.cost[kept])
 
 
 def _solve(problem: FoldingProblem, choices: list[_Choice], scale: int) -> Answer:
     model = cp_model.CpModel()
-    # Variables and one_option[e].
+    # Variables and one_option[g].
     picks = [[model.new_bool_var("") for _ in choice.index] for choice in choices]
     for row in picks:
         model.add_exactly_one(row)
@@ -134,7 +136,7 @@ def _solve(problem: FoldingProblem, choices: list[_Choice], scale: int) -> Answe
 
 
 def _solution(choices: list[_Choice], rows: list[int], stats: SolveStats) -> FoldingSolution:
-    picked = {c.engine.name: c.option(row) for c, row in zip(choices, rows, strict=True)}
+    picked = {name: o for c, row in zip(choices, rows, strict=True) for name, o in c.options(row).items()}
     return FoldingSolution(
         options=picked,
         interval_cycles=max(option.cycles for option in picked.values()),

@@ -4,45 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.dataflow.model import Option
+from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InfeasibleError
 from floorflow.resources import RESOURCE_NAMES, Resources, largest_share, shortfall
 from floorflow.stats import SolveStats
 
 
 @dataclass(frozen=True)
-class EngineOptions:
-    """An engine's name and its legal foldings."""
-
-    name: str
-    options: tuple[Option, ...]
-
-    @cached_property
-    def cycles(self) -> NDArray[np.int64]:
-        """Cycles a frame of each option, (n_options,)."""
-        return np.array([option.cycles for option in self.options], dtype=np.int64)
-
-    @cached_property
-    def use(self) -> NDArray[np.int64]:
-        """Resources of each option in the order of RESOURCE_NAMES, (n_options, 5)."""
-        return np.array([option.resources.as_tuple() for option in self.options], dtype=np.int64)
-
-
-@dataclass(frozen=True)
 class FoldingProblem:
-    """Engines with their options, the resources they share, and the silicon that weighs scarcity.
+    """Groups of engines with their options, the resources they share, and the silicon that weighs scarcity.
 
-    ``budget`` bounds the sum over engines (the platform's summed slot limits less what channels need);
+    ``budget`` bounds the sum over all engines (the platform's summed slot limits less what channels need);
     ``silicon`` holds the platform's raw totals.
     """
 
-    engines: tuple[EngineOptions, ...]
+    groups: tuple[OptionGroup, ...]
     budget: Resources
     silicon: Resources
 
@@ -52,8 +34,8 @@ class FoldingProblem:
 
     def intervals(self) -> tuple[int, ...]:
         """Return every initiation interval that can be the pipeline's, ascending."""
-        floor = max(int(engine.cycles.min()) for engine in self.engines)
-        cycles = np.unique(np.concatenate([engine.cycles for engine in self.engines]))
+        floor = max(int(group.cycles.min()) for group in self.groups)
+        cycles = np.unique(np.concatenate([group.cycles for group in self.groups]))
         return tuple(int(value) for value in cycles if value >= floor)
 
     def scarcity_weights(self) -> tuple[NDArray[np.int64], int]:
@@ -96,10 +78,10 @@ class FoldingInfeasible:
         return f"{self.resource}: at least {self.need:,} needed, {self.limit:,} allowed"
 
 
-def fitting_options(
-    engine: EngineOptions, places: Sequence[tuple[str, Resources]], interval_cap: int | None = None
-) -> EngineOptions:
-    """Keep the options that fit some place alone and meet ``interval_cap``.
+def fitting(
+    group: OptionGroup, places: Sequence[tuple[str, Resources]], interval_cap: int | None = None
+) -> OptionGroup:
+    """Keep the rows whose engines each fit some place alone and meet ``interval_cap``.
 
     ``places`` are slot names and what a single engine may have there: the slot's limit and its largest pblock.
 
@@ -109,32 +91,40 @@ def fitting_options(
         If none does: the engine, its scarcest resource, need and limit are named.
 
     """
-    fast = tuple(o for o in engine.options if interval_cap is None or o.cycles <= interval_cap)
+    fast = [row for row, cycles in zip(group.rows, group.cycles, strict=True) if cycles <= (interval_cap or cycles)]
     if not fast:
-        quickest = min(option.cycles for option in engine.options)
+        quickest = f"{group.cycles.min():,} cycles a frame at its widest folding"
         raise InfeasibleError(
-            f"proven infeasible: engine {engine.name} needs {quickest:,} cycles a frame at its widest folding, "
-            f"but the requested rate allows {interval_cap:,}",
+            f"proven infeasible: engine {group.name} needs {quickest}, but the requested rate allows {interval_cap:,}",
             hint="ask for a lower --fps or a higher --clock-mhz",
         )
-    kept = tuple(o for o in fast if any(o.resources.fits(limit) for _, limit in places))
+    kept = tuple(row for row in fast if all(any(o.resources.fits(limit) for _, limit in places) for o in row))
     if not kept:
-        raise _fits_no_slot(engine.name, fast, places)
-    return EngineOptions(engine.name, kept)
+        raise _fits_no_slot(group, fast, places)
+    return OptionGroup(group.engines, kept)
 
 
-def _fits_no_slot(name: str, options: Sequence[Option], places: Sequence[tuple[str, Resources]]) -> InfeasibleError:
-    """Name the slot and option that come closest, and the resource in which they still miss."""
+def _fits_no_slot(
+    group: OptionGroup, rows: Sequence[tuple[Option, ...]], places: Sequence[tuple[str, Resources]]
+) -> InfeasibleError:
+    """Name the engine, option and slot that come closest, and the resource in which they still miss."""
 
-    def excess(pair: tuple[Option, tuple[str, Resources]]) -> float:
-        return largest_share(pair[0].resources, pair[1][1])
+    def nearest(option: Option) -> tuple[float, str, Resources]:
+        choices = ((largest_share(option.resources, limit), slot, limit) for slot, limit in places)
+        return min(choices, key=lambda choice: choice[:2])
 
-    option, (slot, limit) = min(((o, place) for o in options for place in places), key=excess)
+    def worst(row: tuple[Option, ...]) -> float:
+        return max(nearest(option)[0] for option in row)
+
+    row = min(rows, key=worst)
+    position = max(range(len(row)), key=lambda i: nearest(row[i])[0])
+    option = row[position]
+    _, slot, limit = nearest(option)
     missing = shortfall(option.resources, limit)
     needs, limits = option.resources.as_dict(), limit.as_dict()
     resource = max(missing, key=lambda r: missing[r] / max(1, limits[r]))
     return InfeasibleError(
-        f"proven infeasible: engine {name} fits no slot: it needs at least {needs[resource]:,} {resource}, "
-        f"the limit of the roomiest slot ({slot}) is {limits[resource]:,} ({missing[resource]:,} short)",
+        f"proven infeasible: engine {group.engines[position]} fits no slot: it needs at least {needs[resource]:,} "
+        f"{resource}, the limit of the roomiest slot ({slot}) is {limits[resource]:,} ({missing[resource]:,} short)",
         hint=f"raise the cap (--cap {resource}=...), choose a larger platform or a narrower network",
     )

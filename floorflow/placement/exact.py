@@ -38,7 +38,7 @@ def solve_exactly(
     ``bits`` (n, n) is symmetric. ``work_limit`` is in CP-SAT's deterministic seconds; one worker, so that equal
     inputs give equal answers.
     """
-    from ortools.sat.python import cp_model  # noqa: PLC0415  (a slow import, needed by this method alone)
+    from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()
     sides = [_add_rectangle(model, index, rects) for index, rects in enumerate(candidates)]

@@ -11,11 +11,12 @@ import itertools
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
-from floorflow.placement.search import AREA_UNIT, Field, Layout, first_free, pull
-from floorflow.placement.shapes import BOTTOM, LEFT, RIGHT, TOP, BoolArray, IntArray
+from floorflow.placement.search import AREA_UNIT, Field, Layout, box_at, first_free, meets_any, pull
+from floorflow.placement.shapes import BOTTOM, LEFT, RIGHT, TOP, IntArray, overlaps
 
-MAX_SHELVES = 6
+MAX_SHELVES = 8
 
 
 def shelves(field: Field, order: Sequence[int], bands: Sequence[tuple[int, int]]) -> Layout:
@@ -67,36 +68,25 @@ def make_room(field: Field, start: Layout, rounds: int, rng: np.random.Generator
 def _free_among(
     field: Field, layout: Layout, module: int, subset: IntArray, key: IntArray
 ) -> IntArray | None:
-    rects = field.shapes[module].rects[subset]
+    shapes = field.shapes[module]
     rivals = layout.boxes[field.rivals[module] & layout.placed]
-    free = np.flatnonzero(~_hits(rects, rivals).any(axis=1)) if len(rects) else subset
-    return rects[free[np.argmin(key[free])]] if len(free) else None
-
-
-def _hits(rects: IntArray, boxes: IntArray) -> BoolArray:
-    """Return, (n_rects, n_boxes), which overlap; sides are compared one at a time to keep memory small."""
-    hit: BoolArray = rects[:, LEFT, None] <= boxes[:, RIGHT]
-    hit &= rects[:, RIGHT, None] >= boxes[:, LEFT]
-    hit &= rects[:, BOTTOM, None] <= boxes[:, TOP]
-    hit &= rects[:, TOP, None] >= boxes[:, BOTTOM]
-    return hit
+    free = np.flatnonzero(~meets_any(shapes.sides[:, subset], rivals))
+    return box_at(shapes, subset[free[np.argmin(key[free])]]) if len(free) else None
 
 
 def _least_disturbing(
-    field: Field,
-    layout: Layout,
-    module: int,
-    price: np.ndarray[tuple[int], np.dtype[np.float64]],
-    rng: np.random.Generator,
+    field: Field, layout: Layout, module: int, price: npt.NDArray[np.float64], rng: np.random.Generator
 ) -> IntArray:
     """Return the candidate whose overlapped modules are cheapest; each costs its price times its least area."""
     shapes = field.shapes[module]
-    rivals = np.flatnonzero(field.rivals[module] & layout.placed)
-    worth = np.array([price[rival] * int(field.shapes[rival].area.min()) for rival in rivals])
-    cost = _hits(shapes.rects, layout.boxes[rivals]) @ worth + shapes.area * 0.5
-    return shapes.rects[int(np.argmin(cost * (1 + 0.2 * rng.random(len(cost)))))]
+    cost = shapes.area * 0.5
+    for rival in np.flatnonzero(field.rivals[module] & layout.placed):
+        met = meets_any(shapes.sides, layout.boxes[rival][None, :])
+        cost += met * (price[rival] * int(field.shapes[rival].area.min()))
+    return box_at(shapes, int(np.argmin(cost * (1 + 0.2 * rng.random(len(cost))))))
 
 
 def _met_by(field: Field, layout: Layout, module: int, box: IntArray) -> IntArray:
     rivals = np.flatnonzero(field.rivals[module] & layout.placed)
-    return rivals[_hits(box[None, :], layout.boxes[rivals])[0]]
+    met: IntArray = rivals[overlaps(box[None, :], layout.boxes[rivals])[0]]
+    return met

@@ -130,10 +130,16 @@ def first_free(field: Field, layout: Layout, module: int, key: IntArray) -> IntA
         few = np.argpartition(key, FIRST_LOOK)[:FIRST_LOOK]
         few = few[~meets_any(shapes.sides[:, few], rivals)]
         if len(few):
-            return shapes.rects[few[np.argmin(key[few])]]
+            return box_at(shapes, few[np.argmin(key[few])])
     met = meets_any(shapes.sides, rivals)
     best = int(np.argmin(np.where(met, NEVER, key)))
-    return None if met[best] else shapes.rects[best]
+    return None if met[best] else box_at(shapes, best)
+
+
+def box_at(shapes: Shapes, index: int | np.int64) -> IntArray:
+    """Return, (4,), one candidate."""
+    box: IntArray = shapes.rects[index]
+    return box
 
 
 def meets_any(sides: npt.NDArray[np.int16], others: IntArray) -> BoolArray:
@@ -170,7 +176,7 @@ def improve(field: Field, start: Layout, rounds: int, rng: np.random.Generator) 
     current, best = start.copy(), start.copy()
     cost = lowest = twice_hpwl(start, field.bits)
     chances = rng.random(rounds)
-    for step in range(rounds if field.count else 0):
+    for step in range(rounds):
         trial = _reinsert(field, current, _pick(field, current, rng), rng)
         if trial is None:
             continue

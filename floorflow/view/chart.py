@@ -45,11 +45,7 @@ class Scale:
     def at(self, cycles: float) -> float:
         """Return the length of a bar in points."""
         if self.decades:
-            return (
-                self.width
-                * math.log10(max(cycles, self.first) / self.first)
-                / math.log10(self.last / self.first)
-            )
+            return self.width * math.log10(max(cycles, self.first) / self.first) / math.log10(self.last / self.first)
         return self.width * cycles / self.last
 
     def ticks(self) -> tuple[float, ...]:
@@ -119,9 +115,7 @@ def _draw(plan: Plan, phase: int, bars: Sequence[Bar], left_out: int) -> Sheet:
 def _write_header(sheet: Sheet, plan: Plan, phase: int, left_out: int) -> None:
     networks = " + ".join(network["name"] for network in plan["networks"])
     estimates = plan["phases"][phase]["estimates"]
-    sheet.write(
-        _MARGIN, sheet.height - 25, f"Folding of {networks} on {plan['platform']['name']}", 13, weight="bold"
-    )
+    sheet.write(_MARGIN, sheet.height - 25, f"Folding of {networks} on {plan['platform']['name']}", 13, weight="bold")
     text = (
         f"interval {estimates['cycles']:,} cycles   ·   {frames_text(estimates['fps'])} frames/s at"
         f" {estimates['clock_mhz']:g} MHz   ·   slowest: {estimates['bottleneck']}"

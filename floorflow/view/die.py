@@ -57,9 +57,7 @@ def die_of(platform: Platform, fpga: str) -> Die:
     device = next((item.device for item in platform.fpgas if item.name == fpga), None)
     if device is None:
         known = ", ".join(item.name for item in platform.fpgas)
-        raise InputError(
-            f"platform '{platform.name}' has no FPGA '{fpga}'; it has: {known}", hint="name one of these"
-        )
+        raise InputError(f"platform '{platform.name}' has no FPGA '{fpga}'; it has: {known}", hint="name one of these")
     return Die(
         column_count=device.column_count,
         row_count=device.row_count,

@@ -50,9 +50,7 @@ def png_bytes(figure: Figure) -> bytes:
     stream = BytesIO()
     with drawing_settings():
         FigureCanvasAgg(figure)
-        figure.savefig(
-            stream, format="png", dpi=dpi, metadata={"Software": None}, pil_kwargs={"compress_level": 4}
-        )
+        figure.savefig(stream, format="png", dpi=dpi, metadata={"Software": None}, pil_kwargs={"compress_level": 4})
     return stream.getvalue()
 
 

@@ -158,9 +158,7 @@ def draw_key(
     areas: list[tuple[str, dict[str, Any]]] = [
         (kind, {"facecolor": COLUMN_COLOURS[kind], "edgecolor": RULE}) for kind in kinds
     ]
-    areas += [("static shell", STATIC_STYLE)] * has_static + [
-        ("infrastructure", RESERVED_STYLE)
-    ] * has_reserved
+    areas += [("static shell", STATIC_STYLE)] * has_static + [("infrastructure", RESERVED_STYLE)] * has_reserved
     at = area.left, area.top - 8
     for text, style in areas:
         x, y = at = _wrap(at, area, text)

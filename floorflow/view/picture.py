@@ -42,9 +42,7 @@ def floorplan(plan: Plan, platform: Platform, fpga: str, phase: int = 0) -> Figu
     scene, die = read_scene(plan, fpga, phase), die_of(platform, fpga)
     with drawing_settings():
         frame, sheet = _lay_out(scene, die)
-        colours = dict(
-            zip((module.name for module in scene.modules), _colours(plan, scene, phase), strict=True)
-        )
+        colours = dict(zip((module.name for module in scene.modules), _colours(plan, scene, phase), strict=True))
         _draw_die(sheet, frame, scene, die, colours)
         _draw_margins(sheet, frame, scene, die, colours)
         return sheet.figure
@@ -81,9 +79,7 @@ def _draw_die(sheet: Sheet, frame: Frame, scene: Scene, die: Die, colours: Mappi
     areas = [(module, frame.place(module.box)) for module in scene.modules]
     for module, area in areas:
         colour = colours[module.name]
-        patch = sheet.rectangle(
-            area, facecolor=(*colour, 0.82), edgecolor=darker(colour), linewidth=1.0, zorder=5
-        )
+        patch = sheet.rectangle(area, facecolor=(*colour, 0.82), edgecolor=darker(colour), linewidth=1.0, zorder=5)
         patch.set_gid(module.name)
     occupied = Occupied()
     labels = place_labels(areas, occupied)

@@ -199,9 +199,7 @@ def _read_crossings(plan: Plan, fpga: str, phase: int) -> tuple[CrossingView, ..
     )
 
 
-def _read_crossing(
-    item: Mapping[str, Any], channel: Mapping[str, Any], numbers: Mapping[str, str]
-) -> CrossingView:
+def _read_crossing(item: Mapping[str, Any], channel: Mapping[str, Any], numbers: Mapping[str, str]) -> CrossingView:
     source, target = (channel[end] for end in ("source", "target"))
     ends = numbers.get(source, source), numbers.get(target, target)
     return CrossingView(ends, item["source"], item["target"], item["width_bits"], item["gbps"])
@@ -215,9 +213,7 @@ def _read_slots(plan: Plan, fpga: str, phase: int, modules: tuple[ModuleView, ..
     for slot in sorted(description["slots"], key=lambda item: (item["slr"], item["name"]), reverse=True):
         used = utilisation.get(slot["name"], {})
         of_limit = {
-            name: used.get(name, 0.0) / cap[name]
-            for name in RESOURCE_NAMES
-            if slot["available"][name] and cap[name]
+            name: used.get(name, 0.0) / cap[name] for name in RESOURCE_NAMES if slot["available"][name] and cap[name]
         }
         count = sum(module.slot == slot["name"] for module in modules)
         slots.append(SlotView(slot["name"], slot["slr"], of_limit, count))

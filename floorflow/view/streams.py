@@ -72,9 +72,7 @@ def draw_routes(sheet: Sheet, routes: Sequence[Route]) -> None:
     lines = [_shaft(item) for item in routes]
     widths = [item.line_width for item in routes]
     colours = [CROSSING if item.crosses else STREAM for item in routes]
-    casing = LineCollection(
-        lines, linewidths=[width + 1.8 for width in widths], colors="white", alpha=0.75, zorder=9
-    )
+    casing = LineCollection(lines, linewidths=[width + 1.8 for width in widths], colors="white", alpha=0.75, zorder=9)
     styles = [(0, (4.0, 1.2)) if item.crosses else "solid" for item in routes]
     shafts = LineCollection(lines, linewidths=widths, colors=colours, linestyles=styles, zorder=10)
     heads = [_head(item) for item in routes if item.tip]
@@ -114,9 +112,7 @@ def _head(item: Route) -> Path:
     return np.round(np.array([tip, base + across, base - across]), 2)
 
 
-def label_crossings(
-    sheet: Sheet, routes: Sequence[Route], boundaries: Sequence[float], occupied: Occupied
-) -> None:
+def label_crossings(sheet: Sheet, routes: Sequence[Route], boundaries: Sequence[float], occupied: Occupied) -> None:
     """Write the width in bits beside each crossing stream, on the first boundary it meets, if a place is free.
 
     Widths that find no place are still in the side panel.
@@ -139,9 +135,7 @@ def label_crossings(
             sheet.write(*box.centre, text, size, color=CROSSING, **style)
 
 
-def _free_box(
-    path: Path, boundaries: Sequence[float], width: float, height: float, occupied: Occupied
-) -> Box | None:
+def _free_box(path: Path, boundaries: Sequence[float], width: float, height: float, occupied: Occupied) -> Box | None:
     """Return a free place on the line as near as possible to the first boundary that it crosses."""
     low, high = sorted((float(path[0, 1]), float(path[-1, 1])))
     crossed = [y for y in boundaries if low <= y <= high]

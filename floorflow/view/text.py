@@ -51,11 +51,7 @@ def clipped(text: str, width: float, size: float) -> str:
     if text_width(text, size) <= width:
         return text
     return next(
-        (
-            text[:kept] + "…"
-            for kept in range(len(text) - 1, 0, -1)
-            if text_width(text[:kept] + "…", size) <= width
-        ),
+        (text[:kept] + "…" for kept in range(len(text) - 1, 0, -1) if text_width(text[:kept] + "…", size) <= width),
         "…",
     )
 

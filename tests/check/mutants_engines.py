@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.check.planting import Files, NotApplicable, Plan, charge, edit_json, first, folded, mutant, phase_of
-from tests.check.tiny import RESOURCES
+from tests.check.tiny_network import RESOURCES
 
 
 @mutant("engine-missing")

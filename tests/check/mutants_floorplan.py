@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from floorflow.check.geometry import Rectangle, SiteRange, clock_region_rectangle
+from floorflow.check.geometry import Rectangle
+from floorflow.check.ranges import SiteRange, clock_region_rectangle
+from tests.check.dies import ranges_of
 from tests.check.planting import (
     Files,
     NotApplicable,
@@ -20,7 +22,6 @@ from tests.check.planting import (
     phase_of,
     place,
 )
-from tests.check.tiny import ranges_of
 
 
 @mutant("pblock-overlap")

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from floorflow.check.geometry import Device, Rectangle, anchor_of
-from tests.check.tiny import ranges_of
+from tests.check.dies import ranges_of
 
 Plan = dict[str, Any]
 Files = dict[str, str]

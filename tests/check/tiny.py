@@ -13,133 +13,52 @@ from typing import Any
 import yaml
 
 from floorflow.check.boards import Board
-from floorflow.check.geometry import Device, Rectangle, Sites, anchor_of
+from floorflow.check.geometry import Device, Rectangle, anchor_of
+from tests.check.dies import REPOSITORY, device, ranges_of
+from tests.check.tiny_network import (
+    ENGINES,
+    FIRST,
+    FOLDING,
+    INTERVAL,
+    LATENCY,
+    MODULES,
+    RESOURCES,
+    STREAMS,
+    add,
+    amounts,
+    channel,
+    module_of,
+)
 
 Plan = dict[str, Any]
 Files = dict[str, str]
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-RESOURCES = ("LUT", "FF", "BRAM18", "URAM", "DSP")
 STATS = {"method": "hand", "status": "optimal", "objective": 1.0, "bound": 1.0, "gap": 0.0}
 CAP = {"LUT": 0.7, "FF": 0.5, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9}
 FILL = {"LUT": 0.85, "FF": 0.85, "BRAM18": 1.0, "URAM": 1.0, "DSP": 1.0}
 CLOCK_MHZ = 200.0
-PADDING, WINDOW, FIRST, LAST = "FMPadding_rtl_0", "ConvolutionInputGenerator_rtl_0", "MVAU_hls_0", "MVAU_hls_1"
+ESTIMATES = {
+    "clock_mhz": CLOCK_MHZ,
+    "cycles": INTERVAL,
+    "fps": CLOCK_MHZ * 1e6 / INTERVAL,
+    "latency_us": LATENCY / CLOCK_MHZ,
+    "bottleneck": FIRST,
+}
+OPTIONS = {
+    "cap": CAP,
+    "fill": FILL,
+    "clock_mhz": CLOCK_MHZ,
+    "costs": "estimated",
+    "finn": "main",
+    "effort": "default",
+    "fps": None,
+    "granularity": "stage",
+    "objective": "throughput",
+}
 LAYOUTS = {
     "xcku5p": {"front": (Rectangle(5, 0, 59, 59), "SLR0"), "back": (Rectangle(60, 0, 101, 59), "SLR0")},
     "alveo-u250": {"front": (Rectangle(3, 0, 61, 59), "SLR0"), "back": (Rectangle(3, 240, 61, 299), "SLR1")},
 }
-
-
-def amounts(lut: int = 0, ff: int = 0, bram18: int = 0, uram: int = 0, dsp: int = 0) -> dict[str, int]:
-    return dict(zip(RESOURCES, (lut, ff, bram18, uram, dsp), strict=True))
-
-
-def add(*parts: dict[str, int]) -> dict[str, int]:
-    return {name: sum(part[name] for part in parts) for name in RESOURCES}
-
-
-def device(name: str) -> Device:
-    text = (REPOSITORY / "platforms" / "devices" / f"{name}.yaml").read_text(encoding="utf-8")
-    return Device(yaml.load(text, Loader=yaml.CSafeLoader))
-
-
-def ranges_of(sites: Sites) -> list[str]:
-    """Ranges that name exactly the sites, LAGUNA excepted: equal neighbouring columns share one."""
-    runs = [(kind, x, *run) for (kind, x), mask in sorted(sites.items()) for run in _runs(mask) if kind != "LAGUNA"]
-    merged: list[tuple[str, int, int, int, int]] = []
-    for kind, x, low, high in sorted(runs, key=lambda run: (run[0], run[2], run[3], run[1])):
-        if merged and merged[-1][0] == kind and merged[-1][2:] == (x - 1, low, high):
-            merged[-1] = (kind, merged[-1][1], x, low, high)
-        else:
-            merged.append((kind, x, x, low, high))
-    return [f"{kind}_X{left}Y{low}:{kind}_X{right}Y{high}" for kind, left, right, low, high in merged]
-
-
-def _runs(mask: int) -> list[tuple[int, int]]:
-    runs: list[tuple[int, int]] = []
-    for y in range(mask.bit_length()):
-        if mask >> y & 1:
-            runs[-1:] = [(runs[-1][0], y)] if runs and runs[-1][1] == y - 1 else [*runs[-1:], (y, y)]
-    return runs
-
-
-ENGINES = [
-    (PADDING, {"ImgDim": [6, 6], "Padding": [1, 1, 1, 1], "NumChannels": 4, "numInputVectors": 1}, 0, 4, 4),
-    (
-        WINDOW,
-        {
-            "IFMChannels": 4,
-            "IFMDim": [8, 8],
-            "OFMDim": [6, 6],
-            "ConvKernelDim": [3, 3],
-            "Stride": [1, 1],
-            "Dilation": [1, 1],
-            "depthwise": 0,
-            "inputDataType": "UINT4",
-        },
-        *(0, 4, 4),
-    ),
-    (FIRST, {"MW": 36, "MH": 8, "numInputVectors": [1, 6, 6], "noActivation": 0}, 2, 4, 4),
-    (LAST, {"MW": 8, "MH": 4, "numInputVectors": [1, 6, 6], "noActivation": 1}, 2, 4, 8),
-]
-"""Name, attributes, bits of weights, inputs and outputs."""
-
-WEIGHTS = {"mem_mode": "internal_decoupled", "ram_style": "block", "res_type": "lut"}
-FOLDING = {
-    PADDING: {"simd": 2, "cycles": 128, "resources": amounts(120, 90)},
-    WINDOW: {
-        "simd": 2,
-        "parallel_window": 0,
-        "ram_style": "distributed",
-        "cycles": 686,
-        "resources": amounts(400, 310),
-    },
-    FIRST: {"pe": 2, "simd": 6, **WEIGHTS, "cycles": 864, "resources": amounts(900, 800, 2)},
-    LAST: {"pe": 4, "simd": 4, **WEIGHTS, "cycles": 72, "resources": amounts(700, 650, 1)},
-}
-INTERVAL, LATENCY = 864, 128 + 686 + 864 + 72
-MODULES = {"front": [PADDING, WINDOW, FIRST], "back": [LAST]}
-
-STREAMS = [
-    ("in", "host:in0", PADDING, 8, 8, 72),
-    ("padded", PADDING, WINDOW, 8, 8, 128),
-    ("window", WINDOW, FIRST, 8, 24, 216),
-    ("hidden", FIRST, LAST, 8, 16, 72),
-    ("out", LAST, "host:out0", 32, 32, 36),
-]
-"""Name, source, target, their widths in bits, words a frame at the larger width."""
-
-
-def _module(engine: str) -> str:
-    return next(name for name, engines in MODULES.items() if engine in engines)
-
-
-def channel(name: str, source: str, target: str, widths: tuple[int, int], words: int) -> dict[str, Any]:
-    narrow = _module(source) if widths[0] < widths[1] else None
-    fifo = amounts(40, 30)
-    converter = amounts(25, 20) if narrow else amounts()
-    return {
-        "name": name,
-        "source": source,
-        "source_port": 0,
-        "target": target,
-        "target_port": 0,
-        "source_width_bits": widths[0],
-        "target_width_bits": widths[1],
-        "width_bits": max(widths),
-        "words_per_frame": words,
-        "converter": "StreamingDataWidthConverter_rtl" if narrow else None,
-        "converter_module": narrow,
-        "fifo_depth": 32,
-        "fifo_module": _module(target if source.startswith("host:") else source),
-        "crossing_registers": 0,
-        "link": None,
-        "resources": add(fifo, converter),
-        "fifo_resources": fifo,
-        "converter_resources": converter,
-        "crossing_resources": {},
-    }
 
 
 def tiny_plan(board_name: str) -> tuple[Plan, Files]:
@@ -157,17 +76,7 @@ def tiny_plan(board_name: str) -> tuple[Plan, Files]:
         "inputs": [],
         "trace": [],
         "warnings": [],
-        "options": {
-            "cap": CAP,
-            "fill": FILL,
-            "clock_mhz": CLOCK_MHZ,
-            "costs": "estimated",
-            "finn": "main",
-            "effort": "default",
-            "fps": None,
-            "granularity": "stage",
-            "objective": "throughput",
-        },
+        "options": OPTIONS,
         "platform": _platform(board),
         "networks": [{"name": "tiny", "operations": [], "engines": [_engine(*row) for row in ENGINES]}],
         "search": {"interval_cycles": INTERVAL, "bound_cycles": INTERVAL, "gap": 0.0, "ended_by": "proof"},
@@ -227,7 +136,7 @@ def _cross(channels: list[dict[str, Any]], slr_of: dict[str, str]) -> list[dict[
     crossings = []
     for entry in channels:
         ends = [
-            "SLR0" if entry[end].startswith("host:") else slr_of[_module(entry[end])] for end in ("source", "target")
+            "SLR0" if entry[end].startswith("host:") else slr_of[module_of(entry[end])] for end in ("source", "target")
         ]
         if ends[0] != ends[1]:
             flops = amounts(ff=entry["width_bits"] + 2)  # all widths here are whole bytes
@@ -281,13 +190,7 @@ def _phase(board: Board, channels: list[Any], crossings: list[Any], layout: dict
                 "stats": STATS,
             }
         },
-        "estimates": {
-            "clock_mhz": CLOCK_MHZ,
-            "cycles": INTERVAL,
-            "fps": CLOCK_MHZ * 1e6 / INTERVAL,
-            "latency_us": LATENCY / CLOCK_MHZ,
-            "bottleneck": FIRST,
-        },
+        "estimates": ESTIMATES,
     }
 
 
@@ -333,7 +236,7 @@ def _finn_files(slr_of: dict[str, str]) -> Files:
     for name, entry in FOLDING.items():
         chosen = {key: value for key, value in entry.items() if key not in ("cycles", "resources")}
         folding[name] = {FINN_NAMES.get(key, key): value for key, value in chosen.items()}
-        slr = int(slr_of[_module(name)][-1])
+        slr = int(slr_of[module_of(name)][-1])
         floorplan[name] = {"slr": slr, "partition_id": slr + 1, "device_id": 0, "mem_port": ""}
     return {"finn/folding_config.json": json.dumps(folding), "finn/floorplan.json": json.dumps(floorplan)}
 

@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floorflow.dataflow.model import Option
+from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InfeasibleError
 from floorflow.folding import (
-    EngineOptions,
     FoldingInfeasible,
     FoldingProblem,
     FoldingSolution,
+    fitting,
     fold_at_interval,
     shortest_interval,
 )
-from floorflow.folding.problem import fitting_options
 from floorflow.resources import Resources, scarcity, total
 
 SILICON = Resources(lut=1000, ff=2000, bram18=50, uram=0, dsp=20)
@@ -38,15 +38,16 @@ budgets = st.builds(Resources, *(st.integers(0, top) for top in (900, 1500, 60, 
 
 
 def problem_of(options: list[list[Option]], budget: Resources) -> FoldingProblem:
-    named = tuple(EngineOptions(f"e{i}", tuple(o)) for i, o in enumerate(options))
+    named = tuple(OptionGroup((f"e{i}",), tuple((o,) for o in row)) for i, row in enumerate(options))
     return FoldingProblem(named, budget, SILICON)
 
 
 def brute_force(problem: FoldingProblem, interval: int) -> float | None:
     costs = [
         scarcity(use, SILICON)
-        for pick in product(*(e.options for e in problem.engines))
-        if max(o.cycles for o in pick) <= interval and (use := total(o.resources for o in pick)).fits(problem.budget)
+        for pick in product(*(group.rows for group in problem.groups))
+        if max(o.cycles for row in pick for o in row) <= interval
+        and (use := total(o.resources for row in pick for o in row)).fits(problem.budget)
     ]
     return min(costs, default=None)
 
@@ -90,12 +91,21 @@ def test_infeasibility_by_combination_is_proven_too() -> None:
 
 
 def test_engine_that_fits_no_slot_is_proven_infeasible_by_name() -> None:
-    engine = EngineOptions("MVAU_hls_3", (option(4, 500, 0, 9), option(8, 90, 0, 9)))
+    engine = OptionGroup(("MVAU_hls_3",), ((option(4, 500, 0, 9),), (option(8, 90, 0, 9),)))
     limits = [("fpga0.SLR0", Resources(lut=100, bram18=8)), ("fpga0.SLR1", Resources(lut=80, bram18=6))]
     with pytest.raises(InfeasibleError, match=r"proven infeasible: engine MVAU_hls_3 .* 9 BRAM18, .*SLR0\) is 8"):
-        fitting_options(engine, limits)
+        fitting(engine, limits)
 
 
 def test_rate_above_the_widest_folding_is_proven_infeasible() -> None:
     with pytest.raises(InfeasibleError, match="needs 4 cycles a frame at its widest folding"):
-        fitting_options(EngineOptions("e", (option(4, 1),)), [("s", Resources(lut=10))], interval_cap=3)
+        fitting(OptionGroup(("e",), ((option(4, 1),),)), [("s", Resources(lut=10))], interval_cap=3)
+
+
+def test_tied_engines_are_folded_by_one_row() -> None:
+    rows = ((option(2, 10), option(9, 1)), (option(4, 5), option(4, 5)))
+    problem = FoldingProblem((OptionGroup(("window", "pool"), rows),), Resources(lut=100), SILICON)
+    assert problem.intervals() == (4, 9)
+    answer = fold_at_interval(problem, 4)
+    assert isinstance(answer, FoldingSolution)
+    assert [answer.options[name].cycles for name in ("window", "pool")] == [4, 4]

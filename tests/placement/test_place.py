@@ -14,12 +14,14 @@ from hypothesis import strategies as st
 from floorflow.errors import InputError
 from floorflow.placement import PlacementFailure, PlacementSolution, Wire, place
 from floorflow.placement.congestion import congestion_of
-from floorflow.resources import Resources, total
+from floorflow.resources import Resources
 from floorflow.target.geometry import Rect
 from tests.placement.small import assert_legal, brute_force, chain, device, slots
 
 BIG = device("CICDICCICBICCIC" * 8, 12)
-SMALL_DEMANDS = st.builds(Resources, st.integers(0, 130), st.just(0), st.integers(0, 2), st.just(0), st.integers(0, 2))
+SMALL_DEMANDS = st.builds(
+    Resources, st.integers(0, 130), st.just(0), st.integers(0, 2), st.just(0), st.integers(0, 2)
+)
 LAYOUTS = st.sampled_from(["CCC", "CDCB", "CICDIC", "CBCC"])
 
 
@@ -120,6 +122,17 @@ def test_a_keep_out_wall_is_respected():
     assert not any(rect.overlaps(wall) for rect in outcome.rectangles.values())
 
 
+def test_a_module_may_fill_all_that_keep_outs_leave():
+    die = device("CCCCD", 4)
+    walls = (Rect(0, 0, 1, 19), Rect(1, 0, 1, 9))
+    outcome = place(chain(die, [Resources(lut=2 * 20 * 8)], keep_outs=walls))
+    assert isinstance(outcome, PlacementSolution), outcome
+    assert outcome.rectangles["m0"] == Rect(2, 0, 3, 19)
+    too_much = place(chain(die, [Resources(lut=2 * 20 * 8), Resources(lut=1)], keep_outs=walls))
+    assert isinstance(too_much, PlacementFailure)
+    assert too_much.proven
+
+
 def test_a_module_larger_than_its_slot_is_proven_infeasible():
     outcome = place(chain(BIG, shares(BIG, [1.1])))
     assert isinstance(outcome, PlacementFailure)
@@ -157,8 +170,9 @@ def test_two_halves_that_do_not_fit_beside_each_other_fail_without_false_proof()
     assert brute_force(problem) is None
 
 
-def test_no_modules_give_an_empty_placement():
-    outcome = place(chain(BIG, []))
+@pytest.mark.parametrize("max_aspect", [3.0, None])
+def test_no_modules_give_an_empty_placement(max_aspect):
+    outcome = place(chain(BIG, [], max_aspect=max_aspect))
     assert isinstance(outcome, PlacementSolution)
     assert (outcome.rectangles, outcome.hpwl, outcome.stats.status) == ({}, 0.0, "optimal")
 
@@ -191,14 +205,27 @@ def test_an_unknown_method_is_named():
         place(chain(BIG, []), method="magic")
 
 
-def test_demand_and_supply_are_told_apart_by_the_seed_only(capsys):
+def test_equal_seeds_give_equal_answers(record_property):
     problem = chain(BIG, shares(BIG, [0.07] * 10), effort="default")
-    assert total(module.demand for module in problem.modules).lut > 0
     start = time.perf_counter()
     first = place(problem, seed=3)
-    with capsys.disabled():
-        print(f"\n10 modules in {time.perf_counter() - start:.2f} s, gap {first.stats.gap:.2f}")
+    record_property("seconds", round(time.perf_counter() - start, 2))
     assert place(problem, seed=3) == first
+
+
+def test_more_effort_is_legal_and_no_worse():
+    problem = chain(BIG, shares(BIG, [0.2, 0.1, 0.15]))
+    fast, best = place(problem), place(replace(problem, effort="best"))
+    assert_legal(problem, best)
+    assert best.hpwl <= fast.hpwl
+
+
+def test_wires_both_ways_and_repeated_ones_add_up():
+    problem = chain(BIG, shares(BIG, [0.1] * 3))
+    twice = replace(problem, wires=(*problem.wires, Wire("m1", "m0", 8), Wire("m0", "m0", 8)))
+    outcome = place(twice)
+    assert_legal(twice, outcome)
+    assert outcome.stats.bound > place(problem).stats.bound
 
 
 SCRIPT = """

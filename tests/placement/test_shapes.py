@@ -18,13 +18,17 @@ from floorflow.resources import Resources
 from floorflow.target.geometry import Rect
 from tests.placement.small import chain, device, legal_rectangles
 
-DEMANDS = st.builds(Resources, st.integers(0, 300), st.just(0), st.integers(0, 6), st.just(0), st.integers(0, 6))
+DEMANDS = st.builds(
+    Resources, st.integers(0, 300), st.just(0), st.integers(0, 6), st.just(0), st.integers(0, 6)
+)
 LAYOUTS = st.sampled_from(["CCCCC", "CDCBC", "CICDIC", "CICBICCICDI", "ICDICBCI"])
 
 
 @settings(max_examples=60, deadline=None)
 @given(LAYOUTS, st.integers(1, 4), DEMANDS, st.sampled_from([0.5, 0.85, 1.0]), st.booleans())
-def test_all_legal_rectangles_are_enumerated_and_each_contains_a_candidate(layout, steps, demand, fill, blocked):
+def test_all_legal_rectangles_are_enumerated_and_each_contains_a_candidate(
+    layout, steps, demand, fill, blocked
+):
     keep_outs = (Rect(1, 0, 1, 4),) if blocked else ()
     problem = chain(device(layout, steps), [demand], keep_outs=keep_outs, fill={"LUT": fill})
     legal = legal_rectangles(problem, problem.modules[0])
@@ -67,19 +71,18 @@ def test_finely_divided_slots_are_thinned_out_but_keep_every_low_rectangle_and_t
     assert full.complete
     assert not thin.complete
     assert len(full.spans) == 84 * 85 // 2
-    assert len(thin.spans) < 1000
+    assert len(thin.spans) < 1200
     assert [0, 419] in thin.spans.tolist()
     assert sum(1 for bottom, top in thin.spans if top - bottom == 4) == 84
 
 
-def test_a_slot_as_large_as_a_real_one_takes_milliseconds_a_module(capsys):
+def test_a_slot_as_large_as_a_real_one_takes_milliseconds_a_module(record_property):
     die = device("CICDICCICBICCICCIC" * 24, 16)
     grid = slot_grid(die, chain(die, []).slots[0])
     start = time.perf_counter()
     rects = candidate_rectangles(grid, needed_supply(Resources(20000, 0, 20, 0, 50), {"LUT": 0.85}))
     elapsed_ms = 1e3 * (time.perf_counter() - start)
-    with capsys.disabled():
-        print(f"\n{len(rects)} candidates in {elapsed_ms:.1f} ms")
+    record_property("candidates_ms", round(elapsed_ms, 1))
     assert len(rects) > 1000
     assert elapsed_ms < 2000
 

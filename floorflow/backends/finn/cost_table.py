@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from floorflow.backends.finn.converter import converter_kind, converter_resources
 from floorflow.backends.finn.fifo import fifo_resources
-from floorflow.backends.finn.kinds.kind import CostModel
-from floorflow.backends.finn.options import options
-from floorflow.dataflow.model import Engine, Option
+from floorflow.backends.finn.groups import option_groups
+from floorflow.backends.finn.kinds.kind import Choice, CostModel
+from floorflow.dataflow.model import Dataflow
+from floorflow.dataflow.options import OptionGroup
 from floorflow.resources import Resources
 from floorflow.technology import Technology
 
@@ -21,9 +22,9 @@ class CostTable:
     model: CostModel = "estimated"
     allow_runtime_weights: bool = True
 
-    def options(self, engine: Engine) -> tuple[Option, ...]:
-        """Return the engine's undominated legal foldings."""
-        return options(engine, self.technology, self.model, self.allow_runtime_weights)
+    def groups(self, dataflow: Dataflow) -> tuple[OptionGroup, ...]:
+        """Return every engine's undominated legal foldings; engines whose foldings are tied share a group."""
+        return option_groups(dataflow, Choice(self.technology, self.model, self.allow_runtime_weights))
 
     def fifo_resources(self, width_bits: int, depth_words: int) -> Resources:
         """Price one FIFO."""

@@ -179,9 +179,11 @@ def _streams(window: Window, wire: Wire) -> bool:
 
 
 def _streaming_max_pool(lowering: Lowering, operation: Operation, wire: Wire, window: Window) -> Wire:
+    # FINN's one-dimensional pool runs along the second axis.
+    turned = window.image[1] == window.kernel[1] == 1
     attributes: Attributes = {
-        "ImgDim": window.image,
-        "PoolDim": window.kernel,
+        "ImgDim": window.image[::-1] if turned else window.image,
+        "PoolDim": window.kernel[::-1] if turned else window.kernel,
         "NumChannels": wire.shape[-1],
         "CeilMode": operation.integer("ceil_mode"),
         "dataType": wire.datatype.name,

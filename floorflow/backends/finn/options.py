@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -16,8 +17,43 @@ from floorflow.technology import Technology
 _Items = tuple[tuple[str, AttributeValue], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Port:
+    """What a stream demands of the folding at one of its ends: words must divide its last dimension.
+
+    FINN's width converters reshape the producer's tensor along that dimension only (InsertDWC; FINN issue 1042), so
+    that after a flatten a matrix unit may not take words that span pixels.
+    """
+
+    element_bits: int
+    last_dimension: int
+
+    def takes(self, width_bits: int) -> bool:
+        """Whether words of that width can be converted to and from any other legal width."""
+        elements, rest = divmod(width_bits, self.element_bits)
+        return rest == 0 and self.last_dimension % elements == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The input and output ports of an engine that streams end at; none: any width is legal."""
+
+    inputs: tuple[Port, ...] = ()
+    outputs: tuple[Port, ...] = ()
+
+    def take(self, option: Option) -> bool:
+        """Whether every port takes the option's words."""
+        pairs = [*zip(self.inputs, option.input_widths_bits, strict=False)]
+        pairs += zip(self.outputs, option.output_widths_bits, strict=False)
+        return all(port.takes(width) for port, width in pairs)
+
+
 def options(
-    engine: Engine, technology: Technology, model: CostModel, allow_runtime_weights: bool = True
+    engine: Engine,
+    technology: Technology,
+    model: CostModel,
+    allow_runtime_weights: bool = True,
+    ports: Ports = Ports(),
 ) -> tuple[Option, ...]:
     """Return the engine's undominated legal foldings, by cycles, then resources.
 
@@ -33,9 +69,15 @@ def options(
         If no folding is legal.
 
     """
-    items = tuple(sorted((name, _frozen(value)) for name, value in engine.attributes.items()))
+    choice = Choice(technology, model, allow_runtime_weights)
+    all_options(engine, choice, ports)
+    return _cached_front(engine.kind, _items(engine), choice, ports)
+
+
+def all_options(engine: Engine, choice: Choice, ports: Ports) -> tuple[Option, ...]:
+    """Return every legal folding, dominated ones included; raises as `options`."""
     try:
-        found = _cached_options(engine.kind, items, Choice(technology, model, allow_runtime_weights))
+        found = tuple(o for o in _cached_options(engine.kind, _items(engine), choice) if ports.take(o))
     except InputError as error:
         raise InputError(f"engine {engine.name}: {error}", hint=error.hint) from error
     if not found:
@@ -47,13 +89,22 @@ def options(
     return found
 
 
+def _items(engine: Engine) -> _Items:
+    return tuple(sorted((name, _frozen(value)) for name, value in engine.attributes.items()))
+
+
 def _frozen(value: AttributeValue) -> AttributeValue:
     return tuple(value) if isinstance(value, list) else value
 
 
 @lru_cache(maxsize=4096)
 def _cached_options(op_type: str, items: _Items, choice: Choice) -> tuple[Option, ...]:
-    return undominated(legal_options(kind_of(op_type), dict(items), choice))
+    return tuple(legal_options(kind_of(op_type), dict(items), choice))
+
+
+@lru_cache(maxsize=4096)
+def _cached_front(op_type: str, items: _Items, choice: Choice, ports: Ports) -> tuple[Option, ...]:
+    return undominated(o for o in _cached_options(op_type, items, choice) if ports.take(o))
 
 
 def legal_options(kind: EngineKind, attributes: Attributes, choice: Choice) -> Iterator[Option]:

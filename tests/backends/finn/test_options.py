@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from floorflow.backends.finn import CostTable, estimate, options
+from floorflow.backends.finn import estimate, options
 from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, CostModel
 from floorflow.backends.finn.registry import kind_of
 from floorflow.dataflow.model import Engine, Option
@@ -214,7 +214,7 @@ def test_a_max_pool_in_two_dimensions_takes_all_channels() -> None:
 
 def test_equal_engines_share_their_options() -> None:
     renamed = replace(ENGINES[0], name="other")
-    assert CostTable(ALVEO).options(renamed) is CostTable(ALVEO).options(ENGINES[0])
+    assert options(renamed, ALVEO, "estimated") is options(ENGINES[0], ALVEO, "estimated")
 
 
 def test_an_engine_without_legal_folding_is_proven_infeasible() -> None:

@@ -1,0 +1,99 @@
+"""First layouts for the search: several orders and corners, shelves, and repair of what is incomplete."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from floorflow.placement.effort import Limits
+from floorflow.placement.packing import MAX_SHELVES, bands_of, make_room, shelves
+from floorflow.placement.problem import PlacementProblem
+from floorflow.placement.search import Field, Layout, Shapes, construct, twice_hpwl, wire_bits
+from floorflow.placement.shapes import BoolArray, IntArray, compact, sides_of
+
+
+def find_starts(
+    problem: PlacementProblem, rects: Sequence[IntArray], limits: Limits, rng: np.random.Generator
+) -> tuple[Field, list[Layout]]:
+    """Return what to search on, and layouts, best first: all complete, or none where nothing was found.
+
+    ``rects`` are each module's narrowest rectangles. Shapes are freed slot by slot, where modules found no room.
+    """
+    bits, rivals = wire_bits(problem), _rivals(problem)
+    aspects = [None] if problem.max_aspect is None else [problem.max_aspect, 2 * problem.max_aspect, None]
+    level = dict.fromkeys((module.slot for module in problem.modules), 0)
+    while True:
+        allowed = [aspects[level[module.slot]] for module in problem.modules]
+        shapes = (Shapes.of(compact(*pair)) for pair in zip(rects, allowed, strict=True))
+        field = Field(tuple(shapes), bits, rivals)
+        starts = _attempts(problem, field, limits, rng)
+        short = {
+            module.slot
+            for module, placed in zip(problem.modules, starts[0].placed, strict=True)
+            if not placed
+        }
+        tight = sorted(slot for slot in short if level[slot] + 1 < len(aspects))
+        if not tight:
+            return field, starts
+        level.update({slot: level[slot] + 1 for slot in tight})
+
+
+def _rivals(problem: PlacementProblem) -> BoolArray:
+    """Return, (n, n), which pairs of different modules could overlap."""
+    regions = [problem.slot_of[module.slot].region for module in problem.modules]
+    meets = np.array([[a.overlaps(b) for b in regions] for a in regions], dtype=np.bool_)
+    others: BoolArray = meets & ~np.eye(len(regions), dtype=np.bool_)
+    return others
+
+
+def _attempts(
+    problem: PlacementProblem, field: Field, limits: Limits, rng: np.random.Generator
+) -> list[Layout]:
+    """Return the complete layouts, best first; if there is none, the incomplete ones."""
+    orders = _orders(field)
+    layouts = [construct(field, order, anchor) for order in orders for anchor in _anchors(problem)]
+    for count in range(1, MAX_SHELVES + 1):
+        bands = [
+            band
+            for slot in problem.slots
+            for band in bands_of(slot.region.bottom, slot.region.top, problem.device.row_step, count)
+        ]
+        layouts += [shelves(field, order, bands) for order in orders]
+    partial = [layout for layout in layouts if not layout.complete]
+    # The shortest wires among those that miss little: repair is quick, and seldom fails from there.
+    partial.sort(
+        key=lambda layout: (int((~layout.placed).sum()) > field.count // 10, _merit(field, layout)[::-1])
+    )
+    layouts += [
+        make_room(field, layout, limits.repair_rounds, rng) for layout in partial[: limits.repaired_starts]
+    ]
+    whole = {layout.boxes.tobytes(): layout for layout in layouts if layout.complete}
+    return sorted(whole.values() or layouts, key=lambda layout: _merit(field, layout))
+
+
+def _merit(field: Field, layout: Layout) -> tuple[int, int]:
+    """Order layouts: unplaced area first, then wirelength."""
+    missing = sum(int(field.shapes[module].area.min()) for module in np.flatnonzero(~layout.placed))
+    return missing, twice_hpwl(layout, field.bits)
+
+
+def _orders(field: Field) -> list[list[int]]:
+    """Return module orders: as given (dataflow), by strongest tie to those before, largest first."""
+    given = list(range(field.count))
+    largest = sorted(given, key=lambda module: -int(field.shapes[module].area.min()))
+    tied: list[int] = []
+    waiting = given.copy()
+    while waiting:
+        tie = field.bits[np.ix_(waiting, tied)].sum(axis=1) if tied else np.zeros(len(waiting))
+        tied.append(waiting.pop(int(np.argmax(tie))))
+    return [list(order) for order in dict.fromkeys(map(tuple, (given, tied, largest)))]
+
+
+def _anchors(problem: PlacementProblem) -> list[tuple[int, int]]:
+    """Return twice the corners and the centre of what the slots cover."""
+    regions = sides_of(slot.region for slot in problem.slots)
+    left, bottom = regions[:, :2].min(axis=0).tolist()
+    right, top = regions[:, 2:].max(axis=0).tolist()
+    corners = [(2 * x, 2 * y) for x in (left, right) for y in (bottom, top)]
+    return [*corners, (left + right, bottom + top)]
