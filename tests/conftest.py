@@ -1,8 +1,7 @@
-"""Plans that several tests look at, made once a session, and the rule on missing tools."""
+"""Plans that several tests look at, made once a session."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -14,13 +13,6 @@ from floorflow.request import Request
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 CNV = EXAMPLES / "cnv_2w2a.onnx"
 TFC = EXAMPLES / "tfc_1w1a.onnx"
-
-
-def missing_tool(reason: str) -> None:
-    """Skip with the reason, or fail where the gate says that every tool is there."""
-    if os.environ.get("FLOORFLOW_TOOLS_REQUIRED"):
-        pytest.fail(f"a tool is missing: {reason}")
-    pytest.skip(reason)
 
 
 def make_plan(out: Path, request: Request) -> Path:

@@ -21,7 +21,7 @@ from floorflow.target import known_platforms, load_platform
 from tests.check.mutants import MUTANTS, Mutant, NotApplicable
 from tests.conftest import CNV, TFC, make_plan
 from tests.random_models import random_chain
-from tests.vivado_model import run_outputs
+from tests.tools import need_tcl
 
 ROOT = Path(__file__).resolve().parent.parent
 RANDOM_PLANS = 100
@@ -79,6 +79,9 @@ def expected_pblocks(plan: Plan, fpga: str) -> dict[str, tuple[list[str], int]]:
 
 @pytest.mark.parametrize("board", ["cnv_on_u250", "cnv_on_pynq"])
 def test_a_strict_vivado_records_the_planned_pblocks(board: str, request: pytest.FixtureRequest) -> None:
+    need_tcl()
+    from tests.vivado_model import run_outputs
+
     out = request.getfixturevalue(board)
     plan = read_plan(out / "plan.json")
     fpga = plan.platform.fpgas[0]

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("tkinter", reason="the model of Vivado needs Python's tkinter for its Tcl interpreter")
+from tests.tools import need_tcl
 
-from tests.vivado_model import VivadoError, VivadoModel, run_outputs
-from tests.vivado_model.sites import load_sites
+need_tcl()
+
+from tests.vivado_model import VivadoError, VivadoModel, run_outputs  # noqa: E402  (needs tkinter)
+from tests.vivado_model.sites import load_sites  # noqa: E402
 
 DEVICES = Path(__file__).parents[1] / "platforms" / "devices"
 KU5P = DEVICES / "xcku5p.yaml"

@@ -91,7 +91,8 @@ def fitting(
         If none does: the engine, its scarcest resource, need and limit are named.
 
     """
-    fast = [row for row, cycles in zip(group.rows, group.cycles, strict=True) if cycles <= (interval_cap or cycles)]
+    pairs = zip(group.rows, group.cycles, strict=True)
+    fast = [row for row, cycles in pairs if interval_cap is None or cycles <= interval_cap]
     if not fast:
         quickest = f"{group.cycles.min():,} cycles a frame at its widest folding"
         raise InfeasibleError(

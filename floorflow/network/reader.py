@@ -50,6 +50,11 @@ def read(path: str | Path) -> Network:
     operations = [operation for node in nodes if (operation := _operation(node, facts, live))]
     outputs = tuple(facts.resolve(name) for name in source.outputs)
     inputs = tuple(value.name for value in source.inputs if value.name in live)
+    if not inputs or not operations:
+        raise InputError(
+            f"{source.path}: no layer leads from the network's inputs to its outputs",
+            hint="Open the file in a viewer such as Netron: the graph is broken, or all of it is constant.",
+        )
     notes += _input_notes(inputs, operations, facts)
     return Network(source.name, inputs, outputs, tuple(operations), _tensors(inputs, operations, facts), notes)
 

@@ -22,9 +22,7 @@ METHODS: Mapping[str, Method] = {"auto": place_auto}
 """Placement methods by name: a problem and a seed in, an outcome out."""
 
 
-def place(
-    problem: PlacementProblem, method: str = "auto", seed: int = 0
-) -> PlacementSolution | PlacementFailure:
+def place(problem: PlacementProblem, method: str = "auto", seed: int = 0) -> PlacementSolution | PlacementFailure:
     """Place the modules of one FPGA; equal problem, method and seed give an equal answer.
 
     Raises

@@ -5,7 +5,7 @@
 3. Several starts: modules one by one in several orders, shelves, and repair of incomplete layouts.
 4. The best starts are improved by a large-neighbourhood search; effort ``best`` adds CP-SAT over the rectangles near
    the incumbent. Where all legal rectangles are few and shapes are not limited, CP-SAT sees every one and its bound
-   counts. Else the bound is that of `bound`: it allows slivers too, so the gap holds the price of compact shapes.
+   counts. Else the bound is that of `bound`, over all rectangles of the aspects that the search was allowed.
 """
 
 from __future__ import annotations
@@ -51,16 +51,14 @@ def place_auto(problem: PlacementProblem, seed: int) -> PlacementSolution | Plac
     ground = _survey(problem)
     if isinstance(ground, PlacementFailure):
         return ground
-    bound = wire_bound(problem, [extent_of(*pair) for pair in zip(ground.grids, ground.needs, strict=True)])
     rng = np.random.default_rng(seed)
     complete = _every_rectangle(ground)
-    field, starts = find_starts(problem, ground.rects, ground.limits, rng)
+    field, starts, aspects = find_starts(problem, ground.rects, ground.limits, rng)
+    bound = _bound(ground, aspects)
     best = _improve_best(field, starts, ground.limits, rng) if starts[0].complete else None
-    method = "auto"
+    method = _method(aspects)
     if complete is not None:
-        answer = solve_exactly(
-            complete, field.bits, best, max(ground.limits.polish_work, COMPLETE_WORK), seed
-        )
+        answer = solve_exactly(complete, field.bits, best, max(ground.limits.polish_work, COMPLETE_WORK), seed)
         if answer.infeasible:
             return _failure(problem, starts[0], proven=True)
         best, method = answer.layout or best, "auto, complete CP-SAT"
@@ -70,6 +68,27 @@ def place_auto(problem: PlacementProblem, seed: int) -> PlacementSolution | Plac
     if best is None:
         return _failure(problem, starts[0], proven=False)
     return _solution(problem, best, bound, method)
+
+
+def _bound(ground: Ground, aspects: Sequence[float | None]) -> float:
+    """Bound the wirelength over every legal rectangle of the allowed aspects."""
+    problem = ground.problem
+    grids = {
+        name: slot_grid(problem.device, problem.slot_of[name], every_span=True)
+        for name in sorted({module.slot for module in problem.modules})
+    }
+    triples = zip(problem.modules, ground.needs, aspects, strict=True)
+    return wire_bound(problem, [extent_of(grids[module.slot], need, aspect) for module, need, aspect in triples])
+
+
+def _method(aspects: Sequence[float | None]) -> str:
+    """Name the method with the shape rule that the bound assumes."""
+    limits = [aspect for aspect in aspects if aspect is not None]
+    if not limits:
+        return "auto"
+    exempt = len(aspects) - len(limits)
+    free = f", {exempt} of {len(aspects)} modules free" if exempt else ""
+    return f"auto, pblocks within {max(limits):g}:1{free}"
 
 
 def _survey(problem: PlacementProblem) -> Ground | PlacementFailure:
@@ -131,9 +150,7 @@ def _polish(field: Field, best: Layout, limits: Limits, seed: int) -> Layout:
 
 
 def _solution(problem: PlacementProblem, layout: Layout, bound: float, method: str) -> PlacementSolution:
-    rectangles = {
-        module.name: Rect(*map(int, box)) for module, box in zip(problem.modules, layout.boxes, strict=True)
-    }
+    rectangles = {module.name: Rect(*map(int, box)) for module, box in zip(problem.modules, layout.boxes, strict=True)}
     hpwl = hpwl_of(rectangles, problem.wires)
     status: Status = "optimal" if hpwl <= bound else "feasible"
     congestion = congestion_of(problem.device, rectangles, problem.wires)

@@ -1,8 +1,9 @@
 """What can be proven without a search: lower bounds of the wirelength, and that nothing fits.
 
-Both hold for every legal rectangle, of any shape. A module's rectangle is at least as wide as the narrowest that
-takes all rows of the slot, and at least as high as the lowest that takes all columns. Two rectangles that do not
-overlap lie apart in columns or in rows, so their centres are at least half the sum of their sides apart there.
+Bounds hold for every legal rectangle of the aspect that is allowed, whether a search looked at it or not. A module's
+rectangle is at least as wide as the narrowest of any span of rows, and at least as high as the lowest that holds it.
+Two rectangles that do not overlap lie apart in columns or in rows, so their centres are at least half the sum of
+their sides apart there.
 """
 
 from __future__ import annotations
@@ -30,19 +31,34 @@ class Extent:
     y2: tuple[int, int]
 
 
-def extent_of(grid: SlotGrid, need: IntArray) -> Extent:
-    """Return the least sizes and centre range; the grid must have room for the module when keep-outs are ignored."""
-    spans, lefts, rights = grid.spans, grid.lefts, grid.rights
-    tallest = int(np.argmax(spans[:, 1] - spans[:, 0]))
-    index = narrowest(grid, need)[tallest]
-    fits = index < len(rights)
-    columns = int((rights[index[fits]] - lefts[fits]).min()) + 1
-    enough = (grid.full_width >= need).all(axis=1)
-    rows = int((grid.every_span[enough, 1] - grid.every_span[enough, 0]).min()) + 1
-    low, high = int(spans[:, 0].min()), int(spans[:, 1].max())
+def extent_of(grid: SlotGrid, need: IntArray, max_aspect: float | None) -> Extent:
+    """Return the least sizes and centre range of rectangles of at most that aspect (None: of any shape).
+
+    ``grid`` must hold every legal span and have room for the module when keep-outs are ignored.
+    """
+    rows = grid.spans[:, 1] - grid.spans[:, 0] + 1
+    columns = _least_columns(grid, need)
+    allowed = columns < np.iinfo(np.int64).max
+    if max_aspect is not None:
+        # A span that is too high for its narrowest rectangle takes a wider one; one too low takes none at all.
+        columns = np.maximum(columns, np.ceil(rows / max_aspect).astype(np.int64))
+        allowed &= columns <= max_aspect * rows
+    least_columns, least_rows = int(columns[allowed].min()), int(rows[allowed].min())
+    low, high = int(grid.spans[:, 0].min()), int(grid.spans[:, 1].max())
+    left, right = int(grid.lefts[0]), int(grid.rights[-1])
     return Extent(
-        columns, rows, _centre_range(int(lefts[0]), int(rights[-1]), columns), _centre_range(low, high, rows)
+        least_columns, least_rows, _centre_range(left, right, least_columns), _centre_range(low, high, least_rows)
     )
+
+
+def _least_columns(grid: SlotGrid, need: IntArray) -> IntArray:
+    """Return, (n_span,), the columns of each span's narrowest rectangle; the largest integer where there is none."""
+    index = narrowest(grid, need)
+    fits = index < len(grid.rights)
+    rights = grid.rights[np.minimum(index, len(grid.rights) - 1)]
+    columns = np.where(fits, rights - grid.lefts + 1, np.iinfo(np.int64).max)
+    least: IntArray = columns.min(axis=1)
+    return least
 
 
 def wire_bound(problem: PlacementProblem, extents: Sequence[Extent]) -> float:
@@ -63,9 +79,7 @@ def needs_of(problem: PlacementProblem) -> list[IntArray]:
 def overfull(problem: PlacementProblem, slot: Slot, modules: Sequence[PlacedModule]) -> str | None:
     """Say which resource the modules need more of than all rectangles in the slot can hold together, if any."""
     supply = _supply_outside(problem.device, slot)
-    need = sum(
-        (needed_supply(module.demand, problem.fill) for module in modules), np.zeros(5, dtype=np.int64)
-    )
+    need = sum((needed_supply(module.demand, problem.fill) for module in modules), np.zeros(5, dtype=np.int64))
     for name, have, wanted in zip(RESOURCE_NAMES, supply, need, strict=True):
         if wanted > have:
             return f"rectangles in {slot.name} hold at most {have} {name}, its modules need {wanted} at the given fill"
@@ -74,9 +88,7 @@ def overfull(problem: PlacementProblem, slot: Slot, modules: Sequence[PlacedModu
 
 def fits_nowhere(problem: PlacementProblem, slot: Slot, module: PlacedModule, need: IntArray) -> str:
     """Say why a module without any legal rectangle in its slot cannot be placed."""
-    have: Mapping[str, int] = dict(
-        zip(RESOURCE_NAMES, map(int, _supply_outside(problem.device, slot)), strict=True)
-    )
+    have: Mapping[str, int] = dict(zip(RESOURCE_NAMES, map(int, _supply_outside(problem.device, slot)), strict=True))
     wanted = {name: int(amount) for name, amount in zip(RESOURCE_NAMES, need, strict=True) if amount}
     parts = ", ".join(f"{amount} {name} (the slot has {have[name]})" for name, amount in wanted.items())
     return f"no rectangle in {slot.name}, clear of keep-outs, holds what '{module.name}' needs alone: {parts}"
@@ -106,9 +118,7 @@ def _cells(rects: IntArray) -> IntArray:
         (left, bottom, right - 1, top - 1)
         for left, right in itertools.pairwise(x)
         for bottom, top in itertools.pairwise(y)
-        if (
-            (rects[:, 0] <= left) & (left <= rects[:, 2]) & (rects[:, 1] <= bottom) & (bottom <= rects[:, 3])
-        ).any()
+        if ((rects[:, 0] <= left) & (left <= rects[:, 2]) & (rects[:, 1] <= bottom) & (bottom <= rects[:, 3])).any()
     ]
     return np.array(cells, dtype=np.int64).reshape(-1, 4)
 

@@ -21,9 +21,7 @@ TILE_ROWS = 30
 
 def congestion_of(device: Device, rectangles: Mapping[str, Rect], wires: Sequence[Wire]) -> dict[str, float]:
     """Return ``max`` and ``mean`` over the device's tiles, in bits of wires over a tile."""
-    tiles = np.zeros(
-        (-(-device.column_count // TILE_COLUMNS), -(-device.row_count // TILE_ROWS)), dtype=np.int64
-    )
+    tiles = np.zeros((-(-device.column_count // TILE_COLUMNS), -(-device.row_count // TILE_ROWS)), dtype=np.int64)
     for wire in wires:
         columns, rows = _tile_span(rectangles[wire.source], rectangles[wire.target])
         tiles[columns, rows] += wire.width_bits

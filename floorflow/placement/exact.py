@@ -54,9 +54,7 @@ def solve_exactly(
     status = solver.solve(model)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return ExactAnswer(None, solver.best_objective_bound, status == cp_model.INFEASIBLE)
-    boxes = np.array(
-        [[solver.value(side) for side in rectangle.sides] for rectangle in sides], dtype=np.int64
-    )
+    boxes = np.array([[solver.value(side) for side in rectangle.sides] for rectangle in sides], dtype=np.int64)
     layout = Layout(boxes.reshape(-1, 4), np.ones(len(sides), dtype=np.bool_))
     return ExactAnswer(layout, solver.best_objective_bound, infeasible=False)
 
@@ -80,10 +78,7 @@ def _add_rectangle(model: cp_model.CpModel, index: int, rects: IntArray) -> _Rec
     choice = tuple(model.new_bool_var(f"choice[{index},{row}]") for row in range(len(rects)))
     model.add_exactly_one(choice)
     for side, variable in enumerate(sides):
-        model.add(
-            sum(int(value) * literal for value, literal in zip(rects[:, side], choice, strict=True))
-            == variable
-        )
+        model.add(sum(int(value) * literal for value, literal in zip(rects[:, side], choice, strict=True)) == variable)
     across = _add_interval(model, sides[LEFT], sides[RIGHT], f"across[{index}]")
     up = _add_interval(model, sides[BOTTOM], sides[TOP], f"up[{index}]")
     return _Rectangle(sides, choice, across, up)
@@ -98,9 +93,7 @@ def _add_interval(
     return model.new_interval_var(low, size, high + 1, name)
 
 
-def _wire_terms(
-    model: cp_model.CpModel, sides: Sequence[_Rectangle], bits: IntArray
-) -> list[cp_model.LinearExpr]:
+def _wire_terms(model: cp_model.CpModel, sides: Sequence[_Rectangle], bits: IntArray) -> list[cp_model.LinearExpr]:
     """Return bits times twice the centre distance of each pair with wires between them."""
     terms = []
     for a, b in np.argwhere(np.triu(bits, 1) > 0).tolist():

@@ -65,9 +65,7 @@ def make_room(field: Field, start: Layout, rounds: int, rng: np.random.Generator
     return best
 
 
-def _free_among(
-    field: Field, layout: Layout, module: int, subset: IntArray, key: IntArray
-) -> IntArray | None:
+def _free_among(field: Field, layout: Layout, module: int, subset: IntArray, key: IntArray) -> IntArray | None:
     shapes = field.shapes[module]
     rivals = layout.boxes[field.rivals[module] & layout.placed]
     free = np.flatnonzero(~meets_any(shapes.sides[:, subset], rivals))

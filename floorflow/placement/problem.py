@@ -69,9 +69,7 @@ class PlacementProblem:
             _require_known("source of a wire", wire.source, self.index_of)
             _require_known("target of a wire", wire.target, self.index_of)
             if wire.width_bits < 0:
-                raise InputError(
-                    f"wire {wire.source} -> {wire.target}: width_bits is {wire.width_bits}, expected >= 0"
-                )
+                raise InputError(f"wire {wire.source} -> {wire.target}: width_bits is {wire.width_bits}, expected >= 0")
         for name, share in self.fill.items():
             _require_known("resource of fill", name, RESOURCE_NAMES)
             if not 0 < share <= 1:
@@ -96,7 +94,8 @@ class PlacementSolution:
     """A legal rectangle for every module.
 
     ``hpwl`` is the sum over wires of width_bits * (|dx| + |dy|) between centres, in bit columns and bit rows.
-    ``stats.bound`` holds for every legal rectangle, not only for those that were tried. ``congestion`` has ``max``
+    ``stats.bound`` holds for every legal rectangle of the aspects that ``stats.method`` names, not only for those that
+    were tried. ``congestion`` has ``max``
     and ``mean``: bits of wires whose bounding box covers a tile (see `congestion.congestion_of`).
     """
 
@@ -120,11 +119,7 @@ class PlacementFailure:
 def hpwl_of(rectangles: Mapping[str, Rect], wires: Sequence[Wire]) -> float:
     """Return the sum over wires of width_bits * (|dx| + |dy|) between rectangle centres."""
     return (
-        sum(
-            wire.width_bits * _twice_distance(rectangles[wire.source], rectangles[wire.target])
-            for wire in wires
-        )
-        / 2
+        sum(wire.width_bits * _twice_distance(rectangles[wire.source], rectangles[wire.target]) for wire in wires) / 2
     )
 
 

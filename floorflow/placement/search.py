@@ -43,9 +43,7 @@ class Shapes:
     def of(cls, rects: IntArray) -> Shapes:
         """Compute sides, centres and areas."""
         sides = np.ascontiguousarray(rects.T, dtype=np.int16)
-        return cls(
-            rects, sides, rects[:, LEFT] + rects[:, RIGHT], rects[:, BOTTOM] + rects[:, TOP], area_of(rects)
-        )
+        return cls(rects, sides, rects[:, LEFT] + rects[:, RIGHT], rects[:, BOTTOM] + rects[:, TOP], area_of(rects))
 
 
 @dataclass(frozen=True)

@@ -134,11 +134,16 @@ def compact(rects: IntArray, max_aspect: float | None) -> IntArray:
     """Keep the rectangles of at most that aspect; where there is none, those of the least aspect that there is."""
     if max_aspect is None or not len(rects):
         return rects
-    columns = rects[:, RIGHT] - rects[:, LEFT] + 1
-    rows = rects[:, TOP] - rects[:, BOTTOM] + 1
-    aspect = np.maximum(columns / rows, rows / columns)
+    aspect = aspect_of(rects)
     least = float(aspect.min())
     return rects[aspect <= (max_aspect if least <= max_aspect else SLACK * least)]
+
+
+def aspect_of(rects: IntArray) -> npt.NDArray[np.float64]:
+    """Return columns to rows or rows to columns of each rectangle, whichever is larger."""
+    columns = (rects[:, RIGHT] - rects[:, LEFT] + 1).astype(np.float64)
+    rows = (rects[:, TOP] - rects[:, BOTTOM] + 1).astype(np.float64)
+    return np.maximum(columns / rows, rows / columns)
 
 
 def area_of(rects: IntArray) -> IntArray:
@@ -180,9 +185,7 @@ def _running_supply(device: Device, left: int, columns: IntArray, spans: IntArra
     rects[:, :, RIGHT] = np.maximum(columns, left)
     rects[:, :, BOTTOM] = spans[:, :1]
     rects[:, :, TOP] = spans[:, 1:]
-    supply = np.asarray(device.resources_of(rects.reshape(-1, 4)), dtype=np.int64).reshape(
-        n_span, n_column, 5
-    )
+    supply = np.asarray(device.resources_of(rects.reshape(-1, 4)), dtype=np.int64).reshape(n_span, n_column, 5)
     return np.where((columns >= left)[None, :, None], supply, 0)
 
 

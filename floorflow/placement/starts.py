@@ -10,15 +10,16 @@ from floorflow.placement.effort import Limits
 from floorflow.placement.packing import MAX_SHELVES, bands_of, make_room, shelves
 from floorflow.placement.problem import PlacementProblem
 from floorflow.placement.search import Field, Layout, Shapes, construct, twice_hpwl, wire_bits
-from floorflow.placement.shapes import BoolArray, IntArray, compact, sides_of
+from floorflow.placement.shapes import BoolArray, IntArray, aspect_of, compact, sides_of
 
 
 def find_starts(
     problem: PlacementProblem, rects: Sequence[IntArray], limits: Limits, rng: np.random.Generator
-) -> tuple[Field, list[Layout]]:
-    """Return what to search on, and layouts, best first: all complete, or none where nothing was found.
+) -> tuple[Field, list[Layout], list[float | None]]:
+    """Return what to search on, layouts, best first, and the aspect that each module's rectangle may have.
 
-    ``rects`` are each module's narrowest rectangles. Shapes are freed slot by slot, where modules found no room.
+    Layouts are all complete, or none where nothing was found. ``rects`` are each module's narrowest rectangles.
+    Shapes are freed slot by slot, where modules found no room.
     """
     bits, rivals = wire_bits(problem), _rivals(problem)
     aspects = [None] if problem.max_aspect is None else [problem.max_aspect, 2 * problem.max_aspect, None]
@@ -28,15 +29,16 @@ def find_starts(
         shapes = (Shapes.of(compact(*pair)) for pair in zip(rects, allowed, strict=True))
         field = Field(tuple(shapes), bits, rivals)
         starts = _attempts(problem, field, limits, rng)
-        short = {
-            module.slot
-            for module, placed in zip(problem.modules, starts[0].placed, strict=True)
-            if not placed
-        }
+        short = {module.slot for module, placed in zip(problem.modules, starts[0].placed, strict=True) if not placed}
         tight = sorted(slot for slot in short if level[slot] + 1 < len(aspects))
         if not tight:
-            return field, starts
+            return field, starts, [_kept(*pair) for pair in zip(rects, allowed, strict=True)]
         level.update({slot: level[slot] + 1 for slot in tight})
+
+
+def _kept(rects: IntArray, max_aspect: float | None) -> float | None:
+    """Return the limit if some rectangle meets it; where none does, `compact` drops it."""
+    return max_aspect if max_aspect is not None and float(aspect_of(rects).min()) <= max_aspect else None
 
 
 def _rivals(problem: PlacementProblem) -> BoolArray:
@@ -47,9 +49,7 @@ def _rivals(problem: PlacementProblem) -> BoolArray:
     return others
 
 
-def _attempts(
-    problem: PlacementProblem, field: Field, limits: Limits, rng: np.random.Generator
-) -> list[Layout]:
+def _attempts(problem: PlacementProblem, field: Field, limits: Limits, rng: np.random.Generator) -> list[Layout]:
     """Return the complete layouts, best first; if there is none, the incomplete ones."""
     orders = _orders(field)
     layouts = [construct(field, order, anchor) for order in orders for anchor in _anchors(problem)]
@@ -62,12 +62,8 @@ def _attempts(
         layouts += [shelves(field, order, bands) for order in orders]
     partial = [layout for layout in layouts if not layout.complete]
     # The shortest wires among those that miss little: repair is quick, and seldom fails from there.
-    partial.sort(
-        key=lambda layout: (int((~layout.placed).sum()) > field.count // 10, _merit(field, layout)[::-1])
-    )
-    layouts += [
-        make_room(field, layout, limits.repair_rounds, rng) for layout in partial[: limits.repaired_starts]
-    ]
+    partial.sort(key=lambda layout: (int((~layout.placed).sum()) > field.count // 10, _merit(field, layout)[::-1]))
+    layouts += [make_room(field, layout, limits.repair_rounds, rng) for layout in partial[: limits.repaired_starts]]
     whole = {layout.boxes.tobytes(): layout for layout in layouts if layout.complete}
     return sorted(whole.values() or layouts, key=lambda layout: _merit(field, layout))
 

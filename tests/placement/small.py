@@ -30,9 +30,7 @@ def device(layout: str, row_steps: int, slr_count: int = 1) -> Device:
     rows = 5 * row_steps
     kinds = {"SLICE": ("C", 1), "DSP48E2": ("D", 5), "RAMB18": ("B", 5)}
     site_types = {
-        name: SiteType(
-            name, tuple(i for i, c in enumerate(layout) if c == char), ((0, 0),) * slr_count, pitch, 1, 1
-        )
+        name: SiteType(name, tuple(i for i, c in enumerate(layout) if c == char), ((0, 0),) * slr_count, pitch, 1, 1)
         for name, (char, pitch) in kinds.items()
         if char in layout
     }
@@ -103,8 +101,7 @@ def is_legal(problem: PlacementProblem, module: PlacedModule, rect: Rect) -> boo
     clear = not any(_meet(rect, keep_out) for keep_out in slot.keep_outs)
     supply = supply_of(problem.device, rect)
     enough = all(
-        need <= int(problem.fill.get(name, 1.0) * supply[name] + 1e-9)
-        for name, need in module.demand.as_dict().items()
+        need <= int(problem.fill.get(name, 1.0) * supply[name] + 1e-9) for name, need in module.demand.as_dict().items()
     )
     return bool(edges and rows and inside and clear and enough)
 
@@ -159,12 +156,8 @@ def legal_rectangles(problem: PlacementProblem, module: PlacedModule) -> list[Re
 
 def brute_force(problem: PlacementProblem) -> float | None:
     """Return the least wirelength over all choices of legal rectangles of up to three modules, None if none exists."""
-    lists = [
-        np.array([r.as_tuple() for r in legal_rectangles(problem, m)]).reshape(-1, 4) for m in problem.modules
-    ]
-    axes = [
-        rects.reshape([-1 if i == j else 1 for j in range(len(lists))] + [4]) for i, rects in enumerate(lists)
-    ]
+    lists = [np.array([r.as_tuple() for r in legal_rectangles(problem, m)]).reshape(-1, 4) for m in problem.modules]
+    axes = [rects.reshape([-1 if i == j else 1 for j in range(len(lists))] + [4]) for i, rects in enumerate(lists)]
     names = [module.name for module in problem.modules]
     cost, clash = (
         np.zeros([len(rects) for rects in lists]),

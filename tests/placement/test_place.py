@@ -19,9 +19,7 @@ from floorflow.target.geometry import Rect
 from tests.placement.small import assert_legal, brute_force, chain, device, slots
 
 BIG = device("CICDICCICBICCIC" * 8, 12)
-SMALL_DEMANDS = st.builds(
-    Resources, st.integers(0, 130), st.just(0), st.integers(0, 2), st.just(0), st.integers(0, 2)
-)
+SMALL_DEMANDS = st.builds(Resources, st.integers(0, 130), st.just(0), st.integers(0, 2), st.just(0), st.integers(0, 2))
 LAYOUTS = st.sampled_from(["CCC", "CDCB", "CICDIC", "CBCC"])
 
 

@@ -18,17 +18,13 @@ from floorflow.resources import Resources
 from floorflow.target.geometry import Rect
 from tests.placement.small import chain, device, legal_rectangles
 
-DEMANDS = st.builds(
-    Resources, st.integers(0, 300), st.just(0), st.integers(0, 6), st.just(0), st.integers(0, 6)
-)
+DEMANDS = st.builds(Resources, st.integers(0, 300), st.just(0), st.integers(0, 6), st.just(0), st.integers(0, 6))
 LAYOUTS = st.sampled_from(["CCCCC", "CDCBC", "CICDIC", "CICBICCICDI", "ICDICBCI"])
 
 
 @settings(max_examples=60, deadline=None)
 @given(LAYOUTS, st.integers(1, 4), DEMANDS, st.sampled_from([0.5, 0.85, 1.0]), st.booleans())
-def test_all_legal_rectangles_are_enumerated_and_each_contains_a_candidate(
-    layout, steps, demand, fill, blocked
-):
+def test_all_legal_rectangles_are_enumerated_and_each_contains_a_candidate(layout, steps, demand, fill, blocked):
     keep_outs = (Rect(1, 0, 1, 4),) if blocked else ()
     problem = chain(device(layout, steps), [demand], keep_outs=keep_outs, fill={"LUT": fill})
     legal = legal_rectangles(problem, problem.modules[0])

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("tkinter", reason="the model of Vivado needs Python's tkinter for its Tcl interpreter")
+from tests.tools import need_module, need_tcl
 
-from tests.vivado_model import VivadoError, VivadoModel
+need_tcl()
+
+from tests.vivado_model import VivadoError, VivadoModel  # noqa: E402  (needs tkinter)
 
 ROOT = Path(__file__).parents[2]
 LIBRARY = ROOT / "tcl" / "floorflow.tcl"
@@ -165,7 +167,7 @@ def test_foreign_pblock_is_never_deleted(tmp_path: Path) -> None:
 
 
 def test_library_passes_the_linter_and_the_formatter() -> None:
-    pytest.importorskip("tclint", reason="tclint is not installed")
+    need_module("tclint", "tclint is not installed")
     for tool in (["tclint.cli.tclint"], ["tclint.cli.tclfmt", "--check"]):
         ran = subprocess.run([sys.executable, "-m", *tool, str(LIBRARY)], capture_output=True, text=True, check=False)
         assert ran.returncode == 0, ran.stdout + ran.stderr
