@@ -32,7 +32,7 @@ def summary(plan: Plan, out: Path) -> str:
     ]
     for slot, shares in phase.partition.utilisation.items():
         caps = plan.options.cap.model_dump()
-        used = [f"{name} {share:.0%} of {caps[name]:.0%}" for name, share in shares.items() if share > 0]
+        used = [f"{name} {shares[name]:.0%} of {caps[name]:.0%}" for name in RESOURCE_NAMES if shares[name] > 0]
         lines.append(f"  {slot}  {', '.join(used) or 'empty'}")
     lines += [f"  note: {warning}" for warning in plan.warnings]
     lines.append(f"written to {out}")
