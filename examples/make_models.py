@@ -1,4 +1,4 @@
-"""Make the example networks: QONNX with the topology of Brevitas' CNV and TFC, and no weights.
+"""Make the example networks: QONNX with the topology of Brevitas' CNV, TFC and MobileNet and of FINN's ResNet-50.
 
     python examples/make_models.py [FOLDER]
 
@@ -22,6 +22,12 @@ CNV_CHANNELS = (64, 64, 128, 128, 256, 256)
 
 CNV_NEURONS = (512, 512, 10)
 TFC_NEURONS = (64, 64, 64, 10)
+
+RESNET50_STAGES = ((3, 64), (4, 128), (6, 256), (3, 512))
+"""Blocks of each stage of ResNet-50 and the channels of their 3x3 convolution; a block ends in four times as many."""
+
+MOBILENET_LAYERS = (64, 128, -128, 256, -256, 512, -512, -512, -512, -512, -512, 1024, -1024)
+"""Output channels of MobileNet-v1's pairs of layers: the depthwise one has stride 2, or 1 where they are negative."""
 
 
 class ModelBuilder:
@@ -105,10 +111,32 @@ class ModelBuilder:
         """Append a ReLU."""
         self.tensor = self.node("Relu", [self.tensor])
 
-    def max_pool(self, kernel: tuple[int, int], strides: tuple[int, int]) -> None:
-        """Append a max pool without padding."""
-        self.tensor = self.node("MaxPool", [self.tensor], kernel_shape=list(kernel), strides=list(strides))
+    def max_pool(
+        self, kernel: tuple[int, int], strides: tuple[int, int], pads: tuple[int, int, int, int] = (0, 0, 0, 0)
+    ) -> None:
+        """Append a max pool."""
+        windows = {"kernel_shape": list(kernel), "strides": list(strides)}
+        attributes: dict[str, Any] = {**windows, "pads": list(pads)} if any(pads) else {**windows}
+        self.tensor = self.node("MaxPool", [self.tensor], **attributes)
+        self.shape = (1, self.shape[1], *self._windows(kernel, strides, pads))
+
+    def average_pool(self, kernel: tuple[int, int], strides: tuple[int, int], truncated_bits: int = 0) -> None:
+        """Append an average pool, with Brevitas' Trunc behind it if bits are given."""
+        self.tensor = self.node("AveragePool", [self.tensor], kernel_shape=list(kernel), strides=list(strides))
         self.shape = (1, self.shape[1], *self._windows(kernel, strides, (0, 0, 0, 0)))
+        if truncated_bits:
+            inputs = [self.constant(value) for value in (1.0, 0.0, 16.0, float(truncated_bits))]
+            self.tensor = self.node("Trunc", [self.tensor, *inputs], DOMAIN, signed=0, rounding_mode="FLOOR")
+
+    def add(self, other: str) -> None:
+        """Append the addition of another tensor of the same shape."""
+        self.tensor = self.node("Add", [self.tensor, other])
+
+    def activation(self, bits: int) -> None:
+        """Append batch norm, ReLU and an unsigned quantiser."""
+        self.batch_norm()
+        self.relu()
+        self.quantise(bits, signed=False, narrow=False)
 
     def flatten(self) -> None:
         """Append a Reshape to one vector."""
@@ -174,9 +202,82 @@ def _classifier(builder: ModelBuilder, neurons: tuple[int, ...], weight_bits: in
         builder.scale(op_type, value)
 
 
+def mobilenet_v1(bits: int) -> onnx.ModelProto:
+    """Return Brevitas' MobileNet-v1 for 224x224 images; the first layer has 8-bit weights and reads raw pixels."""
+    builder = ModelBuilder(f"mobilenet_v1_{bits}b", (1, 3, 224, 224))
+    builder.conv(32, (3, 3), 8, strides=(2, 2))
+    builder.activation(bits)
+    for signed_channels in MOBILENET_LAYERS:
+        stride = 1 if signed_channels < 0 else 2
+        first = builder.shape[1] == MOBILENET_LAYERS[0] // 2
+        strides = (1, 1) if first else (stride, stride)
+        builder.conv(builder.shape[1], (3, 3), bits, strides=strides, pads=(1, 1, 1, 1), group=builder.shape[1])
+        builder.activation(bits)
+        builder.conv(abs(signed_channels), (1, 1), bits)
+        builder.activation(bits)
+    builder.average_pool((7, 7), (1, 1), truncated_bits=bits)
+    builder.flatten()
+    builder.fully_connected(1000, bits)
+    return builder.model()
+
+
+def resnet50(weight_bits: int, activation_bits: int, residual_bits: int) -> onnx.ModelProto:
+    """Return ResNet-50 for 224x224 images, quantised where FINN's is; first and last layer have 8 bits.
+
+    Both branches of an addition share a signed quantiser of ``residual_bits``, as Brevitas needs it, and the sum gets
+    as many; layers read ``activation_bits``.
+    """
+    builder = ModelBuilder(f"resnet50_w{weight_bits}a{activation_bits}", (1, 3, 224, 224))
+    builder.quantise(8, narrow=False)
+    builder.conv(64, (7, 7), 8, strides=(2, 2), pads=(3, 3, 3, 3))
+    builder.activation(residual_bits)
+    builder.max_pool((3, 3), (2, 2), (1, 1, 1, 1))
+    for stage, (blocks, channels) in enumerate(RESNET50_STAGES):
+        for block in range(blocks):
+            stride = 2 if stage and not block else 1
+            _bottleneck(builder, channels, stride, (weight_bits, activation_bits, residual_bits), projects=not block)
+    builder.average_pool((7, 7), (1, 1))
+    builder.flatten()
+    builder.quantise(8, signed=False, narrow=False)
+    builder.fully_connected(1000, 8)
+    builder.tensor = builder.node("Softmax", [builder.tensor])
+    return builder.model()
+
+
+def _bottleneck(
+    builder: ModelBuilder, channels: int, stride: int, bits: tuple[int, int, int], *, projects: bool
+) -> None:
+    """Append a residual block: 1x1, 3x3 and 1x1 convolution, added to the input or to a 1x1 convolution of it."""
+    weight_bits, activation_bits, residual_bits = bits
+    skip, shape = builder.tensor, builder.shape
+    builder.quantise(activation_bits, signed=False, narrow=False)
+    narrow = builder.tensor
+    builder.conv(channels, (1, 1), weight_bits)
+    builder.activation(activation_bits)
+    builder.conv(channels, (3, 3), weight_bits, strides=(stride, stride), pads=(1, 1, 1, 1))
+    builder.activation(activation_bits)
+    builder.conv(4 * channels, (1, 1), weight_bits)
+    builder.batch_norm()
+    builder.quantise(residual_bits, narrow=False)
+    main, builder.tensor = builder.tensor, skip
+    if projects:
+        builder.tensor, builder.shape = narrow, shape
+        builder.conv(4 * channels, (1, 1), weight_bits, strides=(stride, stride))
+        builder.batch_norm()
+    builder.quantise(residual_bits, narrow=False)
+    builder.add(main)
+    builder.relu()
+    builder.quantise(residual_bits, signed=False, narrow=False)
+
+
 def models() -> dict[str, bytes]:
     """Return the content of every example file by its name."""
-    made = {"cnv_2w2a.onnx": cnv(2, 2), "tfc_1w1a.onnx": tfc(1, 1)}
+    made = {
+        "cnv_2w2a.onnx": cnv(2, 2),
+        "mobilenet_v1_w4a4.onnx": mobilenet_v1(4),
+        "resnet50_w1a2.onnx": resnet50(1, 2, 4),
+        "tfc_1w1a.onnx": tfc(1, 1),
+    }
     return {name: model.SerializeToString(deterministic=True) for name, model in made.items()}
 
 

@@ -7,6 +7,7 @@ missing; 5 limit reached without a plan; 70 internal error; 130 interrupted with
 from __future__ import annotations
 
 import json
+import os
 import platform as python_platform
 import sys
 import time
@@ -35,6 +36,20 @@ _talk = Console(stderr=True, highlight=False, soft_wrap=True)
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one machine-readable object on standard output.")]
 DebugFlag = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
+FpsOption = Annotated[
+    float | None,
+    typer.Option(min=0.001, help="Frames a second: least resources at this rate, instead of the highest rate."),
+]
+CapOption = Annotated[
+    list[str] | None,
+    typer.Option(help="Share of a slot the design may use, e.g. LUT=0.75; repeatable [LUT 0.7, FF 0.5, others 0.9]."),
+]
+FillOption = Annotated[
+    list[str] | None,
+    typer.Option(help="How full one pblock may be, e.g. LUT=0.9; repeatable [LUT and FF 0.85, others 1]."),
+]
+ClockOption = Annotated[float | None, typer.Option(min=1, max=1000, help="Clock in MHz, instead of the board's.")]
+
 
 class EffortChoice(StrEnum):
     """How long solvers may work."""
@@ -48,6 +63,8 @@ class GranularityChoice(StrEnum):
     """What gets one pblock."""
 
     stage = "stage"
+    block = "block"
+    layer = "layer"
     slot = "slot"
 
 
@@ -60,7 +77,10 @@ class CostsChoice(StrEnum):
 
 def main() -> None:
     """Run the command line."""
-    app()
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 @contextmanager
@@ -75,6 +95,10 @@ def _errors_to_exit_codes(*, debug: bool) -> Iterator[None]:
         raise typer.Exit(130) from None
     except (typer.Exit, typer.Abort):
         raise
+    except BrokenPipeError:
+        # The reader of our output has seen enough; keep the interpreter from complaining when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(0) from None
     except Exception as error:  # noqa: BLE001  (the last line of defence: users see no traceback)
         _complain(
             f"internal error: {type(error).__name__}: {error}", "run again with --debug and report it", debug=debug
@@ -93,6 +117,11 @@ def _complain(message: str, hint: str, *, debug: bool) -> None:
 def _plain(text: str) -> str:
     """Escape rich markup in text that is not ours."""
     return text.replace("[", r"\[")
+
+
+def _paper() -> Console:
+    """Return standard output for tables: as wide as the terminal, and wide enough for anything in a pipe."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 200)
 
 
 def _print_json(content: object) -> None:
@@ -114,22 +143,20 @@ def plan(
     model: Annotated[Path, typer.Argument(help="QONNX file of the network.", show_default=False)],
     platform: Annotated[str, typer.Option("--platform", "-p", help="Board name or YAML file.", show_default=False)],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write.", show_default=False)],
-    fps: Annotated[
-        float | None, typer.Option(min=0.001, help="Least resources at this rate, not highest rate.")
-    ] = None,
-    cap: Annotated[list[str] | None, typer.Option(help="Share of a slot the design may use, e.g. LUT=0.75.")] = None,
-    fill: Annotated[list[str] | None, typer.Option(help="How full one pblock may be, e.g. LUT=0.9.")] = None,
-    clock_mhz: Annotated[float | None, typer.Option(min=1, help="Clock, instead of the board's.")] = None,
-    granularity: Annotated[
-        GranularityChoice, typer.Option(help="One pblock a stage or a slot.")
-    ] = GranularityChoice.stage,
+    fpgas: Annotated[str, typer.Option(help="Number of FPGAs, or auto: the least that will do.")] = "1",
+    max_fpgas: Annotated[int, typer.Option(min=1, help="Most FPGAs that auto may take.")] = 16,
+    fps: FpsOption = None,
+    cap: CapOption = None,
+    fill: FillOption = None,
+    clock_mhz: ClockOption = None,
+    granularity: Annotated[GranularityChoice, typer.Option(help="What gets one pblock.")] = GranularityChoice.stage,
     keep_granularity: Annotated[bool, typer.Option("--keep-granularity", help="Never merge modules to place.")] = False,
     costs: Annotated[CostsChoice, typer.Option(help="Cost model.")] = CostsChoice.estimated,
     no_runtime_weights: Annotated[
         bool, typer.Option("--no-runtime-weights", help="No weights in URAM (written at run time).")
     ] = False,
     label_select: Annotated[bool, typer.Option("--label-select", help="Add LabelSelect after the last layer.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of every solver.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of every solver.")] = 0,
     effort: Annotated[EffortChoice, typer.Option(help="How long solvers may work.")] = EffortChoice.default,
     no_plots: Annotated[bool, typer.Option("--no-plots", help="Draw no pictures.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier plan in the folder.")] = False,
@@ -140,13 +167,15 @@ def plan(
     """Plan a network on a platform: folding, partition, pblocks, files and pictures."""
     with _errors_to_exit_codes(debug=debug):
         from floorflow.output import require_free, write
-        from floorflow.request import DEFAULT_FILL, PAPER_CAPS, Request, fractions
+        from floorflow.request import DEFAULT_FILL, PAPER_CAPS, Request, fpga_count, fractions
 
         started = time.perf_counter()
         require_free(out, force=force)
         request = Request(
             model=model,
             platform=platform,
+            fpgas=fpga_count(fpgas),
+            max_fpgas=max_fpgas,
             fps=fps,
             cap=fractions(PAPER_CAPS, cap or [], "--cap"),
             fill=fractions(DEFAULT_FILL, fill or [], "--fill"),
@@ -166,6 +195,8 @@ def plan(
         with _progress(quiet=quiet or as_json) as progress:
             outcome = flow.plan(request, progress)
         write(out, outcome.files, _run_record(started))
+        if outcome.interrupted:
+            _talk.print("[bold yellow]warning:[/] interrupted; what is written is the best legal plan found so far")
         if as_json:
             sys.stdout.write(outcome.plan.to_json())
         if not quiet:
@@ -204,7 +235,7 @@ def inspect(
         if as_json:
             _print_json(inspection(network, dataflow))
             return
-        console = Console(highlight=False)
+        console = _paper()
         for table in inspection_tables(network, dataflow):
             console.print(table)
 
@@ -255,7 +286,7 @@ def platforms(
         if as_json:
             _print_json(platform_entry(chosen[0]) if name else [platform_entry(p) for p in chosen])
             return
-        console = Console(highlight=False)
+        console = _paper()
         for table in platform_tables(chosen[0]) if name else [platforms_table(chosen)]:
             console.print(table)
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
-from floorflow.channels import Channel, ChannelCosts, connect
+import networkx as nx
+
+from floorflow.channels import Channel, ChannelCosts, Layout, Way, connect
 from floorflow.channels.charge import engine_charges, module_resources, modules_between
 from floorflow.dataflow.model import Dataflow, FoldedDataflow
-from floorflow.dataflow.modules import Module, Wire, cluster, merge, module_of
+from floorflow.dataflow.modules import Module, Wire, cluster, joins_without_cycle, merge, module_of
 from floorflow.folding import FoldingProblem, FoldingSolution
 from floorflow.partition import (
-    Boundary,
+    LINK_WEIGHT,
+    Edge,
     ModuleStream,
     PartitionFailure,
     PartitionProblem,
@@ -20,8 +24,12 @@ from floorflow.partition import (
     partition,
 )
 from floorflow.request import Request, limited
-from floorflow.resources import Resources
-from floorflow.target import Fpga, Platform
+from floorflow.resources import Resources, largest_share, total
+from floorflow.stats import SolveStats, Status
+from floorflow.target import Board, Hop, Platform, rooms, supply_outside_keep_outs
+
+ASSIGNMENT_ROUNDS = 4
+"""Rounds of partition and deeper FIFOs at what it crosses."""
 
 
 @dataclass(frozen=True)
@@ -37,14 +45,14 @@ class Setting:
     """What the largest pblocks of each slot hold, at the allowed fill."""
 
     @property
-    def fpga(self) -> Fpga:
-        """The one FPGA that plans use so far."""
-        return self.platform.fpgas[0]
+    def board(self) -> Board:
+        """The board of every FPGA."""
+        return self.platform.fpgas[0].board
 
-    @property
+    @cached_property
     def limits(self) -> dict[str, Resources]:
-        """Limit of every slot: cap x available."""
-        return {slot.name: limited(slot.available, self.request.cap) for slot in self.platform.slots}
+        """Limit of every slot."""
+        return slot_limits(self.platform, self.request)
 
 
 @dataclass(frozen=True)
@@ -66,6 +74,27 @@ class Design:
         return self.folding.interval_cycles
 
 
+def slot_limits(platform: Platform, request: Request) -> dict[str, Resources]:
+    """Return what the design may use of each slot: cap x available, and no more than its pblocks can hold together."""
+    limits = {}
+    for fpga in platform.fpgas:
+        for slot in fpga.slots:
+            drawable = limited(supply_outside_keep_outs(fpga.device, slot), request.fill)
+            limits[slot.name] = limited(slot.available, request.cap).least(drawable)
+    return limits
+
+
+def largest_pblocks(platform: Platform, request: Request) -> dict[str, tuple[Resources, ...]]:
+    """Return what the largest pblocks of each slot hold: fill x supply."""
+    pairs = [(fpga.device, slot) for fpga in platform.fpgas for slot in fpga.slots]
+    return {slot.name: tuple(limited(r, request.fill) for r in rooms(device, slot)) for device, slot in pairs}
+
+
+def longest_interval(platform: Platform, request: Request) -> int | None:
+    """Return the longest interval that reaches ``--fps``, or None if no rate was asked for."""
+    return None if request.fps is None else int(platform.clock_mhz * 1e6 / (request.fps * (1 - 1e-6)))
+
+
 def complete(
     setting: Setting, folding: FoldingSolution, tightened: Mapping[str, float] | None = None
 ) -> Design | PartitionFailure:
@@ -80,7 +109,12 @@ def complete(
         for c in first
         if not (c.stream.from_host or c.stream.to_host)
     ]
-    modules = cluster(setting.dataflow, wires, engine_charges(folded, first), setting.request.granularity)
+    clash = next((c for c in first if not setting.costs.convertible(c.source_width_bits, c.target_width_bits)), None)
+    if clash is not None:
+        widths = f"{clash.source_width_bits:,} and {clash.target_width_bits:,} bits"
+        return PartitionFailure(f"{clash.name}: no converter between {widths} can be built", proven=False)
+    rooms = [place.limit.least(room) for place in _places(setting) for room in place.rooms]
+    modules = cluster(setting.dataflow, wires, engine_charges(folded, first), setting.request.granularity, rooms)
     design = assign(setting, folding, modules, tightened)
     if setting.request.granularity == "slot" and isinstance(design, Design):
         return by_slot(setting, design, sorted(set(design.slot_of.values())), keep=1)
@@ -90,56 +124,102 @@ def complete(
 def assign(
     setting: Setting, folding: FoldingSolution, modules: Sequence[Module], tightened: Mapping[str, float] | None = None
 ) -> Design | PartitionFailure:
-    """Partition given modules; FIFO depths follow from which boundaries the channels turn out to cross."""
+    """Partition given modules; FIFO depths follow from what the channels turn out to cross.
+
+    The bound that the design reports is of the problem with shallow FIFOs everywhere and all of each slot's limit:
+    whatever an assignment crosses, it can cost no less.
+    """
     folded = FoldedDataflow(setting.dataflow, folding.options)
     home = module_of(modules)
-    crossed: dict[str, int] = {}
+    ways: dict[str, Way] = {}
+    bound: float | None = None
     failure = PartitionFailure("crossing FIFOs do not fit beside their modules", proven=False)
     # FIFOs at crossings are deeper, which changes demands, which may move modules: a few rounds settle it.
-    for _ in range(4):
-        channels = connect(folded, setting.costs, home, crossed)
-        problem = partition_problem(setting, modules, module_resources(modules, folded, channels), channels, tightened)
+    for _ in range(ASSIGNMENT_ROUNDS):
+        channels = connect(folded, setting.costs, Layout(home, ways, setting.platform.clock_mhz))
+        demands = module_resources(modules, folded, channels)
+        problem = partition_problem(setting, modules, demands, channels, interval_cycles=folding.interval_cycles)
         answer = partition(problem, "auto", setting.request.effort, setting.request.seed)
         if isinstance(answer, PartitionFailure):
             return answer
-        needed = _boundaries_crossed(problem, answer.slot_of)
-        final = connect(folded, setting.costs, home, needed)
-        demands = module_resources(modules, folded, final)
-        settled = replace(problem, demands=demands)
-        if settled.is_legal(answer.slot_of):
-            names = {m: problem.slots[s].name for m, s in answer.slot_of.items()}
-            return Design(folding, folded, tuple(modules), final, demands, names, answer, settled)
-        crossed = {name: max(crossed.get(name, 0), hops) for name, hops in needed.items()}
+        bound = answer.stats.bound if bound is None else bound
+        if tightened:
+            problem = replace(problem, slots=tuple(_tightened(slot, tightened) for slot in problem.slots))
+            answer = partition(problem, "auto", setting.request.effort, setting.request.seed)
+            if isinstance(answer, PartitionFailure):
+                return replace(answer, proven=False)
+        slots = {m: problem.slots[s].name for m, s in answer.slot_of.items()}
+        design = _settle(setting, folding, modules, slots, _against(answer, bound))
+        if design.problem.is_legal(answer.slot_of):
+            return design
+        needed = _ways(setting, modules, design.channels, slots)
+        ways = {n: _longer(ways.get(n, Way()), needed.get(n, Way())) for n in (ways | needed)}
     return failure
+
+
+def _tightened(slot: Place, shares: Mapping[str, float]) -> Place:
+    share = shares.get(slot.name, 1.0)
+    return replace(slot, limit=limited(slot.limit, dict.fromkeys(slot.limit.as_dict(), share)))
+
+
+def _against(answer: PartitionSolution, bound: float | None) -> PartitionSolution:
+    """Hold an answer's cost against the bound of the first, loosest problem."""
+    stats = answer.stats
+    proven = bound is not None and stats.objective is not None and stats.objective <= bound
+    status: Status = "optimal" if proven else "feasible"
+    return replace(answer, stats=SolveStats(stats.method, status, stats.objective, bound))
+
+
+def _settle(
+    setting: Setting,
+    folding: FoldingSolution,
+    modules: Sequence[Module],
+    slot_of: Mapping[str, str],
+    answer: PartitionSolution,
+) -> Design:
+    """Give every channel the FIFO that its way needs, and charge the modules for it."""
+    folded = FoldedDataflow(setting.dataflow, folding.options)
+    rough = connect(folded, setting.costs)
+    layout = Layout(module_of(modules), _ways(setting, modules, rough, slot_of), setting.platform.clock_mhz)
+    channels = connect(folded, setting.costs, layout)
+    demands = module_resources(modules, folded, channels)
+    problem = partition_problem(setting, modules, demands, channels, interval_cycles=folding.interval_cycles)
+    return Design(folding, folded, tuple(modules), channels, demands, slot_of, answer, problem)
 
 
 def by_slot(setting: Setting, design: Design, slots: Sequence[str], keep: int) -> Design | PartitionFailure:
     """Merge neighbouring modules of ``slots`` until at most ``keep`` are left in each; the assignment stays."""
-    modules = design.modules
-    slot_of = dict(design.slot_of)
+    modules, slot_of = design.modules, dict(design.slot_of)
     for slot in slots:
-        while len([m for m in modules if slot_of[m.name] == slot]) > keep:
-            inside = [m for m in modules if slot_of[m.name] == slot]
-            joined = _cheapest_pair(inside, design)
-            modules = merge(modules, joined, setting.dataflow)
+        while len(inside := {m.name for m in modules if slot_of[m.name] == slot}) > keep:
+            pair = _smallest_pair(inside, modules, design, setting.limits[slot])
+            if pair is None:
+                return PartitionFailure(f"no two modules of {slot} can merge without a cycle", proven=False)
+            modules = merge(modules, pair, setting.dataflow)
             slot_of = {m.name: slot_of.get(m.name, slot) for m in modules}
-    home = module_of(modules)
     index = {place.name: i for i, place in enumerate(design.problem.slots)}
     placed = {name: index[slot] for name, slot in slot_of.items()}
-    rough = partition_problem(setting, modules, dict.fromkeys(slot_of, Resources()), design.channels, None)
-    needed = {
-        channel.name: high - low
-        for channel, stream in zip(design.channels, _streams(modules, design.channels), strict=True)
-        for low, high in [rough.span(stream, placed)]
-    }
-    channels = connect(design.folded, setting.costs, home, needed)
-    demands = module_resources(modules, design.folded, channels)
-    problem = partition_problem(setting, modules, demands, channels, None)
-    if not problem.is_legal(placed):
+    stats = replace(design.partition.stats, method=f"{design.partition.stats.method.split(',')[0]}, modules merged")
+    merged = _settle(setting, design.folding, modules, slot_of, PartitionSolution(placed, stats))
+    if not merged.problem.is_legal(placed):
         return PartitionFailure("merged modules exceed a limit", proven=False)
-    stats = replace(design.partition.stats, objective=float(problem.cost(placed)))
-    answer = PartitionSolution(placed, stats)
-    return Design(design.folding, design.folded, modules, channels, demands, slot_of, answer, problem)
+    return merged
+
+
+def _smallest_pair(
+    inside: Collection[str], modules: Sequence[Module], design: Design, limit: Resources
+) -> tuple[str, str] | None:
+    """Return the two neighbours of a slot whose union is smallest, wide streams first; None if all close a cycle."""
+    ends = modules_between(modules, design.channels)
+    graph = nx.DiGraph(pair for pair in ends.values() if pair[0] != pair[1])
+    size = {m.name: total(design.folded.options[e].resources for e in m.engines) for m in modules if m.name in inside}
+    pairs = sorted(
+        (largest_share(size[a] + size[b], limit), -channel.width_bits, a, b)
+        for channel in design.channels
+        for a, b in [ends[channel.name]]
+        if a != b and a in inside and b in inside
+    )
+    return next(((a, b) for *_, a, b in pairs if joins_without_cycle(graph, a, b)), None)
 
 
 def partition_problem(
@@ -147,21 +227,48 @@ def partition_problem(
     modules: Sequence[Module],
     demands: Mapping[str, Resources],
     channels: Sequence[Channel],
-    tightened: Mapping[str, float] | None,
+    *,
+    interval_cycles: int,
 ) -> PartitionProblem:
-    """State the assignment of modules to the slots of the FPGA."""
-    scale = tightened or {}
-    names = [slot.name for slot in setting.fpga.slots]
-    limits = setting.limits
-    uniform = {name: {r: scale.get(name, 1.0) for r in limits[name].as_dict()} for name in names}
+    """State the assignment of modules to the slots of the platform."""
+    platform = setting.platform
+    names = [slot.name for slot in platform.slots]
     return PartitionProblem(
         demands=dict(demands),
         streams=_streams(modules, channels),
-        slots=tuple(Place(name, limited(limits[name], uniform[name]), setting.rooms[name]) for name in names),
-        boundaries=tuple(Boundary(b.wires) for b in setting.platform.boundaries),
-        host=names.index(setting.fpga.host_slot),
-        register_stages=setting.fpga.board.crossing_registers,
+        slots=_places(setting),
+        edges=_edges(platform, names),
+        host_in=names.index(platform.host_in_slot),
+        host_out=names.index(platform.host_out_slot),
+        register_stages=setting.board.crossing_registers,
+        frames_per_s=platform.clock_mhz * 1e6 / interval_cycles,
     )
+
+
+def _places(setting: Setting) -> tuple[Place, ...]:
+    """Return the slots with what the design may use of them."""
+    places = []
+    for name, limit in setting.limits.items():
+        held = setting.rooms[name]
+        if setting.request.granularity == "slot" and held:
+            # All of a slot becomes one pblock, so the slot holds no more than its largest room.
+            limit = limit.least(max(held, key=lambda room: (room.lut, room.as_tuple())))  # noqa: PLW2901
+        places.append(Place(name, limit, held))
+    return tuple(places)
+
+
+def _edges(platform: Platform, names: Sequence[str]) -> tuple[Edge, ...]:
+    """SLR boundaries and links between slots, as positions in ``names``."""
+    place = {name: index for index, name in enumerate(names)}
+    boundaries = (
+        Edge(place[b.lower], place[b.upper], "sll", wires=b.wires, name=f"{b.lower}-{b.upper}")
+        for b in platform.boundaries
+    )
+    links = (
+        Edge(place[k.source], place[k.target], "link", gbps=k.gbps, weight=LINK_WEIGHT, name=k.name)
+        for k in platform.links
+    )
+    return (*boundaries, *links)
 
 
 def slot_demands(design: Design) -> dict[str, Resources]:
@@ -178,28 +285,31 @@ def _streams(modules: Sequence[Module], channels: Sequence[Channel]) -> tuple[Mo
             source=None if c.stream.from_host else ends[c.name][0],
             target=None if c.stream.to_host else ends[c.name][1],
             wires=c.sll_wires,
+            bits_per_frame=c.stream.elements * c.stream.element_bits,
         )
         for c in channels
     )
 
 
-def _boundaries_crossed(problem: PartitionProblem, slot_of: Mapping[str, int]) -> dict[str, int]:
-    spans = {stream.name: problem.span(stream, slot_of) for stream in problem.streams}
-    return {name: high - low for name, (low, high) in spans.items() if high > low}
+def hops_of(setting: Setting, slot_of: Mapping[str, str], ends: tuple[str, str]) -> tuple[Hop, ...]:
+    """Return the way of a channel between two modules; an end at the host lies in the platform's host slots."""
+    source = slot_of.get(ends[0], setting.platform.host_in_slot)
+    target = slot_of.get(ends[1], setting.platform.host_out_slot)
+    return setting.platform.way(source, target)
 
 
-def _cheapest_pair(inside: Sequence[Module], design: Design) -> tuple[str, str]:
-    """Return the two modules joined by the widest stream whose union is smallest; else the first two."""
-    names = {m.name for m in inside}
-    ends = modules_between(design.modules, design.channels)
-    home = {e: m.name for m in inside for e in m.engines}
-    best: tuple[tuple[int, int, str, str], tuple[str, str]] | None = None
-    for channel in design.channels:
-        a, b = home.get(channel.stream.source), home.get(channel.stream.target)
-        if a is None or b is None or a == b or not {a, b} <= names or channel.name not in ends:
-            continue
-        size = sum(design.folded.options[e].resources.lut for m in inside if m.name in (a, b) for e in m.engines)
-        key = (size, -channel.width_bits, a, b)
-        if best is None or key < best[0]:
-            best = key, (a, b)
-    return best[1] if best else (inside[0].name, inside[1].name)
+def _ways(
+    setting: Setting, modules: Sequence[Module], channels: Sequence[Channel], slot_of: Mapping[str, str]
+) -> dict[str, Way]:
+    latency_us = {link.name: link.latency_us for link in setting.platform.links}
+    ways = {}
+    for name, ends in modules_between(modules, channels).items():
+        hops = hops_of(setting, slot_of, ends)
+        if hops:
+            boundaries = sum(hop.hops for hop in hops if hop.link is None)
+            ways[name] = Way(boundaries, tuple(latency_us[hop.link] for hop in hops if hop.link is not None))
+    return ways
+
+
+def _longer(a: Way, b: Way) -> Way:
+    return Way(max(a.boundaries, b.boundaries), max(a.link_latencies_us, b.link_latencies_us, key=sum))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -77,8 +77,12 @@ class Options(_Model):
     effort: Literal["fast", "default", "best"]
     fill: Fractions
     finn: Literal["main"]
+    fpgas: int | Literal["auto"]
     fps: float | None
-    granularity: Literal["stage", "slot"]
+    granularity: Literal["stage", "block", "layer", "slot"]
+    keep_granularity: bool
+    label_select: bool
+    max_fpgas: int
     objective: Literal["throughput", "resources"]
     runtime_weights: bool
 
@@ -127,12 +131,24 @@ class SllEntry(_Model):
     wires: int
 
 
+class LinkEntry(_Model):
+    """A link between two slots of neighbouring FPGAs; ``gbps`` holds in each direction."""
+
+    name: str
+    kind: str
+    source: str
+    target: str
+    gbps: float
+    latency_us: float
+    assumed: bool
+
+
 class PlatformEntry(_Model):
     """The platform as the run saw it."""
 
     name: str
     fpgas: list[FpgaEntry]
-    links: list[dict[str, Any]]
+    links: list[LinkEntry]
     infrastructure: list[InfrastructureEntry]
     slls: list[SllEntry]
     files: list[str]
@@ -236,7 +252,7 @@ class ImplementationEntry(_Model):
 
 
 class CrossingEntry(_Model):
-    """A channel whose ends lie in different slots."""
+    """A run of SLR boundaries in one FPGA, or a link, that a channel passes."""
 
     channel: str
     source: str
@@ -244,7 +260,16 @@ class CrossingEntry(_Model):
     width_bits: int
     gbps: float
     hops: int
-    kind: Literal["sll"]
+    kind: Literal["sll", "link"]
+
+
+class LoadEntry(_Model):
+    """What an SLR boundary (wires) or one direction of a link (Gb/s) carries, and what it can."""
+
+    name: str
+    kind: Literal["sll", "link"]
+    use: float
+    capacity: float
 
 
 class PartitionEntry(_Model):
@@ -253,6 +278,7 @@ class PartitionEntry(_Model):
     assignment: dict[str, str]
     utilisation: dict[str, dict[str, float]]
     crossings: list[CrossingEntry]
+    loads: list[LoadEntry]
     cost: int
     stats: Stats
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import floor
 from pathlib import Path
 from typing import Any
 
+from rich import box
+from rich.markup import escape
 from rich.table import Table
 
 from floorflow.dataflow.model import Dataflow
 from floorflow.network import Network
-from floorflow.plan import Plan, Stats
+from floorflow.plan import PhaseEntry, Plan, Stats
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.target import Platform
 
@@ -18,13 +21,15 @@ from floorflow.target import Platform
 def summary(plan: Plan, out: Path) -> str:
     """Return what a user wants to see first: rate, bottleneck, fullness, every gap."""
     phase = plan.phases[0]
-    estimates = phase.estimates
-    rate = f"{estimates.fps:,.0f} frames/s (interval {estimates.cycles:,} cycles at {estimates.clock_mhz:g} MHz"
-    lines = [
-        f"{plan.networks[0].name} on {plan.platform.name}: {rate}, bottleneck {estimates.bottleneck})",
-        f"  interval  bound {plan.search.bound_cycles:,} cycles, gap {plan.search.gap:.1%}; {plan.search.ended_by}",
+    e = phase.estimates
+    rate = f"{frames_per_s(e.fps)} frames/s (interval {e.cycles:,} cycles at {e.clock_mhz:g} MHz"
+    lines = [f"{plan.networks[0].name} on {fpga_count(plan)}: {rate}, bottleneck {e.bottleneck})"]
+    if plan.options.fps is None:
+        lines.append(f"  interval  bound {plan.search.bound_cycles:,} cycles, gap {plan.search.gap:.1%}")
+    lines.append(f"            {plan.search.ended_by}")
+    lines += [
         f"  folding   {_stats(phase.folding.stats)}",
-        f"  partition {_stats(phase.partition.stats)}; {len(phase.partition.crossings)} SLR crossings",
+        f"  partition {_stats(phase.partition.stats)}; {_crossings(phase)}",
     ]
     lines += [
         f"  placement {_stats(floorplan.stats)}; {len(floorplan.pblocks)} pblocks, HPWL {floorplan.hpwl:,.0f}"
@@ -37,6 +42,23 @@ def summary(plan: Plan, out: Path) -> str:
     lines += [f"  note: {warning}" for warning in plan.warnings]
     lines.append(f"written to {out}")
     return "\n".join(lines)
+
+
+def fpga_count(plan: Plan) -> str:
+    """Return ``alveo-u250`` or ``2 x alveo-u250``."""
+    count = len(plan.platform.fpgas)
+    return plan.platform.name if count == 1 else f"{count} x {plan.platform.name}"
+
+
+def frames_per_s(fps: float) -> str:
+    """Write a rate rounded down, so that what is printed can be asked for."""
+    return f"{floor(fps):,}" if fps >= 100 else f"{floor(fps * 10) / 10:,.1f}"
+
+
+def _crossings(phase: PhaseEntry) -> str:
+    kinds = [crossing.kind for crossing in phase.partition.crossings]
+    links = f", {kinds.count('link')} over links" if "link" in kinds else ""
+    return f"{kinds.count('sll')} SLR crossings{links}"
 
 
 def _stats(stats: Stats) -> str:
@@ -68,21 +90,28 @@ def inspection(network: Network, dataflow: Dataflow) -> dict[str, Any]:
 def inspection_tables(network: Network, dataflow: Dataflow) -> list[Table | str]:
     """Return the engines as a table, and what was assumed."""
     macs = {o.name: o.macs for o in network.operations}
-    table = Table(title=f"{network.name}: {len(dataflow.engines)} engines, {sum(macs.values()):,} MACs a frame")
-    for heading in ("engine", "operation", "MACs", "weights", "in", "out"):
-        table.add_column(heading, justify="left" if heading in ("engine", "operation") else "right")
+    title = f"{network.name}: {len(dataflow.engines)} engines, {sum(macs.values()):,} MACs a frame"
+    table = _table(escape(title), ("engine", "operation"), ("MACs", "weights", "in", "out"))
     for engine in dataflow.engines:
         count = macs.get(engine.operation, 0) if engine.weight_bits else 0
         bits = [f"{b} bit" if b else "" for b in (engine.weight_bits, engine.input_bits, engine.output_bits)]
-        table.add_row(engine.name, engine.operation, f"{count:,}" if count else "", *bits)
-    return [table, *(f"assumed: {note}" for note in dataflow.notes)]
+        table.add_row(engine.name, escape(engine.operation), f"{count:,}" if count else "", *bits)
+    return [table, *(escape(f"assumed: {note}") for note in dataflow.notes)]
+
+
+def _table(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
+    """Start a table whose names are never cut: they are what a user types next."""
+    table = Table(title=title, title_justify="left", box=box.SIMPLE, pad_edge=False)
+    for heading in names:
+        table.add_column(heading, no_wrap=True, overflow="fold")
+    for heading in numbers:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
 
 
 def platforms_table(platforms: Sequence[Platform]) -> Table:
     """Return the known platforms, a row each."""
-    table = Table(title="platforms")
-    for heading in ("name", "part", "clock MHz", "slots", *RESOURCE_NAMES):
-        table.add_column(heading, justify="left" if heading in ("name", "part") else "right")
+    table = _table("platforms", ("name", "part"), ("clock MHz", "slots", *RESOURCE_NAMES))
     for platform in platforms:
         board = platform.fpgas[0].board
         amounts = [f"{n:,}" for n in platform.silicon.as_tuple()]
@@ -93,9 +122,7 @@ def platforms_table(platforms: Sequence[Platform]) -> Table:
 def platform_tables(platform: Platform) -> list[Table | str]:
     """Return the slots of one platform and what shell and infrastructure take."""
     board = platform.fpgas[0].board
-    slots = Table(title=f"{platform.name} ({board.part}, {board.clock_mhz:g} MHz)")
-    for heading in ("slot", "", *RESOURCE_NAMES):
-        slots.add_column(heading, justify="left" if heading in ("slot", "") else "right")
+    slots = _table(f"{platform.name} ({board.part}, {board.clock_mhz:g} MHz)", ("slot", ""), RESOURCE_NAMES)
     for slot in platform.slots:
         slots.add_row(slot.name, "silicon", *(f"{n:,}" for n in slot.capacity.as_tuple()))
         slots.add_row("", "available", *(f"{n:,}" for n in slot.available.as_tuple()))

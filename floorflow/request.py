@@ -13,7 +13,7 @@ from floorflow.errors import InputError
 from floorflow.resources import RESOURCE_NAMES, Resources
 
 Effort = Literal["fast", "default", "best"]
-Granularity = Literal["stage", "slot"]
+Granularity = Literal["stage", "block", "layer", "slot"]
 CostModelName = Literal["estimated", "finn"]
 Objective = Literal["throughput", "resources"]
 
@@ -29,7 +29,8 @@ class Request:
 
     model: Path
     platform: str
-    fpgas: int = 1
+    fpgas: int | Literal["auto"] = 1
+    max_fpgas: int = 16
     fps: float | None = None
     cap: Mapping[str, float] = field(default_factory=lambda: PAPER_CAPS)
     fill: Mapping[str, float] = field(default_factory=lambda: DEFAULT_FILL)
@@ -75,3 +76,19 @@ def fractions(defaults: Mapping[str, float], settings: list[str], option: str) -
             raise InputError(f"{option} {setting}: expected a fraction above 0 and up to 1, such as {name}=0.75")
         result[name] = fraction
     return result
+
+
+def fpga_count(text: str) -> int | Literal["auto"]:
+    """Read ``--fpgas``.
+
+    Raises
+    ------
+    InputError
+        If it is neither ``auto`` nor a number above 0.
+
+    """
+    if text == "auto":
+        return "auto"
+    if not text.isdecimal() or int(text) < 1:
+        raise InputError(f"--fpgas {text}: expected auto or a number of 1 and more")
+    return int(text)

@@ -1,29 +1,23 @@
 """The feedback loop: find the shortest interval for which a legal floorplan exists, and say what ended the search.
 
-Intervals are searched by bisection on fold, connect, cluster and partition; then a few shorter ones are probed,
-since feasibility is monotone for the joint problem but not for heuristics. Only the survivor is placed. If its
-placement fails, remedies come in this order: modules move to other slots, neighbours merge into shared pblocks,
-the network is folded anew under the tightened slot, and only then the interval grows.
+Intervals are searched by bisection on fold, connect, cluster and partition; then ever shorter ones are probed, since
+feasibility is monotone for the joint problem but not for heuristics. Survivors are placed, shortest interval
+first, with the remedies of `floorflow.remedies`; if none helps, the next longer interval is tried.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from floorflow.design import Design, Setting, assign, by_slot, complete
+from floorflow.design import Design, Setting, complete
 from floorflow.errors import InfeasibleError, LimitError
-from floorflow.folding import FoldingInfeasible, FoldingProblem, fold_at_interval, shortest_interval
-from floorflow.placement import (
-    PlacedModule,
-    PlacementFailure,
-    PlacementProblem,
-    PlacementSolution,
-    Wire,
-    place,
-)
+from floorflow.folding import FoldingInfeasible, FoldingSolution, fold_at_interval, shortest_interval
+from floorflow.placement import PlacementFailure, PlacementSolution
+from floorflow.remedies import Placed, place_design, place_with_remedies
 from floorflow.resources import ZERO, Resources
+from floorflow.stats import SolveStats
 
 Verdict = Literal["legal", "proven infeasible", "not found within the limit"]
 Stage = Literal["fold", "partition", "place"]
@@ -33,10 +27,12 @@ FOLDING_ROUNDS = 8
 """Foldings tried at one interval, each leaving more of the budget to channels and to packing."""
 RESERVE_STEP = 0.04
 """Share of the budget by which that reserve grows when modules do not pack; else it grows by what is short."""
-PROBES = 2
-"""Shorter intervals tried after bisection."""
-TIGHTENED = (0.92, 0.84)
-"""Shares of a slot's limit to which a slot whose placement failed is tightened."""
+PROBES = 3
+"""Failures in a row, at ever shorter intervals after bisection, that end the search."""
+RATE_ATTEMPTS = 8
+"""Intervals tried for a requested rate."""
+INTERRUPTED = "interrupted: this is the best that had been found"
+"""What ended a search that Ctrl-C stopped."""
 
 
 @dataclass(frozen=True)
@@ -51,113 +47,84 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Found:
-    """The best legal design, its placement, the proven bound on the interval, and the trace."""
+    """The best legal design, its floorplans by FPGA, the bound on the interval, the trace, and the remedy it took."""
 
     design: Design
-    placement: PlacementSolution
+    placements: Mapping[str, PlacementSolution]
     bound_cycles: int
     ended_by: str
     trace: tuple[Attempt, ...]
+    remedy: str = ""
 
 
 @dataclass
 class _Search:
+    """One search: what was tried so far, and the partitioned design of each interval (None: there is none)."""
+
     setting: Setting
     progress: Progress
     trace: list[Attempt] = field(default_factory=list)
     designs: dict[int, Design | None] = field(default_factory=dict)
+    best: Placed | None = None
 
     def note(self, interval: int, verdict: Verdict, stage: Stage, detail: str) -> None:
         self.trace.append(Attempt(interval, verdict, stage, detail))
         self.progress(f"interval {interval:,} cycles: {verdict} ({stage}) {detail}")
 
+    def foldable(self, interval: int) -> bool:
+        """Whether engines alone fold within the budget; an open question counts as yes, for this makes the bound."""
+        answer = fold_at_interval(self.setting.problem, interval)
+        if isinstance(answer, FoldingInfeasible):
+            self.note(interval, "proven infeasible", "fold", str(answer))
+        return not isinstance(answer, FoldingInfeasible)
+
     def partitioned(self, interval: int) -> bool:
         """Whether fold, connect, cluster and partition succeed; remembers the design."""
         if interval not in self.designs:
+            self.progress(f"interval {interval:,} cycles: folding and partition")
             self.designs[interval] = self._design(interval)
         return self.designs[interval] is not None
 
     def _design(self, interval: int) -> Design | None:
         """Fold, connect, cluster and partition, leaving ever more of the budget to channels and to packing."""
-        problem, reserve = self.setting.problem, ZERO
-        reason = ""
+        problem, reserve, reason = self.setting.problem, ZERO, ""
         for _ in range(FOLDING_ROUNDS):
             folding = fold_at_interval(problem.with_budget(problem.budget - reserve), interval)
-            if isinstance(folding, FoldingInfeasible):
-                proven = reserve == ZERO
-                verdict: Verdict = "proven infeasible" if proven else "not found within the limit"
-                self.note(interval, verdict, "fold", str(folding) if proven else f"{reason}; then {folding}")
+            if not isinstance(folding, FoldingSolution):
+                proven = reserve == ZERO and isinstance(folding, FoldingInfeasible)
+                detail = f"{reason}; then {folding}" if reason else str(folding)
+                self.note(interval, "proven infeasible" if proven else "not found within the limit", "fold", detail)
                 return None
             answer = complete(self.setting, folding)
             if isinstance(answer, Design):
                 return answer
             reason = answer.reason
-            reserve = reserve + (_share(problem.budget, RESERVE_STEP) if answer.short == ZERO else answer.short)
+            larger = _larger_reserve(problem.budget, reserve, folding.resources, answer.short)
+            if larger == reserve:
+                break
+            reserve = larger
         self.note(interval, "not found within the limit", "partition", reason)
         return None
 
-    def placed(self, interval: int) -> tuple[Design, PlacementSolution] | None:
-        """Place the design of an interval, with remedies."""
-        if not self.partitioned(interval):
-            return None
-        failure = ""
-        for design in self._remedies(interval):
-            answer = _place(self.setting, design)
-            if isinstance(answer, PlacementSolution):
-                self.note(interval, "legal", "place", f"hpwl {answer.hpwl:,.0f}")
-                return design, answer
-            failure = answer.reason
-            self.failed_slot = answer.slot
-        self.note(interval, "not found within the limit", "place", failure)
-        return None
-
-    failed_slot: str | None = None
-
-    def _remedies(self, interval: int) -> Iterator[Design]:
-        """Yield the design itself, then the remedies for the slot whose placement failed last."""
-        first = self.designs[interval]
-        if first is None:
-            return
-        yield first
-        for share in TIGHTENED:
-            if len(self.setting.fpga.slots) > 1:
-                moved = assign(self.setting, first.folding, first.modules, self._tightened(share))
-                if isinstance(moved, Design):
-                    self.progress(f"interval {interval:,}: moved modules out of {self.failed_slot}")
-                    yield moved
-        yield from self._merged(first)
-        for share in TIGHTENED:
-            refolded = self._refold(interval, share)
-            if refolded is not None:
-                self.progress(f"interval {interval:,}: folded anew under {share:.0%} of the limits")
-                yield refolded
-
-    def _merged(self, design: Design) -> Iterator[Design]:
-        if self.setting.request.keep_granularity or self.failed_slot is None:
-            return
-        crowded = self.failed_slot
-        count = sum(slot == crowded for slot in design.slot_of.values())
-        for keep in sorted({max(1, count * 2 // 3), max(1, count // 3), 1}, reverse=True):
-            if keep < count:
-                merged = by_slot(self.setting, design, [crowded], keep)
-                if isinstance(merged, Design):
-                    self.progress(f"merged modules of {crowded} down to {keep}")
-                    yield merged
-
-    def _tightened(self, share: float) -> dict[str, float]:
-        return {} if self.failed_slot is None else {self.failed_slot: share}
-
-    def _refold(self, interval: int, share: float) -> Design | None:
-        problem = self.setting.problem
-        folding = fold_at_interval(problem.with_budget(_share(problem.budget, share)), interval)
-        if isinstance(folding, FoldingInfeasible):
-            return None
-        design = complete(self.setting, folding, self._tightened(share))
-        return design if isinstance(design, Design) else None
+    def placed(self, interval: int) -> bool:
+        """Place the design of an interval and remember it as the best."""
+        design = self.designs[interval] if self.partitioned(interval) else None
+        if design is None:
+            return False
+        self.progress(f"interval {interval:,} cycles: placing {len(design.modules)} modules")
+        answer = place_with_remedies(self.setting, design)
+        if isinstance(answer, PlacementFailure):
+            verdict: Verdict = "not found within the limit"
+            self.note(interval, verdict, "place", answer.reason)
+            return False
+        remedy = f"; {answer.remedy}" if answer.remedy else ""
+        self.note(answer.design.interval_cycles, "legal", "place", f"hpwl {answer.hpwl:,.0f}{remedy}")
+        self.best = answer
+        return True
 
 
 def search(setting: Setting, progress: Progress) -> Found:
-    """Find the best legal design for the request.
+    """Find the best legal design for the request. Ctrl-C ends the search with what can be placed at once.
 
     Raises
     ------
@@ -169,80 +136,115 @@ def search(setting: Setting, progress: Progress) -> Found:
     """
     run = _Search(setting, progress)
     intervals = setting.problem.intervals()
-    bound_index = shortest_interval(intervals, lambda i: _foldable(setting.problem, i))
-    if bound_index is None:
+    if not run.foldable(intervals[-1]):
         raise _infeasible(setting, intervals[-1])
-    if setting.request.fps is not None:
-        return _at_rate(run, intervals[-1], intervals[bound_index])
-    return _fastest(run, intervals, bound_index)
-
-
-def _at_rate(run: _Search, interval: int, bound: int) -> Found:
-    """Meet the user's rate at the longest allowed interval; options slower than it are gone already."""
-    answer = run.placed(interval)
-    if answer is None:
+    at_rate = setting.request.fps is not None
+    bound = intervals[-1]
+    try:
+        if at_rate:
+            ended_by = _at_rate(run, intervals)
+        else:
+            index = shortest_interval(intervals, run.foldable) or 0
+            bound = intervals[index]
+            ended_by = _fastest(run, intervals, index)
+    except KeyboardInterrupt:
+        ended_by = _salvage(run)
+    if run.best is None:
         raise _not_found(run)
-    return Found(*answer, bound, "the requested rate was met at the least scarcity", tuple(run.trace))
+    design = _with_honest_folding(setting, run.best.design)
+    bound = design.interval_cycles if at_rate else bound
+    return Found(design, run.best.placements, bound, ended_by, tuple(run.trace), run.best.remedy)
 
 
-def _fastest(run: _Search, intervals: tuple[int, ...], bound_index: int) -> Found:
-    first = shortest_interval(intervals, run.partitioned, bound_index)
-    if first is None:
-        raise _not_found(run)
-    for shorter in range(max(bound_index, first - PROBES), first):
-        if run.partitioned(intervals[shorter]):
-            first = shorter
+def _at_rate(run: _Search, intervals: tuple[int, ...]) -> str:
+    """Meet the user's rate at the longest allowed interval; where that fails, a little faster than asked for.
+
+    Options slower than the rate are gone already.
+    """
+    for interval in intervals[: -1 - RATE_ATTEMPTS : -1]:
+        if run.placed(interval):
             break
+    return "the requested rate was met"
+
+
+def _fastest(run: _Search, intervals: tuple[int, ...], bound_index: int) -> str:
+    """Place the shortest interval that survives partition, or the next longer one that can be placed."""
+    first = shortest_interval(intervals, run.partitioned, bound_index)
+    first = len(intervals) if first is None else first
+    misses, probe = 0, first - 1
+    while probe >= bound_index and misses < PROBES:
+        if run.partitioned(intervals[probe]):
+            first, misses = probe, -1
+        misses, probe = misses + 1, probe - 1
     for interval in intervals[first:]:
-        answer = run.placed(interval)
-        if answer is not None:
-            return Found(*answer, intervals[bound_index], _ended_by(run, intervals, bound_index), tuple(run.trace))
-    raise _not_found(run)
-
-
-def _ended_by(run: _Search, intervals: tuple[int, ...], bound_index: int) -> str:
-    found = run.trace[-1].interval_cycles
-    if found == intervals[bound_index]:
+        if run.placed(interval):
+            break
+    if run.best is not None and run.best.design.interval_cycles == intervals[bound_index]:
         return "the interval is the folding optimum under the platform's summed limits"
-    shorter = [row for row in run.trace if row.interval_cycles < found and row.verdict != "legal"]
-    last = max(shorter, key=lambda row: row.interval_cycles) if shorter else None
+    return _what_stopped(run)
+
+
+def _what_stopped(run: _Search) -> str:
+    """Return the verdict on the longest interval that failed below the one that was found."""
+    found = run.best.design.interval_cycles if run.best is not None else None
+    failed = [row for row in run.trace if row.verdict != "legal" and (found is None or row.interval_cycles < found)]
+    last = max(failed, key=lambda row: row.interval_cycles, default=None)
     return f"{last.interval_cycles:,} cycles: {last.verdict} ({last.stage}): {last.detail}" if last else "bisection"
 
 
-def _foldable(problem: FoldingProblem, interval: int) -> bool:
-    return not isinstance(fold_at_interval(problem, interval), FoldingInfeasible)
+def _salvage(run: _Search) -> str:
+    """Place the best design so far after Ctrl-C, without remedies; a second Ctrl-C goes through."""
+    for interval in sorted(run.designs):
+        design = run.designs[interval]
+        if run.best is None and design is not None:
+            answer = place_design(run.setting, design, "")
+            if isinstance(answer, Placed):
+                run.note(answer.design.interval_cycles, "legal", "place", "after Ctrl-C, without remedies")
+                run.best = answer
+    if run.best is None:
+        raise KeyboardInterrupt
+    return INTERRUPTED
+
+
+def _with_honest_folding(setting: Setting, design: Design) -> Design:
+    """Hold the folding's scarcity against the optimum at its interval under all of the budget.
+
+    The design may have been folded for less, to leave room for channels or to ease packing.
+    """
+    loose = fold_at_interval(setting.problem, design.interval_cycles)
+    stats = design.folding.stats
+    bound = loose.stats.bound if isinstance(loose, FoldingSolution) else None
+    proven = bound is not None and stats.objective is not None and stats.objective <= bound
+    honest = SolveStats(stats.method, "optimal" if proven else "feasible", stats.objective, bound)
+    return replace(design, folding=replace(design.folding, stats=honest))
+
+
+def _larger_reserve(budget: Resources, reserve: Resources, engines: Resources, short: Resources) -> Resources:
+    """Keep back what this folding's channels would have needed; if modules only fail to pack, a step of everything."""
+    if short == ZERO:
+        return reserve + _share(budget, RESERVE_STEP)
+    rows = zip(budget.as_tuple(), reserve.as_tuple(), engines.as_tuple(), short.as_tuple(), strict=True)
+    return Resources(*(max(kept, have - used + lack) if lack else kept for have, kept, used, lack in rows))
 
 
 def _share(amount: Resources, share: float) -> Resources:
     return Resources(*(int(share * have) for have in amount.as_tuple()))
 
 
-def _place(setting: Setting, design: Design) -> PlacementSolution | PlacementFailure:
-    home = {e: m.name for m in design.modules for e in m.engines}
-    wires = tuple(
-        Wire(home[c.stream.source], home[c.stream.target], c.width_bits)
-        for c in design.channels
-        if not (c.stream.from_host or c.stream.to_host) and home[c.stream.source] != home[c.stream.target]
-    )
-    modules = tuple(PlacedModule(m.name, design.slot_of[m.name], design.demands[m.name]) for m in design.modules)
-    fpga = setting.fpga
-    problem = PlacementProblem(fpga.device, fpga.slots, modules, wires, setting.request.fill, setting.request.effort)
-    return place(problem, "auto", setting.request.seed)
-
-
 def _infeasible(setting: Setting, interval: int) -> InfeasibleError:
+    fps = setting.request.fps
+    where = " + ".join(slot.name for slot in setting.platform.slots)
+    rate = "at any interval" if fps is None else f"at {fps:,g} frames/s (an interval of at most {interval:,} cycles)"
     answer = fold_at_interval(setting.problem, interval)
     return InfeasibleError(
-        f"proven infeasible: {setting.dataflow.name} does not fit {setting.platform.name} at any interval: {answer} "
-        f"in {' + '.join(slot.name for slot in setting.platform.slots)} together",
-        hint="raise the cap (--cap), choose a larger platform or a narrower network",
+        f"proven infeasible: {setting.dataflow.name} does not fit {setting.platform.name} {rate}: {answer} "
+        f"in {where} together",
+        hint=("a lower --fps, " if fps else "") + "a higher --cap, a larger platform or a narrower network",
     )
 
 
 def _not_found(run: _Search) -> LimitError:
-    last = run.trace[-1] if run.trace else None
-    detail = f": {last.stage}: {last.detail}" if last else ""
     return LimitError(
-        f"no legal plan found within the limits, though none is proven impossible{detail}",
-        hint="try --effort best, a lower --fps, or a higher --cap",
+        f"no legal plan found within the limits, though none is proven impossible: {_what_stopped(run)}",
+        hint="try --effort best, another --fps, or a higher --cap",
     )

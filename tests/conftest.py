@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import onnx
 import pytest
 
 from floorflow import flow
 from floorflow.output import write
-from floorflow.request import Request
+from floorflow.request import PAPER_CAPS, Request
+from tests.random_models import random_graph
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 CNV = EXAMPLES / "cnv_2w2a.onnx"
@@ -30,3 +32,13 @@ def cnv_on_u250(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def cnv_on_pynq(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The 2-bit CNV on a Zynq."""
     return make_plan(tmp_path_factory.mktemp("pynq") / "out", Request(CNV, "pynq-z1", plots=False))
+
+
+@pytest.fixture(scope="session")
+def branches_on_two_u250(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small network with forks, adds and concats, squeezed until it needs two cards."""
+    folder = tmp_path_factory.mktemp("branches")
+    onnx.save(random_graph(27), folder / "branches.onnx")
+    cap = {**PAPER_CAPS, "LUT": 0.01}
+    request = Request(folder / "branches.onnx", "alveo-u250", fpgas=2, cap=cap, effort="fast", plots=False)
+    return make_plan(folder / "out", request)

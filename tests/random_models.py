@@ -62,3 +62,176 @@ def _max_pool(builder: ModelBuilder, rng: random.Random) -> None:
     """Append a max pool that fits, without gaps between its windows."""
     kernel = rng.randint(1, min(3, builder.shape[2])), rng.randint(1, min(3, builder.shape[3]))
     builder.max_pool(kernel, (rng.randint(1, kernel[0]), rng.randint(1, kernel[1])))
+
+
+def random_graph(seed: int) -> onnx.ModelProto:
+    """Return a quantised network with branches that floorflow reads and lowers; equal seeds give equal models.
+
+    Blocks are residual additions (of equal or different widths, with or without quantisers), concats, depthwise
+    layers, pools, padding and upsampling; some networks have two inputs or two outputs.
+    """
+    rng = random.Random(seed)
+    size = rng.randint(6, 14)
+    shape = (1, rng.choice((1, 2, 3, 5)), size, size if rng.random() < 0.5 else rng.randint(6, 14))
+    builder = ModelBuilder(f"graph_{seed}", shape)
+    _unsigned(builder, rng)
+    if rng.random() < 0.2:
+        _second_input(builder, rng)
+    for _ in range(rng.randint(1, 4)):
+        rng.choice(_BLOCKS)(builder, rng)
+    head = _head if rng.random() < 0.8 else _two_heads
+    return head(builder, rng)
+
+
+def _unsigned(builder: ModelBuilder, rng: random.Random) -> None:
+    """Append an unsigned quantiser of 2 to 8 bits, which padding and pools can stand behind."""
+    builder.quantise(rng.randint(2, 8), signed=False, narrow=False)
+
+
+def _rectified(builder: ModelBuilder, rng: random.Random) -> None:
+    """Append batch norm or not, ReLU or ReLU6, and an unsigned quantiser."""
+    if rng.random() < 0.6:
+        builder.batch_norm()
+    if rng.random() < 0.7:
+        builder.relu()
+    else:
+        builder.tensor = builder.node("Clip", [builder.tensor, builder.constant(0.0), builder.constant(6.0)])
+    _unsigned(builder, rng)
+
+
+def _second_input(builder: ModelBuilder, rng: random.Random) -> None:
+    first = builder.tensor
+    builder.inputs.append(onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, list(builder.shape)))
+    builder.tensor = "y"
+    _unsigned(builder, rng)
+    builder.add(first)
+    _unsigned(builder, rng)
+
+
+def _plain(builder: ModelBuilder, rng: random.Random) -> None:
+    _same_size_conv(builder, rng, rng.randint(1, 9))
+    _rectified(builder, rng)
+
+
+def _same_size_conv(builder: ModelBuilder, rng: random.Random, channels: int) -> None:
+    """Append a convolution that keeps height and width."""
+    kernel = rng.choice((1, 3)), rng.choice((1, 3))
+    pads = kernel[0] // 2, kernel[1] // 2, kernel[0] // 2, kernel[1] // 2
+    builder.conv(channels, kernel, rng.randint(1, 8), pads=pads)
+
+
+def _residual(builder: ModelBuilder, rng: random.Random) -> None:
+    """Append two or three branches and their sum, quantised before, behind, or read as they are by a ReLU."""
+    start, shape = builder.tensor, builder.shape
+    channels = rng.randint(1, 9)
+    ends = [start] if channels == shape[1] or rng.random() < 0.5 else []
+    channels = shape[1] if ends else channels
+    shared = rng.randint(2, 6) if rng.random() < 0.5 else 0
+    while len(ends) < 2 or rng.random() < 0.15:
+        builder.tensor, builder.shape = start, shape
+        _same_size_conv(builder, rng, channels)
+        if shared:
+            builder.relu()
+            builder.quantise(shared, signed=False, narrow=False)
+        elif rng.random() < 0.4:
+            _rectified(builder, rng)
+        elif rng.random() < 0.3:
+            builder.relu()
+        ends.append(builder.tensor)
+    rng.shuffle(ends)
+    builder.tensor = builder.node("Add" if len(ends) == 2 else "Sum", ends)
+    if rng.random() < 0.5:
+        builder.relu()
+    _unsigned(builder, rng)
+
+
+def _joined(builder: ModelBuilder, rng: random.Random) -> None:
+    """Append branches and their concat, quantised before or behind it, sometimes with a pool in between."""
+    start, shape = builder.tensor, builder.shape
+    before, ends, channels = rng.random() < 0.5, [], 0
+    for _ in range(rng.randint(2, 3)):
+        builder.tensor, builder.shape = start, shape
+        _same_size_conv(builder, rng, rng.randint(1, 6))
+        if before:
+            _rectified(builder, rng)
+        elif rng.random() < 0.8:
+            builder.relu()
+        ends.append(builder.tensor)
+        channels += builder.shape[1]
+    if rng.random() < 0.3:
+        ends, channels = [*ends, start], channels + shape[1]
+    builder.tensor, builder.shape = builder.node("Concat", ends, axis=1), (1, channels, *shape[2:])
+    builder.relu()
+    if rng.random() < 0.3:
+        builder.max_pool((3, 3), (1, 1), (1, 1, 1, 1))
+    _unsigned(builder, rng)
+
+
+def _depthwise(builder: ModelBuilder, rng: random.Random) -> None:
+    channels = builder.shape[1]
+    strides = (2, 2) if min(builder.shape[2:]) > 3 and rng.random() < 0.5 else (1, 1)
+    builder.conv(channels, (3, 3), rng.randint(2, 8), strides=strides, pads=(1, 1, 1, 1), group=channels)
+    _rectified(builder, rng)
+
+
+def _pooled(builder: ModelBuilder, rng: random.Random) -> None:
+    """Append a max or average pool of any kind."""
+    kernel = rng.randint(1, min(3, builder.shape[2])), rng.randint(1, min(3, builder.shape[3]))
+    strides = rng.randint(1, kernel[0]), rng.randint(1, kernel[1])
+    kind = rng.randrange(3)
+    if kind == 0:
+        pads = (kernel[0] // 2, kernel[1] // 2, kernel[0] // 2, kernel[1] // 2)
+        builder.max_pool(kernel, strides, pads)
+    elif kind == 1:
+        builder.average_pool(kernel, strides)
+        _unsigned(builder, rng)
+    else:
+        builder.average_pool((kernel[0],) * 2 if max(kernel) < 3 else (2, 2), (1, 1), truncated_bits=rng.randint(2, 4))
+
+
+def _padded(builder: ModelBuilder, rng: random.Random) -> None:
+    """Append a Pad, and a convolution that pads some more."""
+    amounts = [0, 0, rng.randint(0, 1), 1, 0, 0, 1, rng.randint(0, 2)]
+    name = f"pads_{'_'.join(str(amount) for amount in amounts)}"
+    builder.initialisers[name] = onnx.helper.make_tensor(name, onnx.TensorProto.INT64, [8], amounts)
+    builder.tensor = builder.node("Pad", [builder.tensor, name])
+    height, width = builder.shape[2] + amounts[2] + amounts[6], builder.shape[3] + amounts[3] + amounts[7]
+    builder.shape = (1, builder.shape[1], height, width)
+    _plain(builder, rng)
+
+
+def _upsampled(builder: ModelBuilder, rng: random.Random) -> None:
+    """Append a nearest-neighbour Resize of a small square image, else a convolution."""
+    if builder.shape[2] != builder.shape[3] or builder.shape[2] > 8:
+        _plain(builder, rng)
+        return
+    builder.initialisers["twice"] = onnx.helper.make_tensor("twice", onnx.TensorProto.FLOAT, [4], [1, 1, 2, 2])
+    modes = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+    builder.tensor = builder.node("Resize", [builder.tensor, "", "twice"], **modes)
+    builder.shape = (1, builder.shape[1], 2 * builder.shape[2], 2 * builder.shape[3])
+
+
+_BLOCKS = (_plain, _residual, _residual, _joined, _joined, _depthwise, _pooled, _padded, _upsampled)
+
+
+def _head(builder: ModelBuilder, rng: random.Random) -> onnx.ModelProto:
+    """Append a global average or flattening, and a layer."""
+    if rng.random() < 0.5:
+        builder.tensor = builder.node("ReduceMean", [builder.tensor], axes=[2, 3], keepdims=0)
+        builder.shape = (1, builder.shape[1])
+        _unsigned(builder, rng)
+    else:
+        builder.flatten()
+    builder.fully_connected(rng.randint(2, 9), rng.randint(1, 8))
+    return builder.model()
+
+
+def _two_heads(builder: ModelBuilder, rng: random.Random) -> onnx.ModelProto:
+    """Append a head, and a convolution that leaves the network beside it."""
+    start, shape = builder.tensor, builder.shape
+    builder.conv(rng.randint(1, 5), (1, 1), rng.randint(1, 8))
+    second = onnx.helper.make_tensor_value_info(builder.tensor, onnx.TensorProto.FLOAT, list(builder.shape))
+    builder.tensor, builder.shape = start, shape
+    model = _head(builder, rng)
+    model.graph.output.append(second)
+    return model

@@ -51,8 +51,41 @@ def test_force_replaces_an_earlier_plan_and_keeps_foreign_files(tmp_path: Path) 
     assert (out / "notes.txt").read_text() == "mine"
 
 
+def test_force_does_not_overwrite_a_file_that_no_plan_wrote(tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text("my own plan for world peace")
+    with pytest.raises(InputError, match=r"plan\.json: is not of an earlier plan"):
+        write(tmp_path, {"plan.json": "{}"}, {})
+    assert (tmp_path / "plan.json").read_text() == "my own plan for world peace"
+
+
+def test_links_and_empty_folders_survive_force(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    write(out, {"plan.json": "old", "old/x": ""}, {})
+    (out / "link").symlink_to(tmp_path)
+    (out / "empty").mkdir()
+    write(out, {"plan.json": "new"}, {})
+    assert sorted(p.name for p in out.iterdir()) == ["empty", "link", "plan.json", "run.json"]
+
+
+@pytest.mark.parametrize("inside", ["out", "out/below"])
+def test_a_path_through_a_file_is_refused_before_the_work(inside: str, tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("")
+    with pytest.raises(InputError, match=r"is a file|no writable folder"):
+        require_free(tmp_path / inside, force=True)
+
+
+def test_the_current_folder_and_a_link_to_one_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    write(tmp_path / "link", {"plan.json": "{}"}, {})
+    monkeypatch.chdir(tmp_path / "real")
+    write(Path(), {"plan.json": "again"}, {})
+    assert (tmp_path / "real" / "plan.json").read_text() == "again"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link", "real"]
+
+
 def test_a_failure_leaves_nothing_behind(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    with pytest.raises(OSError, match=r".+"):
+    with pytest.raises(InputError, match="cannot be written"):
         write(out, {"plan.json": "{}", "plan.json/below": "a file cannot be a folder"}, {})
     assert list(tmp_path.iterdir()) == []

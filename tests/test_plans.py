@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -14,19 +15,26 @@ import pytest
 
 from floorflow import flow
 from floorflow.check import check
-from floorflow.errors import InfeasibleError
+from floorflow.errors import InfeasibleError, LimitError
 from floorflow.plan import Plan, json_schema, read_plan
 from floorflow.request import DEFAULT_FILL, PAPER_CAPS, Request
-from floorflow.target import known_platforms, load_platform
+from floorflow.target import Board, known_platforms, load_platform
 from tests.check.mutants import MUTANTS, Mutant, NotApplicable
 from tests.conftest import CNV, TFC, make_plan
-from tests.random_models import random_chain
+from tests.random_models import random_chain, random_graph
 from tests.tools import need_tcl
 
 ROOT = Path(__file__).resolve().parent.parent
 RANDOM_PLANS = 100
-NEITHER_PLAN_HOLDS: set[str] = set()
-"""Mutants whose target neither example has; tests/check plants them in its own plan."""
+RANDOM_GRAPHS = 200
+NO_PLAN_HOLDS = {
+    "run_to_the_link_not_listed",
+    "crossings_out_of_order",
+    "latency_without_the_links",
+    "short_branch_as_shallow_as_any",
+    "long_branch_deepened_instead",
+}
+"""Mutants whose target none of the plans has; tests/check plants them in its own."""
 
 
 @pytest.mark.parametrize("model", [CNV, TFC], ids=lambda path: path.stem)
@@ -45,6 +53,24 @@ def test_random_networks_plan_legally(seed: int, tmp_path: Path) -> None:
     assert check(make_plan(tmp_path / "out", request)) == []
 
 
+@pytest.mark.parametrize("seed", range(RANDOM_GRAPHS))
+def test_random_branched_networks_plan_legally_on_any_platform(seed: int, tmp_path: Path) -> None:
+    model = tmp_path / "model.onnx"
+    onnx.save(random_graph(seed), model)
+    rng = random.Random(seed)
+    board, fpgas = rng.choice([("alveo-u250", 1), ("alveo-u250", 2), ("xcku5p", 3), ("zcu104", 1), ("pynq-z1", 1)])
+    granularity = rng.choice(["stage", "block", "layer", "slot"])
+    cap = {**PAPER_CAPS, "LUT": rng.choice([0.7, 0.2, 0.05])}
+    request = Request(
+        model, board, fpgas=fpgas, cap=cap, granularity=granularity, effort="fast", seed=seed, plots=False
+    )
+    try:
+        out = make_plan(tmp_path / "out", request)
+    except (InfeasibleError, LimitError):
+        return
+    assert check(out) == []
+
+
 def contents(out: Path) -> tuple[dict[str, Any], dict[str, str]]:
     plan = json.loads((out / "plan.json").read_text())
     names = [p.relative_to(out).as_posix() for p in out.rglob("*") if p.is_file()]
@@ -53,10 +79,10 @@ def contents(out: Path) -> tuple[dict[str, Any], dict[str, str]]:
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: m.title)
 def test_planted_mistakes_in_real_plans_are_found(
-    mutant: Mutant, cnv_on_u250: Path, cnv_on_pynq: Path, tmp_path: Path
+    mutant: Mutant, cnv_on_u250: Path, cnv_on_pynq: Path, branches_on_two_u250: Path, tmp_path: Path
 ) -> None:
     spoilt = 0
-    for board in (cnv_on_u250, cnv_on_pynq):
+    for board in (cnv_on_u250, cnv_on_pynq, branches_on_two_u250):
         plan, files = contents(board)
         try:
             mutant.spoil(plan, files)
@@ -64,11 +90,11 @@ def test_planted_mistakes_in_real_plans_are_found(
             continue
         spoilt += 1
         for name, text in {**files, "plan.json": json.dumps(plan)}.items():
-            path = tmp_path / board.parent.name / name
+            path = tmp_path / str(spoilt) / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-        assert mutant.expected in {v.name for v in check(tmp_path / board.parent.name)}
-    assert spoilt or mutant.title in NEITHER_PLAN_HOLDS
+        assert mutant.expected in {v.name for v in check(tmp_path / str(spoilt))}
+    assert spoilt or mutant.title in NO_PLAN_HOLDS
 
 
 def expected_pblocks(plan: Plan, fpga: str) -> dict[str, tuple[list[str], int]]:
@@ -77,32 +103,40 @@ def expected_pblocks(plan: Plan, fpga: str) -> dict[str, tuple[list[str], int]]:
     return {f"pblock_{n}": (sorted(p.ranges), engines[n]) for n, p in phase.floorplan[fpga].pblocks.items()}
 
 
-@pytest.mark.parametrize("board", ["cnv_on_u250", "cnv_on_pynq"])
+def finn_cells(engines: list[str], places: dict[str, Any], board: Board) -> list[str]:
+    """Name cells as FINN does: one kernel a partition, nodes numbered anew by op type inside each."""
+    cells = []
+    for number in sorted({places[engine]["partition_id"] for engine in engines}):
+        kinds = [e.rpartition("_")[0] for e in engines if places[e]["partition_id"] == number]
+        cells += [board.cell(f"{kind}_{kinds[:i].count(kind)}", number) for i, kind in enumerate(kinds)]
+    return cells
+
+
+@pytest.mark.parametrize("board", ["cnv_on_u250", "cnv_on_pynq", "branches_on_two_u250"])
 def test_a_strict_vivado_records_the_planned_pblocks(board: str, request: pytest.FixtureRequest) -> None:
     need_tcl()
     from tests.vivado_model import run_outputs
 
     out = request.getfixturevalue(board)
     plan = read_plan(out / "plan.json")
-    fpga = plan.platform.fpgas[0]
-    platform = load_platform(fpga.board)
+    platform = load_platform(plan.platform.name, len(plan.platform.fpgas))
     places = json.loads((out / "finn" / "floorplan.json").read_text())
-    cells = [
-        platform.fpgas[0].board.cell(e.name, places[e.name]["partition_id"]) for n in plan.networks for e in n.engines
-    ]
-    # A sibling whose name only differs by a further digit must not be taken by mistake.
-    cells += [f"{cell}0" for cell in cells]
-    parents = {
-        parent: [f"CLOCKREGION_X0Y{4 * i}:CLOCKREGION_X7Y{4 * i + 3}"]
-        for i, slot in enumerate(platform.slots)
-        if (parent := platform.fpgas[0].board.parent_pblock(slot.slr)) is not None
-    }
-    device = out / "platform" / "devices" / f"{fpga.device}.yaml"
-    tables = run_outputs(out, fpga.name, cells, device, parents)
-    for table in tables.values():
-        recorded = {name: (sorted(p["ranges"]), len(p["cells"])) for name, p in table.items()}
-        assert recorded == expected_pblocks(plan, fpga.name)
-        assert all(p["properties"]["IS_SOFT"] in ("FALSE", "0", False) for p in table.values())
+    engines = [e.name for n in plan.networks for e in n.engines]
+    for number, fpga in enumerate(platform.fpgas):
+        here = [e for e in engines if places[e]["device_id"] == number]
+        cells = finn_cells(here, places, fpga.board)
+        # A sibling whose name only differs by a further digit must not be taken by mistake.
+        cells += [f"{cell}0" for cell in cells]
+        parents = {
+            parent: [f"CLOCKREGION_X0Y{4 * i}:CLOCKREGION_X7Y{4 * i + 3}"]
+            for i, slot in enumerate(fpga.slots)
+            if (parent := fpga.board.parent_pblock(slot.slr)) is not None
+        }
+        device = out / "platform" / "devices" / f"{fpga.device.part}.yaml"
+        for table in run_outputs(out, fpga.name, cells, device, parents).values():
+            recorded = {name: (sorted(p["ranges"]), len(p["cells"])) for name, p in table.items()}
+            assert recorded == expected_pblocks(plan, fpga.name)
+            assert all(p["properties"]["IS_SOFT"] in ("FALSE", "0", False) for p in table.values())
 
 
 def run_cli(*arguments: str, hash_seed: str = "0") -> subprocess.CompletedProcess[str]:

@@ -1,5 +1,5 @@
 """Realise the streams between folded engines: widths, converters, FIFOs and crossing registers."""
 
-from floorflow.channels.connect import Channel, ChannelCosts, connect, padded_width_bits
+from floorflow.channels.connect import Channel, ChannelCosts, Layout, Way, connect, padded_width_bits
 
-__all__ = ["Channel", "ChannelCosts", "connect", "padded_width_bits"]
+__all__ = ["Channel", "ChannelCosts", "Layout", "Way", "connect", "padded_width_bits"]

@@ -7,9 +7,11 @@ leave the producer have the larger of the two widths.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil
 from typing import Protocol
 
+from floorflow.channels.joins import waits_cycles
 from floorflow.dataflow.model import FoldedDataflow, Stream
 from floorflow.resources import ZERO, Resources
 
@@ -29,6 +31,9 @@ class ChannelCosts(Protocol):
 
     def converter_resources(self, input_bits: int, output_bits: int) -> Resources:
         """Cost of one width converter."""
+
+    def convertible(self, input_bits: int, output_bits: int) -> bool:
+        """Whether a converter between the two widths can be built at all."""
 
     def converter_kind(self, input_bits: int, output_bits: int) -> str:
         """FINN op type of the converter between two different widths."""
@@ -83,30 +88,33 @@ def padded_width_bits(width_bits: int) -> int:
     return -(-width_bits // 8) * 8
 
 
-def connect(
-    folded: FoldedDataflow,
-    costs: ChannelCosts,
-    module_of: Mapping[str, str] | None = None,
-    boundaries_crossed: Mapping[str, int] | None = None,
-) -> tuple[Channel, ...]:
-    """Realise every stream.
+@dataclass(frozen=True)
+class Way:
+    """What lies between the two ends of a channel: SLR boundaries, and links with their latencies."""
 
-    ``module_of`` maps engines to modules once they are known: channels between modules get deeper FIFOs.
-    ``boundaries_crossed`` maps channel names to the SLR boundaries that they cross once slots are known.
-    """
-    crossed = boundaries_crossed or {}
-    return tuple(_realise(stream, folded, costs, module_of, crossed) for stream in folded.dataflow.streams)
+    boundaries: int = 0
+    link_latencies_us: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What is known of a design so far: modules of engines, ways of channels by name (left out: none), the clock."""
+
+    module_of: Mapping[str, str]
+    ways: Mapping[str, Way]
+    clock_mhz: float
+
+
+def connect(folded: FoldedDataflow, costs: ChannelCosts, layout: Layout | None = None) -> tuple[Channel, ...]:
+    """Realise every stream; without a layout all engines count as one module."""
+    waits = waits_cycles(folded.dataflow, folded.interval_cycles)
+    return tuple(_realise(stream, folded, costs, layout, waits.get(stream, 0)) for stream in folded.dataflow.streams)
 
 
 def _realise(
-    stream: Stream,
-    folded: FoldedDataflow,
-    costs: ChannelCosts,
-    module_of: Mapping[str, str] | None,
-    crossed: Mapping[str, int],
+    stream: Stream, folded: FoldedDataflow, costs: ChannelCosts, layout: Layout | None, wait_cycles: int
 ) -> Channel:
     source_bits, target_bits = _widths(stream, folded)
-    inside = module_of is None or module_of.get(stream.source) == module_of.get(stream.target)
     converts = source_bits != target_bits
     bare = Channel(
         stream=stream,
@@ -117,20 +125,24 @@ def _realise(
         converter_resources=costs.converter_resources(source_bits, target_bits) if converts else ZERO,
         fifo_resources=ZERO,
     )
-    depth = (INSIDE_DEPTH_WORDS if inside else BETWEEN_DEPTH_WORDS) + CROSSING_DEPTH_WORDS * crossed.get(bare.name, 0)
-    return _with_fifo(bare, depth, costs)
+    depth = _depth_words(bare, layout, wait_cycles, folded.interval_cycles)
+    return replace(bare, fifo_depth_words=depth, fifo_resources=costs.fifo_resources(bare.width_bits, depth))
 
 
-def _with_fifo(channel: Channel, depth_words: int, costs: ChannelCosts) -> Channel:
-    return Channel(
-        stream=channel.stream,
-        source_width_bits=channel.source_width_bits,
-        target_width_bits=channel.target_width_bits,
-        converter=channel.converter,
-        fifo_depth_words=depth_words,
-        converter_resources=channel.converter_resources,
-        fifo_resources=costs.fifo_resources(channel.width_bits, depth_words),
+def _depth_words(channel: Channel, layout: Layout | None, wait_cycles: int, interval_cycles: int) -> int:
+    """Depth for what is always in flight, for what waits at a join, and for the registers and links on the way."""
+    words = channel.words_per_frame
+    waiting = -(-wait_cycles * words // interval_cycles)
+    if layout is None:
+        return INSIDE_DEPTH_WORDS + waiting
+    homes = layout.module_of
+    inside = homes.get(channel.stream.source) == homes.get(channel.stream.target)
+    way = layout.ways.get(channel.name, Way())
+    round_trips = sum(
+        ceil(2 * latency_us * layout.clock_mhz * words / interval_cycles - 1e-9) for latency_us in way.link_latencies_us
     )
+    depth = INSIDE_DEPTH_WORDS if inside else BETWEEN_DEPTH_WORDS
+    return depth + waiting + CROSSING_DEPTH_WORDS * way.boundaries + round_trips
 
 
 def _widths(stream: Stream, folded: FoldedDataflow) -> tuple[int, int]:

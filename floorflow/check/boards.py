@@ -15,7 +15,7 @@ from floorflow.check.ranges import (
     sites_of_range,
     within_device,
 )
-from floorflow.check.shape import COUNT, NUMBER, RESOURCE_NAMES, TEXT, MapOf, Optional, Record
+from floorflow.check.shape import COUNT, FLAG, NUMBER, RESOURCE_NAMES, TEXT, MapOf, Optional, Record
 
 BOARD_SCHEMA = "floorflow-board/1"
 
@@ -40,6 +40,16 @@ BOARD = {
     "infrastructure": Optional(
         [{"name": TEXT, "slr": TEXT, "per": TEXT, "resources": MapOf(COUNT), "reserved": Optional(TEXT)}]
     ),
+    "link": Optional(
+        {
+            "kind": TEXT,
+            "slr": TEXT,
+            "gbps": NUMBER,
+            "latency_us": NUMBER,
+            "core": Optional(MapOf(COUNT)),
+            "assumed": Optional(FLAG),
+        }
+    ),
 }
 """Fields of a board file that check reads."""
 
@@ -48,6 +58,16 @@ PER = ("every", "first_and_last")
 
 RESOURCE_OF_SITE = {"RAMB18": "BRAM18", "URAM288": "URAM", "DSP48E2": "DSP", "DSP48": "DSP"}
 """Resource of which one site is one unit; a RAMB36 is its two RAMB18."""
+
+
+def fpga_name(number: int) -> str:
+    """Name of an FPGA by its place in the chain."""
+    return f"fpga{number}"
+
+
+def link_name(lower: int) -> str:
+    """Name of the link from an FPGA to the next."""
+    return f"{fpga_name(lower)}-{fpga_name(lower + 1)}"
 
 
 class BoardProblem(Exception):  # noqa: N818 - a finding about the file, caught where it is read
@@ -95,10 +115,27 @@ class Board:
         return span
 
     @property
+    def link(self) -> Record | None:
+        """How boards of this kind are joined to a chain."""
+        found: Record | None = self.raw.get("link")
+        return found
+
+    @property
     def infrastructure(self) -> list[Record]:
-        """Infrastructure that stands on this FPGA."""
+        """Infrastructure that stands on this FPGA: the board's own and a core at the end of each link."""
         at_an_end = self.number in (0, self.fpga_count - 1)
-        return [item for item in self.raw.get("infrastructure", []) if item["per"] == "every" or at_an_end]
+        own = [item for item in self.raw.get("infrastructure", []) if item["per"] == "every" or at_an_end]
+        return own + self._link_cores
+
+    @property
+    def _link_cores(self) -> list[Record]:
+        if self.link is None or not self.link.get("core"):
+            return []
+        lowers = [lower for lower in (self.number - 1, self.number) if 0 <= lower < self.fpga_count - 1]
+        return [
+            {"name": f"link core {link_name(lower)}", "slr": self.link["slr"], "resources": self.link["core"]}
+            for lower in lowers
+        ]
 
     @cached_property
     def keep_outs(self) -> list[Rectangle]:
@@ -126,27 +163,32 @@ class Board:
                 found = union(found, sites_of_range(self.device, span))
         return found
 
-    @cached_property
+    @property
     def capacities(self) -> list[dict[str, int]]:
         """Silicon of each SLR."""
-        return [self.device.resources(self.device.slr_rectangle(slr)) for slr in range(len(self.device.raw["slrs"]))]
+        return self.device.slr_resources
+
+    @cached_property
+    def _without_shell(self) -> list[dict[str, int]]:
+        """Capacity of each SLR less the shell, or what was measured if that is less."""
+        found = []
+        for slr, capacity in enumerate(self.capacities):
+            taken = self._shell_resources(slr)
+            measured = self.shell.get("measured_available", {}).get(self.slr_name(slr), {})
+            left = {name: capacity[name] - taken[name] for name in RESOURCE_NAMES}
+            found.append({name: min(left[name], measured.get(name, left[name])) for name in RESOURCE_NAMES})
+        return found
 
     def available(self, slr: int) -> dict[str, int]:
-        """Capacity less the shell, or what was measured if that is less, less the infrastructure."""
-        left = dict(self.capacities[slr])
-        taken = self._shell_resources(slr)
-        measured = self.shell.get("measured_available", {}).get(self.slr_name(slr), {})
+        """Return what the shell leaves of an SLR, less the infrastructure in it."""
         here = [item["resources"] for item in self.infrastructure if item["slr"] == self.slr_name(slr)]
-        for name in RESOURCE_NAMES:
-            left[name] = min(left[name] - taken[name], measured.get(name, left[name]))
-            left[name] = max(0, left[name] - sum(item.get(name, 0) for item in here))
-        return left
+        left = self._without_shell[slr]
+        return {name: max(0, left[name] - sum(item.get(name, 0) for item in here)) for name in RESOURCE_NAMES}
 
     def _shell_resources(self, slr: int) -> dict[str, int]:
         total = dict.fromkeys(RESOURCE_NAMES, 0)
-        inside = self.device.sites(self.device.slr_rectangle(slr))
         luts, flops = self._slice_resources()
-        for (kind, _), mask in shared(self.static_sites, inside).items():
+        for (kind, _), mask in shared(self.static_sites, self.device.slr_sites[slr]).items():
             if kind == "SLICE":
                 total["LUT"] += luts * mask.bit_count()
                 total["FF"] += flops * mask.bit_count()

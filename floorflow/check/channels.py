@@ -1,4 +1,4 @@
-"""Streams of a phase: ends, widths, words, converters, FIFOs and crossing registers, from the engines' ports."""
+"""Streams of a phase: ends, widths, words, converters, links and crossing registers, from the engines' ports."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from floorflow.check.foldings import MAX_HLS_STREAM_BITS
 from floorflow.check.ports import PORTS, Port, Ports
 from floorflow.check.shape import RESOURCE_NAMES, Record
 from floorflow.check.violations import Findings
+from floorflow.check.ways import links_on
 
 _HOST_ENDS = {"source": re.compile(r"host:in\d+"), "target": re.compile(r"host:out\d+")}
 
@@ -26,13 +27,13 @@ def check_channels(phase: PhaseFacts, findings: Findings) -> None:
         if count > 1:
             findings.add("channel-repeated", f"{phase.where} channel {name}", f"stands {count} times")
     _check_connections(phase, ports, findings)
+    _check_host_ports(phase, findings)
     if len(topological_order(phase.successors)) < len(phase.successors):
         findings.add("cyclic-dataflow", phase.where, "some engines depend on their own output")
     for channel in phase.channels:
         where = f"{phase.where} channel {channel['name']}"
         _check_stream(channel, _ends(channel, ports), where, findings)
         _check_converter(phase, channel, where, findings)
-        _check_fifo(phase, channel, where, findings)
         _check_registers(phase, channel, where, findings)
 
 
@@ -69,6 +70,21 @@ def _check_connections(phase: PhaseFacts, ports: dict[str, Ports], findings: Fin
             known = "exists" if (name, end, number) in expected else f"does not exist on a {phase.folded[name].kind}"
             message = f"{side} {number} {known} and has {count} channels"
             findings.add("port-mismatch", f"{phase.where} engine {name}", message)
+
+
+def _check_host_ports(phase: PhaseFacts, findings: Findings) -> None:
+    """Judge that the host's streams are numbered from 0 on each side and that each is one channel, at port 0."""
+    for end, side in (("source", "in"), ("target", "out")):
+        channels = [channel for channel in phase.channels if _HOST_ENDS[end].fullmatch(channel[end])]
+        names = sorted(channel[end] for channel in channels)
+        expected = sorted(f"{HOST}{side}{number}" for number in range(len(channels)))
+        if names != expected:
+            stated = ", ".join(names)
+            findings.add("port-mismatch", phase.where, f"the host's {side}puts are {stated}, expected one channel each")
+        for channel in channels:
+            if channel[f"{end}_port"]:
+                message = f"{end}_port is {channel[f'{end}_port']}, the host's streams have port 0"
+                findings.add("port-mismatch", f"{phase.where} channel {channel['name']}", message)
 
 
 def _ends(channel: Record, ports: dict[str, Ports]) -> tuple[Port | None, Port | None]:
@@ -129,30 +145,24 @@ def _amounts(channel: Record, part: str) -> list[int]:
     return [channel[f"{part}_resources"][name] for name in RESOURCE_NAMES]
 
 
-def _check_fifo(phase: PhaseFacts, channel: Record, where: str, findings: Findings) -> None:
-    owner = channel["target"] if channel["source"].startswith(HOST) else channel["source"]
-    findings.expect("fifo-module", where, "fifo_module", channel["fifo_module"], phase.module_of.get(owner))
-    if channel["fifo_depth"] < 1:
-        findings.add("fifo-depth", where, f"fifo_depth is {channel['fifo_depth']}")
-
-
 def _check_registers(phase: PhaseFacts, channel: Record, where: str, findings: Findings) -> None:
-    ends = phase.ends(channel)
-    if ends is None:
+    """Judge the flip-flop stages at SLR boundaries and the names of the links on a channel's way."""
+    way = phase.way(channel)
+    if way is None:
+        if phase.ends(channel):
+            findings.add("link-unknown", where, "it runs between FPGAs that no chain of links joins")
         return
-    source, target = ends
-    if source.fpga != target.fpga:
-        findings.add("link-unverified", where, f"it runs from {source.name} to {target.name}")
-        return
-    findings.expect("link-mismatch", where, "link", channel["link"], None)
-    stages = phase.fpgas[source.fpga]["crossing_registers"]
-    boundaries = list(phase.boundaries(source, target))
+    links = ",".join(link.entry["name"] for link in links_on(way)) or None
+    findings.expect("link-mismatch", where, "link", channel["link"], links)
     name = "wrong-crossing-registers"
-    findings.expect(name, where, "crossing_registers", channel["crossing_registers"], stages * len(boundaries))
     derived: Counter[str] = Counter()
-    for lower, upper in boundaries:
-        derived[lower.name] += (stages + 1) // 2 * stream_wires(channel["width_bits"])
-        derived[upper.name] += stages // 2 * stream_wires(channel["width_bits"])
+    stages = 0
+    for lower, upper in phase.boundaries(way):
+        each = phase.fpgas[lower.fpga]["crossing_registers"]
+        stages += each
+        derived[lower.name] += (each + 1) // 2 * stream_wires(channel["width_bits"])
+        derived[upper.name] += each // 2 * stream_wires(channel["width_bits"])
+    findings.expect(name, where, "crossing_registers", channel["crossing_registers"], stages)
     for slot in sorted({*derived, *channel["crossing_resources"]}):
         stated = channel["crossing_resources"].get(slot, dict.fromkeys(RESOURCE_NAMES, 0))
         expected = {**dict.fromkeys(RESOURCE_NAMES, 0), "FF": derived[slot]}

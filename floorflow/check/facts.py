@@ -9,6 +9,7 @@ from functools import cached_property
 
 from floorflow.check.engines import FoldedEngine
 from floorflow.check.shape import Record
+from floorflow.check.ways import Link, Slot, Way, way_between
 
 HOST = "host:"
 """Prefix of a channel's end outside the network."""
@@ -25,17 +26,6 @@ def padded(width_bits: int) -> int:
 def stream_wires(width_bits: int) -> int:
     """Wires, and flip-flops a stage, of a stream: padded data, valid and ready."""
     return padded(width_bits) + SLL_HEADER_WIRES
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """One SLR of one FPGA."""
-
-    name: str
-    fpga: str
-    fpga_number: int
-    slr: int
-    entry: Record
 
 
 def slr_number(name: str) -> int | None:
@@ -55,15 +45,30 @@ def slots_of(plan: Record) -> dict[str, Slot]:
     return found
 
 
+def links_of(plan: Record, slots: dict[str, Slot]) -> dict[int, Link]:
+    """Return the links by the number of the lower FPGA; those that do not join neighbours are left out."""
+    found: dict[int, Link] = {}
+    for entry in plan["platform"]["links"]:
+        lower, upper = slots.get(entry["source"]), slots.get(entry["target"])
+        if lower and upper and upper.fpga_number == lower.fpga_number + 1:
+            found.setdefault(lower.fpga_number, Link(lower, upper, entry))
+    return found
+
+
 @dataclass(frozen=True)
 class PhaseFacts:
-    """One phase with look-up tables; entries that the plan lacks are simply absent."""
+    """One phase with look-up tables; entries that the plan lacks are simply absent.
+
+    ``fpgas`` are in the order of the chain; ``links`` go by the number of their lower FPGA.
+    """
 
     where: str
     raw: Record
     slots: dict[str, Slot]
+    links: dict[int, Link]
     fpgas: dict[str, Record]
     folded: dict[str, FoldedEngine]
+    clock_mhz: float
 
     @property
     def channels(self) -> list[Record]:
@@ -85,26 +90,37 @@ class PhaseFacts:
         """Return the slot that a module is assigned to."""
         return self.slots.get(self.raw["partition"]["assignment"].get(module, ""))
 
-    def slot_of_end(self, end: str, other: str) -> Slot | None:
-        """Return where one end of a channel lies; the host's end lies in the host slot of the other end's FPGA."""
+    def slot_of_end(self, end: str, *, enters: bool) -> Slot | None:
+        """Return where one end of a channel lies: the host's inputs in the first FPGA, its outputs in the last."""
         if not end.startswith(HOST):
             return self.slot_of_module(self.module_of.get(end))
-        near = None if other.startswith(HOST) else self.slot_of_module(self.module_of.get(other))
-        return self.slots.get(self.fpgas[near.fpga]["host_slot"]) if near else None
+        fpgas = list(self.fpgas.values())
+        return self.slots.get(fpgas[0 if enters else -1]["host_slot"])
 
     def ends(self, channel: Record) -> tuple[Slot, Slot] | None:
         """Return the slots of a channel's source and target, None if one is unknown."""
-        source = self.slot_of_end(channel["source"], channel["target"])
-        target = self.slot_of_end(channel["target"], channel["source"])
+        source = self.slot_of_end(channel["source"], enters=True)
+        target = self.slot_of_end(channel["target"], enters=False)
         return (source, target) if source and target else None
 
-    def boundaries(self, first: Slot, second: Slot) -> Iterator[tuple[Slot, Slot]]:
-        """Yield ``(lower, upper)`` for each boundary between two slots of one FPGA."""
-        low, high = sorted((first.slr, second.slr))
-        stack = {slot.slr: slot for slot in self.slots.values() if slot.fpga == first.fpga}
-        for number in range(low, high):
-            if number in stack and number + 1 in stack:
-                yield stack[number], stack[number + 1]
+    def way(self, channel: Record) -> Way | None:
+        """Return the way of a channel, empty inside one slot; None if an end or a link on it is unknown."""
+        ends = self.ends(channel)
+        return way_between(*ends, self.links) if ends else None
+
+    def boundaries(self, way: Way) -> Iterator[tuple[Slot, Slot]]:
+        """Yield ``(lower, upper)`` for each SLR boundary on a way, in the order in which it is crossed."""
+        by_place = {(slot.fpga, slot.slr): slot for slot in self.slots.values()}
+        for step in way:
+            for number in step.slrs_below():
+                pair = [by_place.get((step.source.fpga, slr)) for slr in (number, number + 1)]
+                if pair[0] and pair[1]:
+                    yield pair[0], pair[1]
+
+    def gbps(self, channel: Record) -> float:
+        """Return the rate of a channel in Gb/s: bits a frame at the plan's frame rate."""
+        bits: int = channel["words_per_frame"] * channel["width_bits"]
+        return bits * float(self.raw["estimates"]["fps"]) / 1e9
 
     @cached_property
     def successors(self) -> dict[str, list[str]]:

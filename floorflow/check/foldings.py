@@ -200,6 +200,12 @@ def _upsample(engine: FoldedEngine) -> Iterator[str]:
         yield from _divides(engine, "simd", engine.number("NumChannels"), "NumChannels")
 
 
+def _duplicate(engine: FoldedEngine) -> Iterator[str]:
+    yield from _divides(engine, "pe", engine.number("NumChannels"), "NumChannels")
+    if engine.number("NumOutputStreams", 2) < 2:
+        yield f"NumOutputStreams is {engine.number('NumOutputStreams')}, expected two or more"
+
+
 def _unfolded(_: FoldedEngine) -> Iterator[str]:
     yield from ()
 
@@ -225,7 +231,7 @@ LEGALITY: dict[str, Rule] = {
     "StreamingEltwise_hls": _PE_CHANNELS,
     "ElementwiseAdd_hls": _elementwise_binary,
     "ElementwiseMul_hls": _elementwise_binary,
-    "DuplicateStreams_hls": _PE_CHANNELS,
+    "DuplicateStreams_hls": _duplicate,
     "ChannelwiseOp_hls": _PE_CHANNELS,
     "GlobalAccPool_hls": _PE_CHANNELS,
     "LabelSelect_hls": _label_select,

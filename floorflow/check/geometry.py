@@ -111,6 +111,16 @@ class Device:
         bottom, top = self.slr_rows(number)
         return Rectangle(0, bottom, self.columns - 1, top)
 
+    @cached_property
+    def slr_sites(self) -> list[Sites]:
+        """Every site of each SLR."""
+        return [self.sites(self.slr_rectangle(number)) for number in range(len(self.raw["slrs"]))]
+
+    @cached_property
+    def slr_resources(self) -> list[dict[str, int]]:
+        """Silicon of each SLR."""
+        return [self.resources(self.slr_rectangle(number)) for number in range(len(self.raw["slrs"]))]
+
     def contains(self, area: Rectangle) -> bool:
         """Whether the rectangle is not empty and lies on the die."""
         return area.left <= area.right < self.columns and area.bottom <= area.top < self.rows

@@ -10,8 +10,10 @@ from floorflow.check.boards import Board
 from floorflow.check.channels import check_channels, check_costs
 from floorflow.check.constraints import Planned, Stated, compare, read_tcl, read_xdc
 from floorflow.check.engines import FoldedEngine
-from floorflow.check.facts import PhaseFacts, Slot, slots_of
+from floorflow.check.facts import PhaseFacts, links_of, slots_of
+from floorflow.check.fifos import check_fifos
 from floorflow.check.finn_files import FLOORPLAN_FILE, FOLDING_FILE, check_floorplan_file, check_folding_file
+from floorflow.check.loads import check_loads
 from floorflow.check.partition import check_assignment, check_crossings
 from floorflow.check.pblocks import check_floorplan
 from floorflow.check.platforms import check_files, check_platform, load_boards
@@ -74,8 +76,9 @@ def _read_plan(folder: Folder, findings: Findings) -> Record | None:
 def _phases(plan: Record) -> list[PhaseFacts]:
     slots = slots_of(plan)
     fpgas = {fpga["name"]: fpga for fpga in plan["platform"]["fpgas"]}
+    links, clock_mhz = links_of(plan, slots), plan["options"]["clock_mhz"]
     return [
-        PhaseFacts(f"phases[{number}]", raw, slots, fpgas, _folded(plan, raw))
+        PhaseFacts(f"phases[{number}]", raw, slots, links, fpgas, _folded(plan, raw), clock_mhz)
         for number, raw in enumerate(plan["phases"])
     ]
 
@@ -105,8 +108,9 @@ def _check_phase(plan: Record, phase: PhaseFacts, boards: dict[str, Board], find
         for engine in network["engines"]:
             if engine["name"] not in phase.folded:
                 findings.add("engine-missing", phase.where, f"{engine['name']} has no folding")
-    check_throughput(phase, options["clock_mhz"], findings)
+    check_throughput(phase, findings)
     check_channels(phase, findings)
+    check_fifos(phase, findings)
     if options["costs"] != "finn":
         check_costs(phase, findings)
     check_membership(phase, findings)
@@ -114,7 +118,8 @@ def _check_phase(plan: Record, phase: PhaseFacts, boards: dict[str, Board], find
     check_sums(phase, findings)
     check_assignment(phase, findings)
     check_slots(phase, options["cap"], findings)
-    check_crossings(phase, plan["platform"]["slls"], findings)
+    check_crossings(phase, findings)
+    check_loads(phase, plan["platform"]["slls"], findings)
     check_floorplan(phase, boards, options["fill"], findings)
     check_phase_stats(phase.raw, phase.where, findings)
 
@@ -140,19 +145,46 @@ def _check_emitted(folder: Folder, phase: PhaseFacts, boards: dict[str, Board], 
                 continue
             if planned is not None:
                 compare(stated, planned, where, findings)
+    for where in folder.matching(f"*/{file}" for file in READERS):
+        if where.partition("/")[0] not in phase.fpgas:
+            findings.add("constraints-unplanned", where, "the plan has no such FPGA; a left-over of another plan?")
 
 
 def _planned(phase: PhaseFacts, fpga: str, board: Board | None, ids: dict[str, int]) -> Planned | None:
-    """Return what the constraint files of an FPGA must say; None if its board cannot be read."""
+    """Return what the constraint files of an FPGA must say; None if its board cannot be read.
+
+    Its pblocks are those of the modules that the partition assigns to it, wherever the plan's floorplan has them.
+    """
     if board is None:
         return None
-    pblocks = phase.raw["floorplan"].get(fpga, {}).get("pblocks", {})
+    blocks = {name: entry for held in phase.raw["floorplan"].values() for name, entry in held["pblocks"].items()}
+    pblocks: dict[str, Record] = {}
     parents: dict[str, str | None] = {}
     cells: dict[str, str] = {}
-    for module in pblocks:
-        slot: Slot | None = phase.slot_of_module(module)
-        known = slot is not None and slot.slr < len(board.device.raw["slrs"])
-        parents[f"pblock_{module}"] = board.parent_pblock(slot.slr) if slot and known else None
-        for engine in phase.modules.get(module, {}).get("engines", []):
-            cells[board.cell(engine, ids.get(engine, ""))] = f"pblock_{module}"
-    return Planned({f"pblock_{module}": entry for module, entry in pblocks.items()}, parents, cells)
+    names = _names_in_kernels(phase, board, ids)
+    for name, module in phase.modules.items():
+        slot = phase.slot_of_module(name)
+        if slot is None or slot.fpga != fpga or name not in blocks:
+            continue  # reported where assignment and pblocks are judged
+        pblock = f"pblock_{name}"
+        pblocks[pblock] = blocks[name]
+        parents[pblock] = board.parent_pblock(slot.slr) if slot.slr < len(board.device.raw["slrs"]) else None
+        cells |= {board.cell(names.get(engine, engine), ids.get(engine, "")): pblock for engine in module["engines"]}
+    return Planned(pblocks, parents, cells)
+
+
+def _names_in_kernels(phase: PhaseFacts, board: Board, ids: dict[str, int]) -> dict[str, str]:
+    """Return the names that FINN gives to engines inside their partitions: each op type is counted anew in each.
+
+    Where the board's cells have no partition in their names, FINN's stitched design is one, with the engines' own names.
+    """
+    if "{partition}" not in board.raw["cell_pattern"]:
+        return {}
+    names: dict[str, str] = {}
+    for number in set(ids.values()):
+        counted: dict[str, int] = {}
+        for engine, folded in phase.folded.items():
+            if ids.get(engine) == number:
+                names[engine] = f"{folded.kind}_{counted.get(folded.kind, 0)}"
+                counted[folded.kind] = counted.get(folded.kind, 0) + 1
+    return names

@@ -1,13 +1,13 @@
-"""The partition of a phase: assignment, crossings, cost and the load of every boundary between slots."""
+"""The partition of a phase: assignment, the crossings on every channel's way, and their cost."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
-from floorflow.check.facts import PhaseFacts, Slot, stream_wires
+from floorflow.check.facts import PhaseFacts, stream_wires
 from floorflow.check.shape import Record
 from floorflow.check.violations import Findings
+from floorflow.check.ways import Step, Way
 
 
 def check_assignment(phase: PhaseFacts, findings: Findings) -> None:
@@ -23,84 +23,49 @@ def check_assignment(phase: PhaseFacts, findings: Findings) -> None:
             findings.add("slot-unknown", where, f"{name} is in {slot}")
 
 
-@dataclass(frozen=True, slots=True)
-class Crossing:
-    """A channel between two slots of one FPGA."""
-
-    channel: Record
-    source: Slot
-    target: Slot
-
-    @property
-    def hops(self) -> int:
-        """Boundaries that it crosses."""
-        return abs(self.source.slr - self.target.slr)
-
-    @property
-    def wires(self) -> int:
-        """Wires that it takes of each boundary."""
-        return stream_wires(self.channel["width_bits"])
-
-
-def crossing_channels(phase: PhaseFacts) -> dict[str, Crossing]:
-    """Return every channel between two slots of one FPGA, by name."""
-    found: dict[str, Crossing] = {}
-    for channel in phase.channels:
-        ends = phase.ends(channel)
-        if ends and ends[0].name != ends[1].name and ends[0].fpga == ends[1].fpga:
-            found[channel["name"]] = Crossing(channel, *ends)
-    return found
-
-
-def check_crossings(phase: PhaseFacts, slls: list[Record], findings: Findings) -> None:
-    """Judge the list of crossings, the cost and the wires over every boundary."""
+def check_crossings(phase: PhaseFacts, findings: Findings) -> None:
+    """Judge the list of crossings and the cost; the crossings of a channel stand in the order of its way."""
     partition, where = phase.raw["partition"], f"{phase.where}.partition"
-    expected = crossing_channels(phase)
-    listed = Counter(crossing["channel"] for crossing in partition["crossings"])
-    for name in expected:
-        if name not in listed:
-            findings.add("crossing-missing", where, f"channel {name} runs between slots")
-    for name, count in listed.items():
-        if name not in expected:
-            findings.add("crossing-needless", where, f"channel {name} does not run between slots")
-        elif count > 1:
-            findings.add("crossing-needless", where, f"channel {name} is listed {count} times")
+    listed: dict[str, list[Record]] = {}
     for crossing in partition["crossings"]:
-        if crossing["channel"] in expected:
-            _check_crossing(phase, crossing, expected[crossing["channel"]], findings)
-    _check_load(phase, expected, slls, findings)
-    cost = sum(crossing.wires * crossing.hops for crossing in expected.values())
+        listed.setdefault(crossing["channel"], []).append(crossing)
+    cost = 0
+    for channel in phase.channels:
+        way = phase.way(channel)
+        stated = listed.pop(channel["name"], [])
+        if way is None:
+            continue  # reported where ends and links are judged
+        cost += sum(stream_wires(channel["width_bits"]) * step.cost_per_wire for step in way)
+        if _check_number(stated, way, f"{where} channel {channel['name']}", findings):
+            for entry, step in zip(stated, way, strict=True):
+                _check_crossing(phase, channel, entry, step, findings)
+    for name in sorted(listed):
+        findings.add("crossing-needless", where, f"{name} is no channel")
     findings.expect("wrong-cost", where, "cost", partition["cost"], cost)
 
 
-def _check_crossing(phase: PhaseFacts, stated: Record, crossing: Crossing, findings: Findings) -> None:
-    where, channel = f"{phase.where} crossing {stated['channel']}", crossing.channel
-    estimates = phase.raw["estimates"]
-    frame_bits = channel["words_per_frame"] * channel["width_bits"]
+def _check_number(stated: list[Record], way: Way, where: str, findings: Findings) -> bool:
+    """Judge that there is one crossing for each step; name the first that is missing or too many."""
+    steps = Counter((step.source.name, step.target.name) for step in way)
+    entries = Counter((entry["source"], entry["target"]) for entry in stated)
+    if len(stated) < len(way):
+        source, target = next(iter(steps - entries))
+        findings.add("crossing-missing", where, f"the crossing from {source} to {target} is not listed")
+    if len(stated) > len(way):
+        source, target = next(iter(entries - steps))
+        findings.add("crossing-needless", where, f"it does not run from {source} to {target}, or is listed twice")
+    return len(stated) == len(way)
+
+
+def _check_crossing(phase: PhaseFacts, channel: Record, stated: Record, step: Step, findings: Findings) -> None:
+    where = f"{phase.where} crossing {channel['name']} {step.source.name}>{step.target.name}"
     derived = {
-        "source": crossing.source.name,
-        "target": crossing.target.name,
+        "source": step.source.name,
+        "target": step.target.name,
         "width_bits": channel["width_bits"],
-        "gbps": frame_bits * estimates["fps"] / 1e9,
-        "hops": crossing.hops,
-        "kind": "sll",
+        "gbps": phase.gbps(channel),
+        "hops": step.hops,
+        "kind": step.kind,
     }
     for key, value in derived.items():
         findings.expect("wrong-crossing", where, key, stated[key], value)
-
-
-def _check_load(
-    phase: PhaseFacts,
-    expected: dict[str, Crossing],
-    slls: list[Record],
-    findings: Findings,
-) -> None:
-    load: Counter[tuple[str, str]] = Counter()
-    for crossing in expected.values():
-        for lower, upper in phase.boundaries(crossing.source, crossing.target):
-            load[(lower.name, upper.name)] += crossing.wires
-    wires = {(sll["lower"], sll["upper"]): sll["wires"] for sll in slls}
-    for boundary, used in sorted(load.items()):
-        if used > wires.get(boundary, 0):
-            where = f"{phase.where} boundary {boundary[0]}-{boundary[1]}"
-            findings.add("sll-overload", where, f"needs {used} wires, has {wires.get(boundary, 0)}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from floorflow.check.boards import Board
-from floorflow.check.facts import PhaseFacts, Slot
+from floorflow.check.facts import PhaseFacts
 from floorflow.check.geometry import (
     FREE_SITE_TYPES,
     Device,
@@ -23,6 +23,7 @@ from floorflow.check.ranges import exists, parse_range, sites_of_range, within_d
 from floorflow.check.shape import Record
 from floorflow.check.sums import amounts, excess, limit_of, module_totals
 from floorflow.check.violations import Findings
+from floorflow.check.ways import Slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,9 @@ class Placed:
 def check_floorplan(phase: PhaseFacts, boards: Mapping[str, Board], fill: dict[str, float], findings: Findings) -> None:
     """Judge the pblocks of every FPGA of a phase."""
     _check_membership(phase, findings)
+    for fpga in phase.fpgas:
+        if fpga not in phase.raw["floorplan"]:
+            findings.add("floorplan-missing", f"{phase.where}.floorplan", f"{fpga} has no entry")
     for fpga, floorplan in phase.raw["floorplan"].items():
         if fpga not in boards:
             findings.add("platform-mismatch", f"{phase.where}.floorplan", f"{fpga} is no FPGA with readable files")

@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from floorflow.check.boards import BOARD, BOARD_SCHEMA, PER, Board, BoardProblem
 from floorflow.check.facts import slr_number
 from floorflow.check.geometry import DEVICE, DEVICE_SCHEMA, Device
+from floorflow.check.links import check_chain
 from floorflow.check.reader import Folder
 from floorflow.check.shape import RESOURCE_NAMES, Record, departures
 from floorflow.check.sums import amounts
@@ -40,10 +41,21 @@ def _complete(board: Board) -> Board:
     for item in board.raw.get("infrastructure", []):
         if item["per"] not in PER:
             raise BoardProblem(f"infrastructure {item['name']} is per {item['per']}, expected {' or '.join(PER)}")
+    _check_link(board)
     _ = board.keep_out_sites, board.device.all_sites, list(board.sll_wires())
     for slr in range(len(board.device.raw["slrs"])):
         board.available(slr)
     return board
+
+
+def _check_link(board: Board) -> None:
+    link = board.link
+    if link is None:
+        return
+    if link["slr"] not in [slr["name"] for slr in board.device.raw["slrs"]]:
+        raise BoardProblem(f"link.slr is {link['slr']}, which the die does not have")
+    if link["gbps"] <= 0 or link["latency_us"] < 0:
+        raise BoardProblem("link.gbps must be positive and link.latency_us not negative")
 
 
 def _well_formed(folder: Folder, name: str, template: Record, schema: str, findings: Findings) -> Record | None:
@@ -99,6 +111,7 @@ def check_platform(plan: Record, boards: dict[str, Board], findings: Findings) -
             _check_fpga(fpga, boards[fpga["name"]], f"platform.fpgas[{number}]", findings)
     _check_infrastructure(plan["platform"], boards, findings)
     _check_slls(plan["platform"], boards, findings)
+    check_chain(plan["platform"], boards, findings)
 
 
 def _check_fractions(options: Record, findings: Findings) -> None:
@@ -121,9 +134,6 @@ def _check_fpga(fpga: Record, board: Board, where: str, findings: Findings) -> N
     }
     for key, value in derived.items():
         findings.expect("platform-mismatch", where, key, fpga[key], value)
-    if board.fpga_count > board.raw["max_fpgas"]:
-        message = f"{board.fpga_count} FPGAs, the board allows {board.raw['max_fpgas']}"
-        findings.add("platform-mismatch", where, message)
     slrs = [slr["name"] for slr in board.device.raw["slrs"]]
     stated = sorted((slot["name"], slot["slr"]) for slot in fpga["slots"])
     expected = sorted((f"{fpga['name']}.{slr}", slr) for slr in slrs)

@@ -167,8 +167,9 @@ def _binary(types: tuple[str, ...]) -> Rule:
 
 
 def _duplicate(engine: FoldedEngine) -> Ports:
+    """Return the same stream at the input and at every output."""
     single = _map(engine)
-    return Ports(single.inputs, single.outputs * engine.number("NumOutputStreams", 2))
+    return Ports(single.inputs, single.inputs * engine.number("NumOutputStreams", 2))
 
 
 def _global_pool(engine: FoldedEngine) -> Ports:

@@ -9,6 +9,10 @@ STATUSES = ("optimal", "feasible", "heuristic")
 """Statuses that an answer in a plan can have; an infeasible problem has no answer."""
 
 
+RATE_TOLERANCE = 1e-6
+"""Share by which a rate may stay below the one asked for."""
+
+
 def check_phase_stats(phase: Record, where: str, findings: Findings) -> None:
     """Judge every stats object of a phase."""
     check_stats(phase["folding"]["stats"], f"{where}.folding.stats", findings)
@@ -18,14 +22,18 @@ def check_phase_stats(phase: Record, where: str, findings: Findings) -> None:
 
 
 def check_search(plan: Record, findings: Findings) -> None:
-    """Judge what the plan says of the search: the interval found and its distance from the folding optimum."""
-    search = plan["search"]
+    """Judge what the plan says of the search: the interval found, its distance from the folding optimum, its rate."""
+    search, options = plan["search"], plan["options"]
     interval, bound = search["interval_cycles"], search["bound_cycles"]
     findings.expect("wrong-interval", "search", "interval_cycles", interval, plan["phases"][0]["folding"]["cycles"])
     if bound > interval:
         findings.add("bound-above-objective", "search", f"bound {bound} is above interval {interval}")
     gap = max(0.0, (interval - bound) / interval) if interval else 0.0
     findings.expect("wrong-gap", "search", "gap", search["gap"], gap)
+    if not search["ended_by"].strip():
+        findings.add("search-unexplained", "search", "ended_by does not say what ended the search")
+    if options["fps"] is not None and options["clock_mhz"] * 1e6 < options["fps"] * (1 - RATE_TOLERANCE) * interval:
+        findings.add("rate-missed", "search", f"{interval} cycles are too long for the {options['fps']} fps asked for")
 
 
 def check_stats(stats: Record, where: str, findings: Findings) -> None:

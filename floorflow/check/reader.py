@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,11 @@ class Folder:
         except OSError as error:
             findings.add("file-missing", name, error.strerror or str(error))
             return None
+
+    def matching(self, patterns: Iterable[str]) -> list[str]:
+        """Return the files whose paths in the folder match one of the patterns, sorted."""
+        found = {path for pattern in patterns for path in self.root.glob(pattern) if path.is_file()}
+        return sorted(path.relative_to(self.root).as_posix() for path in found)
 
     def text(self, name: str, findings: Findings) -> str | None:
         """Return a file's text, or None after reporting why not."""

@@ -128,6 +128,7 @@ PARTITION = {
         }
     ],
     "cost": NUMBER,
+    "loads": Optional([{"name": TEXT, "kind": TEXT, "use": NUMBER, "capacity": NUMBER}]),
     "stats": STATS,
 }
 PHASE = {
@@ -160,7 +161,17 @@ PLATFORM = {
             "slots": [{"name": TEXT, "slr": TEXT, "capacity": AMOUNTS, "available": AMOUNTS}],
         }
     ],
-    "links": [MapOf(ANYTHING)],
+    "links": [
+        {
+            "name": TEXT,
+            "kind": TEXT,
+            "source": TEXT,
+            "target": TEXT,
+            "gbps": NUMBER,
+            "latency_us": NUMBER,
+            "assumed": FLAG,
+        }
+    ],
     "infrastructure": [{"name": TEXT, "slot": TEXT, "resources": AMOUNTS}],
     "slls": [{"lower": TEXT, "upper": TEXT, "wires": COUNT}],
     "files": [TEXT],

@@ -23,8 +23,9 @@ def add(first: Amounts, second: Amounts) -> Amounts:
 
 
 def limit_of(fractions: dict[str, float], whole: Amounts) -> Amounts:
-    """Largest whole amount under a cap or fill."""
-    return {name: math.floor(fractions[name] * whole[name] + 1e-9) for name in RESOURCE_NAMES}
+    """Largest whole amount under a cap or fill; a fraction outside [0, 1], reported elsewhere, counts as its end."""
+    within = {name: min(1.0, max(0.0, fractions[name])) for name in RESOURCE_NAMES}
+    return {name: math.floor(within[name] * whole[name] + 1e-9) for name in RESOURCE_NAMES}
 
 
 def excess(demand: Amounts, limit: Amounts) -> str:
@@ -117,12 +118,9 @@ def slot_totals(phase: PhaseFacts) -> dict[str, Amounts]:
         if slot is not None:
             totals[slot.name] = add(totals[slot.name], total)
     for channel in phase.channels:
-        ends = phase.ends(channel)
-        if ends is None or ends[0].fpga != ends[1].fpga:
-            continue
-        stages = phase.fpgas[ends[0].fpga]["crossing_registers"]
         flops = stream_wires(channel["width_bits"])
-        for lower, upper in phase.boundaries(*ends):
+        for lower, upper in phase.boundaries(phase.way(channel) or ()):
+            stages = phase.fpgas[lower.fpga]["crossing_registers"]
             totals[lower.name]["FF"] += (stages + 1) // 2 * flops
             totals[upper.name]["FF"] += stages // 2 * flops
     return totals

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from floorflow.check.cycles import CYCLES
 from floorflow.check.engines import AttributeProblem, FoldedEngine, bits_of
 from floorflow.check.facts import PhaseFacts, topological_order
 from floorflow.check.foldings import objections, window_objections
 from floorflow.check.shape import Record
 from floorflow.check.violations import Findings
+from floorflow.check.ways import links_on
 
 _TYPE_ATTRIBUTES = {
     "input_bits": ("inputDataType", "dataType", "InputDataType"),
@@ -29,6 +32,7 @@ def check_engines(plan: Record, findings: Findings) -> None:
             if engine["kind"] not in CYCLES:
                 findings.add("unknown-kind", where, f"check does not know the kind {engine['kind']}")
             _check_types(engine, where, findings)
+            _check_types_of_ports(engine, where, findings)
 
 
 def _check_types(engine: Record, where: str, findings: Findings) -> None:
@@ -43,7 +47,18 @@ def _check_types(engine: Record, where: str, findings: Findings) -> None:
                 findings.add("type-width-mismatch", where, f"{width} is {engine[width]}, {attribute} is {stated}")
 
 
-def check_throughput(phase: PhaseFacts, clock_mhz: float, findings: Findings) -> None:
+def _check_types_of_ports(engine: Record, where: str, findings: Findings) -> None:
+    """Judge joins and forks: the types of their ports are known, and copies are as wide as the original."""
+    types = engine["attributes"].get("inputDataTypes", [])
+    for data_type in types if isinstance(types, list) else [types]:
+        if not isinstance(data_type, str) or bits_of(data_type) is None:
+            findings.add("type-width-mismatch", where, f"inputDataTypes holds {data_type!r}, expected a FINN data type")
+    if engine["kind"].startswith("DuplicateStreams") and engine["output_bits"] != engine["input_bits"]:
+        widths = f"{engine['input_bits']} bits enter, {engine['output_bits']} leave each output"
+        findings.add("type-width-mismatch", where, widths)
+
+
+def check_throughput(phase: PhaseFacts, findings: Findings) -> None:
     """Judge foldings, cycles, the interval and the estimates of a phase."""
     cycles = {name: _check_engine(engine, phase, findings) for name, engine in phase.folded.items()}
     for channel in phase.channels:
@@ -53,7 +68,7 @@ def check_throughput(phase: PhaseFacts, clock_mhz: float, findings: Findings) ->
     interval = max(cycles.values())
     where = f"{phase.where}.folding.cycles"
     findings.expect("wrong-interval", where, "the interval", phase.raw["folding"]["cycles"], interval)
-    _check_estimates(phase, cycles, clock_mhz, findings)
+    _check_estimates(phase, cycles, findings)
 
 
 def _check_engine(engine: FoldedEngine, phase: PhaseFacts, findings: Findings) -> int:
@@ -87,28 +102,46 @@ def _check_window(phase: PhaseFacts, channel: Record, findings: Findings) -> Non
         findings.add("illegal-folding", f"{phase.where} engine {source.name}", problem)
 
 
-def critical_path(successors: dict[str, list[str]], cycles: dict[str, int]) -> int:
-    """Return the largest sum of cycles along a path: FINN's (pessimistic) latency."""
-    arrival = dict.fromkeys(successors, 0)
-    longest = 0
-    for name in topological_order(successors):
-        done = arrival[name] + cycles[name]
+def critical_path(edges: Iterable[tuple[str, str, float]], weights: Mapping[str, float]) -> float:
+    """Return the largest sum of weights of nodes and edges along a path; nodes without a weight have 0.
+
+    ``edges`` are ``(source, target, weight)``; nodes on or behind a cycle are left out.
+    """
+    leaving: dict[str, list[tuple[str, float]]] = {name: [] for name in weights}
+    for source, target, weight in edges:
+        leaving.setdefault(source, []).append((target, weight))
+        leaving.setdefault(target, [])
+    arrival = dict.fromkeys(leaving, 0.0)
+    longest = 0.0
+    for name in topological_order({name: [target for target, _ in pairs] for name, pairs in leaving.items()}):
+        done = arrival[name] + weights.get(name, 0.0)
         longest = max(longest, done)
-        for follower in successors[name]:
-            arrival[follower] = max(arrival[follower], done)
+        for target, weight in leaving[name]:
+            arrival[target] = max(arrival[target], done + weight)
     return longest
 
 
-def _check_estimates(phase: PhaseFacts, cycles: dict[str, int], clock_mhz: float, findings: Findings) -> None:
+def _latency_us(phase: PhaseFacts, cycles: dict[str, int]) -> float | None:
+    """Return the time of the slowest path from host to host: cycles of engines and latencies of links."""
+    if not phase.clock_mhz:
+        return None
+    edges = [
+        (channel["source"], channel["target"], sum(link.latency_us for link in links_on(phase.way(channel) or ())))
+        for channel in phase.channels
+    ]
+    return critical_path(edges, {name: count / phase.clock_mhz for name, count in cycles.items()})
+
+
+def _check_estimates(phase: PhaseFacts, cycles: dict[str, int], findings: Findings) -> None:
     stated, where = phase.raw["estimates"], f"{phase.where}.estimates"
     interval = max(cycles.values())
     bottleneck = next(name for name, count in cycles.items() if count == interval)
-    latency = critical_path(phase.successors, cycles)
+    clock_mhz = phase.clock_mhz
     derived = {
         "clock_mhz": clock_mhz,
         "cycles": interval,
         "fps": clock_mhz * 1e6 / interval if interval else None,
-        "latency_us": latency / clock_mhz if clock_mhz else None,
+        "latency_us": _latency_us(phase, cycles),
         "bottleneck": bottleneck,
     }
     for key, value in derived.items():

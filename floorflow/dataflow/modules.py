@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import networkx as nx
@@ -36,18 +36,26 @@ class Wire:
 
 
 def cluster(
-    dataflow: Dataflow, wires: Sequence[Wire], resources: Mapping[str, Resources], granularity: str
+    dataflow: Dataflow,
+    wires: Sequence[Wire],
+    resources: Mapping[str, Resources],
+    granularity: str,
+    rooms: Sequence[Resources] = (),
 ) -> tuple[Module, ...]:
-    """Group engines by ``granularity`` (``stage`` or ``layer``; ``slot`` starts from stages) into modules.
+    """Group engines by ``granularity`` (``stage``, ``block`` or ``layer``; ``slot`` starts from stages) into modules.
 
-    A stage is one matrix-vector or pool engine with its padding and window before it and the thresholds after
-    it. ``wires`` join engines only (no host ends); ``resources`` are the engines' with their FIFOs and converters.
+    A stage is one matrix-vector or pool engine with its padding and window before it and the thresholds after it; a
+    block is what lies between consecutive points where a single stream is live (in a chain, a stage). ``wires`` join
+    engines only (no host ends); ``resources`` are the engines' with their FIFOs and converters.
+    No cluster grows beyond the largest of ``rooms`` (none: there is no such rule).
     """
     engines = [engine.name for engine in dataflow.engines]
     if granularity == "layer":
         return tuple(Module(name, (name,)) for name in engines)
     groups = _stages(dataflow.engines, wires)
-    groups = _absorb_small(groups, wires, resources)
+    if granularity == "block":
+        groups = _blocks(groups, wires)
+    groups = _absorb_small(groups, wires, resources, rooms)
     order = {name: index for index, name in enumerate(engines)}
     members = [tuple(sorted(group, key=order.__getitem__)) for group in groups]
     members.sort(key=lambda names: order[names[0]])
@@ -90,8 +98,26 @@ def _stages(engines: Sequence[Engine], wires: Sequence[Wire]) -> list[set[str]]:
     return [set(component) for component in nx.connected_components(graph)]
 
 
-def _absorb_small(groups: list[set[str]], wires: Sequence[Wire], resources: Mapping[str, Resources]) -> list[set[str]]:
-    """Join every small cluster with the neighbour on its widest stream, unless that would close a cycle."""
+def _blocks(groups: list[set[str]], wires: Sequence[Wire]) -> list[set[str]]:
+    """Join groups until a single stream leads from each union to the next."""
+    home = {name: i for i, group in enumerate(groups) for name in group}
+    graph = nx.MultiDiGraph()
+    graph.add_nodes_from(range(len(groups)))
+    graph.add_edges_from((home[w.source], home[w.target]) for w in wires if home[w.source] != home[w.target])
+    blocks: list[set[str]] = [set()]
+    live = 0
+    for index in nx.lexicographical_topological_sort(graph):
+        if live == 1:
+            blocks.append(set())
+        blocks[-1] |= groups[index]
+        live += graph.out_degree(index) - graph.in_degree(index)
+    return blocks
+
+
+def _absorb_small(
+    groups: list[set[str]], wires: Sequence[Wire], resources: Mapping[str, Resources], rooms: Sequence[Resources]
+) -> list[set[str]]:
+    """Join every small cluster with the neighbour on its widest stream, unless that closes a cycle or fits no room."""
     stuck: set[frozenset[str]] = set()
     while True:
         use = [total(resources[name] for name in group) for group in groups]
@@ -103,7 +129,7 @@ def _absorb_small(groups: list[set[str]], wires: Sequence[Wire], resources: Mapp
         if not small or len(groups) == 1:
             return groups
         _, index = min(small)
-        partner = _partner(index, groups, wires)
+        partner = _partner(index, groups, wires, lambda other: _fits_some(use[index] + use[other], rooms))  # noqa: B023
         if partner is None:
             stuck.add(frozenset(groups[index]))
             continue
@@ -111,7 +137,11 @@ def _absorb_small(groups: list[set[str]], wires: Sequence[Wire], resources: Mapp
         del groups[index]
 
 
-def _partner(index: int, groups: list[set[str]], wires: Sequence[Wire]) -> int | None:
+def _fits_some(demand: Resources, rooms: Sequence[Resources]) -> bool:
+    return not rooms or any(demand.fits(room) for room in rooms)
+
+
+def _partner(index: int, groups: list[set[str]], wires: Sequence[Wire], fits_with: Callable[[int], bool]) -> int | None:
     home = {name: i for i, group in enumerate(groups) for name in group}
     widest: dict[int, int] = {}
     for wire in wires:
@@ -119,26 +149,17 @@ def _partner(index: int, groups: list[set[str]], wires: Sequence[Wire]) -> int |
         if index in ends and ends[0] != ends[1]:
             other = ends[0] if ends[1] == index else ends[1]
             widest[other] = max(widest.get(other, 0), wire.width_bits)
-    acyclic = _stays_acyclic(groups, wires, home)
-    for other in sorted(widest, key=lambda i: (-widest[i], i)):
-        if acyclic(index, other):
-            return other
-    return None
-
-
-def _stays_acyclic(
-    groups: list[set[str]], wires: Sequence[Wire], home: Mapping[str, int]
-) -> Callable[[int, int], bool]:
-    """Return a test whether two groups can be contracted: no path between them but the direct edge."""
     graph = nx.DiGraph()
-    graph.add_nodes_from(range(len(groups)))
     graph.add_edges_from((home[w.source], home[w.target]) for w in wires if home[w.source] != home[w.target])
+    ranked = sorted(widest, key=lambda i: (-widest[i], i))
+    return next((o for o in ranked if fits_with(o) and joins_without_cycle(graph, index, o)), None)
 
-    def test(a: int, b: int) -> bool:
-        contracted = nx.contracted_nodes(graph, a, b, self_loops=False, copy=True)
-        return bool(nx.is_directed_acyclic_graph(contracted))
 
-    return test
+def joins_without_cycle(graph: nx.DiGraph, a: Hashable, b: Hashable) -> bool:
+    """Whether two neighbours in an acyclic graph can become one: no way between them but the direct edge."""
+    source, target = (a, b) if graph.has_edge(a, b) else (b, a)
+    onward = (n for n in graph.successors(source) if n != target)
+    return not any(nx.has_path(graph, n, target) for n in onward)
 
 
 def _name(names: Sequence[str], dataflow: Dataflow) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import networkx as nx
 
 from floorflow.plan import FoldedEntry, Plan, finn_attribute
 
@@ -17,30 +20,51 @@ def folding_config(plan: Plan) -> dict[str, dict[str, Any]]:
 
 
 def floorplan(plan: Plan) -> dict[str, dict[str, Any]]:
-    """Return floorplan.json: SLR, device and partition id of every engine.
+    """Return floorplan.json: SLR, device and partition (kernel) number of every engine.
 
-    Partition ids follow FINN's rule (transformation/fpgadataflow/floorplan.py): each DMA engine has its own, the
-    first node after one starts another, and a node keeps its predecessor's id if it lies in the same SLR and the
-    predecessor has no AXI-lite port (weights that are written at run time); the last predecessor decides.
+    FINN's rule (transformation/fpgadataflow/floorplan.py): a node keeps its predecessor's partition if it lies in the
+    same SLR and the predecessor has no AXI-lite port (weights that are written at run time), the last predecessor
+    first; else it starts a new one. Here it does so too where keeping one would make partitions depend on each other
+    in a cycle, which FINN refuses. The input DMA engines come before all.
     """
     phase = plan.phases[0]
     slot_of = {e: phase.partition.assignment[m.name] for m in phase.modules for e in m.engines}
     before = _predecessors(plan)
-    host_inputs = sum(channel.source.startswith("host:") for channel in phase.channels)
     ids: dict[str, int] = {}
-    fresh = host_inputs  # FINN numbers the input DMA engines first
+    graph = nx.DiGraph()
+    fresh = sum(channel.source.startswith("host:") for channel in phase.channels)
     for engine in (e.name for network in plan.networks for e in network.engines):
-        inherited = [
+        sources = before.get(engine, [])
+        open_ids = [
             ids[source]
-            for source in before.get(engine, [])
+            for source in reversed(sources)
             if slot_of[source] == slot_of[engine] and not _has_axilite(phase.folding.engines[source])
         ]
-        if inherited:
-            ids[engine] = inherited[-1]
-        else:
-            ids[engine] = fresh
-            fresh += 1
+        ids[engine] = next((i for i in open_ids if _stays_acyclic(graph, i, [ids[s] for s in sources])), fresh)
+        fresh += ids[engine] == fresh
+        graph.add_edges_from((ids[source], ids[engine]) for source in sources if ids[source] != ids[engine])
     return {"Defaults": {}} | {name: _place(slot_of[name], number) for name, number in ids.items()}
+
+
+def _stays_acyclic(graph: nx.DiGraph, number: int, inputs: Sequence[int]) -> bool:
+    """Whether a node with these input partitions may join one: none of the others depends on it."""
+    others = {other for other in inputs if other != number}
+    return not any(number in graph and other in graph and nx.has_path(graph, number, other) for other in others)
+
+
+def local_names(plan: Plan, partition_ids: Mapping[str, int]) -> dict[str, str]:
+    """Return every engine's name inside its own partition.
+
+    FINN builds each partition as a kernel of its own and names its nodes anew, counting per op type from 0 in
+    topological order (GiveUniqueNodeNames in VitisBuild and ZynqBuild).
+    """
+    counts: dict[tuple[int, str], int] = {}
+    names = {}
+    for engine in (e for network in plan.networks for e in network.engines):
+        key = partition_ids[engine.name], engine.kind
+        counts[key] = counts.get(key, -1) + 1
+        names[engine.name] = f"{engine.kind}_{counts[key]}"
+    return names
 
 
 def _predecessors(plan: Plan) -> dict[str, list[str]]:

@@ -19,17 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
+from floorflow.cpsat import new_solver
 from floorflow.dataflow.model import Option
 from floorflow.dataflow.options import OptionGroup
-from floorflow.errors import LimitError
-from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution
+from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
 from floorflow.resources import RESOURCE_NAMES, total
 from floorflow.stats import SolveStats
 
-Answer = FoldingSolution | FoldingInfeasible
+Answer = FoldingSolution | FoldingInfeasible | FoldingUnknown
 
 DETERMINISTIC_LIMIT = 20.0
-"""CP-SAT's deterministic time units (about seconds) for one interval; ends in `LimitError`."""
+"""CP-SAT's deterministic time units (about seconds) for one interval; ends in `FoldingUnknown`."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +46,7 @@ class _Choice:
 
 
 def fold_at_interval(problem: FoldingProblem, interval_cycles: int) -> Answer:
-    """Return the least scarce folding with no engine above ``interval_cycles``, or the proof that none exists.
-
-    Raises
-    ------
-    LimitError
-        If the solver stopped at its deterministic limit without an answer.
-
-    """
+    """Return the least scarce folding with no engine above ``interval_cycles``, or the proof that none exists."""
     weights, scale = problem.scarcity_weights()
     choices = [_fast_enough(group, interval_cycles, weights) for group in problem.groups]
     if not all(choice.index.size for choice in choices):
@@ -118,15 +111,12 @@ def _solve(problem: FoldingProblem, choices: list[_Choice], scale: int) -> Answe
     # Objective.
     model.minimize(cp_model.LinearExpr.weighted_sum(flat, np.concatenate([c.cost for c in choices]).tolist()))
 
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = 0
-    solver.parameters.max_deterministic_time = DETERMINISTIC_LIMIT
+    solver = new_solver(0, DETERMINISTIC_LIMIT)
     status = solver.solve(model)
     if status == cp_model.INFEASIBLE:
         return FoldingInfeasible(None)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        raise LimitError("the folding solver reached its limit without an answer", hint="try a larger platform")
+        return FoldingUnknown()
     rows = [[bool(solver.value(x)) for x in row].index(True) for row in picks]
     cost = sum(int(choice.cost[row]) for choice, row in zip(choices, rows, strict=True))
     if status == cp_model.OPTIMAL:

@@ -78,6 +78,14 @@ class FoldingInfeasible:
         return f"{self.resource}: at least {self.need:,} needed, {self.limit:,} allowed"
 
 
+@dataclass(frozen=True)
+class FoldingUnknown:
+    """The solver stopped at its deterministic limit: neither a folding nor a proof."""
+
+    def __str__(self) -> str:
+        return "the folding solver reached its limit without an answer"
+
+
 def fitting(
     group: OptionGroup, places: Sequence[tuple[str, Resources]], interval_cap: int | None = None
 ) -> OptionGroup:

@@ -1,4 +1,4 @@
-"""Translate layers with weights and pools: attributes in full, datatypes and MACs."""
+"""Translate layers with weights: attributes in full, datatypes and MACs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import ceil, prod
 
-from floorflow.network.datatype import FLOAT32, DataType, smallest
+from floorflow.network.datatype import FLOAT32, DataType
 from floorflow.network.facts import Facts
 from floorflow.network.model import Value
 from floorflow.network.onnx_file import Node
@@ -28,7 +28,7 @@ def conv(node: Node, facts: Facts) -> Translation:
     shape = facts.shape(weights, node)
     kernel = tuple(node.attributes.get("kernel_shape", shape[2:]))
     attributes: dict[str, Value] = {
-        **_window(node, facts, kernel),
+        **window(node, facts, kernel),
         "group": int(node.attributes.get("group", 1)),
         "weights": weights,
         "bias": int(len(node.inputs) > 2 and bool(node.inputs[2])),
@@ -51,27 +51,6 @@ def matmul(node: Node, facts: Facts) -> Translation:
     return _fully_connected(node, facts, bias=0)
 
 
-def max_pool(node: Node, facts: Facts) -> Translation:
-    """Translate MaxPool; the datatype stays."""
-    if len([name for name in node.outputs if name]) > 1:
-        raise facts.refuse(node, "the output of indices is not supported")
-    return Translation("max_pool", facts.type(node.inputs[0]), _pool_window(node, facts))
-
-
-def average_pool(node: Node, facts: Facts) -> Translation:
-    """Translate AveragePool and GlobalAveragePool; the datatype is that of the sum over the window.
-
-    An average of single pixels (an adaptive pool that had nothing to do) is its input.
-    """
-    attributes = _pool_window(node, facts)
-    kernel = _kernel(node, facts)
-    source = facts.type(node.inputs[0])
-    if prod(kernel) == 1 and facts.shape(node.inputs[0], node) == facts.shape(node.outputs[0], node):
-        return Translation("", source)
-    summed = smallest(source.min * prod(kernel), source.max * prod(kernel)) if source.is_integer else FLOAT32
-    return Translation("average_pool", summed, attributes)
-
-
 def _fully_connected(node: Node, facts: Facts, bias: int) -> Translation:
     """Translate a product of vectors with constant weights; MACs = output elements x inputs of a neuron."""
     weights = _weights(node, facts)
@@ -92,19 +71,7 @@ def _weights(node: Node, facts: Facts) -> str:
     return weights
 
 
-def _kernel(node: Node, facts: Facts) -> tuple[int, ...]:
-    """Return a pool's kernel; a global pool covers the image."""
-    if node.op_type == "GlobalAveragePool":
-        return facts.shape(node.inputs[0], node)[2:]
-    return tuple(node.attributes["kernel_shape"])
-
-
-def _pool_window(node: Node, facts: Facts) -> dict[str, Value]:
-    """Return the window of a pool, and whether its output is rounded up."""
-    return {**_window(node, facts, _kernel(node, facts)), "ceil_mode": int(node.attributes.get("ceil_mode", 0))}
-
-
-def _window(node: Node, facts: Facts, kernel: tuple[int, ...]) -> dict[str, Value]:
+def window(node: Node, facts: Facts, kernel: tuple[int, ...]) -> dict[str, Value]:
     """Return kernel, strides, dilations and pads in full, whatever the node leaves to defaults."""
     ones = (1,) * len(kernel)
     strides = tuple(node.attributes.get("strides", ones))

@@ -1,9 +1,10 @@
 """The Network: operations joined by tensors, as the model file means them.
 
 Operation types: ``conv``, ``fully_connected``, ``quantise``, ``truncate``, ``affine`` (batch norm, scale, bias),
-``relu``, ``max_pool``, ``average_pool``, ``flatten``, ``add``, ``concat``, ``top_k``, ``softmax``. Tensors are
-channels first, as in ONNX; spatial attributes (``kernel``, ``strides``, ``dilations``, ``pads``) are (height,
-width) and pads (top, left, bottom, right).
+``relu``, ``clip``, ``max_pool``, ``average_pool``, ``upsample``, ``pad``, ``flatten`` (also what only adds or drops
+sizes of 1), ``add``, ``concat``, ``mean`` (not over all pixels), ``top_k``, ``softmax``. Tensors are channels first,
+as in ONNX; spatial attributes (``kernel``, ``strides``, ``dilations``, ``pads``, ``factors``) are (height, width) and
+pads (top, left, bottom, right).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from math import prod
 
 from onnx import checker
 
-from floorflow.network import layers
+from floorflow.network import layers, pools, shaping
 from floorflow.network.datatype import BIPOLAR, FLOAT32, DataType, integer, smallest
 from floorflow.network.facts import Facts
 from floorflow.network.layers import Translation
@@ -18,14 +18,25 @@ Translator = Callable[[Node, Facts], Translation]
 
 _QDQ_HINT = "QDQ and QCDQ models: convert them with QONNX's qcdq_to_qonnx, or export QONNX in the first place."
 
+_ACTIVATION_HINT = "Use ReLU: FINN's thresholds need a quantised ReLU or a quantised identity."
+_SPLIT_HINT = "FINN's stable release has no engine that splits channels; feed both branches from the whole tensor."
+
 REASONS = {
     "QuantizeLinear": _QDQ_HINT,
     "DequantizeLinear": _QDQ_HINT,
-    "Transpose": "Keep the data channels first (NCHW) all through the network.",
-    "Sigmoid": "Use ReLU: FINN's thresholds need a quantised ReLU or a quantised identity.",
-    "HardSwish": "Use ReLU: FINN's thresholds need a quantised ReLU or a quantised identity.",
+    "Sigmoid": _ACTIVATION_HINT,
+    "HardSigmoid": _ACTIVATION_HINT,
+    "HardSwish": _ACTIVATION_HINT,
+    "LeakyRelu": _ACTIVATION_HINT,
+    "Split": _SPLIT_HINT,
+    "Slice": _SPLIT_HINT,
+    "LRN": "Leave local response normalisation out, or use batch norm.",
 }
 """What to do about operators that are met often and not read."""
+
+
+_IMAGE_RANK = 4
+"""Data of lower rank may be vectors whose features lie along the last axis."""
 
 
 def quantised_type(node: Node, facts: Facts) -> DataType:
@@ -48,7 +59,15 @@ def quantised_type(node: Node, facts: Facts) -> DataType:
 
 
 def _quantise(node: Node, facts: Facts) -> Translation:
-    return Translation("quantise", quantised_type(node, facts))
+    """Translate a quantiser; ``grid`` says which values it makes, equal for quantisers that certainly agree."""
+    grid = " ".join(_spelling(name, facts) for name in node.inputs[1:3])
+    return Translation("quantise", quantised_type(node, facts), {"grid": grid})
+
+
+def _spelling(name: str, facts: Facts) -> str:
+    """Return a constant's value if it is a single number, else its name."""
+    value = facts.value(name)
+    return f"{float(value.flat[0])!r}" if value is not None and value.size == 1 else f"'{name}'"
 
 
 def _truncate(node: Node, facts: Facts) -> Translation:
@@ -65,47 +84,46 @@ def _affine(node: Node, facts: Facts) -> Translation:
     if facts.shape(data, node) != facts.shape(node.outputs[0], node):
         raise facts.refuse(node, "the constant changes the shape of the data")
     position = 1 if node.op_type == "BatchNormalization" or node.inputs[1] in facts.constants else 0
-    elements = prod(facts.shape(node.inputs[position], node))
+    parameter, rank = facts.shape(node.inputs[position], node), len(facts.shape(data, node))
+    elements = prod(parameter)
+    varied = {axis for axis, size in enumerate(parameter, start=rank - len(parameter)) if size > 1}
+    a_channel = node.op_type == "BatchNormalization" or varied in ({1}, {rank - 1} if rank < _IMAGE_RANK else {1})
+    if data not in facts.raw and elements > 1 and not a_channel:
+        raise facts.refuse(node, f"its constant of {parameter} differs between pixels, which thresholds cannot")
     datatype = facts.type(data) if data in facts.raw else FLOAT32
     return Translation("affine", datatype, {"operator": node.op_type, "elements": elements})
 
 
 def _add(node: Node, facts: Facts) -> Translation:
     """Translate Add and Sum: a bias if one input is constant, otherwise a join of branches."""
-    types = [facts.type(name) for name in facts.data_inputs(node)]
-    if len(types) == 1 and len(node.inputs) == 2:
+    data = facts.data_inputs(node)
+    if len(node.inputs) == 1:
+        return shaping.same(node, facts)
+    if len(data) == 1 and len(node.inputs) == 2:
         return _affine(node, facts)
-    if not all(datatype.is_integer for datatype in types) or len(types) != len(node.inputs):
+    shapes = {facts.shape(name, node) for name in node.inputs}
+    if len(data) != len(node.inputs) or len(shapes) > 1:
+        listed = " and ".join(str(shape) for shape in sorted(shapes))
+        raise facts.refuse(node, f"only equal shapes of data can be added, not {listed}")
+    types = [facts.type(name) for name in data]
+    if not all(datatype.is_integer for datatype in types):
         return Translation("add")
     return Translation("add", smallest(sum(t.min for t in types), sum(t.max for t in types)))
 
 
-def _concat(node: Node, facts: Facts) -> Translation:
-    """Translate Concat along the channels."""
-    if node.attributes.get("axis") != 1:
-        raise facts.refuse(node, "only the channels, axis 1, can be joined")
-    types = [facts.type(name) for name in facts.data_inputs(node)]
-    if not all(datatype.is_integer for datatype in types) or len(types) != len(node.inputs):
-        return Translation("concat")
-    return Translation("concat", smallest(min(t.min for t in types), max(t.max for t in types)))
+def _relu(node: Node, facts: Facts) -> Translation:
+    """Translate Relu; of integers from 0 upwards it is its input."""
+    source = facts.type(node.inputs[0])
+    if source.is_integer and source.min >= 0:
+        return shaping.same(node, facts)
+    return Translation("relu", smallest(0, source.max) if source.is_integer else FLOAT32)
 
 
-def _relu(_node: Node, _facts: Facts) -> Translation:
-    return Translation("relu")
-
-
-def _same(node: Node, facts: Facts) -> Translation:
-    return Translation("", facts.type(node.inputs[0]))
-
-
-def _reshape(node: Node, facts: Facts) -> Translation:
-    """Translate what keeps or flattens the shape."""
-    source, target = facts.shape(node.inputs[0], node), facts.shape(node.outputs[0], node)
-    if source == target:
-        return _same(node, facts)
-    if target != (source[0], prod(source[1:])):
-        raise facts.refuse(node, f"only flattening is supported, not {source} to {target}")
-    return Translation("flatten", facts.type(node.inputs[0]))
+def _clip(node: Node, facts: Facts) -> Translation:
+    """Translate Clip (ReLU6, HardTanh) between constant bounds."""
+    if len(facts.data_inputs(node)) > 1:
+        raise facts.refuse(node, "its bounds are computed from the data")
+    return Translation("clip")
 
 
 def _top_k(node: Node, facts: Facts) -> Translation:
@@ -136,27 +154,36 @@ _QUANTISERS: Mapping[str, Translator] = {
 _STANDARD: Mapping[str, Translator] = {
     "Add": _add,
     "ArgMax": _top_k,
-    "AveragePool": layers.average_pool,
+    "AveragePool": pools.average_pool,
     "BatchNormalization": _affine,
-    "Concat": _concat,
+    "Cast": shaping.same,
+    "Clip": _clip,
+    "Concat": shaping.concat,
     "Conv": layers.conv,
     "Div": _affine,
-    "Dropout": _same,
-    "Flatten": _reshape,
+    "Dropout": shaping.same,
+    "Flatten": shaping.reshape,
     "Gemm": layers.gemm,
-    "GlobalAveragePool": layers.average_pool,
-    "Identity": _same,
+    "GlobalAveragePool": pools.average_pool,
+    "GlobalMaxPool": pools.max_pool,
+    "Identity": shaping.same,
     "MatMul": layers.matmul,
-    "MaxPool": layers.max_pool,
+    "MaxPool": pools.max_pool,
     "Mul": _affine,
+    "Pad": shaping.pad,
+    "ReduceMax": pools.max_pool,
+    "ReduceMean": pools.average_pool,
     "Relu": _relu,
-    "Reshape": _reshape,
+    "Reshape": shaping.reshape,
+    "Resize": pools.resize,
     "Softmax": _softmax,
-    "Squeeze": _reshape,
+    "Squeeze": shaping.reshape,
     "Sub": _affine,
     "Sum": _add,
     "TopK": _top_k,
-    "Unsqueeze": _reshape,
+    "Transpose": shaping.transpose,
+    "Unsqueeze": shaping.reshape,
+    "Upsample": pools.resize,
 }
 
 

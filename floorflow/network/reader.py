@@ -16,6 +16,9 @@ from floorflow.network.operations import check_supported, is_quantiser, quantise
 from floorflow.network.shapes import infer_shapes
 
 _LAYERS = ("Conv", "Gemm", "MatMul")
+_RAW_STAYS_RAW = ("", "affine", "flatten", "max_pool", "pad", "upsample")
+"""Types of operations that leave an input without quantiser as it is, for the host to scale."""
+
 _QUANTISED_SOMEHOW = ("QuantizeLinear", "DequantizeLinear", "MultiThreshold")
 
 _INPUT_TYPES: Mapping[int, DataType] = {
@@ -93,7 +96,7 @@ def _operation(node: Node, facts: Facts, live: frozenset[str]) -> Operation | No
     outputs = tuple(name for name in node.outputs if name in live)
     if translation.macs:
         _check_activations(node, facts)
-    if inputs[0] in facts.raw and translation.type in ("", "affine", "flatten", "max_pool"):
+    if inputs[0] in facts.raw and translation.type in _RAW_STAYS_RAW:
         facts.raw.update(outputs)
     facts.types.update(dict.fromkeys(outputs, translation.datatype))
     if not translation.type:

@@ -21,6 +21,9 @@ QONNX_DOMAINS = ("onnx.brevitas", "finn.custom_op.general", "qonnx.custom_op.gen
 QUANTISERS = ("Quant", "IntQuant", "BipolarQuant", "Trunc")
 """Operators whose output has the shape of their first input."""
 
+_INITIALISERS_ARE_NO_INPUTS = 4
+"""The IR version from which on inference looks at initialisers that are not listed as inputs."""
+
 
 def infer_shapes(source: OnnxFile) -> tuple[dict[str, tuple[int, ...]], tuple[str, ...]]:
     """Return the shape of every tensor that inference resolves, and notes on the batch.
@@ -97,7 +100,8 @@ def _copy_for_inference(source: OnnxFile, inputs: list[onnx.ValueInfoProto], bat
     for node in nodes:
         opsets.setdefault(node.domain, 1)
     imports = [helper.make_opsetid(domain, version) for domain, version in sorted(opsets.items())]
-    return helper.make_model(graph, opset_imports=imports, ir_version=source.model.ir_version)
+    version = max(source.model.ir_version, _INITIALISERS_ARE_NO_INPUTS)
+    return helper.make_model(graph, opset_imports=imports, ir_version=version)
 
 
 def _standard(node: onnx.NodeProto) -> onnx.NodeProto:

@@ -1,8 +1,9 @@
-"""Assign modules to slots within resources and SLL wires, at the least wire length over boundaries."""
+"""Assign modules to the slots of one or more FPGAs within resources, SLL wires and link rates, at least wire cost."""
 
 from floorflow.partition.methods import METHODS, partition
 from floorflow.partition.problem import (
-    Boundary,
+    LINK_WEIGHT,
+    Edge,
     ModuleStream,
     PartitionFailure,
     PartitionProblem,
@@ -11,8 +12,9 @@ from floorflow.partition.problem import (
 )
 
 __all__ = [
+    "LINK_WEIGHT",
     "METHODS",
-    "Boundary",
+    "Edge",
     "ModuleStream",
     "PartitionFailure",
     "PartitionProblem",

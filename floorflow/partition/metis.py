@@ -1,83 +1,156 @@
-"""METIS recursive bipartition: parts that fit a slot each, then the best order of parts on the stack of slots.
+"""METIS recursive bipartition with refinement: parts that fit a slot each, then the parts on the tree of slots.
 
 Follows the coarse-grained floorplanning paper's recursion with its stopping rule made sound: start with one part;
-while some part fits no slot and slots are left, bisect the heaviest such part. METIS balances one weight a vertex,
-the largest share of any limited resource (pymetis has no multi-constraint).
+while some part fits no slot and slots are left, bisect the heaviest such part. If a bad part is left, boundary modules
+move from it to neighbours with room (split refinement); then parts whose union fits a slot merge, along the heaviest
+edge (merge refinement), and a slot freed so bisects a bad part again. METIS balances one weight a vertex, the largest
+share of any limited resource (pymetis has no multi-constraint).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import permutations
+from dataclasses import dataclass
 
+import numpy as np
 import pymetis
 
-from floorflow.partition.problem import PartitionProblem
-from floorflow.resources import Resources, largest_share, total
+from floorflow.partition.mapping import place_parts
+from floorflow.partition.moves import Neighbourhood, improve, is_legal
+from floorflow.partition.tables import Floats, Integers, Tables
 
 _WEIGHT_SCALE = 10_000
 
+Part = tuple[int, ...]
 
-def recursive_bipartition(problem: PartitionProblem, seed: int) -> dict[str, int] | None:
-    """Return a legal slot index for every module, or None if the heuristic finds none."""
-    if not all(any(slot.takes(need) for slot in problem.slots) for need in problem.demands.values()):
-        return None
-    parts: list[tuple[str, ...]] = [tuple(problem.demands)]
-    while True:
-        bad = [part for part in parts if not _fits_somewhere(part, problem)]
+
+@dataclass(frozen=True)
+class _Graph:
+    """Wires (M, M) between modules, with each module's smallest share of a slot (M,)."""
+
+    tables: Tables
+    wires: Floats
+    share: Floats
+
+    def fits(self, part: Sequence[int]) -> bool:
+        """Whether some slot takes all of the part's modules."""
+        members = list(part)
+        roomy = (self.tables.demand[members].sum(axis=0) <= self.tables.limit).all(axis=1)
+        return bool((roomy & self.tables.takes[members].all(axis=0)).any())
+
+    def weight(self, part: Sequence[int]) -> float:
+        """Sum of shares."""
+        return float(self.share[list(part)].sum())
+
+    def pull(self, module: int, part: Sequence[int]) -> float:
+        """Wires between a module and a part."""
+        return float(self.wires[module, list(part)].sum())
+
+
+def recursive_bipartition(tables: Tables, seed: int, *, refine: bool = True) -> Integers | None:
+    """Return a legal slot index for every module (M,), or None if the heuristic finds none.
+
+    ``refine=False`` is the paper's plain recursion: no refinement of parts and no moves after the mapping.
+    """
+    if not tables.takes.any(axis=1).all() or not len(tables.names):
+        return np.zeros(0, dtype=np.int64) if not len(tables.names) else None
+    graph = _graph(tables)
+    parts = _split([tuple(range(len(tables.names)))], graph, seed)
+    if not refine:
+        if not all(graph.fits(part) for part in parts):
+            return None
+        place = place_parts(parts, tables)
+    else:
+        around = Neighbourhood(tables)
+        choices = [place_parts(parts, tables), place_parts(_refined(parts, graph, seed), tables)]
+        place = improve(tables, min(choices, key=around.key))
+    return place if is_legal(tables, place) else None
+
+
+def _graph(tables: Tables) -> _Graph:
+    count = len(tables.names)
+    directed = tables.between(tables.wires)[:count, :count]
+    need, limit = tables.demand[:, None].astype(float), tables.limit[None].astype(float)
+    share = np.where(need > 0, need / np.maximum(limit, 1e-9), 0.0).max(axis=2).min(axis=1)
+    return _Graph(tables, directed + directed.T, np.minimum(share, 1.0))
+
+
+def _split(parts: list[Part], graph: _Graph, seed: int) -> list[Part]:
+    """Bisect the heaviest part that fits no slot until all fit or as many parts as slots are there."""
+    parts = list(parts)
+    while len(parts) < len(graph.tables.limit):
+        bad = [part for part in parts if not graph.fits(part) and len(part) > 1]
         if not bad:
             break
-        heaviest = max(bad, key=lambda part: (_weight(total(problem.demands[m] for m in part), problem), part))
-        if len(parts) == len(problem.slots) or len(heaviest) == 1:
-            return None
+        heaviest = max(bad, key=lambda part: (graph.weight(part), part))
         position = parts.index(heaviest)
-        parts[position : position + 1] = _bisect(heaviest, problem, seed)
-    return _map_to_slots(parts, problem)
+        parts[position : position + 1] = _bisect(heaviest, graph, seed)
+    return parts
 
 
-def _fits_somewhere(part: Sequence[str], problem: PartitionProblem) -> bool:
-    demand = total(problem.demands[name] for name in part)
-    return any(
-        demand.fits(slot.limit) and all(slot.takes(problem.demands[name]) for name in part) for slot in problem.slots
-    )
+def _refined(parts: list[Part], graph: _Graph, seed: int) -> list[Part]:
+    """Alternate split and merge refinement until a whole round changes nothing."""
+    for _ in range(len(graph.tables.limit)):
+        before = parts
+        parts = _merge(_shed(parts, graph), graph)
+        parts = _split(parts, graph, seed)
+        if sorted(parts) == sorted(before):
+            break
+    return parts
 
 
-def _weight(demand: Resources, problem: PartitionProblem) -> float:
-    return min(largest_share(demand, slot.limit) for slot in problem.slots)
+def _shed(parts: list[Part], graph: _Graph) -> list[Part]:
+    """Move modules from parts that fit no slot to neighbouring parts with room, best gain in cut wires first."""
+    members = [set(part) for part in parts]
+    for index, bad in enumerate(members):
+        while len(bad) > 1 and not graph.fits(sorted(bad)):
+            moves = [
+                (graph.pull(module, sorted(bad)) - graph.pull(module, sorted(other)), -graph.share[module], module, k)
+                for module in sorted(bad)
+                for k, other in enumerate(members)
+                if k != index and graph.pull(module, sorted(other)) and graph.fits(sorted(other | {module}))
+            ]
+            if not moves:
+                break
+            _, _, module, k = min(moves)
+            bad.remove(module)
+            members[k].add(module)
+    return [tuple(sorted(part)) for part in members]
 
 
-def _bisect(part: Sequence[str], problem: PartitionProblem, seed: int) -> list[tuple[str, ...]]:
-    index = {name: i for i, name in enumerate(part)}
-    edges: list[dict[int, int]] = [{} for _ in part]
-    for stream in problem.streams:
-        if stream.source in index and stream.target in index and stream.source != stream.target:
-            a, b = index[str(stream.source)], index[str(stream.target)]
-            edges[a][b] = edges[a].get(b, 0) + stream.wires
-            edges[b][a] = edges[b].get(a, 0) + stream.wires
-    weights = [max(1, round(_WEIGHT_SCALE * _weight(problem.demands[name], problem))) for name in part]
+def _merge(parts: list[Part], graph: _Graph) -> list[Part]:
+    """Merge the two parts with the most wires between them while the union of some pair fits a slot."""
+    parts = list(parts)
+    while True:
+        home = np.zeros((len(parts), len(graph.wires)))
+        for index, part in enumerate(parts):
+            home[index, list(part)] = 1
+        between = np.tril(home @ graph.wires @ home.T, -1)
+        order = sorted((-float(between[i, j]), int(i), int(j)) for i, j in zip(*np.nonzero(between), strict=True))
+        pair = next(((i, j) for _, i, j in order if graph.fits((*parts[i], *parts[j]))), None)
+        if pair is None:
+            return parts
+        union = tuple(sorted((*parts[pair[0]], *parts[pair[1]])))
+        parts = [part for k, part in enumerate(parts) if k not in pair] + [union]
+
+
+def _bisect(part: Part, graph: _Graph, seed: int) -> list[Part]:
+    inside = graph.wires[np.ix_(part, part)]
     starts, neighbours, edge_weights = [0], [], []
-    for row in edges:
-        neighbours += sorted(row)
-        edge_weights += [row[n] for n in sorted(row)]
+    for row in inside:
+        near = np.flatnonzero(row)
+        neighbours += [int(n) for n in near]
+        edge_weights += [int(row[n]) for n in near]
         starts.append(len(neighbours))
     answer = pymetis.part_graph(
         2,
         adjacency=pymetis.CSRAdjacency(starts, neighbours),
-        vweights=weights,
+        vweights=[max(1, round(_WEIGHT_SCALE * float(graph.share[module]))) for module in part],
         eweights=edge_weights,
         recursive=True,
         options=pymetis.Options(seed=seed),
     )
     halves = [tuple(n for n, side in zip(part, answer[1], strict=True) if side == which) for which in (0, 1)]
     if not all(halves):  # METIS may leave one side empty on tiny graphs
-        halves = [tuple(part[: len(part) // 2]), tuple(part[len(part) // 2 :])]
+        halves = [part[: len(part) // 2], part[len(part) // 2 :]]
     return halves
-
-
-def _map_to_slots(parts: Sequence[Sequence[str]], problem: PartitionProblem) -> dict[str, int] | None:
-    best: tuple[int, dict[str, int]] | None = None
-    for places in permutations(range(len(problem.slots)), len(parts)):
-        slot_of = {name: place for part, place in zip(parts, places, strict=True) for name in part}
-        if problem.is_legal(slot_of) and (best is None or problem.cost(slot_of) < best[0]):
-            best = problem.cost(slot_of), slot_of
-    return best[1] if best else None

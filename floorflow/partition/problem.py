@@ -1,16 +1,22 @@
 """The partition problem and its answers, as values.
 
-Slots of one FPGA form a stack (SLR0 at the bottom); neighbours share a boundary with a number of SLL wires. A stream
-between modules that lie ``n`` slots apart uses its wires on each of the ``n`` boundaries between them.
+Slots of all FPGAs form a tree: neighbouring SLRs share a boundary of SLL wires, FPGAs are joined by links between two
+of their slots. A stream between modules in two slots passes the one way between them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal
 
 from floorflow.resources import ZERO, Resources, total
 from floorflow.stats import SolveStats
+
+LINK_WEIGHT = 10
+"""Cost of one wire over a link, in SLR boundaries: what FINN's own partitioner charges for Ethernet."""
 
 
 @dataclass(frozen=True)
@@ -31,54 +37,113 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Boundary:
-    """What lies between slot ``i`` and slot ``i + 1``: SLL wires."""
+class Edge:
+    """What joins slots ``a`` and ``b``: an SLR boundary, ``a`` the lower SLR, or a link between two FPGAs.
 
-    wires: int
+    ``wires`` is the number of SLLs, ``gbps`` what a link carries in each direction; None: no limit. One wire over the
+    edge costs ``weight``.
+    """
+
+    a: int
+    b: int
+    kind: Literal["sll", "link"]
+    wires: int | None = None
+    gbps: float | None = None
+    weight: int = 1
+    name: str = ""
 
 
 @dataclass(frozen=True)
 class ModuleStream:
-    """A realised channel between two modules, or between a module and the host (``source`` or ``target`` is None)."""
+    """A realised channel between two modules; ``source`` or ``target`` is None where the host sends or receives.
+
+    ``wires`` is what it uses of every boundary that it crosses: padded width + 2.
+    """
 
     name: str
     source: str | None
     target: str | None
     wires: int
+    bits_per_frame: int = 0
 
 
 @dataclass(frozen=True)
 class PartitionProblem:
-    """Modules with demands, the streams between them, and a stack of slots.
+    """Modules with demands, the streams between them, and a tree of slots.
 
-    ``register_stages`` is the number of flip-flop stages of each stream at each boundary; ``host`` is the index of
-    the slot where the host's streams enter and leave.
+    ``host_in`` and ``host_out`` index the slots where the host's streams enter and leave. ``register_stages`` is the
+    number of flip-flop stages of each stream at each SLR boundary. Links carry ``frames_per_s`` frames of each stream;
+    at 0 they are never full.
     """
 
     demands: Mapping[str, Resources]
     streams: tuple[ModuleStream, ...]
     slots: tuple[Place, ...]
-    boundaries: tuple[Boundary, ...]
-    host: int
+    edges: tuple[Edge, ...]
+    host_in: int
+    host_out: int
     register_stages: int
+    frames_per_s: float = 0.0
 
-    def span(self, stream: ModuleStream, slot_of: Mapping[str, int]) -> tuple[int, int]:
-        """Return the lowest and highest slot index that a stream touches."""
-        ends = [self.host if end is None else slot_of[end] for end in (stream.source, stream.target)]
-        return min(ends), max(ends)
+    @cached_property
+    def beyond(self) -> tuple[frozenset[int], ...]:
+        """The slots on the ``b`` side of each edge. Raises ValueError if the edges do not make the slots a tree."""
+        if len(self.edges) != len(self.slots) - 1:
+            raise ValueError(f"{len(self.slots)} slots need {len(self.slots) - 1} edges, found {len(self.edges)}")
+        return tuple(self._side(index) for index in range(len(self.edges)))
+
+    def _side(self, removed: int) -> frozenset[int]:
+        found, seen = [self.edges[removed].b], {self.edges[removed].b}
+        for slot in found:
+            for index, edge in enumerate(self.edges):
+                if index != removed and slot in (edge.a, edge.b):
+                    new = {edge.a, edge.b} - seen
+                    seen |= new
+                    found += new
+        if self.edges[removed].a in seen:
+            raise ValueError(f"the edges between slots make a ring at {self.edges[removed].name or removed}")
+        return frozenset(seen)
+
+    def ends(self, stream: ModuleStream, slot_of: Mapping[str, int]) -> tuple[int, int]:
+        """Return the slots where a stream starts and ends."""
+        source = self.host_in if stream.source is None else slot_of[stream.source]
+        return source, self.host_out if stream.target is None else slot_of[stream.target]
+
+    def way(self, stream: ModuleStream, slot_of: Mapping[str, int]) -> tuple[int, ...]:
+        """Return the edges that a stream passes, by ascending index (the way is unique in a tree)."""
+        source, target = self.ends(stream, slot_of)
+        return tuple(k for k, side in enumerate(self.beyond) if (source in side) != (target in side))
+
+    def hops(self, stream: ModuleStream, slot_of: Mapping[str, int]) -> int:
+        """Return how many SLR boundaries a stream crosses."""
+        return sum(self.edges[k].kind == "sll" for k in self.way(stream, slot_of))
 
     def cost(self, slot_of: Mapping[str, int]) -> int:
-        """Wires times boundaries crossed, over all streams."""
-        return sum(stream.wires * (high - low) for stream in self.streams for low, high in [self.span(stream, slot_of)])
+        """Wires times weight of every edge that they pass, over all streams."""
+        return sum(s.wires * self.edges[k].weight for s in self.streams for k in self.way(s, slot_of))
 
     def loads(self, slot_of: Mapping[str, int]) -> tuple[int, ...]:
-        """SLL wires used at each boundary."""
-        use = [0] * len(self.boundaries)
+        """Wires over each edge."""
+        use = [0] * len(self.edges)
         for stream in self.streams:
-            low, high = self.span(stream, slot_of)
-            for boundary in range(low, high):
-                use[boundary] += stream.wires
+            for k in self.way(stream, slot_of):
+                use[k] += stream.wires
         return tuple(use)
+
+    def link_bits(self, slot_of: Mapping[str, int]) -> tuple[tuple[int, int], ...]:
+        """Bits a frame over each edge, from ``a`` to ``b`` and from ``b`` to ``a``."""
+        use = [[0, 0] for _ in self.edges]
+        for stream in self.streams:
+            source, _ = self.ends(stream, slot_of)
+            for k in self.way(stream, slot_of):
+                use[k][source in self.beyond[k]] += stream.bits_per_frame
+        return tuple((there, back) for there, back in use)
+
+    def allowed_bits(self, edge: Edge) -> int | None:
+        """Return how many bits a frame a link can carry in each direction; None if any number."""
+        if edge.gbps is None or self.frames_per_s == 0:
+            return None
+        return int(Fraction(edge.gbps) * 10**9 / Fraction(self.frames_per_s))
 
     def slot_demands(self, slot_of: Mapping[str, int]) -> tuple[Resources, ...]:
         """Demand of each slot: its modules and its share of the crossing registers."""
@@ -86,26 +151,46 @@ class PartitionProblem:
             total(need for name, need in self.demands.items() if slot_of[name] == index)
             for index in range(len(self.slots))
         ]
-        lower, upper = self.stages_below(), self.register_stages - self.stages_below()
-        for boundary, wires in enumerate(self.loads(slot_of)):
-            demands[boundary] += Resources(ff=lower * wires)
-            demands[boundary + 1] += Resources(ff=upper * wires)
+        for edge, wires in zip(self.edges, self.loads(slot_of), strict=True):
+            for slot, stages in self.stages(edge).items():
+                demands[slot] += Resources(ff=stages * wires)
         return tuple(demands)
 
-    def stages_below(self) -> int:
-        """Register stages of a boundary that stand in the lower of its two slots."""
-        return -(-self.register_stages // 2)
+    def stages(self, edge: Edge) -> dict[int, int]:
+        """Register stages of every wire over an edge by slot: the lower slot has the odd one; a link has none."""
+        if edge.kind == "link":
+            return {}
+        lower = -(-self.register_stages // 2)
+        return {edge.a: lower, edge.b: self.register_stages - lower}
 
     def is_legal(self, slot_of: Mapping[str, int]) -> bool:
-        """Whether all room, resource and SLL limits hold."""
-        housed = all(self.slots[slot_of[name]].takes(need) for name, need in self.demands.items())
-        fits = all(d.fits(s.limit) for d, s in zip(self.slot_demands(slot_of), self.slots, strict=True))
-        return housed and fits and all(u <= b.wires for u, b in zip(self.loads(slot_of), self.boundaries, strict=True))
+        """Whether all room, resource, SLL and link limits hold."""
+        if not all(self.slots[slot_of[name]].takes(need) for name, need in self.demands.items()):
+            return False
+        if not all(d.fits(s.limit) for d, s in zip(self.slot_demands(slot_of), self.slots, strict=True)):
+            return False
+        for edge, wires, bits in zip(self.edges, self.loads(slot_of), self.link_bits(slot_of), strict=True):
+            most = self.allowed_bits(edge)
+            if (edge.wires is not None and wires > edge.wires) or (most is not None and max(bits) > most):
+                return False
+        return True
+
+    def fullest(self, slot_of: Mapping[str, int]) -> Fraction:
+        """Largest share of its limit that any resource of any slot reaches, for a legal assignment."""
+        return max(
+            (
+                Fraction(use, limit)
+                for demand, slot in zip(self.slot_demands(slot_of), self.slots, strict=True)
+                for use, limit in zip(demand.as_tuple(), slot.limit.as_tuple(), strict=True)
+                if limit
+            ),
+            default=Fraction(0),
+        )
 
 
 @dataclass(frozen=True)
 class PartitionSolution:
-    """Slot index of every module; ``stats.objective`` is the cost in wires times boundaries."""
+    """Slot index of every module; ``stats.objective`` is the cost in wires times weight of the edges passed."""
 
     slot_of: Mapping[str, int]
     stats: SolveStats

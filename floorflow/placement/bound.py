@@ -8,16 +8,15 @@ their sides apart there.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from floorflow.placement.problem import PlacedModule, PlacementProblem
-from floorflow.placement.shapes import IntArray, SlotGrid, narrowest, needed_supply, sides_of
+from floorflow.placement.shapes import IntArray, SlotGrid, narrowest, needed_supply
 from floorflow.resources import RESOURCE_NAMES
-from floorflow.target.device import Device
+from floorflow.target.rooms import supply_outside_keep_outs
 from floorflow.target.slots import Slot
 
 
@@ -78,7 +77,7 @@ def needs_of(problem: PlacementProblem) -> list[IntArray]:
 
 def overfull(problem: PlacementProblem, slot: Slot, modules: Sequence[PlacedModule]) -> str | None:
     """Say which resource the modules need more of than all rectangles in the slot can hold together, if any."""
-    supply = _supply_outside(problem.device, slot)
+    supply = supply_outside_keep_outs(problem.device, slot).as_tuple()
     need = sum((needed_supply(module.demand, problem.fill) for module in modules), np.zeros(5, dtype=np.int64))
     for name, have, wanted in zip(RESOURCE_NAMES, supply, need, strict=True):
         if wanted > have:
@@ -88,39 +87,10 @@ def overfull(problem: PlacementProblem, slot: Slot, modules: Sequence[PlacedModu
 
 def fits_nowhere(problem: PlacementProblem, slot: Slot, module: PlacedModule, need: IntArray) -> str:
     """Say why a module without any legal rectangle in its slot cannot be placed."""
-    have: Mapping[str, int] = dict(zip(RESOURCE_NAMES, map(int, _supply_outside(problem.device, slot)), strict=True))
+    have = supply_outside_keep_outs(problem.device, slot).as_dict()
     wanted = {name: int(amount) for name, amount in zip(RESOURCE_NAMES, need, strict=True) if amount}
     parts = ", ".join(f"{amount} {name} (the slot has {have[name]})" for name, amount in wanted.items())
     return f"no rectangle in {slot.name}, clear of keep-outs, holds what '{module.name}' needs alone: {parts}"
-
-
-def _supply_outside(device: Device, slot: Slot) -> IntArray:
-    """Return, (5,), an upper bound of what rectangles clear of keep-outs hold together.
-
-    A tile that a keep-out covers in part counts as free, which can only raise the bound.
-    """
-    region = sides_of([slot.region])
-    keep_outs = sides_of(slot.keep_outs)
-    low, high = np.maximum(keep_outs[:, :2], region[0, :2]), np.minimum(keep_outs[:, 2:], region[0, 2:])
-    inside = np.concatenate((low, high), axis=1)[(low <= high).all(axis=1)]
-    cells = _cells(inside)
-    supply: IntArray = np.asarray(device.resources_of(region), dtype=np.int64)[0]
-    if len(cells):
-        supply = supply - np.asarray(device.resources_of(cells), dtype=np.int64).sum(axis=0)
-    return supply
-
-
-def _cells(rects: IntArray) -> IntArray:
-    """Cut the union of rectangles into rectangles that do not overlap."""
-    x = np.unique(np.concatenate((rects[:, 0], rects[:, 2] + 1)))
-    y = np.unique(np.concatenate((rects[:, 1], rects[:, 3] + 1)))
-    cells = [
-        (left, bottom, right - 1, top - 1)
-        for left, right in itertools.pairwise(x)
-        for bottom, top in itertools.pairwise(y)
-        if ((rects[:, 0] <= left) & (left <= rects[:, 2]) & (rects[:, 1] <= bottom) & (bottom <= rects[:, 3])).any()
-    ]
-    return np.array(cells, dtype=np.int64).reshape(-1, 4)
 
 
 def _centre_range(low: int, high: int, size: int) -> tuple[int, int]:

@@ -40,6 +40,8 @@ def solve_exactly(
     """
     from ortools.sat.python import cp_model
 
+    from floorflow.cpsat import new_solver
+
     model = cp_model.CpModel()
     sides = [_add_rectangle(model, index, rects) for index, rects in enumerate(candidates)]
     model.add_no_overlap_2d([side.across for side in sides], [side.up for side in sides])
@@ -47,10 +49,7 @@ def solve_exactly(
     if hint is not None:
         for side, rects, box in zip(sides, candidates, hint.boxes, strict=True):
             _add_hint(model, side, rects, box)
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = seed
-    solver.parameters.max_deterministic_time = work_limit
+    solver = new_solver(seed, work_limit)
     status = solver.solve(model)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return ExactAnswer(None, solver.best_objective_bound, status == cp_model.INFEASIBLE)

@@ -1,20 +1,24 @@
 """Devices, boards and platforms: what the hardware offers, read from ``platforms/``."""
 
-from floorflow.target.board import Board, BoardInfrastructure, Shell
+from floorflow.target.board import Board, BoardInfrastructure, BoardLink, Shell
 from floorflow.target.device import Device, SiteType, Slr
 from floorflow.target.device_file import read_device
 from floorflow.target.geometry import Rect
+from floorflow.target.links import Hop, Link
 from floorflow.target.platform import Fpga, Platform, SllBoundary, known_platforms, load_platform
 from floorflow.target.ranges import anchor, count_sites, parse_ranges, range_rect, ranges, resources_of_sites
-from floorflow.target.rooms import clear_rectangles, rooms
+from floorflow.target.rooms import clear_rectangles, rooms, supply_outside_keep_outs
 from floorflow.target.slots import Infrastructure, Slot
 
 __all__ = [
     "Board",
     "BoardInfrastructure",
+    "BoardLink",
     "Device",
     "Fpga",
+    "Hop",
     "Infrastructure",
+    "Link",
     "Platform",
     "Rect",
     "Shell",
@@ -33,4 +37,5 @@ __all__ = [
     "read_device",
     "resources_of_sites",
     "rooms",
+    "supply_outside_keep_outs",
 ]

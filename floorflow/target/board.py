@@ -42,12 +42,29 @@ class BoardInfrastructure:
 
 
 @dataclass(frozen=True)
+class BoardLink:
+    """How boards are joined to a chain: each FPGA's next is reached from the SLR ``slr``.
+
+    ``gbps`` holds in each direction, ``latency_us`` is one way. ``core`` is the logic at each end of a link, None if
+    there is none; ``assumed``: bandwidth and latency are guesses.
+    """
+
+    kind: str
+    gbps: float
+    latency_us: float
+    slr: str
+    core: Resources | None
+    assumed: bool
+
+
+@dataclass(frozen=True)
 class Board:
     """One FPGA board.
 
     ``part`` has package and speed grade; ``device`` is the die's name or, in a user's file, a path relative to it.
     ``sll_wires`` replaces the die's own number of wires at each SLR boundary, None keeps it. ``crossing_registers`` is
-    the number of flip-flop stages at an SLR boundary, ``host_slr`` where the host's streams enter.
+    the number of flip-flop stages at an SLR boundary, ``host_slr`` where the host's streams enter. ``link`` is how up
+    to ``max_fpgas`` of them are joined, None if they cannot be.
     """
 
     name: str
@@ -61,6 +78,7 @@ class Board:
     cell_pattern: str
     shell: Shell | None
     infrastructure: tuple[BoardInfrastructure, ...]
+    link: BoardLink | None
 
     def cell(self, engine: str, partition: int = 1) -> str:
         """Return the hierarchical cell of an engine in FINN's dataflow partition of that number."""
@@ -74,6 +92,7 @@ class Board:
 
 
 Count = Annotated[int, Field(ge=0)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 SlrName = Annotated[str, Field(pattern=r"^SLR\d+$")]
 Cell = Annotated[str, Field(pattern=r"^[A-Za-z0-9_{}/]+$")]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
@@ -114,6 +133,17 @@ class InfrastructureModel(FileModel):
     reserved: str | None = None
 
 
+class LinkModel(FileModel):
+    """How boards are joined."""
+
+    kind: Name
+    gbps: Positive
+    latency_us: float = Field(ge=0, allow_inf_nan=False)
+    slr: SlrName
+    core: Amounts | None = None
+    assumed: bool
+
+
 class EvidenceModel(FileModel):
     """Where facts come from and how sure they are."""
 
@@ -129,7 +159,7 @@ class BoardModel(FileModel):
     name: Name
     part: str = Field(pattern=r"^xc\w+(-\w+)+$")
     device: str
-    clock_mhz: float = Field(gt=0, allow_inf_nan=False)
+    clock_mhz: Positive
     max_fpgas: int = Field(ge=1)
     host_slr: SlrName
     crossing_registers: Count
@@ -137,6 +167,7 @@ class BoardModel(FileModel):
     cell_pattern: Cell
     shell: ShellModel | None = None
     infrastructure: list[InfrastructureModel] = Field(default=[])
+    link: LinkModel | None = None
     evidence: list[EvidenceModel]
 
     @field_validator("cell_pattern")
@@ -170,6 +201,7 @@ def read_board(text: str, file: str) -> Board:
         cell_pattern=model.cell_pattern,
         shell=None if model.shell is None else _shell(model.shell),
         infrastructure=tuple(_infrastructure(item) for item in model.infrastructure),
+        link=None if model.link is None else _link(model.link),
     )
 
 
@@ -187,5 +219,13 @@ def _shell(model: ShellModel) -> Shell:
 
 
 def _infrastructure(model: InfrastructureModel) -> BoardInfrastructure:
-    amounts = {str(name): amount for name, amount in model.resources.items()}
-    return BoardInfrastructure(model.name, model.slr, model.per, Resources.from_dict(amounts), model.reserved)
+    return BoardInfrastructure(model.name, model.slr, model.per, _resources(model.resources), model.reserved)
+
+
+def _link(model: LinkModel) -> BoardLink:
+    core = None if model.core is None else _resources(model.core)
+    return BoardLink(model.kind, model.gbps, model.latency_us, model.slr, core, model.assumed)
+
+
+def _resources(amounts: Amounts) -> Resources:
+    return Resources.from_dict({str(name): amount for name, amount in amounts.items()})

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from floorflow.errors import PlatformError
 from floorflow.resources import RESOURCE_NAMES, Resources, total
 from floorflow.target.board import Board, BoardInfrastructure, Shell
-from floorflow.target.device import Device, Slr
+from floorflow.target.device import Device
 from floorflow.target.geometry import Rect
+from floorflow.target.links import Link
 from floorflow.target.ranges import parse_range, parse_ranges, range_rect, resources_of_sites
 from floorflow.target.reading import require
 from floorflow.technology import technology_of
@@ -41,10 +43,19 @@ class Infrastructure:
     reserved: Rect | None
 
 
-def board_slots(
-    fpga: str, board: Board, device: Device, file: str
-) -> tuple[tuple[Slot, ...], tuple[Infrastructure, ...]]:
-    """Return slots, bottom to top, and infrastructure of one FPGA; ``file`` is the board's, for messages.
+@dataclass(frozen=True)
+class SlrRemainder:
+    """What the shell leaves of one SLR of a board, before infrastructure; ``static`` are the shell's rectangles."""
+
+    slr: str
+    region: Rect
+    static: tuple[Rect, ...]
+    capacity: Resources
+    available: Resources
+
+
+def remainders(board: Board, device: Device, file: str) -> tuple[SlrRemainder, ...]:
+    """Return what the shell leaves of each SLR, bottom to top; ``file`` is the board's, for messages.
 
     Raises
     ------
@@ -53,12 +64,43 @@ def board_slots(
 
     """
     _check_names(board, device, file)
-    infrastructure = tuple(_infrastructure(fpga, item, device, file) for item in board.infrastructure)
-    slots = tuple(
-        _slot(slr, fpga=fpga, board=board, device=device, infrastructure=infrastructure, file=file)
-        for slr in device.slrs
-    )
-    return slots, infrastructure
+    return tuple(_remainder(slr.name, board.shell, device, file) for slr in device.slrs)
+
+
+def fpga_infrastructure(
+    number: int, links: Sequence[Link], board: Board, device: Device, file: str
+) -> tuple[Infrastructure, ...]:
+    """Return the infrastructure of FPGA ``number`` of the chain: the board's own, then a core at each link's end.
+
+    Raises
+    ------
+    PlatformError
+        If a reserved range does not exist in its SLR.
+
+    """
+    fpga = f"fpga{number}"
+    at_an_end = number in (0, len(links))
+    own = (item for item in board.infrastructure if item.per == "every" or at_an_end)
+    here = tuple(_infrastructure(fpga, item, device, file) for item in own)
+    if board.link is None or board.link.core is None:
+        return here
+    slot, core = f"{fpga}.{board.link.slr}", board.link.core
+    ends = (link for link in links if slot in (link.source, link.target))
+    return here + tuple(Infrastructure(f"link core {link.name}", slot, core, None) for link in ends)
+
+
+def fpga_slots(
+    fpga: str, remaining: Sequence[SlrRemainder], infrastructure: Sequence[Infrastructure], file: str
+) -> tuple[Slot, ...]:
+    """Return the slots of one FPGA, bottom to top, less its infrastructure; ``file`` is the board's, for messages.
+
+    Raises
+    ------
+    PlatformError
+        If infrastructure and link cores need more than the shell leaves.
+
+    """
+    return tuple(_slot(fpga, slr, infrastructure, file) for slr in remaining)
 
 
 def _check_names(board: Board, device: Device, file: str) -> None:
@@ -69,6 +111,8 @@ def _check_names(board: Board, device: Device, file: str) -> None:
     names = {slr.name for slr in device.slrs}
     fields = [("host_slr", board.host_slr)]
     fields += [(f"infrastructure.{item.name}.slr", item.slr) for item in board.infrastructure]
+    if board.link is not None:
+        fields.append(("link.slr", board.link.slr))
     if board.shell is not None:
         fields += [("shell.static", slr) for slr in board.shell.static]
         fields += [("shell.measured_available", slr) for slr in board.shell.measured_available]
@@ -94,21 +138,25 @@ def _rect_in(device: Device, slr: str, text: str, file: str, field: str) -> Rect
     return rect
 
 
-def _slot(
-    slr: Slr, *, fpga: str, board: Board, device: Device, infrastructure: tuple[Infrastructure, ...], file: str
-) -> Slot:
-    name = f"{fpga}.{slr.name}"
-    region = device.slr_region(slr.name)
+def _remainder(slr: str, shell: Shell | None, device: Device, file: str) -> SlrRemainder:
+    region = device.slr_region(slr)
+    capacity = device.resources(region)
+    if shell is None:
+        return SlrRemainder(slr, region, (), capacity, capacity)
+    static = tuple(_static_rects(shell, slr, device, file))
+    return SlrRemainder(slr, region, static, capacity, _beside_shell(shell, slr, device, capacity))
+
+
+def _slot(fpga: str, remaining: SlrRemainder, infrastructure: Sequence[Infrastructure], file: str) -> Slot:
+    name = f"{fpga}.{remaining.slr}"
     here = [item for item in infrastructure if item.slot == name]
-    keep_outs = [item.reserved for item in here if item.reserved is not None]
-    capacity = available = device.resources(region)
-    if board.shell is not None:
-        keep_outs += _static_rects(board.shell, slr.name, device, file)
-        available = _beside_shell(board.shell, slr.name, device, capacity)
-    available = available - total(item.resources for item in here)
+    reserved = [item.reserved for item in here if item.reserved is not None]
+    available = remaining.available - total(item.resources for item in here)
     fits = min(available.as_tuple()) >= 0
-    require(fits, file, "infrastructure", f"it needs more than {slr.name} has: {available.as_dict()} would remain")
-    return Slot(name, fpga, slr.name, region, tuple(sorted(keep_outs)), capacity, available)
+    names = ", ".join(item.name for item in here)
+    require(fits, file, "infrastructure", f"{name} cannot hold {names}: {available.as_dict()} would remain")
+    keep_outs = tuple(sorted((*reserved, *remaining.static)))
+    return Slot(name, fpga, remaining.slr, remaining.region, keep_outs, remaining.capacity, available)
 
 
 def _static_rects(shell: Shell, slr: str, device: Device, file: str) -> list[Rect]:

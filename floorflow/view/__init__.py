@@ -1,4 +1,4 @@
-"""Pictures of a plan: the floorplan of each FPGA and the folding of its engines.
+"""Pictures of a plan: the search, the folding, the partition, the floorplan of each FPGA and of all together.
 
 Importing this package is cheap; matplotlib is loaded when the first picture is drawn.
 """
@@ -13,7 +13,14 @@ if TYPE_CHECKING:
 
     from floorflow.target.platform import Platform
 
-__all__ = ["floorplan", "folding_chart", "render"]
+__all__ = ["candidates_chart", "floorplan", "folding_chart", "overview", "partition_chart", "render"]
+
+
+def candidates_chart(plan: Mapping[str, Any]) -> Figure:
+    """Draw the intervals that the search tried; see `floorflow.view.candidates.candidates_chart`."""
+    from floorflow.view import candidates
+
+    return candidates.candidates_chart(plan)
 
 
 def floorplan(plan: Mapping[str, Any], platform: Platform, fpga: str, phase: int = 0) -> Figure:
@@ -28,6 +35,20 @@ def folding_chart(plan: Mapping[str, Any], phase: int = 0) -> Figure:
     from floorflow.view import chart
 
     return chart.folding_chart(plan, phase)
+
+
+def overview(plan: Mapping[str, Any], platform: Platform, phase: int = 0) -> Figure:
+    """Draw all FPGAs' floorplans side by side; see `floorflow.view.all_fpgas.overview`."""
+    from floorflow.view import all_fpgas
+
+    return all_fpgas.overview(plan, platform, phase)
+
+
+def partition_chart(plan: Mapping[str, Any], phase: int = 0) -> Figure:
+    """Draw slots, boundaries and links with their loads; see `floorflow.view.partition.partition_chart`."""
+    from floorflow.view import partition
+
+    return partition.partition_chart(plan, phase)
 
 
 def render(plan: Mapping[str, Any], platform: Platform) -> dict[str, bytes]:

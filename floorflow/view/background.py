@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.colors import to_rgb
 from numpy.typing import NDArray
 
-from floorflow.view.die import Die
+from floorflow.view.die import ABSENT, Die
 from floorflow.view.geometry import Box
 from floorflow.view.palette import COLUMN_COLOURS, INK, QUIET
 from floorflow.view.sheet import Frame, Sheet
@@ -28,23 +28,18 @@ RESERVED_STYLE: dict[str, Any] = {
 }
 
 
-def draw_background(sheet: Sheet, frame: Frame, die: Die) -> None:
-    """Draw everything of the die that the plan has no part in, without texts inside the die."""
-    sheet.axes.imshow(
-        column_image(die),
-        extent=(frame.die.left, frame.die.right, frame.die.bottom, frame.die.top),
-        origin="lower",
-        aspect="auto",
-        interpolation="none",
-        zorder=1,
-    )
-    sheet.axes.set_xlim(0, sheet.width)
-    sheet.axes.set_ylim(0, sheet.height)
+def draw_background(sheet: Sheet, frame: Frame, die: Die, *, numbered: bool = True) -> None:
+    """Draw everything of the die that the plan has no part in, without texts inside the die.
+
+    Clock regions are drawn only if they are ``numbered``.
+    """
+    _draw_image(sheet, frame, column_image(die), zorder=1)
     for box in die.static:
         sheet.rectangle(frame.place(box), zorder=2, **STATIC_STYLE)
     for _, box in die.reserved:
         sheet.rectangle(frame.place(box), zorder=2.5, **RESERVED_STYLE)
-    _draw_clock_regions(sheet, frame, die)
+    if numbered:
+        _draw_clock_regions(sheet, frame, die)
     _draw_slrs(sheet, frame, die)
 
 
@@ -52,6 +47,24 @@ def column_image(die: Die) -> NDArray[np.float64]:
     """Return the tints of the physical columns: (clock-region rows, columns, 3) in 0..1, bottom row first."""
     tints = {kind: to_rgb(colour) for kind, colour in COLUMN_COLOURS.items()}
     return np.array([[tints[kind] for kind in row] for row in die.kinds])
+
+
+def draw_holes(sheet: Sheet, frame: Frame, die: Die) -> None:
+    """Draw once more, over the modules' fill, where there is no fabric: their pblocks have no sites there."""
+    absent = np.array([[kind == ABSENT for kind in row] for row in die.kinds])
+    if absent.any():
+        colours = np.zeros((*absent.shape, 4))
+        colours[absent] = (*to_rgb(COLUMN_COLOURS[ABSENT]), 1.0)
+        _draw_image(sheet, frame, colours, zorder=5.5)
+
+
+def _draw_image(sheet: Sheet, frame: Frame, colours: NDArray[np.float64], zorder: float) -> None:
+    """Draw one colour a column and row of clock regions over the whole die."""
+    die = frame.die
+    extent = (die.left, die.right, die.bottom, die.top)
+    sheet.axes.imshow(colours, extent=extent, origin="lower", aspect="auto", interpolation="none", zorder=zorder)
+    sheet.axes.set_xlim(0, sheet.width)
+    sheet.axes.set_ylim(0, sheet.height)
 
 
 def _draw_clock_regions(sheet: Sheet, frame: Frame, die: Die) -> None:

@@ -10,14 +10,15 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from floorflow.view.geometry import Box
+from floorflow.view.order import Plan, engine_names, frames_text, networks_text, platform_text
 from floorflow.view.palette import BAR, CROSSING, INK, QUIET, RULE
-from floorflow.view.reading import Plan, engine_names, frames_text
 from floorflow.view.sheet import Sheet, drawing_settings, new_sheet
 from floorflow.view.text import shortened, text_width
 
 _ROW, _SIZE, _MARGIN, _HEADER, _AXIS = 13.0, 7.5, 20.0, 62.0, 30.0
 """Height of a bar's line, font size, margins, all in points."""
-_BAR_WIDTH, _MAX_NAME_WIDTH = 420.0, 190.0
+_BAR_WIDTH, _MAX_NAME_WIDTH, _GAP = 420.0, 190.0, 9.0
+"""Also in points: the gap lies between the interval's line and the column of foldings."""
 _MAX_BARS = 120
 """More engines than this do not fit on a sheet that anyone reads: the fastest are left out, and the chart says so."""
 _FOLDING = (("pe", "PE"), ("simd", "SIMD"), ("mem_mode", ""), ("ram_style", ""), ("res_type", ""))
@@ -84,8 +85,7 @@ def _bars(plan: Plan, phase: int) -> tuple[tuple[Bar, ...], int]:
 
 
 def _note(engine: dict[str, Any]) -> str:
-    words = [f"{label} {engine[key]}".strip() for key, label in _FOLDING if key in engine]
-    return "   ".join([f"{engine['cycles']:,}", " · ".join(words)]) if words else f"{engine['cycles']:,}"
+    return " · ".join(f"{label} {engine[key]}".strip() for key, label in _FOLDING if key in engine)
 
 
 def _scale(bars: Sequence[Bar], width: float) -> Scale:
@@ -102,7 +102,7 @@ def _draw(plan: Plan, phase: int, bars: Sequence[Bar], left_out: int) -> Sheet:
     notes_width = max((text_width(bar.note, _SIZE, bold=True) for bar in bars), default=0.0)
     left = _MARGIN + names_width + 6
     height = _HEADER + _ROW * len(bars) + _AXIS + _MARGIN
-    sheet = new_sheet(max(left + _BAR_WIDTH + notes_width + 12 + _MARGIN, 640.0), height)
+    sheet = new_sheet(max(left + _BAR_WIDTH + _GAP + notes_width + _MARGIN, 640.0), height)
     _write_header(sheet, plan, phase, left_out)
     area = Box(left, _MARGIN + _AXIS, left + _BAR_WIDTH, sheet.height - _HEADER)
     scale = _scale(bars, _BAR_WIDTH)
@@ -113,9 +113,9 @@ def _draw(plan: Plan, phase: int, bars: Sequence[Bar], left_out: int) -> Sheet:
 
 
 def _write_header(sheet: Sheet, plan: Plan, phase: int, left_out: int) -> None:
-    networks = " + ".join(network["name"] for network in plan["networks"])
     estimates = plan["phases"][phase]["estimates"]
-    sheet.write(_MARGIN, sheet.height - 25, f"Folding of {networks} on {plan['platform']['name']}", 13, weight="bold")
+    title = f"Folding of {networks_text(plan)} on {platform_text(plan)}"
+    sheet.write(_MARGIN, sheet.height - 25, title, 13, weight="bold")
     text = (
         f"interval {estimates['cycles']:,} cycles   ·   {frames_text(estimates['fps'])} frames/s at"
         f" {estimates['clock_mhz']:g} MHz   ·   slowest: {estimates['bottleneck']}"
@@ -129,7 +129,7 @@ def _draw_axis(sheet: Sheet, area: Box, scale: Scale) -> None:
     for cycles in scale.ticks():
         x = area.left + scale.at(cycles)
         sheet.line((x, area.bottom), (x, area.top), color=RULE, linewidth=0.5, zorder=1)
-        sheet.write(x, area.bottom - 10, _tick_text(cycles), 6.5, color=QUIET, ha="center")
+        sheet.write(x, area.bottom - 10, tick_text(cycles), 6.5, color=QUIET, ha="center")
     sheet.line((area.left, area.bottom), (area.left, area.top), color=INK, linewidth=0.8, zorder=3)
     sheet.line(
         (area.right, area.bottom),
@@ -139,18 +139,19 @@ def _draw_axis(sheet: Sheet, area: Box, scale: Scale) -> None:
         linestyle="--",
         zorder=4,
     )
-    sheet.write(area.right, area.top + 4, "interval", 7, color=CROSSING, ha="center", weight="bold")
+    sheet.write(area.right, area.top + 4, "interval", 7, color=CROSSING, ha="right", weight="bold")
+    sheet.write(area.right + _GAP, area.top + 4, "folding", 7, color=QUIET)
     kind = "logarithmic" if scale.decades else "linear"
     sheet.write(
         area.left,
         area.bottom - 22,
-        f"cycles a frame ({kind}); at each bar cycles and folding",
+        f"cycles a frame ({kind})",
         6.8,
         color=QUIET,
     )
 
 
-def _tick_text(cycles: float) -> str:
+def tick_text(cycles: float) -> str:
     """Write a round number shortly: 500, 20k, 1.5M."""
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if cycles >= size:
@@ -165,6 +166,18 @@ def _draw_bar(sheet: Sheet, area: Box, scale: Scale, bar: Bar, y: float) -> None
     sheet.rectangle(box, facecolor=colour, edgecolor="none", zorder=2).set_gid(bar.name)
     name = shortened(bar.name, _MAX_NAME_WIDTH, _SIZE)
     sheet.write(area.left - 5, y, name, _SIZE, ha="right", va="center_baseline", weight=weight)
-    text = sheet.write(box.right + 4, y, bar.note, _SIZE, va="center_baseline", weight=weight)
-    if box.right < area.right < box.right + 4 + text_width(bar.note, _SIZE):
-        text.set_bbox({"boxstyle": "square,pad=0.05", "facecolor": "white", "edgecolor": "none"})
+    _write_cycles(sheet, area, box, bar, y)
+    if bar.note:
+        sheet.write(area.right + _GAP, y, bar.note, _SIZE, va="center_baseline", weight=weight)
+
+
+def _write_cycles(sheet: Sheet, area: Box, box: Box, bar: Bar, y: float) -> None:
+    """Write the cycles right of the bar, or into its end where they would meet the interval's line."""
+    text = f"{bar.cycles:,}"
+    width = text_width(text, _SIZE, bold=bar.slowest)
+    style: dict[str, Any] = {"va": "center_baseline", "weight": "bold" if bar.slowest else "normal"}
+    if box.right + 4 + width > area.right - 3 and box.width > width + 8:
+        sheet.write(box.right - 4, y, text, _SIZE, ha="right", color="white", **style)
+    else:
+        patch = {"boxstyle": "square,pad=0.05", "facecolor": "white", "edgecolor": "none"}
+        sheet.write(box.right + 4, y, text, _SIZE, bbox=patch, **style)

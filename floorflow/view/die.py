@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from floorflow.target.grid import Tile
     from floorflow.target.platform import Platform
 
-FABRIC, HARD, ABSENT = "logic", "IO, transceivers, hard blocks", "processor or no fabric"
+FABRIC, HARD = "logic", "IO, transceivers, hard blocks"
+ABSENT = "processor or no fabric: a pblock over it has no sites there"
 _KINDS = {
     "clb": FABRIC,
     "interconnect": FABRIC,

@@ -9,9 +9,12 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
+from floorflow.view.all_fpgas import overview
+from floorflow.view.candidates import candidates_chart
 from floorflow.view.chart import folding_chart
+from floorflow.view.order import Plan
+from floorflow.view.partition import partition_chart
 from floorflow.view.picture import floorplan
-from floorflow.view.reading import Plan
 from floorflow.view.sheet import drawing_settings
 
 if TYPE_CHECKING:
@@ -27,14 +30,18 @@ def render(plan: Plan, platform: Platform) -> dict[str, bytes]:
 
     Returns
     -------
-    ``plots/floorplan_<fpga>.png`` and ``.svg`` for each FPGA and ``plots/folding.png`` and ``.svg``; of the
-    phases after the first, if parts are swapped, with ``_phase<n>`` before the dot.
+    ``plots/candidates.png`` and ``.svg``, and in the same way ``folding``, ``partition``, ``floorplan_<fpga>`` for
+    each FPGA and, if there are several, ``floorplan`` of them all; these, for the phases after the first if parts
+    are swapped, with ``_phase<n>`` before the dot.
 
     """
-    files: dict[str, bytes] = {}
+    files = _both("plots/candidates", candidates_chart(plan))
     for phase, content in enumerate(plan["phases"]):
         suffix = f"_phase{phase}" if phase else ""
         files |= _both(f"plots/folding{suffix}", folding_chart(plan, phase))
+        files |= _both(f"plots/partition{suffix}", partition_chart(plan, phase))
+        if len(plan["platform"]["fpgas"]) > 1:
+            files |= _both(f"plots/floorplan{suffix}", overview(plan, platform, phase))
         for fpga in sorted(content["floorplan"]):
             files |= _both(f"plots/floorplan_{fpga}{suffix}", floorplan(plan, platform, fpga, phase))
     return files

@@ -12,6 +12,9 @@ from floorflow.view.text import Occupied, block_size, shortened
 PADDING = 3.0
 """Points between a label's text and the edge of its box."""
 
+Wording = tuple[tuple[str, ...], float]
+"""Lines of a label and their font size."""
+
 
 @dataclass(frozen=True)
 class Label:
@@ -27,14 +30,17 @@ class Label:
     leader: tuple[float, float] | None = None
 
 
-def place_labels(placed: Sequence[tuple[ModuleView, Box]], occupied: Occupied) -> dict[str, Label]:
+def place_labels(
+    placed: Sequence[tuple[ModuleView, Box]], occupied: Occupied, *, names: bool = True
+) -> dict[str, Label]:
     """Return a label for each module, given their rectangles in points; labels do not overlap one another.
 
-    Labels that fit into their rectangle are placed first; numbers of smaller rectangles take what is left.
+    Without ``names`` a label is only the module's number. Labels that fit into their rectangle are placed first;
+    numbers of smaller rectangles take what is left.
     """
     labels: dict[str, Label] = {}
     for module, area in placed:
-        label = _inside(module, area, occupied)
+        label = _inside(_wordings(module) if names else _numbers(module), area, occupied)
         if label is not None:
             labels[module.name] = label
             occupied.take(label.box)
@@ -45,9 +51,9 @@ def place_labels(placed: Sequence[tuple[ModuleView, Box]], occupied: Occupied) -
     return labels
 
 
-def _inside(module: ModuleView, area: Box, occupied: Occupied) -> Label | None:
-    """Return the fullest label that fits into ``area``."""
-    for lines, size in _wordings(module):
+def _inside(wordings: Iterator[Wording], area: Box, occupied: Occupied) -> Label | None:
+    """Return the first wording that fits into ``area``."""
+    for lines, size in wordings:
         width, height = _boxed(lines, size)
         for turned in (False, True):
             box = Box.around(*area.centre, *((height, width) if turned else (width, height)))
@@ -56,18 +62,25 @@ def _inside(module: ModuleView, area: Box, occupied: Occupied) -> Label | None:
     return None
 
 
-def _wordings(module: ModuleView) -> Iterator[tuple[tuple[str, ...], float]]:
+def _wordings(module: ModuleView) -> Iterator[Wording]:
     """Go from the fullest wording to the shortest."""
     number, name = str(module.number), module.name
-    if module.headline:
-        yield (f"{number}  {name}", module.headline), 8.0
+    layer, headline = module.contents.layer_text(110.0, 7.0), module.contents.headline
+    if layer:
+        yield (f"{number}  {name}", f"{layer}: {headline}"), 8.0
+        for size in (8.0, 7.0, 6.5):
+            yield (f"{number}  {name}", layer), size
     for size in (8.0, 7.0, 6.5):
         yield (f"{number}  {name}",), size
         yield (number, name), size
     for width, size in ((120.0, 7.5), (80.0, 7.0), (56.0, 6.5)):
         yield (number, shortened(name, width, size)), size
+    yield from _numbers(module)
+
+
+def _numbers(module: ModuleView) -> Iterator[Wording]:
     for size in (8.0, 7.0, 6.0, 5.0):
-        yield (number,), size
+        yield (str(module.number),), size
 
 
 def _boxed(lines: tuple[str, ...], size: float) -> tuple[float, float]:

@@ -14,8 +14,14 @@ RULE = "#b9bec4"
 STREAM = "#2b2f36"
 CROSSING = "#d55e00"
 """Okabe and Ito's vermilion: streams that leave their SLR, bottlenecks, limits."""
+OPEN = "#b07800"
+"""Okabe and Ito's orange, darkened: neither found nor proven impossible."""
 BAR = "#0072b2"
 """Okabe and Ito's blue."""
+LINK = "#aa3377"
+"""Tol's purple: streams between FPGAs."""
+TRACK = "#e6e8eb"
+"""What a bar could fill."""
 
 COLUMN_COLOURS = {
     FABRIC: "#f7f7f5",

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from floorflow.resources import RESOURCE_NAMES
 from floorflow.view.background import RESERVED_STYLE, STATIC_STYLE
+from floorflow.view.bars import draw_bars
 from floorflow.view.geometry import Box
-from floorflow.view.palette import (
-    BAR,
-    COLUMN_COLOURS,
-    CROSSING,
-    QUIET,
-    RULE,
-    STREAM,
-    Colour,
-    darker,
-)
-from floorflow.view.scene import TIMES, CrossingView, ModuleView, Scene, SlotView
+from floorflow.view.order import TIMES, slr_of
+from floorflow.view.palette import COLUMN_COLOURS, CROSSING, LINK, QUIET, RULE, STREAM, Colour, darker
+from floorflow.view.scene import CrossingView, ModuleView, Scene, SlotView
 from floorflow.view.sheet import Sheet
-from floorflow.view.text import clipped, shortened, text_width
+from floorflow.view.text import shortened, text_width
 
 ROW = 12.0
 """Height of a line of the table in points."""
@@ -28,9 +21,18 @@ _SIZE = 7.2
 _MAX_CROSSINGS = 14
 _SAMPLE = 19.0
 """Width in points of a colour or line sample in the key."""
-_COLUMNS = {"name": 24.0, "engines": 138.0, "LUT": 306.0, "fill": 334.0, "tightest": 342.0}
+_COLUMNS = {"name": 24.0, "operations": 138.0, "engines": 272.0, "LUT": 470.0, "fill": 514.0, "tightest": 522.0}
 """Where the table's columns begin, or end for the right-aligned ``LUT`` and ``fill``."""
-PANEL_WIDTH = 398.0
+_HEADINGS = {
+    "name": "module",
+    "operations": "operations of the network",
+    "engines": f"engines, PE{TIMES}SIMD",
+    "LUT": "LUT",
+    "fill": "pblock fill",
+    "tightest": "fullest",
+}
+FILL_KEY = "pblock fill: share of the LUTs inside the rectangle that the module needs; fullest: its scarcest resource"
+PANEL_WIDTH = 578.0
 
 
 def panel_height(scene: Scene) -> float:
@@ -48,39 +50,41 @@ def _table(scene: Scene) -> tuple[Row, ...]:
     for slot in scene.slots:
         rows.append(("slot", slot.name))
         rows += [("module", module) for module in scene.modules if module.slot == slot.name]
-        rows += [
-            ("note", f"{name}  (infrastructure, {lut:,} LUT)")
-            for name, at, lut in scene.infrastructure
-            if at == slot.name
-        ]
+        rows += [("note", infrastructure_text(name, lut)) for name, lut in slot.infrastructure]
         rows.append(("gap", ""))
     return (*rows, *_crossing_rows(scene))
+
+
+def infrastructure_text(name: str, lut: int) -> str:
+    """Say what a part of the board's own logic takes."""
+    return f"{name}  (infrastructure, {lut:,} LUT)"
 
 
 def _crossing_rows(scene: Scene) -> tuple[Row, ...]:
     if not scene.crossings:
         return ()
-    widest = sorted(scene.crossings, key=lambda item: (-item.width_bits, item.source, item.target))
-    rows: list[Row] = [("slot", f"streams between slots: {len(widest)}")]
-    rows += [("crossing", item) for item in widest[:_MAX_CROSSINGS]]
+    widest = sorted(scene.crossings, key=lambda item: (not item.by_link, -item.width_bits, item.source, item.target))
+    shown = set(widest[:_MAX_CROSSINGS])
+    places = "slots and over links" if scene.ports else "slots"
+    rows: list[Row] = [("slot", f"streams between {places}: {len(widest)}")]
+    rows += [("crossing", item) for item in sorted(scene.crossings, key=_in_dataflow) if item in shown]
     if len(widest) > _MAX_CROSSINGS:
         rows.append(("note", f"and {len(widest) - _MAX_CROSSINGS} narrower ones, all in plan.json"))
     return tuple(rows)
+
+
+def _in_dataflow(item: CrossingView) -> tuple[int, int]:
+    """Order streams by where they begin, then by where they end: the host's inputs first, its outputs last."""
+    source, target = item.ends
+    return int(source) if source.isdigit() else 0, int(target) if target.isdigit() else sys.maxsize
 
 
 def draw_panel(sheet: Sheet, area: Box, scene: Scene, colours: Mapping[str, Colour]) -> None:
     """Draw the table of modules and crossings into ``area`` (points), top down."""
     top = area.top - 8
     for name, x in _COLUMNS.items():
-        heading = {
-            "name": "module",
-            "engines": f"engines, PE{TIMES}SIMD",
-            "LUT": "LUT",
-            "fill": "fill",
-            "tightest": "fullest",
-        }[name]
         align = "right" if name in ("LUT", "fill") else "left"
-        sheet.write(area.left + x, top, heading, 6.5, color=QUIET, ha=align)
+        sheet.write(area.left + x, top, _HEADINGS[name], 6.5, color=QUIET, ha=align)
     for index, row in enumerate(_table(scene), start=1):
         _draw_row(sheet, area, top - index * ROW, row, colours)
 
@@ -90,13 +94,11 @@ def _draw_row(sheet: Sheet, area: Box, y: float, row: Row, colours: Mapping[str,
     if isinstance(item, ModuleView):
         _draw_module(sheet, area.left, y, item, colours[item.name])
     elif isinstance(item, CrossingView):
-        ends, slots = (
-            " → ".join(item.ends),
-            " → ".join(slot.split(".")[-1] for slot in (item.source, item.target)),
-        )
-        sheet.write(area.left + _COLUMNS["name"], y, ends, _SIZE, color=CROSSING, weight="bold")
+        ends, colour = " → ".join(item.ends), LINK if item.by_link else CROSSING
+        slots = " → ".join(slot if item.by_link else slr_of(slot) for slot in (item.source, item.target))
+        sheet.write(area.left + _COLUMNS["name"], y, ends, _SIZE, color=colour, weight="bold")
         sheet.write(
-            area.left + _COLUMNS["engines"],
+            area.left + _COLUMNS["operations"],
             y,
             f"{slots}:  {item.width_bits} bit,  {item.gbps:.3g} Gb/s",
             _SIZE,
@@ -113,10 +115,12 @@ def _draw_module(sheet: Sheet, left: float, y: float, module: ModuleView, colour
     swatch = Box(left, y - 2.4, left + 19, y + 7.6)
     sheet.rectangle(swatch, facecolor=colour, edgecolor=darker(colour), linewidth=0.7, zorder=15)
     sheet.write(swatch.centre[0], y, str(module.number), _SIZE, weight="bold", ha="center")
-    name_width = _COLUMNS["engines"] - _COLUMNS["name"] - 6
+    name_width = _COLUMNS["operations"] - _COLUMNS["name"] - 6
     sheet.write(left + _COLUMNS["name"], y, shortened(module.name, name_width, _SIZE), _SIZE)
-    summary = clipped(module.summary, _COLUMNS["LUT"] - 36 - _COLUMNS["engines"], _SIZE)
-    sheet.write(left + _COLUMNS["engines"], y, summary, _SIZE, color=QUIET)
+    operations = module.contents.operations_text(_COLUMNS["engines"] - _COLUMNS["operations"] - 6, _SIZE)
+    sheet.write(left + _COLUMNS["operations"], y, operations, _SIZE)
+    engines = module.contents.engines_text(_COLUMNS["LUT"] - 36 - _COLUMNS["engines"], _SIZE)
+    sheet.write(left + _COLUMNS["engines"], y, engines, _SIZE, color=QUIET)
     sheet.write(left + _COLUMNS["LUT"], y, f"{module.lut:,}", _SIZE, ha="right")
     sheet.write(left + _COLUMNS["fill"], y, f"{module.fill.get('LUT', 0.0):.0%}", _SIZE, ha="right")
     fullest = f"{module.tightest} {module.fill.get(module.tightest, 0.0):.0%}"
@@ -124,37 +128,22 @@ def _draw_module(sheet: Sheet, left: float, y: float, module: ModuleView, colour
 
 
 def draw_slots(sheet: Sheet, area: Box, slots: Sequence[SlotView], slrs: Mapping[str, Box]) -> None:
-    """Draw beside each SLR (boxes in points) how much of its slots' limits is used."""
+    """Draw beside each SLR (boxes in points) how much of what its slots offer is used, and how much may be."""
     for name, box in slrs.items():
         y = min(box.top, area.top) - 9
         for slot in (item for item in slots if item.slr == name):
-            y = _draw_slot(sheet, area, y, slot) - 8
-
-
-def _draw_slot(sheet: Sheet, area: Box, y: float, slot: SlotView) -> float:
-    """Draw one slot's bars downwards from ``y``; return where the next may begin."""
-    sheet.write(area.left, y, slot.name.split(".")[-1], 10, weight="bold")
-    y -= 9.5
-    noun = "module" if slot.module_count == 1 else "modules"
-    sheet.write(area.left, y, f"{slot.module_count} {noun}; use of limit:", 6.2, color=QUIET)
-    for name in RESOURCE_NAMES:
-        if name not in slot.of_limit:
-            continue
-        y -= 10.5
-        share = slot.of_limit[name]
-        sheet.write(area.left, y, name, 6.5)
-        bar = Box(area.left + 36, y - 0.6, area.right - 26, y + 5.6)
-        sheet.rectangle(bar, facecolor="#e6e8eb", edgecolor="none", zorder=5)
-        used = Box(bar.left, bar.bottom, bar.left + bar.width * min(share, 1.0), bar.top)
-        sheet.rectangle(used, facecolor=CROSSING if share > 1 else BAR, edgecolor="none", zorder=6)
-        sheet.write(area.right, y, f"{share:.0%}", 6.5, ha="right")
-    return y - 8
+            sheet.write(area.left, y, slr_of(slot.name), 10, weight="bold")
+            noun = "module" if len(slot.modules) == 1 else "modules"
+            sheet.write(
+                area.left, y - 9.5, f"{len(slot.modules)} {noun}; use of available, tick: limit", 6.2, color=QUIET
+            )
+            y = draw_bars(sheet, area.left, area.right, y - 9.5, slot.use) - 16
 
 
 def draw_key(
-    sheet: Sheet, area: Box, *, kinds: Sequence[str], has_static: bool, has_reserved: bool, crosses: bool
-) -> None:
-    """Explain colours, hatches and lines along the bottom of the sheet, wrapping to further lines."""
+    sheet: Sheet, area: Box, *, kinds: Sequence[str], has_static: bool, has_reserved: bool, crosses: bool, linked: bool
+) -> float:
+    """Explain colours, hatches and lines below the die, wrapping to further lines; return where the next line is."""
     areas: list[tuple[str, dict[str, Any]]] = [
         (kind, {"facecolor": COLUMN_COLOURS[kind], "edgecolor": RULE}) for kind in kinds
     ]
@@ -166,10 +155,12 @@ def draw_key(
         at = _write_entry(sheet, at, text)
     lines: list[tuple[str, dict[str, Any]]] = [("stream; the wider the more bits", {"color": STREAM})]
     lines += [("stream that leaves its SLR", {"color": CROSSING, "linestyle": (0, (4.0, 1.2))})] * crosses
+    lines += [("stream over a link", {"color": LINK})] * linked
     for text, style in lines:
         x, y = at = _wrap(at, area, text)
         sheet.line((x, y + 2.5), (x + _SAMPLE, y + 2.5), linewidth=2.0, zorder=5, **style)
         at = _write_entry(sheet, at, text)
+    return at[1] - ROW
 
 
 def _wrap(at: tuple[float, float], area: Box, text: str) -> tuple[float, float]:

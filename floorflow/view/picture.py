@@ -3,29 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 
-from floorflow.view.background import draw_background, label_background
+from floorflow.view.background import draw_background, draw_holes, label_background
+from floorflow.view.bars import BAR_KEY
 from floorflow.view.die import FABRIC, Die, die_of
+from floorflow.view.ends import draw_host_ends, place_ports, slot_boxes
 from floorflow.view.geometry import Box
-from floorflow.view.host import draw_far_ends
 from floorflow.view.labels import Label, place_labels
+from floorflow.view.order import Plan, module_count
 from floorflow.view.palette import COLUMN_COLOURS, INK, QUIET, Colour, darker, module_colours
-from floorflow.view.panel import PANEL_WIDTH, draw_key, draw_panel, draw_slots, panel_height
-from floorflow.view.reading import Plan, module_count, read_scene
-from floorflow.view.scene import Scene
+from floorflow.view.panel import FILL_KEY, PANEL_WIDTH, draw_key, draw_panel, draw_slots, panel_height
+from floorflow.view.reading import read_scene
+from floorflow.view.scene import Scene, StreamView
 from floorflow.view.sheet import Frame, Sheet, drawing_settings, new_sheet
-from floorflow.view.streams import Route, draw_routes, label_crossings, route
+from floorflow.view.streams import Reach, Route, draw_routes, label_crossings, route
 from floorflow.view.text import Occupied
 
 if TYPE_CHECKING:
     from floorflow.target.platform import Platform
 
-_MARGIN, _SLOTS_WIDTH, _GUTTER, _DIE_WIDTH = 18.0, 114.0, 62.0, (410.0, 600.0)
-_HEADER, _KEY, _AXIS = 50.0, 30.0, 16.0
+_MARGIN, _SLOTS_WIDTH, _GUTTER, _DIE_WIDTH = 18.0, 136.0, 66.0, (410.0, 600.0)
+_HEADER, _KEY, _AXIS = 50.0, 42.0, 16.0
 """Heights of title, key and clock-region numbers, all in points; the die's width is between two values."""
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """The sheet, the die on it, and the boxes of slots and table beside it."""
+
+    sheet: Sheet
+    frame: Frame
+    slots: Box
+    panel: Box
 
 
 def floorplan(plan: Plan, platform: Platform, fpga: str, phase: int = 0) -> Figure:
@@ -41,22 +54,22 @@ def floorplan(plan: Plan, platform: Platform, fpga: str, phase: int = 0) -> Figu
     """
     scene, die = read_scene(plan, fpga, phase), die_of(platform, fpga)
     with drawing_settings():
-        frame, sheet = _lay_out(scene, die)
-        colours = dict(zip((module.name for module in scene.modules), _colours(plan, scene, phase), strict=True))
-        _draw_die(sheet, frame, scene, die, colours)
-        _draw_margins(sheet, frame, scene, die, colours)
-        return sheet.figure
+        layout = _lay_out(scene, die)
+        colours = colours_of(plan, scene, phase)
+        _draw_die(layout, scene, die, colours)
+        _draw_margins(layout, scene, die, colours)
+        return layout.sheet.figure
 
 
-def _colours(plan: Plan, scene: Scene, phase: int) -> tuple[Colour, ...]:
+def colours_of(plan: Plan, scene: Scene, phase: int) -> dict[str, Colour]:
     """Return the modules' colours; the ramp runs over the modules of all FPGAs."""
     ramp = module_colours(module_count(plan, phase))
-    return tuple(ramp[module.number - 1] for module in scene.modules)
+    return {module.name: ramp[module.number - 1] for module in scene.modules}
 
 
-def _lay_out(scene: Scene, die: Die) -> tuple[Frame, Sheet]:
+def _lay_out(scene: Scene, die: Die) -> _Layout:
     """Give the die the height of the table of modules, within limits that keep the sheet readable on a screen."""
-    proportion = min(max(die.height_over_width, 0.7), 1.8)
+    proportion = proportion_of(die)
     die_width = min(max(panel_height(scene) / proportion, _DIE_WIDTH[0]), _DIE_WIDTH[1])
     die_height = die_width * proportion
     body = max(die_height + _AXIS, panel_height(scene))
@@ -64,32 +77,55 @@ def _lay_out(scene: Scene, die: Die) -> tuple[Frame, Sheet]:
     top = _MARGIN + _KEY + body
     left = _MARGIN + _SLOTS_WIDTH + _GUTTER
     right = left + die_width + _GUTTER
-    frame = Frame(
-        die=Box(left, top - die_height, left + die_width, top),
+    return _Layout(
+        sheet=new_sheet(width, top + _HEADER),
+        frame=Frame(Box(left, top - die_height, left + die_width, top), die.column_count, die.row_count),
         slots=Box(_MARGIN, top - body, _MARGIN + _SLOTS_WIDTH, top),
         panel=Box(right, top - body, right + PANEL_WIDTH, top),
-        columns=die.column_count,
-        rows=die.row_count,
     )
-    return frame, new_sheet(width, top + _HEADER)
 
 
-def _draw_die(sheet: Sheet, frame: Frame, scene: Scene, die: Die, colours: Mapping[str, Colour]) -> None:
+def proportion_of(die: Die) -> float:
+    """Return height over width of a die as drawn: its own, within limits that suit a screen."""
+    return min(max(die.height_over_width, 0.7), 1.8)
+
+
+def _draw_die(layout: _Layout, scene: Scene, die: Die, colours: Mapping[str, Colour]) -> None:
+    sheet, frame = layout.sheet, layout.frame
     draw_background(sheet, frame, die)
+    occupied = Occupied()
+    labels = draw_modules(sheet, frame, scene, die, colours, occupied=occupied, names=True)
+    label_background(sheet, frame, die, occupied)
+    slots = slot_boxes(frame, scene, die)
+    ends = labels | place_ports(sheet, frame, scene, slots, occupied)
+    routes = routes_between(scene, die, ends)
+    draw_routes(sheet, routes)
+    draw_host_ends(sheet, frame, scene, slots, ends, occupied=occupied)
+    label_crossings(sheet, routes, [frame.place(box).top for _, box in die.slrs[:-1]], occupied)
+
+
+def draw_modules(
+    sheet: Sheet,
+    frame: Frame,
+    scene: Scene,
+    die: Die,
+    colours: Mapping[str, Colour],
+    *,
+    occupied: Occupied,
+    names: bool,
+) -> dict[str, Box]:
+    """Draw the modules' rectangles and labels, with or without names; return the labels' boxes by module."""
     areas = [(module, frame.place(module.box)) for module in scene.modules]
     for module, area in areas:
         colour = colours[module.name]
-        patch = sheet.rectangle(area, facecolor=(*colour, 0.82), edgecolor=darker(colour), linewidth=1.0, zorder=5)
+        patch = sheet.rectangle(area, facecolor=(*colour, 0.82), edgecolor="none", zorder=5)
         patch.set_gid(module.name)
-    occupied = Occupied()
-    labels = place_labels(areas, occupied)
+        sheet.rectangle(area, fill=False, edgecolor=darker(colour), linewidth=1.0, zorder=6)
+    draw_holes(sheet, frame, die)
+    labels = place_labels(areas, occupied, names=names)
     for label in labels.values():
         _draw_label(sheet, label)
-    label_background(sheet, frame, die, occupied)
-    routes = _routes(scene, die, labels)
-    draw_routes(sheet, routes)
-    draw_far_ends(sheet, frame, scene.streams, {name: label.box for name, label in labels.items()}, occupied)
-    label_crossings(sheet, routes, [frame.place(box).top for _, box in die.slrs[:-1]], occupied)
+    return {name: label.box for name, label in labels.items()}
 
 
 def _draw_label(sheet: Sheet, label: Label) -> None:
@@ -97,7 +133,7 @@ def _draw_label(sheet: Sheet, label: Label) -> None:
         sheet.line(label.leader, label.box.centre, color=INK, linewidth=0.6, zorder=12)
     patch = {
         "boxstyle": "round,pad=0.22",
-        "facecolor": (1, 1, 1, 0.88),
+        "facecolor": "white",
         "edgecolor": "#6b7078",
         "linewidth": 0.5,
     }
@@ -108,18 +144,19 @@ def _draw_label(sheet: Sheet, label: Label) -> None:
     sheet.write(*label.box.centre, text, label.size, bbox=patch, rotation=rotation, linespacing=1.1, **style)
 
 
-def _routes(scene: Scene, die: Die, labels: Mapping[str, Label]) -> tuple[Route, ...]:
-    """Route the streams that have both ends on this FPGA."""
+def routes_between(scene: Scene, die: Die, ends: Mapping[str, Box], scale: float = 1.0) -> tuple[Route, ...]:
+    """Route the streams between modules and ports to links, given the boxes of both in points."""
     slr = {module.name: _slr_at(die, module.box) for module in scene.modules}
+
+    def reach(stream: StreamView) -> Reach:
+        if stream.source not in slr or stream.target not in slr:
+            return "link"
+        return "slr" if slr[stream.source] == slr[stream.target] else "fpga"
+
     return tuple(
-        route(
-            stream,
-            labels[stream.source].box,
-            labels[stream.target].box,
-            crosses=slr[stream.source] != slr[stream.target],
-        )
+        route(stream, ends, reach(stream), scale)
         for stream in scene.streams
-        if stream.source is not None and stream.target is not None
+        if stream.source in ends and stream.target in ends
     )
 
 
@@ -127,17 +164,26 @@ def _slr_at(die: Die, box: Box) -> str:
     return next(name for name, slr in die.slrs if slr.bottom <= box.bottom < slr.top)
 
 
-def _draw_margins(sheet: Sheet, frame: Frame, scene: Scene, die: Die, colours: Mapping[str, Colour]) -> None:
+def _draw_margins(layout: _Layout, scene: Scene, die: Die, colours: Mapping[str, Colour]) -> None:
+    sheet, frame = layout.sheet, layout.frame
     sheet.write(_MARGIN, sheet.height - 24, scene.title, 14, weight="bold")
     sheet.write(_MARGIN, sheet.height - 39, scene.subtitle, 9, color=QUIET)
-    draw_slots(sheet, frame.slots, scene.slots, {name: frame.place(box) for name, box in die.slrs})
-    draw_panel(sheet, frame.panel, scene, colours)
+    draw_slots(sheet, layout.slots, scene.slots, {name: frame.place(box) for name, box in die.slrs})
+    draw_panel(sheet, layout.panel, scene, colours)
+    key = Box(_MARGIN, _MARGIN, sheet.width - _MARGIN, _MARGIN + _KEY - 6)
+    below = draw_die_key(sheet, key, die, linked=bool(scene.ports))
+    sheet.write(_MARGIN, below, f"{BAR_KEY}   ·   {FILL_KEY}", 7, color=QUIET)
+
+
+def draw_die_key(sheet: Sheet, area: Box, die: Die, *, linked: bool) -> float:
+    """Draw the key of what occurs on a die; return where the next line is."""
     present = {kind for row in die.kinds for kind in row} - {FABRIC}
-    draw_key(
+    return draw_key(
         sheet,
-        Box(_MARGIN, _MARGIN, sheet.width - _MARGIN, _MARGIN + _KEY - 6),
+        area,
         kinds=[kind for kind in COLUMN_COLOURS if kind in present],
         has_static=bool(die.static),
         has_reserved=bool(die.reserved),
         crosses=len(die.slrs) > 1,
+        linked=linked,
     )

@@ -77,11 +77,9 @@ def new_sheet(width: float, height: float) -> Sheet:
 
 @dataclass(frozen=True)
 class Frame:
-    """Where the parts of a floorplan picture lie on its sheet, in points, and the scale of the die."""
+    """Where a die lies on its sheet, in points, and how many columns and rows it has."""
 
     die: Box
-    slots: Box
-    panel: Box
     columns: int
     rows: int
 

@@ -1,18 +1,18 @@
-"""Route streams between the modules' labels and draw them: width by bits, colour by whether they leave their SLR."""
+"""Route streams between the modules' labels and draw them: width by bits, colour by how far they go."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.collections import LineCollection, PolyCollection
 from numpy.typing import NDArray
 
 from floorflow.view.geometry import Box
-from floorflow.view.palette import CROSSING, STREAM
+from floorflow.view.palette import CROSSING, LINK, STREAM
 from floorflow.view.scene import StreamView
 from floorflow.view.sheet import Sheet
 from floorflow.view.text import Occupied, block_size
@@ -20,34 +20,71 @@ from floorflow.view.text import Occupied, block_size
 Path = NDArray[np.float64]
 """(points, 2): x and y in points along a line."""
 
+Reach = Literal["slr", "fpga", "link"]
+"""How far a stream goes: within its SLR, over SLR boundaries, or over a link to another FPGA."""
+_COLOURS = {"slr": STREAM, "fpga": CROSSING, "link": LINK}
+
 _SAMPLES = 240
 _BEND = 0.16
 """How far a stream that skips modules bows out, as a share of its length."""
+_BENDS = (0.0, 0.08, -0.08, 0.16, -0.16, 0.24, -0.24, 0.34, -0.34, 0.46, -0.46)
+"""What is tried, besides the usual bow, to lead a stream past the labels of other modules."""
 
 
 @dataclass(frozen=True)
 class Route:
-    """A stream as drawn: where it runs, how wide it is, and whether it crosses an SLR boundary."""
+    """A stream as drawn: where it runs, how wide it is, and how far it goes."""
 
     path: Path
     width_bits: int
-    crosses: bool
+    reach: Reach
     tip: bool
     """Whether there is room for an arrow head."""
+    scale: float
+    """Width of the line over its usual one."""
 
     @property
     def line_width(self) -> float:
-        """Return points: 0.8 for one bit, 0.3 more for each doubling."""
-        return 0.8 + 0.3 * math.log2(max(self.width_bits, 1))
+        """Return points: 0.8 for one bit, 0.3 more for each doubling, times the scale."""
+        return self.scale * (0.8 + 0.3 * math.log2(max(self.width_bits, 1)))
 
 
-def route(stream: StreamView, source: Box, target: Box, *, crosses: bool) -> Route:
-    """Run from box to box: straight to the next module in dataflow order, bowed past modules in between."""
-    path = _curve(source.centre, target.centre, 0.0 if stream.ahead in (0, 1) else _BEND)
+def route(stream: StreamView, ends: Mapping[str, Box], reach: Reach, scale: float = 1.0) -> Route:
+    """Run from box to box: straight to the next module in dataflow order, bowed past modules in between.
+
+    If that meets other boxes of ``ends``, the bow that meets the fewest is taken.
+    """
+    source, target = ends[stream.source], ends[stream.target]
+    path = _past(ends, source, target, 0.0 if stream.ahead in (0, 1) else _BEND)
     outside = ~(_within(path, source, 0.5) | _within(path, target, 1.5))
     clear = path[outside]
     long_enough = len(clear) > 1 and float(np.hypot(*(clear[-1] - clear[0]))) > 7.0
-    return Route(clear if long_enough else path, stream.width_bits, crosses, long_enough)
+    return Route(clear if long_enough else path, stream.width_bits, reach, long_enough, scale)
+
+
+def _past(ends: Mapping[str, Box], source: Box, target: Box, usual: float) -> Path:
+    """Return the curve that meets the fewest boxes but its own, among these the one nearest to the usual bend."""
+    boxes = np.array([(box.left, box.bottom, box.right, box.top) for box in ends.values()])
+    others = np.array([box not in (source, target) for box in ends.values()])
+    low, high = boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)
+
+    def met(path: Path) -> int:
+        """Count the boxes met, points outside all boxes' hull as one more: bows stay on the die."""
+        points = path[::4, np.newaxis, :]
+        inside = ((points > boxes[:, :2] - 1) & (points < boxes[:, 2:] + 1)).all(axis=2).any(axis=0)
+        return int((inside & others).sum()) + int(((path < low) | (path > high)).any())
+
+    bends = (usual, *sorted(_BENDS, key=lambda bend: (abs(bend - usual), bend)))
+    curves = (_curve(source.centre, target.centre, bend) for bend in bends)
+    best = next(curves)
+    fewest = met(best)
+    for curve in curves:
+        if fewest == 0:
+            break
+        count = met(curve)
+        if count < fewest:
+            best, fewest = curve, count
+    return best
 
 
 def _curve(start: tuple[float, float], end: tuple[float, float], bend: float) -> Path:
@@ -71,9 +108,9 @@ def draw_routes(sheet: Sheet, routes: Sequence[Route]) -> None:
         return
     lines = [_shaft(item) for item in routes]
     widths = [item.line_width for item in routes]
-    colours = [CROSSING if item.crosses else STREAM for item in routes]
+    colours = [_COLOURS[item.reach] for item in routes]
     casing = LineCollection(lines, linewidths=[width + 1.8 for width in widths], colors="white", alpha=0.75, zorder=9)
-    styles = [(0, (4.0, 1.2)) if item.crosses else "solid" for item in routes]
+    styles = [(0, (4.0, 1.2)) if item.reach == "fpga" else "solid" for item in routes]
     shafts = LineCollection(lines, linewidths=widths, colors=colours, linestyles=styles, zorder=10)
     heads = [_head(item) for item in routes if item.tip]
     head_colours = [colour for colour, item in zip(colours, routes, strict=True) if item.tip]
@@ -86,7 +123,7 @@ def draw_routes(sheet: Sheet, routes: Sequence[Route]) -> None:
 
 
 def _head_length(item: Route) -> float:
-    return 3.5 + 1.5 * item.line_width
+    return 3.5 * item.scale + 1.5 * item.line_width
 
 
 def _direction(path: Path) -> Path:
@@ -118,7 +155,7 @@ def label_crossings(sheet: Sheet, routes: Sequence[Route], boundaries: Sequence[
     Widths that find no place are still in the side panel.
     """
     for item in routes:
-        if not item.crosses:
+        if item.reach != "fpga":
             continue
         text, size = f"{item.width_bits} bit", 6.5
         width, height = block_size((text,), size, bold=True)

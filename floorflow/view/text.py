@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 from matplotlib.font_manager import FontProperties
@@ -36,24 +37,46 @@ def shortened(text: str, width: float, size: float) -> str:
 
     The middle goes, because engines' names differ at their end and say what they are at their start.
     """
-    if text_width(text, size) <= width:
-        return text
-    for kept in range(len(text) - 1, 0, -1):
+
+    def without_middle(kept: int) -> str:
         head = (kept + 1) // 2
-        candidate = text[:head] + "…" + text[len(text) - (kept - head) :]
-        if text_width(candidate, size) <= width:
-            return candidate
-    return "…"
+        return text[:head] + "…" + text[len(text) - (kept - head) :]
+
+    return _longest(text, without_middle, width, size)
 
 
 def clipped(text: str, width: float, size: float) -> str:
     """Return ``text``, or as much of its start as fits into ``width`` points with an ellipsis."""
+    return _longest(text, lambda kept: text[:kept] + "…", width, size)
+
+
+def _longest(text: str, cut: Callable[[int], str], width: float, size: float) -> str:
+    """Return ``text`` if it fits, else the cut of it that keeps the most characters; at least the ellipsis."""
     if text_width(text, size) <= width:
         return text
-    return next(
-        (text[:kept] + "…" for kept in range(len(text) - 1, 0, -1) if text_width(text[:kept] + "…", size) <= width),
-        "…",
-    )
+    fitting, too_many = 0, len(text)
+    while too_many - fitting > 1:
+        kept = (fitting + too_many) // 2
+        if text_width(cut(kept), size) <= width:
+            fitting = kept
+        else:
+            too_many = kept
+    return cut(fitting)
+
+
+def wrapped(text: str, width: float, size: float, most_lines: int) -> tuple[str, ...]:
+    """Return ``text`` cut at spaces into lines of at most ``width`` points; the last ends in an ellipsis if clipped."""
+    lines: list[str] = []
+    words = text.split()
+    for index, word in enumerate(words):
+        if lines and text_width(f"{lines[-1]} {word}", size) <= width:
+            lines[-1] += f" {word}"
+        elif lines and len(lines) == most_lines:
+            lines[-1] = " ".join([lines[-1], *words[index:]])
+            break
+        else:
+            lines.append(word)
+    return tuple(clipped(line, width, size) for line in lines)
 
 
 class Occupied:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from floorflow.channels import Channel, connect, padded_width_bits
+from floorflow.channels import Channel, Layout, Way, connect, padded_width_bits
 from floorflow.channels.charge import crossing_shares, engine_charges, module_resources
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.dataflow.modules import Module
@@ -19,6 +19,9 @@ class Prices:
 
     def converter_resources(self, input_bits: int, output_bits: int) -> Resources:
         return Resources(lut=input_bits + output_bits)
+
+    def convertible(self, input_bits: int, output_bits: int) -> bool:
+        return True
 
     def converter_kind(self, input_bits: int, output_bits: int) -> str:
         return f"converter {input_bits} to {output_bits}"
@@ -65,9 +68,9 @@ def test_wires_of_a_crossing_are_padded_data_and_handshake() -> None:
 
 def test_depth_grows_between_modules_and_at_each_boundary() -> None:
     network = folded(8, 8)
-    inside = connect(network, Prices(), {"a": "m", "b": "m"})[1]
-    between = connect(network, Prices(), {"a": "m", "b": "n"})[1]
-    crossing = connect(network, Prices(), {"a": "m", "b": "n"}, {inside.name: 2})[1]
+    inside = connect(network, Prices(), Layout({"a": "m", "b": "m"}, {}, 100))[1]
+    between = connect(network, Prices(), Layout({"a": "m", "b": "n"}, {}, 100))[1]
+    crossing = connect(network, Prices(), Layout({"a": "m", "b": "n"}, {inside.name: Way(boundaries=2)}, 100))[1]
     assert (inside.fifo_depth_words, between.fifo_depth_words, crossing.fifo_depth_words) == (2, 32, 40)
     assert crossing.fifo_resources == Resources(lut=8 * 40)
 
@@ -90,3 +93,11 @@ def test_modules_pay_for_engines_fifos_and_converters() -> None:
 def test_crossing_registers_are_shared_between_the_two_slots_of_each_boundary() -> None:
     shares = crossing_shares(middle(8, 8), ["SLR0", "SLR1", "SLR2"], stages_a_boundary=3)
     assert shares == {"SLR0": Resources(ff=20), "SLR1": Resources(ff=30), "SLR2": Resources(ff=10)}
+
+
+def test_a_link_needs_room_for_the_words_of_a_round_trip() -> None:
+    network = folded(8, 8)
+    name = connect(network, Prices())[1].name
+    linked = connect(network, Prices(), Layout({"a": "m", "b": "n"}, {name: Way(link_latencies_us=(0.3,))}, 100))[1]
+    assert linked.words_per_frame == 24
+    assert linked.fifo_depth_words == 32 + 2 * 30 * 24 // network.interval_cycles

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from tests.check import mutants_engines, mutants_files, mutants_floorplan, mutants_slots, mutants_structure
+from tests.check import (
+    mutants_chains,
+    mutants_engines,
+    mutants_files,
+    mutants_floorplan,
+    mutants_joins,
+    mutants_slots,
+    mutants_structure,
+)
 from tests.check.planting import REGISTERED, Files, Mutant, NotApplicable, Plan
 
-TABLES = (mutants_structure, mutants_engines, mutants_slots, mutants_floorplan, mutants_files)
+TABLES = (
+    *(mutants_structure, mutants_engines, mutants_joins, mutants_slots, mutants_chains),
+    *(mutants_floorplan, mutants_files),
+)
 MUTANTS: tuple[Mutant, ...] = tuple(REGISTERED)
 
 __all__ = ["MUTANTS", "TABLES", "Files", "Mutant", "NotApplicable", "Plan"]

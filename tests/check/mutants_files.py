@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.check.planting import (
+    TWO_SLRS,
     Files,
     NotApplicable,
     Plan,
@@ -67,7 +68,7 @@ def pblock_left_soft(plan: Plan, files: Files) -> None:
     files[xdc(plan)] = files[xdc(plan)].replace("IS_SOFT FALSE", "IS_SOFT TRUE", 1)
 
 
-@mutant("pblock-parent")
+@mutant("pblock-parent", TWO_SLRS)
 def parent_forgotten(plan: Plan, files: Files) -> None:
     edit_lines(files, xdc(plan), lambda lines: drop_first(lines, "set_property PARENT"))
 
@@ -134,7 +135,7 @@ def finn_engine_in_another_slr(plan: Plan, files: Files) -> None:
     edit_json(files, "finn/floorplan.json", lambda content: content[name].update(slr=content[name]["slr"] + 1))
 
 
-@mutant("finn-partition-split")
+@mutant("finn-partition-split", TWO_SLRS)
 def one_partition_in_two_slrs(plan: Plan, files: Files) -> None:
     crossing(plan)
 

@@ -8,6 +8,7 @@ from floorflow.check.geometry import Rectangle
 from floorflow.check.ranges import SiteRange, clock_region_rectangle
 from tests.check.dies import ranges_of
 from tests.check.planting import (
+    TWO_SLRS,
     Files,
     NotApplicable,
     Plan,
@@ -71,7 +72,7 @@ def range_turned_over(plan: Plan, files: Files) -> None:
     name_ranges(plan, files, name, [*turned, *entry["ranges"][1:]])
 
 
-@mutant("range-corner-missing")
+@mutant("range-corner-missing", TWO_SLRS)
 def corner_in_a_laguna_hole(plan: Plan, files: Files) -> None:
     device = die(plan, files)
     name, entry = first(pblocks(plan).items())
@@ -85,7 +86,7 @@ def corner_in_a_laguna_hole(plan: Plan, files: Files) -> None:
     name_ranges(plan, files, name, [*entry["ranges"], f"SLICE_X{hole}Y{y}:SLICE_X{hole + 1}Y{y + height}"])
 
 
-@mutant("shell-touched")
+@mutant("shell-touched", TWO_SLRS)
 def pblock_on_the_shell(plan: Plan, files: Files) -> None:
     static = board_of(plan, files).get("shell", {}).get("static", {})
     text = first(text for ranges in static.values() for text in ranges if text.startswith("CLOCKREGION"))
@@ -94,14 +95,14 @@ def pblock_on_the_shell(plan: Plan, files: Files) -> None:
     place(plan, files, first(pblocks(plan)), clock_region_rectangle(die(plan, files), corner))
 
 
-@mutant("slr-mismatch")
+@mutant("slr-mismatch", TWO_SLRS)
 def slot_changed_in_the_pblock_only(plan: Plan, files: Files) -> None:
     entry = first(pblocks(plan).values())
     slots = [slot["name"] for slot in plan["platform"]["fpgas"][0]["slots"]]
     entry["slot"] = first(slot for slot in slots if slot != entry["slot"])
 
 
-@mutant("slr-mismatch")
+@mutant("slr-mismatch", TWO_SLRS)
 def slr_changed_in_the_plan_but_not_in_the_constraints(plan: Plan, files: Files) -> None:
     name, entry = first(pblocks(plan).items())
     slots = [slot["name"] for slot in plan["platform"]["fpgas"][0]["slots"]]

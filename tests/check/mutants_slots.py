@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tests.check.planting import Files, Plan, charge, crossing, first, mutant, phase_of
+from tests.check.planting import TWO_SLRS, Files, Plan, charge, crossing, first, mutant, phase_of
 
 
 @mutant("wrong-sum")
@@ -51,13 +51,13 @@ def cap_above_one(plan: Plan, files: Files) -> None:
     plan["options"]["cap"]["URAM"] = 1.5
 
 
-@mutant("crossing-missing")
+@mutant("crossing-missing", TWO_SLRS)
 def crossing_not_listed(plan: Plan, files: Files) -> None:
     first(phase_of(plan)["partition"]["crossings"])
     phase_of(plan)["partition"]["crossings"].pop(0)
 
 
-@mutant("wrong-crossing")
+@mutant("wrong-crossing", TWO_SLRS)
 def crossing_rate_understated(plan: Plan, files: Files) -> None:
     crossing(plan)[0]["gbps"] *= 0.5
 
@@ -67,19 +67,19 @@ def partition_cost_understated(plan: Plan, files: Files) -> None:
     phase_of(plan)["partition"]["cost"] += 1
 
 
-@mutant("wrong-crossing-registers")
+@mutant("wrong-crossing-registers", TWO_SLRS)
 def crossing_registers_forgotten(plan: Plan, files: Files) -> None:
     channel = crossing(plan)[1]
     channel["crossing_registers"], channel["crossing_resources"] = 0, {}
 
 
-@mutant("sll-overload")
+@mutant("sll-overload", TWO_SLRS)
 def more_wires_than_the_boundary_has(plan: Plan, files: Files) -> None:
     channel = crossing(plan)[1]
     channel["width_bits"] = sum(sll["wires"] for sll in plan["platform"]["slls"])
 
 
-@mutant("sll-capacity-mismatch")
+@mutant("sll-capacity-mismatch", TWO_SLRS)
 def boundary_with_invented_wires(plan: Plan, files: Files) -> None:
     first(plan["platform"]["slls"])["wires"] += 1
 

@@ -7,6 +7,7 @@ import copy
 import yaml
 
 from tests.check.planting import (
+    TWO_SLRS,
     Files,
     NotApplicable,
     Plan,
@@ -111,11 +112,6 @@ def consumer_of_other_elements(plan: Plan, files: Files) -> None:
     first(engine for engine in engines if engine["name"] == target)["input_bits"] += 1
 
 
-@mutant("fifo-depth")
-def fifo_without_depth(plan: Plan, files: Files) -> None:
-    phase_of(plan)["channels"][0]["fifo_depth"] = 0
-
-
 @mutant("converter-needless")
 def converter_between_equal_widths(plan: Plan, files: Files) -> None:
     channels = phase_of(plan)["channels"]
@@ -141,7 +137,7 @@ def crossing_of_a_channel_at_home(plan: Plan, files: Files) -> None:
     phase["partition"]["crossings"].append({**ends, "gbps": 0.0, "hops": 0, "kind": "sll"})
 
 
-@mutant("crossing-needless")
+@mutant("crossing-needless", TWO_SLRS)
 def crossing_listed_twice(plan: Plan, files: Files) -> None:
     phase_of(plan)["partition"]["crossings"].append(crossing(plan)[0])
 
@@ -151,8 +147,8 @@ def link_inside_one_fpga(plan: Plan, files: Files) -> None:
     phase_of(plan)["channels"][0]["link"] = "pcie"
 
 
-@mutant("link-unverified")
-def module_on_a_second_fpga(plan: Plan, files: Files) -> None:
+@mutant("link-unknown")
+def module_on_a_second_fpga_without_a_link(plan: Plan, files: Files) -> None:
     second = json_copy_with_name(plan["platform"]["fpgas"][0], "fpga1")
     plan["platform"]["fpgas"].append(second)
     assignment = phase_of(plan)["partition"]["assignment"]

@@ -25,21 +25,31 @@ class NotApplicable(Exception):  # noqa: N818 - says so of a mutant, is no error
     """The plan holds nothing that this mutant could spoil."""
 
 
+ANY_PLAN, TWO_SLRS, TWO_FPGAS, LINK_CORES, JOIN = "", "two SLRs", "two FPGAs", "link cores", "a join"
+"""What a plan must have for a mutant to apply; plans with link cores have SLRs and a link beyond the host's SLR."""
+
+
 @dataclass(frozen=True)
 class Mutant:
-    """A planted mistake and the violation that it must lead to."""
+    """A planted mistake, the violation that it must lead to, and what it needs of a plan."""
 
     title: str
     expected: str
     spoil: Callable[[Plan, Files], None]
+    needs: str = ANY_PLAN
 
+
+LINK_COST = 10
+"""What a wire over a link costs, in boundaries."""
 
 REGISTERED: list[Mutant] = []
 
 
-def mutant(expected: str) -> Callable[[Callable[[Plan, Files], None]], Callable[[Plan, Files], None]]:
+def mutant(
+    expected: str, needs: str = ANY_PLAN
+) -> Callable[[Callable[[Plan, Files], None]], Callable[[Plan, Files], None]]:
     def register(spoil: Callable[[Plan, Files], None]) -> Callable[[Plan, Files], None]:
-        REGISTERED.append(Mutant(spoil.__name__, expected, spoil))
+        REGISTERED.append(Mutant(spoil.__name__, expected, spoil, needs))
         return spoil
 
     return register
@@ -48,6 +58,10 @@ def mutant(expected: str) -> Callable[[Callable[[Plan, Files], None]], Callable[
 def phase_of(plan: Plan) -> Plan:
     found: Plan = plan["phases"][0]
     return found
+
+
+def stream_wires(width_bits: int) -> int:
+    return -(-width_bits // 8) * 8 + 2
 
 
 def first(items: Any) -> Any:

@@ -110,6 +110,8 @@ def test_a_depthwise_window_must_be_as_wide_as_its_unit() -> None:
     assert [len(list(window_objections(window, unit))) for unit in units] == [0, 1, 1]
 
 
-def test_the_critical_path_is_the_longest() -> None:
-    successors = {"a": ["b", "c"], "b": ["d"], "c": ["d"], "d": []}
-    assert critical_path(successors, {"a": 1, "b": 10, "c": 20, "d": 5}) == 26
+def test_the_critical_path_is_the_longest_with_its_edges() -> None:
+    edges = [("host:in0", "a", 3), ("a", "b", 0), ("a", "c", 0), ("b", "d", 0), ("c", "d", 0)]
+    cycles = {"a": 1, "b": 10, "c": 20, "d": 5}
+    assert critical_path(edges, cycles) == 3 + 26
+    assert critical_path([*edges, ("a", "b", 11), ("d", "host:out0", 2)], cycles) == 3 + 1 + 11 + 10 + 5 + 2

@@ -1,11 +1,14 @@
-"""Four small engines in two modules: foldings, cycles, widths and words worked out on paper."""
+"""Small networks: a chain, and two branches that join. Foldings, cycles, widths and words are worked out on paper."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 RESOURCES = ("LUT", "FF", "BRAM18", "URAM", "DSP")
+HOST = "host:"
 PADDING, WINDOW, FIRST, LAST = "FMPadding_rtl_0", "ConvolutionInputGenerator_rtl_0", "MVAU_hls_0", "MVAU_hls_1"
+COPY, ADD, CONCAT = "DuplicateStreams_hls_0", "AddStreams_hls_0", "StreamingConcat_hls_0"
 
 
 def amounts(lut: int = 0, ff: int = 0, bram18: int = 0, uram: int = 0, dsp: int = 0) -> dict[str, int]:
@@ -16,79 +19,129 @@ def add(*parts: dict[str, int]) -> dict[str, int]:
     return {name: sum(part[name] for part in parts) for name in RESOURCES}
 
 
-ENGINES = [
-    (PADDING, {"ImgDim": [6, 6], "Padding": [1, 1, 1, 1], "NumChannels": 4, "numInputVectors": 1}, 0, 4, 4),
-    (
-        WINDOW,
-        {
-            "IFMChannels": 4,
-            "IFMDim": [8, 8],
-            "OFMDim": [6, 6],
-            "ConvKernelDim": [3, 3],
-            "Stride": [1, 1],
-            "Dilation": [1, 1],
-            "depthwise": 0,
-            "inputDataType": "UINT4",
-        },
-        *(0, 4, 4),
-    ),
-    (FIRST, {"MW": 36, "MH": 8, "numInputVectors": [1, 6, 6], "noActivation": 0}, 2, 4, 4),
-    (LAST, {"MW": 8, "MH": 4, "numInputVectors": [1, 6, 6], "noActivation": 1}, 2, 4, 8),
-]
-"""Name, attributes, bits of weights, inputs and outputs."""
+@dataclass(frozen=True)
+class Stream:
+    """A channel: ends as ``name`` or ``name.port``, widths in bits at its ends, words a frame at the larger width."""
+
+    name: str
+    source: str
+    target: str
+    widths: tuple[int, int]
+    words: int
+
+
+@dataclass(frozen=True)
+class Network:
+    """Engines (name, attributes, bits of weights, inputs and outputs), modules and streams.
+
+    ``interval`` is the most cycles of an engine, ``path_cycles`` the most along a path.
+    """
+
+    engines: tuple[tuple[str, dict[str, Any], int, int, int], ...]
+    folding: dict[str, dict[str, Any]]
+    modules: dict[str, list[str]]
+    streams: tuple[Stream, ...]
+    interval: int
+    path_cycles: int
+    bottleneck: str
+
+    def module_of(self, engine: str) -> str:
+        return next(name for name, engines in self.modules.items() if engine in engines)
+
 
 WEIGHTS = {"mem_mode": "internal_decoupled", "ram_style": "block", "res_type": "lut"}
-FOLDING = {
-    PADDING: {"simd": 2, "cycles": 128, "resources": amounts(120, 90)},
-    WINDOW: {
-        "simd": 2,
-        "parallel_window": 0,
-        "ram_style": "distributed",
-        "cycles": 686,
-        "resources": amounts(400, 310),
-    },
-    FIRST: {"pe": 2, "simd": 6, **WEIGHTS, "cycles": 864, "resources": amounts(900, 800, 2)},
-    LAST: {"pe": 4, "simd": 4, **WEIGHTS, "cycles": 72, "resources": amounts(700, 650, 1)},
-}
-INTERVAL, LATENCY = 864, 128 + 686 + 864 + 72
-MODULES = {"front": [PADDING, WINDOW, FIRST], "back": [LAST]}
-
-STREAMS = [
-    ("in", "host:in0", PADDING, 8, 8, 72),
-    ("padded", PADDING, WINDOW, 8, 8, 128),
-    ("window", WINDOW, FIRST, 8, 24, 216),
-    ("hidden", FIRST, LAST, 8, 16, 72),
-    ("out", LAST, "host:out0", 32, 32, 36),
-]
-"""Name, source, target, their widths in bits, words a frame at the larger width."""
 
 
-def module_of(engine: str) -> str:
-    return next(name for name, engines in MODULES.items() if engine in engines)
-
-
-def channel(name: str, source: str, target: str, widths: tuple[int, int], words: int) -> dict[str, Any]:
-    narrow = module_of(source) if widths[0] < widths[1] else None
-    fifo = amounts(40, 30)
-    converter = amounts(25, 20) if narrow else amounts()
+def window(channels: int, size: int, out: int) -> dict[str, Any]:
     return {
-        "name": name,
-        "source": source,
-        "source_port": 0,
-        "target": target,
-        "target_port": 0,
-        "source_width_bits": widths[0],
-        "target_width_bits": widths[1],
-        "width_bits": max(widths),
-        "words_per_frame": words,
-        "converter": "StreamingDataWidthConverter_rtl" if narrow else None,
-        "converter_module": narrow,
-        "fifo_depth": 32,
-        "fifo_module": module_of(target if source.startswith("host:") else source),
-        "crossing_registers": 0,
-        "link": None,
-        "resources": add(fifo, converter),
-        "fifo_resources": fifo,
-        "converter_resources": converter,
-        "crossing_resources": {},
+        "IFMChannels": channels,
+        "IFMDim": [size, size],
+        "OFMDim": [out, out],
+        "ConvKernelDim": [3, 3],
+        "Stride": [1, 1],
+        "Dilation": [1, 1],
+        "depthwise": 0,
+        "inputDataType": "UINT4",
     }
+
+
+def padding(size: int) -> dict[str, Any]:
+    return {"ImgDim": [size, size], "Padding": [1, 1, 1, 1], "NumChannels": 4, "numInputVectors": 1}
+
+
+CHAIN = Network(
+    engines=(
+        (PADDING, padding(6), 0, 4, 4),
+        (WINDOW, window(4, 8, 6), 0, 4, 4),
+        (FIRST, {"MW": 36, "MH": 8, "numInputVectors": [1, 6, 6], "noActivation": 0}, 2, 4, 4),
+        (LAST, {"MW": 8, "MH": 4, "numInputVectors": [1, 6, 6], "noActivation": 1}, 2, 4, 8),
+    ),
+    folding={
+        PADDING: {"simd": 2, "cycles": 128, "resources": amounts(120, 90)},
+        WINDOW: {
+            "simd": 2,
+            "parallel_window": 0,
+            "ram_style": "distributed",
+            "cycles": 686,
+            "resources": amounts(400, 310),
+        },
+        FIRST: {"pe": 2, "simd": 6, **WEIGHTS, "cycles": 864, "resources": amounts(900, 800, 2)},
+        LAST: {"pe": 4, "simd": 4, **WEIGHTS, "cycles": 72, "resources": amounts(700, 650, 1)},
+    },
+    modules={"front": [PADDING, WINDOW, FIRST], "back": [LAST]},
+    streams=(
+        Stream("in", "host:in0", PADDING, (8, 8), 72),
+        Stream("padded", PADDING, WINDOW, (8, 8), 128),
+        Stream("window", WINDOW, FIRST, (8, 24), 216),
+        Stream("hidden", FIRST, LAST, (8, 16), 72),
+        Stream("out", LAST, "host:out0", (32, 32), 36),
+    ),
+    interval=864,
+    path_cycles=128 + 686 + 864 + 72,
+    bottleneck=FIRST,
+)
+
+JOIN = Network(
+    engines=(
+        (COPY, {"NumChannels": 4, "numInputVectors": [1, 8, 8], "NumOutputStreams": 3}, 0, 4, 4),
+        (PADDING, padding(8), 0, 4, 4),
+        (WINDOW, window(4, 10, 8), 0, 4, 4),
+        (FIRST, {"MW": 36, "MH": 4, "numInputVectors": [1, 8, 8], "noActivation": 0}, 2, 4, 4),
+        (ADD, {"NumChannels": 4, "numInputVectors": [1, 8, 8]}, 0, 4, 5),
+        (
+            CONCAT,
+            {"ElemsPerStream": [4, 2], "numInputVectors": [1, 8, 8], "inputDataTypes": ["UINT5", "UINT2"]},
+            *(0, 5, 5),
+        ),
+    ),
+    folding={
+        COPY: {"pe": 1, "cycles": 256, "resources": amounts(60, 50)},
+        PADDING: {"simd": 1, "cycles": 400, "resources": amounts(110, 80)},
+        WINDOW: {
+            "simd": 1,
+            "parallel_window": 0,
+            "ram_style": "distributed",
+            "cycles": 2396,  # (2 * 10 + 2 + 1) * 4 and eight rows of 8 * 9 * 4
+            "resources": amounts(390, 300),
+        },
+        FIRST: {"pe": 1, "simd": 4, **WEIGHTS, "cycles": 2304, "resources": amounts(500, 400, 1)},
+        ADD: {"pe": 1, "cycles": 256, "resources": amounts(70, 60)},
+        CONCAT: {"cycles": 64, "resources": amounts(80, 70)},
+    },
+    modules={"head": [COPY, PADDING, WINDOW], "body": [FIRST], "tail": [ADD, CONCAT]},
+    streams=(
+        Stream("in", "host:in0", COPY, (4, 4), 256),
+        Stream("main", COPY, PADDING, (4, 4), 256),
+        Stream("skip", f"{COPY}.1", f"{ADD}.1", (4, 4), 256),
+        Stream("copy", f"{COPY}.2", "host:out1", (4, 4), 256),
+        Stream("padded", PADDING, WINDOW, (4, 4), 400),
+        Stream("window", WINDOW, FIRST, (4, 16), 576),
+        Stream("product", FIRST, ADD, (4, 4), 256),
+        Stream("sum", ADD, CONCAT, (5, 20), 64),
+        Stream("side", "host:in1", f"{CONCAT}.1", (4, 4), 64),
+        Stream("out", CONCAT, "host:out0", (30, 30), 64),
+    ),
+    interval=2396,
+    path_cycles=256 + 400 + 2396 + 2304 + 256 + 64,
+    bottleneck=WINDOW,
+)

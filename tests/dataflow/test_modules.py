@@ -97,3 +97,18 @@ def test_clusters_partition_the_engines_and_stay_acyclic(data: st.DataObject) ->
     assert nx.is_directed_acyclic_graph(contracted)
     if len(modules) > 1 and not extra:
         assert all(total(use[e] for e in m.engines).lut >= SMALL_LUT for m in modules)
+
+
+def test_a_block_is_what_lies_between_single_streams() -> None:
+    graph = dataflow("MVAU_hls", "MVAU_hls", "MVAU_hls", "MVAU_hls", "MVAU_hls")
+    a, b, c, d, e = (engine.name for engine in graph.engines)
+    wires = [Wire(*pair, 8) for pair in ((a, b), (b, c), (b, d), (c, d), (d, e))]
+    modules = cluster(graph, wires, {x.name: BIG for x in graph.engines}, "block")
+    assert [m.engines for m in modules] == [(a,), (b, c, d), (e,)]
+
+
+def test_small_clusters_do_not_grow_beyond_the_largest_room() -> None:
+    graph = dataflow("MVAU_hls", "MVAU_hls", "MVAU_hls")
+    sizes = {e.name: SMALL for e in graph.engines}
+    modules = cluster(graph, chain(graph), sizes, "stage", [Resources(lut=250)])
+    assert [len(m.engines) for m in modules] == [2, 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from onnx import TensorProto, helper, shape_inference
 
 from examples.make_models import DOMAIN, ModelBuilder, cnv, models, tfc
 from floorflow.network import Network, read
-from tests.random_models import random_chain
+from tests.random_models import random_chain, random_graph
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -60,13 +61,15 @@ def counted_macs(model: onnx.ModelProto, shapes: dict[str, tuple[int, ...]]) -> 
 def test_committed_examples_are_what_the_script_makes(name: str) -> None:
     content = (EXAMPLES / name).read_bytes()
     assert content == models()[name]
-    assert len(content) < 30_000
+    assert len(content) < 150_000
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.integers(0, 10**6))
-def test_shapes_and_macs_of_random_chains_equal_a_direct_count(folder: Path, seed: int) -> None:
-    model = random_chain(seed)
+@settings(max_examples=80, deadline=None)
+@given(st.sampled_from([random_chain, random_graph]), st.integers(0, 10**6))
+def test_shapes_and_macs_of_random_networks_equal_a_direct_count(
+    folder: Path, make: Callable[[int], onnx.ModelProto], seed: int
+) -> None:
+    model = make(seed)
     network = network_of(model, folder)
     shapes = standard_shapes(model)
     for operation in network.operations:
@@ -86,6 +89,21 @@ def test_cnv_has_the_layers_and_macs_of_the_real_one() -> None:
     assert [network.tensor(layer.inputs[0]).datatype.name for layer in layers] == ["INT8"] + ["INT2"] * 8
     assert network.inputs == ("x",)
     assert any("8-bit" in note for note in network.notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "layers", "macs", "bits"),
+    [("mobilenet_v1_w4a4", 28, 568_026_752, {4, 8}), ("resnet50_w1a2", 54, 4_089_184_256, {1, 8})],
+)
+def test_large_examples_have_the_layers_and_macs_of_the_real_ones(
+    name: str, layers: int, macs: int, bits: set[int]
+) -> None:
+    network = read(EXAMPLES / f"{name}.onnx")
+    found = [operation for operation in network.operations if operation.macs]
+    assert (len(found), network.macs) == (layers, macs)
+    assert {network.weights(layer).datatype.bits for layer in found} == bits
+    if name == "resnet50_w1a2":
+        assert [network.tensor(layer.inputs[0]).datatype.bits for layer in found] == [8, *[2] * 52, 8]
 
 
 def test_tfc_is_bipolar_throughout() -> None:

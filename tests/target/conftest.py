@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -119,3 +120,21 @@ def load_device() -> Any:
 @pytest.fixture(scope="session")
 def load_raw() -> Any:
     return raw_die
+
+
+def shipped(name: str) -> str:
+    return (asset_folder("platforms") / "boards" / f"{name}.yaml").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def write_board(tmp_path: Path) -> Callable[..., Path]:
+    """Write a user's board: a shipped one under a name of its own, with one text replaced."""
+
+    def write(old: str, new: str, base: str = "alveo-u250") -> Path:
+        text = shipped(base)
+        assert old in text
+        path = tmp_path / "mine.yaml"
+        path.write_text(text.replace(f"name: {base}", "name: mine", 1).replace(old, new, 1), encoding="utf-8")
+        return path
+
+    return write

@@ -18,3 +18,9 @@ def ku5p() -> Platform:
 @pytest.fixture(scope="session")
 def pynq() -> Platform:
     return load_platform("pynq-z1")
+
+
+@pytest.fixture(scope="session")
+def three() -> Platform:
+    """Three FPGAs of four SLRs each, linked at SLR3."""
+    return load_platform("alveo-u250", fpgas=3)

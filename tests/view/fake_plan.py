@@ -1,8 +1,9 @@
-"""A plausible plan.json of N modules for any platform: a convolutional network cut into equal shares over the slots."""
+"""A plausible plan.json of N modules for any platform: a convolutional network cut into shares over the slots."""
 
 from __future__ import annotations
 
 import random
+from dataclasses import asdict
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -17,15 +18,24 @@ if TYPE_CHECKING:
     from floorflow.target.platform import Platform, Slot
 
 CAP = {"LUT": 0.7, "FF": 0.5, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9}
+FILL = {"LUT": 0.85, "FF": 0.85, "BRAM18": 1.0, "URAM": 1.0, "DSP": 1.0}
 ZERO = dict.fromkeys(RESOURCE_NAMES, 0)
+LIMIT = "not found within the limit"
+SEARCH = {"gap": 0.12, "ended_by": f"the next shorter interval: {LIMIT} (place): layer3_conv2 finds no rectangle"}
 
 
-def fake_plan(platform: Platform, modules: int, *, names: Sequence[str] = (), seed: int = 1) -> dict[str, Any]:
-    """Return a plan with that many modules; every seventh stream also feeds a module further on."""
+def fake_plan(
+    platform: Platform, modules: int, *, names: Sequence[str] = (), homes: Sequence[str] = (), seed: int = 1
+) -> dict[str, Any]:
+    """Return a plan with that many modules, of these names and in these slots if given.
+
+    Every seventh module, from the third, also feeds the third one after it.
+    """
     chance = random.Random(seed)
     names = list(names) or [_module_name(index, modules) for index in range(modules)]
     engines = {name: _engines(index, index == modules - 1) for index, name in enumerate(names)}
-    slots = _spread(platform, modules)
+    by_name = {slot.name: slot for slot in platform.slots}
+    slots = [by_name[home] for home in homes] or _spread(platform, modules)
     pblocks = _pblocks(platform, names, slots, chance)
     folding = {
         engine["name"]: _folding(engine, index, chance)
@@ -37,9 +47,10 @@ def fake_plan(platform: Platform, modules: int, *, names: Sequence[str] = (), se
     owner = {engine["name"]: name for name, parts in engines.items() for engine in parts}
     assignment = {name: slot.name for name, slot in zip(names, slots, strict=True)}
     interval = folding[slowest]["cycles"]
+    crossings = _crossings(platform, channels, owner, assignment, 250e6 / interval)
     return {
         "schema": "floorflow-plan/1",
-        "options": {"cap": CAP, "fill": {"LUT": 0.85, "FF": 0.85, "BRAM18": 1.0, "URAM": 1.0, "DSP": 1.0}},
+        "options": {"cap": CAP, "clock_mhz": 250.0, "fps": None, "fill": FILL},
         "platform": _platform(platform),
         "networks": [{"name": "resnet18_w3a3", "operations": [], "engines": [*chain.from_iterable(engines.values())]}],
         "phases": [
@@ -53,7 +64,10 @@ def fake_plan(platform: Platform, modules: int, *, names: Sequence[str] = (), se
                 "partition": {
                     "assignment": assignment,
                     "utilisation": _utilisation(platform, pblocks),
-                    "crossings": _crossings(channels, owner, assignment),
+                    "crossings": crossings,
+                    "cost": sum((padded(c) + 2) * c["hops"] * (10 if c["kind"] == "link" else 1) for c in crossings),
+                    "loads": _loads(platform, crossings),
+                    "stats": {"method": "metis+cpsat", "status": "feasible", "objective": 1, "bound": 1, "gap": 0.125},
                 },
                 "floorplan": {
                     fpga.name: {"pblocks": {n: b for n, b in pblocks.items() if b["slot"].startswith(f"{fpga.name}.")}}
@@ -68,7 +82,24 @@ def fake_plan(platform: Platform, modules: int, *, names: Sequence[str] = (), se
                 },
             }
         ],
+        "search": SEARCH | {"interval_cycles": interval, "bound_cycles": int(interval / 1.12)},
+        "trace": _trace(interval),
     }
+
+
+def _trace(interval: int) -> list[dict[str, Any]]:
+    """Return a bisection: infeasible from the left, not found near the interval, legal at it and beyond."""
+    return [
+        {"interval_cycles": int(interval * share), "verdict": verdict, "stage": stage, "detail": detail}
+        for share, verdict, stage, detail in (
+            (4.0, "legal", "place", "hpwl 180,300"),
+            (0.25, "proven infeasible", "fold", "LUT: at least 5,120,000 needed, 1,106,000 within the limits"),
+            (0.8, "proven infeasible", "fold", "LUT: at least 1,310,400 needed, 1,106,000 within the limits"),
+            (0.94, LIMIT, "partition", "LUT of fpga0.SLR1: 301,200 needed by the modules nearest to it, 296,700 there"),
+            (0.97, LIMIT, "place", "fpga0.SLR1: layer3_conv2 and layer3_conv3 find no rectangle beside the shell " * 3),
+            (1.0, "legal", "place", "hpwl 201,920"),
+        )
+    ]
 
 
 def _module_name(index: int, count: int) -> str:
@@ -81,7 +112,7 @@ def _engines(index: int, last: bool) -> list[dict[str, Any]]:
     kinds = ["MVAU_hls", "LabelSelect_hls"] if last else ["FMPadding_rtl", "ConvolutionInputGenerator_rtl", "MVAU_rtl"]
     if not last and index % 3 == 0:
         kinds.append("Thresholding_rtl")
-    return [{"name": f"{kind}_{index}", "kind": kind} for kind in kinds]
+    return [{"name": f"{kind}_{index}", "kind": kind, "operation": f"Conv_{index}"} for kind in kinds]
 
 
 def _folding(engine: dict[str, Any], index: int, chance: random.Random) -> dict[str, Any]:
@@ -92,8 +123,12 @@ def _folding(engine: dict[str, Any], index: int, chance: random.Random) -> dict[
 
 
 def _spread(platform: Platform, modules: int) -> list[Slot]:
-    """Return the slot of each module: contiguous shares, larger slots more."""
-    slots = sorted(platform.slots, key=lambda slot: slot.name)
+    """Return the slot of each module: contiguous shares, larger slots more, up one FPGA and down the next."""
+    slots = [
+        slot
+        for index, fpga in enumerate(platform.fpgas)
+        for slot in (fpga.slots if index % 2 == 0 else reversed(fpga.slots))
+    ]
     weights = [slot.available.lut for slot in slots]
     total = sum(weights)
     bounds = [round(modules * sum(weights[: index + 1]) / total) for index in range(len(slots))]
@@ -171,22 +206,48 @@ def _channels(names: list[str], engines: dict[str, Any], chance: random.Random) 
     ]
 
 
-def _crossings(channels: list[dict[str, Any]], owner: dict[str, str], assignment: dict[str, str]) -> list[Any]:
-    crossings = []
-    for channel in channels:
-        source, target = (assignment.get(owner.get(channel[end], ""), "") for end in ("source", "target"))
-        if source and target and source != target:
-            bits = channel["width_bits"]
-            crossings.append(
-                {
-                    "channel": channel["name"],
-                    "source": source,
-                    "target": target,
-                    "width_bits": bits,
-                    "gbps": bits / 7,
-                }
-            )
-    return crossings
+def _crossings(
+    platform: Platform, channels: list[dict[str, Any]], owner: dict[str, str], assignment: dict[str, str], fps: float
+) -> list[dict[str, Any]]:
+    places = {engine: assignment[module] for engine, module in owner.items()}
+    places |= {"host:in0": platform.host_in_slot, "host:out0": platform.host_out_slot}
+    return [
+        {
+            "channel": channel["name"],
+            "source": hop.source,
+            "target": hop.target,
+            "width_bits": channel["width_bits"],
+            "gbps": channel["width_bits"] * 3136 * fps / 1e9,
+            "hops": hop.hops,
+            "kind": hop.kind,
+        }
+        for channel in channels
+        for hop in platform.way(places[channel["source"]], places[channel["target"]])
+    ]
+
+
+def padded(crossing: dict[str, Any]) -> int:
+    """Return the width rounded up to whole bytes."""
+    return -(-int(crossing["width_bits"]) // 8) * 8
+
+
+def _loads(platform: Platform, crossings: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    position = {slot.name: index for index, slot in enumerate(platform.slots)}
+    loads = []
+    for boundary in platform.boundaries:
+        use = 0
+        for item in crossings:
+            ends = sorted((position[item["source"]], position[item["target"]]))
+            if item["kind"] == "sll" and ends[0] <= position[boundary.lower] < ends[1]:
+                use += padded(item) + 2
+        name = f"{boundary.lower}-{boundary.upper}"
+        loads.append({"name": name, "kind": "sll", "use": use, "capacity": boundary.wires})
+    for link in platform.links:
+        for source, target in ((link.source, link.target), (link.target, link.source)):
+            use_gbps = sum(c["gbps"] for c in crossings if (c["source"], c["target"]) == (source, target))
+            name = f"{source.split('.')[0]}>{target.split('.')[0]}"
+            loads.append({"name": name, "kind": "link", "use": use_gbps, "capacity": link.gbps})
+    return loads
 
 
 def _utilisation(platform: Platform, pblocks: dict[str, Any]) -> dict[str, Any]:
@@ -208,6 +269,7 @@ def _platform(platform: Platform) -> dict[str, Any]:
             {
                 "name": fpga.name,
                 "board": platform.name,
+                "host_slot": fpga.host_slot,
                 "slots": [
                     {"name": slot.name, "slr": slot.slr, "available": slot.available.as_dict()}
                     for slot in platform.slots
@@ -216,6 +278,8 @@ def _platform(platform: Platform) -> dict[str, Any]:
             }
             for fpga in platform.fpgas
         ],
+        "links": [asdict(link) for link in platform.links],
+        "slls": [asdict(boundary) for boundary in platform.boundaries],
         "infrastructure": [
             {"name": item.name, "slot": item.slot, "resources": item.resources.as_dict()}
             for item in platform.infrastructure

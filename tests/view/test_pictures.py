@@ -4,20 +4,21 @@ import hashlib
 import os
 import subprocess
 import sys
-from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.dom import minidom
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
 from floorflow.errors import InputError
 from floorflow.target.platform import load_platform
-from floorflow.view import floorplan, folding_chart, render
+from floorflow.view import candidates_chart, floorplan, folding_chart, overview, partition_chart, render
 from floorflow.view.files import svg_bytes
+from floorflow.view.palette import CROSSING
 from tests.view.fake_plan import fake_plan
 
 if TYPE_CHECKING:
@@ -32,28 +33,21 @@ LONG_NAMES = [f"StreamingDataflowPartition_{index}_MVAU_rtl_{index}" for index i
 
 def written(figure: Figure) -> list[tuple[str, Bbox]]:
     """Return every text of a figure with its box in pixels."""
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    renderer = canvas.get_renderer()
+    renderer = FigureCanvasAgg(figure).get_renderer()
     texts = (artist for artist in figure.findobj(Text) if artist.get_text())
     return [(text.get_text(), Text.get_window_extent(text, renderer)) for text in texts]
 
 
-def overlapping(figure: Figure) -> list[tuple[str, str]]:
-    return [
-        (first, second)
-        for (first, a), (second, b) in combinations(written(figure), 2)
-        if min(a.x1, b.x1) - max(a.x0, b.x0) > 0.5 and min(a.y1, b.y1) - max(a.y0, b.y0) > 0.5
-    ]
-
-
-def spilling(figure: Figure) -> list[str]:
-    sheet = figure.bbox
-    return [
-        text
-        for text, box in written(figure)
-        if box.x0 < sheet.x0 or box.x1 > sheet.x1 or box.y0 < sheet.y0 or box.y1 > sheet.y1
-    ]
+def misplaced(figure: Figure) -> list[tuple[str, ...]]:
+    """Return pairs of texts that overlap, and texts that leave the sheet."""
+    texts = written(figure)
+    boxes = np.array([box.extents for _, box in texts])
+    low = np.maximum(boxes[:, np.newaxis, :2], boxes[np.newaxis, :, :2])
+    high = np.minimum(boxes[:, np.newaxis, 2:], boxes[np.newaxis, :, 2:])
+    pairs = np.argwhere(np.triu(((high - low) > 0.5).all(axis=2), k=1))
+    sheet = figure.bbox.extents
+    spilling = np.flatnonzero((boxes[:, :2] < sheet[:2]).any(axis=1) | (boxes[:, 2:] > sheet[2:]).any(axis=1))
+    return [(texts[a][0], texts[b][0]) for a, b in pairs] + [(texts[index][0],) for index in spilling]
 
 
 @pytest.mark.parametrize(
@@ -68,15 +62,13 @@ def spilling(figure: Figure) -> list[str]:
 def test_no_text_of_a_floorplan_overlaps_another_or_leaves_the_sheet(board: str, modules: int) -> None:
     platform = load_platform(board)
     figure = floorplan(fake_plan(platform, modules), platform, "fpga0")
-    assert overlapping(figure) == []
-    assert spilling(figure) == []
+    assert misplaced(figure) == []
 
 
 def test_long_names_neither_overlap_nor_spill(u250: Platform) -> None:
     plan = fake_plan(u250, len(LONG_NAMES), names=LONG_NAMES)
     for figure in (floorplan(plan, u250, "fpga0"), folding_chart(plan)):
-        assert overlapping(figure) == []
-        assert spilling(figure) == []
+        assert misplaced(figure) == []
 
 
 def test_long_names_are_shortened_in_the_middle_where_there_is_room(u250: Platform) -> None:
@@ -92,7 +84,7 @@ def test_numbers_of_tiny_pblocks_move_to_free_places(u250: Platform) -> None:
     for index, pblock in enumerate(pblocks.values()):
         left, bottom = 20 + 4 * (index % 4), 400 + 4 * (index // 4)
         pblock["rectangle"] = {"left": left, "bottom": bottom, "right": left + 2, "top": bottom + 2}
-    assert overlapping(floorplan(plan, u250, "fpga0")) == []
+    assert misplaced(floorplan(plan, u250, "fpga0")) == []
 
 
 def test_each_label_lies_in_its_rectangle(ku5p: Platform) -> None:
@@ -111,15 +103,108 @@ def test_each_label_lies_in_its_rectangle(ku5p: Platform) -> None:
 @pytest.mark.parametrize("modules", [1, 40])
 def test_chart_texts_do_not_overlap(u250: Platform, modules: int) -> None:
     figure = folding_chart(fake_plan(u250, modules))
-    assert overlapping(figure) == []
-    assert spilling(figure) == []
+    assert misplaced(figure) == []
 
 
 def test_render_gives_png_and_svg_of_every_picture(pynq: Platform) -> None:
     files = render(fake_plan(pynq, 4), pynq)
-    expected = {f"plots/{stem}.{kind}" for stem in ("floorplan_fpga0", "folding") for kind in ("png", "svg")}
-    assert set(files) == expected
+    stems = ("candidates", "floorplan_fpga0", "folding", "partition")
+    assert set(files) == {f"plots/{stem}.{kind}" for stem in stems for kind in ("png", "svg")}
     assert all(data.startswith(b"\x89PNG") for name, data in files.items() if name.endswith(".png"))
+
+
+def two_fpgas() -> dict[str, bytes]:
+    """Return pictures of two FPGAs, as SVG to save time."""
+    platform = load_platform("alveo-u250", fpgas=2)
+    plan = fake_plan(platform, 9)
+    figures = (
+        candidates_chart(plan),
+        floorplan(plan, platform, "fpga1"),
+        overview(plan, platform),
+        partition_chart(plan),
+    )
+    return {str(index): svg_bytes(figure) for index, figure in enumerate(figures)}
+
+
+def digest(files: dict[str, bytes]) -> str:
+    return hashlib.sha256(b"".join(name.encode() + files[name] for name in sorted(files))).hexdigest()
+
+
+def test_bytes_are_equal_in_another_process_with_another_hash_seed() -> None:
+    script = (
+        "import matplotlib; matplotlib.rcParams.update({'text.antialiased': False, 'savefig.facecolor': 'red'});"
+        "from tests.view.test_pictures import digest, two_fpgas; print(digest(two_fpgas()))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONHASHSEED": "4711"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert digest(two_fpgas()) == run.stdout.strip()
+
+
+def test_several_fpgas_have_a_floorplan_each_and_one_together() -> None:
+    platform = load_platform("alveo-u250", fpgas=2)
+    files = render(fake_plan(platform, 4), platform)
+    assert {"plots/floorplan.png", "plots/floorplan_fpga0.svg", "plots/floorplan_fpga1.svg"} <= set(files)
+
+
+def test_a_second_rendering_has_the_same_bytes(pynq: Platform) -> None:
+    plan = fake_plan(pynq, 4)
+    assert render(plan, pynq) == render(plan, pynq)
+
+
+def chain_pictures(plan: dict[str, Any], platform: Platform) -> list[Figure]:
+    fpgas = [floorplan(plan, platform, fpga.name) for fpga in platform.fpgas[:2]]
+    return [partition_chart(plan), overview(plan, platform), *fpgas]
+
+
+@pytest.mark.parametrize(("fpgas", "modules"), [(2, 60), (5, 9)])
+def test_no_text_of_several_fpgas_overlaps_another_or_leaves_the_sheet(fpgas: int, modules: int) -> None:
+    platform = load_platform("alveo-u250", fpgas=fpgas)
+    for figure in chain_pictures(fake_plan(platform, modules), platform):
+        assert misplaced(figure) == []
+
+
+def test_streams_back_and_past_an_fpga_and_long_names_do_not_overlap(three: Platform) -> None:
+    homes = [f"fpga{(index * 2) % 3}.SLR{index % 4}" for index in range(len(LONG_NAMES))]
+    plan = fake_plan(three, len(LONG_NAMES), names=LONG_NAMES, homes=homes)
+    for figure in chain_pictures(plan, three):
+        assert misplaced(figure) == []
+
+
+@pytest.mark.parametrize(("board", "modules"), [("alveo-u250", 120), ("xcku5p", 24), ("pynq-z1", 1)])
+def test_no_text_of_one_fpgas_partition_overlaps_another_or_leaves_the_sheet(board: str, modules: int) -> None:
+    figure = partition_chart(fake_plan(load_platform(board), modules))
+    assert misplaced(figure) == []
+
+
+def test_the_partition_identifies_every_slot(three: Platform) -> None:
+    figure = partition_chart(fake_plan(three, 9))
+    identifiers = [patch.get_gid() for patch in figure.axes[0].patches if patch.get_gid()]
+    assert sorted(identifiers) == sorted(slot.name for slot in three.slots)
+
+
+def traces() -> dict[str, list[dict[str, Any]]]:
+    row = {"interval_cycles": 1568, "verdict": "legal", "stage": "place", "detail": "hpwl 201,920"}
+    failed = {"verdict": "not found within the limit", "stage": "partition", "detail": "SLR1 is full " * 30}
+    near = [{**row, **failed, "interval_cycles": 1567 - index} for index in range(60)]
+    return {"none": [], "one": [row], "many": [*near, row], "far": [{**row, "interval_cycles": 10**9}, row]}
+
+
+@pytest.mark.parametrize("trace", ["none", "one", "many", "far"])
+@pytest.mark.parametrize("fps", [None, 100_000.0, 0.01])
+@pytest.mark.parametrize("bound", [1568, 1567, 3])
+def test_no_text_of_the_candidates_overlaps_another(ku5p: Platform, trace: str, fps: float | None, bound: int) -> None:
+    plan = fake_plan(ku5p, 3)
+    plan["trace"] = traces()[trace]
+    plan["options"]["fps"] = fps
+    plan["search"] = {"interval_cycles": 1568, "bound_cycles": bound, "gap": 1568 / bound - 1, "ended_by": "far " * 150}
+    figure = candidates_chart(plan)
+    assert misplaced(figure) == []
 
 
 def test_svg_parses_and_identifies_every_module(u250: Platform) -> None:
@@ -139,28 +224,6 @@ def test_pictures_hold_no_version_and_no_time(pynq: Platform) -> None:
         assert b"tIME" not in data
 
 
-def digest(platform: Platform, modules: int) -> str:
-    files = render(fake_plan(platform, modules), platform)
-    return hashlib.sha256(b"".join(name.encode() + files[name] for name in sorted(files))).hexdigest()
-
-
-def test_bytes_are_equal_in_another_process_with_another_hash_seed(ku5p: Platform) -> None:
-    script = (
-        "from tests.view.test_pictures import digest; from floorflow.target.platform import load_platform;"
-        "import matplotlib; matplotlib.rcParams.update({'text.antialiased': False, 'savefig.facecolor': 'red'});"
-        "print(digest(load_platform('xcku5p'), 9))"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONHASHSEED": "4711"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert digest(ku5p, 9) == digest(ku5p, 9) == run.stdout.strip()
-
-
 def test_drawing_leaves_matplotlibs_settings_alone(pynq: Platform) -> None:
     before = dict(mpl.rcParams)
     render(fake_plan(pynq, 4), pynq)
@@ -175,3 +238,34 @@ def test_importing_view_does_not_load_matplotlib() -> None:
 def test_unknown_fpga_is_named_with_the_known_ones(pynq: Platform) -> None:
     with pytest.raises(InputError, match=r"fpga7.*fpga0"):
         floorplan(fake_plan(pynq, 4), pynq, "fpga7")
+
+
+def test_streams_are_listed_in_dataflow_order(u250: Platform) -> None:
+    plan = fake_plan(u250, 8)
+    texts = [text for text, _ in written(floorplan(plan, u250, "fpga0"))]
+    starts = [text.split(" → ")[0] for text in texts if " → " in text and "SLR" not in text]
+    numbers = [0 if start.startswith("host") else int(start) for start in starts]
+    assert numbers == sorted(numbers)
+    assert len(numbers) > 2
+
+
+def test_the_host_stands_beside_its_own_slr_and_its_stream_crosses_from_there(u250: Platform) -> None:
+    plan = fake_plan(u250, 2, names="ab", homes=("fpga0.SLR3", "fpga0.SLR0"))
+    figure = floorplan(plan, u250, "fpga0")
+    boxes = dict(written(figure))
+    slr1 = boxes["SLR1"]
+    assert u250.host_in_slot == "fpga0.SLR0"
+    assert boxes["host in0\n24 bit"].y1 < slr1.y0
+    dashed = [line for line in figure.axes[0].lines if line.get_color() == CROSSING and line.get_linestyle() == "--"]
+    assert len(dashed) == 1
+
+
+def test_areas_without_fabric_lie_over_a_modules_fill_and_under_its_outline(pynq: Platform, u250: Platform) -> None:
+    axes = floorplan(fake_plan(pynq, 1), pynq, "fpga0").axes[0]
+    fill = next(patch for patch in axes.patches if patch.get_gid())
+    hole = max(axes.images, key=lambda image: image.get_zorder())
+    outline = next(
+        patch for patch in axes.patches if patch.get_bbox().bounds == fill.get_bbox().bounds and not patch.fill
+    )
+    assert fill.get_zorder() < hole.get_zorder() < outline.get_zorder()
+    assert len(floorplan(fake_plan(u250, 2), u250, "fpga0").axes[0].images) == 1

@@ -1,14 +1,21 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from floorflow.view.candidates import last_failure, read_candidates, ticks
+from floorflow.view.chain import read_chain
 from floorflow.view.chart import Scale, _bars
 from floorflow.view.geometry import Box, outside
+from floorflow.view.links import rows_of
+from floorflow.view.order import frames_text
 from floorflow.view.reading import read_scene
+from floorflow.view.scene import Use
+from floorflow.view.text import text_width, wrapped
+from floorflow.view.words import Contents, read_contents
 from tests.view.fake_plan import CAP, fake_plan
 
 if TYPE_CHECKING:
@@ -43,33 +50,80 @@ def test_streams_inside_a_module_are_left_out_and_parallel_ones_add_up(ku5p: Pla
     channels.append({**first, "name": "again", "width_bits": 5})
     streams = {(stream.source, stream.target): stream for stream in read_scene(plan, "fpga0").streams}
     assert set(streams) == {
-        (None, "stem"),
+        ("host in0", "stem"),
         ("stem", "layer1_conv1"),
         ("layer1_conv1", "classifier"),
-        ("classifier", None),
+        ("classifier", "host out0"),
     }
     assert streams["stem", "layer1_conv1"].width_bits == first["width_bits"] + 5
-    assert streams[None, "stem"].far_end == "host in0"
 
 
-def test_stream_to_another_fpga_names_the_module_there(ku5p: Platform) -> None:
-    plan = fake_plan(ku5p, 3)
-    floorplans = plan["phases"][0]["floorplan"]
-    floorplans["fpga1"] = {"pblocks": {"classifier": floorplans["fpga0"]["pblocks"].pop("classifier")}}
-    ends = {stream.far_end for stream in read_scene(plan, "fpga0").streams}
-    assert ends == {"host in0", "", "module 3"}
+HOMES = ("fpga0.SLR0", "fpga1.SLR3", "fpga0.SLR1", "fpga1.SLR0", "fpga1.SLR1", "fpga2.SLR2")
+"""To the second FPGA, back, and forth again; the third module also feeds the last, past the second FPGA."""
 
 
-def test_use_of_a_slot_is_demand_over_limit(ku5p: Platform) -> None:
+def ends_on(plan: dict[str, Any], fpga: str) -> set[tuple[str, str]]:
+    return {(stream.source, stream.target) for stream in read_scene(plan, fpga).streams}
+
+
+def test_streams_of_other_fpgas_end_at_ports_or_pass_from_port_to_port(three: Platform) -> None:
+    plan = fake_plan(three, 6, names="abcdef", homes=HOMES)
+    assert ends_on(plan, "fpga0") == {
+        ("host in0", "a"),
+        ("a", "to fpga1"),
+        ("from fpga1", "c"),
+        ("c", "to fpga1"),
+    }
+    assert ends_on(plan, "fpga1") == {
+        ("from fpga0", "b"),
+        ("b", "to fpga0"),
+        ("from fpga0", "d"),
+        ("d", "e"),
+        ("e", "to fpga2"),
+        ("from fpga0", "to fpga2"),
+    }
+    assert ends_on(plan, "fpga2") == {("from fpga1", "f"), ("f", "host out0")}
+
+
+def test_streams_of_one_module_over_one_link_add_up(three: Platform) -> None:
+    plan = fake_plan(three, 6, names="abcdef", homes=HOMES)
+    stream = next(item for item in read_scene(plan, "fpga0").streams if item.source == "c")
+    crossings = plan["phases"][0]["partition"]["crossings"]
+    channels = {channel["name"]: channel for channel in plan["phases"][0]["channels"]}
+    leaving = [c for c in crossings if (c["kind"], c["source"]) == ("link", "fpga0.SLR3")]
+    widths = [c["width_bits"] for c in leaving if channels[c["channel"]]["source"] == "MVAU_rtl_2"]
+    assert len(widths) == 2
+    assert stream.width_bits == sum(widths)
+
+
+def test_the_hosts_stream_passes_through_fpgas_without_a_module(three: Platform) -> None:
+    plan = fake_plan(three, 2, names="ab", homes=("fpga1.SLR0", "fpga1.SLR1"))
+    assert ends_on(plan, "fpga0") == {("host in0", "to fpga1")}
+    assert ends_on(plan, "fpga2") == {("from fpga1", "host out0")}
+
+
+def test_ports_add_up_the_load_and_lie_towards_the_neighbour(three: Platform) -> None:
+    plan = fake_plan(three, 30)
+    crossings = plan["phases"][0]["partition"]["crossings"]
+    ports = {port.name: port for port in read_scene(plan, "fpga1").ports}
+    for name, ends, at_left in (("from fpga0", ("fpga0", "fpga1"), True), ("to fpga2", ("fpga1", "fpga2"), False)):
+        slots = tuple(f"{fpga}.SLR3" for fpga in ends)
+        load = sum(c["gbps"] for c in crossings if (c["source"], c["target"]) == slots)
+        assert ports[name].gbps == pytest.approx(load) != 0
+        assert ports[name].at_left is at_left
+        assert ports[name].slot == "fpga1.SLR3"
+
+
+def test_use_of_a_slot_stands_beside_its_limit(ku5p: Platform) -> None:
     plan = fake_plan(ku5p, 3)
     plan["phases"][0]["partition"]["utilisation"]["fpga0.SLR0"]["LUT"] = CAP["LUT"] / 2
     slot = read_scene(plan, "fpga0").slots[0]
-    assert slot.of_limit["LUT"] == pytest.approx(0.5)
-    assert slot.module_count == 3
+    assert slot.use["LUT"] == Use(CAP["LUT"] / 2, CAP["LUT"])
+    assert slot.modules == (1, 2, 3)
 
 
 def test_resources_that_the_part_lacks_have_no_bar(pynq: Platform) -> None:
-    assert "URAM" not in read_scene(fake_plan(pynq, 4), "fpga0").slots[0].of_limit
+    assert "URAM" not in read_scene(fake_plan(pynq, 4), "fpga0").slots[0].use
 
 
 def test_every_engine_at_the_interval_is_marked_and_the_fastest_are_left_out(u250: Platform) -> None:
@@ -85,6 +139,66 @@ def test_every_engine_at_the_interval_is_marked_and_the_fastest_are_left_out(u25
     assert max(engines[name]["cycles"] for name in hidden) <= min(bar.cycles for bar in bars)
 
 
+def test_each_boundary_carries_the_streams_whose_way_leads_over_it(three: Platform) -> None:
+    chain = read_chain(fake_plan(three, 6, names="abcdef", homes=HOMES))
+    over = {lower: ([s.ends for s in item.down], [s.ends for s in item.up]) for lower, item in chain.boundaries.items()}
+    assert len(over) == 9
+    assert over["fpga0.SLR0"] == ([], [("1", "2")])
+    assert sorted(over["fpga0.SLR2"][1]) == [("1", "2"), ("3", "4"), ("3", "6")]
+    assert over["fpga0.SLR2"][0] == [("2", "3")]
+    assert over["fpga1.SLR0"] == ([("3", "4")], [("4", "5")])
+    assert sorted(over["fpga2.SLR1"][0]) == [("6", "host out0")]
+    assert sorted(over["fpga2.SLR2"][0]) == [("3", "6"), ("5", "6")]
+
+
+def test_links_have_streams_and_load_in_each_direction(three: Platform) -> None:
+    plan = fake_plan(three, 6, names="abcdef", homes=HOMES)
+    loads = {item["name"]: item["use"] for item in plan["phases"][0]["partition"]["loads"]}
+    first, second = read_chain(plan).links
+    assert {s.ends for s in first.forward.streams} == {("1", "2"), ("3", "4"), ("3", "6")}
+    assert {s.ends for s in first.backward.streams} == {("2", "3")}
+    assert {s.ends for s in second.forward.streams} == {("3", "6"), ("5", "6")}
+    assert second.backward.streams == ()
+    assert first.backward.use_gbps == loads["fpga1>fpga0"] > 0
+    assert first.forward.use_gbps == loads["fpga0>fpga1"]
+
+
+def test_the_last_failure_is_the_longest_interval_below_the_choice(ku5p: Platform) -> None:
+    plan = fake_plan(ku5p, 3)
+    chosen = plan["search"]["interval_cycles"]
+    assert last_failure(plan) == int(0.97 * chosen)
+    plan["trace"] = [row for row in plan["trace"] if row["verdict"] == "legal"]
+    assert last_failure(plan) is None
+
+
+def test_of_a_long_search_the_end_is_shown(ku5p: Platform) -> None:
+    plan = fake_plan(ku5p, 3)
+    plan["trace"] *= 20
+    shown, left_out = read_candidates(plan)
+    assert [row.number for row in shown] == list(range(left_out + 1, len(plan["trace"]) + 1))
+    assert 0 < left_out < len(plan["trace"])
+
+
+@given(st.floats(1, 1e9), st.floats(4, 1e6))
+def test_the_candidates_axis_has_few_round_ticks(first: float, span: float) -> None:
+    found = ticks(first, first * span)
+    assert 1 <= len(found) <= 12
+    assert all(first <= cycles <= first * span for cycles in found)
+
+
+@given(st.text(st.characters(codec="ascii", exclude_categories=["Cc"])), st.integers(1, 3))
+def test_wrapped_lines_fit_and_keep_the_words_in_order(text: str, most_lines: int) -> None:
+    lines = wrapped(text, 120.0, 7.0, most_lines)
+    assert len(lines) <= most_lines
+    assert all(text_width(line, 7.0) <= 120.0 for line in lines)
+    kept = " ".join(lines).split("…")[0]
+    assert " ".join(text.split()).startswith(kept)
+
+
+def test_rows_share_the_fpgas_evenly() -> None:
+    assert [[len(row) for row in rows_of(count)] for count in (1, 4, 5, 8, 9)] == [[1], [4], [3, 2], [4, 4], [3, 3, 3]]
+
+
 @given(st.integers(1, 10**9), st.booleans())
 def test_axis_has_few_round_ticks_inside_the_interval(last: int, decades: bool) -> None:
     scale = Scale(0.5 if last < 10 else 1.0, float(last), 400.0, decades=decades and last > 1)
@@ -92,3 +206,40 @@ def test_axis_has_few_round_ticks_inside_the_interval(last: int, decades: bool) 
     assert 1 <= len(ticks) <= 11
     assert all(-1e-6 <= scale.at(tick) <= 400.001 for tick in ticks)
     assert scale.at(last) == pytest.approx(400.0)
+
+
+@pytest.mark.parametrize(
+    ("fps", "text"),
+    [(159438.776, "159,438"), (498.99, "498"), (99.99, "99.9"), (0.0159, "0.015"), (6.25e6, "6,250,000")],
+)
+def test_rates_are_never_rounded_up(fps: float, text: str) -> None:
+    assert frames_text(fps) == text
+
+
+def contents_of(plan: dict[str, Any], names: list[str]) -> Any:
+    return read_contents(plan, 0, names)
+
+
+def test_a_module_names_its_layer_first_and_at_most_two_operations(ku5p: Platform) -> None:
+    plan = fake_plan(ku5p, 4)
+    names = plan["phases"][0]["modules"][0]["engines"]
+    engines = {engine["name"]: engine for engine in plan["networks"][0]["engines"]}
+    for name, operation in zip(names, ("Pad", "Im2Col", "Conv", "Quant"), strict=True):
+        engines[name]["operation"] = operation
+    contents = contents_of(plan, names)
+    assert contents.operations_text(500.0, 7.0) == "Conv, Pad +2 more"
+    assert contents.layer_text(500.0, 7.0) == "Conv"
+
+
+def test_merged_modules_count_their_engines_and_name_the_range_of_operations(ku5p: Platform) -> None:
+    plan = fake_plan(ku5p, 4)
+    contents = contents_of(plan, [engine["name"] for engine in plan["networks"][0]["engines"]])
+    assert contents.operations_text(500.0, 7.0) == "Conv_0 to Conv_3"
+    assert contents.engines_text(500.0, 7.0).startswith("12 engines: 4 MVAU, 3 pad, ")
+
+
+@given(st.floats(20, 300))
+def test_engines_are_never_cut_within_a_word(width: float) -> None:
+    words = ("MVAU 16x32", "window", "threshold")
+    shown = Contents(words, (), 4, is_merged=False).engines_text(width, 7.0)
+    assert all(part in (*words, "4 engines", "+1 more", "+2 more") for part in shown.split(", "))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, lcm, log2
 
 from floorflow.backends.finn import estimated
-from floorflow.backends.finn.kinds.kind import CostModel
+from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, CostModel
 from floorflow.resources import ZERO, Resources
 from floorflow.technology import Technology
 
@@ -16,6 +16,13 @@ def converter_kind(input_bits: int, output_bits: int) -> str:
     """Return FINN's op type for two widths: rtl if one divides the other, else hls."""
     wide, narrow = max(input_bits, output_bits), min(input_bits, output_bits)
     return HLS_KIND if wide % narrow else RTL_KIND
+
+
+def convertible(input_bits: int, output_bits: int) -> bool:
+    """Whether FINN can build a converter: an hls one holds a word of the least common multiple of the widths."""
+    if converter_kind(input_bits, output_bits) == RTL_KIND:
+        return True
+    return lcm(input_bits, output_bits) <= MAX_STREAM_BITS
 
 
 def finn_converter_luts(input_bits: int, output_bits: int) -> int:

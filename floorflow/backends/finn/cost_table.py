@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from floorflow.backends.finn.converter import converter_kind, converter_resources
+from floorflow.backends.finn.converter import converter_kind, converter_resources, convertible
 from floorflow.backends.finn.fifo import fifo_resources
 from floorflow.backends.finn.groups import option_groups
 from floorflow.backends.finn.kinds.kind import Choice, CostModel
@@ -33,6 +33,10 @@ class CostTable:
     def converter_resources(self, input_bits: int, output_bits: int) -> Resources:
         """Price one width converter; equal widths cost nothing."""
         return converter_resources(input_bits, output_bits, self.technology, self.model)
+
+    def convertible(self, input_bits: int, output_bits: int) -> bool:
+        """Whether FINN can build the converter: an hls one goes through words of the common multiple."""
+        return convertible(input_bits, output_bits)
 
     def converter_kind(self, input_bits: int, output_bits: int) -> str:
         """Return FINN's op type of the converter between two different widths."""

@@ -7,6 +7,7 @@ from math import prod
 
 from floorflow.backends.finn import lower_types as types
 from floorflow.backends.finn.lower_graph import Lowering, Output, Wire
+from floorflow.backends.finn.lower_joins import without_host_steps
 from floorflow.backends.finn.lower_windows import Window, padded, window_of, windows
 from floorflow.dataflow.model import Attributes, AttributeValue
 from floorflow.network.datatype import BINARY, BIPOLAR, DataType, smallest
@@ -28,7 +29,9 @@ def conv(lowering: Lowering, operation: Operation) -> Wire:
     if group not in (1, channels) or (group > 1 and out_channels != channels):
         raise lowering.refuse(
             operation,
-            f"{group} groups of {channels} input and {out_channels} output channels are not supported",
+            f"{group} groups of {channels} input and {out_channels} output channels: FINN has engines for one group "
+            "and for depthwise layers with one kernel a channel only",
+            "Use group = 1, or as many groups as input and output channels.",
         )
     wire = padded(lowering, operation, wire, window)
     if not window.is_pixel:
@@ -41,14 +44,21 @@ def conv(lowering: Lowering, operation: Operation) -> Wire:
 def fully_connected(lowering: Lowering, operation: Operation) -> Wire:
     """Lower a fully connected layer to a matrix unit."""
     wire = _on_integers(lowering, operation, lowering.input_of(operation))
-    if len(wire.shape) != 2:
-        raise lowering.refuse(operation, f"its input {wire.shape} is not flat", "Flatten the data before the layer.")
+    features = lowering.network.tensor(operation.inputs[0]).shape[-1]
+    if wire.shape[-1] != features:
+        reason = (
+            f"it multiplies vectors of {features} along the last axis, but the stream's innermost are {wire.shape[-1]}"
+        )
+        raise lowering.refuse(operation, reason, "Flatten the data before the layer.")
     return _matrix_unit(lowering, operation, wire, lowering.network.tensor(operation.outputs[0]).shape[-1])
 
 
-def quantise(lowering: Lowering, operation: Operation) -> Wire:
+def thresholds(lowering: Lowering, operation: Operation, wire: Wire) -> Wire:
     """Lower a quantiser that no layer has taken over to thresholds of its own."""
-    return _thresholding(lowering, operation, lowering.input_of(operation))
+    if wire.host_only:
+        blocking = wire.host_only
+        raise lowering.refuse(operation, f"it follows '{blocking.name}' ({blocking.type}), which has no engine")
+    return _thresholding(lowering, operation, wire)
 
 
 def label_select(lowering: Lowering, operation: Operation, wire: Wire, count: int) -> Wire:
@@ -68,10 +78,7 @@ def label_select(lowering: Lowering, operation: Operation, wire: Wire, count: in
 
 def _on_integers(lowering: Lowering, operation: Operation, wire: Wire) -> Wire:
     """Leave operations on the raw input to the host; a layer reads integers."""
-    if wire.pending and wire.from_host:
-        names = ", ".join(f"'{step.name}'" for step in wire.pending)
-        lowering.notes.append(f"{names} before '{operation.name}' stay on the host: no quantiser follows them")
-        return replace(wire, pending=())
+    wire = without_host_steps(lowering, operation, wire)
     if wire.pending:
         names = ", ".join(f"'{step.name}'" for step in wire.pending)
         raise lowering.refuse(operation, f"no quantiser follows {names}", "Put a quantised activation before it.")
@@ -121,7 +128,7 @@ def _unit(
     weights = types.stored_weights(declared, xnor=xnor)
     accumulator = types.accumulator(products, wire.datatype, declared, xnor=xnor)
     rtl = types.is_rtl(wire.datatype, weights, lowering.technology, depthwise=unit == "VVAU")
-    quantiser = lowering.lookahead.thresholds.get(operation.name)
+    quantiser = lowering.lookahead.thresholds.get(operation.outputs[0])
     fused = None if rtl else quantiser
     activation = _activation(lowering, fused) if fused else None
     attributes: Attributes = {
@@ -134,7 +141,7 @@ def _unit(
         "ActVal": types.activation_value(activation) if activation else 0,
         "binaryXnorMode": int(xnor),
     }
-    output = Output(shape, activation or accumulator, fused is not None and fused.name in lowering.lookahead.xnor)
+    output = Output(shape, activation or accumulator, fused is not None and fused.outputs[0] in lowering.lookahead.xnor)
     kind = f"{unit}_{'rtl' if rtl else 'hls'}"
     result = lowering.add(kind, operation, attributes, wire, output, weight_bits=weights.bits)
     if quantiser and rtl:
@@ -154,7 +161,7 @@ def _thresholding(lowering: Lowering, quantiser: Operation, wire: Wire) -> Wire:
         "numInputVectors": wire.shape[:-1],
         "ActVal": types.activation_value(activation),
     }
-    output = Output(wire.shape, activation, quantiser.name in lowering.lookahead.xnor)
+    output = Output(wire.shape, activation, quantiser.outputs[0] in lowering.lookahead.xnor)
     return lowering.add("Thresholding_rtl", quantiser, attributes, wire, output, weight_bits=wire.datatype.bits)
 
 
@@ -167,4 +174,4 @@ def _activation(lowering: Lowering, quantiser: Operation) -> DataType:
             f"{datatype.bits} bits need {datatype.steps} thresholds; FINN's limit is {types.THRESHOLD_BITS} bits",
             "Quantise activations to at most 8 bits.",
         )
-    return BINARY if quantiser.name in lowering.lookahead.xnor else datatype
+    return BINARY if quantiser.outputs[0] in lowering.lookahead.xnor else datatype

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from floorflow.backends.finn.lower_rewrite import BENDS, LAYERS, MOVERS, next_operation
 from floorflow.network.datatype import BIPOLAR
 from floorflow.network.model import Network, Operation
 
-LAYER_TYPES = ("conv", "fully_connected")
-
-_MOVERS = ("max_pool", "flatten")
-"""Operations that choose or rename values but compute none."""
+_CARRIERS = (*MOVERS, "concat")
+"""Operations through which -1 and 1 flow as they are."""
 
 
 @dataclass(frozen=True)
 class Lookahead:
-    """``thresholds`` maps layers to the quantiser whose thresholds follow them at once.
+    """``thresholds`` maps a layer's output to the quantiser whose thresholds follow it at once.
 
-    ``absorbed`` names the operations that these thresholds take over, the quantiser among them, and ``xnor`` the
-    quantisers whose -1 and 1 are sent as 0 and 1 because only XNOR units read them.
+    ``absorbed`` holds the outputs of the operations that these thresholds take over, the quantiser's among them, and
+    ``xnor`` those of quantisers whose -1 and 1 are sent as 0 and 1 because only XNOR units read them.
     """
 
     thresholds: Mapping[str, Operation]
@@ -31,58 +30,60 @@ def look_ahead(network: Network) -> Lookahead:
     """Find the thresholds and one-bit streams of a network."""
     thresholds: dict[str, Operation] = {}
     absorbed: set[str] = set()
-    xnor: set[str] = set()
     for operation in network.operations:
-        if operation.type in LAYER_TYPES:
-            path = _path_to_quantiser(network, operation)
-            if path:
-                thresholds[operation.name] = path[-1]
-                absorbed.update(step.name for step in path if step.type not in _MOVERS)
-        elif operation.type == "quantise" and _only_xnor_reads(network, operation):
-            xnor.add(operation.name)
-    return Lookahead(thresholds, frozenset(absorbed), frozenset(xnor))
-
-
-def next_operation(network: Network, operation: Operation) -> Operation | None:
-    """Return the one reader of an operation's one output, None if there are others or it leaves the network."""
-    if len(operation.outputs) != 1 or operation.outputs[0] in network.outputs:
-        return None
-    consumers = network.consumers(operation.outputs[0])
-    return consumers[0] if len(consumers) == 1 else None
+        path = _path_to_quantiser(network, operation) if operation.type in LAYERS else ()
+        if path:
+            thresholds[operation.outputs[0]] = path[-1]
+            absorbed.update(step.outputs[0] for step in path)
+    return Lookahead(thresholds, frozenset(absorbed), _xnor(network))
 
 
 def _path_to_quantiser(network: Network, layer: Operation) -> tuple[Operation, ...]:
-    """Return the operations from a layer up to its quantiser, empty if there is none.
-
-    Thresholds may move before a max pool or flattening, since they keep the order of values; a scale behind the
-    pool may not, for it can be negative (FINN's MoveMaxPoolPastMultiThreshold has the same effect).
-    """
+    """Return the operations from a layer up to its quantiser, empty if there is none."""
     path: list[Operation] = []
-    moved = False
     step = next_operation(network, layer)
     while step is not None:
         path.append(step)
         if step.type == "quantise":
             return tuple(path)
-        if step.type not in ("affine", "relu", *_MOVERS) or (moved and step.type == "affine"):
+        if step.type not in ("affine", *BENDS):
             return ()
-        moved = moved or step.type in _MOVERS
         step = next_operation(network, step)
     return ()
 
 
-def _only_xnor_reads(network: Network, quantiser: Operation) -> bool:
-    """Whether -1 and 1 flow from a quantiser to layers with weights of -1 and 1, and to nothing else."""
-    if network.tensor(quantiser.outputs[0]).datatype != BIPOLAR:
+def _xnor(network: Network) -> frozenset[str]:
+    """Return the outputs of quantisers whose -1 and 1 only layers with weights of -1 and 1 read.
+
+    Where a concat joins several of them, all must be so or none is: a stream has one type.
+    """
+    quantisers = [o for o in network.operations if o.type == "quantise"]
+    good = {o.outputs[0] for o in quantisers if network.tensor(o.outputs[0]).datatype == BIPOLAR}
+    while True:
+        flowing = _flowing(network, good)
+        bad = {name for name in good if not _all_readers_take(network, name, flowing)}
+        if not bad:
+            return frozenset(good)
+        good -= bad
+
+
+def _flowing(network: Network, good: set[str]) -> set[str]:
+    """Return the tensors that nothing but the outputs in ``good`` reaches, and only moved."""
+    found = set(good)
+    for operation in network.operations:
+        if operation.type in _CARRIERS and found.issuperset(operation.inputs):
+            found.update(operation.outputs)
+    return found
+
+
+def _all_readers_take(network: Network, tensor: str, flowing: set[str]) -> bool:
+    """Whether a tensor only reaches XNOR layers, through tensors in ``flowing``."""
+    if tensor in network.outputs or tensor not in flowing:
         return False
-    waiting = list(quantiser.outputs)
-    while waiting:
-        tensor = waiting.pop()
-        if tensor in network.outputs:
-            return False
-        for reader in network.consumers(tensor):
-            if reader.type in _MOVERS:
-                waiting += reader.outputs
-            elif reader.type not in LAYER_TYPES or network.weights(reader).datatype != BIPOLAR:
+    for reader in network.consumers(tensor):
+        if reader.type in _CARRIERS:
+            if not _all_readers_take(network, reader.outputs[0], flowing):
                 return False
+        elif reader.type not in LAYERS or network.weights(reader).datatype != BIPOLAR:
+            return False
     return True

@@ -1,4 +1,4 @@
-"""Lowering of padding, windows, pools, depthwise layers and label selection."""
+"""Lowering of padding, windows, depthwise layers, sequences and label selection."""
 
 from __future__ import annotations
 
@@ -63,76 +63,6 @@ def test_one_dimensional_convolutions_get_a_width_of_one(tmp_path: Path) -> None
     assert values(unit, "MW", "numInputVectors") == (6, (1, 10, 1))
 
 
-@pytest.mark.parametrize(
-    ("size", "kernel", "strides", "streaming"),
-    [
-        (8, (2, 2), (2, 2), True),
-        (9, (3, 3), (3, 3), True),
-        (9, (2, 2), (2, 2), False),
-        (8, (3, 3), (2, 2), False),
-        (8, (2, 4), (2, 4), False),
-    ],
-)
-def test_max_pools_of_whole_square_tiles_stream(
-    tmp_path: Path, size: int, kernel: tuple[int, int], strides: tuple[int, int], streaming: bool
-) -> None:
-    builder = image(size=size)
-    builder.max_pool(kernel, strides)
-    builder.conv(3, (1, 1), 2)
-    dataflow = dataflow_of(builder.model(), tmp_path)
-    assert kinds(dataflow)[1:-1] == (["StreamingMaxPool_hls"] if streaming else [SWG, "Pool_hls"])
-    if not streaming:
-        window, pool = dataflow.engines[1:3]
-        assert window.attributes["depthwise"] == 1
-        keys = (
-            "Channels",
-            "KernelSize",
-            "Function",
-            "InputDataType",
-            "OutputDataType",
-            "AccumBits",
-            "Size",
-            "BatchSize",
-        )
-        assert values(pool, *keys) == (4, kernel, "MaxPool", "UINT2", "UINT2", 0, 0, 1)
-        assert pool.attributes["OutImgDims"] == window.attributes["OFMDim"]
-
-
-def test_thresholds_move_before_a_max_pool(tmp_path: Path) -> None:
-    builder = image()
-    builder.conv(4, (3, 3), 2)
-    builder.batch_norm()
-    builder.max_pool((2, 2), (2, 2))
-    builder.relu()
-    builder.quantise(2, signed=False, narrow=False)
-    dataflow = dataflow_of(builder.model(), tmp_path)
-    assert kinds(dataflow) == ["Thresholding_rtl", SWG, "MVAU_hls", "StreamingMaxPool_hls"]
-    assert dataflow.engines[-1].attributes["dataType"] == "UINT2"
-
-
-def test_thresholds_stay_behind_a_scale_that_follows_a_max_pool(tmp_path: Path) -> None:
-    builder = image()
-    builder.conv(4, (3, 3), 2)
-    builder.max_pool((2, 2), (2, 2))
-    builder.batch_norm()
-    builder.quantise(2, signed=False, narrow=False)
-    dataflow = dataflow_of(builder.model(), tmp_path)
-    assert kinds(dataflow) == ["Thresholding_rtl", SWG, "MVAU_hls", "StreamingMaxPool_hls", "Thresholding_rtl"]
-    accumulator = dataflow.engines[2].attributes["accDataType"]
-    assert dataflow.engines[3].attributes["dataType"] == accumulator
-    assert dataflow.engines[4].attributes["inputDataType"] == accumulator
-
-
-def test_bipolar_data_stays_one_bit_through_pool_and_flatten(tmp_path: Path) -> None:
-    builder = image(size=4, bits=1, signed=True)
-    builder.max_pool((2, 2), (2, 2))
-    builder.flatten()
-    builder.fully_connected(3, 1)
-    dataflow = dataflow_of(builder.model(), tmp_path)
-    assert values(dataflow.engines[-1], "inputDataType", "binaryXnorMode") == ("BINARY", 1)
-    assert [stream.last_dimension for stream in dataflow.streams] == [4, 4, 4, 3]
-
-
 def test_bipolar_data_that_wider_weights_read_is_no_xnor(tmp_path: Path) -> None:
     builder = image(bits=1, signed=True)
     builder.conv(3, (1, 1), 2)
@@ -150,48 +80,12 @@ def test_one_bit_unsigned_data_is_no_xnor(tmp_path: Path) -> None:
     assert values(unit, "inputDataType", "weightDataType", "binaryXnorMode") == ("BINARY", "INT2", 0)
 
 
-def test_depthwise_layers_and_truncated_averages_are_finns_mobilenet(tmp_path: Path) -> None:
-    """Rows of FINN's MobileNet-v1 4-bit graph: a padded depthwise layer, and the 7x7 average at the end."""
-    builder = ModelBuilder("mobilenet", (1, 1024, 7, 7))
-    builder.quantise(4, signed=False, narrow=False)
-    builder.conv(1024, (3, 3), 4, pads=(1, 1, 1, 1), group=1024)
-    builder.batch_norm()
-    builder.relu()
-    builder.quantise(4, signed=False, narrow=False)
-    builder.tensor = builder.node("AveragePool", [builder.tensor], kernel_shape=[7, 7], strides=[1, 1])
-    names = [builder.tensor, *(builder.constant(value) for value in (1.0, 0.0, 10.0, 64.0, 4.0))]
-    builder.tensor = builder.node("Trunc", names, DOMAIN, signed=0)
-    builder.shape = (1, 1024, 1, 1)
-    builder.flatten()
-    builder.fully_connected(1000, 4)
-    dataflow = dataflow_of(builder.model(), tmp_path)
-    assert kinds(dataflow)[1:] == ["FMPadding_rtl", SWG, "VVAU_hls", SWG, "Pool_hls", "MVAU_rtl"]
-    vector = engines(dataflow, "VVAU_hls")[0]
-    keys = ("Channels", "Kernel", "Dim", "inputDataType", "weightDataType", "outputDataType", "noActivation")
-    assert values(vector, *keys) == (1024, (3, 3), (7, 7), "UINT4", "INT4", "UINT4", 0)
-    assert [engine.attributes["depthwise"] for engine in engines(dataflow, SWG)] == [1, 1]
-    keys = ("Channels", "KernelSize", "Function", "OutImgDims", "OutputDataType", "AccumBits", "Size")
-    pool = engines(dataflow, "Pool_hls")[0]
-    assert values(pool, *keys) == (1024, (7, 7), "QuantAvgPool", (1, 1), "UINT4", 10, 6)
-
-
 def test_depthwise_layers_are_rtl_on_versal_only(tmp_path: Path) -> None:
     builder = image(bits=4)
     builder.conv(4, (3, 3), 4, group=4)
     assert VERSAL.architecture == "versal"
     assert kinds(dataflow_of(builder.model(), tmp_path))[-1] == "VVAU_hls"
     assert kinds(dataflow_of(builder.model(), tmp_path, "xcvc1902-vsva2197-2MP-e-S"))[-1] == "VVAU_rtl"
-
-
-def test_global_averages_are_summed(tmp_path: Path) -> None:
-    builder = image(channels=5, size=6)
-    builder.tensor, builder.shape = builder.node("GlobalAveragePool", [builder.tensor]), (1, 5, 1, 1)
-    builder.flatten()
-    builder.fully_connected(3, 2)
-    pool, unit = dataflow_of(builder.model(), tmp_path).engines[1:]
-    assert values(pool, "NumChannels", "inputDataType", "numInputVectors") == (5, "UINT2", (1, 6, 6))
-    assert pool.output_bits == 7
-    assert unit.attributes["inputDataType"] == "UINT7"
 
 
 @pytest.mark.parametrize("op_type", ["TopK", "ArgMax"])
@@ -237,3 +131,44 @@ def test_scaling_of_the_raw_input_stays_on_the_host(tmp_path: Path) -> None:
     assert kinds(dataflow) == ["MVAU_hls"]
     assert dataflow.engines[0].attributes["inputDataType"] == "UINT8"
     assert any("'Div_0'" in note and "host" in note for note in dataflow.notes)
+
+
+def test_padding_merges_into_the_convolution_behind_it(tmp_path: Path) -> None:
+    builder = image()
+    builder.initialisers["p"] = helper.make_tensor("p", TensorProto.INT64, [8], [0, 0, 0, 1, 0, 0, 2, 0])
+    builder.tensor, builder.shape = builder.node("Pad", [builder.tensor, "p"]), (1, 4, 10, 9)
+    builder.conv(3, (3, 3), 2, pads=(1, 1, 1, 1))
+    padding, window = dataflow_of(builder.model(), tmp_path).engines[1:3]
+    assert values(padding, "ImgDim", "Padding") == ((8, 8), (1, 2, 3, 1))
+    assert values(window, "IFMDim", "OFMDim") == ((12, 11), (10, 9))
+
+
+def test_padding_before_other_layers_stands_alone(tmp_path: Path) -> None:
+    builder = image()
+    builder.conv(4, (1, 1), 2)
+    builder.relu()
+    builder.initialisers["p"] = helper.make_tensor("p", TensorProto.INT64, [8], [0, 0, 1, 1, 0, 0, 1, 1])
+    builder.tensor, builder.shape = builder.node("Pad", [builder.tensor, "p"]), (1, 4, 10, 10)
+    builder.quantise(3, signed=False, narrow=False)
+    builder.conv(3, (1, 1), 2)
+    dataflow = dataflow_of(builder.model(), tmp_path)
+    assert kinds(dataflow)[1:] == ["MVAU_hls", "FMPadding_rtl", "MVAU_hls"]
+    assert engines(dataflow, "FMPadding_rtl")[0].attributes["inputDataType"] == "UINT3"
+
+
+def test_a_relu_of_signed_integers_that_a_layer_reads_is_thresholds(tmp_path: Path) -> None:
+    builder = image(bits=4, signed=True)
+    builder.relu()
+    builder.conv(3, (1, 1), 2)
+    second = dataflow_of(builder.model(), tmp_path).engines[1]
+    assert values(second, "inputDataType", "outputDataType", "numSteps") == ("INT4", "UINT3", 7)
+
+
+def test_products_of_sequences_keep_their_length(tmp_path: Path) -> None:
+    builder = ModelBuilder("sequence", (1, 7, 12))
+    builder.quantise(4, signed=False, narrow=False)
+    weights = builder.quantised(builder.parameter((12, 5), 0.5), 2)
+    builder.tensor, builder.shape = builder.node("MatMul", [builder.tensor, weights]), (1, 7, 5)
+    first, unit = dataflow_of(builder.model(), tmp_path).engines
+    assert values(first, "NumChannels", "numInputVectors") == (12, (1, 7))
+    assert values(unit, "MW", "MH", "numInputVectors") == (12, 5, (1, 7))

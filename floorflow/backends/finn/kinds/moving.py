@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import gcd
+
 from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import Reader
 from floorflow.backends.finn.kinds.simple import Simple, SimpleUnit
@@ -38,13 +40,23 @@ def _pixel_padding(reader: Reader) -> SimpleUnit:
 
 
 def _upsample(reader: Reader) -> SimpleUnit:
-    """All channels in one word; one row is kept to be repeated."""
-    output = reader.integer("OFMDim")
-    one_dimension = reader.integer("DimMode", 0) == 1
-    bits = reader.integer("NumChannels") * reader.bits("inputDataType")
-    own = estimated.hls_unit(2 * bits, 20) + Resources(lut=ram_luts(bits, reader.integer("IFMDim")))
-    cycles = (output if one_dimension else output * output) * reader.pixels()
-    return SimpleUnit(cycles, (bits,), (bits,), own)
+    """All channels in one word, or SIMD of them (FINN dev, which names all four sizes); one row is kept to repeat."""
+    channels, bits = reader.integer("NumChannels"), reader.bits("inputDataType")
+    if _upsamples_channels(reader):
+        simd = reader.integer("SIMD")
+        row = reader.integer("WI") * channels // simd
+        width, pixels = simd * bits, reader.integer("HO") * reader.integer("WO") * reader.pixels("batchSize")
+        cycles = pixels * channels // simd
+    else:
+        output, width, row = reader.integer("OFMDim"), channels * bits, reader.integer("IFMDim")
+        one_dimension = reader.integer("DimMode", 0) == 1
+        cycles = (output if one_dimension else output * output) * reader.pixels()
+    own = estimated.hls_unit(2 * width, 20) + Resources(lut=ram_luts(width, row))
+    return SimpleUnit(cycles, (width,), (width,), own)
+
+
+def _upsamples_channels(reader: Reader) -> bool:
+    return reader.has("HO")
 
 
 def _sampling(reader: Reader) -> SimpleUnit:
@@ -56,18 +68,31 @@ def _sampling(reader: Reader) -> SimpleUnit:
 
 
 def _concat(reader: Reader) -> SimpleUnit:
-    """FINN main takes all elements of a pixel in one word."""
+    """FINN main takes all elements of a pixel in one word, FINN dev (``ChannelsPerStream``) SIMD of one stream."""
     bits = reader.bits("inputDataType")
-    inputs = tuple(elements * bits for elements in reader.sizes("ElemsPerStream"))
-    own = estimated.hls_unit(2 * sum(inputs))
-    return SimpleUnit(reader.pixels(), inputs, (sum(inputs),), own)
+    if _concatenates_channels(reader):
+        parts, width = reader.sizes("ChannelsPerStream"), reader.integer("SIMD") * bits
+        inputs, output = (width,) * len(parts), width
+        cycles = reader.pixels() * sum(parts) // reader.integer("SIMD")
+    else:
+        inputs = tuple(elements * bits for elements in reader.sizes("ElemsPerStream"))
+        output, cycles = sum(inputs), reader.pixels()
+    return SimpleUnit(cycles, inputs, (output,), estimated.hls_unit(sum(inputs) + output))
+
+
+def _concatenates_channels(reader: Reader) -> bool:
+    return reader.has("ChannelsPerStream")
+
+
+def _common_channels(reader: Reader) -> int:
+    return gcd(*reader.sizes("ChannelsPerStream"))
 
 
 KINDS = (
     Simple("FMPadding_rtl", _padding, "SIMD", "NumChannels"),
     Simple("FMPadding_hls", _padding, "SIMD", "NumChannels"),
     Simple("FMPadding_Pixel_hls", _pixel_padding, "SIMD", "NumChannels"),
-    Simple("UpsampleNearestNeighbour_hls", _upsample),
+    Simple("UpsampleNearestNeighbour_hls", _upsample, "SIMD", "NumChannels", _upsamples_channels),
     Simple("DownSampler_hls", _sampling, "SIMD", "NumChannels"),
-    Simple("StreamingConcat_hls", _concat),
+    Simple("StreamingConcat_hls", _concat, "SIMD", _common_channels, _concatenates_channels),
 )

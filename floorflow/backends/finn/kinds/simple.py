@@ -36,12 +36,12 @@ class SimpleUnit:
 
 @dataclass(frozen=True, slots=True)
 class Simple:
-    """A kind with at most one folding attribute ``parameter`` that divides the attribute ``whole``."""
+    """A kind with at most one folding attribute ``parameter`` that divides ``whole``: an attribute, or computed."""
 
     op_type: str
     read: Callable[[Reader], SimpleUnit]
     parameter: str = ""
-    whole: str = ""
+    whole: str | Callable[[Reader], int] = ""
     folds_if: Callable[[Reader], bool] | None = None
 
     def unit(self, attributes: Attributes) -> SimpleUnit:
@@ -54,5 +54,6 @@ class Simple:
         if not self.parameter or (self.folds_if is not None and not self.folds_if(reader)):
             yield {}
             return
-        for value in divisors(reader.integer(self.whole)):
+        whole = reader.integer(self.whole) if isinstance(self.whole, str) else self.whole(reader)
+        for value in divisors(whole):
             yield {self.parameter: value}

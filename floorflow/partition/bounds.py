@@ -1,0 +1,60 @@
+"""Relaxations of the partition in which some slots are one, and the lower bounds that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from floorflow.partition.exact import solve
+from floorflow.partition.problem import PartitionProblem, Place
+from floorflow.partition.tables import tabulate
+from floorflow.resources import Resources, total
+
+_LEAST_LIMIT = 0.002
+"""Deterministic time units that every edge gets."""
+
+
+def edge_bounds(problem: PartitionProblem, seed: int, limit: float) -> tuple[int, ...] | None:
+    """Return for each edge a number of wires that every legal assignment has over it; None if there is none at all.
+
+    Each is a two-way cut under the summed limits of the slots on either side of the edge. ``limit`` is in deterministic
+    time units for all edges; one edge gets a quarter of it at most.
+    """
+    found = []
+    left = limit
+    for k, edge in enumerate(problem.edges):
+        alone, _ = contracted(problem, [k])
+        outcome = solve(alone, tabulate(alone), None, seed, max(_LEAST_LIMIT, min(limit / 4, left)))
+        left -= outcome.work
+        if outcome.status == "infeasible":
+            return None
+        found.append(-(-outcome.bound // max(1, edge.weight)))
+    return tuple(found)
+
+
+def contracted(problem: PartitionProblem, kept: Collection[int]) -> tuple[PartitionProblem, tuple[int, ...]]:
+    """Return the problem with only the edges ``kept``, and the new slot of each old one.
+
+    What the other edges join becomes one slot with summed limits, which takes the modules that one of its slots takes.
+    A relaxation: every legal assignment stays legal and keeps its cost over the edges kept.
+    """
+    sides = [tuple(slot in problem.beyond[k] for k in sorted(kept)) for slot in range(len(problem.slots))]
+    groups = {side: index for index, side in enumerate(dict.fromkeys(sides))}
+    index = tuple(groups[side] for side in sides)
+    smaller = replace(
+        problem,
+        slots=tuple(_merged([p for p, i in zip(problem.slots, index, strict=True) if i == g]) for g in groups.values()),
+        edges=tuple(replace(problem.edges[k], a=index[problem.edges[k].a], b=index[problem.edges[k].b]) for k in kept),
+        host_in=index[problem.host_in],
+        host_out=index[problem.host_out],
+    )
+    return smaller, index
+
+
+def _merged(slots: list[Place]) -> Place:
+    rooms: list[Resources] = []
+    for slot in slots:
+        rooms += [room.least(slot.limit) for room in slot.rooms] or [slot.limit]
+    return Place(
+        "+".join(slot.name for slot in slots), total(slot.limit for slot in slots), tuple(dict.fromkeys(rooms))
+    )

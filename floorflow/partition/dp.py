@@ -1,0 +1,212 @@
+"""Contiguous assignment by dynamic programming over the ideals of the module graph.
+
+The slots are visited in an order in which every subtree of the tree of slots is consecutive; each slot takes the
+difference of two consecutive ideals. What lies before an edge is then an interval of the order: where the slots form a
+path its cut depends on one ideal, and the best assignment along the path is found. Where FPGAs hang off the path by one
+slot, the cut also depends on the ideal at which the hanging part began; each ideal then remembers its best history
+only, so the answer is legal but need not be the best contiguous one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from floorflow.partition.ideals import ideals
+from floorflow.partition.orders import SlotOrder, slot_orders
+from floorflow.partition.problem import PartitionProblem
+from floorflow.partition.tables import FF, Floats, Integers, Tables
+
+SHARE_SCALE = 1_000_000
+"""Fullness of a slot is compared in millionths of its limit."""
+
+_KEY_SCALE = 2 * SHARE_SCALE
+
+_NEVER = np.iinfo(np.int64).max // 2
+
+
+@dataclass(frozen=True)
+class _Lattice:
+    """Ideals (N, M) and the pairs (P,) of an inner and an outer ideal whose difference may fit a slot."""
+
+    tables: Tables
+    members: Integers
+    inner: Integers
+    outer: Integers
+
+    @cached_property
+    def demand(self) -> Integers:
+        """(P, 5) demand of what lies between the two ideals of a pair."""
+        sums = self.members @ self.tables.demand
+        return np.asarray(sums[self.outer] - sums[self.inner])
+
+    @cached_property
+    def _by_slot(self) -> dict[bytes, tuple[Integers, Integers]]:
+        return {}
+
+    def _of_slot(self, slot: int) -> tuple[Integers, Integers]:
+        """Return the indices of pairs that fit a slot before registers, and the share of it that each pair (P,) fills.
+
+        Slots that are alike share the arrays.
+        """
+        limit, takes = self.tables.limit[slot], self.tables.takes[:, slot]
+        like = limit.tobytes() + takes.tobytes()
+        if like not in self._by_slot:
+            refused = self.members @ (~takes).astype(np.int64)
+            fits = refused[self.outer] == refused[self.inner]
+            share = np.zeros(len(self.inner), dtype=np.int64)
+            for need, most in zip(self.demand.T, limit.tolist(), strict=True):
+                fits &= need <= most
+                np.maximum(share, -(-SHARE_SCALE * need // max(1, most)), out=share)
+            self._by_slot[like] = np.flatnonzero(fits), share
+        return self._by_slot[like]
+
+    def fitting(self, slot: int) -> Integers:
+        """Return the indices of pairs whose difference fits a slot before registers."""
+        return self._of_slot(slot)[0]
+
+    def share(self, slot: int) -> Integers:
+        """(P,) largest share of the slot's limits that each pair fills before registers, in millionths."""
+        return self._of_slot(slot)[1]
+
+    @cached_property
+    def nested(self) -> tuple[Floats, Floats, Floats]:
+        """(N, N) wires, bits out and bits in of what lies between ideal B (column) and the larger ideal A (row)."""
+        return self._cut(self.tables.wires)[0], *self._cut(self.tables.bits)[1:]
+
+    def _cut(self, amounts: Integers) -> tuple[Floats, Floats, Floats]:
+        hosted = np.pad(self.members, ((0, 0), (0, 2))).astype(float)
+        source, target = hosted[:, self.tables.source], hosted[:, self.tables.target]
+        crossed = (source * amounts) @ target.T
+        own = np.diagonal(crossed)
+        both = own[:, None] + own[None, :] - crossed - crossed.T
+        sent, received = source @ amounts, target @ amounts
+        out = sent[:, None] - sent[None, :] - both
+        into = received[:, None] - received[None, :] - both
+        return out + into, out, into
+
+    def prefix(self, hosts: Integers) -> tuple[Floats, Floats, Floats]:
+        """(N,) wires, bits out and bits in of each ideal with those ends of the host (2,) that lie on its side."""
+        side = np.hstack([self.members, np.broadcast_to(hosts, (len(self.members), 2))])
+        source, target = side[:, self.tables.source], side[:, self.tables.target]
+        out, into = source > target, source < target
+        bits = self.tables.bits.astype(float)
+        return (out | into) @ self.tables.wires.astype(float), out @ bits, into @ bits
+
+
+def contiguous(problem: PartitionProblem, tables: Tables) -> tuple[Integers | None, bool]:
+    """Return the cheapest contiguous assignment (M,) found, or None, and whether ideals had to be left out."""
+    members, shortened = ideals(tables)
+    best: tuple[int, Integers] | None = None
+    lattice: dict[bool, _Lattice] = {}
+    for order in slot_orders(problem):
+        if order.reverse not in lattice:
+            lattice[order.reverse] = _lattice(1 - members[::-1] if order.reverse else members, tables)
+        found = _along(order, lattice[order.reverse])
+        if found is not None and (best is None or found[0] < best[0]):
+            best = found
+    return (None if best is None else best[1]), shortened
+
+
+def _lattice(members: Integers, tables: Tables) -> _Lattice:
+    sums = members @ tables.demand
+    most = tables.limit.max(axis=0)
+    overlap = members.astype(np.float32) @ members.T.astype(np.float32)
+    fits = overlap == members.sum(axis=1)  # row: outer, column: inner
+    for r in range(sums.shape[1]):
+        fits &= sums[:, None, r] - sums[None, :, r] <= most[r]
+    outer, inner = np.nonzero(fits)
+    return _Lattice(tables, members, inner, outer)
+
+
+@dataclass
+class _Labels:
+    """Best way to each ideal (N,): key = cost x scale + fullness; ``history[q]`` the ideal before position q."""
+
+    key: Integers
+    history: Integers
+
+
+def _along(order: SlotOrder, lattice: _Lattice) -> tuple[int, Integers] | None:
+    """Return key and assignment of the best way from the empty to the full set of modules."""
+    count, last = len(order.slots), len(lattice.members) - 1
+    labels = _Labels(np.full(last + 1, _NEVER), np.zeros((0, last + 1), dtype=np.int64))
+    labels.key[0] = 0
+    for position in range(count):
+        labels = _step(order, position, labels, lattice)
+    if labels.key[last] >= _NEVER:
+        return None
+    way = np.append(labels.history[:, last], last)
+    place = np.zeros(lattice.members.shape[1], dtype=np.int64)
+    for position, slot in enumerate(order.slots):
+        place[lattice.members[way[position + 1]] > lattice.members[way[position]]] = slot
+    return int(labels.key[last]), place
+
+
+def _step(order: SlotOrder, position: int, labels: _Labels, lattice: _Lattice) -> _Labels:
+    """Let the slot at this position take what lies between the ideals of each pair."""
+    tables, slot = lattice.tables, order.slots[position]
+    fitting = lattice.fitting(slot)
+    fitting = fitting[labels.key[lattice.inner[fitting]] < _NEVER]
+    inner, outer = lattice.inner[fitting], lattice.outer[fitting]
+    registers = _owed(order, position, labels, lattice)[inner]
+    charge = np.zeros(len(fitting), dtype=np.int64)
+    legal = np.ones(len(fitting), dtype=bool)
+    edge = order.parent_edge[position]
+    if edge is not None:
+        wires, out, into = _cut(order, position, labels, lattice, (inner, outer))
+        legal = (wires <= tables.most_wires[edge]) & (np.maximum(out, into) <= tables.most_bits[edge])
+        registers = registers + wires * tables.stages[edge, slot]
+        charge = (wires * tables.weight[edge]).astype(np.int64)
+    flops = lattice.demand[fitting, FF] + registers.astype(np.int64)
+    legal &= flops <= tables.limit[slot, FF]
+    share = np.maximum(lattice.share(slot)[fitting], -(-SHARE_SCALE * flops // max(1, int(tables.limit[slot, FF]))))
+    inner, outer = inner[legal], outer[legal]
+    cost, full = np.divmod(labels.key[inner], _KEY_SCALE)
+    key = (cost + charge[legal]) * _KEY_SCALE + np.maximum(full, share[legal])
+    return _reduced(key, inner, outer, labels)
+
+
+def _reduced(key: Integers, inner: Integers, outer: Integers, labels: _Labels) -> _Labels:
+    """Keep the best pair for each outer ideal; pairs come sorted by outer ideal."""
+    best = np.full(len(labels.key), _NEVER)
+    source = np.zeros(len(labels.key), dtype=np.int64)
+    if len(key):
+        starts = np.flatnonzero(np.diff(outer, prepend=-1))
+        best[outer[starts]] = np.minimum.reduceat(key, starts)
+        winners = np.flatnonzero(key == best[outer])[::-1]
+        source[outer[winners]] = inner[winners]  # the first winner is written last
+    return _Labels(best, np.vstack([labels.history[:, source], source]))
+
+
+def _cut(
+    order: SlotOrder, position: int, labels: _Labels, lattice: _Lattice, pairs: tuple[Integers, Integers]
+) -> tuple[Floats, Floats, Floats]:
+    """(P,) wires, bits out and in over the edge from this position's slot to its parent, for inner and outer ideals."""
+    inner, outer = pairs
+    start = order.start[position]
+    if start == 0:
+        wires, out, into = lattice.prefix(order.hosts[position])
+        return wires[outer], out[outer], into[outer]
+    before = inner if start == position else labels.history[start, inner]
+    wires, out, into = lattice.nested
+    return wires[outer, before], out[outer, before], into[outer, before]
+
+
+def _owed(order: SlotOrder, position: int, labels: _Labels, lattice: _Lattice) -> Floats:
+    """(N,) flip-flops that this position's slot holds for the edges to its children, by the ideal before it."""
+    count = len(lattice.members)
+    owed = np.zeros(count)
+    for child in order.children[position]:
+        edge = order.parent_edge[child]
+        stages = lattice.tables.stages[edge, order.slots[position]]
+        if stages == 0:
+            continue
+        end = np.arange(count) if child + 1 == position else labels.history[child + 1]
+        if order.start[child] == 0:
+            owed += stages * lattice.prefix(order.hosts[child])[0][end]
+        else:
+            owed += stages * lattice.nested[0][end, labels.history[order.start[child]]]
+    return owed

@@ -1,0 +1,131 @@
+"""The partition problem as arrays, for the methods that look at many assignments at once.
+
+M modules, S slots, E edges, L streams. Index M stands for the host's input and M + 1 for its output, which lie in
+fixed slots; streams with the same two ends are one, streams from a module to itself none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from floorflow.partition.problem import PartitionProblem
+from floorflow.resources import RESOURCE_NAMES
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+UNLIMITED = 2**52
+"""Stands for no limit: above every load, and exact in double precision."""
+
+FF = RESOURCE_NAMES.index("FF")
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Arrays of one problem.
+
+    ``demand`` (M, 5) and ``limit`` (S, 5) amounts; ``takes`` (M, S) whether a slot takes a module; ``source``,
+    ``target`` (L,) ends of streams with ``wires`` and ``bits`` (L,) a frame; ``beyond`` (S, E) 1 if a slot lies on
+    the ``b`` side of an edge; ``weight``, ``most_wires``, ``most_bits`` (E,) of edges; ``stages`` (E, S) register
+    stages of an edge in a slot; ``hosts`` the two slots of the host.
+    """
+
+    names: tuple[str, ...]
+    demand: Integers
+    limit: Integers
+    takes: Flags
+    source: Integers
+    target: Integers
+    wires: Integers
+    bits: Integers
+    beyond: Integers
+    weight: Integers
+    most_wires: Integers
+    most_bits: Integers
+    stages: Integers
+    hosts: Integers
+
+    @cached_property
+    def distance(self) -> Integers:
+        """(S, S) cost of one wire between two slots."""
+        differ = self.beyond[:, None, :] != self.beyond[None, :, :]
+        return np.asarray(differ @ self.weight, dtype=np.int64)
+
+    def between(self, amounts: Integers) -> Floats:
+        """(M + 2, M + 2) sums of wires or bits from one end (row) to another (column)."""
+        count = len(self.names) + 2
+        table = np.zeros((count, count))
+        table[self.source, self.target] = amounts
+        return table
+
+    def cost(self, place: Integers) -> int:
+        """Cost of an assignment (M,) of modules to slots."""
+        spots = np.concatenate([place, self.hosts])
+        return int(self.distance[spots[self.source], spots[self.target]] @ self.wires)
+
+    def as_mapping(self, place: Integers) -> dict[str, int]:
+        """Return module name to slot index."""
+        return {name: int(slot) for name, slot in zip(self.names, place, strict=True)}
+
+    def as_array(self, slot_of: Mapping[str, int]) -> Integers:
+        """(M,) slot index of every module."""
+        return np.array([slot_of[name] for name in self.names], dtype=np.int64)
+
+
+def tabulate(problem: PartitionProblem) -> Tables:
+    """Return the arrays of a problem."""
+    names = tuple(problem.demands)
+    pairs, wires, bits = _merged_streams(problem, {name: i for i, name in enumerate(names)})
+    stages = np.zeros((len(problem.edges), len(problem.slots)), dtype=np.int64)
+    for k, edge in enumerate(problem.edges):
+        for slot, count in problem.stages(edge).items():
+            stages[k, slot] = count
+    return Tables(
+        names=names,
+        demand=_integers([need.as_tuple() for need in problem.demands.values()], 5),
+        limit=_integers([slot.limit.as_tuple() for slot in problem.slots], 5),
+        takes=_takes(problem),
+        source=pairs[:, 0],
+        target=pairs[:, 1],
+        wires=wires,
+        bits=bits,
+        beyond=np.array([[s in side for side in problem.beyond] for s in range(len(problem.slots))], dtype=np.int64),
+        weight=np.array([edge.weight for edge in problem.edges], dtype=np.int64),
+        most_wires=np.array([_capped(edge.wires) for edge in problem.edges], dtype=np.int64),
+        most_bits=np.array([_capped(problem.allowed_bits(edge)) for edge in problem.edges], dtype=np.int64),
+        stages=stages,
+        hosts=np.array([problem.host_in, problem.host_out], dtype=np.int64),
+    )
+
+
+def _takes(problem: PartitionProblem) -> Flags:
+    rows = [[slot.takes(need) for slot in problem.slots] for need in problem.demands.values()]
+    return np.array(rows, dtype=bool).reshape(len(problem.demands), len(problem.slots))
+
+
+def _capped(amount: int | None) -> int:
+    return UNLIMITED if amount is None else min(amount, UNLIMITED)
+
+
+def _integers(rows: list[tuple[int, ...]], columns: int) -> Integers:
+    return np.array(rows, dtype=np.int64).reshape(len(rows), columns)
+
+
+def _merged_streams(problem: PartitionProblem, index: Mapping[str, int]) -> tuple[Integers, Integers, Integers]:
+    """Return ends (L, 2), wires (L,) and bits (L,) of the streams, those with equal ends added up."""
+    sums: dict[tuple[int, int], list[int]] = {}
+    for stream in problem.streams:
+        source = len(index) if stream.source is None else index[stream.source]
+        target = len(index) + 1 if stream.target is None else index[stream.target]
+        if source != target:
+            amount = sums.setdefault((source, target), [0, 0])
+            amount[0] += stream.wires
+            amount[1] += stream.bits_per_frame
+    amounts = _integers([(wires, bits) for wires, bits in sums.values()], 2)
+    return _integers(list(sums), 2), amounts[:, 0], amounts[:, 1]

@@ -1,0 +1,5 @@
+"""Write down what a run decided as the Plan."""
+
+from floorflow.record.run import record
+
+__all__ = ["record"]

@@ -1,0 +1,166 @@
+"""The whole Plan: options, inputs, platform, network, phases, search and trace."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from floorflow import __version__
+from floorflow.dataflow.model import Dataflow
+from floorflow.design import Setting
+from floorflow.network import Network
+from floorflow.plan import (
+    EngineEntry,
+    FpgaEntry,
+    Fractions,
+    InfrastructureEntry,
+    InputFile,
+    IntervalBound,
+    LinkEntry,
+    NetworkEntry,
+    OperationEntry,
+    Options,
+    Plan,
+    PlatformEntry,
+    SllEntry,
+    SlotEntry,
+    TraceEntry,
+)
+from floorflow.record.phase import phase
+from floorflow.record.values import amounts, plain
+from floorflow.request import Request
+from floorflow.search import Found
+from floorflow.target import Platform
+
+DMA_BITS = 512
+"""Widest memory interface of FINN's DMA engines (InsertIODMA)."""
+
+
+def record(network: Network, setting: Setting, found: Found, tried: Sequence[str] = ()) -> Plan:
+    """Return the Plan of a finished search; ``tried`` says why fewer FPGAs would not do."""
+    request = setting.request
+    return Plan(
+        schema="floorflow-plan/1",
+        version=__version__,
+        seed=request.seed,
+        options=_options(request, setting.platform),
+        inputs=[InputFile(path=request.model.name, sha256=_sha256(request))],
+        platform=_platform(setting.platform),
+        networks=[_network(network, setting.dataflow)],
+        phases=[phase(setting, found)],
+        search=_bound(found),
+        trace=[TraceEntry(**asdict(row)) for row in found.trace],
+        warnings=[*setting.dataflow.notes, *tried, *_warnings(setting, found)],
+    )
+
+
+def _sha256(request: Request) -> str:
+    return hashlib.sha256(request.model.read_bytes()).hexdigest()
+
+
+def _options(request: Request, platform: Platform) -> Options:
+    return Options(
+        cap=Fractions(**request.cap),
+        clock_mhz=platform.clock_mhz,
+        costs=request.costs,
+        effort=request.effort,
+        fill=Fractions(**request.fill),
+        finn="main",
+        fpgas=request.fpgas,
+        fps=request.fps,
+        granularity=request.granularity,
+        keep_granularity=request.keep_granularity,
+        label_select=request.label_select,
+        max_fpgas=request.max_fpgas,
+        objective="throughput" if request.fps is None else "resources",
+        runtime_weights=request.runtime_weights,
+    )
+
+
+def _platform(platform: Platform) -> PlatformEntry:
+    return PlatformEntry(
+        name=platform.name,
+        fpgas=[
+            FpgaEntry(
+                name=fpga.name,
+                board=fpga.board.name,
+                part=fpga.board.part,
+                device=fpga.device.part,
+                host_slot=fpga.host_slot,
+                crossing_registers=fpga.board.crossing_registers,
+                slots=[
+                    SlotEntry(
+                        name=slot.name,
+                        slr=slot.slr,
+                        capacity=amounts(slot.capacity),
+                        available=amounts(slot.available),
+                    )
+                    for slot in fpga.slots
+                ],
+            )
+            for fpga in platform.fpgas
+        ],
+        links=[LinkEntry(**asdict(link)) for link in platform.links],
+        infrastructure=[
+            InfrastructureEntry(name=i.name, slot=i.slot, resources=amounts(i.resources))
+            for i in platform.infrastructure
+        ],
+        slls=[SllEntry(lower=b.lower, upper=b.upper, wires=b.wires) for b in platform.boundaries],
+        files=sorted(platform.files),
+    )
+
+
+def _network(network: Network, dataflow: Dataflow) -> NetworkEntry:
+    return NetworkEntry(
+        name=network.name,
+        operations=[
+            OperationEntry(name=o.name, type=o.type, inputs=list(o.inputs), outputs=list(o.outputs), macs=o.macs)
+            for o in network.operations
+        ],
+        engines=[
+            EngineEntry(
+                name=e.name,
+                kind=e.kind,
+                operation=e.operation,
+                attributes={name: plain(value) for name, value in sorted(e.attributes.items())},
+                weight_bits=e.weight_bits,
+                input_bits=e.input_bits,
+                output_bits=e.output_bits,
+            )
+            for e in dataflow.engines
+        ],
+    )
+
+
+def _bound(found: Found) -> IntervalBound:
+    interval = found.design.interval_cycles
+    if found.bound_cycles > interval:
+        raise ValueError(f"an interval of {interval} cycles was found below its bound of {found.bound_cycles}")
+    return IntervalBound(
+        interval_cycles=interval,
+        bound_cycles=found.bound_cycles,
+        gap=round((interval - found.bound_cycles) / interval, 6),
+        ended_by=found.ended_by,
+    )
+
+
+def _warnings(setting: Setting, found: Found) -> list[str]:
+    options = found.design.folded.options
+    written = sorted(n for n, o in options.items() if o.folding.get("runtime_writeable_weights"))
+    warnings = []
+    if written:
+        warnings.append(
+            f"URAM cannot be initialised: the weights of {', '.join(written)} must be written at run time over AXI-lite"
+        )
+    wide = [c for c in found.design.channels if c.stream.from_host and c.width_bits > DMA_BITS]
+    warnings += [
+        f"{c.stream.source} takes {c.width_bits:,} bits a word, FINN's DMA engines give {DMA_BITS} a cycle at most: "
+        "the rate holds only if the host's memory keeps up"
+        for c in wide
+    ]
+    if found.remedy:
+        warnings.append(f"to place the design: {found.remedy}")
+    if setting.request.costs == "finn":
+        warnings.append("costs are FINN's own estimates, in which some hardware costs nothing; real use is higher")
+    return warnings

@@ -1,0 +1,60 @@
+"""FIFOs at joins hold what waits while the windows of the longest branch fill."""
+
+from __future__ import annotations
+
+from floorflow.channels.joins import waits_cycles, window_fill_cycles
+from floorflow.dataflow.model import Dataflow, Engine, Stream
+
+
+def engine(name: str, kernel: int | None = None) -> Engine:
+    if kernel is None:
+        return Engine(name, "AddStreams_hls", "", {}, 0, 4, 4)
+    window = {"IFMDim": (10, 10), "ConvKernelDim": (kernel, kernel), "Dilation": (1, 1)}
+    return Engine(name, "ConvolutionInputGenerator_rtl", "", window, 0, 4, 4)
+
+
+def graph(engines: list[Engine], *edges: tuple[str, str]) -> Dataflow:
+    ports: dict[str, int] = {}
+    streams = []
+    for source, target in edges:
+        port = ports.setdefault(target, 0)
+        ports[target] += 1
+        streams.append(Stream(source, 0, target, port, 100, 4, 4))
+    return Dataflow("net", tuple(engines), tuple(streams))
+
+
+def test_fill_is_the_share_of_the_frame_before_the_first_window() -> None:
+    assert window_fill_cycles(engine("w", 3), 1000) == 230  # 2 rows of 10 and 3 pixels of 100
+    assert window_fill_cycles(engine("w", 1), 1000) == 10
+    assert window_fill_cycles(engine("add"), 1000) == 0
+
+
+def test_the_shorter_branch_waits_for_the_longest_one() -> None:
+    engines = [engine("fork"), engine("w1", 3), engine("w2", 3), engine("join")]
+    net = graph(
+        engines,
+        ("host:in0", "fork"),
+        ("fork", "w1"),
+        ("w1", "w2"),
+        ("fork", "join"),
+        ("w2", "join"),
+        ("join", "host:out0"),
+    )
+    waits = waits_cycles(net, 1000)
+    assert {(s.source, s.target): cycles for s, cycles in waits.items()} == {("fork", "join"): 460}
+
+
+def test_branches_of_equal_fill_need_no_more_room() -> None:
+    engines = [engine("fork"), engine("a", 3), engine("b", 3), engine("join")]
+    net = graph(engines, ("host:in0", "fork"), ("fork", "a"), ("fork", "b"), ("a", "join"), ("b", "join"))
+    assert waits_cycles(net, 1000) == {}
+
+
+def test_windows_before_the_fork_count_for_no_branch() -> None:
+    engines = [engine("early", 5), engine("fork"), engine("a", 3), engine("join")]
+    net = graph(engines, ("host:in0", "early"), ("early", "fork"), ("fork", "a"), ("fork", "join"), ("a", "join"))
+    assert list(waits_cycles(net, 1000).values()) == [230]
+
+
+def test_a_chain_has_no_joins() -> None:
+    assert waits_cycles(graph([engine("w", 3)], ("host:in0", "w"), ("w", "host:out0")), 1000) == {}

@@ -1,0 +1,116 @@
+"""Small random problems and chains on stacks of slots, and the best assignment by trying all."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import strategies as st
+
+from floorflow.partition import Edge, ModuleStream, PartitionProblem, Place
+from floorflow.resources import Resources
+
+AMOUNT = st.builds(Resources, *(st.integers(0, top) for top in (40, 40, 6, 2, 3)))
+LIMIT = st.builds(Resources, *(st.integers(*ends) for ends in ((60, 220), (60, 320), (8, 40), (3, 12), (4, 18))))
+
+
+@st.composite
+def problems(draw: st.DrawFn, most_modules: int = 10, *, path: bool = False) -> PartitionProblem:
+    """Draw a random DAG on a tree of up to 4 slots with tight limits of every kind."""
+    count, slots = draw(st.integers(1, most_modules)), draw(st.sampled_from([1, 2, 2, 3, 3, 4, 4]))
+    names = [f"m{i}" for i in range(count)]
+    return PartitionProblem(
+        demands={name: draw(AMOUNT) for name in names},
+        streams=tuple(draw(streams(names))),
+        slots=tuple(Place(f"s{i}", draw(LIMIT), tuple(draw(st.lists(LIMIT, max_size=2)))) for i in range(slots)),
+        edges=tuple(draw(edge(k, path)) for k in range(1, slots)),
+        host_in=0 if path else draw(st.integers(0, slots - 1)),
+        host_out=draw(st.sampled_from([0, slots - 1])) if path else draw(st.integers(0, slots - 1)),
+        register_stages=draw(st.integers(0, 3)),
+        frames_per_s=1e9,
+    )
+
+
+@st.composite
+def streams(draw: st.DrawFn, names: list[str]) -> list[ModuleStream]:
+    def stream(name: str, source: str | None, target: str | None) -> ModuleStream:
+        return ModuleStream(name, source, target, draw(st.integers(1, 20)), draw(st.integers(1, 9)))
+
+    found = [stream("in", None, names[0]), stream("out", names[-1], None)]
+    for i in range(draw(st.integers(0, 12)) if len(names) > 1 else 0):
+        a = draw(st.integers(0, len(names) - 2))
+        found.append(stream(f"c{i}", names[a], names[draw(st.integers(a + 1, len(names) - 1))]))
+    return found
+
+
+@st.composite
+def edge(draw: st.DrawFn, upper: int, path: bool) -> Edge:
+    other = upper - 1 if path else draw(st.integers(0, upper - 1))
+    ends = (other, upper) if draw(st.booleans()) else (upper, other)
+    if draw(st.booleans()):
+        return Edge(*ends, "sll", wires=draw(st.integers(0, 150)), name=f"sll{upper}")
+    return Edge(*ends, "link", gbps=float(draw(st.integers(0, 60))), weight=10, name=f"link{upper}")
+
+
+def chain(count: int, lut: int, limits: list[int], wires: int = 10, sll: int = 100) -> PartitionProblem:
+    """A chain of equal modules on one FPGA whose host sends to the lowest slot."""
+    names = [f"m{i}" for i in range(count)]
+    return PartitionProblem(
+        demands={n: Resources(lut=lut) for n in names},
+        streams=(
+            ModuleStream("in", None, "m0", 4, 100),
+            *(ModuleStream(f"{a}-{b}", a, b, wires, 100) for a, b in pairwise(names)),
+        ),
+        slots=tuple(Place(f"SLR{i}", Resources(lut=limit, ff=1000)) for i, limit in enumerate(limits)),
+        edges=tuple(Edge(i, i + 1, "sll", wires=sll, name=f"SLR{i}-SLR{i + 1}") for i in range(len(limits) - 1)),
+        host_in=0,
+        host_out=0,
+        register_stages=2,
+    )
+
+
+def best_of_all(problem: PartitionProblem, places: np.ndarray) -> int | None:
+    """Return the least cost of the legal ones of assignments (A, M), each rule worked out again from the problem."""
+    names = list(problem.demands)
+    demand = np.array([problem.demands[n].as_tuple() for n in names])
+    legal = np.ones(len(places), dtype=bool)
+    use = np.stack([(places == s) @ demand for s in range(len(problem.slots))], axis=1)  # (A, S, 5)
+    cost = np.zeros(len(places), dtype=int)
+    for e in problem.edges:
+        side = connected(problem, e)
+        wires, there, back = (np.zeros(len(places), dtype=int) for _ in range(3))
+        for s in problem.streams:
+            source = places[:, names.index(s.source)] if s.source else np.full(len(places), problem.host_in)
+            target = places[:, names.index(s.target)] if s.target else np.full(len(places), problem.host_out)
+            from_b, to_b = np.isin(source, side), np.isin(target, side)
+            wires += s.wires * (from_b != to_b)
+            there += s.bits_per_frame * (~from_b & to_b)
+            back += s.bits_per_frame * (from_b & ~to_b)
+        cost += e.weight * wires
+        if e.kind == "sll":
+            lower = (problem.register_stages + 1) // 2
+            use[:, e.a, 1] += lower * wires
+            use[:, e.b, 1] += (problem.register_stages - lower) * wires
+            legal &= wires <= (e.wires if e.wires is not None else 10**9)
+        elif e.gbps is not None and problem.frames_per_s:
+            legal &= np.maximum(there, back) * problem.frames_per_s <= e.gbps * 1e9
+    legal &= (use <= np.array([slot.limit.as_tuple() for slot in problem.slots])).all(axis=(1, 2))
+    for m, name in enumerate(names):
+        legal &= np.isin(places[:, m], [s for s, slot in enumerate(problem.slots) if slot.takes(problem.demands[name])])
+    return int(cost[legal].min()) if legal.any() else None
+
+
+def connected(problem: PartitionProblem, cut: Edge) -> list[int]:
+    """Slots reached from the edge's b side without the edge."""
+    found = [cut.b]
+    for slot in found:
+        for e in problem.edges:
+            if e is not cut and slot in (e.a, e.b):
+                found += [end for end in (e.a, e.b) if end not in found]
+    return found
+
+
+def everything(problem: PartitionProblem) -> np.ndarray:
+    """Return every assignment (slots ** modules, modules)."""
+    count, slots = len(problem.demands), len(problem.slots)
+    return np.arange(slots**count)[:, None] // slots ** np.arange(count)[None] % slots

@@ -1,0 +1,59 @@
+"""A failure names what binds: the module, the resource, the boundary or the link."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from floorflow.partition import Edge, PartitionFailure, PartitionProblem, partition
+from floorflow.resources import Resources
+from tests.partition.problems import chain
+
+
+def over_a_link(gbps: float, frames_per_s: float) -> PartitionProblem:
+    """Two slots of two FPGAs that both have to be used; the stream between them carries 100 bits a frame."""
+    problem = chain(8, 10, [40, 40])
+    link = Edge(0, 1, "link", gbps=gbps, weight=10, name="fpga0-fpga1")
+    return replace(problem, edges=(link,), frames_per_s=frames_per_s, host_out=1)
+
+
+@pytest.mark.parametrize("method", ["auto", "exact", "dp", "metis"])
+def test_a_module_that_fits_no_slot_is_named(method: str) -> None:
+    answer = partition(chain(2, 60, [50, 50]), method)
+    assert answer == PartitionFailure("module m0 fits no slot alone: it needs 60 LUT", proven=True)
+
+
+def test_what_all_slots_lack_is_given() -> None:
+    answer = partition(chain(11, 10, [50, 50]))
+    reason = "LUT: 110 needed, all slots together allow 100"
+    assert answer == PartitionFailure(reason, proven=True, short=Resources(lut=10))
+
+
+@pytest.mark.parametrize("method", ["auto", "exact"])
+def test_the_boundary_whose_wires_bind_is_named(method: str) -> None:
+    answer = partition(chain(8, 10, [40, 40], wires=10, sll=9), method)
+    reason = "SLR boundary SLR0-SLR1: at least 10 wires needed, 9 allowed"
+    assert answer == PartitionFailure(reason, proven=True)
+
+
+@pytest.mark.parametrize("method", ["auto", "exact"])
+def test_the_link_that_is_too_slow_is_named(method: str) -> None:
+    answer = partition(over_a_link(gbps=1.0, frames_per_s=2e7), method)
+    reason = "link fpga0-fpga1: at least 2 Gb/s needed in one direction, 1 Gb/s allowed"
+    assert answer == PartitionFailure(reason, proven=True)
+    assert not isinstance(partition(over_a_link(gbps=2.0, frames_per_s=2e7), method), PartitionFailure)
+
+
+def test_slots_too_small_together_are_said() -> None:
+    answer = partition(chain(3, 30, [50, 50]))
+    assert isinstance(answer, PartitionFailure)
+    assert answer.proven
+    assert "resource limits of every slot" in answer.reason
+
+
+def test_edges_that_make_a_ring_are_refused() -> None:
+    problem = chain(3, 10, [40, 40, 40])
+    ring = replace(problem, edges=(Edge(0, 1, "sll"), Edge(1, 0, "sll")))
+    with pytest.raises(ValueError, match="ring"):
+        partition(ring)

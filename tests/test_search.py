@@ -1,0 +1,136 @@
+"""The feedback loop: remedies in their order, honest claims, and Ctrl-C that leaves the best plan found so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+
+from floorflow import flow, remedies, search
+from floorflow.errors import InfeasibleError, LimitError
+from floorflow.network import read
+from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution
+from floorflow.request import PAPER_CAPS, Request
+from floorflow.search import INTERRUPTED, Found
+from floorflow.stats import SolveStats
+from floorflow.target import Rect
+from tests.conftest import CNV, TFC
+
+Placer = Callable[[PlacementProblem], PlacementSolution | PlacementFailure]
+
+
+def fits(problem: PlacementProblem) -> PlacementSolution:
+    """Say that everything has room; where is of no interest here."""
+    rectangles = {module.name: Rect(0, 0, 1, 1) for module in problem.modules}
+    return PlacementSolution(rectangles, 0.0, {"max": 0.0, "mean": 0.0}, SolveStats("fake", "heuristic", 0.0))
+
+
+def refuses(slot: str) -> PlacementFailure:
+    return PlacementFailure(slot, (), f"no room in {slot}", proven=False, stats=SolveStats("fake", "heuristic"))
+
+
+def at_most(count: int) -> Placer:
+    """Return a placer that fails any slot with more modules."""
+
+    def place(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
+        held = [module.slot for module in problem.modules]
+        full = sorted(slot for slot in set(held) if held.count(slot) > count)
+        return refuses(full[0]) if full else fits(problem)
+
+    return place
+
+
+@pytest.fixture
+def placer(monkeypatch: pytest.MonkeyPatch) -> Callable[[Placer], None]:
+    def use(place: Placer) -> None:
+        monkeypatch.setattr(remedies, "place", lambda problem, _method, _seed: place(problem))
+
+    return use
+
+
+def find(request: Request) -> Found:
+    return search.search(flow.prepare(read(request.model), request, 1), lambda _: None)
+
+
+def rate(request: Request) -> float:
+    found = find(request)
+    return 1 / found.design.interval_cycles
+
+
+def test_neighbours_merge_in_every_slot_that_fails(placer: Callable[[Placer], None]) -> None:
+    placer(fits)
+    free = find(Request(CNV, "alveo-u250"))
+    placer(at_most(3))
+    packed = find(Request(CNV, "alveo-u250"))
+    slots = list(packed.design.slot_of.values())
+    assert packed.design.interval_cycles == free.design.interval_cycles
+    assert max(slots.count(slot) for slot in slots) == 3
+    assert "merged" in packed.trace[-1].detail
+
+
+def test_kept_granularity_costs_rate_instead(placer: Callable[[Placer], None]) -> None:
+    placer(at_most(1))
+    assert rate(Request(TFC, "pynq-z1", keep_granularity=True)) < rate(Request(TFC, "pynq-z1"))
+
+
+def test_a_placer_that_always_fails_ends_in_a_limit_not_in_a_proof(placer: Callable[[Placer], None]) -> None:
+    placer(lambda problem: refuses(problem.slots[0].name))
+    with pytest.raises(LimitError, match=r"none is proven impossible.*no room in fpga0\.SLR0"):
+        find(Request(TFC, "pynq-z1"))
+
+
+def test_a_higher_rate_is_never_easier_and_the_highest_is_never_beaten(placer: Callable[[Placer], None]) -> None:
+    placer(fits)
+    best = rate(Request(CNV, "zcu104"))
+    clock_hz = 200e6
+    for share in (0.3, 0.7, 0.999):
+        found = find(Request(CNV, "zcu104", fps=best * clock_hz * share))
+        assert 1 / found.design.interval_cycles >= best * share * (1 - 1e-6)
+    with pytest.raises((LimitError, InfeasibleError)):
+        find(Request(CNV, "zcu104", fps=best * clock_hz * 1.02))
+
+
+def test_tighter_caps_never_give_a_higher_rate(placer: Callable[[Placer], None]) -> None:
+    placer(fits)
+    rates = [rate(Request(CNV, "pynq-z1", cap={**PAPER_CAPS, "LUT": cap})) for cap in (0.7, 0.55, 0.45)]
+    assert all(looser >= tighter for looser, tighter in pairwise(rates))
+
+
+def test_folding_is_called_optimal_only_against_the_whole_budget(placer: Callable[[Placer], None]) -> None:
+    placer(fits)
+    found = find(Request(CNV, "pynq-z1"))
+    stats = found.design.folding.stats
+    assert stats.objective is not None
+    assert stats.bound is not None
+    assert (stats.status == "optimal") == (stats.objective <= stats.bound)
+
+
+def interrupt_after(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Press Ctrl-C when the search completes its design number ``count + 1``."""
+    left = [count]
+
+    def complete(*arguments: object) -> object:
+        if left[0] == 0:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        return genuine(*arguments)  # type: ignore[arg-type]
+
+    genuine = search.complete
+    monkeypatch.setattr(search, "complete", complete)
+
+
+def test_ctrl_c_leaves_the_best_design_found_so_far(
+    placer: Callable[[Placer], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    placer(fits)
+    interrupt_after(3, monkeypatch)
+    found = find(Request(CNV, "alveo-u250"))
+    assert found.ended_by == INTERRUPTED
+    assert found.trace[-1].verdict == "legal"
+
+
+def test_ctrl_c_before_any_design_goes_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupt_after(0, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        find(Request(CNV, "alveo-u250"))
