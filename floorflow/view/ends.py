@@ -103,12 +103,12 @@ def _draw_host_end(sheet: Sheet, frame: Frame, end: _HostEnd, *, at_left: bool, 
     lines = (end.name, f"{end.width_bits} bit")
     x, y = end.near.centre
     is_port = not frame.die.left < x < frame.die.right
-    height = end.slot.centre[1] if end.crosses or is_port else y
+    # Above the middle in, below it out: a module may have both.
+    beside = 0.0 if is_port else min(end.near.height / 4, 8.0) * (1 if end.enters else -1)
+    height = end.slot.centre[1] if end.crosses or is_port else y + beside
     box = _beside(frame, lines, height, at_left=at_left, occupied=occupied)
     sheet.write(*box.centre, "\n".join(lines), _SIZE, color=BAR, **_STYLE)
     outer = (box.right + 2 if at_left else box.left - 2, box.centre[1])
-    # Above the middle in, below it out: a module may have both.
-    beside = 0.0 if is_port else min(end.near.height / 4, 8.0) * (1 if end.enters else -1)
     inner = (end.near.left if at_left else end.near.right, y + beside)
     if not end.crosses:
         _draw_way(sheet, (outer, inner), BAR, enters=end.enters)

@@ -21,7 +21,7 @@ _SIZE = 7.2
 _MAX_CROSSINGS = 14
 _SAMPLE = 19.0
 """Width in points of a colour or line sample in the key."""
-_COLUMNS = {"name": 24.0, "operations": 138.0, "engines": 272.0, "LUT": 470.0, "fill": 514.0, "tightest": 522.0}
+_COLUMNS = {"name": 24.0, "operations": 138.0, "engines": 286.0, "LUT": 484.0, "fill": 528.0, "tightest": 536.0}
 """Where the table's columns begin, or end for the right-aligned ``LUT`` and ``fill``."""
 _HEADINGS = {
     "name": "module",
@@ -32,7 +32,7 @@ _HEADINGS = {
     "tightest": "fullest",
 }
 FILL_KEY = "pblock fill: share of the LUTs inside the rectangle that the module needs; fullest: its scarcest resource"
-PANEL_WIDTH = 578.0
+PANEL_WIDTH = 592.0
 
 
 def panel_height(scene: Scene) -> float:

@@ -65,9 +65,10 @@ class Contents:
     def engines_text(self, width: float, size: float) -> str:
         """Name the engines in at most ``width`` points, whole words only: ``MVAU 8x16, window, +2 more``."""
         start = f"{self.engine_count} engines: " if self.is_merged else ""
+        more = "kinds" if self.is_merged else "more"
         for kept in range(len(self.words), 0, -1):
             rest = len(self.words) - kept
-            text = start + ", ".join((*self.words[:kept], *([f"+{rest} more"] if rest else [])))
+            text = start + ", ".join((*self.words[:kept], *([f"+{rest} {more}"] if rest else [])))
             if text_width(text, size) <= width:
                 return text
         return f"{self.engine_count} engines"
@@ -91,7 +92,8 @@ def read_contents(plan: Plan, phase: int, engines: Sequence[str]) -> Contents:
     folded = plan["phases"][phase]["folding"]["engines"]
     if is_merged:
         families = [_short(_family(engine)) for engine in _matrix_first(inside)]
-        words = tuple(f"{families.count(word)} {word}" for word in dict.fromkeys(families))
+        commonest = sorted(dict.fromkeys(families), key=lambda word: (word not in _MATRIX, -families.count(word)))
+        words = tuple(f"{families.count(word)} {word}" for word in commonest)
         operations = dict.fromkeys(engine["operation"] for engine in inside)
     else:
         pairs = [(engine, folded.get(name, {})) for name, engine in zip(engines, inside, strict=True)]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from floorflow.partition import Edge, ModuleStream, PartitionProblem, Place
 from floorflow.resources import Resources
 
-AMOUNT = st.builds(Resources, *(st.integers(0, top) for top in (40, 40, 6, 2, 3)))
-LIMIT = st.builds(Resources, *(st.integers(*ends) for ends in ((60, 220), (60, 320), (8, 40), (3, 12), (4, 18))))
+AMOUNT = st.builds(Resources, *(st.integers(0, top) for top in (40, 8, 6, 2, 3)))
+LIMIT = st.builds(Resources, *(st.integers(*ends) for ends in ((60, 220), (10, 180), (8, 40), (3, 12), (4, 18))))
 
 
 @st.composite
@@ -48,8 +48,8 @@ def edge(draw: st.DrawFn, upper: int, path: bool) -> Edge:
     other = upper - 1 if path else draw(st.integers(0, upper - 1))
     ends = (other, upper) if draw(st.booleans()) else (upper, other)
     if draw(st.booleans()):
-        return Edge(*ends, "sll", wires=draw(st.integers(0, 150)), name=f"sll{upper}")
-    return Edge(*ends, "link", gbps=float(draw(st.integers(0, 60))), weight=10, name=f"link{upper}")
+        return Edge(*ends, "sll", wires=draw(st.integers(0, 100)), name=f"sll{upper}")
+    return Edge(*ends, "link", gbps=float(draw(st.integers(0, 25))), weight=10, name=f"link{upper}")
 
 
 def chain(count: int, lut: int, limits: list[int], wires: int = 10, sll: int = 100) -> PartitionProblem:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import combinations_with_replacement, pairwise
 
 import numpy as np
@@ -12,11 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from floorflow.partition import PartitionProblem, PartitionSolution, methods, partition
+from floorflow.partition import Edge, PartitionProblem, PartitionSolution, methods, partition
+from floorflow.partition.bounds import contracted
 from floorflow.partition.dp import contiguous
 from floorflow.partition.ideals import MAX_IDEALS, ideals
+from floorflow.partition.links import links_first
 from floorflow.partition.moves import Neighbourhood, improve
 from floorflow.partition.tables import tabulate
+from floorflow.partition.windows import improve_windows
 from tests.partition.problems import best_of_all, chain, everything, problems
 
 
@@ -99,6 +103,45 @@ def test_moves_price_assignments_as_the_problem_does(problem: PartitionProblem, 
             assert excess[module, slot] == pytest.approx(around.key(moved)[0], abs=1e-9)
             assert (around.key(moved)[0] == 0) == problem.is_legal(names)
     assert around.key(improve(tables, place)) <= around.key(place)
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems())
+def test_legal_assignments_stay_legal_when_slots_are_merged(problem: PartitionProblem) -> None:
+    answer = partition(problem, "metis")
+    if isinstance(answer, PartitionSolution):
+        loads = problem.loads(answer.slot_of)
+        for k in range(len(problem.edges)):
+            smaller, group = contracted(problem, [k])
+            merged = {name: group[slot] for name, slot in answer.slot_of.items()}
+            assert smaller.is_legal(merged)
+            assert smaller.loads(merged) == (loads[k],)
+
+
+def two_fpgas() -> PartitionProblem:
+    """A chain on two FPGAs of two slots, joined at their upper slots."""
+    problem = chain(12, 10, [40, 40, 40, 40])
+    edges = (Edge(0, 1, "sll", wires=100), Edge(2, 3, "sll", wires=100), Edge(1, 3, "link", gbps=1.0, weight=10))
+    return replace(problem, edges=edges, host_out=2, frames_per_s=1e6)
+
+
+def test_windows_of_slots_lead_from_a_scattered_chain_to_the_best() -> None:
+    problem = two_fpgas()
+    tables = tabulate(problem)
+    scattered = np.arange(12) % 4
+    found = improve_windows(problem, tables, scattered, seed=0, limit=2.0)
+    best = partition(problem, "exact")
+    assert isinstance(best, PartitionSolution)
+    assert tables.cost(found) == best.stats.objective
+
+
+def test_links_first_keeps_a_chain_from_crossing_twice() -> None:
+    problem = two_fpgas()
+    place = links_first(problem, tabulate(problem), seed=0, limit=1.0)
+    assert place is not None
+    slot_of = tabulate(problem).as_mapping(place)
+    assert problem.is_legal(slot_of)
+    assert problem.link_bits(slot_of)[2] == (100, 0)
 
 
 def test_wide_graphs_keep_a_choice_of_ideals_and_say_so() -> None:
