@@ -44,7 +44,7 @@ def _ports(phase: PhaseFacts) -> dict[str, Ports]:
         try:
             if engine.kind in PORTS:
                 found[name] = PORTS[engine.kind](engine)
-        except (AttributeProblem, ZeroDivisionError):
+        except (AttributeProblem, ArithmeticError):
             continue  # reported where the folding is judged
     return found
 

@@ -1,4 +1,4 @@
-"""pblocks.xdc and pblocks.tcl of one FPGA against the plan: what each command states, then what the plan says."""
+"""The constraint files of one FPGA against the plan: what each command of an XDC states, then what the plan says."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Stated:
         return pblock
 
 
-def _static(words: Iterable[Word]) -> list[str]:
+def static(words: Iterable[Word]) -> list[str]:
     """Return plain texts; anything that Tcl would substitute is refused."""
     texts = []
     for word in words:
@@ -58,7 +58,8 @@ def _static(words: Iterable[Word]) -> list[str]:
     return texts
 
 
-def _shape(command: Command, count: int, form: str) -> None:
+def expect_words(command: Command, count: int, form: str) -> None:
+    """Refuse a command unless it has that many words."""
     if len(command.words) != count:
         raise Refusal("malformed-command", f"expected {form}")
 
@@ -66,10 +67,10 @@ def _shape(command: Command, count: int, form: str) -> None:
 def _inner(word: Word, name: str) -> str:
     """Return the one argument of ``[name argument]``; a bare word stands for itself."""
     if word.nested is None:
-        return _static([word])[0]
+        return static([word])[0]
     if word.nested.name != name:
         raise Refusal("malformed-command", f"expected [{name} ...], found [{word.text}]")
-    arguments = _static(word.nested.words[1:])
+    arguments = static(word.nested.words[1:])
     if any(argument.startswith("-") for argument in arguments) and name == "get_cells":
         raise Refusal("cell-pattern-ambiguous", f"[{word.text}] selects cells by options")
     if len(arguments) != 1:
@@ -78,22 +79,22 @@ def _inner(word: Word, name: str) -> str:
 
 
 def _create(command: Command, stated: Stated) -> None:
-    _shape(command, 2, "create_pblock NAME")
-    stated.created[_static(command.words[1:])[0]] += 1
+    expect_words(command, 2, "create_pblock NAME")
+    stated.created[static(command.words[1:])[0]] += 1
 
 
 def _resize(command: Command, stated: Stated) -> None:
-    _shape(command, 4, "resize_pblock [get_pblocks NAME] -add {RANGES}")
+    expect_words(command, 4, "resize_pblock [get_pblocks NAME] -add {RANGES}")
     pblock = stated.use(_inner(command.words[1], "get_pblocks"))
-    option, ranges = _static(command.words[2:])
+    option, ranges = static(command.words[2:])
     if option != "-add":
         raise Refusal("malformed-command", f"option {option}, expected -add")
     stated.ranges.setdefault(pblock, []).extend(list_items(ranges))
 
 
 def _set_property(command: Command, stated: Stated) -> None:
-    _shape(command, 4, "set_property NAME VALUE [get_pblocks NAME]")
-    name = _static(command.words[1:2])[0].upper()
+    expect_words(command, 4, "set_property NAME VALUE [get_pblocks NAME]")
+    name = static(command.words[1:2])[0].upper()
     pblock = stated.use(_inner(command.words[3], "get_pblocks"))
     value = _inner(command.words[2], "get_pblocks")
     if name == "PARENT":
@@ -105,7 +106,7 @@ def _set_property(command: Command, stated: Stated) -> None:
 
 
 def _add_cells(command: Command, stated: Stated) -> None:
-    _shape(command, 3, "add_cells_to_pblock [get_pblocks NAME] [get_cells {CELL}]")
+    expect_words(command, 3, "add_cells_to_pblock [get_pblocks NAME] [get_cells {CELL}]")
     pblock = stated.use(_inner(command.words[1], "get_pblocks"))
     if command.words[2].nested is None:
         raise Refusal("malformed-command", "expected [get_cells {CELL}]")
@@ -123,77 +124,22 @@ _XDC: dict[str, Handler] = {
 }
 
 
-def _library_call(command: Command, stated: Stated) -> None:
-    words = _static(command.words[1:])
-    if len(words) % 2 == 0:
-        raise Refusal("malformed-command", "expected floorflow::pblock NAME -option VALUE ...")
-    pblock, options = words[0], list(zip(words[1::2], words[2::2], strict=True))
-    stated.created[pblock] += 1
-    stated.soft[pblock] = "FALSE"  # what the library does with every pblock
-    for option, value in options:
-        if option == "-ranges":
-            stated.ranges.setdefault(pblock, []).extend(list_items(value))
-        elif option == "-parent":
-            stated.parents.setdefault(pblock, []).append(value)
-        elif option == "-cells":
-            stated.cells.extend((pblock, cell) for cell in list_items(value))
-        else:
-            raise Refusal("malformed-command", f"option {option}, expected -ranges, -parent or -cells")
-
-
-def _is_library_source(command: Command) -> bool:
-    """Whether the command sources one Tcl file, whose folder ``file join`` and its like may compute."""
-    if command.name != "source" or len(command.words) != 2:
-        return False
-    word = command.words[1]
-    return (word.nested is None or word.nested.name == "file") and word.text.rstrip('"}] ').endswith(".tcl")
-
-
 def read_xdc(text: str, where: str, _part: str, findings: Findings) -> Stated:
     """Return what an XDC file states; commands that it must not hold are reported."""
     stated = Stated()
     for command in parse_commands(text):
-        _judge(command, _XDC, stated, where, findings)
+        judge_command(command, _XDC, stated, where, findings)
     return stated
 
 
-def _begin(command: Command, part: str) -> None:
-    if _static(command.words[1:]) != ["-part", part]:
-        raise Refusal("malformed-command", f"expected floorflow::begin -part {part}")
-
-
-def _end(command: Command) -> None:
-    _shape(command, 1, "floorflow::end")
-
-
-def read_tcl(text: str, where: str, part: str, findings: Findings) -> Stated:
-    """Return what calls to floorflow's Tcl library state; other commands are reported."""
-    stated = Stated()
-    calls: dict[str, Handler] = {
-        "floorflow::begin": lambda command, _: _begin(command, part),
-        "floorflow::pblock": _library_call,
-        "floorflow::end": lambda command, _: _end(command),
-    }
-    order: list[str] = []
-    for command in parse_commands(text):
-        if _is_library_source(command):
-            order.append("source")
-        else:
-            order.append(command.name.removeprefix("::").removeprefix("floorflow::"))
-            _judge(command, calls, stated, where, findings)
-    if order[:1] != ["source"]:
-        findings.add("library-missing", where, "the file does not begin with `source` of the library")
-    rest = [name for name in order if name != "source"]
-    if {"begin", "end"} & {*rest} and (rest[0] != "begin" or rest[-1] != "end" or rest.count("begin") != 1):
-        findings.add("malformed-command", where, "pblocks must stand between one begin and one end")
-    return stated
-
-
-def _judge(command: Command, known: Mapping[str, Handler], stated: Stated, where: str, findings: Findings) -> None:
+def judge_command(
+    command: Command, known: Mapping[str, Handler], stated: Stated, where: str, findings: Findings
+) -> None:
+    """Let the handler of a command note what it states; report commands without one and those that are refused."""
     place = f"{where} line {command.line}"
-    name = command.name.removeprefix("::")
-    handler = known.get(name)
     try:
+        name = static(command.words[:1])[0].removeprefix("::")
+        handler = known.get(name)
         if handler is not None:
             handler(command, stated)
         elif name in CONTROL_FLOW:

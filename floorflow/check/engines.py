@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 from floorflow.check.shape import Record, is_count
 
+MAX_DIMENSIONS = 64
+"""Most integers in an attribute: sizes of a tensor, or channels of each of many streams."""
+
 
 class AttributeProblem(Exception):  # noqa: N818 - a finding about the plan, caught by the rules
     """An attribute that the kind needs is absent or of the wrong type."""
@@ -62,7 +65,9 @@ class FoldedEngine:
         if is_count(value):
             value = [value]
         if not isinstance(value, list) or not value or not all(is_count(item) for item in value):
-            raise AttributeProblem(f"attribute {attribute} is {value!r}, expected a list of integers")
+            raise AttributeProblem(f"attribute {attribute} is {value!r:.60}, expected a list of integers")
+        if len(value) > MAX_DIMENSIONS:
+            raise AttributeProblem(f"attribute {attribute} has {len(value)} dimensions, no tensor has so many")
         return value
 
     def pair(self, attribute: str, default: list[int] | None = None) -> tuple[int, int]:
@@ -81,6 +86,25 @@ class FoldedEngine:
         """Return an attribute that is a list of strings, empty where absent."""
         value = self.entry["attributes"].get(attribute, [])
         return [str(item) for item in value] if isinstance(value, list) else [str(value)]
+
+    @property
+    def output_type(self) -> str | None:
+        """Data type of the outputs; kinds that only move elements emit what they take. None if not stated."""
+        return self._type("outputDataType", "OutputDataType", "dataType") or (
+            self._type("inputDataType", "InputDataType") if self.kind.startswith(_MOVING) else None
+        )
+
+    def input_type(self, port: int) -> str | None:
+        """Return the data type at an input, None if not stated."""
+        each = self.entry["attributes"].get("inputDataTypes")
+        if isinstance(each, list) and port < len(each):
+            return str(each[port])
+        own = (f"inputDataType{port}", "lhs_dtype" if port == 0 else "rhs_dtype")
+        return self._type(*own, "inputDataType", "InputDataType", "dataType")
+
+    def _type(self, *attributes: str) -> str | None:
+        stated = (self.entry["attributes"].get(attribute) for attribute in attributes)
+        return next((value for value in stated if isinstance(value, str)), None)
 
     def parallelism(self, name: str) -> int:
         """Return the folding's ``pe`` or ``simd``, a positive integer."""
@@ -111,12 +135,18 @@ class FoldedEngine:
         return value if isinstance(value, int | str) else default
 
 
+_MOVING = (
+    *("ConvolutionInputGenerator", "FMPadding", "DuplicateStreams", "StreamingMaxPool", "StreamingSplit"),
+    *("UpsampleNearestNeighbour", "DownSampler"),
+)
+"""Kinds whose outputs have the type of their input."""
+
 FINN_NAMES = {"pe": "PE", "simd": "SIMD", "res_type": "resType"}
 """Folding attributes that plan.json and FINN spell differently."""
 
-_FIXED = re.compile(r"FIXED<(\d+),-?\d+>")
-_INTEGER = re.compile(r"U?INT(\d+)")
-_FLOAT = re.compile(r"FLOAT(\d+)")
+_FIXED = re.compile(r"FIXED<([1-9][0-9]{0,3}),-?[0-9]{1,4}>")
+_INTEGER = re.compile(r"U?INT([1-9][0-9]{0,3})")
+_FLOAT = re.compile(r"FLOAT([1-9][0-9]{0,3})")
 _SHORT = {"BIPOLAR": 1, "BINARY": 1, "TERNARY": 2}
 
 

@@ -30,7 +30,7 @@ def stream_wires(width_bits: int) -> int:
 
 def slr_number(name: str) -> int | None:
     """Read the number in ``SLR2``."""
-    match = re.fullmatch(r"SLR(\d{1,3})", name)
+    match = re.fullmatch(r"SLR(0|[1-9][0-9]{0,2})", name)
     return int(match.group(1)) if match else None
 
 

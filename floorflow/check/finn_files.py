@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from floorflow.check.engines import FINN_NAMES
-from floorflow.check.facts import PhaseFacts, quotient, topological_order
+from floorflow.check.facts import HOST, PhaseFacts, quotient, topological_order
 from floorflow.check.shape import Record, is_count
 from floorflow.check.violations import Findings
 
 FOLDING_FILE = "finn/folding_config.json"
 FLOORPLAN_FILE = "finn/floorplan.json"
 
-INSERTED_LATER = ("IODMA", "StreamingFIFO", "StreamingDataWidthConverter", "TLastMarker")
-"""Nodes that FINN inserts after folding: its files may name them, the plan does not."""
-
 NOT_FOLDING = ("cycles", "resources")
 """Keys of a folding entry that are results, no attributes."""
+
+NUMBERS = ("slr", "partition_id", "device_id")
+"""Keys of an entry of floorplan.json beside ``mem_port``."""
 
 FREE_KEYS = ("inFIFODepths", "outFIFODepths", "preferred_impl_style")
 """Attributes that folding_config.json may set beside the folding."""
@@ -24,10 +24,7 @@ FREE_KEYS = ("inFIFODepths", "outFIFODepths", "preferred_impl_style")
 
 def check_folding_file(content: Record, phase: PhaseFacts, findings: Findings) -> None:
     """Judge that FINN would fold every engine as the plan says."""
-    if not isinstance(content.get("Defaults"), dict):
-        findings.add("finn-entry-malformed", FOLDING_FILE, "there is no object Defaults")
-    elif content["Defaults"]:
-        findings.add("finn-folding-differs", FOLDING_FILE, "Defaults sets attributes that the plan does not have")
+    _check_defaults(content, FOLDING_FILE, findings)
     for name, entry in _entries(content, FOLDING_FILE, phase, findings):
         where = f"{FOLDING_FILE} {name}"
         folding = phase.folded[name].folding
@@ -41,6 +38,14 @@ def check_folding_file(content: Record, phase: PhaseFacts, findings: Findings) -
             if stated is None or stated != entry[key]:
                 message = f"{key} is {entry[key]!r}, the plan says {stated!r}"
                 findings.add("finn-folding-differs", where, message)
+
+
+def _check_defaults(content: Record, where: str, findings: Findings) -> None:
+    """Judge that FINN finds the entry that it asks for, and that it changes nothing."""
+    if not isinstance(content.get("Defaults"), dict):
+        findings.add("finn-entry-malformed", where, "there is no object Defaults")
+    elif content["Defaults"]:
+        findings.add("finn-folding-differs", where, "Defaults sets attributes that the plan does not have")
 
 
 def _equal(stated: object, planned: object) -> bool:
@@ -59,33 +64,34 @@ def _entries(content: Record, where: str, phase: PhaseFacts, findings: Findings)
         else:
             yield name, entry
     for name in sorted({*content} - {*phase.folded, "Defaults"}):
-        if not name.startswith(INSERTED_LATER):
-            findings.add("finn-node-unknown", where, f"{name} is no engine of the plan")
+        findings.add("finn-node-unknown", where, f"{name} is no engine of the plan")
 
 
 def check_floorplan_file(content: Record, phase: PhaseFacts, findings: Findings) -> dict[str, int]:
     """Judge SLRs, devices and partition ids; return the partition id of each engine that has one."""
     ids: dict[str, int] = {}
     places: dict[int, dict[tuple[object, object], str]] = {}
-    ports: dict[int, set[str]] = {}
+    _check_defaults(content, FLOORPLAN_FILE, findings)
+    input_count = sum(channel["source"].startswith(HOST) for channel in phase.channels)
     for name, entry in _entries(content, FLOORPLAN_FILE, phase, findings):
         where = f"{FLOORPLAN_FILE} {name}"
-        numbers = all(is_count(entry.get(key)) for key in ("slr", "partition_id", "device_id"))
-        if not numbers or not isinstance(entry.get("mem_port"), str):
-            message = "expected integers slr, partition_id, device_id and a string mem_port"
+        numbers = all(is_count(entry.get(key)) for key in NUMBERS)
+        if not numbers or entry.get("mem_port") != "" or len(entry) > len(NUMBERS) + 1:
+            message = f"expected integers {', '.join(NUMBERS)}, an empty mem_port and nothing else"
             findings.add("finn-entry-malformed", where, message)
             continue
         ids[name] = entry["partition_id"]
+        if ids[name] < input_count:
+            message = f"partition_id {ids[name]} is one of the {input_count} that FINN gives to the input DMA engines"
+            findings.add("finn-partition-reserved", where, message)
         slot = phase.slot_of_module(phase.module_of.get(name))
         if slot is not None:
             findings.expect("finn-slr-differs", where, "slr", entry["slr"], slot.slr)
             findings.expect("finn-slr-differs", where, "device_id", entry["device_id"], slot.fpga_number)
         places.setdefault(ids[name], {}).setdefault((entry["slr"], entry["device_id"]), name)
-        if entry["mem_port"]:
-            ports.setdefault(ids[name], set()).add(entry["mem_port"])
     for number, found in sorted(places.items()):
-        if len(found) > 1 or len(ports.get(number, ())) > 1:
-            message = f"partition {number} holds {', '.join(found.values())} in several SLRs or at several ports"
+        if len(found) > 1:
+            message = f"partition {number} holds {', '.join(found.values())} in several SLRs"
             findings.add("finn-partition-split", FLOORPLAN_FILE, message)
     _check_ids(ids, phase, findings)
     return ids

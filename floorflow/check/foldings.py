@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 
 from floorflow.check.cycles import max_pool_is_1d
 from floorflow.check.engines import AttributeProblem, FoldedEngine, is_signed
+from floorflow.check.options import stray_attributes
 from floorflow.check.ports import PORTS
+from floorflow.check.shape import is_count
 
 Rule = Callable[[FoldedEngine], Iterator[str]]
 
@@ -28,7 +30,8 @@ def _divides(engine: FoldedEngine, name: str, whole: int, what: str) -> Iterator
 
 
 def _one_of(engine: FoldedEngine, name: str, allowed: tuple[int | str, ...]) -> Iterator[str]:
-    if name in engine.folding and engine.folding[name] not in allowed:
+    value = engine.folding.get(name)
+    if name in engine.folding and (isinstance(value, bool) or value not in allowed):
         yield f"{name} = {engine.folding[name]!r}, expected one of {', '.join(map(str, allowed))}"
 
 
@@ -162,6 +165,9 @@ def _thresholding(engine: FoldedEngine) -> Iterator[str]:
     yield from _one_of(engine, "ram_style", RAM_STYLES)
     yield from _one_of(engine, "runtime_writeable_weights", (0, 1))
     yield from _ultra_ram(engine)
+    for name in ("depth_trigger_bram", "depth_trigger_uram"):
+        if not is_count(engine.folding.get(name, 0)):
+            yield f"{name} = {engine.folding[name]!r}, expected a non-negative integer"
 
 
 def _max_pool(engine: FoldedEngine) -> Iterator[str]:
@@ -244,33 +250,11 @@ LEGALITY: dict[str, Rule] = {
 """Rules of legality of each kind that check knows."""
 
 
-_WITHOUT_PE = ("ConvolutionInputGenerator", "FMPadding", "DownSampler", "Streaming", "Upsample", "Lookup")
-_WITH_SIMD = (
-    *("MVAU", "VVAU", "ConvolutionInputGenerator", "FMPadding", "DownSampler"),
-    *("StreamingConcat", "StreamingSplit", "Upsample"),
-)
-_WITH_PE = ("StreamingMaxPool", "StreamingEltwise")
-
-
-def _stray_attributes(engine: FoldedEngine) -> Iterator[str]:
-    """Yield folding attributes that the kind does not have: FINN would refuse them in its configuration."""
-    folded = engine.kind.startswith(_WITH_PE) or not engine.kind.startswith(_WITHOUT_PE)
-    has = {
-        "pe": folded,
-        "simd": engine.kind.startswith(_WITH_SIMD),
-        "parallel_window": engine.kind.startswith("ConvolutionInputGenerator"),
-        "res_type": engine.kind.startswith(("MVAU", "VVAU")),
-    }
-    for name, present in has.items():
-        if name in engine.folding and not present:
-            yield f"the kind has no {name}"
-
-
 def objections(engine: FoldedEngine) -> list[str]:
     """Return why the engine's folding is illegal; empty if it is legal."""
     try:
-        return [*LEGALITY[engine.kind](engine), *_stray_attributes(engine)]
-    except AttributeProblem as problem:
+        return [*LEGALITY[engine.kind](engine), *stray_attributes(engine)]
+    except (AttributeProblem, ArithmeticError) as problem:
         return [str(problem)]
 
 

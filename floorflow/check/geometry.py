@@ -25,6 +25,7 @@ FREE_SITE_TYPES = ("LAGUNA",)
 DEVICE = {
     "schema": TEXT,
     "part": TEXT,
+    "aliases": Optional([TEXT]),
     "rows_per_clock_region": COUNT,
     "clock_regions": {"rows": COUNT, "columns": [[COUNT]]},
     "slrs": [{"name": TEXT, "clock_region_rows": [COUNT]}],

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from floorflow.check.boards import Board
 from floorflow.check.channels import check_channels, check_costs
-from floorflow.check.constraints import Planned, Stated, compare, read_tcl, read_xdc
+from floorflow.check.constraints import Planned, Stated, compare, read_xdc
 from floorflow.check.engines import FoldedEngine
 from floorflow.check.facts import PhaseFacts, links_of, slots_of
 from floorflow.check.fifos import check_fifos
@@ -18,11 +18,12 @@ from floorflow.check.partition import check_assignment, check_crossings
 from floorflow.check.pblocks import check_floorplan
 from floorflow.check.platforms import check_files, check_platform, load_boards
 from floorflow.check.proofs import check_phase_stats, check_search
-from floorflow.check.reader import Folder, open_folder
+from floorflow.check.reader import Folder, check_library, open_folder
+from floorflow.check.script import read_tcl
 from floorflow.check.shape import PLAN, Record, departures
 from floorflow.check.sums import check_implementations, check_membership, check_slots, check_sums
 from floorflow.check.tcl import TclProblem
-from floorflow.check.throughput import check_engines, check_throughput
+from floorflow.check.throughput import check_engines, check_throughput, check_types
 from floorflow.check.violations import Findings, Violation
 
 SCHEMA = "floorflow-plan/1"
@@ -49,13 +50,18 @@ def check(out: Path) -> list[Violation]:
         return findings.found
     boards = load_boards(folder, plan, findings)
     check_files(folder, plan, findings)
+    check_library(folder, findings)
     check_platform(plan, boards, findings)
     check_engines(plan, findings)
     check_search(plan, findings)
     phases = _phases(plan)
-    for phase in phases:
-        _check_phase(plan, phase, boards, findings)
-    _check_emitted(folder, phases[0], boards, findings)
+    try:
+        for phase in phases:
+            _check_phase(plan, phase, boards, findings)
+        _check_emitted(folder, phases[0], boards, findings)
+    except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError, MemoryError) as error:
+        # A value that no rule foresaw is the plan's fault, never a reason to give no verdict.
+        findings.add("plan-malformed", "phases", f"cannot be judged: {type(error).__name__}: {error!s:.200}")
     return findings.found
 
 
@@ -109,6 +115,7 @@ def _check_phase(plan: Record, phase: PhaseFacts, boards: dict[str, Board], find
             if engine["name"] not in phase.folded:
                 findings.add("engine-missing", phase.where, f"{engine['name']} has no folding")
     check_throughput(phase, findings)
+    check_types(phase, findings)
     check_channels(phase, findings)
     check_fifos(phase, findings)
     if options["costs"] != "finn":
@@ -121,7 +128,7 @@ def _check_phase(plan: Record, phase: PhaseFacts, boards: dict[str, Board], find
     check_crossings(phase, findings)
     check_loads(phase, plan["platform"]["slls"], findings)
     check_floorplan(phase, boards, options["fill"], findings)
-    check_phase_stats(phase.raw, phase.where, findings)
+    check_phase_stats(phase.raw, phase.fpgas.values(), phase.where, findings)
 
 
 def _check_emitted(folder: Folder, phase: PhaseFacts, boards: dict[str, Board], findings: Findings) -> None:
@@ -176,7 +183,7 @@ def _planned(phase: PhaseFacts, fpga: str, board: Board | None, ids: dict[str, i
 def _names_in_kernels(phase: PhaseFacts, board: Board, ids: dict[str, int]) -> dict[str, str]:
     """Return the names that FINN gives to engines inside their partitions: each op type is counted anew in each.
 
-    Where the board's cells have no partition in their names, FINN's stitched design is one, with the engines' own names.
+    Where the board's cells have no partition in their names, FINN's stitched design is one with the engines' own names.
     """
     if "{partition}" not in board.raw["cell_pattern"]:
         return {}

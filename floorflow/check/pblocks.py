@@ -104,8 +104,11 @@ def _check_each(
     phase: PhaseFacts, board: Board, placed: list[Placed], fill: dict[str, float], findings: Findings
 ) -> None:
     totals = module_totals(phase)
+    parents = {board.parent_pblock(slr) for slr in range(len(board.device.raw["slrs"]))}
     for block in placed:
         _check_sites(block, findings)
+        if f"pblock_{block.name}" in parents:
+            findings.add("pblock-parent", block.where, "its name in Vivado is that of a pblock of the shell")
         kept = [area for area in board.keep_outs if area.overlaps(block.area)]
         touched = shared(block.named, board.keep_out_sites)
         if kept or touched:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from floorflow.check.boards import BOARD, BOARD_SCHEMA, PER, Board, BoardProblem
 from floorflow.check.facts import slr_number
 from floorflow.check.geometry import DEVICE, DEVICE_SCHEMA, Device
 from floorflow.check.links import check_chain
-from floorflow.check.reader import Folder
+from floorflow.check.reader import Folder, shipped_file
 from floorflow.check.shape import RESOURCE_NAMES, Record, departures
 from floorflow.check.sums import amounts
 from floorflow.check.violations import Findings
+
+MAX_REGION_ROWS = 1000
+"""CLB rows of a clock region; real ones have 48 to 96."""
 
 
 def load_boards(folder: Folder, plan: Record, findings: Findings) -> dict[str, Board]:
@@ -29,13 +32,23 @@ def load_boards(folder: Folder, plan: Record, findings: Findings) -> dict[str, B
         where = f"platform/boards/{fpga['board']}.yaml"
         try:
             found[fpga["name"]] = _complete(Board(board, device, number, len(fpgas)))
-        except (BoardProblem, LookupError, TypeError, ValueError, ArithmeticError, StopIteration) as problem:
+        except (
+            BoardProblem,
+            LookupError,
+            TypeError,
+            ValueError,
+            ArithmeticError,
+            StopIteration,
+            MemoryError,
+        ) as problem:
             findings.add("platform-malformed", where, f"{type(problem).__name__}: {problem}")
     return found
 
 
 def _complete(board: Board) -> Board:
     """Derive everything that a rule may ask for, so that a malformed file shows here and nowhere else."""
+    if board.device.region_rows > MAX_REGION_ROWS:
+        raise BoardProblem(f"a clock region of {board.device.region_rows} rows, no die has over {MAX_REGION_ROWS}")
     if "{engine}" not in board.raw["cell_pattern"]:
         raise BoardProblem("cell_pattern has no {engine}")
     for item in board.raw.get("infrastructure", []):
@@ -71,15 +84,6 @@ def _well_formed(folder: Folder, name: str, template: Record, schema: str, findi
     return None if problems else content
 
 
-def shipped_folder() -> Path | None:
-    """Return the folder of the platform files that ship with floorflow: in the wheel or beside the source tree."""
-    package = Path(__file__).resolve().parent.parent
-    for candidate in (package / "_assets" / "platforms", package.parent / "platforms"):
-        if (candidate / "boards").is_dir():
-            return candidate
-    return None
-
-
 def check_files(folder: Folder, plan: Record, findings: Findings) -> None:
     """Judge that the platform's files are listed and that those with a shipped name are the shipped ones."""
     listed = plan["platform"]["files"]
@@ -87,14 +91,14 @@ def check_files(folder: Folder, plan: Record, findings: Findings) -> None:
         for needed in (f"boards/{fpga['board']}.yaml", f"devices/{fpga['device']}.yaml"):
             if needed not in listed:
                 findings.add("platform-mismatch", "platform.files", f"{needed} is not listed")
-    shipped = shipped_folder()
+    shipped = shipped_file("platforms", "boards")
     for name in sorted(set(listed)):
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts:
             findings.add("platform-mismatch", "platform.files", f"{name} leaves the folder")
             continue
         content = folder.data(f"platform/{name}", findings)
-        original = shipped / name if shipped else None
+        original = shipped.parent / name if shipped else None
         if content is not None and original and original.is_file() and original.read_bytes() != content:
             findings.add("shipped-file-differs", f"platform/{name}", "floorflow ships another file of this name")
 
@@ -134,6 +138,11 @@ def _check_fpga(fpga: Record, board: Board, where: str, findings: Findings) -> N
     }
     for key, value in derived.items():
         findings.expect("platform-mismatch", where, key, fpga[key], value)
+    die = board.device.raw
+    known = [die["part"], *(alias.split()[0] for alias in die.get("aliases", []) if alias.split())]
+    if not board.raw["part"].startswith(tuple(known)):
+        message = f"part {board.raw['part']} begins with none of the die's names {', '.join(known)}"
+        findings.add("platform-mismatch", where, message)
     slrs = [slr["name"] for slr in board.device.raw["slrs"]]
     stated = sorted((slot["name"], slot["slr"]) for slot in fpga["slots"])
     expected = sorted((f"{fpga['name']}.{slr}", slr) for slr in slrs)

@@ -7,7 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from floorflow.check.cycles import hls_window_is_parallel, max_pool_is_1d, max_pool_outputs
-from floorflow.check.engines import FoldedEngine, bits_of
+from floorflow.check.engines import AttributeProblem, FoldedEngine, bits_of
+
+MAX_COPIES = 1024
+"""Most outputs of a fork that are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +171,10 @@ def _binary(types: tuple[str, ...]) -> Rule:
 
 def _duplicate(engine: FoldedEngine) -> Ports:
     """Return the same stream at the input and at every output."""
-    single = _map(engine)
-    return Ports(single.inputs, single.inputs * engine.number("NumOutputStreams", 2))
+    single, copies = _map(engine), engine.number("NumOutputStreams", 2)
+    if not 0 <= copies <= MAX_COPIES:
+        raise AttributeProblem(f"attribute NumOutputStreams is {copies}, expected at most {MAX_COPIES}")
+    return Ports(single.inputs, single.inputs * copies)
 
 
 def _global_pool(engine: FoldedEngine) -> Ports:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
 from floorflow.check.shape import Record
 from floorflow.check.violations import Findings, same
 
@@ -13,12 +16,36 @@ RATE_TOLERANCE = 1e-6
 """Share by which a rate may stay below the one asked for."""
 
 
-def check_phase_stats(phase: Record, where: str, findings: Findings) -> None:
-    """Judge every stats object of a phase."""
-    check_stats(phase["folding"]["stats"], f"{where}.folding.stats", findings)
-    check_stats(phase["partition"]["stats"], f"{where}.partition.stats", findings)
+SCARCE = ("LUT", "BRAM18", "URAM", "DSP")
+"""Resources that scarcity counts."""
+
+
+def check_phase_stats(phase: Record, fpgas: Iterable[Record], where: str, findings: Findings) -> None:
+    """Judge every stats object of a phase, and that its objective is what the plan's own numbers give."""
+    judged = [
+        ("folding", phase["folding"]["stats"], scarcity(phase["folding"]["engines"].values(), fpgas)),
+        ("partition", phase["partition"]["stats"], phase["partition"]["cost"]),
+    ]
     for fpga, floorplan in phase["floorplan"].items():
-        check_stats(floorplan["stats"], f"{where}.floorplan.{fpga}.stats", findings)
+        judged.append((f"floorplan.{fpga}", floorplan["stats"], floorplan["hpwl"]))
+    for place, stats, value in judged:
+        check_stats(stats, f"{where}.{place}.stats", findings)
+        objective = stats["objective"]
+        # Of an answer that is not proven, a solver may know less than the plan shows; it must never claim more.
+        if objective is not None and (stats["status"] == "optimal" or objective < value):
+            findings.expect("wrong-objective", f"{where}.{place}.stats", "objective", objective, value)
+
+
+def scarcity(engines: Iterable[Record], fpgas: Iterable[Record]) -> float:
+    """Return what engines use of the silicon of all slots, summed over the scarce resources that the part has."""
+    used: Counter[str] = Counter()
+    silicon: Counter[str] = Counter()
+    for engine in engines:
+        used.update({name: engine["resources"][name] for name in SCARCE})
+    for fpga in fpgas:
+        for slot in fpga["slots"]:
+            silicon.update({name: slot["capacity"][name] for name in SCARCE})
+    return sum(used[name] / silicon[name] for name in SCARCE if silicon[name])
 
 
 def check_search(plan: Record, findings: Findings) -> None:

@@ -24,7 +24,10 @@ class SiteRange:
         return ((1 << (self.top - self.bottom + 1)) - 1) << self.bottom
 
 
-_RANGE = re.compile(r"([A-Z0-9]+)_X(\d{1,5})Y(\d{1,5}):([A-Z0-9]+)_X(\d{1,5})Y(\d{1,5})")
+_NUMBER = "(0|[1-9][0-9]{0,4})"
+_SITE = f"([A-Z0-9]+)_X{_NUMBER}Y{_NUMBER}"
+_RANGE = re.compile(f"{_SITE}:{_SITE}")
+"""Vivado's own spelling: ASCII digits without leading zeros."""
 
 
 def parse_range(text: str) -> SiteRange | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+import stat
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,16 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 MAX_BYTES = 64 * 1024 * 1024
 """No file of a plan is larger; a larger one is not read."""
+
+
+NUMBER_LIMIT = 2**63
+"""Integers below it, whatever their sign, are those that every reader of a plan can store."""
+
+LIBRARY = "vivado/floorflow.tcl"
+
+_BROKEN_TEXT = re.compile("[\0\ud800-\udfff]")
+_YAML_ERRORS = (yaml.YAMLError, RecursionError, ValueError, LookupError, AttributeError, TypeError, ArithmeticError)
+"""What PyYAML raises: besides its own errors those of Python's types, for tags that do not fit their values."""
 
 
 class RepeatedKeyError(ValueError):
@@ -51,12 +63,16 @@ class Folder:
     def _read(self, name: str, findings: Findings) -> bytes | None:
         path = self.root / name
         try:
-            if path.stat().st_size > MAX_BYTES:
+            status = path.stat()
+            if not stat.S_ISREG(status.st_mode):
+                findings.add("file-missing", name, "is no plain file")
+                return None
+            if status.st_size > MAX_BYTES:
                 findings.add("file-corrupt", name, f"is larger than {MAX_BYTES} bytes")
                 return None
             return path.read_bytes()
-        except OSError as error:
-            findings.add("file-missing", name, error.strerror or str(error))
+        except (OSError, ValueError) as error:  # ValueError: a name with NUL or half a surrogate pair
+            findings.add("file-missing", name, getattr(error, "strerror", None) or str(error))
             return None
 
     def matching(self, patterns: Iterable[str]) -> list[str]:
@@ -94,16 +110,55 @@ class Folder:
             return None
         try:
             content = yaml.load(text, Loader=_LOADER)  # noqa: S506 - both loaders are safe ones
-        except (yaml.YAMLError, RecursionError, ValueError) as error:
+        except _YAML_ERRORS as error:
             findings.add("file-corrupt", name, f"is not YAML: {' '.join(str(error).split())}")
             return None
         return self._object(name, content, findings)
 
     def _object(self, name: str, content: object, findings: Findings) -> Record | None:
-        if isinstance(content, dict):
+        fault = next(_faults(content), None) if isinstance(content, dict) else "no object"
+        if fault is None and isinstance(content, dict):
             return content
-        findings.add("file-corrupt", name, "holds no object")
+        findings.add("file-corrupt", name, f"holds {fault}")
         return None
+
+
+def _faults(content: object) -> Iterator[str]:
+    """Yield what no file of a plan holds: numbers that tools cannot store, broken texts, values outside JSON."""
+    waiting, seen = [content], set[int]()
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            if _BROKEN_TEXT.search(value):
+                yield f"a text with NUL or half a surrogate pair: {value!r:.60}"
+        elif isinstance(value, int):
+            if abs(value) >= NUMBER_LIMIT:
+                yield "an integer of 2^63 or more"
+        elif isinstance(value, dict | list):
+            if id(value) in seen:
+                continue  # a YAML alias
+            seen.add(id(value))
+            waiting += [*value, *value.values()] if isinstance(value, dict) else value
+        elif value is not None and not isinstance(value, float):
+            yield f"a {type(value).__name__}, expected values as in JSON"
+
+
+def shipped_file(kind: str, name: str) -> Path | None:
+    """Return a file or folder that ships with floorflow, in the wheel or beside the source tree."""
+    package = Path(__file__).resolve().parent.parent
+    candidates = (package / "_assets" / kind / name, package.parent / kind / name)
+    return next((path for path in candidates if path.exists()), None)
+
+
+def check_library(folder: Folder, findings: Findings) -> None:
+    """Judge that the Tcl library, which the scripts source, is the shipped one."""
+    shipped = shipped_file("tcl", "floorflow.tcl")
+    if (
+        folder.text(LIBRARY, findings) is not None
+        and shipped
+        and folder.data(LIBRARY, findings) != shipped.read_bytes()
+    ):
+        findings.add("shipped-file-differs", LIBRARY, "floorflow ships another file of this name")
 
 
 def open_folder(out: Path) -> Folder:

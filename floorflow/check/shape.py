@@ -35,9 +35,10 @@ class Nullable:
 
 @dataclass(frozen=True, slots=True)
 class MapOf:
-    """An object whose keys are names and whose values all match the inner template."""
+    """An object whose values all match the inner template; ``named`` if its keys must be plain names."""
 
     inner: Any
+    named: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,8 @@ class Optional:
 
 
 def is_count(value: object) -> bool:
-    """Whether the value is a non-negative integer (booleans are not)."""
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    """Whether the value is a non-negative integer below 2^63 (booleans are not)."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
 
 
 def is_number(value: object) -> bool:
@@ -57,14 +58,21 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
+def is_name(text: str) -> bool:
+    """Whether a text can name an engine, a module or a pblock in Vivado without quoting."""
+    return _NAME.fullmatch(text) is not None
+
+
+_NAME = re.compile(r"[A-Za-z0-9_]+")
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*")
 
-COUNT = Scalar("a non-negative integer", is_count)
+COUNT = Scalar("a non-negative integer below 2^63", is_count)
 INTEGER = Scalar("an integer", lambda value: isinstance(value, int) and not isinstance(value, bool))
 NUMBER = Scalar("a finite number", is_number)
 TEXT = Scalar("a string", lambda value: isinstance(value, str))
 FLAG = Scalar("true or false", lambda value: isinstance(value, bool))
 FOLDER = Scalar("a plain file name", lambda value: isinstance(value, str) and _FOLDER_NAME.fullmatch(value) is not None)
+NAME = Scalar("a name of letters, digits and _", lambda value: isinstance(value, str) and is_name(value))
 ANYTHING = Scalar("anything", lambda _: True)
 AMOUNTS = dict.fromkeys(RESOURCE_NAMES, COUNT)
 FRACTIONS = dict.fromkeys(RESOURCE_NAMES, NUMBER)
@@ -76,7 +84,7 @@ STATS = {
     "gap": Nullable(NUMBER),
 }
 ENGINE = {
-    "name": TEXT,
+    "name": NAME,
     "kind": TEXT,
     "operation": TEXT,
     "attributes": MapOf(ANYTHING),
@@ -132,14 +140,16 @@ PARTITION = {
     "stats": STATS,
 }
 PHASE = {
-    "folding": {"engines": MapOf({"cycles": COUNT, "resources": AMOUNTS}), "cycles": COUNT, "stats": STATS},
+    "folding": {"engines": MapOf({"cycles": COUNT, "resources": AMOUNTS}, named=True), "cycles": COUNT, "stats": STATS},
     "channels": [CHANNEL],
     "modules": [
-        {"name": TEXT, "engines": [TEXT], "implementation": TEXT, "reused": FLAG, "resources": AMOUNTS},
+        {"name": NAME, "engines": [NAME], "implementation": TEXT, "reused": FLAG, "resources": AMOUNTS},
     ],
     "implementations": [{"name": TEXT, "window": MapOf(ANYTHING), "ports": [ANYTHING]}],
     "partition": PARTITION,
-    "floorplan": MapOf({"pblocks": MapOf(PBLOCK), "hpwl": NUMBER, "congestion": MapOf(NUMBER), "stats": STATS}),
+    "floorplan": MapOf(
+        {"pblocks": MapOf(PBLOCK, named=True), "hpwl": NUMBER, "congestion": MapOf(NUMBER), "stats": STATS}
+    ),
     "estimates": {
         "clock_mhz": NUMBER,
         "cycles": COUNT,
@@ -217,6 +227,8 @@ def departures(value: Any, template: Any, where: str) -> Iterator[tuple[str, str
         yield where, f"expected an object, found {value!r:.60}"
     elif isinstance(template, MapOf):
         for key in value:
+            if template.named and not is_name(str(key)):
+                yield where, f"expected keys of letters, digits and _, found {key!r:.60}"
             yield from departures(value[key], template.inner, f"{where}.{key}")
     else:
         yield from _record_departures(value, template, where)

@@ -52,6 +52,9 @@ def check_membership(phase: PhaseFacts, findings: Findings) -> None:
             findings.add("engine-missing", where, f"{name} is in no module")
         elif holders[name] > 1:
             findings.add("engine-repeated", where, f"{name} is in modules {holders[name]} times")
+    for module in modules:
+        if not module["engines"]:
+            findings.add("module-empty", where, f"module {module['name']} has no engines")
     for name, count in Counter(module["name"] for module in modules).items():
         if count > 1:
             findings.add("module-repeated", where, f"{count} modules are called {name}")

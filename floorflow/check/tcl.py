@@ -6,7 +6,21 @@ the rules can refuse it. XDC files are Tcl in this respect.
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
+
+MAX_DEPTH = 20
+"""How deep brackets may nest; the emitted files need three."""
+
+_NOT_PLAIN = ("Cc", "Zl", "Zp")
+"""Unicode categories of control characters and line separators."""
+
+_LIST_BLANKS = " \t\n"
+_BLANKS = re.compile(r"[ \t\n]*")
+_ESCAPE = re.compile(r"\\(?:(\n)[ \t]*|[^\n])")
+"""A backslash with what it escapes; one before the end of a line continues it."""
 
 
 class TclProblem(Exception):  # noqa: N818 - a finding about the file, caught by the rules
@@ -41,23 +55,68 @@ def parse_commands(text: str) -> list[Command]:
     Raises
     ------
     TclProblem
-        If a brace, quote or bracket is not closed or something follows a closing one.
+        If a brace, quote or bracket is not closed, something follows a closing one, brackets nest deeper than
+        `MAX_DEPTH` or hold two commands, or there is a control character.
 
     """
-    reader = _Reader(text.replace("\r\n", "\n"))
+    reader = _Reader(_plain(text.replace("\r\n", "\n")))
     commands: list[Command] = []
     while reader.skip_to_command():
         commands.append(reader.command(nested=False))
     return commands
 
 
+def _plain(text: str) -> str:
+    """Return the text unless it holds a character that Tcl may take for the end of a line, a word or the file."""
+    for number, line in enumerate(text.split("\n"), 1):
+        for char in line:
+            if char != "\t" and unicodedata.category(char) in _NOT_PLAIN:
+                raise TclProblem(f"line {number}: control character U+{ord(char):04X}")
+    return text
+
+
 def list_items(text: str) -> list[str]:
-    """Split a Tcl list into its items; raises TclProblem as `parse_commands` does."""
-    reader = _Reader(text)
-    items: list[str] = []
-    while reader.skip_blanks("\n;"):
-        items.append(reader.word("").text)
-    return items
+    """Split a Tcl list into its items, in which semicolons, brackets and dollars stand for themselves.
+
+    Raises
+    ------
+    TclProblem
+        If a brace or quote is not closed, something follows a closing one, or there is a backslash.
+
+    """
+    return list(_items(text))
+
+
+def _items(text: str) -> Iterator[str]:
+    if "\\" in text:
+        raise TclProblem("a list holds a backslash")
+    at = 0
+    while match := _BLANKS.match(text, at):
+        at = match.end()
+        if at == len(text):
+            return
+        end = _item_end(text, at)
+        if text[end : end + 1].strip(_LIST_BLANKS):
+            raise TclProblem(f"text follows a closing {text[at]} in a list")
+        yield text[at + 1 : end - 1] if text[at] in '{"' else text[at:end]
+        at = end
+
+
+def _item_end(text: str, begin: int) -> int:
+    """Return the place behind an item of a list."""
+    if text[begin] == '"':
+        end = text.find('"', begin + 1)
+        if end < 0:
+            raise TclProblem("a quote is not closed in a list")
+        return end + 1
+    if text[begin] != "{":
+        return next((at for at in range(begin, len(text)) if text[at] in _LIST_BLANKS), len(text))
+    depth = 0
+    for at in range(begin, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[at], 0)
+        if depth == 0:
+            return at + 1
+    raise TclProblem("a brace is not closed in a list")
 
 
 class _Reader:
@@ -66,6 +125,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
+        self.depth = 0
 
     @property
     def line(self) -> int:
@@ -100,14 +160,14 @@ class _Reader:
     def command(self, *, nested: bool) -> Command:
         """Read words up to the end of the command, and the closing bracket of a nested one."""
         line, words = self.line, []
-        ends = "]" if nested else "\n;"
-        while self.skip_blanks("\n" if nested else ""):
+        ends = "]\n;" if nested else "\n;"
+        while self.skip_blanks():
             if self.peek() in ends:
                 break
             words.append(self.word(ends))
         if nested:
             if self.peek() != "]":
-                raise TclProblem(f"line {line}: a bracket is not closed")
+                raise TclProblem(f"line {line}: a bracket is not closed behind its one command")
             self.at += 1
         if not words:
             raise TclProblem(f"line {line}: an empty command")
@@ -120,14 +180,21 @@ class _Reader:
         elif start == '"':
             word = self.quoted()
         elif start == "[":
-            self.at += 1
-            begin, inner = self.at, self.command(nested=True)
-            word = Word(self.text[begin : self.at - 1], inner)
+            word = self.bracketed()
         else:
             return self.bare(ends)
         if self.at < len(self.text) and self.peek() not in " \t\n;" + ends and self.peek(2) != "\\\n":
             raise TclProblem(f"line {self.line}: text follows a closing {start}")
         return word
+
+    def bracketed(self) -> Word:
+        if self.depth == MAX_DEPTH:
+            raise TclProblem(f"line {self.line}: brackets nest deeper than {MAX_DEPTH}")
+        self.depth += 1
+        self.at += 1
+        begin, inner = self.at, self.command(nested=True)
+        self.depth -= 1
+        return Word(self.text[begin : self.at - 1], inner)
 
     def braced(self) -> str:
         line, begin, depth = self.line, self.at, 0
@@ -136,7 +203,8 @@ class _Reader:
             self.at += 2 if char == "\\" else 1
             depth += {"{": 1, "}": -1}.get(char, 0)
             if depth == 0:
-                return self.text[begin + 1 : self.at - 1].replace("\\\n", " ")
+                inside = self.text[begin + 1 : self.at - 1]
+                return _ESCAPE.sub(lambda match: " " if match.group(1) else match.group(), inside)
         raise TclProblem(f"line {line}: a brace is not closed")
 
     def quoted(self) -> Word:

@@ -8,6 +8,7 @@ from floorflow.check.cycles import CYCLES
 from floorflow.check.engines import AttributeProblem, FoldedEngine, bits_of
 from floorflow.check.facts import PhaseFacts, topological_order
 from floorflow.check.foldings import objections, window_objections
+from floorflow.check.reader import NUMBER_LIMIT
 from floorflow.check.shape import Record
 from floorflow.check.violations import Findings
 from floorflow.check.ways import links_on
@@ -58,12 +59,25 @@ def _check_types_of_ports(engine: Record, where: str, findings: Findings) -> Non
         findings.add("type-width-mismatch", where, widths)
 
 
+def check_types(phase: PhaseFacts, findings: Findings) -> None:
+    """Judge that the ends of every channel agree on its data type, where both engines state one."""
+    for channel in phase.channels:
+        source, target = (phase.folded.get(channel[end]) for end in ("source", "target"))
+        if source is None or target is None:
+            continue
+        stated = source.output_type, target.input_type(channel["target_port"])
+        if None not in stated and stated[0] != stated[1]:
+            where = f"{phase.where} channel {channel['name']}"
+            findings.add("type-mismatch", where, f"{source.name} emits {stated[0]}, {target.name} takes {stated[1]}")
+
+
 def check_throughput(phase: PhaseFacts, findings: Findings) -> None:
     """Judge foldings, cycles, the interval and the estimates of a phase."""
     cycles = {name: _check_engine(engine, phase, findings) for name, engine in phase.folded.items()}
     for channel in phase.channels:
         _check_window(phase, channel, findings)
     if not cycles:
+        findings.add("engine-missing", phase.where, "there is no engine with a folding")
         return
     interval = max(cycles.values())
     where = f"{phase.where}.folding.cycles"
@@ -82,9 +96,12 @@ def _check_engine(engine: FoldedEngine, phase: PhaseFacts, findings: Findings) -
         findings.add("illegal-folding", where, problem)
     try:
         derived = CYCLES[engine.kind](engine)
-    except (AttributeProblem, ZeroDivisionError) as problem:
+    except (AttributeProblem, ArithmeticError) as problem:
         if not problems:
             findings.add("engine-malformed", where, str(problem))
+        return stated
+    if derived >= NUMBER_LIMIT:
+        findings.add("engine-malformed", where, "attributes and folding give 2^63 cycles or more")
         return stated
     findings.expect("wrong-cycles", where, "cycles", stated, derived)
     return derived

@@ -24,7 +24,7 @@ VIOLATIONS: dict[str, str] = {
     "file-corrupt": "a file cannot be read as UTF-8 JSON, YAML or Tcl",
     "plan-malformed": "plan.json lacks a field or holds a value of the wrong type",
     "platform-malformed": "a board or device file lacks a field or holds a value of the wrong type",
-    "shipped-file-differs": "a platform file bears a shipped name and is not the shipped file",
+    "shipped-file-differs": "a platform file or Tcl library bears a shipped name and is not the shipped file",
     # platform
     "platform-mismatch": "plan.json's part, device, slots or clock limits are not those of the platform's files",
     "capacity-mismatch": "a slot's capacity is not what counting its silicon gives",
@@ -40,6 +40,7 @@ VIOLATIONS: dict[str, str] = {
     "unknown-kind": "an engine's kind is not one of FINN's that check knows",
     "engine-malformed": "an engine lacks an attribute that its kind needs",
     "type-width-mismatch": "an engine's bit width is not that of its data type",
+    "type-mismatch": "producer and consumer of a channel state different data types",
     "illegal-folding": "a folding is not legal for the engine's kind and attributes",
     "wrong-cycles": "an engine's cycles are not what its kind, attributes and folding give",
     "wrong-interval": "a phase's cycles are not the largest of its engines'",
@@ -65,6 +66,7 @@ VIOLATIONS: dict[str, str] = {
     "link-unknown": "a channel runs between FPGAs that no chain of links joins",
     # sums
     "module-repeated": "two modules have one name",
+    "module-empty": "a module has no engines",
     "module-unknown": "a name is used for a module that the plan does not have",
     "wrong-sum": "a total is not the sum of its parts",
     "implementation-unknown": "a module's implementation is not listed, or one is listed twice",
@@ -106,6 +108,7 @@ VIOLATIONS: dict[str, str] = {
     "rate-missed": "the interval is too long for the rate asked for",
     "search-unexplained": "the plan does not say what ended the search",
     "wrong-gap": "a gap is not (objective - bound) / objective",
+    "wrong-objective": "a solver's objective is not what the plan's cost, wire length or resources give",
     "wrong-status": "a solver's status contradicts its objective, bound or gap",
     "bound-above-objective": "a proven lower bound is above the objective",
     # emitted constraints
@@ -113,7 +116,7 @@ VIOLATIONS: dict[str, str] = {
     "unknown-command": "a constraint file holds a command that it must not hold",
     "malformed-command": "a command of a constraint file has the wrong arguments",
     "control-flow": "a constraint file holds variables, conditions or loops",
-    "library-missing": "pblocks.tcl calls the Tcl library without sourcing it",
+    "library-missing": "pblocks.tcl does not begin with the one line that sources the Tcl library",
     "pblock-uncreated": "a constraint file does not create a pblock of the plan",
     "pblock-unplanned": "a constraint file creates or uses a pblock that the plan does not have",
     "pblock-ranges-differ": "a constraint file gives a pblock other ranges than the plan",
@@ -130,7 +133,8 @@ VIOLATIONS: dict[str, str] = {
     "finn-folding-differs": "folding_config.json differs from the plan's folding",
     "finn-slr-differs": "floorplan.json puts an engine in another SLR or device than the plan",
     "finn-entry-malformed": "an entry of FINN's file lacks a key or holds a value of the wrong type",
-    "finn-partition-split": "one partition id stands for two SLRs, devices or memory ports",
+    "finn-partition-split": "one partition id stands for two SLRs or devices",
+    "finn-partition-reserved": "an engine has a partition id that FINN gives to an input DMA engine",
     "finn-partition-cycle": "FINN's partition ids depend on each other in a cycle",
     "finn-partition-open": "an engine with run-time weights does not end its partition id",
 }
@@ -146,7 +150,7 @@ class Findings:
     def add(self, name: str, where: str, message: str) -> None:
         """Record one violation; a name outside `VIOLATIONS` is a mistake in check itself (KeyError)."""
         VIOLATIONS[name]
-        self.found.append(Violation(name, where, message))
+        self.found.append(Violation(name, _printable(where), _printable(message)))
 
     def expect(self, name: str, where: str, what: str, stated: object, derived: object) -> None:
         """Record ``name`` unless the stated value equals the derived one; numbers to 6 digits."""
@@ -154,10 +158,18 @@ class Findings:
             self.add(name, where, f"{what} is {stated}, derived {derived}")
 
 
+def _printable(text: str) -> str:
+    """Spell what cannot be written as UTF-8, such as a file name in another encoding."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def same(stated: object, derived: object) -> bool:
     """Whether two values agree; floats to six digits, since files hold rounded shares."""
     if isinstance(stated, float | int) and isinstance(derived, float | int):
         if isinstance(stated, int) and isinstance(derived, int):
             return stated == derived
-        return abs(stated - derived) <= 1.5e-6 * max(1.0, abs(stated), abs(derived))
+        try:
+            return abs(stated - derived) <= 1.5e-6 * max(1.0, abs(stated), abs(derived))
+        except OverflowError:  # an integer that no float holds
+            return False
     return stated == derived

@@ -61,7 +61,7 @@ def _binding(problem: PartitionProblem, limited: Sequence[int], seed: int, limit
 def _describe(problem: PartitionProblem, edge: Edge, needed: int) -> str:
     if edge.gbps is not None:
         gbps = max(needed * problem.frames_per_s / 1e9, edge.gbps)
-        return f"{_title(edge)}: at least {gbps:.4g} Gb/s needed in one direction, {edge.gbps:.4g} Gb/s allowed"
+        return f"{_title(edge)}: at least {gbps:.6g} Gb/s needed in one direction, {edge.gbps:.6g} Gb/s allowed"
     needed = max(needed, (edge.wires or 0) + 1)  # all that is known if the least load was not found within the limit
     return f"{_title(edge)}: at least {needed:,} wires needed, {edge.wires:,} allowed"
 

@@ -6,16 +6,19 @@ from tests.check import (
     mutants_chains,
     mutants_engines,
     mutants_files,
+    mutants_finn,
     mutants_floorplan,
     mutants_joins,
+    mutants_script,
     mutants_slots,
+    mutants_statements,
     mutants_structure,
 )
 from tests.check.planting import REGISTERED, Files, Mutant, NotApplicable, Plan
 
 TABLES = (
     *(mutants_structure, mutants_engines, mutants_joins, mutants_slots, mutants_chains),
-    *(mutants_floorplan, mutants_files),
+    *(mutants_floorplan, mutants_files, mutants_finn, mutants_script, mutants_statements),
 )
 MUTANTS: tuple[Mutant, ...] = tuple(REGISTERED)
 

@@ -52,8 +52,12 @@ def site_off_the_device(plan: Plan, files: Files) -> None:
 
 @mutant("site-type-unconstrained")
 def site_type_left_out(plan: Plan, files: Files) -> None:
-    name, entry = first(pblocks(plan).items())
-    name_ranges(plan, files, name, [text for text in entry["ranges"] if not text.startswith("RAMB18")])
+    name, ranges = first(
+        (name, entry["ranges"])
+        for name, entry in pblocks(plan).items()
+        if any(text.startswith("RAMB18") for text in entry["ranges"])
+    )
+    name_ranges(plan, files, name, [text for text in ranges if not text.startswith("RAMB18")])
 
 
 @mutant("range-mismatch")

@@ -42,7 +42,10 @@ def test_lines_are_counted() -> None:
     assert [command.line for command in parse_commands("a\n\nb \\\n c\nd")] == [1, 3, 5]
 
 
-@pytest.mark.parametrize("text", ["a {b", 'a "b', "a [b", "a {b}c", "a []"])
+@pytest.mark.parametrize(
+    "text",
+    ["a {b", 'a "b', "a [b", "a {b}c", "a []", "a [b\nc]", "a [b;c]", "a [b;]", "a\rb", "a\x1a", "# a\x0b", "[" * 5000],
+)
 def test_what_is_not_closed_is_refused(text: str) -> None:
     with pytest.raises(TclProblem, match="line 1"):
         parse_commands(text)
@@ -50,3 +53,10 @@ def test_what_is_not_closed_is_refused(text: str) -> None:
 
 def test_lists_are_split_as_tcl_splits_them() -> None:
     assert list_items(" a {b c}\n\td ") == ["a", "b c", "d"]
+    assert list_items('a;b ; [c] "d e" f{g') == ["a;b", ";", "[c]", "d e", "f{g"]
+
+
+@pytest.mark.parametrize("text", ["{a", '"a', "{a}b", '"a"b', "a\\ b"])
+def test_lists_that_tcl_refuses_or_rewrites_are_refused(text: str) -> None:
+    with pytest.raises(TclProblem, match=r"in a list|a list holds"):
+        list_items(text)

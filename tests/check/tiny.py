@@ -12,7 +12,7 @@ import yaml
 from floorflow.check.boards import Board
 from tests.check.dies import REPOSITORY, device
 from tests.check.tiny_cases import CASES, CLOCK_MHZ, Case
-from tests.check.tiny_network import amounts
+from tests.check.tiny_network import HOST, amounts
 from tests.check.tiny_phase import STATS, phase_of_case
 
 Plan = dict[str, Any]
@@ -62,6 +62,7 @@ def tiny_plan(name: str) -> tuple[Plan, Files]:
     files = {
         f"platform/boards/{case.board}.yaml": board_text,
         f"platform/devices/{raw['device']}.yaml": device_text,
+        "vivado/floorflow.tcl": (REPOSITORY / "tcl" / "floorflow.tcl").read_text(encoding="utf-8"),
         **_finn_files(case),
     }
     for fpga, board in zip(platform["fpgas"], boards, strict=True):
@@ -111,12 +112,14 @@ def _link(link: dict[str, Any], lower: str, upper: str) -> dict[str, Any]:
     return {"name": f"{lower}-{upper}", **stated, **ends}
 
 
+SOURCE = "source [file join [file dirname [file normalize [info script]]] .. vivado floorflow.tcl]"
 FINN_NAMES = {"pe": "PE", "simd": "SIMD", "res_type": "resType"}
 
 
 def _partition_id(case: Case, engine: str) -> int:
-    """Each module is a partition of FINN's."""
-    return list(case.network.modules).index(case.network.module_of(engine)) + 1
+    """Each module is a partition of FINN's; the inputs' DMA engines come before."""
+    inputs = sum(stream.source.startswith(HOST) for stream in case.network.streams)
+    return list(case.network.modules).index(case.network.module_of(engine)) + inputs
 
 
 def _cell_name(case: Case, board: Board, engine: str) -> str:
@@ -131,7 +134,7 @@ def _cell_name(case: Case, board: Board, engine: str) -> str:
 
 def _finn_files(case: Case) -> Files:
     folding: dict[str, Any] = {"Defaults": {}}
-    floorplan: dict[str, Any] = {"Defaults": {"slr": [-1, ["all"]]}}
+    floorplan: dict[str, Any] = {"Defaults": {}}
     for name, entry in case.network.folding.items():
         chosen = {key: value for key, value in entry.items() if key not in ("cycles", "resources")}
         folding[name] = {FINN_NAMES.get(key, key): value for key, value in chosen.items()}
@@ -142,7 +145,7 @@ def _finn_files(case: Case) -> Files:
 
 
 def _constraints(plan: Plan, case: Case, board: Board, fpga: str) -> Files:
-    xdc, tcl = ["# made by hand"], ["source [file join [file dirname [info script]] .. vivado floorflow.tcl]"]
+    xdc, tcl = ["# made by hand"], [SOURCE]
     tcl.append(f"floorflow::begin -part {board.raw['part']}")
     for name, block in plan["phases"][0]["floorplan"][fpga]["pblocks"].items():
         full, ranges = f"pblock_{name}", " ".join(block["ranges"])

@@ -12,7 +12,7 @@ from tests.check.tiny_network import HOST, RESOURCES, Network, Stream, add, amou
 
 Entry = dict[str, Any]
 
-STATS = {"method": "hand", "status": "optimal", "objective": 1.0, "bound": 1.0, "gap": 0.0}
+STATS = {"method": "hand", "status": "optimal", "objective": 0.0, "bound": 0.0, "gap": 0.0}
 LINK_COST = 10
 
 
@@ -23,7 +23,7 @@ def phase_of_case(case: Case, platform: Entry, die: Device) -> Entry:
     crossings = [_crossing(entry, step, fps) for entry in channels for step in case.ways.get(entry["name"], [])]
     modules = _modules(network, channels)
     return {
-        "folding": {"engines": network.folding, "cycles": network.interval, "stats": STATS},
+        "folding": {"engines": network.folding, "cycles": network.interval, "stats": _stats(_scarcity(case, die))},
         "channels": channels,
         "modules": modules,
         "implementations": [{"name": module["name"], "window": {}, "ports": []} for module in modules],
@@ -31,11 +31,9 @@ def phase_of_case(case: Case, platform: Entry, die: Device) -> Entry:
             "assignment": {name: slot for name, (_, slot) in case.layout.items()},
             "utilisation": _utilisation(case, platform, channels, modules),
             "crossings": crossings,
-            "cost": sum(
-                _wires(entry) * entry["hops"] * (LINK_COST if entry["kind"] == "link" else 1) for entry in crossings
-            ),
+            "cost": _cost(crossings),
             "loads": _loads(platform, crossings),
-            "stats": STATS,
+            "stats": _stats(_cost(crossings)),
         },
         "floorplan": {fpga["name"]: _floorplan(fpga["name"], case, die, modules) for fpga in platform["fpgas"]},
         "estimates": {
@@ -46,6 +44,20 @@ def phase_of_case(case: Case, platform: Entry, die: Device) -> Entry:
             "bottleneck": network.bottleneck,
         },
     }
+
+
+def _stats(objective: float) -> Entry:
+    return {**STATS, "objective": objective, "bound": objective}
+
+
+def _cost(crossings: list[Entry]) -> int:
+    return sum(_wires(entry) * entry["hops"] * (LINK_COST if entry["kind"] == "link" else 1) for entry in crossings)
+
+
+def _scarcity(case: Case, die: Device) -> float:
+    used = add(*(entry["resources"] for entry in case.network.folding.values()))
+    silicon = add(*die.slr_resources)
+    return sum(used[name] / silicon[name] / case.fpgas for name in RESOURCES if name != "FF" and silicon[name])
 
 
 def _end(text: str) -> tuple[str, int]:
@@ -150,7 +162,8 @@ def _utilisation(case: Case, platform: Entry, channels: list[Entry], modules: li
 def _floorplan(fpga: str, case: Case, die: Device, modules: list[Entry]) -> Entry:
     here = [module for module in modules if case.layout[module["name"]][1].startswith(f"{fpga}.")]
     blocks = {module["name"]: _pblock(die, *case.layout[module["name"]], module["resources"]) for module in here}
-    return {"pblocks": blocks, "hpwl": _wire_length(case, [*blocks]), "congestion": {}, "stats": STATS}
+    length = _wire_length(case, [*blocks])
+    return {"pblocks": blocks, "hpwl": length, "congestion": {}, "stats": _stats(length)}
 
 
 def _pblock(die: Device, area: Rectangle, slot: str, demand: dict[str, int]) -> Entry:

@@ -13,16 +13,21 @@ from floorflow.resources import Resources
 AMOUNT = st.builds(Resources, *(st.integers(0, top) for top in (40, 8, 6, 2, 3)))
 LIMIT = st.builds(Resources, *(st.integers(*ends) for ends in ((60, 220), (10, 180), (8, 40), (3, 12), (4, 18))))
 
+ROOM = st.builds(Resources, *(st.integers(*ends) for ends in ((20, 60), (4, 12), (3, 9), (1, 3), (1, 5))))
+
 
 @st.composite
-def problems(draw: st.DrawFn, most_modules: int = 10, *, path: bool = False) -> PartitionProblem:
+def problems(draw: st.DrawFn, most_modules: int = 10, *, least_slots: int = 1, path: bool = False) -> PartitionProblem:
     """Draw a random DAG on a tree of up to 4 slots with tight limits of every kind."""
-    count, slots = draw(st.integers(1, most_modules)), draw(st.sampled_from([1, 2, 2, 3, 3, 4, 4]))
+    count, slots = (
+        draw(st.integers(1, most_modules)),
+        draw(st.sampled_from([s for s in (1, 2, 2, 3, 3, 4, 4) if s >= least_slots])),
+    )
     names = [f"m{i}" for i in range(count)]
     return PartitionProblem(
         demands={name: draw(AMOUNT) for name in names},
         streams=tuple(draw(streams(names))),
-        slots=tuple(Place(f"s{i}", draw(LIMIT), tuple(draw(st.lists(LIMIT, max_size=2)))) for i in range(slots)),
+        slots=tuple(Place(f"s{i}", draw(LIMIT), tuple(draw(st.lists(ROOM, max_size=3)))) for i in range(slots)),
         edges=tuple(draw(edge(k, path)) for k in range(1, slots)),
         host_in=0 if path else draw(st.integers(0, slots - 1)),
         host_out=draw(st.sampled_from([0, slots - 1])) if path else draw(st.integers(0, slots - 1)),

@@ -37,6 +37,14 @@ def test_heuristic_answers_are_legal_and_claim_no_proof(problem: PartitionProble
         assert best_of_all(problem, everything(problem)) is None
 
 
+@settings(max_examples=150, deadline=None)
+@given(problems(least_slots=4))
+def test_dp_keeps_limits_where_slots_hang_off_the_path(problem: PartitionProblem) -> None:
+    tables = tabulate(problem)
+    place, _ = contiguous(problem, tables)
+    assert place is None or problem.is_legal(tables.as_mapping(place))
+
+
 def contiguous_places(problem: PartitionProblem) -> np.ndarray:
     """Return every assignment whose slots hold consecutive prefix-closed sets, along the path from either end."""
     count, slots = len(problem.demands), len(problem.slots)
