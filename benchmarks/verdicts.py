@@ -64,7 +64,7 @@ def facts(plan: dict[str, Any]) -> list[str]:
     gaps = [f"{s['gap']:.1%}" for s in (phase["folding"]["stats"], partition["stats"], placed)]
     slots = len(set(partition["assignment"].values()))
     return [
-        f"{estimates['cycles']:,}", f"{plan['search']['bound_cycles']:,}", f"{estimates['fps']:,.0f}",
+        f"{estimates['cycles']:,}", f"{plan['search']['bound_cycles']:,}", f"{int(estimates['fps']):,}",
         estimates["bottleneck"], str(slots), shown, *gaps,
     ]  # fmt: skip
 

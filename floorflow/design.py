@@ -149,7 +149,7 @@ def assign(
             if isinstance(answer, PartitionFailure):
                 return replace(answer, proven=False)
         slots = {m: problem.slots[s].name for m, s in answer.slot_of.items()}
-        design = _settle(setting, folding, modules, slots, _against(answer, bound))
+        design = _settle(setting, folding, modules, slots, _against(answer, problem.cost(answer.slot_of), bound))
         if design.problem.is_legal(answer.slot_of):
             return design
         needed = _ways(setting, modules, design.channels, slots)
@@ -162,12 +162,10 @@ def _tightened(slot: Place, shares: Mapping[str, float]) -> Place:
     return replace(slot, limit=limited(slot.limit, dict.fromkeys(slot.limit.as_dict(), share)))
 
 
-def _against(answer: PartitionSolution, bound: float | None) -> PartitionSolution:
+def _against(answer: PartitionSolution, cost: int, bound: float | None) -> PartitionSolution:
     """Hold an answer's cost against the bound of the first, loosest problem."""
-    stats = answer.stats
-    proven = bound is not None and stats.objective is not None and stats.objective <= bound
-    status: Status = "optimal" if proven else "feasible"
-    return replace(answer, stats=SolveStats(stats.method, status, stats.objective, bound))
+    status: Status = "optimal" if bound is not None and cost <= bound else "feasible"
+    return replace(answer, stats=SolveStats(answer.stats.method, status, float(cost), bound))
 
 
 def _settle(

@@ -70,23 +70,22 @@ def _auto(problem: PartitionProblem, limit: float, seed: int) -> Answer:
     """Start from dp, metis and links first, search around each, then solve all at once from the best."""
     tables = tabulate(problem)
     best = _Best(tables)
-    best.offer(contiguous(problem, tables)[0], "dp")
+    starts = {"metis": recursive_bipartition(tables, seed), "dp": contiguous(problem, tables)[0]}
+    for name, place in starts.items():
+        best.offer(place, name)
     if len(problem.demands) * len(problem.edges) <= _SMALL:
         outcome = solve(problem, tables, best.place, seed, limit * _QUICK)
         if outcome.status == "infeasible":
             return explain(problem, seed, limit * _REASON)
         best.bound = outcome.bound
         if outcome.status == "optimal":
-            best.place, best.origin = outcome.place, "dp+cpsat" if best.place is not None else "cpsat"
+            origin = f"{best.origin}+cpsat" if best.origin else "cpsat (neither METIS nor dp found a start)"
+            best.offer(outcome.place, origin)
+            best.origin = origin
             return _finished(problem, best, seed, limit)
-    starts = {
-        "dp": best.place,
-        "metis": recursive_bipartition(tables, seed),
-        "links first": links_first(problem, tables, seed, limit * _LINKS),
-    }
+    starts["links first"] = links_first(problem, tables, seed, limit * _LINKS)
+    best.offer(starts["links first"], "links first")
     legal = {name: place for name, place in starts.items() if place is not None}
-    for name, place in legal.items():
-        best.offer(place, name)
     for name, place in legal.items():
         best.offer(_searched(problem, tables, place, seed, limit * _WINDOWS / len(legal)), f"{name}+local search")
     return _completed(problem, best, seed, limit)

@@ -9,7 +9,7 @@ from floorflow.partition import PartitionFailure, PartitionProblem, PartitionSol
 from tests.partition.problems import best_of_all, everything, problems
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(problems(), st.sampled_from(["auto", "exact"]))
 def test_exact_cost_equals_brute_force(problem: PartitionProblem, method: str) -> None:
     expected = best_of_all(problem, everything(problem))

@@ -24,7 +24,7 @@ from floorflow.partition.windows import improve_windows
 from tests.partition.problems import best_of_all, chain, everything, problems
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(problems(), st.sampled_from(["metis", "dp", "plain-metis"]))
 def test_heuristic_answers_are_legal_and_claim_no_proof(problem: PartitionProblem, method: str) -> None:
     answer = partition(problem, method)
@@ -37,7 +37,7 @@ def test_heuristic_answers_are_legal_and_claim_no_proof(problem: PartitionProble
         assert best_of_all(problem, everything(problem)) is None
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(problems(least_slots=4))
 def test_dp_keeps_limits_where_slots_hang_off_the_path(problem: PartitionProblem) -> None:
     tables = tabulate(problem)
