@@ -134,6 +134,7 @@ def _fits_no_slot(
     resource = max(missing, key=lambda r: missing[r] / max(1, limits[r]))
     return InfeasibleError(
         f"proven infeasible: engine {group.engines[position]} fits no slot: the folding that comes closest "
-        f"needs {needs[resource]:,} {resource}, the limit of the roomiest slot ({slot}) is {limits[resource]:,} ({missing[resource]:,} short)",
+        f"needs {needs[resource]:,} {resource}, the limit of the roomiest slot ({slot}) is {limits[resource]:,} "
+        f"({missing[resource]:,} short)",
         hint=f"raise the cap (--cap {resource}=...), choose a larger platform or a narrower network",
     )
