@@ -23,7 +23,7 @@ def summary(plan: Plan, out: Path) -> str:
     phase = plan.phases[0]
     e = phase.estimates
     rate = f"{frames_per_s(e.fps)} frames/s (interval {e.cycles:,} cycles at {e.clock_mhz:g} MHz"
-    lines = [f"{plan.networks[0].name} on {fpga_count(plan)}: {rate}, bottleneck {e.bottleneck})"]
+    lines = [f"{plan.networks[0].name} on {_boards(plan)}: {rate}, bottleneck {e.bottleneck})"]
     if plan.options.fps is None:
         lines.append(f"  interval  bound {plan.search.bound_cycles:,} cycles, gap {plan.search.gap:.1%}")
     lines.append(f"            {plan.search.ended_by}")
@@ -44,7 +44,7 @@ def summary(plan: Plan, out: Path) -> str:
     return "\n".join(lines)
 
 
-def fpga_count(plan: Plan) -> str:
+def _boards(plan: Plan) -> str:
     """Return ``alveo-u250`` or ``2 x alveo-u250``."""
     count = len(plan.platform.fpgas)
     return plan.platform.name if count == 1 else f"{count} x {plan.platform.name}"

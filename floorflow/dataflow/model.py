@@ -94,14 +94,6 @@ class Option:
 
 
 @dataclass(frozen=True)
-class FoldedEngine:
-    """An engine with the option that folding chose for it."""
-
-    engine: Engine
-    option: Option
-
-
-@dataclass(frozen=True)
 class FoldedDataflow:
     """A Dataflow in which every engine has an option."""
 

@@ -37,8 +37,8 @@ class SlotGrid:
 
     ``lefts`` (n_left,), ``rights`` (n_right,): legal columns in the region. ``spans`` (n_span, 2): bottom and top.
     ``before`` (n_span, n_left, 5): supply of the span left of each left edge; ``through`` (n_span, n_right, 5): up to
-    and with each right edge. ``keep_outs`` (n, 4). ``every_span`` (n_all, 2) and ``full_width`` (n_all, 5): all legal
-    spans and what they hold at full width. ``complete``: whether every legal span is in ``spans``.
+    and with each right edge. ``keep_outs`` (n, 4). ``complete``: whether every legal span is in
+    ``spans``.
     """
 
     lefts: IntArray
@@ -47,8 +47,6 @@ class SlotGrid:
     before: IntArray
     through: IntArray
     keep_outs: IntArray
-    every_span: IntArray
-    full_width: IntArray
     complete: bool
 
 
@@ -68,8 +66,6 @@ def slot_grid(device: Device, slot: Slot, *, every_span: bool = False) -> SlotGr
         before=_running_supply(device, region.left, lefts - 1, spans),
         through=_running_supply(device, region.left, rights, spans),
         keep_outs=sides_of(slot.keep_outs),
-        every_span=all_spans,
-        full_width=_running_supply(device, region.left, np.array([region.right]), all_spans)[:, 0],
         complete=len(spans) == len(all_spans),
     )
 
