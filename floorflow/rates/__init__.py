@@ -1,0 +1,21 @@
+"""Rates of a pipeline with bounded FIFOs: interval, latency, smallest depths, deadlocks. Knows nothing of FINN."""
+
+from floorflow.rates.analysis import Rates, Sized, analyse, keeps, size
+from floorflow.rates.deadlock import Blocked
+from floorflow.rates.network import Depths
+from floorflow.rates.problem import Actor, Fifo, Moves, RateProblem, cut
+
+__all__ = [
+    "Actor",
+    "Blocked",
+    "Depths",
+    "Fifo",
+    "Moves",
+    "RateProblem",
+    "Rates",
+    "Sized",
+    "analyse",
+    "cut",
+    "keeps",
+    "size",
+]

@@ -1,0 +1,87 @@
+"""The two questions: what do given depths achieve, and what are the smallest depths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from floorflow.rates.deadlock import Blocked, deadlock
+from floorflow.rates.depths import keeps_period, shortest_period, smallest_depths
+from floorflow.rates.network import Depths, Network
+from floorflow.rates.outward import scheduled_depths
+from floorflow.rates.problem import RateProblem
+from floorflow.rates.run import run
+
+SEARCHED_BURSTS = 1_000
+"""Bursts a frame up to which depths are searched one by one; the search grows with their square."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What given depths achieve. With a deadlock there are no times.
+
+    ``first_word_cycles`` and ``first_frame_cycles`` run from the first cycle of an empty pipeline until a sink has read
+    the first word of the first frame, and until all sinks have ended that frame.
+    """
+
+    interval_cycles: Fraction | None
+    first_word_cycles: int | None
+    first_frame_cycles: int | None
+    deadlock: tuple[Blocked, ...]
+
+
+@dataclass(frozen=True)
+class Sized:
+    """Depths that keep ``interval_cycles``, and the latencies with them.
+
+    ``smallest`` says that no depth can be one word less; otherwise the depths are those of a good schedule.
+    """
+
+    interval_cycles: int
+    depths: Depths
+    first_word_cycles: int
+    first_frame_cycles: int
+    smallest: bool
+
+
+def analyse(problem: RateProblem, depths: Depths) -> Rates:
+    """Return interval, latencies and deadlock of a pipeline whose FIFOs have these depths.
+
+    Raises
+    ------
+    LimitError
+        If the frames find no steady interval, or bursts are too long for the depths.
+
+    """
+    network = Network(problem)
+    blocked = deadlock(network, depths)
+    if blocked:
+        return Rates(None, None, None, blocked)
+    found = run(network, depths)
+    return Rates(found.interval_cycles, found.first_word_cycles, found.first_frame_cycles, ())
+
+
+def size(problem: RateProblem, interval_cycles: int | None = None, most_bursts: int = SEARCHED_BURSTS) -> Sized:
+    """Return small depths that keep an interval, by default the shortest that any depths reach.
+
+    Up to ``most_bursts`` bursts a frame the depths are searched one by one and are the smallest; beyond, they are read
+    off one schedule, which is never too little.
+
+    Raises
+    ------
+    InfeasibleError
+        If no depths reach the interval.
+
+    """
+    network = Network(problem)
+    period = shortest_period(network) if interval_cycles is None else interval_cycles
+    smallest = problem.bursts <= most_bursts
+    chosen = (smallest_depths if smallest else scheduled_depths)(network, period)
+    depths = {fifo.name: depth for fifo, depth in zip(problem.fifos, chosen, strict=True)}
+    first = run(network, depths, most_frames=1)
+    return Sized(period, depths, first.first_word_cycles, first.first_frame_cycles, smallest)
+
+
+def keeps(problem: RateProblem, depths: Depths, interval_cycles: int) -> bool:
+    """Whether given depths keep an interval."""
+    return keeps_period(Network(problem), depths, interval_cycles)

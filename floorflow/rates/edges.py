@@ -1,0 +1,127 @@
+"""What a FIFO demands of the bursts at its two ends, as difference constraints.
+
+With T(s) = x + s for step s of a frame (x is constant inside a burst and grows by the waits between bursts), a burst
+that reads what another wrote gives x[head] >= x[tail] + weight. Inside a pair of bursts both ends move words evenly, so
+the largest demand of the pair is at the first or last word that they share: one row for each pair, not for each word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from floorflow.rates.problem import Actor, Ints, Moves
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """The words of a port by number: word j of burst b moves at step ``first[b] + stride[b] * (j - bounds[b])``.
+
+    ``bounds`` is (bursts + 1,); ``first`` counts from the start of the frame.
+    """
+
+    bounds: Ints
+    first: Ints
+    stride: Ints
+
+    @classmethod
+    def of(cls, actor: Actor, moves: Moves) -> Words:
+        """Return the words of a port with their numbers."""
+        bounds = np.concatenate(([0], np.cumsum(moves.counts)))
+        return cls(bounds, actor.begins + moves.first, moves.stride)
+
+    @property
+    def total(self) -> int:
+        """Words a frame."""
+        return int(self.bounds[-1])
+
+    def burst_of(self, word: Ints) -> Ints:
+        """Return the burst in which each word moves."""
+        return np.searchsorted(self.bounds, word, side="right") - 1
+
+    def step_of(self, word: Ints, burst: Ints) -> Ints:
+        """Return the step at which each word moves."""
+        moved: Ints = self.first[burst] + self.stride[burst] * (word - self.bounds[burst])
+        return moved
+
+    def step_at(self, word: int) -> int:
+        """Return the step at which a word moves; one past the last word never does."""
+        if word >= self.total:
+            return 1 << 60
+        burst = int(np.searchsorted(self.bounds, word, side="right")) - 1
+        return int(self.first[burst] + self.stride[burst] * (word - self.bounds[burst]))
+
+    def before(self, step: int) -> int:
+        """Return how many words of a frame move before a step."""
+        reached = np.searchsorted(self.first, step, side="left")
+        # Bursts that begin their words later add none; only the last one reached may be in the middle.
+        last = int(reached) - 1
+        if last < 0:
+            return 0
+        count, stride = int(self.bounds[last + 1] - self.bounds[last]), int(self.stride[last])
+        inside = count if stride == 0 else min(count, -((int(self.first[last]) - step) // stride))
+        return int(self.bounds[last]) + inside
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Rows x[head burst] >= x[tail burst] + weight - frames * period between two actors; arrays are (rows,)."""
+
+    tail: int
+    head: int
+    tail_bursts: Ints
+    head_bursts: Ints
+    weights: Ints
+    frames: int
+
+    @cached_property
+    def by_head(self) -> tuple[Ints, Ints]:
+        """First row of each head burst, and those bursts."""
+        return _groups(self.head_bursts)
+
+    @cached_property
+    def by_tail(self) -> tuple[Ints, Ints]:
+        """First row of each tail burst, and those bursts."""
+        return _groups(self.tail_bursts)
+
+
+def _groups(bursts: Ints) -> tuple[Ints, Ints]:
+    starts = np.concatenate(([0], np.flatnonzero(np.diff(bursts)) + 1))
+    return starts, bursts[starts]
+
+
+def _between(tail: Words, head: Words, low: int, high: int, shift: int) -> tuple[Ints, ...]:
+    """Pair the bursts of head words low..high with those of tail words ``shift`` below, and find each pair's demand."""
+    head_bounds, tail_bounds = head.bounds, tail.bounds + shift
+    inner = np.concatenate((
+        head_bounds[np.searchsorted(head_bounds, low, "right") : np.searchsorted(head_bounds, high, "left")],
+        tail_bounds[np.searchsorted(tail_bounds, low, "right") : np.searchsorted(tail_bounds, high, "left")],
+        [low],
+    ))  # fmt: skip
+    begin = np.unique(inner)
+    end = np.concatenate((begin[1:], [high])) - 1
+    head_bursts, tail_bursts = head.burst_of(begin), tail.burst_of(begin - shift)
+    demands = [tail.step_of(j - shift, tail_bursts) - head.step_of(j, head_bursts) for j in (begin, end)]
+    return tail_bursts, head_bursts, np.maximum(*demands)
+
+
+def data_edges(ends: tuple[int, int], written: Words, needed: Words, latency_cycles: int) -> Edges:
+    """Say that a word is read ``latency_cycles`` after it was written at the earliest."""
+    tails, heads, demand = _between(written, needed, 0, written.total, 0)
+    return Edges(ends[0], ends[1], tails, heads, demand + latency_cycles, 0)
+
+
+def space_edges(
+    ends: tuple[int, int], written: Words, freed: Words, depth_words: int, return_cycles: int
+) -> tuple[Edges, ...]:
+    """Say that a word is written ``return_cycles`` after the place of the word ``depth_words`` before it was freed."""
+    words = written.total
+    frames, back = divmod(depth_words, words)
+    spans = [(back, words, back, frames)] + ([(0, back, back - words, frames + 1)] if back else [])
+    rows = []
+    for low, high, shift, frames_back in spans:
+        tails, heads, demand = _between(freed, written, low, high, shift)
+        rows.append(Edges(ends[1], ends[0], tails, heads, demand + return_cycles, frames_back))
+    return tuple(rows)

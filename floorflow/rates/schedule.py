@@ -1,0 +1,163 @@
+"""Periodic schedules: the least waits that satisfy every constraint at one period, by max-plus relaxation.
+
+A schedule with period P exists exactly if no cycle of constraints is longer than P times the frames it spans. The
+waits are grown from 0 at the first burst of an anchor, the actor with the most cycles; if they must grow there too, a
+cycle is too long. Every update of an actor handles all its bursts at once: demands of neighbours are gathered, then a
+running maximum carries waits through the frame and round into the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from floorflow.errors import InfeasibleError
+from floorflow.rates.edges import Edges
+from floorflow.rates.network import Network
+from floorflow.rates.problem import Ints
+
+UNREACHED = -(1 << 60)
+"""Wait of a burst that nothing has constrained yet."""
+
+
+@dataclass
+class Waits:
+    """Waits x of every burst of every actor relative to the anchor, growing as constraints are added.
+
+    Forward, x is the earliest time (less the step number) at which a burst can start. Backward, x is minus the latest.
+    """
+
+    network: Network
+    period: int
+    backward: bool
+    anchor: int
+    x: list[Ints] = field(init=False)
+    _pending: list[list[Edges]] = field(init=False)
+    _slack: list[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        actors = self.network.problem.actors
+        self.x = [np.full(actor.steps.size, UNREACHED, dtype=np.int64) for actor in actors]
+        self._pending = [[] for _ in actors]
+        self._slack = [actor.cycles - self.period for actor in actors]
+
+    def start(self) -> None:
+        """Let the first burst of the anchor not wait at all; its others follow."""
+        self.x[self.anchor][0] = 0
+        self.x[self.anchor] = self.carried(self.x[self.anchor], self._slack[self.anchor])
+
+    def start_evenly(self) -> None:
+        """Spread the steps of the anchor over the whole period."""
+        actor, spare = self.network.problem.actors[self.anchor], -self._slack[self.anchor]
+        waits = actor.begins * spare // actor.cycles
+        self.x[self.anchor] = -waits if self.backward else waits
+
+    def add(self, edges: Edges) -> None:
+        """Take a constraint into account from the next `settle` on."""
+        self._pending[edges.tail if self.backward else edges.head].append(edges)
+
+    def settle(
+        self,
+        space: Sequence[Sequence[Edges]],
+        limit: list[Ints] | None = None,
+    ) -> bool:
+        """Propagate until nothing changes; ``space`` are the constraints of the depths in force, by FIFO.
+
+        Returns False, with the waits as they were before, if no schedule exists: the anchor moved, or a wait rose above
+        minus ``limit``, the waits of the other direction.
+        """
+        old: dict[int, Ints] = {}
+        upward = not self.backward
+        while any(self._pending):
+            for actor in self.network.order if upward else reversed(self.network.order):
+                if not self._pending[actor]:
+                    continue
+                new = self._updated(actor)
+                if new is None:
+                    continue
+                old.setdefault(actor, self.x[actor])
+                self.x[actor] = new
+                if self._impossible(actor, limit):
+                    self._restore(old)
+                    return False
+                self.notify(actor, space)
+            upward = not upward
+        return True
+
+    def _updated(self, actor: int) -> Ints | None:
+        """Return an actor's waits under the demands that are pending, or None if they stay."""
+        x = self.x[actor].copy()
+        for edges in self._pending[actor]:
+            shift = edges.frames * self.period
+            if self.backward:
+                starts, bursts = edges.by_tail
+                asked = np.maximum.reduceat(self.x[edges.head][edges.head_bursts] + edges.weights, starts)
+            else:
+                starts, bursts = edges.by_head
+                asked = np.maximum.reduceat(self.x[edges.tail][edges.tail_bursts] + edges.weights, starts)
+            x[bursts] = np.maximum(x[bursts], asked - shift)
+        self._pending[actor] = []
+        if np.array_equal(x, self.x[actor]):
+            return None
+        return self.carried(x, self._slack[actor])
+
+    def carried(self, x: Ints, slack: int) -> Ints:
+        """Carry waits to later bursts (earlier ones backward) and, less the cycles to spare, into the next frame."""
+        along: Ints = np.maximum.accumulate(x[::-1])[::-1] if self.backward else np.maximum.accumulate(x)
+        last = along[0] if self.backward else along[-1]
+        carried: Ints = np.maximum(along, last + slack)
+        return carried
+
+    def _impossible(self, actor: int, limit: list[Ints] | None) -> bool:
+        if actor == self.anchor and self.x[actor][0] > 0:
+            return True
+        return limit is not None and bool((self.x[actor] + limit[actor]).max() > 0)
+
+    def notify(self, actor: int, space: Sequence[Sequence[Edges]]) -> None:
+        """Hand an actor's new waits to everyone that a constraint ties to it."""
+        produced, consumed = self.network.produced[actor], self.network.consumed[actor]
+        ahead, behind = (consumed, produced) if self.backward else (produced, consumed)
+        for fifo in ahead:
+            self.add(self.network.data[fifo])
+        for fifo in behind:
+            for edges in space[fifo]:
+                self.add(edges)
+
+    def _restore(self, old: dict[int, Ints]) -> None:
+        for actor, waits in old.items():
+            self.x[actor] = waits
+        self._pending = [[] for _ in self._pending]
+
+
+def busiest(network: Network, period: int) -> int:
+    """Return the actor with the most cycles.
+
+    Raises
+    ------
+    InfeasibleError
+        If it has more cycles than the period.
+
+    """
+    actors = network.problem.actors
+    place = max(range(len(actors)), key=lambda p: actors[p].cycles)
+    if actors[place].cycles > period:
+        name, cycles = actors[place].name, actors[place].cycles
+        raise InfeasibleError(f"{name} takes {cycles:,} cycles a frame, longer than an interval of {period:,}")
+    return place
+
+
+def anchored(network: Network, period: int, space: Sequence[Sequence[Edges]], *, backward: bool) -> Waits | None:
+    """Return the waits relative to the busiest actor, or None if no schedule has that period.
+
+    Raises
+    ------
+    InfeasibleError
+        If that actor alone has more cycles than the period.
+
+    """
+    waits = Waits(network, period, backward, busiest(network, period))
+    waits.start()
+    waits.notify(waits.anchor, space)
+    return waits if waits.settle(space) else None

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import pytest
+
+from floorflow.rates import RateProblem, analyse, size
+from floorflow.rates.network import Network
+from tests.rates.graphs import random_problem
+from tests.rates.stepping import DEADLOCK, simulate
+
+GRAPHS = 200
+GROUPS = 10
+
+
+def widest_first(problem: RateProblem) -> list[str]:
+    return [f.name for f in sorted(problem.fifos, key=lambda f: (-f.width_bits, f.name))]
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_interval_latency_and_depths_equal_the_stepped_pipeline(group: int) -> None:
+    for seed in range(group, GRAPHS, GROUPS):
+        problem = random_problem(seed).single_steps()
+        sized = size(problem)
+        assert sized.smallest
+        seen = simulate(problem, sized.depths)
+        assert seen.interval_cycles == sized.interval_cycles == max(a.cycles for a in problem.actors)
+        assert (seen.first_word_cycles, seen.first_frame_cycles) == (sized.first_word_cycles, sized.first_frame_cycles)
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_one_word_less_loses_the_rate(group: int) -> None:
+    binding = 0
+    for seed in range(group, GRAPHS, GROUPS):
+        problem = random_problem(seed).single_steps()
+        sized = size(problem)
+        for fifo, depth in sized.depths.items():
+            if depth > 1:
+                binding += 1
+                less = {**sized.depths, fifo: depth - 1}
+                seen = simulate(problem, less).interval_cycles
+                assert seen > sized.interval_cycles
+                rates = analyse(problem, less)
+                assert seen == (DEADLOCK if rates.deadlock else rates.interval_cycles)
+    assert binding > GRAPHS // GROUPS
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_no_depths_of_narrower_fifos_would_allow_a_wide_one_to_be_smaller(group: int) -> None:
+    for seed in range(group, GRAPHS // 2, GROUPS):
+        problem = random_problem(seed).single_steps()
+        sized, network = size(problem), Network(problem)
+        chosen = {fifo.name: network.ample(place) for place, fifo in enumerate(problem.fifos)}
+        for name in widest_first(problem):
+            chosen[name] = sized.depths[name]
+            if chosen[name] > 1:
+                assert simulate(problem, {**chosen, name: chosen[name] - 1}).interval_cycles > sized.interval_cycles
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_depths_of_longer_bursts_and_of_one_schedule_keep_the_rate(group: int) -> None:
+    bits = {"smallest": 0, "schedule": 0, "bursts": 0}
+    for seed in range(group, GRAPHS, GROUPS):
+        problem = random_problem(seed)
+        fine = problem.single_steps()
+        wide = {fifo.name: fifo.width_bits for fifo in problem.fifos}
+        sizings = {
+            "smallest": size(fine),
+            "schedule": size(fine, most_bursts=0),
+            "bursts": size(problem, most_bursts=0),
+        }
+        for way, sized in sizings.items():
+            assert simulate(fine, sized.depths).interval_cycles == sized.interval_cycles
+            bits[way] += sum(wide[name] * depth for name, depth in sized.depths.items())
+    assert bits["smallest"] <= bits["schedule"] < 1.25 * bits["smallest"]
+    assert bits["bursts"] < 1.5 * bits["smallest"]
+
+
+@pytest.mark.parametrize("words", [1, 2, 3])
+def test_cutting_bursts_moves_no_word(words: int) -> None:
+    for seed in range(20):
+        problem = random_problem(seed)
+        cut = problem.with_bursts_of(words)
+        assert all(m.counts.max() <= words for a in cut.actors for m in a.writes)
+        depths = {fifo.name: 40 for fifo in problem.fifos}
+        assert simulate(cut, depths) == simulate(problem, depths)
+        assert cut.bursts >= problem.bursts
