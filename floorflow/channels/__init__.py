@@ -1,5 +1,6 @@
 """Realise the streams between folded engines: widths, converters, FIFOs and crossing registers."""
 
 from floorflow.channels.connect import Channel, ChannelCosts, Layout, Way, connect, padded_width_bits
+from floorflow.channels.couplings import couplings
 
-__all__ = ["Channel", "ChannelCosts", "Layout", "Way", "connect", "padded_width_bits"]
+__all__ = ["Channel", "ChannelCosts", "Layout", "Way", "connect", "couplings", "padded_width_bits"]

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import ceil
 from typing import Protocol
 
-from floorflow.channels.joins import waits_cycles
+from floorflow.channels.joins import waits
 from floorflow.dataflow.model import FoldedDataflow, Stream
 from floorflow.resources import ZERO, Resources
 
@@ -56,6 +57,11 @@ class Channel:
         """``producer.port->consumer.port``."""
         stream = self.stream
         return f"{stream.source}.{stream.source_port}->{stream.target}.{stream.target_port}"
+
+    @property
+    def resources(self) -> Resources:
+        """Converter and FIFO together."""
+        return self.converter_resources + self.fifo_resources
 
     @property
     def width_bits(self) -> int:
@@ -107,16 +113,23 @@ class Layout:
 
 def connect(folded: FoldedDataflow, costs: ChannelCosts, layout: Layout | None = None) -> tuple[Channel, ...]:
     """Realise every stream; without a layout all engines count as one module."""
-    waits = waits_cycles(folded.dataflow, folded.interval_cycles)
-    return tuple(_realise(stream, folded, costs, layout, waits.get(stream, 0)) for stream in folded.dataflow.streams)
+    shares = waits(folded.dataflow)
+    channels = []
+    for stream in folded.dataflow.streams:
+        channel = channel_of_widths(stream, *_widths(stream, folded), costs, shares.get(stream, Fraction(0)))
+        if layout is not None:
+            more = _words_for_its_way(channel, layout, folded.interval_cycles)
+            channel = _with_fifo(channel, channel.fifo_depth_words + more, costs)
+        channels.append(channel)
+    return tuple(channels)
 
 
-def _realise(
-    stream: Stream, folded: FoldedDataflow, costs: ChannelCosts, layout: Layout | None, wait_cycles: int
+def channel_of_widths(
+    stream: Stream, source_bits: int, target_bits: int, costs: ChannelCosts, wait: Fraction
 ) -> Channel:
-    source_bits, target_bits = _widths(stream, folded)
+    """Return a stream between two ports, inside a module; ``wait`` is the share of a frame held back at a join."""
     converts = source_bits != target_bits
-    bare = Channel(
+    channel = Channel(
         stream=stream,
         source_width_bits=source_bits,
         target_width_bits=target_bits,
@@ -125,24 +138,25 @@ def _realise(
         converter_resources=costs.converter_resources(source_bits, target_bits) if converts else ZERO,
         fifo_resources=ZERO,
     )
-    depth = _depth_words(bare, layout, wait_cycles, folded.interval_cycles)
-    return replace(bare, fifo_depth_words=depth, fifo_resources=costs.fifo_resources(bare.width_bits, depth))
+    return _with_fifo(channel, INSIDE_DEPTH_WORDS + ceil(wait * channel.words_per_frame), costs)
 
 
-def _depth_words(channel: Channel, layout: Layout | None, wait_cycles: int, interval_cycles: int) -> int:
-    """Depth for what is always in flight, for what waits at a join, and for the registers and links on the way."""
-    words = channel.words_per_frame
-    waiting = -(-wait_cycles * words // interval_cycles)
-    if layout is None:
-        return INSIDE_DEPTH_WORDS + waiting
+def _with_fifo(channel: Channel, depth_words: int, costs: ChannelCosts) -> Channel:
+    fifo = costs.fifo_resources(channel.width_bits, depth_words)
+    return replace(channel, fifo_depth_words=depth_words, fifo_resources=fifo)
+
+
+def _words_for_its_way(channel: Channel, layout: Layout, interval_cycles: int) -> int:
+    """Words of FIFO beyond the least depth: between modules, and for the registers and links on the way."""
     homes = layout.module_of
     inside = homes.get(channel.stream.source) == homes.get(channel.stream.target)
     way = layout.ways.get(channel.name, Way())
+    words = channel.words_per_frame
     round_trips = sum(
         ceil(2 * latency_us * layout.clock_mhz * words / interval_cycles - 1e-9) for latency_us in way.link_latencies_us
     )
-    depth = INSIDE_DEPTH_WORDS if inside else BETWEEN_DEPTH_WORDS
-    return depth + waiting + CROSSING_DEPTH_WORDS * way.boundaries + round_trips
+    between = 0 if inside else BETWEEN_DEPTH_WORDS - INSIDE_DEPTH_WORDS
+    return between + CROSSING_DEPTH_WORDS * way.boundaries + round_trips
 
 
 def _widths(stream: Stream, folded: FoldedDataflow) -> tuple[int, int]:

@@ -27,9 +27,7 @@ def check_fifos(phase: PhaseFacts, findings: Findings) -> None:
         way = phase.way(channel)
         if way is None:
             continue  # reported where ends and links are judged
-        waiting = words_in(
-            fills.get((channel["target"], channel["target_port"]), 0), channel, phase.raw["folding"]["cycles"]
-        )
+        waiting = words_in(fills.get((channel["target"], channel["target_port"]), Fraction(0)), channel)
         depth = _depth_without_joins(phase, channel, way) + waiting
         findings.expect("wrong-fifo-depth", where, "fifo_depth", channel["fifo_depth"], depth)
 

@@ -7,6 +7,9 @@ sum of fills from the host to that input, less the same sum up to and with the f
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 from floorflow.check.engines import AttributeProblem, FoldedEngine
 from floorflow.check.facts import HOST, PhaseFacts, topological_order
 from floorflow.check.shape import Record
@@ -15,26 +18,26 @@ _ROOT = HOST
 """The host as the root of the graph: no engine's name."""
 
 
-def window_fill(engine: FoldedEngine, interval: int) -> int:
-    """Return the cycles until a sliding window has its first window; 0 for every other kind."""
+def window_fill(engine: FoldedEngine) -> Fraction:
+    """Return the share of a frame until a sliding window has its first window; 0 for every other kind."""
     if not engine.kind.startswith("ConvolutionInputGenerator"):
-        return 0
+        return Fraction(0)
     try:
         (height, width), (kernel_h, kernel_w) = engine.pair("IFMDim"), engine.pair("ConvKernelDim")
         dilation_h, dilation_w = engine.pair("Dilation", [1, 1])
     except AttributeProblem:
-        return 0  # reported where the folding is judged
+        return Fraction(0)  # reported where the folding is judged
     image = height * width
     pixels = (kernel_h - 1) * dilation_h * width + (kernel_w - 1) * dilation_w + 1
-    return -(-min(pixels, image) * interval // image) if image else 0
+    return Fraction(min(pixels, image), image) if image else Fraction(0)
 
 
-def join_fills(phase: PhaseFacts) -> dict[tuple[str, int], int]:
-    """Return the fill of the longest branch in cycles for each shorter input of a join, by engine and port."""
+def join_fills(phase: PhaseFacts) -> dict[tuple[str, int], Fraction]:
+    """Return the fill of the longest branch, a share of the frame, for each shorter input of a join."""
     feeding = _feeding(phase)
     longest = _longest_fills(phase, feeding)
     forks = _dominators(feeding)
-    found: dict[tuple[str, int], int] = {}
+    found: dict[tuple[str, int], Fraction] = {}
     for name, channels in feeding.items():
         if len(channels) < 2:
             continue
@@ -62,13 +65,12 @@ def _feeding(phase: PhaseFacts) -> dict[str, list[Record]]:
     return feeding
 
 
-def _longest_fills(phase: PhaseFacts, feeding: dict[str, list[Record]]) -> dict[str, int]:
+def _longest_fills(phase: PhaseFacts, feeding: dict[str, list[Record]]) -> dict[str, Fraction]:
     """Return the largest sum of fills over the paths from the host to and with each engine."""
-    interval = phase.raw["folding"]["cycles"]
-    longest = {_ROOT: 0}
+    longest = {_ROOT: Fraction(0)}
     for name, channels in feeding.items():
-        before = max((longest[_node(channel)] for channel in channels), default=0)
-        longest[name] = before + window_fill(phase.folded[name], interval)
+        before = max((longest[_node(channel)] for channel in channels), default=Fraction(0))
+        longest[name] = before + window_fill(phase.folded[name])
     return longest
 
 
@@ -92,7 +94,7 @@ def _nearest_common(first: str, second: str, above: dict[str, str], depth: dict[
     return first
 
 
-def words_in(cycles: int, channel: Record, interval: int) -> int:
-    """Return the words of a channel that pass in a time, rounded up."""
+def words_in(share: Fraction, channel: Record) -> int:
+    """Return the words of a channel that pass in a share of a frame, rounded up."""
     words: int = channel["words_per_frame"]
-    return -(-cycles * words // interval) if interval else 0
+    return math.ceil(share * words)

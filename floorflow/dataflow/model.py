@@ -8,11 +8,12 @@ here is what FINN's configuration files say. Folding attributes (`PE`, `SIMD`, m
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import ceil
 
 from floorflow.resources import Resources
 
-AttributeValue = int | str | tuple[int, ...]
+AttributeValue = int | str | tuple[int, ...] | tuple[str, ...]
 Attributes = Mapping[str, AttributeValue]
 
 HOST_PREFIX = "host:"
@@ -24,7 +25,8 @@ class Engine:
     """One hardware engine of the pipeline.
 
     ``kind`` is FINN's op type (``MVAU_hls``); ``operation`` names the Network operation that it computes.
-    Bit widths are of one stream element; ``weight_bits`` is 0 for kinds without weights.
+    Bit widths are of one stream element; ``weight_bits`` is 0 for kinds without weights. ``folding`` is what the
+    model file has chosen already (``PE``, ``SIMD``, ``parallel_window``), empty for a network.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Engine:
     weight_bits: int
     input_bits: int
     output_bits: int
+    folding: Attributes = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,8 @@ class Stream:
     """A stream of tensor elements from one engine's output port to another's input port, or to the host.
 
     ``elements`` is the number of tensor elements a frame, ``last_dimension`` the innermost size that folding
-    must divide, ``element_bits`` the width of one element.
+    must divide, ``element_bits`` the width of one element. ``fifo_bits`` is what the FIFOs that the model file has on
+    this stream hold, ``fifo_words`` the depth that it asks for without having one; both 0 for a network.
     """
 
     source: str
@@ -51,6 +55,12 @@ class Stream:
     elements: int
     last_dimension: int
     element_bits: int
+    fifo_bits: int = 0
+    fifo_words: int = 0
+
+    def kept_fifo_depth(self, width_bits: int) -> int:
+        """Return the depth that the model file gives the FIFO, in words of ``width_bits``; 0 if it gives none."""
+        return max(ceil(self.fifo_bits / width_bits), self.fifo_words)
 
     @property
     def from_host(self) -> bool:

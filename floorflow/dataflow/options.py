@@ -23,9 +23,14 @@ class OptionGroup:
     rows: tuple[tuple[Option, ...], ...]
 
     @cached_property
+    def engine_cycles(self) -> NDArray[np.int64]:
+        """Cycles a frame of each engine in each row, (n_rows, n_engines)."""
+        return np.array([[option.cycles for option in row] for row in self.rows], dtype=np.int64)
+
+    @property
     def cycles(self) -> NDArray[np.int64]:
         """Cycles a frame of each row's slowest engine, (n_rows,)."""
-        return np.array([max(option.cycles for option in row) for row in self.rows], dtype=np.int64)
+        return self.engine_cycles.max(axis=1)
 
     @cached_property
     def use(self) -> NDArray[np.int64]:
@@ -37,3 +42,25 @@ class OptionGroup:
     def name(self) -> str:
         """The engines' names, for messages."""
         return " + ".join(self.engines)
+
+
+UNBUILDABLE = 10**8
+"""Stands in every resource of a `Coupling` for a pair of foldings that no hardware can join: more than any platform."""
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """What one stream costs (converter and FIFO), by the rows that the groups at its ends take.
+
+    ``source`` and ``target`` are positions of groups, equal for a stream inside a group or with an end at the host.
+    Rows with equal port widths share a class: ``use[source_class[r], target_class[s]]`` are the resources.
+    """
+
+    source: int
+    target: int
+    source_class: NDArray[np.int64]
+    """(n_source_rows,)"""
+    target_class: NDArray[np.int64]
+    """(n_target_rows,)"""
+    use: NDArray[np.int64]
+    """(n_source_classes, n_target_classes, 5)"""

@@ -1,6 +1,7 @@
-"""Choose one option an engine: the shortest interval under the budget, then the least scarcity. Exact, with proof."""
+"""Choose one option an engine: the shortest interval, the least scarcity or the least latency. With proof."""
 
-from floorflow.folding.exact import fold_at_interval, shortest_interval
+from floorflow.folding.exact import shortest_interval
+from floorflow.folding.objective import fold_at_interval
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown, fitting
 
 __all__ = [

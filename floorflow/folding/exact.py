@@ -1,67 +1,66 @@
 """The exact folding: at a given interval the least scarcity under the budget, and the shortest feasible interval.
 
-At a fixed interval every group of tied engines may use any option with no more cycles. If the groups' individually
-least scarce options together meet the budget, they are the optimum and the sum is its own proof. Otherwise it is a
-multiple-choice knapsack with five resources, solved by CP-SAT:
+At a fixed interval every group of tied engines may use any option with no more cycles. What remains is a
+multiple-choice knapsack with five resources and with prices on pairs of neighbours:
 
-    variables    x[g, o]  group g uses option o
+    variables    x[g, o]        group g uses option o
+                 y[g, o, h, q]  neighbours g and h use options o and q
     constraints  one_option[g]: sum_o x[g, o] = 1
-                 budget[r]:     sum_{g,o} use[g, o, r] x[g, o] <= budget[r]
-    objective    min sum_{g,o} scarcity[g, o] x[g, o]      (exact integers)
+                 pair[g, o, h]: sum_q y[g, o, h, q] = x[g, o]          (and the same for h)
+                 budget[r]:     sum_{g,o} use[g, o, r] x[g, o]
+                                + sum_{g,o,h,q} use[g, o, h, q, r] y[g, o, h, q] <= budget[r]
+    objective    min the same sums weighted by scarcity                (exact integers)
+
+A Lagrangian relaxation (`relaxation`) bounds it, finds foldings, proves most cases by itself and strikes out nearly
+all options; CP-SAT settles the rest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
 from floorflow.cpsat import new_solver
-from floorflow.dataflow.model import Option
-from floorflow.dataflow.options import OptionGroup
+from floorflow.folding.candidates import Candidates, candidates
+from floorflow.folding.elimination import elimination
+from floorflow.folding.labels import cheapest_below
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
-from floorflow.resources import RESOURCE_NAMES, total
-from floorflow.stats import SolveStats
+from floorflow.folding.relaxation import Relaxed, relax, within
+from floorflow.resources import RESOURCE_NAMES, Resources
+from floorflow.stats import SolveStats, Status
 
 Answer = FoldingSolution | FoldingInfeasible | FoldingUnknown
+Array = NDArray[np.int64]
 
-DETERMINISTIC_LIMIT = 20.0
+FIRST_STEP = 1e-4
+"""Share of the bound by which the first limit of the enumeration lies above it."""
+STEP_GROWTH = 3
+
+DETERMINISTIC_LIMIT = 1.0
 """CP-SAT's deterministic time units (about seconds) for one interval; ends in `FoldingUnknown`."""
 
 
-@dataclass(frozen=True)
-class _Choice:
-    """The rows of one group that are fast enough: indices, resource use (n, 5) and integer scarcity (n,)."""
+def least_scarce(problem: FoldingProblem, interval_cycles: int, *, prove: bool = True) -> Answer:
+    """Return the least scarce folding with no engine above ``interval_cycles``, or the proof that none exists.
 
-    group: OptionGroup
-    index: NDArray[np.int64]
-    use: NDArray[np.int64]
-    cost: NDArray[np.int64]
-
-    def options(self, row: int) -> dict[str, Option]:
-        return dict(zip(self.group.engines, self.group.rows[int(self.index[row])], strict=True))
-
-
-def fold_at_interval(problem: FoldingProblem, interval_cycles: int) -> Answer:
-    """Return the least scarce folding with no engine above ``interval_cycles``, or the proof that none exists."""
-    weights, scale = problem.scarcity_weights()
-    choices = [_fast_enough(group, interval_cycles, weights) for group in problem.groups]
-    if not all(choice.index.size for choice in choices):
+    Without ``prove`` the first folding within the budget will do; its ``stats`` say how far it may be from the least.
+    """
+    choices = candidates(problem, interval_cycles)
+    if choices is None:
         return FoldingInfeasible(None)
-    least = sum(choice.use.min(axis=0) for choice in choices)
-    for name, need, limit in zip(RESOURCE_NAMES, least, problem.budget.as_tuple(), strict=True):
-        if need > limit:
-            return FoldingInfeasible(name, int(need), limit)
-    # Ties go to the slower option (options are sorted by cycles): never faster than needed.
-    rows = [int(np.flatnonzero(choice.cost == choice.cost.min())[-1]) for choice in choices]
-    use = sum(choice.use[row] for choice, row in zip(choices, rows, strict=True))
-    if (use <= problem.budget.as_tuple()).all():
-        cost = sum(int(choice.cost.min()) for choice in choices)
-        return _solution(choices, rows, SolveStats("exact", "optimal", cost / scale, cost / scale))
-    return _solve(problem, [_undominated(choice) for choice in choices], scale)
+    weights, scale = problem.scarcity_weights()
+    budget = np.array(problem.budget.as_tuple(), dtype=np.int64)
+    relaxed = relax(choices, weights, budget, first=not prove)
+    if relaxed.infeasible:
+        return _short(problem, choices)
+    answer = _Answer(problem, choices, scale)
+    if relaxed.picks is not None and (not prove or relaxed.bound >= relaxed.cost):
+        return answer.solution(relaxed.picks, relaxed.bound, "exact")
+    return _solve(answer, relaxed, weights, budget)
 
 
 def shortest_interval(intervals: Sequence[int], feasible: Callable[[int], bool], start: int = 0) -> int | None:
@@ -81,55 +80,128 @@ def shortest_interval(intervals: Sequence[int], feasible: Callable[[int], bool],
     return low
 
 
-def _fast_enough(group: OptionGroup, interval_cycles: int, weights: NDArray[np.int64]) -> _Choice:
-    index = np.flatnonzero(group.cycles <= interval_cycles)
-    use = group.use[index]
-    return _Choice(group, index, use, use @ weights)
+@dataclass(frozen=True)
+class _Answer:
+    """Turns picked rows into a solution."""
+
+    problem: FoldingProblem
+    choices: Candidates
+    scale: int
+
+    def cost(self, picks: Sequence[int]) -> int:
+        return int(self.choices.total(picks) @ self.problem.scarcity_weights()[0])
+
+    def solution(self, picks: Sequence[int], bound: int, method: str) -> FoldingSolution:
+        use = self.choices.total(picks)
+        cost = self.cost(picks)
+        options = {
+            name: option
+            for group, rows, pick in zip(self.problem.groups, self.choices.rows, picks, strict=True)
+            for name, option in zip(group.engines, group.rows[int(rows[pick])], strict=True)
+        }
+        status: Status = "optimal" if bound >= cost else "feasible"
+        return FoldingSolution(
+            options=options,
+            interval_cycles=max(option.cycles for option in options.values()),
+            resources=Resources(*(int(amount) for amount in use)),
+            budget=self.problem.budget,
+            stats=SolveStats(method, status, cost / self.scale, min(bound, cost) / self.scale),
+        )
 
 
-def _undominated(choice: _Choice) -> _Choice:
-    """Drop options that another one beats in every resource."""
-    order = np.lexsort((*choice.use.T, choice.use.sum(axis=1)))
-    kept: list[int] = []
-    for row in order:
-        if not kept or not (choice.use[kept] <= choice.use[row]).all(axis=1).any():
-            kept.append(int(row))
-    return _Choice(choice.group, choice.index[kept], choice.use[kept], choice.cost[kept])
+def _short(problem: FoldingProblem, choices: Candidates) -> FoldingInfeasible:
+    """Name the first resource whose least possible sum exceeds the budget, if there is one."""
+    plan = elimination([rows.size for rows in choices.rows], choices.pairs)
+    for resource, (name, limit) in enumerate(zip(RESOURCE_NAMES, problem.budget.as_tuple(), strict=True)):
+        alone = [use[:, resource] for use in choices.use]
+        need, _ = plan.least(alone, {pair: use[:, :, resource] for pair, use in choices.pairs.items()})
+        if need > limit:
+            return FoldingInfeasible(name, need, limit)
+    return FoldingInfeasible(None)
 
 
-def _solve(problem: FoldingProblem, choices: list[_Choice], scale: int) -> Answer:
-    model = cp_model.CpModel()
-    # Variables and one_option[g].
-    picks = [[model.new_bool_var("") for _ in choice.index] for choice in choices]
-    for row in picks:
-        model.add_exactly_one(row)
-    flat = [x for row in picks for x in row]
-    # budget[r].
-    for resource, limit in enumerate(problem.budget.as_tuple()):
-        use = np.concatenate([choice.use[:, resource] for choice in choices])
-        model.add(cp_model.LinearExpr.weighted_sum(flat, use.tolist()) <= limit)
-    # Objective.
-    model.minimize(cp_model.LinearExpr.weighted_sum(flat, np.concatenate([c.cost for c in choices]).tolist()))
+def _solve(answer: _Answer, relaxed: Relaxed, weights: Array, budget: Array) -> Answer:
+    """Settle what the relaxation left open: enumerate all foldings below a limit that rises until one is found."""
+    choices, picks, cost = answer.choices, relaxed.picks, min(relaxed.cost, int(weights @ budget) + 1)
+    bound, step = relaxed.bound, max(1, int(relaxed.bound * FIRST_STEP))
+    while bound < cost:
+        most = min(bound + step, cost - 1)
+        keep = within(choices, weights, budget, relaxed, most)
+        if all(mask.any() for mask in keep):
+            found = cheapest_below(choices.restricted(keep), weights, budget, relaxed.prices, most)
+            if not found.complete:
+                return _search(answer, replace(relaxed, picks=picks, cost=cost, bound=bound), weights, budget)
+            if found.picks is not None:
+                better = tuple(int(np.flatnonzero(mask)[pick]) for mask, pick in zip(keep, found.picks, strict=True))
+                if answer.cost(better) < cost:
+                    picks, cost = better, answer.cost(better)
+        bound, step = most + 1, step * STEP_GROWTH
+    return FoldingInfeasible(None) if picks is None else answer.solution(picks, cost, "exact")
 
+
+def _search(answer: _Answer, relaxed: Relaxed, weights: Array, budget: Array) -> Answer:
+    """Look for a good folding by CP-SAT where there are too many to enumerate."""
+    choices, picks, cost = answer.choices, relaxed.picks, relaxed.cost
+    columns = zip(choices.rows, zip(*relaxed.met, strict=True), strict=True)
+    met = [np.isin(np.arange(rows.size), column) for rows, column in columns]
+    for keep in (met, within(choices, weights, budget, relaxed, cost - 1)):
+        found = _cpsat(choices, keep, weights, budget, cost - 1)
+        if found.picks is not None:
+            picks, cost = found.picks, answer.cost(found.picks)
+            break
+    if picks is None:
+        return FoldingInfeasible(None) if found.exhausted else FoldingUnknown()
+    return answer.solution(picks, max(relaxed.bound, cost if found.exhausted and keep is not met else 0), "exact/cpsat")
+
+
+@dataclass(frozen=True)
+class _Settled:
+    """CP-SAT's answer: the best picks found, and whether the search was exhausted."""
+
+    picks: tuple[int, ...] | None
+    exhausted: bool
+
+
+def _cpsat(
+    choices: Candidates, keep: Sequence[NDArray[np.bool_]], weights: Array, budget: Array, most: int
+) -> _Settled:
+    """Look for the cheapest choice among the marked rows that costs at most ``most``."""
+    if not all(mask.any() for mask in keep):
+        return _Settled(None, exhausted=True)
+    model, rows = _model(choices.restricted(keep), weights, budget, most)
     solver = new_solver(0, DETERMINISTIC_LIMIT)
     status = solver.solve(model)
-    if status == cp_model.INFEASIBLE:
-        return FoldingInfeasible(None)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return FoldingUnknown()
-    rows = [[bool(solver.value(x)) for x in row].index(True) for row in picks]
-    cost = sum(int(choice.cost[row]) for choice, row in zip(choices, rows, strict=True))
-    if status == cp_model.OPTIMAL:
-        return _solution(choices, rows, SolveStats("exact/cpsat", "optimal", cost / scale, cost / scale))
-    bound = solver.best_objective_bound / scale
-    return _solution(choices, rows, SolveStats("exact/cpsat", "feasible", cost / scale, bound))
+        return _Settled(None, exhausted=status == cp_model.INFEASIBLE)
+    chosen = ([bool(solver.value(x)) for x in row].index(True) for row in rows)
+    picks = tuple(int(np.flatnonzero(mask)[pick]) for mask, pick in zip(keep, chosen, strict=True))
+    return _Settled(picks, exhausted=status == cp_model.OPTIMAL)
 
 
-def _solution(choices: list[_Choice], rows: list[int], stats: SolveStats) -> FoldingSolution:
-    picked = {name: o for c, row in zip(choices, rows, strict=True) for name, o in c.options(row).items()}
-    return FoldingSolution(
-        options=picked,
-        interval_cycles=max(option.cycles for option in picked.values()),
-        resources=total(option.resources for option in picked.values()),
-        stats=stats,
-    )
+def _model(
+    choices: Candidates, weights: Array, budget: Array, most: int
+) -> tuple[cp_model.CpModel, list[list[cp_model.IntVar]]]:
+    model = cp_model.CpModel()
+    # Variables x[g, o] and one_option[g].
+    rows = [[model.new_bool_var("") for _ in range(count.size)] for count in choices.rows]
+    for row in rows:
+        model.add_exactly_one(row)
+    terms = [x for row in rows for x in row]
+    use = list(choices.use)
+    # Variables y[g, o, h, q] and pair[g, o, h].
+    for (a, b), table in choices.pairs.items():
+        both = [[model.new_bool_var("") for _ in rows[b]] for _ in rows[a]]
+        for x, line in zip(rows[a], both, strict=True):
+            model.add(sum(line) == x)
+        for x, column in zip(rows[b], zip(*both, strict=True), strict=True):
+            model.add(sum(column) == x)
+        terms += [y for line in both for y in line]
+        use.append(table.reshape(-1, 5))
+    matrix = np.concatenate(use)
+    # budget[r], and the cost to beat.
+    for resource, limit in enumerate(budget.tolist()):
+        model.add(cp_model.LinearExpr.weighted_sum(terms, matrix[:, resource].tolist()) <= limit)
+    cost = cp_model.LinearExpr.weighted_sum(terms, (matrix @ weights).tolist())
+    model.add(cost <= most)
+    model.minimize(cost)
+    return model, rows

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.dataflow.model import Option
-from floorflow.dataflow.options import OptionGroup
+from floorflow.dataflow.options import Coupling, OptionGroup
 from floorflow.errors import InfeasibleError
 from floorflow.resources import RESOURCE_NAMES, Resources, largest_share, shortfall
 from floorflow.stats import SolveStats
@@ -20,13 +20,16 @@ from floorflow.stats import SolveStats
 class FoldingProblem:
     """Groups of engines with their options, the resources they share, and the silicon that weighs scarcity.
 
-    ``budget`` bounds the sum over all engines (the platform's summed slot limits less what channels need);
-    ``silicon`` holds the platform's raw totals.
+    ``budget`` bounds the sum over all engines and ``couplings``, which price the streams between them (none: engines
+    alone are counted); ``silicon`` holds the platform's raw totals. ``paths`` are the streams between engines, by name,
+    if the objective is the latency along them; else it is the scarcity.
     """
 
     groups: tuple[OptionGroup, ...]
     budget: Resources
     silicon: Resources
+    couplings: tuple[Coupling, ...] = ()
+    paths: tuple[tuple[str, str], ...] | None = None
 
     def with_budget(self, budget: Resources) -> FoldingProblem:
         """Return the same problem under another budget."""
@@ -52,11 +55,15 @@ class FoldingProblem:
 
 @dataclass(frozen=True)
 class FoldingSolution:
-    """One option an engine; ``stats.objective`` is the scarcity of their sum."""
+    """One option an engine. ``resources`` is their sum and the streams'.
+
+    ``stats.objective`` is its scarcity or, if the problem asks for that, its latency in cycles.
+    """
 
     options: Mapping[str, Option]
     interval_cycles: int
     resources: Resources
+    budget: Resources
     stats: SolveStats
 
 

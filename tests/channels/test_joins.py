@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from floorflow.channels.joins import waits_cycles, window_fill_cycles
+from fractions import Fraction
+
+from floorflow.channels.joins import waits, window_fill
 from floorflow.dataflow.model import Dataflow, Engine, Stream
 
 
@@ -24,9 +26,9 @@ def graph(engines: list[Engine], *edges: tuple[str, str]) -> Dataflow:
 
 
 def test_fill_is_the_share_of_the_frame_before_the_first_window() -> None:
-    assert window_fill_cycles(engine("w", 3), 1000) == 230  # 2 rows of 10 and 3 pixels of 100
-    assert window_fill_cycles(engine("w", 1), 1000) == 10
-    assert window_fill_cycles(engine("add"), 1000) == 0
+    assert window_fill(engine("w", 3)) == Fraction(23, 100)  # 2 rows of 10 and 3 pixels of 100
+    assert window_fill(engine("w", 1)) == Fraction(1, 100)
+    assert window_fill(engine("add")) == 0
 
 
 def test_the_shorter_branch_waits_for_the_longest_one() -> None:
@@ -40,21 +42,21 @@ def test_the_shorter_branch_waits_for_the_longest_one() -> None:
         ("w2", "join"),
         ("join", "host:out0"),
     )
-    waits = waits_cycles(net, 1000)
-    assert {(s.source, s.target): cycles for s, cycles in waits.items()} == {("fork", "join"): 460}
+    found = {(s.source, s.target): share for s, share in waits(net).items()}
+    assert found == {("fork", "join"): Fraction(46, 100)}
 
 
 def test_branches_of_equal_fill_need_no_more_room() -> None:
     engines = [engine("fork"), engine("a", 3), engine("b", 3), engine("join")]
     net = graph(engines, ("host:in0", "fork"), ("fork", "a"), ("fork", "b"), ("a", "join"), ("b", "join"))
-    assert waits_cycles(net, 1000) == {}
+    assert waits(net) == {}
 
 
 def test_windows_before_the_fork_count_for_no_branch() -> None:
     engines = [engine("early", 5), engine("fork"), engine("a", 3), engine("join")]
     net = graph(engines, ("host:in0", "early"), ("early", "fork"), ("fork", "a"), ("fork", "join"), ("a", "join"))
-    assert list(waits_cycles(net, 1000).values()) == [230]
+    assert list(waits(net).values()) == [Fraction(23, 100)]
 
 
 def test_a_chain_has_no_joins() -> None:
-    assert waits_cycles(graph([engine("w", 3)], ("host:in0", "w"), ("w", "host:out0")), 1000) == {}
+    assert waits(graph([engine("w", 3)], ("host:in0", "w"), ("w", "host:out0"))) == {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +13,6 @@ from floorflow.check.facts import PhaseFacts
 from floorflow.check.fills import join_fills, window_fill
 from tests.check.tiny_network import window
 
-INTERVAL = 1000
 Edge = tuple[str, str]
 
 
@@ -21,20 +22,20 @@ def windowed(size: int, **changes: object) -> FoldedEngine:
 
 
 @pytest.mark.parametrize(
-    ("engine", "cycles"),
+    ("engine", "share"),
     [
-        (windowed(10), 230),  # 2 rows of 10, 2 pixels and one: 23 of 100
-        (windowed(9), 260),  # 21 of 81: 259.3
-        (windowed(10, Dilation=[2, 3]), 470),  # 40 + 6 + 1
-        (windowed(10, ConvKernelDim=[1, 1]), 10),
-        (windowed(10, IFMDim=[1, 20], ConvKernelDim=[1, 5]), 250),  # 5 of 20
-        (windowed(3), 1000),
-        (windowed(3, Dilation=[9, 9]), 1000),  # never more than the image
+        (windowed(10), Fraction(23, 100)),  # 2 rows of 10, 2 pixels and one: 23 of 100
+        (windowed(9), Fraction(21, 81)),
+        (windowed(10, Dilation=[2, 3]), Fraction(47, 100)),  # 40 + 6 + 1
+        (windowed(10, ConvKernelDim=[1, 1]), Fraction(1, 100)),
+        (windowed(10, IFMDim=[1, 20], ConvKernelDim=[1, 5]), Fraction(5, 20)),  # 5 of 20
+        (windowed(3), 1),
+        (windowed(3, Dilation=[9, 9]), 1),  # never more than the image
         (FoldedEngine("p", {"kind": "FMPadding_rtl", "attributes": {}}, {}), 0),
     ],
 )
-def test_a_window_is_full_after_its_first_rows(engine: FoldedEngine, cycles: int) -> None:
-    assert window_fill(engine, INTERVAL) == cycles
+def test_a_window_is_full_after_its_first_rows(engine: FoldedEngine, share: Fraction) -> None:
+    assert window_fill(engine) == share
 
 
 def phase_of_edges(edges: list[Edge], windows: dict[str, int]) -> PhaseFacts:
@@ -51,7 +52,7 @@ def phase_of_edges(edges: list[Edge], windows: dict[str, int]) -> PhaseFacts:
         attributes = {"IFMDim": [1, 1000], "ConvKernelDim": [1, windows.get(name, 1)]}
         kind = "ConvolutionInputGenerator_rtl" if name in windows else "AddStreams_hls"
         folded[name] = FoldedEngine(name, {"kind": kind, "attributes": attributes}, {})
-    return PhaseFacts("p", {"channels": channels, "folding": {"cycles": INTERVAL}}, {}, {}, {}, folded, 200.0)
+    return PhaseFacts("p", {"channels": channels, "folding": {"cycles": 1000}}, {}, {}, {}, folded, 200.0)
 
 
 def paths_to(edges: list[Edge], node: str) -> list[list[str]]:
@@ -62,7 +63,7 @@ def paths_to(edges: list[Edge], node: str) -> list[list[str]]:
     return [[*path, node] for source in before for path in paths_to(edges, source)]
 
 
-def enumerated(edges: list[Edge], windows: dict[str, int]) -> dict[tuple[str, int], int]:
+def enumerated(edges: list[Edge], windows: dict[str, int]) -> dict[tuple[str, int], Fraction]:
     found = {}
     for join in {b for _, b in edges}:
         inputs = ["host:" if a.startswith("host:") else a for a, b in edges if b == join]
@@ -72,7 +73,7 @@ def enumerated(edges: list[Edge], windows: dict[str, int]) -> dict[tuple[str, in
         everywhere = set.intersection(*(set(path) for branch in paths for path in branch))
         fork = next(node for node in reversed(paths[0][0]) if node in everywhere)
         fills = [max(sum(windows.get(n, 0) for n in path[path.index(fork) + 1 :]) for path in p) for p in paths]
-        found |= {(join, port): max(fills) for port, fill in enumerate(fills) if fill < max(fills)}
+        found |= {(join, port): Fraction(max(fills), 1000) for port, fill in enumerate(fills) if fill < max(fills)}
     return found
 
 
@@ -100,12 +101,12 @@ def test_fills_of_joins_are_those_of_all_paths(graph: tuple[list[Edge], dict[str
 def test_the_fork_is_the_nearest_engine_on_every_path() -> None:
     before_the_fork = [("host:in0", "0"), ("0", "1")]
     branches = [("1", "2"), ("2", "3"), ("1", "3")]
-    assert join_fills(phase_of_edges([*before_the_fork, *branches], {"0": 7, "2": 3})) == {("3", 1): 3}
+    assert join_fills(phase_of_edges([*before_the_fork, *branches], {"0": 7, "2": 3})) == {("3", 1): Fraction(3, 1000)}
 
 
 def test_the_host_is_the_fork_of_streams_that_it_sends() -> None:
     edges = [("host:in0", "0"), ("0", "1"), ("host:in1", "1")]
-    assert join_fills(phase_of_edges(edges, {"0": 7})) == {("1", 1): 7}
+    assert join_fills(phase_of_edges(edges, {"0": 7})) == {("1", 1): Fraction(7, 1000)}
 
 
 def test_branches_of_equal_fill_need_nothing_more() -> None:

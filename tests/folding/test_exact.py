@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floorflow.dataflow.model import Option
-from floorflow.dataflow.options import OptionGroup
+from floorflow.dataflow.options import UNBUILDABLE, Coupling, OptionGroup
 from floorflow.errors import InfeasibleError
 from floorflow.folding import (
     FoldingInfeasible,
@@ -77,6 +79,58 @@ def test_shortest_interval_equals_trying_them_all(options: list[list[Option]], b
     index = shortest_interval(intervals, lambda i: isinstance(fold_at_interval(problem, i), FoldingSolution))
     feasible = [i for i, interval in enumerate(intervals) if brute_force(problem, interval) is not None]
     assert index == (feasible[0] if feasible else None)
+
+
+@st.composite
+def coupled_problems(draw: st.DrawFn) -> FoldingProblem:
+    """Groups of up to four rows in a row, two more streams between random groups, and ports that may not fit."""
+    groups = draw(engines)
+    problem = problem_of(groups, draw(budgets))
+    ends = [(a, a + 1) for a in range(len(groups) - 1)]
+    ends += draw(st.lists(st.tuples(*[st.integers(0, len(groups) - 1)] * 2), max_size=2))
+    return replace(problem, couplings=tuple(draw(couplings_between(groups, a, b)) for a, b in ends))
+
+
+def couplings_between(groups: list[list[Option]], a: int, b: int) -> st.SearchStrategy[Coupling]:
+    classes = [
+        st.lists(st.integers(0, 2), min_size=len(g), max_size=len(g)).map(np.array) for g in (groups[a], groups[b])
+    ]
+    price = st.one_of(amounts, st.just((UNBUILDABLE,) * 5))
+    table = st.lists(price, min_size=9, max_size=9).map(lambda rows: np.array(rows).reshape(3, 3, 5))
+    return st.builds(lambda p, q, use: Coupling(a, b, p, q, use), *classes, table)
+
+
+@settings(max_examples=200, deadline=None)
+@given(coupled_problems(), st.integers(1, 8))
+def test_coupled_foldings_equal_brute_force(problem: FoldingProblem, interval: int) -> None:
+    expected = least_coupled(problem, interval)
+    answer = fold_at_interval(problem, interval)
+    if expected is None:
+        assert isinstance(answer, FoldingInfeasible)
+        return
+    assert isinstance(answer, FoldingSolution)
+    assert answer.stats.status == "optimal"
+    assert answer.stats.objective == pytest.approx(expected)
+    assert scarcity(answer.resources, SILICON) == pytest.approx(expected)
+    assert answer.resources.fits(problem.budget)
+    quick = fold_at_interval(problem, interval, prove=False)
+    assert isinstance(quick, FoldingSolution)
+    assert quick.stats.bound is not None
+    assert quick.stats.bound <= expected + 1e-9
+
+
+def least_coupled(problem: FoldingProblem, interval: int) -> float | None:
+    costs = []
+    for picks in product(*(range(len(group.rows)) for group in problem.groups)):
+        use = sum(group.use[pick] for group, pick in zip(problem.groups, picks, strict=True))
+        use = use + sum(
+            c.use[c.source_class[picks[c.source]], c.target_class[picks[c.target]]] for c in problem.couplings
+        )
+        slowest = max(group.cycles[pick] for group, pick in zip(problem.groups, picks, strict=True))
+        amount = Resources(*(int(value) for value in use))
+        if slowest <= interval and amount.fits(problem.budget):
+            costs.append(scarcity(amount, SILICON))
+    return min(costs, default=None)
 
 
 def test_infeasibility_by_one_resource_names_need_and_limit() -> None:

@@ -1,0 +1,126 @@
+"""The foldings worth choosing from at one interval: fast enough, and never beaten whatever the neighbours choose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from floorflow.dataflow.options import Coupling
+from floorflow.folding.problem import FoldingProblem
+
+Pair = tuple[int, int]
+Array = NDArray[np.int64]
+
+ROUNDS = 3
+"""Rounds of domination: a row dropped from one group can make rows of its neighbours comparable."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Rows left of each group, and resources as a pairwise sum: of each row, and of each pair of rows of neighbours.
+
+    ``rows[g]`` are indices into the group's rows, ascending; ``use[g]`` is (n_g, 5), with the streams inside the
+    group or to the host; ``pairs[g, h]`` with g < h is (n_g, n_h, 5).
+    """
+
+    rows: tuple[Array, ...]
+    use: tuple[Array, ...]
+    pairs: Mapping[Pair, Array]
+
+    def total(self, picks: Sequence[int]) -> Array:
+        """Return the resources of one choice, (5,); ``picks`` are positions in ``rows``."""
+        alone = sum((use[pick] for use, pick in zip(self.use, picks, strict=True)), np.zeros(5, dtype=np.int64))
+        return alone + sum((use[picks[a], picks[b]] for (a, b), use in self.pairs.items()), np.zeros_like(alone))
+
+    def restricted(self, keep: Sequence[NDArray[np.bool_]]) -> Candidates:
+        """Return the candidates with only the rows marked in ``keep``."""
+        return Candidates(
+            tuple(rows[mask] for rows, mask in zip(self.rows, keep, strict=True)),
+            tuple(use[mask] for use, mask in zip(self.use, keep, strict=True)),
+            {(a, b): use[np.ix_(keep[a], keep[b])] for (a, b), use in self.pairs.items()},
+        )
+
+
+def candidates(problem: FoldingProblem, interval_cycles: int) -> Candidates | None:
+    """Return the rows worth choosing from, or None if some group has none that is fast enough."""
+    fast = [np.flatnonzero(group.cycles <= interval_cycles) for group in problem.groups]
+    if not all(rows.size for rows in fast):
+        return None
+    shorts: list[list[Coupling]] = [[] for _ in problem.groups]
+    longs: list[list[Coupling]] = [[] for _ in problem.groups]
+    for coupling in problem.couplings:
+        if coupling.source == coupling.target:
+            shorts[coupling.source].append(coupling)
+        else:
+            longs[coupling.source].append(coupling)
+            longs[coupling.target].append(coupling)
+    use = [
+        _alone(group.use[rows], rows, inside) for group, rows, inside in zip(problem.groups, fast, shorts, strict=True)
+    ]
+    known: dict[tuple[bytes, ...], Array] = {}
+    for _ in range(ROUNDS):
+        before = sum(rows.size for rows in fast)
+        for group in range(len(fast)):
+            seen = [_seen_from(group, coupling, fast) for coupling in longs[group]]
+            # Networks repeat their blocks: equal groups among equal neighbours are judged once.
+            key = (use[group].tobytes(), *(part.tobytes() for pair in seen for part in pair))
+            if key not in known:
+                known[key] = _undominated(use[group], seen)
+            kept = known[key]
+            fast[group], use[group] = fast[group][kept], use[group][kept]
+        if sum(rows.size for rows in fast) == before:
+            break
+    return Candidates(tuple(fast), tuple(use), _pairs(problem.couplings, fast))
+
+
+def _alone(use: Array, rows: Array, inside: Sequence[Coupling]) -> Array:
+    """Add the streams that no neighbour has a say in."""
+    return use + sum(
+        (c.use[c.source_class[rows], c.target_class[rows]] for c in inside), np.zeros((rows.size, 5), dtype=np.int64)
+    )
+
+
+def _undominated(use: Array, streams: Sequence[tuple[Array, Array]]) -> Array:
+    """Return positions of the rows that no other beats in every resource, whichever rows the neighbours take."""
+    # dearer[b, a]: the most that class b can cost more than class a, each resource by itself.
+    dearer = [(price[:, None] - price[None, :]).max(axis=2) for _, price in streams]
+    order = np.lexsort((np.arange(len(use)), use.sum(axis=1)))
+    kept: list[int] = []
+    alive = np.ones(len(use), dtype=bool)
+    for row in order:
+        if not alive[row]:
+            continue
+        kept.append(int(row))
+        switched = use[row] + sum(
+            (table[own[row], own] for (own, _), table in zip(streams, dearer, strict=True)), np.zeros_like(use)
+        )
+        alive &= ~(switched <= use).all(axis=1)
+    return np.sort(np.array(kept))
+
+
+def _seen_from(group: int, coupling: Coupling, rows: Sequence[Array]) -> tuple[Array, Array]:
+    """Return the classes of the group's rows and the price table (n_own, n_neighbour, 5), both of what is left."""
+    if group == coupling.source:
+        own, other, table = coupling.source_class, coupling.target_class[rows[coupling.target]], coupling.use
+    else:
+        own, other = coupling.target_class, coupling.source_class[rows[coupling.source]]
+        table = coupling.use.swapaxes(0, 1)
+    left, compact = np.unique(own[rows[group]], return_inverse=True)
+    return compact, table[left][:, np.unique(other)]
+
+
+def _pairs(couplings: Sequence[Coupling], rows: Sequence[Array]) -> dict[Pair, Array]:
+    """Return the prices between neighbours; parallel streams add up."""
+    pairs: dict[Pair, Array] = {}
+    for c in couplings:
+        if c.source == c.target:
+            continue
+        price = c.use[np.ix_(c.source_class[rows[c.source]], c.target_class[rows[c.target]])]
+        if c.source > c.target:
+            price = price.swapaxes(0, 1)
+        pair = (min(c.source, c.target), max(c.source, c.target))
+        pairs[pair] = pairs[pair] + price if pair in pairs else price
+    return pairs

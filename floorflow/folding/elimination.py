@@ -1,0 +1,194 @@
+"""The cheapest choice for every node of a graph with prices on nodes and on edges, by eliminating node after node.
+
+A node is eliminated by a table over its neighbours: for each of their choices the least of its own. Networks are
+nearly chains, so tables stay small. Where one would not (dense concatenations), edges are cut: each choice of one
+end then pays the least of what the edge may cost, which keeps the answer a lower bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Pair = tuple[int, int]
+Array = NDArray[np.int64]
+
+LARGEST_TABLE = 400_000
+"""Entries of the largest table before edges are cut."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """The elimination of one node: ``scope`` is the node and then its neighbours, in order of their elimination."""
+
+    node: int
+    scope: tuple[int, ...]
+    edges: tuple[Pair, ...]
+    """Edges whose first eliminated end is the node."""
+    children: tuple[int, ...]
+    """Positions of the steps whose tables this one takes up."""
+
+
+@dataclass(frozen=True)
+class Elimination:
+    """An order of elimination for a graph; ``cut`` edges are relaxed."""
+
+    sizes: tuple[int, ...]
+    steps: tuple[Step, ...]
+    cut: tuple[Pair, ...]
+
+    def least(self, nodes: Sequence[Array], edges: Mapping[Pair, Array]) -> tuple[int, tuple[int, ...]]:
+        """Return the least sum (a lower bound if edges were cut) and a choice that has it."""
+        tables, sums = self._forward(nodes, edges)
+        picks = [0] * len(self.sizes)
+        for step, table in zip(reversed(self.steps), reversed(tables), strict=True):
+            at: tuple[slice | int, ...] = (slice(None), *(picks[n] for n in step.scope[1:]))
+            picks[step.node] = int(table[at].argmin())
+        return sum(int(value) for value in sums), tuple(picks)
+
+    def margins(self, nodes: Sequence[Array], edges: Mapping[Pair, Array]) -> list[Array]:
+        """Return for each choice of each node the least sum with that choice."""
+        margins: list[Array] = [np.empty(0, dtype=np.int64)] * len(self.sizes)
+        for step, (table, outside) in zip(self.steps, self.bounds(nodes, edges), strict=True):
+            margins[step.node] = (table + outside).reshape(table.shape[0], -1).min(axis=1)
+        return margins
+
+    def bounds(self, nodes: Sequence[Array], edges: Mapping[Pair, Array]) -> list[tuple[Array, Array]]:
+        """Return for each step, over its scope: the least sum of all below it, and that of all the rest.
+
+        The second has no axis for the step's own node beyond length 1.
+        """
+        tables, sums = self._forward(nodes, edges)
+        total = sum(int(value) for value in sums)
+        outside: dict[int, Array] = {}
+        # From the last step back: what lies outside a step is its parent's table without the step's own share.
+        for position in range(len(self.steps) - 1, -1, -1):
+            step, table = self.steps[position], tables[position]
+            if position not in outside:
+                outside[position] = np.array([total - int(table.min())])
+            whole = table + outside[position]
+            for child in step.children:
+                message, wanted = tables[child].min(axis=0), self.steps[child].scope[1:]
+                rest = whole - spread(message, wanted, step.scope)
+                others = tuple(axis for axis, n in enumerate(step.scope) if n not in wanted)
+                kept = [n for n in step.scope if n in wanted]
+                outside[child] = rest.min(axis=others).transpose([kept.index(n) for n in wanted])[None]
+        return [(table, outside[position]) for position, table in enumerate(tables)]
+
+    def _forward(self, nodes: Sequence[Array], edges: Mapping[Pair, Array]) -> tuple[list[Array], list[Array]]:
+        """Return every step's table before its node is minimised out, and the least of each connected part."""
+        extra = _cut_prices(self.cut, edges)
+        tables: list[Array] = []
+        messages: list[Array] = []
+        sums: list[Array] = []
+        for step in self.steps:
+            table = np.zeros([self.sizes[n] for n in step.scope], dtype=np.int64)
+            own = nodes[step.node] if step.node not in extra else nodes[step.node] + extra[step.node]
+            table += own.reshape(-1, *[1] * (len(step.scope) - 1))
+            for pair in step.edges:
+                table += spread(edges[pair], pair, step.scope)
+            for child in step.children:
+                table += spread(messages[child], self.steps[child].scope[1:], step.scope)
+            tables.append(table)
+            messages.append(table.min(axis=0))
+            if len(step.scope) == 1:
+                sums.append(messages[-1])
+        return tables, sums
+
+
+def elimination(sizes: Sequence[int], edges: Iterable[Pair]) -> Elimination:
+    """Plan an elimination, smallest table first; cut edges until every table is small enough."""
+    left = set(edges)
+    cut: list[Pair] = []
+    while True:
+        scopes, offender = _order(sizes, left)
+        if offender is None:
+            break
+        widest = max((p for p in left if offender in p), key=lambda p: (sizes[p[0]] * sizes[p[1]], p), default=None)
+        widest = widest or max(left, key=lambda p: (sizes[p[0]] * sizes[p[1]], p))
+        left.remove(widest)
+        cut.append(widest)
+    return Elimination(tuple(sizes), _steps(scopes, left), tuple(sorted(cut)))
+
+
+def sweep(sizes: Sequence[int], edges: Iterable[Pair]) -> Elimination:
+    """Plan an elimination from the first node to the last, so that partial choices grow at one end only."""
+    near: list[set[int]] = [set() for _ in sizes]
+    for a, b in edges:
+        near[min(a, b)].add(max(a, b))
+    scopes = []
+    for node in range(len(sizes)):
+        later = sorted(near[node])
+        scopes.append((node, *later))
+        if later:
+            near[later[0]] |= set(later[1:])
+        entries = sizes[node]
+        for other in later:
+            entries *= sizes[other]
+        if entries > LARGEST_TABLE:
+            return elimination(sizes, edges)
+    return Elimination(tuple(sizes), _steps(scopes, edges), ())
+
+
+def _order(sizes: Sequence[int], edges: Iterable[Pair]) -> tuple[list[tuple[int, ...]], int | None]:
+    """Return each node with the neighbours it has left, in order; and the first node whose table is too large."""
+    near: list[set[int]] = [set() for _ in sizes]
+    for a, b in edges:
+        near[a].add(b)
+        near[b].add(a)
+    weight = [_entries(node, near, sizes) for node in range(len(sizes))]
+    waiting = set(range(len(sizes)))
+    scopes = []
+    while waiting:
+        node = min(waiting, key=lambda n: (weight[n], n))
+        if weight[node] > LARGEST_TABLE:
+            return [], node
+        scopes.append((node, *sorted(near[node])))
+        waiting.remove(node)
+        for other in near[node]:
+            near[other] |= near[node] - {other}
+            near[other].discard(node)
+        for other in near[node]:
+            weight[other] = _entries(other, near, sizes)
+    place = {scope[0]: position for position, scope in enumerate(scopes)}
+    return [(node, *sorted(rest, key=place.__getitem__)) for node, *rest in scopes], None
+
+
+def _entries(node: int, near: Sequence[set[int]], sizes: Sequence[int]) -> int:
+    entries = sizes[node]
+    for other in near[node]:
+        entries *= sizes[other]
+    return entries
+
+
+def _steps(scopes: Sequence[tuple[int, ...]], edges: Iterable[Pair]) -> tuple[Step, ...]:
+    place = {scope[0]: position for position, scope in enumerate(scopes)}
+    owned: list[list[Pair]] = [[] for _ in scopes]
+    for a, b in sorted(edges):
+        owned[min(place[a], place[b])].append((a, b))
+    children: list[list[int]] = [[] for _ in scopes]
+    for position, scope in enumerate(scopes):
+        if len(scope) > 1:
+            children[place[scope[1]]].append(position)
+    return tuple(
+        Step(scope[0], scope, tuple(owned[position]), tuple(children[position]))
+        for position, scope in enumerate(scopes)
+    )
+
+
+def _cut_prices(cut: Sequence[Pair], edges: Mapping[Pair, Array]) -> dict[int, Array]:
+    prices: dict[int, Array] = {}
+    for pair in cut:
+        least = edges[pair].min(axis=1)
+        prices[pair[0]] = prices[pair[0]] + least if pair[0] in prices else least
+    return prices
+
+
+def spread(table: Array, nodes: Sequence[int], scope: Sequence[int]) -> Array:
+    """Reorder a table over ``nodes`` to the order of ``scope`` and give it axes of length 1 for the others."""
+    axes = [nodes.index(n) for n in scope if n in nodes]
+    shape = [table.shape[nodes.index(n)] if n in nodes else 1 for n in scope]
+    return table.transpose(axes).reshape(shape)

@@ -1,0 +1,227 @@
+"""Every folding below a cost, as labels carried from engine to engine: the exact end of the search.
+
+A label is a partial choice: what it uses, and how far it is above the cheapest partial choice at the prices of the
+relaxation. Partial choices that end in the same rows compete: one that costs no less and uses no less of what may run
+short is dropped, and so is one whose best completion costs more than the limit. Blocks that repeat give equal labels,
+so that only counts matter. If a folding within the budget is left at the end, it is the optimum; if none, all cost
+more than the limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from floorflow.folding.candidates import Candidates
+from floorflow.folding.elimination import Elimination, Step, spread, sweep
+from floorflow.folding.relaxation import FINENESS, priced
+
+Array = NDArray[np.int64]
+
+MOST_LABELS = 50_000
+"""Labels of one step beyond which the search is given up."""
+RIVALS = 64
+"""Labels of a state, cheapest first, that are tried against all others where several resources may run short."""
+
+
+@dataclass(frozen=True)
+class _Labels:
+    """The labels of one step, in order of ``state``, the flat index of the rows that the step's neighbours take."""
+
+    state: Array
+    use: Array
+    """(n, 5)"""
+    extra: Array
+    """Price above the cheapest label of the same state."""
+    row: Array
+    """Row of the step's own node."""
+    origin: tuple[Array, ...]
+    """For each child step the label that this one continues."""
+
+    def of_state(self, states: int) -> tuple[Array, Array]:
+        """Return where the labels of each state begin, and how many there are."""
+        count = np.bincount(self.state, minlength=states)
+        return np.cumsum(count) - count, count
+
+
+@dataclass(frozen=True)
+class _Partial:
+    """Labels while a step takes up its children; ``cell`` is the flat index into the step's table."""
+
+    cell: Array
+    use: Array
+    extra: Array
+    origin: tuple[Array, ...]
+
+    def joined(self, source: Array, labels: _Labels, taken: Array, extra: Array) -> _Partial:
+        """Continue labels ``source`` of these by the labels ``taken`` of a child."""
+        origin = (*(o[source] for o in self.origin), taken)
+        return _Partial(self.cell[source], self.use[source] + labels.use[taken], extra, origin)
+
+
+@dataclass(frozen=True)
+class Enumerated:
+    """The cheapest folding met within the budget (None: none), the best of all if it is within the limit.
+
+    ``complete``: nothing was cut off, so that every folding within the limit was met.
+    """
+
+    picks: tuple[int, ...] | None
+    complete: bool
+
+
+def cheapest_below(choices: Candidates, weights: Array, budget: Array, prices: Array, most: int) -> Enumerated:
+    """Enumerate the choices within the budget that cost at most ``most``."""
+    return _Enumeration(choices, weights, budget, prices, most).run()
+
+
+class _Enumeration:
+    """One enumeration: the elimination, its priced tables and their slack below the limit."""
+
+    def __init__(self, choices: Candidates, weights: Array, budget: Array, prices: Array, most: int) -> None:
+        self.choices, self.weights, self.budget = choices, weights, budget
+        self.plan: Elimination = sweep([rows.size for rows in choices.rows], choices.pairs)
+        self.nodes, self.edges = priced(choices, weights, prices)
+        self.tables = self.plan.bounds(self.nodes, self.edges)
+        self.limit = FINENESS * most + int(prices @ budget)
+        self.scarce = _may_run_short(choices, budget)
+        self.done: list[_Labels] = []
+
+    def run(self) -> Enumerated:
+        if self.plan.cut:
+            return Enumerated(None, complete=False)
+        roots = []
+        for position, step in enumerate(self.plan.steps):
+            labels = self._labels(position, step)
+            if labels is None:
+                return Enumerated(None, complete=False)
+            self.done.append(labels)
+            if len(step.scope) == 1:
+                roots.append(position)
+        # Parts that no stream joins (two networks) are added up at the end.
+        best = self._together(roots)
+        return Enumerated(None if best is None else self._picks(roots, best), complete=True)
+
+    def _labels(self, position: int, step: Step) -> _Labels | None:
+        """Join the node's rows with the labels of the steps below it, and keep what can still win."""
+        shape = tuple(self.plan.sizes[n] for n in step.scope)
+        table, outside = self.tables[position]
+        slack = (self.limit - table - outside).reshape(-1)
+        cell = np.flatnonzero(slack >= 0)
+        partial = _Partial(cell, self._own_use(step, shape)[cell], np.zeros(cell.size, dtype=np.int64), ())
+        for child in step.children:
+            labels = self.done[child]
+            below = self._child_states(step, child, shape)[partial.cell]
+            first, count = labels.of_state(int(np.prod([self.plan.sizes[n] for n in self.plan.steps[child].scope[1:]])))
+            times = count[below]
+            if times.sum() > 10 * MOST_LABELS:
+                return None
+            source = np.repeat(np.arange(partial.cell.size), times)
+            taken = np.arange(source.size) - np.repeat(np.cumsum(times) - times, times) + first[below][source]
+            extra = partial.extra[source] + labels.extra[taken]
+            fits = extra <= slack[partial.cell[source]]
+            partial = partial.joined(source[fits], labels, taken[fits], extra[fits])
+        return self._kept(partial, table)
+
+    def _kept(self, partial: _Partial, table: Array) -> _Labels | None:
+        flat = table.reshape(table.shape[0], -1)
+        row, state = np.divmod(partial.cell, flat.shape[1])
+        # A label's distance from the cheapest of its state, now over all rows of the node.
+        extra = partial.extra + (flat - flat.min(axis=0)).reshape(-1)[partial.cell]
+        kept = _undominated(state, partial.use @ self.weights, partial.use[:, self.scarce])
+        if kept.size > MOST_LABELS:
+            return None
+        return _Labels(state[kept], partial.use[kept], extra[kept], row[kept], tuple(o[kept] for o in partial.origin))
+
+    def _own_use(self, step: Step, shape: tuple[int, ...]) -> Array:
+        """Return what the node and its edges to later nodes use, (cells, 5)."""
+        use = np.zeros((*shape, 5), dtype=np.int64)
+        use += self.choices.use[step.node].reshape(-1, *[1] * (len(shape) - 1), 5)
+        for pair in step.edges:
+            table = self.choices.pairs[pair]
+            use += np.stack([spread(table[:, :, r], pair, step.scope) for r in range(5)], axis=-1)
+        return use.reshape(-1, 5)
+
+    def _child_states(self, step: Step, child: int, shape: tuple[int, ...]) -> Array:
+        """Return the flat state of a child step for each cell of this step's table."""
+        grid = np.indices(shape).reshape(len(shape), -1)
+        state = np.zeros(grid.shape[1], dtype=np.int64)
+        for node in self.plan.steps[child].scope[1:]:
+            state = state * self.plan.sizes[node] + grid[step.scope.index(node)]
+        return state
+
+    def _together(self, roots: Sequence[int]) -> tuple[int, ...] | None:
+        """Return one label of each root that keep the budget together at the least cost."""
+        use = np.zeros((1, 5), dtype=np.int64)
+        chosen: list[Array] = []
+        for root in roots:
+            labels = self.done[root]
+            pair = np.indices((len(use), len(labels.use))).reshape(2, -1)
+            chosen = [*(c[pair[0]] for c in chosen), pair[1]]
+            use = use[pair[0]] + labels.use[pair[1]]
+            kept = _undominated(np.zeros(len(use), dtype=np.int64), use @ self.weights, use[:, self.scarce])
+            kept = kept[(use[kept] <= self.budget).all(axis=1)]
+            use, chosen = use[kept], [c[kept] for c in chosen]
+        if not len(use):
+            return None
+        best = int(np.argmin(use @ self.weights))
+        return tuple(int(c[best]) for c in chosen)
+
+    def _picks(self, roots: Sequence[int], best: Sequence[int]) -> tuple[int, ...]:
+        picks = [0] * len(self.plan.sizes)
+        waiting = list(zip(roots, best, strict=True))
+        while waiting:
+            position, label = waiting.pop()
+            step, labels = self.plan.steps[position], self.done[position]
+            picks[step.node] = int(labels.row[label])
+            waiting += [(child, int(o[label])) for child, o in zip(step.children, labels.origin, strict=True)]
+        return tuple(picks)
+
+
+def _may_run_short(choices: Candidates, budget: Array) -> list[int]:
+    """Return the resources that some choice could use more of than there is."""
+    most = sum((use.max(axis=0) for use in choices.use), np.zeros(5, dtype=np.int64))
+    most = most + sum((use.max(axis=(0, 1)) for use in choices.pairs.values()), np.zeros(5, dtype=np.int64))
+    return [resource for resource in range(5) if most[resource] > budget[resource]]
+
+
+def _undominated(state: Array, cost: Array, use: Array) -> Array:
+    """Return positions, by state, of the labels that none of the same state beats in cost and in every column."""
+    order = np.lexsort((*use.T, cost, state))
+    state, use = state[order], use[order]
+    if not use.shape[1]:
+        first = np.ones(state.size, dtype=bool)
+        first[1:] = state[1:] != state[:-1]
+        return order[first]
+    if use.shape[1] == 1:
+        return order[_falls(state, use[:, 0])]
+    return order[_pairwise(state, cost[order], use)]
+
+
+def _falls(state: Array, amount: Array) -> NDArray[np.bool_]:
+    """Mark where ``amount`` is lower than everywhere before in its state."""
+    # Later states get an offset that puts all their amounts below those of earlier ones.
+    span = int(amount.max(initial=0)) + 1
+    lowered = amount - state * span
+    before = np.minimum.accumulate(lowered)
+    return np.concatenate([np.ones(min(1, state.size), dtype=bool), lowered[1:] < before[:-1]])
+
+
+def _pairwise(state: Array, cost: Array, use: Array) -> Array:
+    """Return positions that survive; costs ascend within a state, so only earlier labels can win."""
+    columns = np.column_stack([state, cost, use])
+    left = np.flatnonzero(np.concatenate([[True], (columns[1:] != columns[:-1]).any(axis=1)])[: state.size])
+    begins = np.flatnonzero(np.diff(state[left], prepend=-1))
+    kept = [_rivals_beaten(block, use[block]) for block in np.split(left, begins[1:])]
+    return np.concatenate(kept)
+
+
+def _rivals_beaten(block: Array, use: Array) -> Array:
+    alive = np.ones(block.size, dtype=bool)
+    for i in range(min(block.size, RIVALS)):
+        if alive[i]:
+            alive[i + 1 :] &= ~(use[i] <= use[i + 1 :]).all(axis=1)
+    return block[alive]

@@ -1,0 +1,34 @@
+"""Enumeration below a limit meets every folding there is, or says that it gave up."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from floorflow.folding import labels as module
+from floorflow.folding.candidates import Array, Candidates
+from floorflow.folding.labels import cheapest_below
+from tests.folding.pairwise import WEIGHTS, budgets, least_cost, prices, random_candidates
+
+
+@settings(max_examples=200, deadline=None)
+@given(random_candidates(), budgets, prices, st.integers(20, 400))
+def test_the_cheapest_folding_within_the_limit_is_found(
+    choices: Candidates, budget: Array, price: Array, most: int
+) -> None:
+    best = least_cost(choices, budget)
+    found = cheapest_below(choices, WEIGHTS, budget, price, most)
+    assert found.complete
+    if found.picks is not None:
+        assert (choices.total(found.picks) <= budget).all()
+    if best is not None and best <= most:
+        assert found.picks is not None
+        assert int(choices.total(found.picks) @ WEIGHTS) == best
+
+
+@given(random_candidates(), budgets)
+def test_too_many_labels_are_not_called_complete(choices: Candidates, budget: Array) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "MOST_LABELS", 0)
+        assert not cheapest_below(choices, WEIGHTS, budget, budget * 0, 10**6).complete
