@@ -1,10 +1,12 @@
-"""What a part's family offers: architecture, DSP block, UltraRAM. Told from the part's name, as FINN does."""
+"""What a part's family offers: architecture, DSP block, UltraRAM. Told from the part's name."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from typing import Literal
+
+from floorflow.errors import PlatformError
 
 Architecture = Literal["7series", "ultrascale+", "versal"]
 DspBlock = Literal["DSP48E1", "DSP48E2", "DSP58"]
@@ -19,16 +21,40 @@ class Technology:
     has_uram: bool
 
 
-_VERSAL = re.compile(r"xcv[cemph]\d")
-_WITHOUT_URAM = re.compile(r"xczu(2|3|6|9|15)(cg|eg|ev)|xcau")
-"""UltraScale+ parts without UltraRAM (AMD DS890 and DS891)."""
+_VERSAL = re.compile(r"x[acq]r?v([cemph]\d|80)")
+_SEVEN = re.compile(r"x[acq]7(a|k|s|v|vh|vx|z)\d")
+_ULTRASCALE = re.compile(r"x[acq](au|k|ku|kur|su|u|ul|ux|vu|zu)\d")
+_WITHOUT_URAM = re.compile(r"xczu(2|3|6|9|15)(cg|eg|ev)|xcau|xc[kv]u\d+-")
+"""UltraScale+ parts without UltraRAM (AMD DS890 and DS891), and all of UltraScale."""
+
+FAMILIES = (
+    "7 series (xc7a, xc7k, xc7s, xc7v, xc7z)",
+    "UltraScale and UltraScale+ (xcku, xcvu, xcau, xczu, xck, xcu)",
+    "Versal (xcvc, xcve, xcvm, xcvp, xcvh, xcv80)",
+)
+
+
+def require_known_family(part: str) -> None:
+    """Check that a part's name belongs to a family.
+
+    Raises
+    ------
+    PlatformError
+        If it does not; the message names the families.
+
+    """
+    if not any(family.match(part.lower()) for family in (_SEVEN, _ULTRASCALE, _VERSAL)):
+        raise PlatformError(
+            f"part '{part}' is of no known family; known are {', '.join(FAMILIES)}",
+            hint="give the full name of the part, such as xczu7ev-ffvc1156-2-e",
+        )
 
 
 def technology_of(part: str) -> Technology:
-    """Return the family facts of a part such as ``xczu7ev-ffvc1156-2-e`` (FINN's ``get_dsp_block``)."""
+    """Return the family facts of a part such as ``xczu7ev-ffvc1156-2-e``; other names count as UltraScale+."""
     name = part.lower()
     if _VERSAL.match(name):
         return Technology("versal", "DSP58", has_uram=True)
-    if name.startswith("xc7"):
+    if _SEVEN.match(name):
         return Technology("7series", "DSP48E1", has_uram=False)
     return Technology("ultrascale+", "DSP48E2", has_uram=_WITHOUT_URAM.match(name) is None)

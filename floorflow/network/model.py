@@ -2,9 +2,10 @@
 
 Operation types: ``conv``, ``fully_connected``, ``quantise``, ``truncate``, ``affine`` (batch norm, scale, bias),
 ``relu``, ``clip``, ``max_pool``, ``average_pool``, ``upsample``, ``pad``, ``flatten`` (also what only adds or drops
-sizes of 1), ``add``, ``concat``, ``mean`` (not over all pixels), ``top_k``, ``softmax``. Tensors are channels first,
-as in ONNX; spatial attributes (``kernel``, ``strides``, ``dilations``, ``pads``, ``factors``) are (height, width) and
-pads (top, left, bottom, right).
+sizes of 1), ``add``, ``multiply`` (of data), ``concat``, ``mean`` (not over all pixels), ``top_k``, ``softmax``,
+``function`` (an activation other than ReLU). Tensors are channels first, as in ONNX; spatial attributes (``kernel``,
+``strides``, ``dilations``, ``pads``, ``factors``) are (height, width) and pads (top, left, bottom, right). A FINN graph
+has FINN's own types (``MVAU``) and tensors with channels last.
 """
 
 from __future__ import annotations
@@ -106,6 +107,11 @@ class Network:
     def consumers(self, tensor: str) -> tuple[Operation, ...]:
         """Return the operations that read a tensor, once for each input that does."""
         return self._consumers.get(tensor, ())
+
+    @property
+    def layers(self) -> tuple[Operation, ...]:
+        """The operations that multiply with weights."""
+        return tuple(operation for operation in self.operations if operation.macs)
 
     @property
     def macs(self) -> int:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,8 @@ class OnnxFile:
     initialisers: Mapping[str, onnx.TensorProto]
     inputs: tuple[onnx.ValueInfoProto, ...]
     outputs: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    """What was assumed while a dialect was brought into QONNX."""
 
     @property
     def name(self) -> str:
@@ -85,6 +87,24 @@ def load(path: Path) -> OnnxFile:
     inputs = tuple(value for value in graph.input if value.name not in initialisers)
     outputs = tuple(value.name for value in graph.output)
     return OnnxFile(str(path), model, tuple(_nodes(graph)), initialisers, inputs, outputs)
+
+
+def rewritten(
+    source: OnnxFile,
+    nodes: Iterable[onnx.NodeProto],
+    initialisers: Iterable[onnx.TensorProto] = (),
+    notes: Iterable[str] = (),
+) -> OnnxFile:
+    """Return the file with other nodes, more initialisers and more notes.
+
+    The model is changed in place: its weights may be large, and the reader alone holds it.
+    """
+    graph, kept = source.model.graph, list(nodes)
+    del graph.node[:]
+    graph.node.extend(kept)
+    graph.initializer.extend(initialisers)
+    found = {tensor.name: tensor for tensor in graph.initializer}
+    return replace(source, nodes=tuple(_nodes(graph)), initialisers=found, notes=(*source.notes, *notes))
 
 
 def _contents(path: Path) -> bytes:
@@ -180,6 +200,7 @@ def _nodes(graph: onnx.GraphProto) -> Iterator[Node]:
     for index, node in enumerate(graph.node):
         name = node.name if node.name and node.name not in taken else f"{node.op_type}_{index}"
         taken.add(name)
+        node.name = name
         attributes = {attribute.name: _attribute(attribute) for attribute in node.attribute}
         yield Node(name, node.op_type, node.domain, tuple(node.input), tuple(node.output), attributes, node)
 

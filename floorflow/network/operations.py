@@ -16,18 +16,10 @@ from floorflow.network.shapes import QONNX_DOMAINS
 
 Translator = Callable[[Node, Facts], Translation]
 
-_QDQ_HINT = "QDQ and QCDQ models: convert them with QONNX's qcdq_to_qonnx, or export QONNX in the first place."
-
-_ACTIVATION_HINT = "Use ReLU: FINN's thresholds need a quantised ReLU or a quantised identity."
 _SPLIT_HINT = "FINN's stable release has no engine that splits channels; feed both branches from the whole tensor."
 
 REASONS = {
-    "QuantizeLinear": _QDQ_HINT,
-    "DequantizeLinear": _QDQ_HINT,
-    "Sigmoid": _ACTIVATION_HINT,
-    "HardSigmoid": _ACTIVATION_HINT,
-    "HardSwish": _ACTIVATION_HINT,
-    "LeakyRelu": _ACTIVATION_HINT,
+    "MultiThreshold": "Give the network as exported, or after FINN's step_create_dataflow_partition.",
     "Split": _SPLIT_HINT,
     "Slice": _SPLIT_HINT,
     "LRN": "Leave local response normalisation out, or use batch norm.",
@@ -76,6 +68,8 @@ def _truncate(node: Node, facts: Facts) -> Translation:
 
 def _affine(node: Node, facts: Facts) -> Translation:
     """Translate scale, bias and batch norm by constants; ``elements`` counts the values of one parameter."""
+    if node.op_type == "Mul" and len(facts.data_inputs(node)) > 1:
+        return Translation("multiply")
     if node.op_type in ("Div", "Sub") and node.inputs[0] in facts.constants:
         raise facts.refuse(node, "a constant on the left is not supported")
     data, *parameters = facts.data_inputs(node)
@@ -126,6 +120,11 @@ def _clip(node: Node, facts: Facts) -> Translation:
     return Translation("clip")
 
 
+def _function(node: Node, _facts: Facts) -> Translation:
+    """Translate an activation function that is no ReLU; ``operator`` says which."""
+    return Translation("function", attributes={"operator": node.op_type})
+
+
 def _top_k(node: Node, facts: Facts) -> Translation:
     """Translate TopK and ArgMax over the last axis; ``indices`` names the output that holds labels."""
     last = len(facts.shape(node.inputs[0], node)) - 1
@@ -151,7 +150,14 @@ _QUANTISERS: Mapping[str, Translator] = {
     "Trunc": _truncate,
 }
 
+_FUNCTIONS = (
+    *("Celu", "Elu", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Mish", "Selu", "Sigmoid", "Softplus"),
+    *("Softsign", "Tanh", "ThresholdedRelu"),
+)
+"""Activation functions that are read, so that `inspect` shows the network; no engine computes them."""
+
 _STANDARD: Mapping[str, Translator] = {
+    **dict.fromkeys(_FUNCTIONS, _function),
     "Add": _add,
     "ArgMax": _top_k,
     "AveragePool": pools.average_pool,

@@ -1,4 +1,4 @@
-"""Read a QONNX file into a Network."""
+"""Read an ONNX file of any dialect into a Network."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ import onnx
 
 from floorflow.errors import InputError
 from floorflow.network.datatype import FLOAT32, DataType, integer
+from floorflow.network.dialects import EIGHT_BITS, FloatBits, to_qonnx
 from floorflow.network.facts import Facts, find_constants, keeps_type
 from floorflow.network.model import Network, Operation, Tensor
 from floorflow.network.onnx_file import EXPORT_HINT, Node, OnnxFile, load
 from floorflow.network.operations import check_supported, is_quantiser, quantised_type, translate
 from floorflow.network.shapes import infer_shapes
 
-_LAYERS = ("Conv", "Gemm", "MatMul")
 _RAW_STAYS_RAW = ("", "affine", "flatten", "max_pool", "pad", "upsample")
 """Types of operations that leave an input without quantiser as it is, for the host to scale."""
-
-_QUANTISED_SOMEHOW = ("QuantizeLinear", "DequantizeLinear", "MultiThreshold")
 
 _INPUT_TYPES: Mapping[int, DataType] = {
     onnx.TensorProto.UINT8: integer(8, signed=False),
@@ -28,8 +26,8 @@ _INPUT_TYPES: Mapping[int, DataType] = {
 """Datatypes of inputs that the file declares as integers; any other input is taken as 8-bit unsigned."""
 
 
-def read(path: str | Path) -> Network:
-    """Read a quantised network; weights count by shape and datatype only.
+def read(path: str | Path, bits: FloatBits = EIGHT_BITS) -> Network:
+    """Read a network; weights count by shape and datatype only. ``bits`` are for one without quantisers.
 
     Raises
     ------
@@ -38,8 +36,13 @@ def read(path: str | Path) -> Network:
         supported; the message names file and node.
 
     """
-    source = load(Path(path))
-    _check_quantised(source)
+    return network_from(load(Path(path)), bits)
+
+
+def network_from(file: OnnxFile, bits: FloatBits = EIGHT_BITS) -> Network:
+    """Read a loaded file, as `read`; its model is rewritten in place."""
+    source = to_qonnx(file, bits)
+    _check_layers(source)
     facts = Facts(source, {}, find_constants(source))
     live = _live_tensors(source)
     nodes = [node for node in source.nodes if not live.isdisjoint(node.outputs)]
@@ -58,22 +61,14 @@ def read(path: str | Path) -> Network:
             f"{source.path}: no layer leads from the network's inputs to its outputs",
             hint="Open the file in a viewer such as Netron: the graph is broken, or all of it is constant.",
         )
-    notes += _input_notes(inputs, operations, facts)
+    notes = (*source.notes, *notes, *_input_notes(inputs, operations, facts))
     return Network(source.name, inputs, outputs, tuple(operations), _tensors(inputs, operations, facts), notes)
 
 
-def _check_quantised(source: OnnxFile) -> None:
-    """Refuse a model without any quantiser before its operators are looked at."""
-    if any(is_quantiser(node) or node.op_type in _QUANTISED_SOMEHOW for node in source.nodes):
-        return
-    layer = next((node for node in source.nodes if node.op_type in _LAYERS), None)
-    if layer is None:
+def _check_layers(source: OnnxFile) -> None:
+    """Refuse a model without any quantiser before its operators are looked at: it has no layer either."""
+    if not any(is_quantiser(node) or node.op_type == "MultiThreshold" for node in source.nodes):
         raise InputError(f"{source.path}: the network has no quantisers and no layer with weights", EXPORT_HINT)
-    raise InputError(
-        f"{source.path}: the network is not quantised: no Quant or BipolarQuant node; the first layer with float "
-        f"weights and activations is '{layer.name}' ({layer.op_type})",
-        "Quantise it, for example with Brevitas, and export it as QONNX (export_qonnx).",
-    )
 
 
 def _live_tensors(source: OnnxFile) -> frozenset[str]:

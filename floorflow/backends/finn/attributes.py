@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from math import prod
 
 from floorflow.backends.finn.datatype import bits_of
-from floorflow.dataflow.model import Attributes
+from floorflow.backends.finn.version import FinnVersion
+from floorflow.dataflow.model import AttributeValue
 from floorflow.errors import InputError
+
+GivenAttributes = Mapping[str, AttributeValue | tuple[str, ...]]
+"""Attributes as FINN has them; only StreamingConcat has a list of names, its types."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The attributes of one engine of kind ``op_type``; a default of None means that the attribute is needed."""
+    """The attributes of one engine of kind ``op_type``; a default of None means that the attribute is needed.
+
+    Every method raises InputError for an attribute that is missing, ill-typed or not allowed.
+    """
 
     op_type: str
-    attributes: Attributes
+    attributes: GivenAttributes
+    finn: FinnVersion = "main"
+
+    @property
+    def is_hls(self) -> bool:
+        """Whether the unit is written in HLS, not RTL."""
+        return self.op_type.endswith("_hls")
 
     def has(self, name: str) -> bool:
         """Whether the attribute is given."""
@@ -27,40 +41,86 @@ class Reader:
         if isinstance(value, tuple | list) and len(value) == 1:
             value = value[0]
         if not isinstance(value, int):
-            raise self._wrong(name, "an integer")
+            raise self.wrong(name, "an integer")
         return value
+
+    def positive(self, name: str, default: int | None = None) -> int:
+        """Return an integer attribute of 1 or more."""
+        value = self.integer(name, default)
+        if value < 1:
+            raise self.wrong(name, "an integer of 1 or more")
+        return value
+
+    def flag(self, name: str) -> bool:
+        """Return an attribute that is 0 (the default) or 1."""
+        value = self.integer(name, 0)
+        if value not in {0, 1}:
+            raise self.wrong(name, "0 or 1")
+        return value == 1
+
+    def folds(self, whole: str, by: str, default: int | None = None) -> int:
+        """Return the quotient of two attributes: how often ``by`` parallel units share ``whole``."""
+        return self.share(self.positive(whole), whole, by, default)
+
+    def share(self, amount: int, what: str, by: str, default: int | None = None) -> int:
+        """Return an amount, called ``what`` in errors, over the attribute ``by``, which must divide it."""
+        quotient, rest = divmod(amount, self.positive(by, default))
+        if rest:
+            raise self.wrong(by, f"a divisor of {what}, which is {amount}")
+        return quotient
 
     def text(self, name: str, default: str | None = None) -> str:
         """Return a string attribute."""
         value = self.attributes.get(name, default)
         if not isinstance(value, str):
-            raise self._wrong(name, "a string")
+            raise self.wrong(name, "a string")
+        return value
+
+    def one_of(self, name: str, allowed: Collection[str], default: str | None = None) -> str:
+        """Return a string attribute out of those that FINN allows."""
+        value = self.text(name, default)
+        if value not in allowed:
+            raise self.wrong(name, f"one of {', '.join(allowed)}")
         return value
 
     def bits(self, name: str, default: str | None = None) -> int:
         """Return the bits of the data type that the attribute names."""
         return bits_of(self.text(name, default))
 
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return a list of strings."""
+        value = self.attributes.get(name)
+        if not isinstance(value, tuple | list) or not value:
+            raise self.wrong(name, "a list of strings")
+        found = tuple(item for item in value if isinstance(item, str))
+        if len(found) < len(value):
+            raise self.wrong(name, "a list of strings")
+        return found
+
     def sizes(self, name: str, default: tuple[int, ...] | None = None) -> tuple[int, ...]:
-        """Return a list of integers; one integer counts as a list of one."""
+        """Return a list of integers, none negative; one integer counts as a list of one."""
         value = self.attributes.get(name, default)
         if isinstance(value, int):
-            return (value,)
-        if not isinstance(value, tuple | list) or not value or not all(isinstance(item, int) for item in value):
-            raise self._wrong(name, "a list of integers")
-        return tuple(value)
+            value = (value,)
+        if not isinstance(value, tuple | list) or not value:
+            raise self.wrong(name, "a list of integers")
+        found = tuple(item for item in value if isinstance(item, int) and item >= 0)
+        if len(found) < len(value):
+            raise self.wrong(name, "a list of integers, none negative")
+        return found
 
     def pair(self, name: str, default: tuple[int, int] | None = None) -> tuple[int, int]:
         """Return two integers, height and width; one integer stands for both."""
         value = self.sizes(name, default)
-        if len(value) > 2:
-            raise self._wrong(name, "two integers")
+        if len(value) > 2 or min(value) < 1:
+            raise self.wrong(name, "two integers of 1 or more")
         return value[0], value[-1]
 
     def pixels(self, name: str = "numInputVectors") -> int:
         """Product of ``numInputVectors``: how often a frame uses the engine."""
         return prod(self.sizes(name, (1,)))
 
-    def _wrong(self, name: str, expected: str) -> InputError:
+    def wrong(self, name: str, expected: str) -> InputError:
+        """Return the error for an attribute that is not what was expected."""
         found = repr(self.attributes[name]) if name in self.attributes else "missing"
         return InputError(f"attribute {name} of {self.op_type} is {found}, expected {expected}")

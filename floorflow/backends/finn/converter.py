@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, lcm, log2
+from math import ceil, lcm, log
 
 from floorflow.backends.finn import estimated
 from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, CostModel
@@ -26,13 +26,13 @@ def convertible(input_bits: int, output_bits: int) -> bool:
 
 
 def finn_converter_luts(input_bits: int, output_bits: int) -> int:
-    """FINN's estimate: registers and counters over the least common multiple of the widths."""
+    """FINN's estimate in every version: registers and counters over the least common multiple of the widths."""
     common = lcm(input_bits, output_bits)
     lut = 0
     if input_bits != common:
-        lut += abs(ceil(log2(input_bits / common))) + common
+        lut += abs(ceil(log(input_bits / common, 2))) + common
     if common != output_bits:
-        lut += abs(ceil(log2(common / output_bits))) + output_bits
+        lut += abs(ceil(log(common / output_bits, 2))) + output_bits
     return lut
 
 

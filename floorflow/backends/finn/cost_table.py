@@ -8,6 +8,7 @@ from floorflow.backends.finn.converter import converter_kind, converter_resource
 from floorflow.backends.finn.fifo import fifo_resources
 from floorflow.backends.finn.groups import option_groups
 from floorflow.backends.finn.kinds.kind import Choice, CostModel
+from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import OptionGroup
 from floorflow.resources import Resources
@@ -16,19 +17,21 @@ from floorflow.technology import Technology
 
 @dataclass(frozen=True, slots=True)
 class CostTable:
-    """Answers every question on FINN's costs for a fixed part, model and rule on weights written at run time."""
+    """Answers every question on FINN's costs for a fixed part, model, rule on weights written at run time and FINN."""
 
     technology: Technology
     model: CostModel = "estimated"
     allow_runtime_weights: bool = True
+    finn: FinnVersion = "main"
 
     def groups(self, dataflow: Dataflow) -> tuple[OptionGroup, ...]:
         """Return every engine's undominated legal foldings; engines whose foldings are tied share a group."""
-        return option_groups(dataflow, Choice(self.technology, self.model, self.allow_runtime_weights))
+        choice = Choice(self.technology, self.model, self.allow_runtime_weights, self.finn)
+        return option_groups(dataflow, choice)
 
     def fifo_resources(self, width_bits: int, depth_words: int) -> Resources:
         """Price one FIFO."""
-        return fifo_resources(width_bits, depth_words, self.technology, self.model)
+        return fifo_resources(width_bits, depth_words, self.technology, self.model, self.finn)
 
     def converter_resources(self, input_bits: int, output_bits: int) -> Resources:
         """Price one width converter; equal widths cost nothing."""

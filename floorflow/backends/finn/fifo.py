@@ -1,4 +1,4 @@
-"""What a stream FIFO costs: FINN main's formula, and FINN+'s fit of its `fifo.sv` with flip-flops added.
+"""What a stream FIFO costs: FINN main's and dev's formulas, and FINN+'s fit of its `fifo.sv` with flip-flops added.
 
 The fit was made by FINN+'s authors on out-of-context Vivado runs: tiles exact, LUTs within a few percent. It
 counts no flip-flops; here they are two a bit (a register at each end) and the address counters. No
@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
+from math import ceil, log
 from typing import Literal
 
 from floorflow.backends.finn.kinds.kind import CostModel
 from floorflow.backends.finn.memory import BLOCK_SHAPES, ceil_divide, clog2, finn_weight_bram18, uram_blocks
+from floorflow.backends.finn.version import FinnVersion
 from floorflow.resources import Resources
 from floorflow.technology import Technology
 
 Style = Literal["auto", "srl", "distributed", "block", "ultra"]
+STYLES: tuple[Style, ...] = ("auto", "srl", "distributed", "block", "ultra")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,38 +48,48 @@ class _Spaces:
         return 0 if self.high is None else 18 + 3 * width_bits // 7
 
 
-def fifo_resources(width_bits: int, depth: int, technology: Technology, model: CostModel) -> Resources:
+def fifo_resources(
+    width_bits: int, depth: int, technology: Technology, model: CostModel, finn: FinnVersion = "main"
+) -> Resources:
     """Price a FIFO of ``depth`` words (at least 2) of ``width_bits``.
 
-    ``finn``: FINN main's StreamingFIFO_rtl as it is by default (shift registers). ``estimated``: FINN+'s automatic
-    choice; UltraRAM becomes block RAM on parts without it.
+    ``finn``: that FINN's StreamingFIFO_rtl as it is by default. ``estimated``: FINN+'s automatic choice; UltraRAM
+    becomes block RAM on parts without it.
     """
     depth = max(depth, 2)
+    versal = technology.architecture == "versal"
+    if model == "finn" and finn == "plus":
+        told = fifo_estimate(width_bits, depth, versal=versal)
+        return Resources(lut=told.lut, bram18=told.bram18, uram=told.uram)
     if model == "finn":
-        return Resources(lut=finn_fifo_luts(width_bits, depth))
+        return finn_fifo(width_bits, depth, "auto", vivado=False, finn=finn)
     style = fifo_style(width_bits, depth)
     if style == "ultra" and not technology.has_uram:
         style = "block"
-    versal = technology.architecture == "versal"
     found = fifo_estimate(width_bits, depth, style, versal=versal)
     flip_flops = 2 * padded_bits(width_bits) + (4 if found.bram18 or found.uram else 2) * (clog2(depth + 1) + 1)
     return Resources(found.lut, flip_flops, found.bram18, found.uram)
 
 
-def finn_fifo_luts(width_bits: int, depth: int) -> int:
-    """FINN main: address LUTs and two bits a 32-deep shift register."""
-    return 2 * clog2(depth) + ceil_divide(depth, 32) * ceil_divide(width_bits, 2)
+def finn_fifo(width_bits: int, depth: int, ram_style: Style, *, vivado: bool, finn: FinnVersion) -> Resources:
+    """Return the estimate of FINN main or dev.
 
-
-def finn_vivado_fifo(width_bits: int, depth: int, ram_style: str) -> Resources:
-    """FINN main's estimate with ``impl_style`` vivado: depth rounded up to a power of two, ``auto`` memory free."""
-    depth = 1 << clog2(depth)
-    lut = 2 * clog2(depth)
-    if ram_style == "distributed":
-        return Resources(lut=finn_fifo_luts(width_bits, depth))
-    if ram_style == "block":
-        return Resources(lut=lut, bram18=finn_weight_bram18(width_bits, depth))
-    return Resources(lut=lut, uram=uram_blocks(width_bits, depth) if ram_style == "ultra" else 0)
+    Main: shift registers, two bits a LUT, or with ``vivado`` the memory that is asked for and ``auto`` for nothing.
+    Dev compares a flag with a name (73ba5ed): every FIFO counts in block RAM and again in UltraRAM.
+    """
+    if vivado:
+        depth = 1 << clog2(depth)
+    address_luts = 2 * ceil(log(depth, 2))
+    blocks, ultra = finn_weight_bram18(width_bits, depth), uram_blocks(width_bits, depth)
+    if finn == "dev":
+        return Resources(lut=address_luts, bram18=blocks, uram=ultra)
+    if not vivado or ram_style == "distributed":
+        return Resources(lut=address_luts + ceil_divide(depth, 32) * ceil_divide(width_bits, 2))
+    return Resources(
+        lut=address_luts,
+        bram18=blocks if ram_style == "block" else 0,
+        uram=ultra if ram_style == "ultra" else 0,
+    )
 
 
 def padded_bits(width_bits: int) -> int:
@@ -177,14 +190,28 @@ def _ultra_plan(rows: int, width: int, versal: bool) -> tuple[int, int]:
     return groups * ceil_divide(width, wide), groups
 
 
-@cache
 def _block_plan(rows: int, width: int, versal: bool) -> tuple[int, int]:
     """RAMB18 tiles and groups of rows: one shape on Versal, elsewhere the word is cut into pieces."""
     if versal:
         plans = [(ceil_divide(rows, r) * ceil_divide(width, w), ceil_divide(rows, r)) for w, r in BLOCK_SHAPES[:3]]
         return min(plans)
+    widest, widest_rows = BLOCK_SHAPES[0]
+    column = ceil_divide(rows, widest_rows)
+    columns = max(0, ceil_divide(width - _PLANNED_BITS, widest))
+    tiles, groups = _block_pieces(rows, _PLANNED_BITS)[width - columns * widest]
+    return tiles + columns * column, max(groups, column) if columns else groups
+
+
+_PLANNED_BITS = 1024
+"""Words up to this width are cut by search; of wider ones whole columns of the widest shape come first, which no
+other shape beats in tiles a bit."""
+
+
+@cache
+def _block_pieces(rows: int, widest: int) -> tuple[tuple[int, int], ...]:
+    """Tiles and groups for every width up to ``widest``, each from the best plans of narrower words."""
     best = [(0, 0)]
-    for wide in range(1, width + 1):
+    for wide in range(1, widest + 1):
         found = (1 << 60, 0)
         for piece, deep in BLOCK_SHAPES:
             tiles, groups = best[max(wide - piece, 0)]
@@ -192,4 +219,4 @@ def _block_plan(rows: int, width: int, versal: bool) -> tuple[int, int]:
             if cost + tiles < found[0]:
                 found = (cost + tiles, max(cost, groups))
         best.append(found)
-    return best[width]
+    return tuple(best)

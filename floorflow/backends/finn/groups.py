@@ -24,8 +24,9 @@ def option_groups(dataflow: Dataflow, choice: Choice) -> tuple[OptionGroup, ...]
         if engine.name in pairs:
             groups.append(_pair(engine, dataflow.engine(pairs[engine.name]), dataflow.streams, choice))
         elif engine.name not in followers:
+            ports = _ports(engine, dataflow.streams)
             front = options(
-                engine, choice.technology, choice.model, choice.allow_runtime_weights, _ports(engine, dataflow.streams)
+                engine, choice.technology, choice.model, choice.allow_runtime_weights, ports, finn=choice.finn
             )
             groups.append(OptionGroup((engine.name,), tuple((option,) for option in front)))
     return tuple(groups)
@@ -54,11 +55,15 @@ def _pair(window: Engine, follower: Engine, streams: Sequence[Stream], choice: C
 
 
 def _front(group: OptionGroup) -> OptionGroup:
-    """Drop rows that another one beats in cycles and in every resource."""
+    """Drop rows that another one with the same ports beats in cycles and in every resource."""
     costs = np.column_stack([group.cycles, group.use])
     kept: list[int] = []
+    fronts: dict[tuple[tuple[int, ...], ...], list[int]] = {}
     for row in np.lexsort(costs.T[::-1]):
-        if not kept or not (costs[kept] <= costs[row]).all(axis=1).any():
+        ports = tuple((*o.input_widths_bits, *o.output_widths_bits) for o in group.rows[row])
+        rivals = fronts.setdefault(ports, [])
+        if not rivals or not (costs[rivals] <= costs[row]).all(axis=1).any():
+            rivals.append(int(row))
             kept.append(int(row))
     return OptionGroup(group.engines, tuple(group.rows[row] for row in kept))
 

@@ -43,6 +43,15 @@ def add(lowering: Lowering, operation: Operation) -> Wire:
     return wires[0]
 
 
+def multiply(lowering: Lowering, operation: Operation) -> Wire:
+    """Refuse a product of two streams (squeeze and excite, gates): FINN's stable release has no engine for it."""
+    raise lowering.refuse(
+        operation,
+        "Mul of two tensors that both depend on the data has no engine",
+        "Leave out squeeze-and-excite blocks and gates, or multiply by constants.",
+    )
+
+
 def concat(lowering: Lowering, operation: Operation) -> Wire:
     """Lower a concatenation of channels to StreamingConcat_hls; scales of the parts wait behind it.
 

@@ -55,8 +55,11 @@ def fully_connected(lowering: Lowering, operation: Operation) -> Wire:
 
 def thresholds(lowering: Lowering, operation: Operation, wire: Wire) -> Wire:
     """Lower a quantiser that no layer has taken over to thresholds of its own."""
-    if wire.host_only:
-        blocking = wire.host_only
+    blocking = wire.host_only
+    if blocking and blocking.type == "function":
+        reason = f"no engine computes {blocking.text('operator')}: thresholds take over ReLU and Clip only"
+        raise lowering.refuse(blocking, reason, "Use a quantised ReLU in its place.")
+    if blocking:
         raise lowering.refuse(operation, f"it follows '{blocking.name}' ({blocking.type}), which has no engine")
     return _thresholding(lowering, operation, wire)
 

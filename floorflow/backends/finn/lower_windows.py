@@ -98,7 +98,7 @@ def padded(lowering: Lowering, operation: Operation, wire: Wire, window: Window)
     last = lowering.engines.get(wire.source)
     made = last.attributes["Padding"] if last and last.kind == "FMPadding_rtl" else ()
     if last and isinstance(made, tuple) and made:
-        border = tuple(a + b for a, b in zip(made, window.pads, strict=True))
+        border = tuple(a + b for a, b in zip(made, window.pads, strict=True) if isinstance(a, int))
         lowering.engines[last.name] = replace(last, attributes={**last.attributes, "Padding": border})
         return replace(wire, shape=output.shape)
     attributes: Attributes = {

@@ -48,6 +48,11 @@ def _finn_bram18(width_bits: int, depth: int, wide: tuple[int, int, int]) -> int
     return ceil_divide(depth, 512) * ceil_divide(width_bits, wide[2])
 
 
+def block_ram_width(depth: float) -> int:
+    """Return the widest RAMB18 port at a depth; FINN's windows use it."""
+    return next((width for width, rows in BLOCK_SHAPES if depth <= rows), 1)
+
+
 def uram_blocks(width_bits: int, depth: int) -> int:
     """UltraRAM blocks of 72 x 4096; FINN and floorflow agree."""
     return ceil_divide(width_bits, 72) * ceil_divide(depth, 4096)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-
-import numpy as np
+from operator import le
 
 from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, Choice, CostModel, EngineKind, Unit
 from floorflow.backends.finn.registry import kind_of
+from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes, AttributeValue, Engine, Option
 from floorflow.errors import InfeasibleError, InputError
 from floorflow.technology import Technology
 
 _Items = tuple[tuple[str, AttributeValue], ...]
+_Widths = tuple[tuple[int, ...], tuple[int, ...]]
+_Costs = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +56,13 @@ def options(
     model: CostModel,
     allow_runtime_weights: bool = True,
     ports: Ports = Ports(),
+    *,
+    finn: FinnVersion = "main",
 ) -> tuple[Option, ...]:
     """Return the engine's undominated legal foldings, by cycles, then resources.
 
-    A folding is dominated if another is no worse in cycles and in each of the five resources; of equals the one
-    with the narrower ports stays, then the lexicographically first. ``allow_runtime_weights`` False rules
+    A folding is dominated if another with the same port widths is no worse in cycles and in each of the five
+    resources; of equals the lexicographically first stays. ``allow_runtime_weights`` False rules
     out weights in UltraRAM.
 
     Raises
@@ -69,7 +73,7 @@ def options(
         If no folding is legal.
 
     """
-    choice = Choice(technology, model, allow_runtime_weights)
+    choice = Choice(technology, model, allow_runtime_weights, finn)
     all_options(engine, choice, ports)
     return _cached_front(engine.kind, _items(engine), choice, ports)
 
@@ -108,9 +112,9 @@ def _cached_front(op_type: str, items: _Items, choice: Choice, ports: Ports) -> 
 
 
 def legal_options(kind: EngineKind, attributes: Attributes, choice: Choice) -> Iterator[Option]:
-    """Yield every legal folding with its price, dominated ones included."""
+    """Yield every folding that FINN's whole build takes, with its price, dominated ones included."""
     for folding in kind.foldings(attributes, choice):
-        unit = kind.unit({**attributes, **folding})
+        unit = kind.unit({**attributes, **folding}, choice.finn)
         if max(*unit.input_widths_bits, *unit.output_widths_bits) <= MAX_STREAM_BITS:
             yield _option(folding, unit, choice)
 
@@ -121,22 +125,36 @@ def _option(folding: Attributes, unit: Unit, choice: Choice) -> Option:
 
 
 def undominated(candidates: Iterable[Option]) -> tuple[Option, ...]:
-    """Return the Pareto front over cycles and resources, in their lexicographic order."""
-    ordered = sorted(candidates, key=_order)
-    costs = np.array([(option.cycles, *option.resources.as_tuple()) for option in ordered], dtype=np.int64)
-    front = np.empty((len(ordered), 6), dtype=np.int64)
-    kept: list[Option] = []
-    for option, cost in zip(ordered, costs, strict=True):
-        if not (front[: len(kept)] <= cost).all(axis=1).any():
-            front[len(kept)] = cost
-            kept.append(option)
-    return tuple(kept)
+    """Return the Pareto front over cycles and resources for each set of port widths, in lexicographic order.
+
+    Options with other ports are kept: what they cost in width converters depends on the neighbours.
+    """
+    fronts: dict[_Widths, list[Option]] = {}
+    for option in candidates:
+        fronts.setdefault((option.input_widths_bits, option.output_widths_bits), []).append(option)
+    kept = [option for same_ports in fronts.values() for option in _front(same_ports)]
+    return tuple(sorted(kept, key=_order))
 
 
-def _order(option: Option) -> tuple[tuple[int, ...], int, tuple[str, ...]]:
+def _front(candidates: Sequence[Option]) -> Collection[Option]:
+    """Return the front of options with the same ports; of equals the lexicographically first."""
+    kept: dict[_Costs, Option] = {}
+    for costs, option in sorted(((_costs(o), o) for o in candidates), key=lambda pair: pair[0]):
+        if costs in kept:
+            kept[costs] = min(kept[costs], option, key=lambda o: _spelling(o.folding))
+        elif not any(all(map(le, better, costs)) for better in kept):
+            kept[costs] = option
+    return kept.values()
+
+
+def _costs(option: Option) -> _Costs:
+    return (option.cycles, *option.resources.as_tuple())
+
+
+def _order(option: Option) -> tuple[_Costs, int, tuple[str, ...]]:
     """Cost first; among equal costs narrow ports, then the names and values of the folding."""
     width = sum(option.input_widths_bits) + sum(option.output_widths_bits)
-    return (option.cycles, *option.resources.as_tuple()), width, _spelling(option.folding)
+    return _costs(option), width, _spelling(option.folding)
 
 
 def _spelling(folding: Mapping[str, AttributeValue]) -> tuple[str, ...]:

@@ -1,9 +1,12 @@
-"""Copy FINN's answers and a real build into this folder's own compact form.
+"""Copy FINN's answers, its networks and a real build into this folder's own compact form.
 
-Use: ``python tests/backends/finn/copy_vectors.py VECTORS_FOLDER REAL_BUILD_FOLDER``. One line a row:
+Use: ``python tests/backends/finn/copy_vectors.py REFERENCE_FOLDER REAL_BUILD_FOLDER ASKED_FOLDER``; the last holds what
+``ask_finn.py`` answered, ``main.jsonl``, ``dev.jsonl`` and ``plus.jsonl``. One line a row:
 
-* FINN main: ``[op type, attributes, cycles, LUT, BRAM_18K, URAM, DSP by family, input width, output width]``; a
-  width is null where FINN refuses to tell it.
+* answers: ``[versions that say so, op type, attributes, cycles, LUT, BRAM_18K, URAM, DSP by family, input width, output
+  width]``, memory and logic on UltraScale+; a width is null where FINN refuses to tell it.
+* networks: ``[name, engines, foldings]``; an engine is ``[name, op type, attributes]``, a folding ``[part, folding,
+  largest cycles, total of LUT, BRAM_18K, URAM and DSP, cycles and the four by engine if they were recorded]``.
 * FIFOs of FINN+: ``[depth, width, requested, versal, style, LUT, BRAM_18K, URAM]``.
 * Real build, after synthesis: ``[op type, attributes, LUT, FF, BRAM18, DSP]``.
 """
@@ -16,14 +19,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent / "vectors"
 FAMILIES = ("DSP48E1", "DSP48E2", "DSP58")
-KINDS = (
-    *("AddStreams_hls", "ChannelwiseOp_hls", "ConvolutionInputGenerator_rtl", "DownSampler_hls"),
-    *("DuplicateStreams_hls", "FMPadding_Pixel_hls", "FMPadding_hls", "FMPadding_rtl", "GlobalAccPool_hls"),
-    *("LabelSelect_hls", "MVAU_hls", "MVAU_rtl", "Pool_hls", "StreamingConcat_hls"),
-    *("StreamingDataWidthConverter_hls", "StreamingDataWidthConverter_rtl", "StreamingEltwise_hls"),
-    *("StreamingFIFO_rtl", "StreamingMaxPool_hls", "Thresholding_hls", "Thresholding_rtl"),
-    *("UpsampleNearestNeighbour_hls", "VVAU_hls", "VVAU_rtl"),
-)
+COSTS = ("LUT", "BRAM_18K", "URAM", "DSP")
+ELSEWHERE = {"slr", "mem_port", "partition_id", "device_id", "inFIFODepths", "outFIFODepths"}
 
 
 def rows(path: Path) -> list[dict]:
@@ -36,10 +33,55 @@ def write(name: str, lines: list[list]) -> None:
     (HERE / name).write_bytes(gzip.compress(text.encode(), 9, mtime=0))
 
 
-def engine(row: dict) -> list:
+def told(row: dict) -> list:
     dsp = [row[f"DSP_{family}"] for family in FAMILIES]
-    costs = [row[name] for name in ("cycles", "LUT", "BRAM_18K", "URAM")]
-    return [row["op_type"], row["attrs"], *costs, dsp, row["in_width"], row["out_width"]]
+    return [*(row[name] for name in ("cycles", "LUT", "BRAM_18K", "URAM")), dsp, row["in_width"], row["out_width"]]
+
+
+def answers(vectors: Path, asked: Path) -> list[list]:
+    """Merge equal answers of several versions."""
+    found: dict[str, list[str]] = {}
+
+    def note(version: str, row: dict, numbers: list) -> None:
+        text = json.dumps([row["op_type"], row["attrs"], *numbers], separators=(",", ":"))
+        if version not in (versions := found.setdefault(text, [])):
+            versions.append(version)
+
+    for path in sorted(vectors.glob("*.jsonl.gz")):
+        if not path.name.startswith("finnplus_"):
+            version = "dev" if path.name.startswith("dev_") else "main"
+            for row in rows(path):
+                note(version, row, told(row))
+    for version in ("main", "dev", "plus"):
+        for line in (asked / f"{version}.jsonl").read_text().splitlines():
+            row = json.loads(line)
+            note(version, row, row["finn_says"])
+    return [[versions, *json.loads(text)] for text, versions in sorted(found.items())]
+
+
+def network(folder: Path, name: str) -> list:
+    """Join the engines of a network with every folding whose cost FINN told."""
+    nodes = json.loads((folder / f"models/{name}.layers.json").read_text())["nodes"]
+    engines = [
+        [node["name"], node["op_type"], {key: value for key, value in node["attrs"].items() if key not in ELSEWHERE}]
+        for node in nodes
+    ]
+    foldings = []
+    for row in json.loads((folder / f"models/{name}.baselines.json").read_text())["baselines"]:
+        each = [[row["layers"][e[0]]["cycles"], *(int(row["layers"][e[0]][cost]) for cost in COSTS)] for e in engines]
+        foldings.append([row["part"], chosen(row), row["max_cycles"], totals(row), each])
+    with gzip.open(folder / f"setfolding/{name}.json.gz", "rt") as file:
+        sweep = json.load(file)
+    foldings += [[sweep["part"], chosen(row), row["max_cycles"], totals(row), None] for row in sweep["rows"]]
+    return [name, engines, foldings]
+
+
+def chosen(row: dict) -> dict:
+    return {name: values for name, values in row["folding"].items() if name != "Defaults"}
+
+
+def totals(row: dict) -> list[int]:
+    return [int(row["total"][cost]) for cost in COSTS]
 
 
 def real_build(folder: Path) -> list[list]:
@@ -71,14 +113,16 @@ def plain(value: object) -> object:
     return value.decode() if isinstance(value, bytes) else list(value) if hasattr(value, "__iter__") else value
 
 
-def main(source: Path, build: Path) -> None:
+def main(reference: Path, build: Path, asked: Path) -> None:
     HERE.mkdir(exist_ok=True)
-    write("main.jsonl.gz", [engine(row) for kind in KINDS for row in rows(source / f"{kind}.jsonl.gz")])
-    names = ("depth", "W", "ram_style", "versal", "style", "LUT", "BRAM_18K", "URAM")
-    fifos = rows(source / "finnplus_StreamingFIFO_rtl.jsonl.gz")
-    write("fifo_plus.jsonl.gz", [[row[name] for name in names] for row in fifos])
+    write("answers.jsonl.gz", answers(reference / "vectors", asked))
+    names = sorted(path.name.removesuffix(".layers.json") for path in (reference / "models").glob("*.layers.json"))
+    write("networks.jsonl.gz", [network(reference, name) for name in names])
+    fields = ("depth", "W", "ram_style", "versal", "style", "LUT", "BRAM_18K", "URAM")
+    fifos = rows(reference / "vectors/finnplus_StreamingFIFO_rtl.jsonl.gz")
+    write("fifo_plus.jsonl.gz", [[row[name] for name in fields] for row in fifos])
     write("metafi.jsonl.gz", real_build(build))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(*(Path(argument) for argument in sys.argv[1:4]))

@@ -11,6 +11,8 @@ WEIGHTED = {
 }
 BARE = {**WEIGHTED, "noActivation": 1, "outputDataType": "INT14", "weightDataType": "INT8"}
 
+EVERY_PIXEL = {"Stride": (1, 1), "Dilation": (1, 1)}
+
 
 def engine(kind: str, **attributes: object) -> Engine:
     return Engine("unit", kind, "operation", attributes, 0, 0, 0)
@@ -27,6 +29,7 @@ ENGINES = (
         IFMDim=(9, 9),
         OFMDim=(7, 7),
         ConvKernelDim=(3, 3),
+        **EVERY_PIXEL,
         inputDataType="UINT4",
     ),
     engine(
@@ -35,6 +38,7 @@ ENGINES = (
         IFMDim=(1, 64),
         OFMDim=(1, 62),
         ConvKernelDim=(1, 3),
+        **EVERY_PIXEL,
         inputDataType="INT8",
     ),
     engine(
@@ -59,6 +63,7 @@ ENGINES = (
         Channels=12,
         KernelSize=(2, 2),
         OutImgDims=(3, 3),
+        Function="MaxPool",
         InputDataType="UINT4",
         OutputDataType="UINT4",
     ),

@@ -36,6 +36,10 @@ def cost(option: Option) -> tuple[int, ...]:
     return (option.cycles, *option.resources.as_tuple())
 
 
+def widths(option: Option) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    return option.input_widths_bits, option.output_widths_bits
+
+
 def no_worse(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
     return all(a <= b for a, b in zip(one, other, strict=True))
 
@@ -58,10 +62,10 @@ def test_parallelism_divides_and_streams_fit(unit: Engine, model: CostModel) -> 
 @BY_NAME
 @BOTH_MODELS
 def test_no_option_dominates_another_and_they_are_sorted(unit: Engine, model: CostModel) -> None:
-    costs = [cost(option) for option in options(unit, ALVEO, model)]
-    assert costs == sorted(costs)
-    for one, other in product(range(len(costs)), repeat=2):
-        assert one == other or not no_worse(costs[one], costs[other])
+    found = options(unit, ALVEO, model)
+    assert [cost(option) for option in found] == sorted(cost(option) for option in found)
+    for one, other in product(found, repeat=2):
+        assert one is other or widths(one) != widths(other) or not no_worse(cost(one), cost(other))
 
 
 @BY_NAME
@@ -130,13 +134,18 @@ def is_offered(unit: Engine, folding: dict[str, int | str]) -> bool:
 
 @pytest.mark.parametrize("unit", [unit for unit in ENGINES if unit.kind in STYLES], ids=lambda unit: unit.kind)
 def test_brute_force_finds_nothing_better(unit: Engine) -> None:
-    costs = {cost(option) for option in options(unit, ALVEO, "estimated")}
+    costs = {(widths(option), cost(option)) for option in options(unit, ALVEO, "estimated")}
     brute = set()
     for folding in every_folding(unit):
         if is_offered(unit, folding):
             built = kind_of(unit.kind).unit({**unit.attributes, **folding})
-            brute.add((built.cycles, *built.own_resources(ALVEO).as_tuple()))
-    front = {one for one in brute if not any(other != one and no_worse(other, one) for other in brute)}
+            ports = built.input_widths_bits, built.output_widths_bits
+            brute.add((ports, (built.cycles, *built.own_resources(ALVEO).as_tuple())))
+    front = {
+        one
+        for one in brute
+        if not any(other[0] == one[0] and other != one and no_worse(other[1], one[1]) for other in brute)
+    }
     assert costs == front
 
 
@@ -162,6 +171,33 @@ def test_ultra_ram_weights_need_run_time_writing_and_a_part_with_ultra_ram() -> 
     assert all(option.resources.uram > 0 for option in found)
     assert not ultra(options(deep, ALVEO, "estimated", allow_runtime_weights=False))
     assert not ultra(options(deep, ZYNQ, "estimated"))
+
+
+def test_given_ultra_ram_weights_are_legal_only_if_they_can_be_written() -> None:
+    given = {**ENGINES[0].attributes, "ram_style": "ultra"}
+    fixed, writeable = (replace(ENGINES[0], attributes={**given, "runtime_writeable_weights": n}) for n in (0, 1))
+    with pytest.raises(InfeasibleError, match="no legal folding"):
+        options(fixed, ALVEO, "finn")
+    with pytest.raises(InfeasibleError, match="no legal folding"):
+        options(writeable, ALVEO, "finn", allow_runtime_weights=False)
+    assert all(option.resources.uram for option in options(writeable, ALVEO, "finn"))
+
+
+STEEP = {"IFMChannels": 4, "inputDataType": "INT4", "Dilation": (1, 1), "depthwise": 0}
+
+
+@pytest.mark.parametrize(
+    ("shape", "serial"),
+    [
+        ({"IFMDim": (9, 9), "OFMDim": (3, 3), "ConvKernelDim": (3, 3), "Stride": (3, 3)}, True),
+        ({"IFMDim": (7, 14), "OFMDim": (2, 4), "ConvKernelDim": (1, 5), "Stride": (6, 3)}, False),
+        ({"IFMDim": (30, 5), "OFMDim": (5, 1), "ConvKernelDim": (1, 4), "Stride": (6, 3)}, False),
+    ],
+)
+def test_windows_whose_steps_leave_finns_buffer_are_parallel_only(shape: dict[str, object], serial: bool) -> None:
+    found = options(engine("ConvolutionInputGenerator_rtl", **STEEP, **shape), ALVEO, "estimated")
+    assert {option.folding["parallel_window"] for option in found} == ({0, 1} if serial else {1})
+    assert all(option.folding["SIMD"] == 4 for option in found if option.folding["parallel_window"])
 
 
 def test_run_time_weights_cost_logic() -> None:
@@ -231,7 +267,7 @@ def test_an_engine_without_legal_folding_is_proven_infeasible() -> None:
         (engine("MVAU_rtl", MW=4, MH=4, **WEIGHTED), "noActivation is 0"),
         (engine("VVAU_rtl", Channels=4, Kernel=(3, 3), Dim=(3, 3), **BARE), "DSP48E2, expected DSP58"),
         (replace(ENGINES[4], attributes={**ENGINES[4].attributes, "IFMDim": (2, 9)}), "does not fit the feature map"),
-        (engine("DuplicateStreams_hls", NumChannels=4, inputDataType="FLOAT32"), "data type 'FLOAT32' is unknown"),
+        (engine("DuplicateStreams_hls", NumChannels=4, inputDataType="FLOAT33"), "data type 'FLOAT33' is unknown"),
     ],
     ids=["missing", "kind", "thresholds", "family", "kernel", "type"],
 )

@@ -6,17 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 
-from floorflow.backends.finn.attributes import Reader
-from floorflow.backends.finn.kinds.kind import Choice, Folding, divisors
-from floorflow.backends.finn.kinds.weighted import Weighted, read_weighted, require_rtl_fits, styled
+from floorflow.backends.finn.attributes import GivenAttributes, Reader
+from floorflow.backends.finn.kinds.kind import EVERY_FINN, Choice, Folding, TellsWidths, divisors
+from floorflow.backends.finn.kinds.weighted import Weighted, read_weighted, require_computable, styled
 from floorflow.backends.finn.memory import ceil_divide, finn_depthwise_bram18, uram_blocks
+from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes
 from floorflow.resources import Resources
 from floorflow.technology import Technology
 
 
 @dataclass(frozen=True, slots=True)
-class DepthwiseUnit:
+class DepthwiseUnit(TellsWidths):
     """One VVAU of ``channels`` kernels with ``taps`` weights each, ``pixels`` outputs a channel and frame."""
 
     hls: bool
@@ -41,7 +42,7 @@ class DepthwiseUnit:
         return (self.part.output_bits * self.part.pe,)
 
     def finn_resources(self, technology: Technology) -> Resources:  # noqa: ARG002 - FINN counts DSP58 everywhere
-        """Return FINN main's estimate."""
+        """Return FINN's estimate, the same in all its versions."""
         part = self.part
         decoupled = part.mem_mode == "internal_decoupled"
         bram18 = uram = 0
@@ -79,13 +80,15 @@ class Depthwise:
     """The kinds VVAU_hls and VVAU_rtl."""
 
     op_type: str
+    versions: frozenset[FinnVersion] = EVERY_FINN
 
-    def unit(self, attributes: Attributes) -> DepthwiseUnit:
+    def unit(self, attributes: GivenAttributes, finn: FinnVersion = "main") -> DepthwiseUnit:
         """Read one VVAU."""
-        reader = Reader(self.op_type, attributes)
-        channels, taps = reader.integer("Channels"), prod(reader.pair("Kernel"))
-        part = read_weighted(reader, taps, channels * taps, channels)
-        return DepthwiseUnit(self.op_type.endswith("_hls"), channels, taps, prod(reader.pair("Dim")), part)
+        reader = Reader(self.op_type, attributes, finn)
+        channels, taps = reader.positive("Channels"), prod(reader.pair("Kernel"))
+        tap_folds, channel_folds = reader.share(taps, "Kernel", "SIMD", 1), reader.folds("Channels", "PE")
+        part = read_weighted(reader, taps, reader.integer("SIMD", 1), tap_folds * channel_folds, channel_folds)
+        return DepthwiseUnit(reader.is_hls, channels, taps, prod(reader.pair("Dim")), part)
 
     def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:
         """Yield PE | Channels with SIMD 1: more needs a parallel window before it, which is another engine's choice.
@@ -97,7 +100,7 @@ class Depthwise:
 
         """
         reader = Reader(self.op_type, attributes)
-        require_rtl_fits(reader, needs_versal=True, technology=choice.technology)
-        channels, taps = reader.integer("Channels"), prod(reader.pair("Kernel"))
+        channels, taps = reader.positive("Channels"), prod(reader.pair("Kernel"))
+        require_computable(reader, needs_versal=True, technology=choice.technology)
         for pe in divisors(channels):
             yield from styled(reader, choice, {"PE": pe, "SIMD": 1}, channels * taps // pe, channels // pe)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from floorflow.backends.finn.attributes import Reader
-from floorflow.backends.finn.converter import converter_resources
-from floorflow.backends.finn.fifo import fifo_resources, finn_fifo_luts, finn_vivado_fifo
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from floorflow.backends.finn.attributes import GivenAttributes, Reader
+from floorflow.backends.finn.converter import converter_resources, finn_converter_luts
+from floorflow.backends.finn.fifo import STYLES, Style, fifo_estimate, fifo_resources, finn_fifo
+from floorflow.backends.finn.kinds.kind import EVERY_FINN, Choice, Folding, TellsWidths
 from floorflow.backends.finn.kinds.simple import Simple, SimpleUnit
+from floorflow.backends.finn.version import FinnVersion
+from floorflow.dataflow.model import Attributes
 from floorflow.resources import Resources
 from floorflow.technology import Technology
 
@@ -13,23 +19,80 @@ _ANY = Technology("ultrascale+", "DSP48E2", has_uram=True)
 
 
 def _converter(reader: Reader) -> SimpleUnit:
-    inside, outside = reader.integer("inWidth"), reader.integer("outWidth")
-    own, finn = (converter_resources(inside, outside, _ANY, model) for model in ("estimated", "finn"))
-    return SimpleUnit(0, (inside,), (outside,), own, finn)
+    """Read one converter; FINN+'s rtl one takes any two widths, the others' one must divide the other."""
+    inside, outside = reader.positive("inWidth"), reader.positive("outWidth")
+    if not reader.is_hls and reader.finn != "plus" and max(inside, outside) % min(inside, outside):
+        raise reader.wrong("outWidth", f"a divisor or a multiple of inWidth, which is {inside}")
+    finn = Resources(lut=finn_converter_luts(inside, outside))
+    return SimpleUnit(0, (inside,), (outside,), converter_resources(inside, outside, _ANY, "estimated"), finn)
 
 
-def _fifo(reader: Reader) -> SimpleUnit:
-    depth = reader.integer("depth")
-    width = reader.sizes("folded_shape")[-1] * reader.bits("dataType")
-    if reader.text("impl_style", "rtl") == "vivado":
-        finn = finn_vivado_fifo(width, depth, reader.text("ram_style", "auto"))
-    else:
-        finn = Resources(lut=finn_fifo_luts(width, depth))
-    return SimpleUnit(0, (width,), (width,), fifo_resources(width, depth, _ANY, "estimated"), finn)
+@dataclass(frozen=True, slots=True)
+class FifoUnit(TellsWidths):
+    """One FIFO of ``depth`` words of ``width_bits``; ``vivado``: AMD's FIFO, not FINN's own."""
+
+    width_bits: int
+    depth: int
+    vivado: bool
+    ram_style: Style
+    finn: FinnVersion
+
+    @property
+    def cycles(self) -> int:
+        """None: it never holds a pipeline back."""
+        return 0
+
+    @property
+    def input_widths_bits(self) -> tuple[int, ...]:
+        """Width of the one input."""
+        return (self.width_bits,)
+
+    @property
+    def output_widths_bits(self) -> tuple[int, ...]:
+        """Width of the one output."""
+        return (self.width_bits,)
+
+    def finn_resources(self, technology: Technology) -> Resources:
+        """Return FINN's estimate; FINN+'s was fitted on its own FIFO."""
+        if self.finn == "plus":
+            versal = technology.architecture == "versal"
+            found = fifo_estimate(self.width_bits, self.depth, self.ram_style, versal=versal)
+            return Resources(lut=found.lut, bram18=found.bram18, uram=found.uram)
+        return finn_fifo(self.width_bits, self.depth, self.ram_style, vivado=self.vivado, finn=self.finn)
+
+    def own_resources(self, technology: Technology) -> Resources:
+        """Price it by floorflow's ``estimated`` model, which chooses the memory."""
+        return fifo_resources(self.width_bits, self.depth, technology, "estimated")
+
+
+@dataclass(frozen=True, slots=True)
+class Fifo:
+    """The kind StreamingFIFO_rtl."""
+
+    op_type: str = "StreamingFIFO_rtl"
+    versions: frozenset[FinnVersion] = EVERY_FINN
+
+    def unit(self, attributes: GivenAttributes, finn: FinnVersion = "main") -> FifoUnit:
+        """Read one FIFO; FINN+ ignores ``vivado``."""
+        reader = Reader(self.op_type, attributes, finn)
+        allowed = STYLES if finn == "plus" else tuple(style for style in STYLES if style != "srl")
+        requested = reader.one_of("ram_style", allowed, "auto")
+        kinds = ("rtl", "vivado", "virtual") if finn == "plus" else ("rtl", "vivado")
+        return FifoUnit(
+            width_bits=reader.sizes("folded_shape")[-1] * reader.bits("dataType"),
+            depth=reader.integer("depth") if finn == "plus" else reader.positive("depth"),
+            vivado=reader.one_of("impl_style", kinds, "rtl") == "vivado",
+            ram_style=next(style for style in STYLES if style == requested),
+            finn=finn,
+        )
+
+    def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:  # noqa: ARG002 - nothing folds
+        """Yield the one way to build it."""
+        yield {}
 
 
 KINDS = (
     Simple("StreamingDataWidthConverter_rtl", _converter),
     Simple("StreamingDataWidthConverter_hls", _converter),
-    Simple("StreamingFIFO_rtl", _fifo),
+    Fifo(),
 )

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from floorflow.backends.finn.attributes import GivenAttributes
+from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes
 from floorflow.resources import Resources
 from floorflow.technology import Technology
 
 CostModel = Literal["finn", "estimated"]
-"""``finn``: what FINN main reports. ``estimated``: FINN's structure with its holes closed."""
+"""``finn``: what FINN reports. ``estimated``: FINN's structure with its holes closed."""
+
+EVERY_FINN: frozenset[FinnVersion] = frozenset({"main", "dev", "plus"})
+ONLY_MAIN: frozenset[FinnVersion] = frozenset({"main"})
+NOT_MAIN: frozenset[FinnVersion] = frozenset({"dev", "plus"})
+ONLY_PLUS: frozenset[FinnVersion] = frozenset({"plus"})
 
 MAX_STREAM_BITS = 8191
 """Widest stream that FINN's HLS code and FINN+'s checks take (widest ``ap_uint``)."""
@@ -30,6 +38,7 @@ class Choice:
     technology: Technology
     model: CostModel = "estimated"
     allow_runtime_weights: bool = True
+    finn: FinnVersion = "main"
 
     @property
     def styles_are_free(self) -> bool:
@@ -52,11 +61,36 @@ class Unit(Protocol):
     def output_widths_bits(self) -> tuple[int, ...]:
         """Un-padded stream width of each output port."""
 
+    @property
+    def finn_widths_bits(self) -> tuple[int | None, int | None]:
+        """First input's and first output's width as FINN tells them; None where it refuses."""
+
     def finn_resources(self, technology: Technology) -> Resources:
-        """Return FINN main's estimate; FINN knows no FF and some kinds cost it nothing."""
+        """Return FINN's estimate; FINN knows no FF and some kinds cost it nothing."""
 
     def own_resources(self, technology: Technology) -> Resources:
         """Price it by floorflow's ``estimated`` model; never 0 LUT."""
+
+
+class TellsWidths(ABC):
+    """A unit whose widths FINN tells as they are."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def input_widths_bits(self) -> tuple[int, ...]:
+        """Un-padded stream width of each input port."""
+
+    @property
+    @abstractmethod
+    def output_widths_bits(self) -> tuple[int, ...]:
+        """Un-padded stream width of each output port."""
+
+    @property
+    def finn_widths_bits(self) -> tuple[int | None, int | None]:
+        """First input's and first output's width."""
+        return self.input_widths_bits[0], self.output_widths_bits[0]
 
 
 class EngineKind(Protocol):
@@ -66,8 +100,12 @@ class EngineKind(Protocol):
     def op_type(self) -> str:
         """FINN's op type, ``MVAU_hls``."""
 
-    def unit(self, attributes: Attributes) -> Unit:
-        """Read FINN's attributes, folding included; raises InputError for missing or ill-typed ones."""
+    @property
+    def versions(self) -> frozenset[FinnVersion]:
+        """The versions of FINN that have it."""
+
+    def unit(self, attributes: GivenAttributes, finn: FinnVersion = "main") -> Unit:
+        """Read FINN's attributes, folding included; raises InputError for missing or illegal ones."""
 
     def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:
         """Yield every folding that divides; stream widths are judged by the caller."""

@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from math import ceil
 
 from floorflow.backends.finn import estimated
-from floorflow.backends.finn.attributes import Reader
-from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, Choice, Folding, divisors
+from floorflow.backends.finn.attributes import GivenAttributes, Reader
+from floorflow.backends.finn.kinds.kind import EVERY_FINN, MAX_STREAM_BITS, Choice, Folding, TellsWidths, divisors
 from floorflow.backends.finn.kinds.weighted import (
     Weighted,
     dsp_lanes,
     read_weighted,
-    require_rtl_fits,
+    require_computable,
     styled,
     versal_dsp,
 )
 from floorflow.backends.finn.memory import ceil_divide, finn_weight_bram18, ram_luts, uram_blocks
+from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes
 from floorflow.resources import Resources
 from floorflow.technology import Technology
@@ -27,19 +28,23 @@ MAX_HLS_INPUT_FOLD = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class MatrixVectorUnit:
-    """One MVAU: ``width`` x ``height`` weights, ``pixels`` vectors a frame."""
+class MatrixVectorUnit(TellsWidths):
+    """One MVAU: ``width`` x ``height`` weights, ``pixels`` vectors a frame.
+
+    ``tiles``: FINN+ may spread each vector over several passes (its attribute TH).
+    """
 
     hls: bool
     width: int
     height: int
     pixels: int
     part: Weighted
+    tiles: int = 1
 
     @property
     def cycles(self) -> int:
         """Initiation interval for one frame."""
-        return (self.height // self.part.pe) * (self.width // self.part.simd) * self.pixels
+        return (self.height // self.part.pe) * (self.width // self.part.simd) * self.pixels * self.tiles
 
     @property
     def input_widths_bits(self) -> tuple[int, ...]:
@@ -52,7 +57,7 @@ class MatrixVectorUnit:
         return (self.part.output_bits * self.part.pe,)
 
     def finn_resources(self, technology: Technology) -> Resources:
-        """Return FINN main's estimate."""
+        """Return FINN's estimate, the same in all its versions."""
         part = self.part
         decoupled = part.mem_mode == "internal_decoupled"
         bram18 = uram = 0
@@ -106,13 +111,16 @@ class MatrixVector:
     """The kinds MVAU_hls and MVAU_rtl."""
 
     op_type: str
+    versions: frozenset[FinnVersion] = EVERY_FINN
 
-    def unit(self, attributes: Attributes) -> MatrixVectorUnit:
+    def unit(self, attributes: GivenAttributes, finn: FinnVersion = "main") -> MatrixVectorUnit:
         """Read one MVAU."""
-        reader = Reader(self.op_type, attributes)
-        width, height = reader.integer("MW"), reader.integer("MH")
-        part = read_weighted(reader, width, width * height, height)
-        return MatrixVectorUnit(self.op_type.endswith("_hls"), width, height, reader.pixels(), part)
+        reader = Reader(self.op_type, attributes, finn)
+        width, height = reader.positive("MW"), reader.positive("MH")
+        input_folds, output_folds = reader.folds("MW", "SIMD"), reader.folds("MH", "PE")
+        part = read_weighted(reader, width, reader.integer("SIMD"), input_folds * output_folds, output_folds)
+        tiles = reader.positive("TH", 1) if finn == "plus" else 1
+        return MatrixVectorUnit(reader.is_hls, width, height, reader.pixels(), part, tiles)
 
     def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:
         """Yield SIMD | MW, PE | MH, and for each how weights, multipliers and thresholds may be built.
@@ -124,9 +132,9 @@ class MatrixVector:
 
         """
         reader = Reader(self.op_type, attributes)
-        require_rtl_fits(reader, needs_versal=False, technology=choice.technology)
-        width, height = reader.integer("MW"), reader.integer("MH")
-        least_simd = width / MAX_HLS_INPUT_FOLD if self.op_type.endswith("_hls") else 1
+        width, height = reader.positive("MW"), reader.positive("MH")
+        require_computable(reader, needs_versal=False, technology=choice.technology)
+        least_simd = width / MAX_HLS_INPUT_FOLD if reader.is_hls else 1
         for simd in divisors(width):
             if simd < least_simd or simd * reader.bits("inputDataType") > MAX_STREAM_BITS:
                 continue

@@ -6,23 +6,42 @@ from math import prod
 
 from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import Reader
-from floorflow.backends.finn.datatype import bits_to_hold, extreme_value
+from floorflow.backends.finn.datatype import bits_to_hold, extreme_value, is_signed
+from floorflow.backends.finn.kinds.kind import ONLY_MAIN
 from floorflow.backends.finn.kinds.simple import Simple, SimpleUnit
-from floorflow.backends.finn.memory import ram_luts
+from floorflow.backends.finn.memory import ceil_divide, ram_luts
 from floorflow.resources import Resources
+
+_FUNCTIONS = ("MaxPool", "QuantAvgPool")
 
 
 def _pool(reader: Reader) -> SimpleUnit:
     """Reduce each window of a depthwise sliding window before it, whose SIMD must equal this PE."""
-    pe, taps = reader.integer("PE"), prod(reader.pair("KernelSize"))
-    pixels = prod(reader.pair("OutImgDims")) * reader.integer("BatchSize", 1)
+    pe, taps = reader.positive("PE"), prod(reader.sizes("KernelSize"))
+    pixels = prod(reader.sizes("OutImgDims")) * reader.integer("BatchSize", 1)
     inside, outside = reader.bits("InputDataType"), reader.bits("OutputDataType")
     accumulator = max(inside, reader.integer("AccumBits", 0))
     ports = pe * (inside + outside)
     extra = estimated.rounded(estimated.POOL_LUT - estimated.HLS_LUT, estimated.POOL_FF - estimated.HLS_FF)
     own = estimated.hls_unit(ports, pe * accumulator, pe * accumulator) + extra
-    cycles = reader.integer("Channels") * taps // pe * pixels
-    return SimpleUnit(cycles, (pe * inside,), (pe * outside,), own)
+    cycles = reader.folds("Channels", "PE") * taps * pixels
+    told = None if _finn_pools(reader) else (pe * inside, None)
+    return SimpleUnit(cycles, (pe * inside,), (pe * outside,), own, told_bits=told)
+
+
+def _finn_pools(reader: Reader) -> bool:
+    """Whether FINN takes the pool's types; for others it does not tell the output's width."""
+    names = [_one_name(reader.text(name)) for name in ("InputDataType", "OutputDataType")]
+    functions = ("MaxPool", "QuantAvgPool", "AvgPool", "AccPool") if reader.finn == "plus" else _FUNCTIONS
+    function = reader.one_of("Function", functions)
+    if function == "MaxPool":
+        return names[0] == names[1]
+    return function != "QuantAvgPool" or is_signed(names[0]) == is_signed(names[1])
+
+
+def _one_name(name: str) -> str:
+    """Return BINARY for its other name."""
+    return "BINARY" if name == "UINT1" else name
 
 
 def pools_one_dimension(reader: Reader) -> bool:
@@ -32,14 +51,16 @@ def pools_one_dimension(reader: Reader) -> bool:
 
 
 def _max_pool(reader: Reader) -> SimpleUnit:
-    channels, bits = reader.integer("NumChannels"), reader.bits("dataType")
+    channels, bits = reader.positive("NumChannels"), reader.bits("dataType")
     length, pool = max(reader.pair("ImgDim")), max(reader.pair("PoolDim"))
     if pools_one_dimension(reader):
-        pe = reader.integer("PE", 1)
+        pe = reader.positive("PE")
         ceil_mode = reader.integer("CeilMode", 0) == 1
         outputs = (-((pool - length) // pool) if ceil_mode else (length - pool) // pool) + 1
-        cycles, width = outputs * (channels // pe) * (pool + 1), bits * pe
+        cycles, width = outputs * reader.folds("NumChannels", "PE") * (pool + 1), bits * pe
     else:
+        if any(size % step for size, step in zip(reader.pair("ImgDim"), reader.pair("PoolDim"), strict=True)):
+            raise reader.wrong("PoolDim", f"two integers that divide ImgDim, which is {reader.pair('ImgDim')}")
         length, pool = reader.pair("ImgDim")[1], reader.pair("PoolDim")[1]
         cycles, width = int(length * length * (1 + 1 / (pool * pool))), bits * channels
     line = Resources(lut=ram_luts(width, max(2, length // pool)))
@@ -48,31 +69,36 @@ def _max_pool(reader: Reader) -> SimpleUnit:
 
 
 def _global_pool(reader: Reader) -> SimpleUnit:
-    """Sum each channel over all pixels; the sums wait in memory while channels are folded."""
-    channels, pe = reader.integer("NumChannels"), reader.integer("PE")
+    """Sum each channel over all pixels; the sums wait in memory while channels are folded.
+
+    Of a single vector FINN cannot tell the output's width: it looks for an image's height and width.
+    """
+    pe, folds = reader.positive("PE"), reader.folds("NumChannels", "PE")
     vectors = reader.sizes("numInputVectors", (1,))
     pixels = prod(vectors[-2:])
     bits = reader.bits("inputDataType")
     sum_bits = bits_to_hold(pixels * extreme_value(reader.text("inputDataType")))
-    folds = channels // pe
     own = estimated.hls_unit(pe * (bits + sum_bits), pe * sum_bits, pe * sum_bits)
     own = own + Resources(lut=ram_luts(pe * sum_bits, folds))
-    return SimpleUnit(prod(vectors) * folds + folds, (pe * bits,), (pe * sum_bits,), own)
+    told = (pe * bits, None) if len(vectors) == 1 else None
+    return SimpleUnit(prod(vectors) * folds + folds, (pe * bits,), (pe * sum_bits,), own, told_bits=told)
 
 
 def _label_select(reader: Reader) -> SimpleUnit:
-    """Keep the K best values and their indices."""
-    labels, pe, best = reader.integer("Labels"), reader.integer("PE"), reader.integer("K", 1)
+    """Keep the K best values and their indices; left out, their type has whole bytes, of two labels one bit."""
+    labels, pe, best = reader.positive("Labels"), reader.positive("PE"), reader.positive("K", 1)
     bits = reader.bits("inputDataType")
-    index_bits = reader.bits("outputDataType", f"UINT{bits_to_hold(labels - 1)}")
+    index_bits = ceil_divide(bits_to_hold(labels - 1), 8) * 8 if labels > 2 else 1
+    if reader.attributes.get("outputDataType"):
+        index_bits = reader.bits("outputDataType")
     compared = (pe + best) * (bits + index_bits)
     own = estimated.hls_unit(pe * bits + index_bits, compared, compared)
-    return SimpleUnit(labels // pe, (pe * bits,), (index_bits,), own)
+    return SimpleUnit(reader.folds("Labels", "PE"), (pe * bits,), (index_bits,), own)
 
 
 KINDS = (
     Simple("Pool_hls", _pool, "PE", "Channels"),
-    Simple("StreamingMaxPool_hls", _max_pool, "PE", "NumChannels", pools_one_dimension),
+    Simple("StreamingMaxPool_hls", _max_pool, "PE", "NumChannels", pools_one_dimension, ONLY_MAIN),
     Simple("GlobalAccPool_hls", _global_pool, "PE", "NumChannels"),
     Simple("LabelSelect_hls", _label_select, "PE", "Labels"),
 )

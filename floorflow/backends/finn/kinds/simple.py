@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from floorflow.backends.finn.attributes import Reader
-from floorflow.backends.finn.kinds.kind import Choice, Folding, divisors
+from floorflow.backends.finn.attributes import GivenAttributes, Reader
+from floorflow.backends.finn.kinds.kind import EVERY_FINN, Choice, Folding, divisors
+from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes
 from floorflow.resources import ZERO, Resources
 from floorflow.technology import Technology
@@ -17,16 +18,25 @@ from floorflow.technology import Technology
 
 @dataclass(frozen=True, slots=True)
 class SimpleUnit:
-    """One engine whose numbers were all read at once; ``finn`` and ``own`` are the two prices."""
+    """One engine whose numbers were all read at once; ``finn`` and ``own`` are the two prices.
+
+    ``told_bits``: the widths that FINN tells where they are not those of the first ports.
+    """
 
     cycles: int
     input_widths_bits: tuple[int, ...]
     output_widths_bits: tuple[int, ...]
     own: Resources
     finn: Resources = ZERO
+    told_bits: tuple[int | None, int | None] | None = None
+
+    @property
+    def finn_widths_bits(self) -> tuple[int | None, int | None]:
+        """First input's and first output's width as FINN tells them."""
+        return self.told_bits or (self.input_widths_bits[0], self.output_widths_bits[0])
 
     def finn_resources(self, technology: Technology) -> Resources:  # noqa: ARG002 - the same on every family
-        """Return FINN main's estimate."""
+        """Return FINN's estimate."""
         return self.finn
 
     def own_resources(self, technology: Technology) -> Resources:  # noqa: ARG002 - the same on every family
@@ -43,17 +53,18 @@ class Simple:
     parameter: str = ""
     whole: str | Callable[[Reader], int] = ""
     folds_if: Callable[[Reader], bool] | None = None
+    versions: frozenset[FinnVersion] = EVERY_FINN
 
-    def unit(self, attributes: Attributes) -> SimpleUnit:
+    def unit(self, attributes: GivenAttributes, finn: FinnVersion = "main") -> SimpleUnit:
         """Read one engine."""
-        return self.read(Reader(self.op_type, attributes))
+        return self.read(Reader(self.op_type, attributes, finn))
 
-    def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:  # noqa: ARG002 - no styles
+    def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:
         """Yield every divisor, or the one way that a kind without folding has."""
-        reader = Reader(self.op_type, attributes)
+        reader = Reader(self.op_type, attributes, choice.finn)
         if not self.parameter or (self.folds_if is not None and not self.folds_if(reader)):
             yield {}
             return
-        whole = reader.integer(self.whole) if isinstance(self.whole, str) else self.whole(reader)
+        whole = reader.positive(self.whole) if isinstance(self.whole, str) else self.whole(reader)
         for value in divisors(whole):
             yield {self.parameter: value}

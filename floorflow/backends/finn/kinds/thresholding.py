@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from floorflow.backends.finn import estimated
-from floorflow.backends.finn.attributes import Reader
-from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, Choice, Folding, divisors
+from floorflow.backends.finn.attributes import GivenAttributes, Reader
+from floorflow.backends.finn.kinds.kind import EVERY_FINN, MAX_STREAM_BITS, Choice, Folding, TellsWidths, divisors
 from floorflow.backends.finn.memory import block_ram18, ceil_divide, rom_luts, uram_blocks
+from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes
 from floorflow.resources import Resources
 from floorflow.technology import Technology
@@ -30,7 +31,7 @@ ALL_LUT_TRIGGER, BLOCK_TRIGGER = 1 << 20, 512
 
 
 @dataclass(frozen=True, slots=True)
-class ThresholdingUnit:
+class ThresholdingUnit(TellsWidths):
     """One thresholding engine; ``folds`` is channels / PE, ``steps`` thresholds a channel."""
 
     pe: int
@@ -40,6 +41,7 @@ class ThresholdingUnit:
     input_bits: int
     threshold_bits: int
     output_bits: int
+    finn: FinnVersion
 
     @property
     def cycles(self) -> int:
@@ -59,23 +61,30 @@ class ThresholdingUnit:
 
 @dataclass(frozen=True, slots=True)
 class SearchingUnit(ThresholdingUnit):
-    """Thresholding_rtl: binary search, one stage and one memory for each output bit."""
+    """Thresholding_rtl: binary search, one stage and one memory for each output bit.
+
+    ``sets`` of thresholds are kept, one for each iteration of a FINN+ loop.
+    """
 
     uniform: bool
     bram_trigger: int
     uram_trigger: int
+    sets: int
 
     def stages(self) -> tuple[tuple[int, int], ...]:
         """Width and depth of each stage's memory, of one PE."""
         if self.uniform:
-            return tuple((self.output_bits - x, self.folds << x) for x in range(1, self.output_bits))
-        return tuple((self.threshold_bits, self.folds << x) for x in range(self.output_bits))
+            return tuple((self.output_bits - x, self.sets * self.folds << x) for x in range(1, self.output_bits))
+        return tuple((self.threshold_bits, self.sets * self.folds << x) for x in range(self.output_bits))
 
     def finn_resources(self, technology: Technology) -> Resources:  # noqa: ARG002 - FINN assumes Versal's memories
-        """Return FINN main's estimate: the primitive that wastes least for each stage; its block RAM is always 0."""
-        found = [self._finn_stage(width, depth) for width, depth in self.stages()]
-        lut, uram = (sum(count for name, count in found if name == kind) for kind in ("LUTRAM", "URAM"))
-        return Resources(lut=lut * self.pe, uram=uram * self.pe)
+        """Return FINN's estimate: the primitive that wastes least for each stage; only FINN+ reports block RAM."""
+        used = dict.fromkeys(("LUTRAM", "BRAM18", "URAM"), 0)
+        for width, depth in self.stages():
+            name, count = self._finn_stage(width, depth)
+            used[name] += count * self.pe
+        bram18 = used["BRAM18"] if self.finn == "plus" else 0
+        return Resources(lut=used["LUTRAM"], bram18=bram18, uram=used["URAM"])
 
     def _finn_stage(self, width: int, depth: int) -> tuple[str, int]:
         allowed = {"URAM", "BRAM18", "LUTRAM"}
@@ -116,13 +125,17 @@ class ComparingUnit(ThresholdingUnit):
     ram_style: str
 
     def finn_resources(self, technology: Technology) -> Resources:  # noqa: ARG002 - the same on every family
-        """Return FINN main's estimate, which prices input bits where thresholds are stored."""
-        bits = self.input_bits * self.pe
+        """Return FINN's estimate; main and dev price input bits where thresholds are stored, FINN+ the thresholds."""
+        compared = stored = self.input_bits * self.pe
+        if self.finn == "plus":
+            stored = self.pe * self.threshold_bits * self.steps
         if self.folds == 1:
-            return Resources(lut=bits)
+            return Resources(lut=compared)
         if self.ram_style == "distributed":
-            return Resources(lut=bits + rom_luts(bits, self.folds))
-        return Resources(lut=bits, bram18=ceil_divide(bits, 16) * ceil_divide(self.folds, 1024))
+            return Resources(lut=compared + rom_luts(stored, self.folds))
+        if self.ram_style == "ultra":
+            return Resources(lut=compared, uram=uram_blocks(stored, self.folds))
+        return Resources(lut=compared, bram18=ceil_divide(stored, 16) * ceil_divide(self.folds, 1024))
 
     def own_resources(self, technology: Technology) -> Resources:  # noqa: ARG002 - no family differs
         """Price it by floorflow's ``estimated`` model: comparators, register slices and the thresholds themselves."""
@@ -146,28 +159,39 @@ class Thresholding:
     """The kinds Thresholding_rtl and Thresholding_hls."""
 
     op_type: str
+    versions: frozenset[FinnVersion] = EVERY_FINN
 
-    def unit(self, attributes: Attributes) -> SearchingUnit | ComparingUnit:
+    def unit(self, attributes: GivenAttributes, finn: FinnVersion = "main") -> SearchingUnit | ComparingUnit:
         """Read one thresholding engine."""
-        reader = Reader(self.op_type, attributes)
-        pe, output_bits = reader.integer("PE"), reader.bits("outputDataType")
+        reader = Reader(self.op_type, attributes, finn)
+        output_bits = reader.bits("outputDataType")
+        steps = None if reader.is_hls and finn == "plus" else 2**output_bits - 1
         shared = {
-            "pe": pe,
-            "folds": reader.integer("NumChannels") // pe,
+            "pe": reader.positive("PE"),
+            "folds": reader.folds("NumChannels", "PE"),
             "pixels": reader.pixels(),
-            "steps": reader.integer("numSteps", 2**output_bits - 1),
+            "steps": reader.integer("numSteps", steps),
             "input_bits": reader.bits("inputDataType"),
             "threshold_bits": reader.bits("weightDataType"),
             "output_bits": output_bits,
         }
-        if self.op_type.endswith("_hls"):
-            mem_mode = reader.text("mem_mode", "internal_decoupled")
-            return ComparingUnit(**shared, mem_mode=mem_mode, ram_style=reader.text("ram_style", "distributed"))
+        if reader.is_hls:
+            modes = ("internal_embedded", "internal_decoupled")
+            styles = ("distributed", "block", "ultra") if finn == "plus" else ("distributed", "block")
+            return ComparingUnit(
+                **shared,
+                finn=finn,
+                mem_mode=reader.one_of("mem_mode", modes, "internal_decoupled"),
+                ram_style=reader.one_of("ram_style", styles, "distributed"),
+            )
+        loops = max(reader.integer("mlo_max_iter", 0), reader.integer("bodies", 0)) if finn == "plus" else 1
         return SearchingUnit(
             **shared,
-            uniform=reader.integer("uniform_thres", 0) == 1,
+            finn=finn,
+            uniform=reader.flag("uniform_thres"),
             bram_trigger=reader.integer("depth_trigger_bram", 0),
             uram_trigger=reader.integer("depth_trigger_uram", 0),
+            sets=max(1, loops),
         )
 
     def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import ceil, log2
+from math import ceil, log
 
 from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import Reader
-from floorflow.backends.finn.datatype import is_signed
+from floorflow.backends.finn.datatype import is_real, is_signed
 from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, Choice, Folding
 from floorflow.backends.finn.memory import FINN_EMBEDDED_LUT_DEPTH, block_ram18, ceil_divide, rom_luts
 from floorflow.errors import InputError
@@ -23,10 +23,16 @@ DEFAULTS: Folding = {
 }
 """FINN's defaults of the attributes that say how a unit is built."""
 
+RAM_STYLES = ("auto", "block", "distributed", "ultra")
+_MEMORY_MODES = ("internal_embedded", "internal_decoupled", "external")
+
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
-    """Attributes of one unit with weights; ``depth`` is the words of its weight memory, each PE*SIMD*W bits."""
+    """Attributes of one unit with weights; ``depth`` is the words of its weight memory, each PE*SIMD*W bits.
+
+    ``loops``: FINN dev fetches the weights of each iteration of a loop from outside.
+    """
 
     pe: int
     simd: int
@@ -44,6 +50,7 @@ class Weighted:
     ram_style_thresholds: str
     res_type: str
     writeable: bool
+    loops: bool = False
 
     @property
     def word_bits(self) -> int:
@@ -58,8 +65,8 @@ class Weighted:
     @property
     def accumulator_bits(self) -> int:
         """Accumulator width: as declared, or the worst case of the types if that is narrower."""
-        alpha = log2(self.products_per_output) + self.operand_bits - 1 - int(self.input_signed)
-        return min(self.declared_accumulator_bits, ceil(alpha + log2(1 + 2**-alpha) + 1))
+        alpha = log(self.products_per_output, 2) + self.operand_bits - 1 - int(self.input_signed)
+        return min(self.declared_accumulator_bits, ceil(alpha + log(1 + 2**-alpha, 2) + 1))
 
     @property
     def threshold_bits(self) -> int:
@@ -67,9 +74,9 @@ class Weighted:
         return ((1 << self.output_bits) - 1) * self.accumulator_bits
 
     def finn_memory_is_free(self) -> bool:
-        """Whether FINN counts neither block RAM nor UltraRAM for these weights: embedded in LUTs, or external."""
+        """Whether FINN counts neither block RAM nor UltraRAM for these weights: embedded in LUTs, or outside."""
         shallow = self.mem_mode == "internal_embedded" and self.depth <= FINN_EMBEDDED_LUT_DEPTH
-        return shallow or self.mem_mode == "external"
+        return shallow or self.loops or self.mem_mode in {"external", "external_mem"}
 
     def finn_compute_luts(self, multiplier_luts: int, threshold_luts: float) -> int:
         """FINN-R's LUT formula; ``threshold_luts`` of one PE."""
@@ -112,9 +119,8 @@ class Weighted:
         return estimated.combined(compute, input_buffer, self._own_weights())
 
     def _own_weights(self) -> Resources:
-        return estimated.weight_memory(
-            self.word_bits, self.depth, self.mem_mode, self.ram_style, writeable=self.writeable
-        )
+        mem_mode = "external" if self.loops or self.mem_mode == "external_mem" else self.mem_mode
+        return estimated.weight_memory(self.word_bits, self.depth, mem_mode, self.ram_style, writeable=self.writeable)
 
     def _own_thresholds(self) -> Resources:
         if not self.thresholds:
@@ -129,12 +135,11 @@ class Weighted:
         return estimated.rounded(compare + stored, 0)
 
 
-def read_weighted(reader: Reader, products_per_output: int, weights: int, outputs: int) -> Weighted:
-    """Read the attributes common to MVAU and VVAU; ``weights`` and ``outputs`` are element counts."""
-    pe, simd = reader.integer("PE"), reader.integer("SIMD")
+def read_weighted(reader: Reader, products_per_output: int, simd: int, depth: int, output_folds: int) -> Weighted:
+    """Read the attributes common to MVAU and VVAU; ``depth`` is the words of the weight memory."""
     input_type = reader.text("inputDataType")
     return Weighted(
-        pe=pe,
+        pe=reader.positive("PE"),
         simd=simd,
         weight_bits=reader.bits("weightDataType"),
         input_bits=reader.bits("inputDataType"),
@@ -142,15 +147,22 @@ def read_weighted(reader: Reader, products_per_output: int, weights: int, output
         output_bits=reader.bits("outputDataType"),
         declared_accumulator_bits=reader.bits("accDataType", "INT32"),
         products_per_output=products_per_output,
-        depth=weights // (pe * simd),
-        output_folds=outputs // pe,
-        thresholds=reader.integer("noActivation", 0) == 0,
-        mem_mode=reader.text("mem_mode", "internal_decoupled"),
-        ram_style=reader.text("ram_style", "auto"),
-        ram_style_thresholds=reader.text("ram_style_thresholds", "auto"),
-        res_type=reader.text("resType", "auto"),
-        writeable=reader.integer("runtime_writeable_weights", 0) == 1,
+        depth=depth,
+        output_folds=output_folds,
+        thresholds=not reader.flag("noActivation"),
+        mem_mode=reader.one_of("mem_mode", _memory_modes(reader), "internal_decoupled"),
+        ram_style=reader.one_of("ram_style", RAM_STYLES, "auto"),
+        ram_style_thresholds=reader.one_of("ram_style_thresholds", RAM_STYLES[:3], "auto"),
+        res_type=reader.one_of("resType", ("auto", "lut", "dsp"), "auto"),
+        writeable=reader.flag("runtime_writeable_weights"),
+        loops=reader.finn == "dev" and reader.op_type.startswith("MVAU") and reader.integer("mlo_max_iter", 0) > 0,
     )
+
+
+def _memory_modes(reader: Reader) -> tuple[str, ...]:
+    if reader.finn == "plus" and reader.op_type.startswith("MVAU"):
+        return (*_MEMORY_MODES, "external_mem", "dynamic")
+    return _MEMORY_MODES
 
 
 def styled(reader: Reader, choice: Choice, size: Folding, depth: int, output_folds: int) -> Iterator[Folding]:
@@ -160,8 +172,9 @@ def styled(reader: Reader, choice: Choice, size: Folding, depth: int, output_fol
     LUTs (128 words at most); RTL units stream their weights and multiply in DSP.
     """
     if not choice.styles_are_free:
-        if _weights_fit(reader, {**size, **given_style(reader)}):
-            yield {**size, **given_style(reader)}
+        given = given_style(reader)
+        if _weights_fit(reader, {**size, **given}) and _uram_is_writeable(given, choice):
+            yield {**size, **given}
         return
     hls = reader.op_type.endswith("_hls")
     for memory in _memories(hls, choice, depth):
@@ -220,16 +233,27 @@ def _weights_fit(reader: Reader, folding: Folding) -> bool:
     return elements * reader.bits("weightDataType") <= MAX_STREAM_BITS
 
 
-def require_rtl_fits(reader: Reader, *, needs_versal: bool, technology: Technology) -> None:
-    """Check that an RTL unit can compute the layer; HLS units can compute any.
+def _uram_is_writeable(given: Folding, choice: Choice) -> bool:
+    """Whether streamed weights are not in UltraRAM, or may be written at run time: UltraRAM has no initial contents."""
+    if given["mem_mode"] != "internal_decoupled" or given["ram_style"] != "ultra":
+        return True
+    return given["runtime_writeable_weights"] == 1 and choice.allow_runtime_weights and choice.technology.has_uram
+
+
+def require_computable(reader: Reader, *, needs_versal: bool, technology: Technology) -> None:
+    """Check that a unit can compute the layer; HLS units can compute any of integers.
 
     Raises
     ------
     InputError
-        If it holds thresholds or XNOR weights, has wide operands, or needs DSP58 on a part without.
+        If its types are real, or an RTL unit holds thresholds or XNOR weights, has wide operands, or needs DSP58 on
+        a part without.
 
     """
-    if reader.op_type.endswith("_hls"):
+    for name in ("inputDataType", "weightDataType"):
+        if is_real(reader.text(name)):
+            raise reader.wrong(name, "a type of integers: quantise this tensor")
+    if reader.is_hls:
         return
     most = 9 if is_signed(reader.text("inputDataType")) else 8
     problems = (

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from floorflow.backends.finn import estimated
-from floorflow.backends.finn.attributes import Reader
-from floorflow.backends.finn.kinds.kind import Choice, Folding, divisors
-from floorflow.backends.finn.memory import ceil_divide
+from floorflow.backends.finn.attributes import GivenAttributes, Reader
+from floorflow.backends.finn.kinds.kind import EVERY_FINN, Choice, Folding, TellsWidths, divisors
+from floorflow.backends.finn.kinds.weighted import RAM_STYLES
+from floorflow.backends.finn.memory import block_ram_width, ceil_divide
+from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes
 from floorflow.errors import InputError
 from floorflow.resources import Resources
@@ -18,7 +20,7 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class WindowUnit:
+class WindowUnit(TellsWidths):
     """One window; pairs are (height, width), of one-dimensional maps the long axis is the width.
 
     ``folds`` is channels / SIMD: words a pixel.
@@ -35,6 +37,7 @@ class WindowUnit:
     depthwise: bool
     parallel_window: bool
     ram_style: str
+    finn: FinnVersion
 
     @property
     def is_point(self) -> bool:
@@ -60,11 +63,17 @@ class WindowUnit:
         """Initiation interval for one frame."""
         if self.parallel:
             return self.image[0] * self.image[1] * self.folds + 2
-        if self._one_dimensional:
-            kernel, stride = self.kernel[1], self.stride[1]
-            extra = self.folds * (kernel - 1) * (stride - 1) - (kernel - 1) if self.depthwise else 0
-            return self.output[1] * kernel * self.folds + 2 + extra
-        return self._cycles_2d()
+        return self._cycles_1d() if self._one_dimensional else self._cycles_2d()
+
+    def _cycles_1d(self) -> int:
+        kernel, stride, folds = self.kernel[1], self.stride[1], self.folds
+        written = self.output[1] * kernel * folds
+        if not self.depthwise:
+            return written + 2
+        skipped = folds * (kernel - 1) * (stride - 1)
+        if self.finn == "plus":
+            return max(written + (folds - 1) * kernel, self.image[1] * folds + skipped) + 2
+        return written + skipped - (kernel - 1) + 2
 
     def _cycles_2d(self) -> int:
         (rows, columns), (kernel_h, kernel_w) = self.output, self.kernel
@@ -118,12 +127,12 @@ class WindowUnit:
             return Resources(uram=ceil_divide(depth, 4096) * ceil_divide(self.word_bits, 72) * count)
         if self.ram_style == "distributed" or not count:
             return Resources()
-        deep, wide = ceil_divide(depth, 16384), ceil_divide(self.word_bits, _ram_width(depth))
-        saving = wide - ceil_divide(self.word_bits, _ram_width(depth % 16384)) if depth > 16384 else 0
+        deep, wide = ceil_divide(depth, 16384), ceil_divide(self.word_bits, block_ram_width(depth))
+        saving = wide - ceil_divide(self.word_bits, block_ram_width(depth % 16384)) if depth > 16384 else 0
         return Resources(bram18=(deep * wide - saving) * count)
 
     def finn_resources(self, technology: Technology) -> Resources:  # noqa: ARG002 - the same on every family
-        """Return FINN main's estimate."""
+        """Return FINN's estimate."""
         distributed = self.word_bits * ceil_divide(self.buffer_words, 38) if self.ram_style == "distributed" else 0
         return self._memory_blocks() + Resources(lut=300 + distributed)
 
@@ -145,41 +154,31 @@ class WindowUnit:
         return estimated.rounded(lut, ff) + self._memory_blocks()
 
 
-def _ram_width(depth: int) -> int:
-    """Widest RAMB18 port at this depth."""
-    for rows, width in ((512, 36), (1024, 18), (2048, 9), (4096, 4), (8192, 2)):
-        if depth <= rows:
-            return width
-    return 1
-
-
 @dataclass(frozen=True, slots=True)
 class Window:
     """The kind ConvolutionInputGenerator_rtl."""
 
     op_type: str
+    versions: frozenset[FinnVersion] = EVERY_FINN
 
-    def unit(self, attributes: Attributes) -> WindowUnit:
+    def unit(self, attributes: GivenAttributes, finn: FinnVersion = "main") -> WindowUnit:
         """Read one window; of a map that is one pixel wide the axes are swapped."""
-        reader = Reader(self.op_type, attributes)
-        pairs = {
-            "image": reader.pair("IFMDim"),
-            "output": reader.pair("OFMDim"),
-            "kernel": reader.pair("ConvKernelDim"),
-            "stride": reader.pair("Stride", (1, 1)),
-            "dilation": reader.pair("Dilation", (1, 1)),
-        }
-        if pairs["image"][1] == 1:
-            pairs = {name: (pair[1], pair[0]) for name, pair in pairs.items()}
-        channels, simd = reader.integer("IFMChannels"), reader.integer("SIMD")
+        reader = Reader(self.op_type, attributes, finn)
+        parallel, depthwise = reader.flag("parallel_window"), reader.flag("depthwise")
+        pairs, folds = read_pairs(reader), reader.folds("IFMChannels", "SIMD")
+        _check(reader, pairs)
+        if parallel and folds > 1 and not depthwise and pairs["kernel"] != (1, 1):
+            channels = reader.integer("IFMChannels")
+            raise reader.wrong("SIMD", f"IFMChannels, which is {channels}, because parallel_window is 1")
         return WindowUnit(
             **pairs,
-            simd=simd,
-            folds=channels // simd,
+            simd=reader.integer("SIMD"),
+            folds=folds,
             bits=reader.bits("inputDataType"),
-            depthwise=reader.integer("depthwise", 0) == 1,
-            parallel_window=reader.integer("parallel_window", 0) == 1,
-            ram_style=reader.text("ram_style", "distributed"),
+            depthwise=depthwise,
+            parallel_window=parallel,
+            ram_style=reader.one_of("ram_style", RAM_STYLES, "distributed"),
+            finn=finn,
         )
 
     def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:
@@ -191,13 +190,14 @@ class Window:
             If the dilated kernel or the stride exceeds the feature map.
 
         """
-        reader = Reader(self.op_type, attributes)
-        self._check(reader)
-        channels = reader.integer("IFMChannels")
+        reader = Reader(self.op_type, attributes, choice.finn)
+        _check(reader, read_pairs(reader))
+        channels = reader.positive("IFMChannels")
         for simd in divisors(channels):
             for parallel in self._parallel(reader, choice, simd == channels):
-                for ram_style in self._ram_styles(reader, choice):
-                    yield {"SIMD": simd, "parallel_window": parallel, "ram_style": ram_style}
+                if parallel or _addresses_fit(reader, channels // simd):
+                    for ram_style in self._ram_styles(reader, choice):
+                        yield {"SIMD": simd, "parallel_window": parallel, "ram_style": ram_style}
 
     @staticmethod
     def _parallel(reader: Reader, choice: Choice, all_channels: bool) -> tuple[int, ...]:
@@ -216,14 +216,63 @@ class Window:
             return ("distributed",)
         return ("distributed", "block", "ultra") if choice.technology.has_uram else ("distributed", "block")
 
-    @staticmethod
-    def _check(reader: Reader) -> None:
-        image, kernel = reader.pair("IFMDim"), reader.pair("ConvKernelDim")
-        stride, dilation = reader.pair("Stride", (1, 1)), reader.pair("Dilation", (1, 1))
-        for axis in (0, 1):
-            reach = max((kernel[axis] - 1) * dilation[axis] + 1, stride[axis])
-            if reach > image[axis] > 1:
-                raise InputError(
-                    f"{reader.op_type}: a window of {kernel} with dilation {dilation} and stride {stride} does not "
-                    f"fit the feature map {image}; expected IFMDim of at least {reach} on axis {axis}"
-                )
+
+def read_pairs(reader: Reader, *, swap: bool = True) -> dict[str, Pair]:
+    """Return sizes by height and width; with ``swap`` the axes of a map that is one pixel wide are swapped."""
+    pairs = {
+        "image": reader.pair("IFMDim"),
+        "output": reader.pair("OFMDim"),
+        "kernel": reader.pair("ConvKernelDim"),
+        "stride": reader.pair("Stride"),
+        "dilation": reader.pair("Dilation"),
+    }
+    if swap and pairs["image"][1] == 1:
+        return {name: (pair[1], pair[0]) for name, pair in pairs.items()}
+    return pairs
+
+
+def _check(reader: Reader, pairs: dict[str, Pair]) -> None:
+    image, kernel, stride, dilation = (pairs[name] for name in ("image", "kernel", "stride", "dilation"))
+    for axis in (0, 1):
+        reach = max((kernel[axis] - 1) * dilation[axis] + 1, stride[axis])
+        if reach > image[axis]:
+            raise InputError(
+                f"{reader.op_type}: a window of {kernel} with dilation {dilation} and stride {stride} does not "
+                f"fit the feature map {image}; expected IFMDim of at least {reach} on axis {axis}"
+            )
+
+
+def _addresses_fit(reader: Reader, folds: int) -> bool:
+    """Whether FINN's code generator can address a buffer that is read element by element."""
+    if reader.pair("ConvKernelDim") == (1, 1):
+        return True
+    return _steps_stay_in_buffer(reader, folds) and _loops_have_counters(reader, folds)
+
+
+def _loops_have_counters(reader: Reader, folds: int) -> bool:
+    """Whether some loop runs twice or more beside the innermost one's first step; FINN fails with a domain error."""
+    rows, columns = reader.pair("ConvKernelDim")
+    loops = [rows, columns, folds]
+    if reader.flag("depthwise") and folds > 1:
+        loops = [folds, rows, columns]
+    innermost = next((axis for axis in (2, 1) if loops[axis] > 1), 0)
+    loops[innermost] -= 1
+    return max(*loops, *reader.pair("OFMDim")) >= 2
+
+
+def _steps_stay_in_buffer(reader: Reader, folds: int) -> bool:
+    """Whether FINN's code generator takes the strides: it moves from window to window within the buffer only.
+
+    It refuses others with "increment > buffer size, try parallel_window=1" long after its estimates.
+    """
+    kernel, image = reader.pair("ConvKernelDim"), reader.pair("IFMDim")
+    stride, dilation = reader.pair("Stride"), reader.pair("Dilation")
+    reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilation, strict=True)]
+    least = ((kernel[0] - 1) * dilation[0] * image[1] + reach[1]) * folds
+    taps = kernel[0] * kernel[1]
+    kept = least + max(0, stride[1] - 1 - taps) * folds + max(0, (stride[0] - 1) * image[1] - taps) * folds
+    windows = (image[1] - reach[1]) // stride[1] + 1
+    left_over = image[1] % (reach[1] + (windows - 1) * stride[1])
+    to_next_window = -least + stride[1] * folds + 1
+    to_next_row = -least + (left_over + reach[1]) * folds + (stride[0] - 1) * image[1] * folds + 1
+    return max(abs(to_next_window), abs(to_next_row)) <= kept

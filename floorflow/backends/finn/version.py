@@ -1,0 +1,34 @@
+"""Which FINN: its stable branch, its development branch, or FINN+ of the eki project."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from floorflow.technology import Technology, require_known_family, technology_of
+
+FinnVersion = Literal["main", "dev", "plus"]
+"""``main``: Xilinx/finn 39f0c9a (as v0.10.1). ``dev``: 73ba5ed. ``plus``: eki-project/finn-plus 1.6.1."""
+
+VERSION_NAMES = {"main": "FINN main", "dev": "FINN dev", "plus": "FINN+"}
+
+_VERSAL = ("xcvc", "xcve", "xcvp", "xcvm", "xqvc", "xqvm", "xqrvc")
+_NEWER_VERSAL = (*_VERSAL, "xcv80")
+
+
+def technology_for(part: str, finn: FinnVersion) -> Technology:
+    """Return the part's family as that FINN tells it (``get_dsp_block``), which misses some Versal parts.
+
+    Raises
+    ------
+    PlatformError
+        If the part is of no known family.
+
+    """
+    require_known_family(part)
+    found, name = technology_of(part), part.lower()
+    if name.startswith(_VERSAL if finn == "main" else _NEWER_VERSAL):
+        return replace(found, architecture="versal", dsp_block="DSP58")
+    if found.architecture == "versal":
+        return replace(found, architecture="ultrascale+", dsp_block="DSP48E2")
+    return found

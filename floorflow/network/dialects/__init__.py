@@ -1,0 +1,12 @@
+"""One module for each dialect of ONNX: it rewrites what is its own into QONNX and leaves all else alone.
+
+* ``channels_last``: QONNX's channels-last operators become channels first;
+* ``qlinear``: QLinearConv, ConvInteger and their kind become plain layers between quantisers;
+* ``qcdq``: QuantizeLinear, Clip and DequantizeLinear become Quant;
+* ``floats``: a network without any quantiser gets a Quant of a chosen width before every layer.
+"""
+
+from floorflow.network.dialects.floats import EIGHT_BITS, FloatBits
+from floorflow.network.dialects.qonnx import to_qonnx
+
+__all__ = ["EIGHT_BITS", "FloatBits", "to_qonnx"]

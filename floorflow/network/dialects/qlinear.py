@@ -1,0 +1,120 @@
+"""Layers on integers (QLinearConv, QLinearMatMul, ConvInteger, MatMulInteger and onnxruntime's own): the plain layer.
+
+The layer reads its weights through a DequantizeLinear and sends its results through a QuantizeLinear, whose scales
+and zero points are the integer layer's own inputs. The next rewriting, of QDQ, then sees nothing special.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from floorflow.network.dialects.rewriting import STANDARD_DOMAINS, Rewriting, optional, require_inputs
+from floorflow.network.facts import find_constants
+from floorflow.network.onnx_file import Node, OnnxFile
+
+_DOMAINS = (*STANDARD_DOMAINS, "com.microsoft")
+
+
+def rewrite(source: OnnxFile) -> OnnxFile:
+    """Return the file with plain layers between quantisers."""
+    if not any(_rewriter(node) for node in source.nodes):
+        return source
+    require_inputs(source, _LEAST_INPUTS, _DOMAINS)
+    rewriting, constants = Rewriting(source), find_constants(source)
+    for node in source.nodes:
+        rewrite_node = _rewriter(node)
+        if rewrite_node:
+            rewrite_node(rewriting, node, constants)
+        else:
+            rewriting.keep(node)
+    return rewriting.finish()
+
+
+def _rewriter(node: Node) -> Callable[[Rewriting, Node, frozenset[str]], None] | None:
+    return _REWRITERS.get(node.op_type) if node.domain in _DOMAINS else None
+
+
+def _qlinear_layer(rewriting: Rewriting, node: Node, constants: frozenset[str]) -> None:
+    """Rewrite (a, a scale, a zero, b, b scale, b zero, y scale, y zero[, bias])."""
+    op_type = node.op_type.removeprefix("QLinear")
+    inputs = [_read(rewriting, node, position, constants) for position in (0, 3)]
+    _quantised(rewriting, node, op_type, [*inputs, *node.inputs[8:9]], (6, 7))
+
+
+def _qgemm(rewriting: Rewriting, node: Node, constants: frozenset[str]) -> None:
+    """Rewrite (a, a scale, a zero, b, b scale, b zero, bias, y scale, y zero); without the last two y is a float."""
+    inputs = [_read(rewriting, node, position, constants) for position in (0, 3)]
+    bias = [name for name in node.inputs[6:7] if name]
+    if optional(node.inputs, 7):
+        _quantised(rewriting, node, "Gemm", [*inputs, *bias], (7, 8))
+    else:
+        rewriting.like(node, "Gemm", [*inputs, *bias], node.outputs[0])
+
+
+def _qlinear_pool(rewriting: Rewriting, node: Node, _constants: frozenset[str]) -> None:
+    """Rewrite (x, x scale, x zero, y scale, y zero)."""
+    _quantised(rewriting, node, node.op_type.removeprefix("QLinear"), [node.inputs[0]], (3, 4))
+
+
+def _qlinear_concat(rewriting: Rewriting, node: Node, _constants: frozenset[str]) -> None:
+    """Rewrite (y scale, y zero, then x, x scale, x zero of each part)."""
+    _quantised(rewriting, node, "Concat", list(node.inputs[2::3]), (0, 1))
+
+
+def _integer_layer(rewriting: Rewriting, node: Node, constants: frozenset[str]) -> None:
+    """Rewrite (a, b[, a zero, b zero]), whose sums leave as they are; the scale 1 stands for one applied later."""
+    op_type, data = node.op_type.removesuffix("Integer"), node.inputs[0]
+    one = rewriting.constant(f"{node.outputs[0]} scale", 1.0)
+    weights = node.inputs[1]
+    if weights in constants:
+        scale_and_zero = [one, *filter(None, [optional(node.inputs, 3)])]
+        weights = f"{node.outputs[0]} weights"
+        rewriting.add(f"{node.name}_weights", "DequantizeLinear", [node.inputs[1], *scale_and_zero], weights)
+    rewriting.like(node, op_type, [data, weights], node.outputs[0])
+
+
+def _read(rewriting: Rewriting, node: Node, position: int, constants: frozenset[str]) -> str:
+    """Return an operand; a constant one passes a DequantizeLinear, which says what its integers are."""
+    name, scale, zero = node.inputs[position], node.inputs[position + 1], optional(node.inputs, position + 2)
+    if name not in constants:
+        return name
+    made = f"{name} in {node.outputs[0]}"
+    inputs = [part for part in (name, scale, zero) if part]
+    return rewriting.add(f"{node.name}_{position}", "DequantizeLinear", inputs, made)
+
+
+def _quantised(rewriting: Rewriting, node: Node, op_type: str, inputs: list[str], result: tuple[int, int]) -> None:
+    """Add the plain operator and the quantiser of its result, whose scale and zero point are at ``result``."""
+    made = rewriting.like(node, op_type, inputs, f"{node.outputs[0]} sums", drop=("channels_last",))
+    scale, zero = (optional(node.inputs, position) for position in result)
+    parameters = [name for name in (scale, zero) if name]
+    rewriting.add(f"{node.name}_quantised", "QuantizeLinear", [made, *parameters], node.outputs[0])
+
+
+_REWRITERS: Mapping[str, Callable[[Rewriting, Node, frozenset[str]], None]] = {
+    "ConvInteger": _integer_layer,
+    "MatMulInteger": _integer_layer,
+    "QGemm": _qgemm,
+    "QLinearAdd": _qlinear_layer,
+    "QLinearAveragePool": _qlinear_pool,
+    "QLinearConcat": _qlinear_concat,
+    "QLinearConv": _qlinear_layer,
+    "QLinearGlobalAveragePool": _qlinear_pool,
+    "QLinearMatMul": _qlinear_layer,
+    "QLinearMul": _qlinear_layer,
+}
+"""Which rewriting an operator needs."""
+
+_LEAST_INPUTS = {
+    "ConvInteger": 2,
+    "MatMulInteger": 2,
+    "QGemm": 5,
+    "QLinearAdd": 2,
+    "QLinearAveragePool": 4,
+    "QLinearConcat": 5,
+    "QLinearConv": 8,
+    "QLinearGlobalAveragePool": 4,
+    "QLinearMatMul": 8,
+    "QLinearMul": 2,
+}
+"""Inputs that none of an operator's nodes can do without; those of additions are optional in between."""

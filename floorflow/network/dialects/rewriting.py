@@ -1,0 +1,141 @@
+"""What every dialect needs to rewrite a graph: new nodes and constants, and the element types of tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import onnx
+from onnx import TensorProto, helper
+
+from floorflow.errors import InputError
+from floorflow.network.datatype import DataType, integer
+from floorflow.network.onnx_file import Node, OnnxFile, rewritten
+
+QONNX_DOMAIN = "qonnx.custom_op.general"
+STANDARD_DOMAINS = ("", "ai.onnx")
+
+_WIDTHS = {
+    "INT2": integer(2, signed=True),
+    "UINT2": integer(2, signed=False),
+    "INT4": integer(4, signed=True),
+    "UINT4": integer(4, signed=False),
+    "INT8": integer(8, signed=True),
+    "UINT8": integer(8, signed=False),
+    "INT16": integer(16, signed=True),
+    "UINT16": integer(16, signed=False),
+    "INT32": integer(32, signed=True),
+}
+_INTEGERS: Mapping[int, DataType] = {
+    TensorProto.DataType.Value(name): datatype
+    for name, datatype in _WIDTHS.items()
+    if name in TensorProto.DataType.keys()  # noqa: SIM118 - a protobuf enumeration; older onnx has no 2-bit types
+}
+
+
+@dataclass
+class Rewriting:
+    """A graph while it is rewritten: the nodes and constants made so far, and what the user should know."""
+
+    source: OnnxFile
+    nodes: list[onnx.NodeProto] = field(default_factory=list)
+    initialisers: list[onnx.TensorProto] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def keep(self, node: Node) -> None:
+        """Keep a node as it is."""
+        self.nodes.append(node.proto)
+
+    def add(self, name: str, op_type: str, inputs: list[str], output: str, **attributes: Any) -> str:
+        """Add a node of ONNX's own and return its output."""
+        self.nodes.append(helper.make_node(op_type, inputs, [output], name=name, **attributes))
+        return output
+
+    def like(self, node: Node, op_type: str, inputs: list[str], output: str, drop: tuple[str, ...] = ()) -> str:
+        """Add a node of ONNX's own with the name and attributes of another, and return its output."""
+        made = helper.make_node(op_type, inputs, [output], name=node.name)
+        made.attribute.extend(a for a in node.proto.attribute if a.name not in drop)
+        self.nodes.append(made)
+        return output
+
+    def quant(self, name: str, inputs: list[str], output: str, datatype: DataType) -> str:
+        """Add a QONNX Quant of (data, scale, zero point) to a datatype and return its output."""
+        bits = self.constant(f"{output} bits", float(datatype.bits))
+        narrow = datatype.min == -datatype.max if datatype.signed else datatype.max < 2**datatype.bits - 1
+        node = helper.make_node("Quant", [*inputs, bits], [output], name=name, domain=QONNX_DOMAIN)
+        flags = {"narrow": int(narrow and datatype.bits > 1), "signed": int(datatype.signed)}
+        node.attribute.extend(helper.make_attribute(key, value) for key, value in flags.items())
+        self.nodes.append(node)
+        return output
+
+    def constant(self, name: str, value: float) -> str:
+        """Add a float constant and return its name."""
+        self.initialisers.append(helper.make_tensor(name, TensorProto.FLOAT, [], [value]))
+        return name
+
+    def unknown(self, name: str) -> str:
+        """Add a constant that stands for one nobody knows; it has two elements, so that no two count as equal."""
+        self.initialisers.append(helper.make_tensor(name, TensorProto.FLOAT, [2], [1.0, 1.0]))
+        return name
+
+    def finish(self) -> OnnxFile:
+        """Return the rewritten file."""
+        imported = {entry.domain for entry in self.source.model.opset_import}
+        if QONNX_DOMAIN not in imported:
+            self.source.model.opset_import.append(helper.make_opsetid(QONNX_DOMAIN, 1))
+        return rewritten(self.source, self.nodes, self.initialisers, self.notes)
+
+    def refuse(self, node: Node, reason: str, hint: str) -> InputError:
+        """Return the error for a node that cannot be rewritten."""
+        return InputError(f"{self.source.path}: node '{node.name}' ({node.op_type}): {reason}", hint)
+
+
+def require_inputs(source: OnnxFile, counts: Mapping[str, int], domains: tuple[str, ...]) -> None:
+    """Check that every node of a dialect's operators has the inputs that its rewriting reads, and an output.
+
+    Raises
+    ------
+    InputError
+        Names file and node.
+
+    """
+    for node in source.nodes:
+        least = counts.get(node.op_type, 0) if node.domain in domains else 0
+        if least and (len(node.inputs) < least or "" in node.inputs[:least] or not node.outputs):
+            where = f"{source.path}: node '{node.name}' ({node.op_type})"
+            message = f"{where}: expected {least} inputs and an output, found {len(list(filter(None, node.inputs)))}"
+            raise InputError(message, "Check the file with onnx.checker, and export it again.")
+
+
+def makers_of(source: OnnxFile) -> dict[str, Node]:
+    """Return the node that makes each tensor."""
+    return {name: node for node in source.nodes for name in node.outputs}
+
+
+def integer_type(source: OnnxFile, makers: Mapping[str, Node], name: str) -> DataType | None:
+    """Return the type that a tensor of integers is stored in; None if that is not said."""
+    seen: set[str] = set()
+    while name in makers and name not in seen:
+        seen.add(name)
+        node = makers[name]
+        if isinstance(node.attributes.get("value"), onnx.TensorProto):
+            return _INTEGERS.get(node.attributes["value"].data_type)
+        if node.op_type == "Cast":
+            return _INTEGERS.get(node.attributes.get("to", TensorProto.UNDEFINED))
+        name = optional(node.inputs, 0)
+    if name in source.initialisers:
+        return _INTEGERS.get(source.initialisers[name].data_type)
+    declared = (value.type.tensor_type.elem_type for value in source.inputs if value.name == name)
+    return _INTEGERS.get(next(declared, TensorProto.UNDEFINED))
+
+
+def integers(node: Node, key: str) -> tuple[int, ...]:
+    """Return an attribute of integers, empty if it is absent or none."""
+    value = node.attributes.get(key)
+    return tuple(item for item in value if isinstance(item, int)) if isinstance(value, tuple) else ()
+
+
+def optional(inputs: tuple[str, ...], position: int) -> str:
+    """Return an input that may be absent, then an empty name."""
+    return inputs[position] if len(inputs) > position else ""

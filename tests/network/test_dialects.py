@@ -1,0 +1,310 @@
+"""Every dialect reads as its QONNX twin: the same engines, the same streams."""
+
+from __future__ import annotations
+
+import contextlib
+from math import prod
+from pathlib import Path
+
+import onnx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from onnx import TensorProto, helper
+
+from examples.make_models import ModelBuilder, cnv, mobilenet_v1, resnet50, tfc
+from floorflow.backends.finn.lower import lower
+from floorflow.dataflow.model import Dataflow
+from floorflow.errors import InputError
+from floorflow.network import FloatBits, Network, read
+from floorflow.technology import technology_of
+from tests.network.twins import to_channels_last, to_qcdq
+from tests.random_models import random_chain, random_graph
+
+PART = technology_of("xczu7ev-ffvc1156-2-e")
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("dialects")
+
+
+def network_of(model: onnx.ModelProto, folder: Path, bits: FloatBits | None = None) -> Network:
+    path = folder / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    return read(path, bits) if bits else read(path)
+
+
+def dataflow_of(model: onnx.ModelProto, folder: Path) -> Dataflow:
+    return lower(network_of(model, folder), PART)
+
+
+def assert_twins(one: Dataflow, other: Dataflow) -> None:
+    """Engines without the names of operations, which a rewriting may not keep, and streams."""
+    assert [(e.name, e.kind, e.attributes, e.weight_bits) for e in one.engines] == [
+        (e.name, e.kind, e.attributes, e.weight_bits) for e in other.engines
+    ]
+    assert one.streams == other.streams
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("make", [random_chain, random_graph])
+def test_qcdq_reads_as_its_qonnx_twin(make, seed: int, tmp_path: Path) -> None:
+    model = make(seed)
+    assert_twins(dataflow_of(model, tmp_path), dataflow_of(to_qcdq(model), tmp_path))
+
+
+@pytest.mark.parametrize("input_too", [False, True])
+@pytest.mark.parametrize("make", [lambda: cnv(2, 2), lambda: mobilenet_v1(4), lambda: resnet50(2, 4, 4)])
+def test_channels_last_reads_as_its_channels_first_twin(make, input_too: bool, tmp_path: Path) -> None:
+    model = make()
+    assert_twins(dataflow_of(model, tmp_path), dataflow_of(to_channels_last(model, input_too), tmp_path))
+
+
+class IntegerGraph:
+    """A graph of integer operators that grows node by node; ``tensor`` is its end."""
+
+    def __init__(self, shape: tuple[int, ...], kind: int = TensorProto.FLOAT) -> None:
+        self.inputs = [helper.make_tensor_value_info("x", kind, shape)]
+        self.tensor, self.nodes, self.initialisers = "x", [], []
+
+    def constant(self, kind: int, shape: tuple[int, ...], value: float) -> str:
+        name = f"constant_{len(self.initialisers)}"
+        self.initialisers.append(helper.make_tensor(name, kind, shape, [value] * prod(shape)))
+        return name
+
+    def scale(self, value: float = 0.5) -> str:
+        return self.constant(TensorProto.FLOAT, (), value)
+
+    def zero(self, kind: int = TensorProto.UINT8, value: int = 0) -> str:
+        return self.constant(kind, (), value)
+
+    def add(self, op_type: str, inputs: list[str], domain: str = "", **attributes: object) -> None:
+        output = f"{op_type}_{len(self.nodes)}_out"
+        self.nodes.append(helper.make_node(op_type, inputs, [output], f"{op_type}_{len(self.nodes)}", **attributes))
+        self.nodes[-1].domain = domain
+        self.tensor = output
+
+    def quantise(self, kind: int = TensorProto.UINT8, zero: int = 0) -> None:
+        self.add("QuantizeLinear", [self.tensor, self.scale(), self.zero(kind, zero)])
+
+    def dequantise(self, kind: int = TensorProto.UINT8) -> None:
+        self.add("DequantizeLinear", [self.tensor, self.scale(), self.zero(kind)])
+
+    def weights(self, shape: tuple[int, ...]) -> str:
+        """Return stored INT8 weights behind a DequantizeLinear."""
+        before = self.tensor
+        self.tensor = self.constant(TensorProto.INT8, shape, 3)
+        self.dequantise(TensorProto.INT8)
+        made, self.tensor = self.tensor, before
+        return made
+
+    def model(self) -> onnx.ModelProto:
+        outputs = [onnx.ValueInfoProto(name=self.tensor)]
+        graph = helper.make_graph(self.nodes, "integers", self.inputs, outputs, self.initialisers)
+        imports = [helper.make_opsetid("", 13), helper.make_opsetid("com.microsoft", 1)]
+        return helper.make_model(graph, opset_imports=imports)
+
+
+def qdq_network() -> onnx.ModelProto:
+    graph = IntegerGraph((1, 3, 8, 8))
+    graph.quantise()
+    graph.dequantise()
+    graph.add("Conv", [graph.tensor, graph.weights((4, 3, 3, 3))], kernel_shape=[3, 3])
+    graph.quantise()
+    graph.dequantise()
+    graph.add("Flatten", [graph.tensor])
+    graph.add("MatMul", [graph.tensor, graph.weights((144, 5))])
+    graph.quantise()
+    graph.dequantise()
+    return graph.model()
+
+
+def qlinear_network() -> onnx.ModelProto:
+    graph = IntegerGraph((1, 3, 8, 8))
+    graph.quantise()
+    weights = graph.constant(TensorProto.INT8, (4, 3, 3, 3), 3)
+    parts = [graph.tensor, graph.scale(), graph.zero(), weights, graph.scale(), graph.zero(TensorProto.INT8)]
+    graph.add("QLinearConv", [*parts, graph.scale(), graph.zero()], kernel_shape=[3, 3])
+    graph.add("Flatten", [graph.tensor])
+    weights = graph.constant(TensorProto.INT8, (144, 5), 3)
+    parts = [graph.tensor, graph.scale(), graph.zero(), weights, graph.scale(), graph.zero(TensorProto.INT8)]
+    graph.add("QLinearMatMul", [*parts, graph.scale(), graph.zero()])
+    graph.dequantise()
+    return graph.model()
+
+
+def integer_network() -> onnx.ModelProto:
+    """Onnxruntime's dynamic quantisation: scales are computed from the data."""
+    graph = IntegerGraph((1, 6))
+    node = helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"], "dynamic")
+    graph.nodes.append(node)
+    weights = graph.constant(TensorProto.INT8, (6, 5), 3)
+    graph.add("MatMulInteger", ["q", weights, "z", graph.zero(TensorProto.INT8)])
+    graph.add("Cast", [graph.tensor], to=TensorProto.FLOAT)
+    sums = graph.tensor
+    graph.add("Mul", ["s", graph.scale()])
+    graph.add("Mul", [sums, graph.tensor])
+    return graph.model()
+
+
+def test_qlinear_layers_read_as_their_qdq_twin(tmp_path: Path) -> None:
+    one, other = dataflow_of(qdq_network(), tmp_path), dataflow_of(qlinear_network(), tmp_path)
+    assert_twins(one, other)
+    assert [e.weight_bits for e in other.engines if e.kind.startswith("MVAU")] == [8, 8]
+
+
+def test_layers_on_integers_leave_their_sums_to_the_host_and_say_what_they_assume(tmp_path: Path) -> None:
+    dataflow = dataflow_of(integer_network(), tmp_path)
+    assert [e.kind for e in dataflow.engines] == ["Thresholding_rtl", "MVAU_rtl"]
+    assert any("scale computed from the data" in note and "'dynamic'" in note for note in dataflow.notes)
+
+
+def test_stored_integers_have_the_type_of_their_zero_point_or_their_own(tmp_path: Path) -> None:
+    network = network_of(qdq_network(), tmp_path)
+    assert {network.weights(layer).datatype.name for layer in network.layers} == {"INT8"}
+    assert [network.tensor(layer.inputs[0]).datatype.name for layer in network.layers] == ["UINT8", "UINT8"]
+
+
+def test_onnxruntimes_own_operators_read_as_plain_ones(tmp_path: Path) -> None:
+    graph = IntegerGraph((1, 3, 4, 4), TensorProto.UINT8)
+    parameters = [graph.scale(), graph.zero()]
+    graph.add("QLinearConcat", [*parameters, "x", *parameters, "x", *parameters], "com.microsoft", axis=1)
+    graph.add("QLinearAdd", [graph.tensor, *parameters, graph.tensor, *parameters, *parameters], "com.microsoft")
+    pool = [graph.tensor, *parameters, *parameters]
+    graph.add("QLinearGlobalAveragePool", pool, "com.microsoft", channels_last=0)
+    graph.add("Flatten", [graph.tensor])
+    weights = graph.constant(TensorProto.INT8, (6, 5), 3)
+    parts = [graph.tensor, *parameters, weights, graph.scale(), graph.zero(TensorProto.INT8)]
+    graph.add("QGemm", [*parts, "", *parameters], "com.microsoft")
+    network = network_of(graph.model(), tmp_path)
+    types = [o.type for o in network.operations if o.type != "quantise"]
+    assert types == ["concat", "add", "average_pool", "flatten", "fully_connected"]
+    assert network.tensor(network.outputs[0]).datatype.name == "UINT8"
+
+
+def test_zero_points_are_noted(tmp_path: Path) -> None:
+    graph = IntegerGraph((1, 6))
+    graph.quantise(zero=12)
+    graph.dequantise()
+    graph.add("MatMul", [graph.tensor, graph.weights((6, 5))])
+    assert any("zero points" in note for note in network_of(graph.model(), tmp_path).notes)
+
+
+def test_a_quantiser_to_no_known_integers_is_refused(tmp_path: Path) -> None:
+    graph = IntegerGraph((1, 6))
+    graph.add("QuantizeLinear", ["x", graph.scale(), graph.constant(TensorProto.FLOAT, (), 0.0)])
+    graph.dequantise()
+    graph.add("MatMul", [graph.tensor, graph.weights((6, 5))])
+    with pytest.raises(InputError, match=r"'QuantizeLinear_0' .*no integer type"):
+        network_of(graph.model(), tmp_path)
+
+
+def test_channels_last_constants_meet_their_channels(tmp_path: Path) -> None:
+    """Scales of (channels,) and of (1, 1, 1, channels) read as one value a channel."""
+    builder = ModelBuilder("scaled", (1, 6, 6, 3))
+    weights = builder.quantised(builder.parameter((4, 3, 3, 3), 0.5), 4)
+    builder.quantise(8)
+    builder.tensor = builder.node(
+        "Conv", [builder.tensor, weights], "qonnx.custom_op.channels_last", kernel_shape=[3, 3]
+    )
+    for name, shape in (("flat", (4,)), ("full", (1, 1, 1, 4))):
+        builder.initialisers[name] = helper.make_tensor(name, TensorProto.FLOAT, shape, [1.0, 2.0, 3.0, 4.0])
+        builder.tensor = builder.node("Mul", [builder.tensor, name])
+    builder.shape = (1, 4, 4, 4)
+    builder.quantise(4, signed=False, narrow=False)
+    network = network_of(builder.model(), tmp_path)
+    assert network.tensor(network.inputs[0]).shape == (1, 3, 6, 6)
+    assert [o.attributes["elements"] for o in network.operations if o.type == "affine"] == [4, 4]
+
+
+def float_network() -> onnx.ModelProto:
+    builder = ModelBuilder("floats", (1, 3, 8, 8))
+    for channels in (4, 5, 6):
+        weights = builder.parameter((channels, builder.shape[1], 3, 3), 0.5)
+        builder.tensor = builder.node("Conv", [builder.tensor, weights], kernel_shape=[3, 3])
+        builder.shape = (1, channels, builder.shape[2] - 2, builder.shape[3] - 2)
+        if channels == 4:
+            builder.relu()
+    return builder.model()
+
+
+def test_float_networks_take_eight_bits_unless_told_otherwise(tmp_path: Path) -> None:
+    network = network_of(float_network(), tmp_path)
+    assert [network.weights(o).datatype.name for o in network.layers] == ["INT8"] * 3
+    # Raw data stays raw; behind a ReLU activations are unsigned, without one they are signed.
+    assert [network.tensor(o.inputs[0]).datatype.name for o in network.layers] == ["UINT8", "UINT8", "INT8"]
+    assert any("no quantisers" in note and "--weight-bits" in note for note in network.notes)
+
+
+def test_float_networks_take_the_bits_that_were_asked_for(tmp_path: Path) -> None:
+    network = network_of(float_network(), tmp_path, FloatBits(weights=3, activations=5))
+    assert [network.weights(o).datatype.bits for o in network.layers] == [3, 3, 3]
+    assert [network.tensor(o.inputs[0]).datatype.name for o in network.layers] == ["UINT8", "UINT5", "INT5"]
+    lower(network, PART)
+
+
+def test_bits_for_a_quantised_network_are_said_to_have_no_effect(tmp_path: Path) -> None:
+    plain = network_of(tfc(2, 2), tmp_path)
+    told = network_of(tfc(2, 2), tmp_path, FloatBits(weights=3))
+    assert told.operations == plain.operations
+    assert any("no effect" in note for note in told.notes)
+
+
+@pytest.mark.parametrize("op_type", ["HardSwish", "Sigmoid"])
+def test_activations_without_an_engine_are_read_and_refused_by_name_when_lowered(tmp_path: Path, op_type: str) -> None:
+    builder = ModelBuilder("functions", (1, 6))
+    builder.quantise(4)
+    builder.fully_connected(5, 4)
+    builder.tensor = builder.node(op_type, [builder.tensor])
+    builder.quantise(4)
+    builder.fully_connected(3, 4)
+    model = builder.model()
+    model.opset_import[0].version = 14
+    network = network_of(model, tmp_path)
+    assert len(network.layers) == 2
+    with pytest.raises(InputError, match=rf"'{op_type}_0' .*no engine computes {op_type}"):
+        lower(network, PART)
+
+
+def test_a_last_activation_stays_on_the_host(tmp_path: Path) -> None:
+    builder = ModelBuilder("last", (1, 6))
+    builder.quantise(4)
+    builder.fully_connected(5, 4)
+    builder.tensor = builder.node("Sigmoid", [builder.tensor])
+    assert any("'Sigmoid_0'" in note for note in dataflow_of(builder.model(), tmp_path).notes)
+
+
+def test_products_of_data_are_read_and_refused_when_lowered(tmp_path: Path) -> None:
+    builder = ModelBuilder("gate", (1, 6))
+    builder.quantise(4)
+    builder.tensor = builder.node("Mul", [builder.tensor, builder.tensor])
+    builder.quantise(4)
+    builder.fully_connected(3, 4)
+    network = network_of(builder.model(), tmp_path)
+    with pytest.raises(InputError, match=r"'Mul_0' .*both depend on the data"):
+        lower(network, PART)
+
+
+DIALECTS = {
+    "qcdq": lambda: to_qcdq(tfc(2, 2)),
+    "qlinear": qlinear_network,
+    "dynamic": integer_network,
+    "channels_last": lambda: to_channels_last(cnv(2, 2), input_too=False),
+    "floats": float_network,
+}
+
+
+@pytest.mark.parametrize("name", sorted(DIALECTS))
+@settings(max_examples=40, deadline=None)
+@given(damage=st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), min_size=1, max_size=4))
+def test_damaged_files_of_a_dialect_end_in_a_network_or_an_input_error(
+    name: str, damage: list[tuple[float, int]], folder: Path
+) -> None:
+    data = bytearray(DIALECTS[name]().SerializeToString())
+    for position, byte in damage:
+        data[int(position * (len(data) - 1))] = byte
+    path = folder / "damaged.onnx"
+    path.write_bytes(bytes(data))
+    with contextlib.suppress(InputError):
+        assert read(path).operations
