@@ -8,6 +8,7 @@ from floorflow.errors import InputError
 from floorflow.placement.auto import place_auto
 from floorflow.placement.problem import (
     Effort,
+    Pin,
     PlacedModule,
     PlacementFailure,
     PlacementProblem,
@@ -15,6 +16,7 @@ from floorflow.placement.problem import (
     Wire,
     hpwl_of,
 )
+from floorflow.placement.slicing import pack_slot
 
 Method = Callable[[PlacementProblem, int], PlacementSolution | PlacementFailure]
 
@@ -39,11 +41,13 @@ def place(problem: PlacementProblem, method: str = "auto", seed: int = 0) -> Pla
 __all__ = [
     "METHODS",
     "Effort",
+    "Pin",
     "PlacedModule",
     "PlacementFailure",
     "PlacementProblem",
     "PlacementSolution",
     "Wire",
     "hpwl_of",
+    "pack_slot",
     "place",
 ]

@@ -15,7 +15,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from floorflow.placement.bound import extent_of, fits_nowhere, needs_of, overfull, wire_bound
+from floorflow.placement.bound import (
+    extent_of,
+    fits_nowhere,
+    legal_rectangles,
+    needs_of,
+    overfull,
+    pin_bound,
+    wire_bound,
+)
 from floorflow.placement.congestion import congestion_of
 from floorflow.placement.effort import LIMITS, Limits
 from floorflow.placement.exact import solve_exactly
@@ -23,6 +31,7 @@ from floorflow.placement.problem import PlacementFailure, PlacementProblem, Plac
 from floorflow.placement.search import Field, Layout, improve, twice_hpwl
 from floorflow.placement.shapes import IntArray, SlotGrid, candidate_rectangles, every_rectangle, slot_grid
 from floorflow.placement.starts import find_starts
+from floorflow.placement.wiring import wiring_of
 from floorflow.stats import SolveStats, Status
 from floorflow.target.geometry import Rect
 
@@ -58,7 +67,7 @@ def place_auto(problem: PlacementProblem, seed: int) -> PlacementSolution | Plac
     best = _improve_best(field, starts, ground.limits, rng) if starts[0].complete else None
     method = _method(aspects)
     if complete is not None:
-        answer = solve_exactly(complete, field.bits, best, max(ground.limits.polish_work, COMPLETE_WORK), seed)
+        answer = solve_exactly(complete, field.wiring, best, max(ground.limits.polish_work, COMPLETE_WORK), seed)
         if answer.infeasible:
             return _failure(problem, starts[0], proven=True)
         best, method = answer.layout or best, "auto, complete CP-SAT"
@@ -78,7 +87,10 @@ def _bound(ground: Ground, aspects: Sequence[float | None]) -> float:
         for name in sorted({module.slot for module in problem.modules})
     }
     triples = zip(problem.modules, ground.needs, aspects, strict=True)
-    return wire_bound(problem, [extent_of(grids[module.slot], need, aspect) for module, need, aspect in triples])
+    legal = [legal_rectangles(grids[module.slot], need, aspect) for module, need, aspect in triples]
+    wiring = wiring_of(problem)
+    to_pins = (pin_bound(module, wiring.pins, bits) for module, bits in zip(legal, wiring.pin_bits, strict=True))
+    return wire_bound(wiring, [extent_of(module) for module in legal]) + sum(to_pins)
 
 
 def _method(aspects: Sequence[float | None]) -> str:
@@ -136,7 +148,7 @@ def _every_rectangle(ground: Ground) -> list[IntArray] | None:
 def _improve_best(field: Field, starts: Sequence[Layout], limits: Limits, rng: np.random.Generator) -> Layout:
     rounds = limits.improve_rounds * min(3 * field.count, 20 + field.count) // 30
     found = [improve(field, start, rounds, rng) for start in starts[: limits.improved_starts]]
-    return min(found, key=lambda layout: twice_hpwl(layout, field.bits))
+    return min(found, key=lambda layout: twice_hpwl(layout, field.wiring))
 
 
 def _polish(field: Field, best: Layout, limits: Limits, seed: int) -> Layout:
@@ -146,7 +158,7 @@ def _polish(field: Field, best: Layout, limits: Limits, seed: int) -> Layout:
         order = np.argsort(np.abs(shapes.rects - box).sum(axis=1), kind="stable")
         near = shapes.rects[order[: limits.polish_candidates]]
         candidates.append(np.unique(np.concatenate((near, box[None, :])), axis=0))
-    return solve_exactly(candidates, field.bits, best, limits.polish_work, seed).layout or best
+    return solve_exactly(candidates, field.wiring, best, limits.polish_work, seed).layout or best
 
 
 def _solution(problem: PlacementProblem, layout: Layout, bound: float, method: str) -> PlacementSolution:

@@ -1,9 +1,9 @@
 """What can be proven without a search: lower bounds of the wirelength, and that nothing fits.
 
 Bounds hold for every legal rectangle of the aspect that is allowed, whether a search looked at it or not. A module's
-rectangle is at least as wide as the narrowest of any span of rows, and at least as high as the lowest that holds it.
-Two rectangles that do not overlap lie apart in columns or in rows, so their centres are at least half the sum of
-their sides apart there.
+rectangle is at least as wide as the narrowest of any span of rows, and at least as high as the lowest that holds it,
+clear of keep-outs. Two rectangles that do not overlap lie apart in columns or in rows, so their centres are at least
+half the sum of their sides apart there.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from floorflow.placement.problem import PlacedModule, PlacementProblem
-from floorflow.placement.shapes import IntArray, SlotGrid, narrowest, needed_supply
+from floorflow.placement.shapes import BoolArray, IntArray, SlotGrid, narrowest, needed_supply
+from floorflow.placement.wiring import Wiring
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.target.rooms import supply_outside_keep_outs
 from floorflow.target.slots import Slot
@@ -30,44 +31,75 @@ class Extent:
     y2: tuple[int, int]
 
 
-def extent_of(grid: SlotGrid, need: IntArray, max_aspect: float | None) -> Extent:
-    """Return the least sizes and centre range of rectangles of at most that aspect (None: of any shape).
+@dataclass(frozen=True)
+class Legal:
+    """Legal rectangles of a module on a grid: for each span and left edge the right columns ``low..high``.
 
-    ``grid`` must hold every legal span and have room for the module when keep-outs are ignored.
+    ``low`` and ``high`` (n_span, n_left) count where ``allowed`` (n_span, n_left); some rectangle is allowed. Not every
+    column between is a legal edge.
     """
-    rows = grid.spans[:, 1] - grid.spans[:, 0] + 1
-    columns = _least_columns(grid, need)
-    allowed = columns < np.iinfo(np.int64).max
+
+    grid: SlotGrid
+    low: IntArray
+    high: IntArray
+    allowed: BoolArray
+
+
+def legal_rectangles(grid: SlotGrid, need: IntArray, max_aspect: float | None) -> Legal:
+    """Return the rectangles that hold enough, meet no keep-out and have at most that aspect (None: of any shape).
+
+    ``grid`` must hold every legal span.
+    """
+    index = narrowest(grid, need)
+    rows = (grid.spans[:, 1] - grid.spans[:, 0] + 1)[:, None]
+    low = grid.rights[np.minimum(index, len(grid.rights) - 1)]
+    high = np.full_like(low, grid.rights[-1])
+    for left, bottom, right, top in grid.keep_outs.tolist():
+        met = (grid.spans[:, 0] <= top) & (grid.spans[:, 1] >= bottom)
+        high[np.ix_(met, grid.lefts <= right)] = np.minimum(high[np.ix_(met, grid.lefts <= right)], left - 1)
     if max_aspect is not None:
         # A span that is too high for its narrowest rectangle takes a wider one; one too low takes none at all.
-        columns = np.maximum(columns, np.ceil(rows / max_aspect).astype(np.int64))
-        allowed &= columns <= max_aspect * rows
-    least_columns, least_rows = int(columns[allowed].min()), int(rows[allowed].min())
-    low, high = int(grid.spans[:, 0].min()), int(grid.spans[:, 1].max())
-    left, right = int(grid.lefts[0]), int(grid.rights[-1])
+        low = np.maximum(low, grid.lefts + np.ceil(rows / max_aspect).astype(np.int64) - 1)
+        high = np.minimum(high, grid.lefts + np.floor(rows * max_aspect).astype(np.int64) - 1)
+    return Legal(grid, low, high, (index < len(grid.rights)) & (low <= high))
+
+
+def extent_of(legal: Legal) -> Extent:
+    """Return the least sizes and the centre range of a module's legal rectangles."""
+    grid, allowed = legal.grid, legal.allowed
+    spans = grid.spans[allowed.any(axis=1)]
+    narrow, wide = (legal.low + grid.lefts)[allowed], (legal.high + grid.lefts)[allowed]
     return Extent(
-        least_columns, least_rows, _centre_range(left, right, least_columns), _centre_range(low, high, least_rows)
+        columns=int((legal.low - grid.lefts + 1)[allowed].min()),
+        rows=int((spans[:, 1] - spans[:, 0] + 1).min()),
+        x2=(int(narrow.min()), int(wide.max())),
+        y2=(int(spans.sum(axis=1).min()), int(spans.sum(axis=1).max())),
     )
 
 
-def _least_columns(grid: SlotGrid, need: IntArray) -> IntArray:
-    """Return, (n_span,), the columns of each span's narrowest rectangle; the largest integer where there is none."""
-    index = narrowest(grid, need)
-    fits = index < len(grid.rights)
-    rights = grid.rights[np.minimum(index, len(grid.rights) - 1)]
-    columns = np.where(fits, rights - grid.lefts + 1, np.iinfo(np.int64).max)
-    least: IntArray = columns.min(axis=1)
-    return least
-
-
-def wire_bound(problem: PlacementProblem, extents: Sequence[Extent]) -> float:
-    """Return the sum over wires of width_bits times the least distance that the two modules can have."""
+def wire_bound(wiring: Wiring, extents: Sequence[Extent]) -> float:
+    """Return the sum over wires between modules of bits times the least distance that the two can have."""
     twice = 0
-    for wire in problem.wires:
-        if wire.source != wire.target:
-            a, b = (extents[problem.index_of[name]] for name in (wire.source, wire.target))
-            twice += wire.width_bits * _least_twice_distance(a, b)
+    for (first, second), bits in zip(wiring.pairs.T.tolist(), wiring.pair_bits.tolist(), strict=True):
+        twice += bits * _least_twice_distance(extents[first], extents[second])
     return twice / 2
+
+
+def pin_bound(legal: Legal, pins: IntArray, bits: IntArray) -> float:
+    """Return the least sum over pins of bits times distance that the module's legal rectangles can have.
+
+    ``pins`` (p, 2) are twice columns and rows. For one span and left edge the sum is least where the centre is at the
+    pins' weighted median, or next to it.
+    """
+    if not bits.any():
+        return 0.0
+    order = np.argsort(pins[:, 0], kind="stable")
+    median = pins[order[np.searchsorted(np.cumsum(bits[order]), bits.sum() / 2)], 0]
+    lefts = legal.grid.lefts
+    x2 = np.clip(median, lefts + legal.low, lefts + np.maximum(legal.low, legal.high))
+    y2 = legal.grid.spans.sum(axis=1)[:, None]
+    twice = sum(width * (np.abs(x2 - x) + np.abs(y2 - y)) for (x, y), width in zip(pins, bits, strict=True))
+    return float(np.asarray(twice)[legal.allowed].min()) / 2
 
 
 def needs_of(problem: PlacementProblem) -> list[IntArray]:
@@ -91,11 +123,6 @@ def fits_nowhere(problem: PlacementProblem, slot: Slot, module: PlacedModule, ne
     wanted = {name: int(amount) for name, amount in zip(RESOURCE_NAMES, need, strict=True) if amount}
     parts = ", ".join(f"{amount} {name} (the slot has {have[name]})" for name, amount in wanted.items())
     return f"no rectangle in {slot.name}, clear of keep-outs, holds what '{module.name}' needs alone: {parts}"
-
-
-def _centre_range(low: int, high: int, size: int) -> tuple[int, int]:
-    """Return twice the least and the largest centre of an interval of ``size`` within ``low..high``."""
-    return 2 * low + size - 1, 2 * high - size + 1
 
 
 def _least_twice_distance(a: Extent, b: Extent) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from floorflow.placement.problem import Wire
+from floorflow.placement.problem import Pin, Wire, point_of
 from floorflow.target.device import Device
 from floorflow.target.geometry import Rect
 
@@ -23,14 +23,13 @@ def congestion_of(device: Device, rectangles: Mapping[str, Rect], wires: Sequenc
     """Return ``max`` and ``mean`` over the device's tiles, in bits of wires over a tile."""
     tiles = np.zeros((-(-device.column_count // TILE_COLUMNS), -(-device.row_count // TILE_ROWS)), dtype=np.int64)
     for wire in wires:
-        columns, rows = _tile_span(rectangles[wire.source], rectangles[wire.target])
+        columns, rows = _tile_span(point_of(wire.source, rectangles), point_of(wire.target, rectangles))
         tiles[columns, rows] += wire.width_bits
     return {"max": float(tiles.max()), "mean": round(float(tiles.mean()), 6)}
 
 
-def _tile_span(a: Rect, b: Rect) -> tuple[slice, slice]:
-    """Return the tiles under the bounding box of two centres."""
-    x = sorted(((a.left + a.right) // 2, (b.left + b.right) // 2))
-    y = sorted(((a.bottom + a.top) // 2, (b.bottom + b.top) // 2))
+def _tile_span(a: Pin, b: Pin) -> tuple[slice, slice]:
+    """Return the tiles under the bounding box of two points."""
+    x, y = sorted((a.x2 // 2, b.x2 // 2)), sorted((a.y2 // 2, b.y2 // 2))
     columns = slice(x[0] // TILE_COLUMNS, x[1] // TILE_COLUMNS + 1)
     return columns, slice(y[0] // TILE_ROWS, y[1] // TILE_ROWS + 1)

@@ -10,6 +10,7 @@ import numpy as np
 
 from floorflow.placement.search import Layout
 from floorflow.placement.shapes import BOTTOM, LEFT, RIGHT, TOP, IntArray
+from floorflow.placement.wiring import Wiring
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -31,11 +32,11 @@ class ExactAnswer:
 
 
 def solve_exactly(
-    candidates: Sequence[IntArray], bits: IntArray, hint: Layout | None, work_limit: float, seed: int
+    candidates: Sequence[IntArray], wiring: Wiring, hint: Layout | None, work_limit: float, seed: int
 ) -> ExactAnswer:
     """Choose one rectangle (row of ``candidates[module]``) for each module, without overlap, for least wirelength.
 
-    ``bits`` (n, n) is symmetric. ``work_limit`` is in CP-SAT's deterministic seconds; one worker, so that equal
+    ``work_limit`` is in CP-SAT's deterministic seconds; one worker, so that equal
     inputs give equal answers.
     """
     from ortools.sat.python import cp_model
@@ -45,7 +46,7 @@ def solve_exactly(
     model = cp_model.CpModel()
     sides = [_add_rectangle(model, index, rects) for index, rects in enumerate(candidates)]
     model.add_no_overlap_2d([side.across for side in sides], [side.up for side in sides])
-    model.minimize(sum(_wire_terms(model, sides, bits), start=cp_model.LinearExpr.sum([])))
+    model.minimize(sum(_wire_terms(model, sides, wiring), start=cp_model.LinearExpr.sum([])))
     if hint is not None:
         for side, rects, box in zip(sides, candidates, hint.boxes, strict=True):
             _add_hint(model, side, rects, box)
@@ -66,6 +67,11 @@ class _Rectangle:
     choice: tuple[cp_model.IntVar, ...]
     across: cp_model.IntervalVar
     up: cp_model.IntervalVar
+
+    @property
+    def centre2(self) -> tuple[cp_model.LinearExpr, cp_model.LinearExpr]:
+        """Twice the centre, in columns and rows."""
+        return self.sides[LEFT] + self.sides[RIGHT], self.sides[BOTTOM] + self.sides[TOP]
 
 
 def _add_rectangle(model: cp_model.CpModel, index: int, rects: IntArray) -> _Rectangle:
@@ -92,17 +98,33 @@ def _add_interval(
     return model.new_interval_var(low, size, high + 1, name)
 
 
-def _wire_terms(model: cp_model.CpModel, sides: Sequence[_Rectangle], bits: IntArray) -> list[cp_model.LinearExpr]:
-    """Return bits times twice the centre distance of each pair with wires between them."""
+def _wire_terms(model: cp_model.CpModel, sides: Sequence[_Rectangle], wiring: Wiring) -> list[cp_model.LinearExpr]:
+    """Return bits times twice the distance of each pair of modules, or module and pin, with wires between them."""
     terms = []
-    for a, b in np.argwhere(np.triu(bits, 1) > 0).tolist():
-        for low, high, axis in ((LEFT, RIGHT, "x"), (BOTTOM, TOP, "y")):
-            ends = [rectangle.sides[low] + rectangle.sides[high] for rectangle in (sides[a], sides[b])]
-            distance = model.new_int_var(0, 2 * EXTENT, f"distance_{axis}[{a},{b}]")
-            model.add(distance >= ends[0] - ends[1])
-            model.add(distance >= ends[1] - ends[0])
-            terms.append(int(bits[a, b]) * distance)
+    centres = [rectangle.centre2 for rectangle in sides]
+    for a, b in wiring.pairs.T.tolist():
+        distances = _distances(model, centres[a], centres[b], f"{a},{b}")
+        terms += [int(wiring.bits[a, b]) * distance for distance in distances]
+    for module, pin in np.argwhere(wiring.pin_bits > 0).tolist():
+        distances = _distances(model, centres[module], wiring.pins[pin].tolist(), f"{module},pin{pin}")
+        terms += [int(wiring.pin_bits[module, pin]) * distance for distance in distances]
     return terms
+
+
+def _distances(
+    model: cp_model.CpModel,
+    first: Sequence[cp_model.LinearExpr],
+    second: Sequence[cp_model.LinearExpr | int],
+    name: str,
+) -> list[cp_model.IntVar]:
+    """Add twice the distances of two points, given doubled, in columns and in rows."""
+    found = []
+    for a, b, axis in zip(first, second, "xy", strict=True):
+        distance = model.new_int_var(0, 2 * EXTENT, f"distance_{axis}[{name}]")
+        model.add(distance >= a - b)
+        model.add(distance >= b - a)
+        found.append(distance)
+    return found
 
 
 def _add_hint(model: cp_model.CpModel, rectangle: _Rectangle, rects: IntArray, box: IntArray) -> None:

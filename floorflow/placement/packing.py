@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from floorflow.placement.search import AREA_UNIT, Field, Layout, box_at, first_free, meets_any, pull
+from floorflow.placement.search import AREA_UNIT, Field, Layout, Occupied, box_at, first_free, pull
 from floorflow.placement.shapes import BOTTOM, LEFT, RIGHT, TOP, IntArray, overlaps
 
 MAX_SHELVES = 8
@@ -22,17 +22,18 @@ MAX_SHELVES = 8
 def shelves(field: Field, order: Sequence[int], bands: Sequence[tuple[int, int]]) -> Layout:
     """Fill bands (bottom and top row), each from the side where the one before ended; some may stay unplaced."""
     layout = Layout.empty(field.count)
+    occupied = Occupied(field, layout)
     for module in order:
-        rects = field.shapes[module].rects
+        rects, free = field.shapes[module].rects, ~occupied.meets(module)
         for number, (bottom, top) in enumerate(bands):
-            inside = np.flatnonzero((rects[:, BOTTOM] >= bottom) & (rects[:, TOP] <= top))
+            inside = np.flatnonzero(free & (rects[:, BOTTOM] >= bottom) & (rects[:, TOP] <= top))
+            if not len(inside):
+                continue
             side = rects[inside, RIGHT] if number % 2 == 0 else -rects[inside, LEFT]
             width = rects[inside, RIGHT] - rects[inside, LEFT]
             key = side * AREA_UNIT + width * 1024 + rects[inside, TOP] - rects[inside, BOTTOM]
-            box = _free_among(field, layout, module, inside, key)
-            if box is not None:
-                layout.put(module, box)
-                break
+            occupied.put(module, rects[inside[np.argmin(key)]])
+            break
     return layout
 
 
@@ -53,7 +54,7 @@ def make_room(field: Field, start: Layout, rounds: int, rng: np.random.Generator
         waiting = np.flatnonzero(~layout.placed)
         module = int(rng.choice(waiting))
         key = pull(field, layout, module, field.bits[module]) * AREA_UNIT + field.shapes[module].area
-        box = first_free(field, layout, module, key)
+        box = first_free(Occupied(field, layout), module, key)
         if box is None:
             box = _least_disturbing(field, layout, module, price, rng)
             met = _met_by(field, layout, module, box)
@@ -65,13 +66,6 @@ def make_room(field: Field, start: Layout, rounds: int, rng: np.random.Generator
     return best
 
 
-def _free_among(field: Field, layout: Layout, module: int, subset: IntArray, key: IntArray) -> IntArray | None:
-    shapes = field.shapes[module]
-    rivals = layout.boxes[field.rivals[module] & layout.placed]
-    free = np.flatnonzero(~meets_any(shapes.sides[:, subset], rivals))
-    return box_at(shapes, subset[free[np.argmin(key[free])]]) if len(free) else None
-
-
 def _least_disturbing(
     field: Field, layout: Layout, module: int, price: npt.NDArray[np.float64], rng: np.random.Generator
 ) -> IntArray:
@@ -79,7 +73,7 @@ def _least_disturbing(
     shapes = field.shapes[module]
     cost = shapes.area * 0.5
     for rival in np.flatnonzero(field.rivals[module] & layout.placed):
-        met = meets_any(shapes.sides, layout.boxes[rival][None, :])
+        met = overlaps(shapes.rects, layout.boxes[rival][None, :])[:, 0]
         cost += met * (price[rival] * int(field.shapes[rival].area.min()))
     return box_at(shapes, int(np.argmin(cost * (1 + 0.2 * rng.random(len(cost))))))
 

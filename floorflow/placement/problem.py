@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from functools import cached_property
 from typing import Literal
 
@@ -32,13 +33,36 @@ class PlacedModule:
     demand: Resources
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Pin:
+    """A fixed end of wires, such as a link's port: twice a column and twice a row, as centres are counted."""
+
+    x2: int
+    y2: int
+
+    @classmethod
+    def at_centre(cls, rect: Rect) -> Pin:
+        """Return the pin in the middle of a rectangle."""
+        return cls(rect.left + rect.right, rect.bottom + rect.top)
+
+
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """A stream between two modules (by name), ``width_bits`` wide."""
+    """A stream between two modules (by name), or between a module and a pin, ``width_bits`` wide."""
 
-    source: str
-    target: str
+    source: str | Pin
+    target: str | Pin
     width_bits: int
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """Names of the modules at its ends."""
+        return tuple(end for end in (self.source, self.target) if isinstance(end, str))
+
+    @property
+    def pin(self) -> Pin | None:
+        """Its fixed end, if it has one."""
+        return next((end for end in (self.source, self.target) if isinstance(end, Pin)), None)
 
 
 @dataclass(frozen=True)
@@ -48,7 +72,8 @@ class PlacementProblem:
     ``fill`` gives the share of a pblock's supply that may be used (resource name to fraction; 1 if left out).
     ``max_aspect`` is the largest ratio of a rectangle's sides (columns to rows or rows to columns) that the search
     takes: the wirelength of centres alone would favour slivers, whose inside cannot be routed well. It is a
-    preference: it is doubled, then dropped, where nothing fits otherwise; None does not limit at all.
+    preference: it is doubled, then dropped, where nothing fits otherwise; None does not limit at all. ``hints`` are
+    rectangles, by module, from which the search may start.
     """
 
     device: Device
@@ -58,6 +83,7 @@ class PlacementProblem:
     fill: Mapping[str, float]
     effort: Effort = "default"
     max_aspect: float | None = 3.0
+    hints: Mapping[str, Rect] = dataclass_field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Raise InputError for names that do not exist and for values out of range."""
@@ -66,8 +92,10 @@ class PlacementProblem:
         for module in self.modules:
             _require_known(f"slot of module '{module.name}'", module.slot, self.slot_of)
         for wire in self.wires:
-            _require_known("source of a wire", wire.source, self.index_of)
-            _require_known("target of a wire", wire.target, self.index_of)
+            for end in wire.modules:
+                _require_known("end of a wire", end, self.index_of)
+            if not wire.modules:
+                raise InputError(f"wire {wire.source} -> {wire.target}: both ends are pins, expected a module at one")
             if wire.width_bits < 0:
                 raise InputError(f"wire {wire.source} -> {wire.target}: width_bits is {wire.width_bits}, expected >= 0")
         for name, share in self.fill.items():
@@ -117,15 +145,17 @@ class PlacementFailure:
 
 
 def hpwl_of(rectangles: Mapping[str, Rect], wires: Sequence[Wire]) -> float:
-    """Return the sum over wires of width_bits * (|dx| + |dy|) between rectangle centres."""
-    return (
-        sum(wire.width_bits * _twice_distance(rectangles[wire.source], rectangles[wire.target]) for wire in wires) / 2
-    )
+    """Return the sum over wires of width_bits * (|dx| + |dy|) between rectangle centres and pins."""
+    twice = 0
+    for wire in wires:
+        a, b = point_of(wire.source, rectangles), point_of(wire.target, rectangles)
+        twice += wire.width_bits * (abs(a.x2 - b.x2) + abs(a.y2 - b.y2))
+    return twice / 2
 
 
-def _twice_distance(a: Rect, b: Rect) -> int:
-    """Return twice the Manhattan distance of two centres; doubled, it is an integer."""
-    return abs(a.left + a.right - b.left - b.right) + abs(a.bottom + a.top - b.bottom - b.top)
+def point_of(end: str | Pin, rectangles: Mapping[str, Rect]) -> Pin:
+    """Return the point at which a wire ends: a pin, or the centre of a module's rectangle; doubled, it is integral."""
+    return end if isinstance(end, Pin) else Pin.at_centre(rectangles[end])
 
 
 def _require_unique(what: str, names: list[str]) -> None:

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
+from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from floorflow.placement.problem import PlacementProblem
+from floorflow.placement.raster import Raster, Sums
 from floorflow.placement.shapes import BOTTOM, LEFT, RIGHT, TOP, BoolArray, IntArray, area_of
+from floorflow.placement.wiring import Wiring
 
 AREA_UNIT = 1 << 24
 """More than any rectangle's area: wirelength counts first, area breaks ties."""
 
-FIRST_LOOK = 400
-"""Among many modules, so many of the cheapest candidates are tested for overlap before all of them are."""
+GROUPS = (2, 3, 4, 5, 6, 8)
+"""How many modules are taken out at once, each number as often as it stands here."""
 
 NEVER = np.iinfo(np.int64).max
 """Key of a candidate that must not be taken."""
@@ -29,34 +31,49 @@ NEVER = np.iinfo(np.int64).max
 class Shapes:
     """Candidates of one module.
 
-    ``rects`` (n, 4), its columns as short ``sides`` (4, n) for quick comparisons, twice the centres ``x2`` and ``y2``
-    (n,), ``area`` (n,).
+    ``rects`` (n, 4), twice the centres ``x2`` and ``y2`` (n,), ``area`` (n,), their ``corners`` on the ``raster``.
     """
 
     rects: IntArray
-    sides: npt.NDArray[np.int16]
     x2: IntArray
     y2: IntArray
     area: IntArray
+    raster: Raster
+    corners: IntArray
 
     @classmethod
-    def of(cls, rects: IntArray) -> Shapes:
-        """Compute sides, centres and areas."""
-        sides = np.ascontiguousarray(rects.T, dtype=np.int16)
-        return cls(rects, sides, rects[:, LEFT] + rects[:, RIGHT], rects[:, BOTTOM] + rects[:, TOP], area_of(rects))
+    def of(cls, rects: IntArray, raster: Raster) -> Shapes:
+        """Compute centres, areas and corners."""
+        x2, y2 = rects[:, LEFT] + rects[:, RIGHT], rects[:, BOTTOM] + rects[:, TOP]
+        return cls(rects, x2, y2, area_of(rects), raster, raster.corners(rects))
 
 
 @dataclass(frozen=True)
 class Field:
     """What a search needs to know, by module index.
 
-    ``bits`` (n, n): summed wire widths between two modules, symmetric, diagonal 0. ``rivals`` (n, n): whether two
-    modules can meet, which is so if their slots' regions overlap.
+    ``rivals`` (n, n): whether two modules can meet, which is so if their slots' regions overlap.
     """
 
     shapes: tuple[Shapes, ...]
-    bits: IntArray
+    wiring: Wiring
     rivals: BoolArray
+
+    @property
+    def bits(self) -> IntArray:
+        """Return, (n, n), the summed wire widths between two modules."""
+        return self.wiring.bits
+
+    @cached_property
+    def pin_pull(self) -> tuple[IntArray, ...]:
+        """Return for each module, (n_candidates,), bits times twice the distance to the pins that it has wires with."""
+        found = []
+        for shapes, bits in zip(self.shapes, self.wiring.pin_bits, strict=True):
+            cost = np.zeros(len(shapes.area), dtype=np.int64)
+            for (x2, y2), width in zip(self.wiring.pins, bits, strict=True):
+                cost += width * (np.abs(shapes.x2 - x2) + np.abs(shapes.y2 - y2))
+            found.append(cost)
+        return tuple(found)
 
     @property
     def count(self) -> int:
@@ -91,47 +108,66 @@ class Layout:
         self.placed[module] = True
 
 
-def wire_bits(problem: PlacementProblem) -> IntArray:
-    """Return, (n, n), the summed width of the wires between two modules."""
-    bits = np.zeros((len(problem.modules), len(problem.modules)), dtype=np.int64)
-    for wire in problem.wires:
-        a, b = problem.index_of[wire.source], problem.index_of[wire.target]
-        if a != b:
-            bits[a, b] += wire.width_bits
-            bits[b, a] += wire.width_bits
-    return bits
+@dataclass
+class Occupied:
+    """A layout that only grows, with the running sums of what it takes of each slot, kept only where asked for.
+
+    ``sums`` holds for a slot the sums over all modules but the ``waiting`` boxes.
+    """
+
+    field: Field
+    layout: Layout
+    sums: dict[Raster, Sums] = dataclass_field(default_factory=dict)
+    waiting: dict[Raster, list[IntArray]] = dataclass_field(default_factory=dict)
+
+    def put(self, module: int, box: IntArray) -> None:
+        """Place a module."""
+        self.layout.put(module, box)
+        for boxes in self.waiting.values():
+            boxes.append(box)
+
+    def meets(self, module: int) -> BoolArray:
+        """Return, (n_candidates,), whether a waiting module's candidates overlap one of those placed."""
+        shapes = self.field.shapes[module]
+        raster = shapes.raster
+        if raster not in self.sums:
+            self.sums[raster] = raster.sums(self.layout.boxes[self.field.rivals[module] & self.layout.placed])
+        for box in self.waiting.get(raster, ()):
+            raster.add(self.sums[raster], box)
+        self.waiting[raster] = []
+        return raster.meets(self.sums[raster], shapes.corners)
 
 
-def twice_hpwl(layout: Layout, bits: IntArray) -> int:
+def twice_hpwl(layout: Layout, wiring: Wiring) -> int:
     """Return twice the wirelength of the modules that are placed."""
-    boxes = layout.boxes
-    x2, y2 = boxes[:, LEFT] + boxes[:, RIGHT], boxes[:, BOTTOM] + boxes[:, TOP]
-    distance = np.abs(x2[:, None] - x2) + np.abs(y2[:, None] - y2)
-    return int((bits * distance)[np.ix_(layout.placed, layout.placed)].sum()) // 2
+    centres = layout.boxes[:, :2] + layout.boxes[:, 2:]
+    first, second = wiring.pairs
+    between = np.abs(centres[first] - centres[second]).sum(axis=1) * wiring.pair_bits
+    length = int(between[layout.placed[first] & layout.placed[second]].sum())
+    if not len(wiring.pins):
+        return length
+    to_pins = np.abs(centres[:, None] - wiring.pins).sum(axis=2) * wiring.pin_bits
+    return length + int(to_pins[layout.placed].sum())
 
 
 def pull(field: Field, layout: Layout, module: int, weights: IntArray) -> IntArray:
-    """Return, (n_candidates,), bits times twice the distance to the placed modules that it has wires with."""
+    """Return, (n_candidates,), bits times twice the distance to pins and placed modules that it has wires with.
+
+    ``weights`` (n,) stand for the bits to other modules.
+    """
     shapes = field.shapes[module]
-    cost = np.zeros(len(shapes.area), dtype=np.int64)
+    cost = field.pin_pull[module].copy()
     for other in np.flatnonzero((weights > 0) & layout.placed):
         left, bottom, right, top = layout.boxes[other].tolist()
         cost += weights[other] * (np.abs(shapes.x2 - (left + right)) + np.abs(shapes.y2 - (bottom + top)))
     return cost
 
 
-def first_free(field: Field, layout: Layout, module: int, key: IntArray) -> IntArray | None:
+def first_free(occupied: Occupied, module: int, key: IntArray) -> IntArray | None:
     """Return the box of least key that overlaps no placed rival, or None."""
-    shapes = field.shapes[module]
-    rivals = layout.boxes[field.rivals[module] & layout.placed]
-    if len(key) * len(rivals) > 200 * FIRST_LOOK:
-        few = np.argpartition(key, FIRST_LOOK)[:FIRST_LOOK]
-        few = few[~meets_any(shapes.sides[:, few], rivals)]
-        if len(few):
-            return box_at(shapes, few[np.argmin(key[few])])
-    met = meets_any(shapes.sides, rivals)
+    met = occupied.meets(module)
     best = int(np.argmin(np.where(met, NEVER, key)))
-    return None if met[best] else box_at(shapes, best)
+    return None if met[best] else box_at(occupied.field.shapes[module], best)
 
 
 def box_at(shapes: Shapes, index: int | np.int64) -> IntArray:
@@ -140,46 +176,38 @@ def box_at(shapes: Shapes, index: int | np.int64) -> IntArray:
     return box
 
 
-def meets_any(sides: npt.NDArray[np.int16], others: IntArray) -> BoolArray:
-    """Return, (n,), whether rectangles, given as sides (4, n), overlap one of the few others (m, 4)."""
-    left, bottom, right, top = sides
-    hit = np.zeros(sides.shape[1], dtype=np.bool_)
-    for low_x, low_y, high_x, high_y in others.tolist():
-        hit |= (left <= high_x) & (right >= low_x) & (bottom <= high_y) & (top >= low_y)
-    return hit
-
-
 def construct(field: Field, order: Sequence[int], anchor: tuple[int, int]) -> Layout:
     """Place the modules in order, each nearest to what it talks to; without wires, nearest to the anchor.
 
     ``anchor`` is twice a column and twice a row. Modules that find no room stay unplaced.
     """
     layout = Layout.empty(field.count)
+    occupied = Occupied(field, layout)
     for module in order:
         shapes = field.shapes[module]
         cost = pull(field, layout, module, field.bits[module])
         if not cost.any():
             cost = np.abs(shapes.x2 - anchor[0]) + np.abs(shapes.y2 - anchor[1])
-        box = first_free(field, layout, module, cost * AREA_UNIT + shapes.area)
+        box = first_free(occupied, module, cost * AREA_UNIT + shapes.area)
         if box is not None:
-            layout.put(module, box)
+            occupied.put(module, box)
     return layout
 
 
 def improve(field: Field, start: Layout, rounds: int, rng: np.random.Generator) -> Layout:
-    """Take one to five modules out and put them back, ``rounds`` times; return the best layout met.
+    """Take two to eight modules out and put them back, ``rounds`` times; return the best layout met.
 
-    A worse layout is accepted now and then, ever more rarely (a temperature that falls from 5% of the wirelength).
+    A worse layout is accepted now and then, ever more rarely (a temperature that falls from 2% of the wirelength).
     """
     current, best = start.copy(), start.copy()
-    cost = lowest = twice_hpwl(start, field.bits)
+    cost = lowest = twice_hpwl(start, field.wiring)
     chances = rng.random(rounds)
     for step in range(rounds):
         trial = _reinsert(field, current, _pick(field, current, rng), rng)
         if trial is None:
             continue
-        new = twice_hpwl(trial, field.bits)
-        temperature = 0.05 * lowest * (1 - step / rounds) ** 2
+        new = twice_hpwl(trial, field.wiring)
+        temperature = 0.02 * lowest * (1 - step / rounds) ** 2
         if new <= cost - temperature * np.log(max(chances[step], 1e-12)):
             current, cost = trial, new
         if new < lowest:
@@ -188,8 +216,8 @@ def improve(field: Field, start: Layout, rounds: int, rng: np.random.Generator) 
 
 
 def _pick(field: Field, layout: Layout, rng: np.random.Generator) -> list[int]:
-    """Choose a module and up to four more that are wired to it or lie near it."""
-    count = min(int(rng.choice((1, 2, 3, 3, 4, 5))), field.count)
+    """Choose a module and one to seven more that are wired to it or lie near it."""
+    count = min(GROUPS[int(rng.integers(len(GROUPS)))], field.count)
     seed = int(rng.integers(field.count))
     centres = layout.boxes[:, :2] + layout.boxes[:, 2:]
     nearness = -np.abs(centres - centres[seed]).sum(axis=1).astype(np.float64)
@@ -203,14 +231,15 @@ def _reinsert(field: Field, layout: Layout, modules: list[int], rng: np.random.G
     """Put the modules back in random order under slightly distorted weights; None if one finds no room."""
     trial = layout.copy()
     trial.placed[modules] = False
+    occupied = Occupied(field, trial)
     distort = len(modules) > 1 or rng.random() < 0.3
     for module in rng.permutation(modules).tolist():
         weights = field.bits[module]
         if distort:
             weights = (weights * (1 + 0.4 * rng.random(field.count))).astype(np.int64)
         key = pull(field, trial, module, weights) * AREA_UNIT + field.shapes[module].area
-        box = first_free(field, trial, module, key)
+        box = first_free(occupied, module, key)
         if box is None:
             return None
-        trial.put(module, box)
+        occupied.put(module, box)
     return trial

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,8 +10,11 @@ import numpy as np
 from floorflow.placement.effort import Limits
 from floorflow.placement.packing import MAX_SHELVES, bands_of, make_room, shelves
 from floorflow.placement.problem import PlacementProblem
-from floorflow.placement.search import Field, Layout, Shapes, construct, twice_hpwl, wire_bits
+from floorflow.placement.raster import Raster
+from floorflow.placement.search import Field, Layout, Shapes, construct, twice_hpwl
 from floorflow.placement.shapes import BoolArray, IntArray, aspect_of, compact, sides_of
+from floorflow.placement.slicing import sliced
+from floorflow.placement.wiring import wiring_of
 
 
 def find_starts(
@@ -21,19 +25,33 @@ def find_starts(
     Layouts are all complete, or none where nothing was found. ``rects`` are each module's narrowest rectangles.
     Shapes are freed slot by slot, where modules found no room.
     """
-    bits, rivals = wire_bits(problem), _rivals(problem)
+    wiring, rivals = wiring_of(problem), _rivals(problem)
     aspects = [None] if problem.max_aspect is None else [problem.max_aspect, 2 * problem.max_aspect, None]
-    level = dict.fromkeys((module.slot for module in problem.modules), 0)
+    level = _first_levels(problem, len(aspects) - 1)
+    step = problem.device.row_step
+    rasters = [Raster.of(problem.slot_of[module.slot].region, step) for module in problem.modules]
     while True:
         allowed = [aspects[level[module.slot]] for module in problem.modules]
-        shapes = (Shapes.of(compact(*pair)) for pair in zip(rects, allowed, strict=True))
-        field = Field(tuple(shapes), bits, rivals)
-        starts = _attempts(problem, field, limits, rng)
+        triples = zip(rects, allowed, rasters, strict=True)
+        shapes = (Shapes.of(compact(legal, aspect), raster) for legal, aspect, raster in triples)
+        field = Field(tuple(shapes), wiring, rivals)
+        starts = _attempts(problem, field, allowed, limits, rng)
         short = {module.slot for module, placed in zip(problem.modules, starts[0].placed, strict=True) if not placed}
         tight = sorted(slot for slot in short if level[slot] + 1 < len(aspects))
         if not tight:
             return field, starts, [_kept(*pair) for pair in zip(rects, allowed, strict=True)]
         level.update({slot: level[slot] + 1 for slot in tight})
+
+
+def _first_levels(problem: PlacementProblem, free: int) -> dict[str, int]:
+    """Start with compact shapes everywhere; with free ones in a slot whose hints are not compact."""
+    level = dict.fromkeys((module.slot for module in problem.modules), 0)
+    limit = problem.max_aspect or np.inf
+    for module in problem.modules:
+        hint = problem.hints.get(module.name)
+        if hint is not None and float(aspect_of(sides_of([hint]))[0]) > limit:
+            level[module.slot] = free
+    return level
 
 
 def _kept(rects: IntArray, max_aspect: float | None) -> float | None:
@@ -49,7 +67,9 @@ def _rivals(problem: PlacementProblem) -> BoolArray:
     return others
 
 
-def _attempts(problem: PlacementProblem, field: Field, limits: Limits, rng: np.random.Generator) -> list[Layout]:
+def _attempts(
+    problem: PlacementProblem, field: Field, aspects: Sequence[float | None], limits: Limits, rng: np.random.Generator
+) -> list[Layout]:
     """Return the complete layouts, best first; if there is none, the incomplete ones."""
     orders = _orders(field)
     layouts = [construct(field, order, anchor) for order in orders for anchor in _anchors(problem)]
@@ -60,6 +80,8 @@ def _attempts(problem: PlacementProblem, field: Field, limits: Limits, rng: np.r
             for band in bands_of(slot.region.bottom, slot.region.top, problem.device.row_step, count)
         ]
         layouts += [shelves(field, order, bands) for order in orders]
+    layouts += [sliced(problem, order, aspects) for order in orders]
+    layouts = [*layouts, *_composed(problem, field, layouts)]
     partial = [layout for layout in layouts if not layout.complete]
     # The shortest wires among those that miss little: repair is quick, and seldom fails from there.
     partial.sort(key=lambda layout: (int((~layout.placed).sum()) > field.count // 10, _merit(field, layout)[::-1]))
@@ -68,20 +90,42 @@ def _attempts(problem: PlacementProblem, field: Field, limits: Limits, rng: np.r
     return sorted(whole.values() or layouts, key=lambda layout: _merit(field, layout))
 
 
+def _composed(problem: PlacementProblem, field: Field, layouts: Sequence[Layout]) -> list[Layout]:
+    """Return layouts made of the best that any layout, or the hints, have for each slot, where slots lie apart."""
+    regions = [slot.region for slot in problem.slots]
+    if any(a.overlaps(b) for a, b in itertools.combinations(regions, 2)):
+        return []
+    ranked = [*_hinted(problem), *sorted(layouts, key=lambda layout: _merit(field, layout))]
+    result = ranked[0].copy()
+    for slot in problem.slots:
+        inside = np.array([module.slot == slot.name for module in problem.modules], dtype=np.bool_)
+        best = min(ranked, key=lambda layout: int((inside & ~layout.placed).sum()))
+        result.boxes[inside], result.placed[inside] = best.boxes[inside], best.placed[inside]
+    return [result]
+
+
+def _hinted(problem: PlacementProblem) -> list[Layout]:
+    """Return the hints as a layout, if there are any."""
+    layout = Layout.empty(len(problem.modules))
+    for name, rect in problem.hints.items():
+        layout.put(problem.index_of[name], np.array(rect.as_tuple(), dtype=np.int64))
+    return [layout] if problem.hints else []
+
+
 def _merit(field: Field, layout: Layout) -> tuple[int, int]:
     """Order layouts: unplaced area first, then wirelength."""
     missing = sum(int(field.shapes[module].area.min()) for module in np.flatnonzero(~layout.placed))
-    return missing, twice_hpwl(layout, field.bits)
+    return missing, twice_hpwl(layout, field.wiring)
 
 
 def _orders(field: Field) -> list[list[int]]:
-    """Return module orders: as given (dataflow), by strongest tie to those before, largest first."""
+    """Return module orders: as given (dataflow), by strongest tie to pins and to those before, largest first."""
     given = list(range(field.count))
     largest = sorted(given, key=lambda module: -int(field.shapes[module].area.min()))
     tied: list[int] = []
     waiting = given.copy()
     while waiting:
-        tie = field.bits[np.ix_(waiting, tied)].sum(axis=1) if tied else np.zeros(len(waiting))
+        tie = field.bits[np.ix_(waiting, tied)].sum(axis=1) + field.wiring.pin_bits[waiting].sum(axis=1)
         tied.append(waiting.pop(int(np.argmax(tie))))
     return [list(order) for order in dict.fromkeys(map(tuple, (given, tied, largest)))]
 

@@ -16,11 +16,10 @@ from floorflow.plan import (
     PblockEntry,
     PhaseEntry,
     PortEntry,
-    RectangleEntry,
     plan_attribute,
 )
 from floorflow.record import streams
-from floorflow.record.values import amounts, plain, statistics
+from floorflow.record.values import amounts, plain, rectangle, statistics
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.search import Found
 from floorflow.target import Device, Fpga, Rect, anchor, ranges
@@ -31,7 +30,7 @@ def phase(setting: Setting, found: Found) -> PhaseEntry:
     design = found.design
     rectangles = {name: r for solution in found.placements.values() for name, r in solution.rectangles.items()}
     return PhaseEntry(
-        folding=_folding(design),
+        folding=_folding(design, found.whole_budget_bound),
         channels=streams.channels(setting, design),
         modules=[
             ModuleEntry(
@@ -50,13 +49,21 @@ def phase(setting: Setting, found: Found) -> PhaseEntry:
     )
 
 
-def _folding(design: Design) -> FoldingEntry:
+def _folding(design: Design, whole_budget_bound: float | None) -> FoldingEntry:
     engines = {}
     for name, option in design.folded.options.items():
         chosen = {plan_attribute(key): plain(value) for key, value in option.folding.items()}
         entry = {"cycles": option.cycles, "resources": option.resources.as_dict(), **chosen}
         engines[name] = FoldedEntry.model_validate(entry)
-    return FoldingEntry(engines=engines, cycles=design.interval_cycles, stats=statistics(design.folding.stats))
+    folding = design.folding
+    return FoldingEntry(
+        engines=engines,
+        cycles=design.interval_cycles,
+        resources=amounts(folding.resources),
+        budget=amounts(folding.budget),
+        stats=statistics(folding.stats),
+        whole_budget_bound=whole_budget_bound,
+    )
 
 
 def _implementation(module: str, design: Design, rectangle: Rect) -> ImplementationEntry:
@@ -102,15 +109,14 @@ def _floorplan(fpga: Fpga, design: Design, placement: PlacementSolution) -> Floo
     )
 
 
-def _pblock(module: str, device: Device, design: Design, rectangle: Rect) -> PblockEntry:
-    left, bottom, right, top = rectangle.as_tuple()
+def _pblock(module: str, device: Device, design: Design, rect: Rect) -> PblockEntry:
     return PblockEntry(
         slot=design.slot_of[module],
-        rectangle=RectangleEntry(left=left, bottom=bottom, right=right, top=top),
-        ranges=list(ranges(device, rectangle)),
-        anchor=anchor(device, rectangle),
+        rectangle=rectangle(rect),
+        ranges=list(ranges(device, rect)),
+        anchor=anchor(device, rect),
         demand=amounts(design.demands[module]),
-        supply=amounts(device.resources(rectangle)),
+        supply=amounts(device.resources(rect)),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from floorflow import __version__
+from floorflow.channels import Channel
 from floorflow.dataflow.model import Dataflow
 from floorflow.design import Setting
 from floorflow.network import Network
@@ -28,7 +29,7 @@ from floorflow.plan import (
     TraceEntry,
 )
 from floorflow.record.phase import phase
-from floorflow.record.values import amounts, plain
+from floorflow.record.values import amounts, plain, rectangle
 from floorflow.request import Request
 from floorflow.search import Found
 from floorflow.target import Platform
@@ -72,10 +73,18 @@ def _options(request: Request, platform: Platform) -> Options:
         granularity=request.granularity,
         keep_granularity=request.keep_granularity,
         label_select=request.label_select,
+        link=_link(request, platform),
         max_fpgas=request.max_fpgas,
-        objective="throughput" if request.fps is None else "resources",
+        objective=request.goal,
         runtime_weights=request.runtime_weights,
+        topology=request.topology,
     )
+
+
+def _link(request: Request, platform: Platform) -> str | None:
+    """Return the name, not the path, of the kind of link that was asked for."""
+    link = platform.fpgas[0].board.link
+    return None if request.link is None or link is None else link.kind
 
 
 def _platform(platform: Platform) -> PlatformEntry:
@@ -88,6 +97,8 @@ def _platform(platform: Platform) -> PlatformEntry:
                 part=fpga.board.part,
                 device=fpga.device.part,
                 host_slot=fpga.host_slot,
+                host_port=rectangle(fpga.host_port),
+                link_port=None if fpga.link_port is None else rectangle(fpga.link_port),
                 crossing_registers=fpga.board.crossing_registers,
                 slots=[
                     SlotEntry(
@@ -145,6 +156,12 @@ def _bound(found: Found) -> IntervalBound:
     )
 
 
+def _fed_by_dma(setting: Setting, channel: Channel) -> int:
+    """Return the frames a second, rounded down, that one DMA engine feeds into a channel."""
+    bits = channel.stream.elements * channel.stream.element_bits
+    return int(setting.platform.clock_mhz * 1e6 / -(-bits // DMA_BITS))
+
+
 def _warnings(setting: Setting, found: Found) -> list[str]:
     options = found.design.folded.options
     written = sorted(n for n, o in options.items() if o.folding.get("runtime_writeable_weights"))
@@ -156,7 +173,7 @@ def _warnings(setting: Setting, found: Found) -> list[str]:
     wide = [c for c in found.design.channels if c.stream.from_host and c.width_bits > DMA_BITS]
     warnings += [
         f"{c.stream.source} takes {c.width_bits:,} bits a word, FINN's DMA engines give {DMA_BITS} a cycle at most: "
-        "the rate holds only if the host's memory keeps up"
+        f"the rate holds only if the host's memory keeps up; --fps {_fed_by_dma(setting, c)} is what they feed"
         for c in wide
     ]
     if found.remedy:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from floorflow.dataflow.model import AttributeValue
-from floorflow.plan import Amounts, Stats
+from floorflow.plan import Amounts, RectangleEntry, Stats
+from floorflow.plan import AttributeValue as PlanAttribute
 from floorflow.resources import Resources
 from floorflow.stats import SolveStats
+from floorflow.target import Rect
 
 
 def amounts(resources: Resources) -> Amounts:
@@ -13,11 +17,16 @@ def amounts(resources: Resources) -> Amounts:
     return Amounts(**resources.as_dict())
 
 
+def rectangle(rect: Rect) -> RectangleEntry:
+    """Return the sides of a rectangle."""
+    return RectangleEntry(left=rect.left, bottom=rect.bottom, right=rect.right, top=rect.top)
+
+
 def statistics(stats: SolveStats) -> Stats:
     """Return a solver's statement."""
     return Stats.model_validate(stats.as_dict())
 
 
-def plain(value: AttributeValue) -> int | str | list[int]:
+def plain(value: AttributeValue) -> PlanAttribute:
     """Return an attribute with tuples as lists."""
-    return list(value) if isinstance(value, tuple) else value
+    return cast("PlanAttribute", list(value)) if isinstance(value, tuple) else value

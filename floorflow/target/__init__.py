@@ -1,16 +1,18 @@
 """Devices, boards and platforms: what the hardware offers, read from ``platforms/``."""
 
 from floorflow.target.board import Board, BoardInfrastructure, BoardLink, Shell
+from floorflow.target.catalogue import known_links, known_platforms
 from floorflow.target.device import Device, SiteType, Slr
 from floorflow.target.device_file import read_device
 from floorflow.target.geometry import Rect
-from floorflow.target.links import Hop, Link
-from floorflow.target.platform import Fpga, Platform, SllBoundary, known_platforms, load_platform
+from floorflow.target.links import TOPOLOGIES, Hop, Link
+from floorflow.target.platform import Fpga, Platform, SllBoundary, load_platform
 from floorflow.target.ranges import anchor, count_sites, parse_ranges, range_rect, ranges, resources_of_sites
 from floorflow.target.rooms import clear_rectangles, rooms, supply_outside_keep_outs
 from floorflow.target.slots import Infrastructure, Slot
 
 __all__ = [
+    "TOPOLOGIES",
     "Board",
     "BoardInfrastructure",
     "BoardLink",
@@ -29,6 +31,7 @@ __all__ = [
     "anchor",
     "clear_rectangles",
     "count_sites",
+    "known_links",
     "known_platforms",
     "load_platform",
     "parse_ranges",

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from floorflow.resources import Resources
+from floorflow.target.geometry import Rect
 from floorflow.target.reading import FileModel, parse
 
 Occurrence = Literal["every", "first_and_last"]
@@ -43,10 +44,11 @@ class BoardInfrastructure:
 
 @dataclass(frozen=True)
 class BoardLink:
-    """How boards are joined to a chain: each FPGA's next is reached from the SLR ``slr``.
+    """How boards are joined: links end in the SLR ``slr``, at most ``max_links`` in one FPGA (None: any number).
 
     ``gbps`` holds in each direction, ``latency_us`` is one way. ``core`` is the logic at each end of a link, None if
-    there is none; ``assumed``: bandwidth and latency are guesses.
+    there is none; ``ports`` is where streams leave the die, by the kind of link; ``assumed``: bandwidth and latency are
+    guesses.
     """
 
     kind: str
@@ -54,7 +56,9 @@ class BoardLink:
     latency_us: float
     slr: str
     core: Resources | None
+    ports: Mapping[str, Rect]
     assumed: bool
+    max_links: int | None = None
 
 
 @dataclass(frozen=True)
@@ -63,8 +67,9 @@ class Board:
 
     ``part`` has package and speed grade; ``device`` is the die's name or, in a user's file, a path relative to it.
     ``sll_wires`` replaces the die's own number of wires at each SLR boundary, None keeps it. ``crossing_registers`` is
-    the number of flip-flop stages at an SLR boundary, ``host_slr`` where the host's streams enter. ``link`` is how up
-    to ``max_fpgas`` of them are joined, None if they cannot be.
+    the number of flip-flop stages at an SLR boundary, ``host_slr`` where the host's streams enter, ``host_port`` the
+    place in it, None if the file does not say. ``link`` is how up to ``max_fpgas`` of them are joined, None if they
+    cannot be.
     """
 
     name: str
@@ -73,6 +78,7 @@ class Board:
     clock_mhz: float
     max_fpgas: int
     host_slr: str
+    host_port: Rect | None
     crossing_registers: int
     sll_wires: tuple[int, ...] | None
     cell_pattern: str
@@ -92,7 +98,8 @@ class Board:
 
 
 Count = Annotated[int, Field(ge=0)]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+MOST_GBPS, MOST_LATENCY_US, MOST_MHZ, MOST_FPGAS, MOST_REGISTERS = 100_000, 1_000_000, 1000, 64, 16
+"""Above these a number in a file is a slip: the wrong unit, or a digit too many."""
 SlrName = Annotated[str, Field(pattern=r"^SLR\d+$")]
 Cell = Annotated[str, Field(pattern=r"^[A-Za-z0-9_{}/]+$")]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
@@ -105,6 +112,26 @@ def _check_placeholders(pattern: str, allowed: set[str]) -> None:
         pattern.format(**dict.fromkeys(allowed, "x"))
     except (KeyError, IndexError, ValueError) as error:
         raise ValueError(f"expected only the placeholders {sorted(allowed)}") from error
+
+
+class PortModel(FileModel):
+    """A rectangle of columns and CLB rows, inclusive, where streams enter and leave the die."""
+
+    left: Count
+    bottom: Count
+    right: Count
+    top: Count
+
+    @model_validator(mode="after")
+    def _sides(self) -> PortModel:
+        if self.left > self.right or self.bottom > self.top:
+            raise ValueError("expected left <= right and bottom <= top")
+        return self
+
+    @property
+    def rect(self) -> Rect:
+        """The rectangle."""
+        return Rect(self.left, self.bottom, self.right, self.top)
 
 
 class ShellModel(FileModel):
@@ -137,11 +164,13 @@ class LinkModel(FileModel):
     """How boards are joined."""
 
     kind: Name
-    gbps: Positive
-    latency_us: float = Field(ge=0, allow_inf_nan=False)
+    gbps: float = Field(gt=0, le=MOST_GBPS, allow_inf_nan=False)
+    latency_us: float = Field(ge=0, le=MOST_LATENCY_US, allow_inf_nan=False)
     slr: SlrName
     core: Amounts | None = None
+    ports: dict[Name, PortModel] = Field(default={})
     assumed: bool
+    max_links: int | None = Field(default=None, ge=1)
 
 
 class EvidenceModel(FileModel):
@@ -159,10 +188,11 @@ class BoardModel(FileModel):
     name: Name
     part: str = Field(pattern=r"^xc\w+(-\w+)+$")
     device: str
-    clock_mhz: Positive
-    max_fpgas: int = Field(ge=1)
+    clock_mhz: float = Field(gt=0, le=MOST_MHZ, allow_inf_nan=False)
+    max_fpgas: int = Field(ge=1, le=MOST_FPGAS)
     host_slr: SlrName
-    crossing_registers: Count
+    host_port: PortModel | None = None
+    crossing_registers: int = Field(ge=0, le=MOST_REGISTERS)
     sll_wires: list[Count] | None = None
     cell_pattern: Cell
     shell: ShellModel | None = None
@@ -196,6 +226,7 @@ def read_board(text: str, file: str) -> Board:
         clock_mhz=model.clock_mhz,
         max_fpgas=model.max_fpgas,
         host_slr=model.host_slr,
+        host_port=None if model.host_port is None else model.host_port.rect,
         crossing_registers=model.crossing_registers,
         sll_wires=None if model.sll_wires is None else tuple(model.sll_wires),
         cell_pattern=model.cell_pattern,
@@ -219,13 +250,15 @@ def _shell(model: ShellModel) -> Shell:
 
 
 def _infrastructure(model: InfrastructureModel) -> BoardInfrastructure:
-    return BoardInfrastructure(model.name, model.slr, model.per, _resources(model.resources), model.reserved)
+    return BoardInfrastructure(model.name, model.slr, model.per, resources(model.resources), model.reserved)
 
 
 def _link(model: LinkModel) -> BoardLink:
-    core = None if model.core is None else _resources(model.core)
-    return BoardLink(model.kind, model.gbps, model.latency_us, model.slr, core, model.assumed)
+    core = None if model.core is None else resources(model.core)
+    ports = {kind: port.rect for kind, port in sorted(model.ports.items())}
+    return BoardLink(model.kind, model.gbps, model.latency_us, model.slr, core, ports, model.assumed, model.max_links)
 
 
-def _resources(amounts: Amounts) -> Resources:
+def resources(amounts: Amounts) -> Resources:
+    """Return a file's amounts as a value; those that are left out are 0."""
     return Resources.from_dict({str(name): amount for name, amount in amounts.items()})

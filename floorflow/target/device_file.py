@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, Strict
 
 from floorflow.target.device import Device, SiteType, Slr
 from floorflow.target.grid import Tile, TileKind
@@ -14,7 +14,7 @@ from floorflow.technology import Architecture, technology_of
 
 Count = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(gt=0)]
-Span = tuple[Count, Count]
+Span = Annotated[tuple[Count, Count], Strict(strict=False)]  # YAML has lists, no tuples
 Char = Annotated[str, Field(min_length=1, max_length=1)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
 Amounts = dict[Literal["LUT", "FF", "LUTRAM", "BRAM18", "URAM", "DSP"], Count]

@@ -1,21 +1,34 @@
-"""A platform: a chain of equal FPGAs as slots with what is available in each, and the wires and links between them."""
+"""A platform: equal FPGAs as slots with what is available in each, and the wires and links between them."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
-from floorflow.assets import asset_folder
 from floorflow.errors import PlatformError
+from floorflow.request import Topology
 from floorflow.resources import Resources, total
-from floorflow.target.board import Board, read_board
+from floorflow.target.board import Board, BoardLink, read_board
+from floorflow.target.catalogue import board_path, check_name_is_free, device_path, link_path
 from floorflow.target.device import Device
 from floorflow.target.device_file import read_device
-from floorflow.target.links import Hop, Link, SlotPositions, chain, way
+from floorflow.target.geometry import Rect
+from floorflow.target.link_file import read_link
+from floorflow.target.links import (
+    TOPOLOGIES,
+    Hop,
+    Link,
+    Routes,
+    SlotPositions,
+    make_links,
+    most_fpgas,
+    shortest_routes,
+    way,
+)
+from floorflow.target.ports import check_ports, host_port, link_port
 from floorflow.target.reading import read_text, require
 from floorflow.target.slots import Infrastructure, Slot, fpga_infrastructure, fpga_slots, remainders
 
@@ -43,13 +56,22 @@ class Fpga:
         """Name of the slot where the host's streams enter and leave."""
         return f"{self.name}.{self.board.host_slr}"
 
+    @property
+    def host_port(self) -> Rect:
+        """Where in that slot the host's streams enter and leave."""
+        return host_port(self.board, self.device)
+
+    @property
+    def link_port(self) -> Rect | None:
+        """Where streams to and from other FPGAs leave and enter; None if the board has no link."""
+        return link_port(self.board, self.device)
+
 
 @dataclass(frozen=True)
 class Platform:
     """FPGAs, the wires between their slots, the links between them, infrastructure, and where all this comes from.
 
-    ``links[i]`` joins ``fpgas[i]`` and ``fpgas[i + 1]``. ``files`` maps paths such as ``boards/alveo-u250.yaml`` to
-    the verbatim text.
+    ``files`` maps paths such as ``boards/alveo-u250.yaml`` to the verbatim text.
     """
 
     name: str
@@ -92,53 +114,82 @@ class Platform:
             for level, slot in enumerate(fpga.slots)
         }
 
+    @cached_property
+    def _routes(self) -> Routes:
+        return shortest_routes(self._positions, self.links)
+
+    @cached_property
+    def _links_between(self) -> Mapping[frozenset[int], Link]:
+        return {frozenset(self._positions[slot][0] for slot in (k.source, k.target)): k for k in self.links}
+
     def way(self, source: str, target: str) -> tuple[Hop, ...]:
         """Return the one way between two slots, in order: runs of SLR boundaries inside an FPGA, and single links.
 
-        It is empty from a slot to itself; an unknown slot raises KeyError.
+        It passes the fewest links. It is empty from a slot to itself; an unknown slot raises KeyError.
         """
-        return way(self._positions, self.links, source, target)
+        return way(self._positions, self._links_between, self._routes, source, target)
 
 
-def known_platforms() -> tuple[str, ...]:
-    """Return the names of the boards that ship with floorflow."""
-    return _shipped("boards")
+def load_platform(
+    name_or_path: str | Path,
+    fpgas: int = 1,
+    clock_mhz: float | None = None,
+    link: str | None = None,
+    topology: Topology = "chain",
+) -> Platform:
+    """Return ``fpgas`` linked FPGAs, by the name of a shipped board or by the path of a user's board file.
 
-
-def _shipped(kind: str) -> tuple[str, ...]:
-    return tuple(sorted(path.stem for path in (asset_folder("platforms") / kind).glob("*.yaml")))
-
-
-def load_platform(name_or_path: str | Path, fpgas: int = 1, clock_mhz: float | None = None) -> Platform:
-    """Return a chain of ``fpgas`` FPGAs, by the name of a shipped board or by the path of a user's board file.
+    ``link`` is another kind of link than the board's own: one that ships or the path of a user's file.
 
     Raises
     ------
     PlatformError
-        If the name is unknown, a file is malformed, board and die contradict each other, or the board cannot link
+        If a name is unknown, a file is malformed, board and die contradict each other, or the board cannot link
         that many FPGAs.
 
     """
-    path = _board_path(str(name_or_path))
+    path = board_path(str(name_or_path))
     board_text = read_text(path)
     board = read_board(board_text, str(path))
     if clock_mhz is not None and not 0 < clock_mhz < float("inf"):
         raise PlatformError(f"clock_mhz: expected a clock above 0 MHz, found {clock_mhz}")
-    _check_fpgas(board, fpgas, str(path))
-    device_path = _device_path(board.device, path)
-    device_text = read_text(device_path)
-    device = read_device(device_text, str(device_path))
-    _check_name_is_free("boards", board.name, board_text, path)
-    _check_name_is_free("devices", device.part, device_text, device_path)
-    board = replace(board, device=device.part, clock_mhz=clock_mhz or board.clock_mhz)
-    files = {f"boards/{board.name}.yaml": board_text, f"devices/{device.part}.yaml": device_text}
-    return _chain(board, device, fpgas, files, str(path))
+    board, link_files = _with_link(board, link, str(path))
+    _check_fpgas(board, fpgas, topology, str(path))
+    die_path = device_path(board.device, path)
+    device_text = read_text(die_path)
+    device = read_device(device_text, str(die_path))
+    check_name_is_free("boards", board.name, board_text, path)
+    check_name_is_free("devices", device.part, device_text, die_path)
+    most = board.max_fpgas if board.link is None else most_fpgas(topology, board.link.max_links, board.max_fpgas)
+    board = replace(board, device=device.part, clock_mhz=clock_mhz or board.clock_mhz, max_fpgas=most)
+    files = {f"boards/{board.name}.yaml": board_text, f"devices/{device.part}.yaml": device_text} | link_files
+    return replace(_joined(board, device, fpgas, topology, str(path)), files=files)
 
 
-def _chain(board: Board, device: Device, count: int, files: Mapping[str, str], file: str) -> Platform:
+def _with_link(board: Board, name_or_path: str | None, file: str) -> tuple[Board, dict[str, str]]:
+    """Give a board another kind of link; return the link's file too, by its path in a plan's platform folder."""
+    if name_or_path is None:
+        return board, {}
+    if board.link is None:
+        raise PlatformError(
+            f"{file}: link: --link {name_or_path} was asked for, but the field is missing: it says where links end",
+            hint="take a board with links, or add the field to a file of your own, see platforms/README.md",
+        )
+    path = link_path(name_or_path)
+    text = read_text(path)
+    kind = read_link(text, str(path))
+    check_name_is_free("links", kind.name, text, path)
+    link = replace(
+        board.link, kind=kind.name, gbps=kind.gbps, latency_us=kind.latency_us, core=kind.core, assumed=kind.assumed
+    )
+    return replace(board, link=link), {f"links/{kind.name}.yaml": text}
+
+
+def _joined(board: Board, device: Device, count: int, topology: Topology, file: str) -> Platform:
     """Join ``count`` equal FPGAs; they share one `Device`, and what the shell leaves is found once."""
-    links = chain(board.link, count)
+    links = make_links(board.link, topology, count)
     remaining = remainders(board, device, file)
+    check_ports(board, device, file)
     wires = _sll_wires(board, device, file)
     placed: list[Fpga] = []
     infrastructure: list[Infrastructure] = []
@@ -148,61 +199,36 @@ def _chain(board: Board, device: Device, count: int, files: Mapping[str, str], f
         placed.append(Fpga(f"fpga{number}", board, device, slots))
         infrastructure += here
     boundaries = tuple(boundary for fpga in placed for boundary in _boundaries(fpga.slots, wires))
-    return Platform(board.name, tuple(placed), boundaries, links, tuple(infrastructure), files)
+    return Platform(board.name, tuple(placed), boundaries, links, tuple(infrastructure), {})
 
 
-def _is_path(text: str) -> bool:
-    return "/" in text or Path(text).suffix in {".yaml", ".yml"}
-
-
-def _board_path(text: str) -> Path:
-    """Return the board file for a name or a path; an unknown name raises PlatformError with the nearest names."""
-    if text in known_platforms():
-        return asset_folder("platforms") / "boards" / f"{text}.yaml"
-    if _is_path(text):
-        return Path(text)
-    near = difflib.get_close_matches(text.lower(), known_platforms(), n=3, cutoff=0.4)
-    hint = f"did you mean {' or '.join(near)}? " if near else ""
-    known = ", ".join(known_platforms())
-    raise PlatformError(
-        f"unknown platform '{text}'", hint=f"{hint}known: {known}; or give the path of a board's YAML file"
-    )
-
-
-def _device_path(device: str, board_path: Path) -> Path:
-    """Return the file of a board's die: a shipped one, or one beside the board's file."""
-    if device in _shipped("devices"):
-        return asset_folder("platforms") / "devices" / f"{device}.yaml"
-    if _is_path(device):
-        return board_path.parent / device
-    known = ", ".join(_shipped("devices"))
-    raise PlatformError(
-        f"{board_path}: device: unknown die '{device}'", hint=f"known: {known}; or a path relative to the board's file"
-    )
-
-
-def _check_name_is_free(kind: str, name: str, text: str, path: Path) -> None:
-    """Refuse a user's file that calls itself as a shipped one but differs: a plan names files, not contents."""
-    shipped = asset_folder("platforms") / kind / f"{name}.yaml"
-    if shipped.is_file() and read_text(shipped) != text:
-        field = "name" if kind == "boards" else "part"
-        raise PlatformError(f"{path}: {field}: '{name}' is a file that ships with floorflow; choose another name")
-
-
-def _check_fpgas(board: Board, fpgas: int, file: str) -> None:
+def _check_fpgas(board: Board, fpgas: int, topology: Topology, file: str) -> None:
     """Check that the board can link that many FPGAs."""
     if fpgas < 1:
         raise PlatformError(f"fpgas: expected at least 1, found {fpgas}")
     asked = f"{board.name}: {fpgas} FPGAs were asked for"
-    if fpgas > board.max_fpgas == 1:
+    if fpgas > board.max_fpgas == 1 and board.link is None:
         raise PlatformError(f"{asked}, but its boards have no link to one another", hint="use one FPGA")
     if fpgas > board.max_fpgas:
         most = f"at most {board.max_fpgas}"
-        raise PlatformError(f"{asked}, {most} can be linked", hint=f"use {most} FPGAs")
+        raise PlatformError(f"{asked}, {most} can be linked ({file}: max_fpgas)", hint=f"use {most} FPGAs")
     if fpgas > 1 and board.link is None:
         raise PlatformError(
             f"{file}: link: {asked}, but the field is missing",
             hint="say in the file how its boards are linked, see platforms/README.md; or use one FPGA",
+        )
+    if board.link is not None:
+        _check_topology(board, board.link, fpgas, topology, file)
+
+
+def _check_topology(board: Board, link: BoardLink, fpgas: int, topology: Topology, file: str) -> None:
+    """Check that each FPGA can end as many links as the topology asks of it."""
+    most = most_fpgas(topology, link.max_links, board.max_fpgas)
+    if fpgas > most:
+        why = "a pair is two" if topology == "pair" else f"an FPGA ends at most {link.max_links} links ({file}: link)"
+        raise PlatformError(
+            f"{board.name}: {fpgas} FPGAs were asked for with --topology {topology}, but {why}",
+            hint=f"use at most {most} FPGAs, or another topology: {', '.join(TOPOLOGIES)}",
         )
 
 

@@ -10,7 +10,33 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from floorflow.errors import PlatformError
 
-Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+_YAML_ERRORS = (yaml.YAMLError, RecursionError, ValueError, LookupError, AttributeError, TypeError, ArithmeticError)
+"""What PyYAML raises: besides its own errors those of Python's types, for tags that do not fit their values."""
+
+
+class Loader(_SafeLoader):  # type: ignore[misc]  # the C loader has no types
+    """A safe loader that refuses a key that stands twice in a mapping, of which Python would keep the last."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        """Return a mapping as Python knows it.
+
+        Raises
+        ------
+        yaml.YAMLError
+            If a key stands in it twice.
+
+        """
+        seen: dict[tuple[str, str], Any] = {}
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                first = seen.setdefault((key.tag, key.value), key)
+                if first is not key:
+                    where = f"line {key.start_mark.line + 1} and before it in line {first.start_mark.line + 1}"
+                    raise yaml.YAMLError(f"the field '{key.value}' stands twice, in {where}; keep one of them")
+        found: dict[Any, Any] = super().construct_mapping(node, deep)
+        return found
 
 
 class FileModel(BaseModel):
@@ -48,10 +74,13 @@ def parse(model: type[Model], text: str, file: str) -> Model:
     """
     try:
         data = yaml.load(text, Loader=Loader)  # noqa: S506 - a safe loader, see `Loader`
-    except yaml.YAMLError as error:
-        raise PlatformError(f"{file}: not valid YAML: {' '.join(str(error).split())}") from error
+    except _YAML_ERRORS as error:
+        problem = " ".join(str(error).split())
+        raise PlatformError(
+            f"{file}: not valid YAML: {problem}", hint="platforms/README.md describes the format"
+        ) from error
     try:
-        return model.model_validate(data, strict=False)
+        return model.model_validate(data)
     except ValidationError as error:
         raise PlatformError(
             f"{file}: {_first_problem(error)}", hint="platforms/README.md describes the format"

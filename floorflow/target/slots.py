@@ -70,7 +70,7 @@ def remainders(board: Board, device: Device, file: str) -> tuple[SlrRemainder, .
 def fpga_infrastructure(
     number: int, links: Sequence[Link], board: Board, device: Device, file: str
 ) -> tuple[Infrastructure, ...]:
-    """Return the infrastructure of FPGA ``number`` of the chain: the board's own, then a core at each link's end.
+    """Return the infrastructure of FPGA ``number``: the board's own, then a core at each link's end.
 
     Raises
     ------
@@ -79,8 +79,9 @@ def fpga_infrastructure(
 
     """
     fpga = f"fpga{number}"
-    at_an_end = number in (0, len(links))
-    own = (item for item in board.infrastructure if item.per == "every" or at_an_end)
+    # Links join all FPGAs, each in one slot; without links there is only the first.
+    last = len({slot for link in links for slot in (link.source, link.target)}) - 1
+    own = (item for item in board.infrastructure if item.per == "every" or number in (0, last))
     here = tuple(_infrastructure(fpga, item, device, file) for item in own)
     if board.link is None or board.link.core is None:
         return here

@@ -13,7 +13,7 @@ from floorflow.view.chain import read_chain
 from floorflow.view.die import Die, die_of
 from floorflow.view.ends import draw_host_ends, slot_boxes
 from floorflow.view.geometry import Box
-from floorflow.view.links import LANE, Row, draw_link, link_way, load_text, rows_of
+from floorflow.view.links import Row, draw_link, gutters_of, label_gutter, lane_below, link_way, load_text, rows_of
 from floorflow.view.order import Plan, fpga_names, fpga_of
 from floorflow.view.palette import LINK, QUIET, Colour
 from floorflow.view.picture import colours_of, draw_die_key, draw_modules, proportion_of, routes_between
@@ -44,11 +44,12 @@ class _View:
 
 @dataclass(frozen=True)
 class _Layout:
-    """The sheet, each die on it by its FPGA, in the order of the chain, and the rows of FPGAs."""
+    """The sheet, each die on it by its FPGA, in their order, the rows of FPGAs, and the gutters of links."""
 
     sheet: Sheet
     frames: Mapping[str, Frame]
     rows: tuple[Row, ...]
+    gutters: Mapping[str, int]
 
     def row_of(self, fpga: str) -> Row:
         """Return the row in which an FPGA lies."""
@@ -61,7 +62,7 @@ def overview(plan: Plan, platform: Platform, phase: int = 0) -> Figure:
     chain = read_chain(plan, phase)
     views = {name: _View(read_scene(plan, name, phase), die_of(platform, name)) for name in fpga_names(plan)}
     with drawing_settings():
-        layout = _lay_out(views)
+        layout = _lay_out(views, gutters_of(chain.links, list(views)))
         sheet, occupied = layout.sheet, Occupied()
         _write_header(sheet, chain)
         slots = {name: slot_boxes(layout.frames[name], view.scene, view.die) for name, view in views.items()}
@@ -78,30 +79,30 @@ def overview(plan: Plan, platform: Platform, phase: int = 0) -> Figure:
         return sheet.figure
 
 
-def _lay_out(views: Mapping[str, _View]) -> _Layout:
+def _lay_out(views: Mapping[str, _View], gutters: Mapping[str, int]) -> _Layout:
     numbers, names, dies = rows_of(len(views)), list(views), {name: view.die for name, view in views.items()}
-    wraps = len(numbers) > 1
+    wraps, lane = len(numbers) > 1, lane_below(gutters)
     height = max(_DIE_WIDTH * proportion_of(die) for die in dies.values())
     columns = len(numbers[0])
     right = _GAP if wraps else _SIDE
     width = 2 * _MARGIN + _SIDE + columns * _DIE_WIDTH + (columns - 1) * _GAP + right
-    sheet = new_sheet(width, _HEADER + len(numbers) * (_NAME + height + LANE) + _KEY + _MARGIN)
+    sheet = new_sheet(width, _HEADER + len(numbers) * (_NAME + height + lane) + _KEY + _MARGIN)
     frames: dict[str, Frame] = {}
     rows = []
     for index, row in enumerate(numbers):
-        top = sheet.height - _HEADER - _NAME - index * (_NAME + height + LANE)
+        top = sheet.height - _HEADER - _NAME - index * (_NAME + height + lane)
         for column, number in enumerate(row):
             die, left = dies[names[number]], _MARGIN + _SIDE + column * (_DIE_WIDTH + _GAP)
             box = Box(left, top - _DIE_WIDTH * proportion_of(die), left + _DIE_WIDTH, top)
             frames[names[number]] = Frame(box, die.column_count, die.row_count)
         rows.append(Row(row, _MARGIN + _SIDE - _PORT, top - height, sheet.width))
-    return _Layout(sheet, frames, tuple(rows))
+    return _Layout(sheet, frames, tuple(rows), gutters)
 
 
 def _write_header(sheet: Sheet, chain: ChainView) -> None:
     sheet.write(_MARGIN, sheet.height - 25, chain.title, 13, weight="bold")
     sheet.write(_MARGIN, sheet.height - 39, chain.subtitle, 8.5, color=QUIET)
-    note = "numbers: modules in dataflow order; names in the floorplan of each FPGA and in the partition"
+    note = "numbers: modules in dataflow order; names, and where links leave a die, in the floorplan of each FPGA"
     sheet.write(_MARGIN, sheet.height - 51, note, 7.5, color=QUIET)
 
 
@@ -115,7 +116,12 @@ def _draw_link(
     ends = fpga_of(link.source), fpga_of(link.target)
     start, end = _beside(slots[ends[0]][link.source]), _beside(slots[ends[1]][link.target])
     row, next_row = (layout.row_of(fpga) for fpga in ends)
-    draw_link(layout.sheet, link, link_way(start, end, row, next_row, _GAP))
+    gutter = layout.gutters[link.name]
+    way = link_way(start, end, (row, next_row), _GAP, gutter)
+    draw_link(layout.sheet, link, way)
+    if gutter:
+        label_gutter(layout.sheet, link, way)
+        return
     loads = [f"→ {load_text(link.forward.use_gbps, link.gbps)}"]
     if link.backward.streams:
         loads.append(f"← {load_text(link.backward.use_gbps, link.gbps)}")

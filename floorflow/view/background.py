@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -100,22 +101,22 @@ def _joined(boxes: tuple[Box, ...]) -> tuple[Box, ...]:
 
 
 def _label_area(sheet: Sheet, area: Box, name: str, occupied: Occupied) -> None:
-    for size in (7.5, 6.5, 5.5):
+    x, y = area.centre
+    for size, turned, share in product((7.5, 6.5, 5.5), (False, True), (0.0, 0.25, -0.25)):
         width, height = block_size((name,), size)
-        for turned in (False, True):
-            box = Box.around(*area.centre, *((height, width) if turned else (width, height)))
-            if area.holds(box) and occupied.free(box):
-                patch = {
-                    "boxstyle": "square,pad=0.15",
-                    "facecolor": "white",
-                    "edgecolor": "none",
-                    "alpha": 0.85,
-                }
-                style: dict[str, Any] = {
-                    "ha": "center",
-                    "va": "center" if turned else "center_baseline",
-                    "bbox": patch,
-                }
-                sheet.write(*area.centre, name, size, rotation=90 if turned else 0, **style)
-                occupied.take(box)
-                return
+        box = Box.around(x, y + share * area.height, *((height, width) if turned else (width, height)))
+        if area.holds(box) and occupied.free(box):
+            patch = {
+                "boxstyle": "square,pad=0.15",
+                "facecolor": "white",
+                "edgecolor": "none",
+                "alpha": 0.85,
+            }
+            style: dict[str, Any] = {
+                "ha": "center",
+                "va": "center" if turned else "center_baseline",
+                "bbox": patch,
+            }
+            sheet.write(*box.centre, name, size, rotation=90 if turned else 0, **style)
+            occupied.take(box)
+            return

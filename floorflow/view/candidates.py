@@ -105,6 +105,14 @@ def last_failure(plan: Plan) -> int | None:
     return max((cycles for cycles in failed if cycles < chosen), default=None)
 
 
+_GOALS = {"throughput": "the interval", "latency": "the lowest latency", "resources": "the least resources"}
+
+
+def objective_of(plan: Plan) -> str:
+    """Return what was planned for: only for the highest rate is the interval bounded."""
+    return str(plan["options"]["objective"])
+
+
 def _requested_cycles(plan: Plan) -> float | None:
     """Return the longest interval that reaches the rate that was asked for, if one was."""
     options = plan["options"]
@@ -131,13 +139,12 @@ def ticks(first: float, last: float) -> tuple[float, ...]:
 
 def _write_header(sheet: Sheet, plan: Plan, ended_by: Sequence[str], left_out: int) -> None:
     search, clock_mhz = plan["search"], plan["options"]["clock_mhz"]
-    title = f"Search for the interval of {networks_text(plan)} on {platform_text(plan)}"
+    title = f"Search for {_GOALS[objective_of(plan)]} of {networks_text(plan)} on {platform_text(plan)}"
     sheet.write(_MARGIN, sheet.height - 26, title, 13, weight="bold")
     chosen, bound = search["interval_cycles"], search["bound_cycles"]
-    text = (
-        f"chosen {chosen:,} cycles = {frames_text(clock_mhz * 1e6 / chosen)} frames/s at {clock_mhz:g} MHz"
-        f"   ·   folding bound {bound:,} cycles   ·   gap {search['gap']:.1%}"
-    )
+    text = f"chosen {chosen:,} cycles = {frames_text(clock_mhz * 1e6 / chosen)} frames/s at {clock_mhz:g} MHz"
+    if objective_of(plan) == "throughput":
+        text += f"   ·   folding bound {bound:,} cycles   ·   gap {search['gap']:.1%}"
     text += f"   ·   first {left_out} attempts not shown" if left_out else ""
     y = sheet.height - _HEADER - 9
     for line in (text, *ended_by):
@@ -164,12 +171,14 @@ def _draw_lines(sheet: Sheet, axis: _Axis, plan: Plan) -> None:
     search, area = plan["search"], axis.area
     bound, chosen = axis.at(search["bound_cycles"]), axis.at(search["interval_cycles"])
     ruled_out = {"facecolor": "#eceef0", "edgecolor": "#b4b9c0", "hatch": "////", "linewidth": 0.0}
-    sheet.rectangle(Box(area.left, area.bottom, bound, area.top), **ruled_out, zorder=0.5)
+    bounded = objective_of(plan) == "throughput"
+    if bounded:
+        sheet.rectangle(Box(area.left, area.bottom, bound, area.top), **ruled_out, zorder=0.5)
     if chosen > bound:
         sheet.rectangle(Box(bound, area.bottom, chosen, area.top), facecolor="#fdf0e2", edgecolor="none", zorder=0.5)
     requested = _requested_cycles(plan)
     same = search["bound_cycles"] == search["interval_cycles"]
-    _mark(sheet, area, chosen, ("chosen = folding bound" if same else "chosen", BAR), 5.0)
+    _mark(sheet, area, chosen, ("chosen = folding bound" if same and bounded else "chosen", BAR), 5.0)
     if not same:
         _mark(sheet, area, bound, ("folding bound", INK), 15.0)
     if requested is not None:
@@ -208,7 +217,9 @@ def _draw_key(sheet: Sheet, plan: Plan) -> None:
     for verdict, style in _VERDICTS.items():
         sheet.axes.plot((x + 5,), (y + 2.6,), linestyle="none", **style)
         x = _write_key(sheet, x + 13, y, verdict)
-    areas = [("#eceef0", "shorter than the bound: not even the summed limits allow it")]
+    areas = []
+    if objective_of(plan) == "throughput":
+        areas.append(("#eceef0", "shorter than the bound: not even the summed limits allow it"))
     if plan["search"]["interval_cycles"] > plan["search"]["bound_cycles"]:
         areas += [("#fdf0e2", "gap between bound and choice"), ("#fbe3cf", "nearest shorter interval tried in vain")]
     areas.append(("#dcebf7", "chosen"))

@@ -1,4 +1,4 @@
-"""Draw the ends of streams beside the die: at the host, and at links to other FPGAs."""
+"""Draw the host's ends of streams beside a die where it is drawn small, with other FPGAs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from matplotlib.patches import FancyArrowPatch
 
 from floorflow.view.die import Die
 from floorflow.view.geometry import Box
-from floorflow.view.palette import BAR, CROSSING, LINK
+from floorflow.view.palette import BAR, CROSSING
 from floorflow.view.scene import Scene
 from floorflow.view.sheet import Frame, Sheet
 from floorflow.view.text import Occupied, block_size
@@ -19,8 +19,6 @@ from floorflow.view.text import Occupied, block_size
 _SIZE = 6.8
 _REACH = 18.0
 """Points between the die's edge and the text of an outside end: the strip of the clock regions' numbers."""
-_PORT = 10.0
-"""Points between the die's edge and the place where the streams over a link come together."""
 _LANE = 5.0
 """Points from the die's edge to the first stream along it from the host to another SLR, and between two."""
 _HEAD = 6.0
@@ -32,20 +30,6 @@ def slot_boxes(frame: Frame, scene: Scene, die: Die) -> dict[str, Box]:
     """Return the SLR of each slot in points, by the slot's name."""
     slrs = {name: frame.place(box) for name, box in die.slrs}
     return {slot.name: slrs[slot.slr] for slot in scene.slots}
-
-
-def place_ports(
-    sheet: Sheet, frame: Frame, scene: Scene, slots: Mapping[str, Box], occupied: Occupied
-) -> dict[str, Box]:
-    """Name the neighbour and the load of each link beside its slot; return where its streams begin or end."""
-    ports = {}
-    for port in scene.ports:
-        lines = (port.name, f"{port.gbps:.3g} Gb/s")
-        box = _beside(frame, lines, slots[port.slot].centre[1], at_left=port.at_left, occupied=occupied)
-        sheet.write(*box.centre, "\n".join(lines), _SIZE, color=LINK, **_STYLE)
-        x = frame.die.left - _PORT if port.at_left else frame.die.right + _PORT
-        ports[port.name] = Box.around(x, box.centre[1], 1, 1)
-    return ports
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from matplotlib.patches import FancyArrowPatch
 
 from floorflow.view.geometry import Box
+from floorflow.view.order import fpga_of
 from floorflow.view.palette import LINK, QUIET
 from floorflow.view.scene import CrossingView, LinkView
 from floorflow.view.sheet import Sheet
@@ -17,6 +18,8 @@ Point = tuple[float, float]
 MOST_IN_A_ROW = 4
 LANE = 26.0
 """Points left of a row for the link from the row above, and between rows for its way there."""
+_GUTTER = 12.0
+"""Points between two links that go round below a row."""
 _ELBOW = 12.0
 """Points before the target at which a link changes its height."""
 
@@ -38,18 +41,31 @@ class Row:
     right: float
 
 
-def link_way(start: Box, end: Box, row: Row, next_row: Row, gap: float) -> tuple[Point, ...]:
+def gutters_of(links: Sequence[LinkView], fpgas: Sequence[str]) -> dict[str, int]:
+    """Return the gutter of each link by its name: 0 between neighbours, else a number of its own from 1 on."""
+    place = {name: number for number, name in enumerate(fpgas)}
+    apart = {link.name: place[fpga_of(link.target)] - place[fpga_of(link.source)] for link in links}
+    others = [name for name, distance in apart.items() if distance != 1]
+    return dict.fromkeys(apart, 0) | {name: number for number, name in enumerate(others, start=1)}
+
+
+def lane_below(gutters: Mapping[str, int]) -> float:
+    """Return the room in points that links need below a row."""
+    return LANE + _GUTTER * max(gutters.values(), default=0)
+
+
+def link_way(start: Box, end: Box, rows: tuple[Row, Row], gap: float, gutter: int = 0) -> tuple[Point, ...]:
     """Return the corners of a link's way from the right side of one slot to the left side of another.
 
-    Within a row it changes its height just before its end; to the next row it goes round below the row.
+    ``rows`` hold its ends. Between neighbours in a row it changes its height just before its end; else it goes round
+    below the row, in a gutter of its own, to the space before its end.
     """
     (_, from_y), (_, to_y) = start.centre, end.centre
-    if row == next_row:
-        turn = end.left - _ELBOW
-        return (start.right, from_y), (turn, from_y), (turn, to_y), (end.left, to_y)
-    outer, lane = start.right + gap - _ELBOW, next_row.left - _ELBOW
-    gutter = row.bottom - LANE / 2
-    return (start.right, from_y), (outer, from_y), (outer, gutter), (lane, gutter), (lane, to_y), (end.left, to_y)
+    outer, lane = start.right + gap - _ELBOW, end.left - _ELBOW
+    if rows[0] == rows[1] and not gutter:
+        return (start.right, from_y), (lane, from_y), (lane, to_y), (end.left, to_y)
+    gutter_y = rows[0].bottom - LANE / 2 - _GUTTER * gutter
+    return (start.right, from_y), (outer, from_y), (outer, gutter_y), (lane, gutter_y), (lane, to_y), (end.left, to_y)
 
 
 def draw_link(sheet: Sheet, link: LinkView, way: Sequence[Point]) -> None:
@@ -71,6 +87,15 @@ def draw_link(sheet: Sheet, link: LinkView, way: Sequence[Point]) -> None:
         _head(sheet, way[-2], way[-1])
     if backward:
         _head(sheet, way[1], way[0])
+
+
+def label_gutter(sheet: Sheet, link: LinkView, way: Sequence[Point]) -> None:
+    """Write a link's name and loads above its gutter."""
+    (left, y), (right, _) = sorted(way[2:4])
+    loads = f"→ {load_text(link.forward.use_gbps, link.gbps)}, ← {load_text(link.backward.use_gbps, link.gbps)}"
+    used = bool(link.forward.streams or link.backward.streams)
+    text, colour = f"{link.name}  {loads}", LINK if used else QUIET
+    sheet.write((left + right) / 2, y + 3, text, 6.8, ha="center", va="bottom", color=colour, weight="bold")
 
 
 def _head(sheet: Sheet, start: Point, end: Point) -> None:

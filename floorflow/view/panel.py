@@ -10,7 +10,7 @@ from floorflow.view.background import RESERVED_STYLE, STATIC_STYLE
 from floorflow.view.bars import draw_bars
 from floorflow.view.geometry import Box
 from floorflow.view.order import TIMES, slr_of
-from floorflow.view.palette import COLUMN_COLOURS, CROSSING, LINK, QUIET, RULE, STREAM, Colour, darker
+from floorflow.view.palette import BAR, COLUMN_COLOURS, CROSSING, LINK, QUIET, RULE, STREAM, Colour, darker
 from floorflow.view.scene import CrossingView, ModuleView, Scene, SlotView
 from floorflow.view.sheet import Sheet
 from floorflow.view.text import shortened, text_width
@@ -141,7 +141,15 @@ def draw_slots(sheet: Sheet, area: Box, slots: Sequence[SlotView], slrs: Mapping
 
 
 def draw_key(
-    sheet: Sheet, area: Box, *, kinds: Sequence[str], has_static: bool, has_reserved: bool, crosses: bool, linked: bool
+    sheet: Sheet,
+    area: Box,
+    *,
+    kinds: Sequence[str],
+    has_static: bool,
+    has_reserved: bool,
+    crosses: bool,
+    hosted: bool,
+    linked: bool,
 ) -> float:
     """Explain colours, hatches and lines below the die, wrapping to further lines; return where the next line is."""
     areas: list[tuple[str, dict[str, Any]]] = [
@@ -155,6 +163,7 @@ def draw_key(
         at = _write_entry(sheet, at, text)
     lines: list[tuple[str, dict[str, Any]]] = [("stream; the wider the more bits", {"color": STREAM})]
     lines += [("stream that leaves its SLR", {"color": CROSSING, "linestyle": (0, (4.0, 1.2))})] * crosses
+    lines += [("from or to the host", {"color": BAR})] * hosted
     lines += [("stream over a link", {"color": LINK})] * linked
     for text, style in lines:
         x, y = at = _wrap(at, area, text)

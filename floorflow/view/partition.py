@@ -10,7 +10,19 @@ from matplotlib.figure import Figure
 from floorflow.view.bars import BAR_KEY, BAR_ROW, draw_bar, draw_bars
 from floorflow.view.chain import read_chain
 from floorflow.view.geometry import Box
-from floorflow.view.links import LANE, Point, Row, draw_link, link_way, load_text, rows_of, stream_text
+from floorflow.view.links import (
+    LANE,
+    Point,
+    Row,
+    draw_link,
+    gutters_of,
+    label_gutter,
+    lane_below,
+    link_way,
+    load_text,
+    rows_of,
+    stream_text,
+)
 from floorflow.view.order import Plan, slr_of
 from floorflow.view.palette import BAR, CROSSING, INK, LINK, QUIET, Colour, darker, module_colours
 from floorflow.view.scene import BoundaryView, ChainView, CrossingView, LinkView, SlotView, Use
@@ -30,11 +42,12 @@ _LEAST_WIDTH = 560.0
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where each slot's card lies, in points, by the slot's name; and the rows of FPGAs."""
+    """Where each slot's card lies, in points, by the slot's name; the rows of FPGAs, and the gutters of links."""
 
     sheet: Sheet
     cards: Mapping[str, Box]
     rows: tuple[Row, ...]
+    gutters: Mapping[str, int]
 
     def row_of(self, number: int) -> Row:
         return next(row for row in self.rows if number in row.numbers)
@@ -77,9 +90,12 @@ def _lay_out(chain: ChainView) -> _Layout:
     single, wraps = len(chain.fpgas) == 1, len(numbers) > 1
     card, lane = _SINGLE_CARD if single else _CARD, LANE * wraps
     levels = [_levels(chain, row, card) for row in numbers]
-    heights = [_NAME + sum(level) + _BAND * (len(level) - 1) + LANE for level in levels]
+    gutters = gutters_of(chain.links, [name for name, _ in chain.fpgas])
+    below = lane_below(gutters)
+    last = below if any(gutters.values()) else 0.0
+    heights = [_NAME + sum(level) + _BAND * (len(level) - 1) + below for level in levels]
     width = 2 * _MARGIN + lane + len(numbers[0]) * (card + _GAP) - (0 if wraps else _GAP)
-    sheet = new_sheet(max(width, _LEAST_WIDTH), _HEADER + sum(heights) - LANE + _KEY + _MARGIN)
+    sheet = new_sheet(max(width, _LEAST_WIDTH), _HEADER + sum(heights) - below + last + _KEY + _MARGIN)
     cards: dict[str, Box] = {}
     rows = []
     top = sheet.height - _HEADER
@@ -87,9 +103,9 @@ def _lay_out(chain: ChainView) -> _Layout:
         for column, number in enumerate(row):
             left = _MARGIN + lane + column * (card + _GAP)
             cards |= _stack(chain.fpgas[number][1], level, left, top - _NAME, card)
-        rows.append(Row(row, _MARGIN + lane, top - height + LANE, sheet.width - _MARGIN))
+        rows.append(Row(row, _MARGIN + lane, top - height + below, sheet.width - _MARGIN))
         top -= height
-    return _Layout(sheet, cards, tuple(rows))
+    return _Layout(sheet, cards, tuple(rows), gutters)
 
 
 def _levels(chain: ChainView, row: range, card_width: float) -> list[float]:
@@ -197,7 +213,12 @@ def _draw_link(layout: _Layout, link: LinkView, numbers: Mapping[str, int]) -> N
     """Draw a link's line, and at its source above the line what it is, below it the streams it carries."""
     start, end = layout.cards[link.source], layout.cards[link.target]
     row, next_row = (layout.row_of(numbers[slot]) for slot in (link.source, link.target))
-    draw_link(layout.sheet, link, link_way(start, end, row, next_row, _GAP))
+    gutter = layout.gutters[link.name]
+    way = link_way(start, end, (row, next_row), _GAP, gutter)
+    draw_link(layout.sheet, link, way)
+    if gutter:
+        label_gutter(layout.sheet, link, way)
+        return
     sheet, left, width = layout.sheet, start.right + 12, _GAP - 32
     y = start.centre[1] + 28
     sheet.write(left, y, clipped(link.name, width, 7.5), 7.5, color=LINK, weight="bold")

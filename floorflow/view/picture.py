@@ -11,12 +11,12 @@ from matplotlib.figure import Figure
 from floorflow.view.background import draw_background, draw_holes, label_background
 from floorflow.view.bars import BAR_KEY
 from floorflow.view.die import FABRIC, Die, die_of
-from floorflow.view.ends import draw_host_ends, place_ports, slot_boxes
 from floorflow.view.geometry import Box
 from floorflow.view.labels import Label, place_labels
 from floorflow.view.order import Plan, module_count
 from floorflow.view.palette import COLUMN_COLOURS, INK, QUIET, Colour, darker, module_colours
 from floorflow.view.panel import FILL_KEY, PANEL_WIDTH, draw_key, draw_panel, draw_slots, panel_height
+from floorflow.view.pins import draw_pins
 from floorflow.view.reading import read_scene
 from floorflow.view.scene import Scene, StreamView
 from floorflow.view.sheet import Frame, Sheet, drawing_settings, new_sheet
@@ -94,13 +94,11 @@ def _draw_die(layout: _Layout, scene: Scene, die: Die, colours: Mapping[str, Col
     sheet, frame = layout.sheet, layout.frame
     draw_background(sheet, frame, die)
     occupied = Occupied()
+    pins = draw_pins(sheet, frame, scene, occupied)
     labels = draw_modules(sheet, frame, scene, die, colours, occupied=occupied, names=True)
     label_background(sheet, frame, die, occupied)
-    slots = slot_boxes(frame, scene, die)
-    ends = labels | place_ports(sheet, frame, scene, slots, occupied)
-    routes = routes_between(scene, die, ends)
+    routes = routes_between(scene, die, labels | pins)
     draw_routes(sheet, routes)
-    draw_host_ends(sheet, frame, scene, slots, ends, occupied=occupied)
     label_crossings(sheet, routes, [frame.place(box).top for _, box in die.slrs[:-1]], occupied)
 
 
@@ -145,18 +143,25 @@ def _draw_label(sheet: Sheet, label: Label) -> None:
 
 
 def routes_between(scene: Scene, die: Die, ends: Mapping[str, Box], scale: float = 1.0) -> tuple[Route, ...]:
-    """Route the streams between modules and ports to links, given the boxes of both in points."""
-    slr = {module.name: _slr_at(die, module.box) for module in scene.modules}
+    """Route the streams between modules and ports, given the boxes of both in points.
+
+    A stream that only passes from link to link at one port has no way on the die.
+    """
+    modules = {module.name: _slr_at(die, module.box) for module in scene.modules}
+    links = {port.name for port in scene.ports}
 
     def reach(stream: StreamView) -> Reach:
-        if stream.source not in slr or stream.target not in slr:
+        if not links.isdisjoint((stream.source, stream.target)):
             return "link"
-        return "slr" if slr[stream.source] == slr[stream.target] else "fpga"
+        slrs = {modules.get(end, _slr_at(die, scene.host_port)) for end in (stream.source, stream.target)}
+        if len(slrs) > 1:
+            return "fpga"
+        return "slr" if stream.source in modules and stream.target in modules else "host"
 
     return tuple(
         route(stream, ends, reach(stream), scale)
         for stream in scene.streams
-        if stream.source in ends and stream.target in ends
+        if stream.source in ends and stream.target in ends and ends[stream.source] != ends[stream.target]
     )
 
 
@@ -171,11 +176,12 @@ def _draw_margins(layout: _Layout, scene: Scene, die: Die, colours: Mapping[str,
     draw_slots(sheet, layout.slots, scene.slots, {name: frame.place(box) for name, box in die.slrs})
     draw_panel(sheet, layout.panel, scene, colours)
     key = Box(_MARGIN, _MARGIN, sheet.width - _MARGIN, _MARGIN + _KEY - 6)
-    below = draw_die_key(sheet, key, die, linked=bool(scene.ports))
+    hosted = any(end.startswith("host ") for stream in scene.streams for end in (stream.source, stream.target))
+    below = draw_die_key(sheet, key, die, linked=bool(scene.ports), hosted=hosted)
     sheet.write(_MARGIN, below, f"{BAR_KEY}   ·   {FILL_KEY}", 7, color=QUIET)
 
 
-def draw_die_key(sheet: Sheet, area: Box, die: Die, *, linked: bool) -> float:
+def draw_die_key(sheet: Sheet, area: Box, die: Die, *, linked: bool, hosted: bool = True) -> float:
     """Draw the key of what occurs on a die; return where the next line is."""
     present = {kind for row in die.kinds for kind in row} - {FABRIC}
     return draw_key(
@@ -185,5 +191,6 @@ def draw_die_key(sheet: Sheet, area: Box, die: Die, *, linked: bool) -> float:
         has_static=bool(die.static),
         has_reserved=bool(die.reserved),
         crosses=len(die.slrs) > 1,
+        hosted=hosted,
         linked=linked,
     )

@@ -30,6 +30,7 @@ def read_scene(plan: Plan, fpga: str, phase: int = 0) -> Scene:
         raise InputError(
             f"plan.json: phases[{phase}].floorplan has no '{fpga}'; it has: {known}", hint="name one of these"
         )
+    entry = next(item for item in plan["platform"]["fpgas"] if item["name"] == fpga)
     return Scene(
         fpga=fpga,
         title=_title(plan, fpga),
@@ -39,7 +40,14 @@ def read_scene(plan: Plan, fpga: str, phase: int = 0) -> Scene:
         ports=read_ports(plan, fpga, phase),
         crossings=read_crossings(plan, fpga, phase),
         slots=read_slots(plan, fpga, phase),
+        host_port=_box(entry["host_port"]),
+        link_port=None if entry["link_port"] is None else _box(entry["link_port"]),
     )
+
+
+def _box(rectangle: Mapping[str, int]) -> Box:
+    """Return the box around whole columns and rows, both inclusive."""
+    return Box(rectangle["left"], rectangle["bottom"], rectangle["right"] + 1, rectangle["top"] + 1)
 
 
 def _title(plan: Plan, fpga: str) -> str:
@@ -62,12 +70,12 @@ def _read_modules(plan: Plan, fpga: str, phase: int) -> tuple[ModuleView, ...]:
 def _read_module(
     plan: Plan, phase: int, number: int, module: Mapping[str, Any], pblock: Mapping[str, Any]
 ) -> ModuleView:
-    rectangle, demand, supply = pblock["rectangle"], pblock["demand"], pblock["supply"]
+    demand, supply = pblock["demand"], pblock["supply"]
     return ModuleView(
         number=number,
         name=module["name"],
         slot=pblock["slot"],
-        box=Box(rectangle["left"], rectangle["bottom"], rectangle["right"] + 1, rectangle["top"] + 1),
+        box=_box(pblock["rectangle"]),
         contents=read_contents(plan, phase, module["engines"]),
         lut=int(demand["LUT"]),
         fill={name: demand[name] / supply[name] for name in RESOURCE_NAMES if supply[name]},

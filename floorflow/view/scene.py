@@ -100,6 +100,10 @@ class Scene:
     ports: tuple[PortView, ...]
     crossings: tuple[CrossingView, ...]
     slots: tuple[SlotView, ...]
+    host_port: Box
+    """Where the host's streams enter and leave, in grid units."""
+    link_port: Box | None
+    """Where streams over links enter and leave."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from matplotlib.collections import LineCollection, PolyCollection
 from numpy.typing import NDArray
 
 from floorflow.view.geometry import Box
-from floorflow.view.palette import CROSSING, LINK, STREAM
+from floorflow.view.palette import BAR, CROSSING, LINK, STREAM
 from floorflow.view.scene import StreamView
 from floorflow.view.sheet import Sheet
 from floorflow.view.text import Occupied, block_size
@@ -20,13 +20,15 @@ from floorflow.view.text import Occupied, block_size
 Path = NDArray[np.float64]
 """(points, 2): x and y in points along a line."""
 
-Reach = Literal["slr", "fpga", "link"]
-"""How far a stream goes: within its SLR, over SLR boundaries, or over a link to another FPGA."""
-_COLOURS = {"slr": STREAM, "fpga": CROSSING, "link": LINK}
+Reach = Literal["slr", "host", "fpga", "link"]
+"""How far a stream goes: within its SLR, there from or to the host, over SLR boundaries, or over a link."""
+_COLOURS = {"slr": STREAM, "host": BAR, "fpga": CROSSING, "link": LINK}
 
 _SAMPLES = 240
 _BEND = 0.16
 """How far a stream that skips modules bows out, as a share of its length."""
+_LEAVING = 1000
+"""Boxes of others that a stream rather passes over than leaving the die: all of them."""
 _BENDS = (0.0, 0.08, -0.08, 0.16, -0.16, 0.24, -0.24, 0.34, -0.34, 0.46, -0.46)
 """What is tried, besides the usual bow, to lead a stream past the labels of other modules."""
 
@@ -69,10 +71,10 @@ def _past(ends: Mapping[str, Box], source: Box, target: Box, usual: float) -> Pa
     low, high = boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)
 
     def met(path: Path) -> int:
-        """Count the boxes met, points outside all boxes' hull as one more: bows stay on the die."""
+        """Count the boxes met, and points outside all boxes' hull as more than any: bows stay on the die."""
         points = path[::4, np.newaxis, :]
         inside = ((points > boxes[:, :2] - 1) & (points < boxes[:, 2:] + 1)).all(axis=2).any(axis=0)
-        return int((inside & others).sum()) + int(((path < low) | (path > high)).any())
+        return int((inside & others).sum()) + _LEAVING * int(((path < low) | (path > high)).any())
 
     bends = (usual, *sorted(_BENDS, key=lambda bend: (abs(bend - usual), bend)))
     curves = (_curve(source.centre, target.centre, bend) for bend in bends)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from floorflow.placement import PlacedModule, PlacementProblem, PlacementSolution, Wire
+from floorflow.placement import Pin, PlacedModule, PlacementProblem, PlacementSolution, Wire
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.target.device import Device, SiteType, Slr
 from floorflow.target.geometry import Rect
@@ -132,11 +132,17 @@ def assert_legal(problem: PlacementProblem, solution: PlacementSolution) -> None
         assert not _meet(a, b)
     length = 0.0
     for wire in problem.wires:
-        a, b = solution.rectangles[wire.source], solution.rectangles[wire.target]
-        dx = abs((a.left + a.right) / 2 - (b.left + b.right) / 2)
-        dy = abs((a.bottom + a.top) / 2 - (b.bottom + b.top) / 2)
-        length += wire.width_bits * (dx + dy)
+        (x, y), (other_x, other_y) = (_point(end, solution.rectangles) for end in (wire.source, wire.target))
+        length += wire.width_bits * (abs(x - other_x) + abs(y - other_y))
     assert solution.hpwl == length == solution.stats.objective
+
+
+def _point(end: str | Pin, rectangles: Mapping[str, Rect]) -> tuple[float, float]:
+    """Return column and row of a wire's end."""
+    if isinstance(end, Pin):
+        return end.x2 / 2, end.y2 / 2
+    rect = rectangles[end]
+    return (rect.left + rect.right) / 2, (rect.bottom + rect.top) / 2
 
 
 def legal_rectangles(problem: PlacementProblem, module: PlacedModule) -> list[Rect]:
@@ -167,8 +173,14 @@ def brute_force(problem: PlacementProblem) -> float | None:
         columns = (a[..., 0] <= b[..., 2]) & (b[..., 0] <= a[..., 2])
         clash = clash | (columns & (a[..., 1] <= b[..., 3]) & (b[..., 1] <= a[..., 3]))
     for wire in problem.wires:
-        a, b = (axes[names.index(name)] for name in (wire.source, wire.target))
-        dx = np.abs(a[..., 0] + a[..., 2] - b[..., 0] - b[..., 2])
-        cost = cost + wire.width_bits * (dx + np.abs(a[..., 1] + a[..., 3] - b[..., 1] - b[..., 3])) / 2
+        ends = []
+        for end in (wire.source, wire.target):
+            if isinstance(end, Pin):
+                ends.append((end.x2, end.y2))
+            else:
+                box = axes[names.index(end)]
+                ends.append((box[..., 0] + box[..., 2], box[..., 1] + box[..., 3]))
+        (x2, y2), (other_x2, other_y2) = ends
+        cost = cost + wire.width_bits * (np.abs(x2 - other_x2) + np.abs(y2 - other_y2)) / 2
     free = cost[~clash]
     return float(free.min()) if free.size else None

@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from floorflow.errors import InputError
-from floorflow.placement import PlacementFailure, PlacementSolution, Wire, place
+from floorflow.placement import Pin, PlacementFailure, PlacementSolution, Wire, place
 from floorflow.placement.congestion import congestion_of
 from floorflow.resources import Resources
 from floorflow.target.geometry import Rect
@@ -20,6 +20,10 @@ from tests.placement.small import assert_legal, brute_force, chain, device, slot
 
 BIG = device("CICDICCICBICCIC" * 8, 12)
 SMALL_DEMANDS = st.builds(Resources, st.integers(0, 130), st.just(0), st.integers(0, 2), st.just(0), st.integers(0, 2))
+PINS = st.builds(Pin, st.integers(-4, 14), st.integers(-4, 40))
+PIN_WIRES = st.one_of(
+    st.builds(Wire, PINS, st.just("m0"), st.integers(0, 9)), st.builds(Wire, st.just("m0"), PINS, st.integers(0, 9))
+)
 LAYOUTS = st.sampled_from(["CCC", "CDCB", "CICDIC", "CBCC"])
 
 
@@ -47,6 +51,7 @@ def test_small_problems_agree_with_brute_force(layout, steps, demands, blocked, 
     wires = [replace(wire, width_bits=data.draw(st.integers(0, 9))) for wire in problem.wires]
     if len(demands) == 3 and data.draw(st.booleans()):
         wires.append(Wire("m2", "m0", 3))
+    wires += data.draw(st.lists(PIN_WIRES, max_size=2))
     problem = replace(problem, wires=tuple(wires))
     least = brute_force(problem)
     outcome = place(problem)
@@ -67,6 +72,7 @@ def test_small_problems_agree_with_brute_force(layout, steps, demands, blocked, 
 @given(st.lists(SMALL_DEMANDS, min_size=2, max_size=3), st.integers(1, 2))
 def test_the_bound_holds_across_slots(demands, steps):
     problem = chain(device("CDCB", steps, slr_count=2), demands)
+    problem = replace(problem, wires=(*problem.wires, Wire("m1", Pin(7, 3), 5)))
     outcome = place(problem)
     assume(isinstance(outcome, PlacementSolution))
     assert_legal(problem, outcome)
@@ -110,6 +116,36 @@ def test_a_chain_over_two_slots_meets_at_the_boundary():
     lower, upper = outcome.rectangles["m1"], outcome.rectangles["m2"]
     assert upper.bottom - lower.top <= 10
     assert abs(lower.left + lower.right - upper.left - upper.right) / 2 <= 5
+
+
+@pytest.mark.parametrize("corner", [Pin(0, 0), Pin(2 * BIG.column_count, 0), Pin(0, 2 * BIG.row_count)])
+def test_a_pin_pulls_the_module_that_is_wired_to_it(corner):
+    problem = chain(BIG, shares(BIG, [0.05] * 4), width_bits=8)
+    outcome = place(replace(problem, wires=(*problem.wires, Wire(corner, "m3", 64))))
+    distances = {
+        name: abs(rect.left + rect.right - corner.x2) + abs(rect.bottom + rect.top - corner.y2)
+        for name, rect in outcome.rectangles.items()
+    }
+    assert min(distances, key=distances.get) == "m3"
+    rect = outcome.rectangles["m3"]
+    assert distances["m3"] <= rect.columns + rect.rows + 2
+
+
+def test_a_pin_in_another_slot_pulls_to_the_boundary():
+    die = device("CICDICCICBICCIC" * 4, 12, slr_count=2)
+    problem = chain(die, shares(die, [0.1]))
+    outcome = place(replace(problem, wires=(Wire("m0", Pin(60, 2 * die.row_count), 8),)))
+    assert outcome.rectangles["m0"].top == die.slr_region("SLR0").top
+    assert outcome.stats.bound <= outcome.hpwl
+
+
+def test_pins_of_one_place_add_up_and_make_the_bound():
+    problem = chain(BIG, shares(BIG, [0.1]))
+    far = Pin(2 * BIG.column_count + 400, 60)
+    once = place(replace(problem, wires=(Wire(far, "m0", 6),)))
+    twice = place(replace(problem, wires=(Wire(far, "m0", 4), Wire("m0", far, 2))))
+    assert once == twice
+    assert 0 < 6 * 200 <= once.stats.bound <= once.hpwl
 
 
 def test_a_keep_out_wall_is_respected():
@@ -177,9 +213,9 @@ def test_no_modules_give_an_empty_placement(max_aspect):
 
 def test_congestion_counts_the_widths_of_boxes_over_a_tile():
     rectangles = {"a": Rect(0, 0, 4, 4), "b": Rect(0, 40, 4, 44), "c": Rect(60, 40, 64, 44)}
-    wires = (Wire("a", "b", 8), Wire("b", "c", 16))
+    wires = (Wire("a", "b", 8), Wire("b", "c", 16), Wire("c", Pin(2 * 62, 0), 1))
     found = congestion_of(BIG, rectangles, wires)
-    assert found == {"max": 24.0, "mean": pytest.approx((2 * 8 + 3 * 16) / 8)}
+    assert found == {"max": 24.0, "mean": pytest.approx((2 * 8 + 3 * 16 + 2 * 1) / 8)}
 
 
 @pytest.mark.parametrize(
@@ -190,6 +226,7 @@ def test_congestion_counts_the_widths_of_boxes_over_a_tile():
         ({"fill": {"lut": 0.5}}, "resource of fill"),
         ({"max_aspect": 0.5}, "max_aspect"),
         ({"wires": (Wire("m0", "nobody", 8),)}, "nobody"),
+        ({"wires": (Wire(Pin(0, 0), Pin(2, 2), 8),)}, "expected a module at one"),
         ({"slots": slots(device("C", 1, 2))[1:]}, "slot of module 'm0'"),
     ],
 )

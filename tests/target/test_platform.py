@@ -3,9 +3,9 @@ import pytest
 from floorflow.assets import asset_folder
 from floorflow.errors import PlatformError
 from floorflow.resources import Resources
+from floorflow.target import SllBoundary, known_platforms, load_platform
 from floorflow.target.board import read_board
 from floorflow.target.geometry import Rect
-from floorflow.target.platform import SllBoundary, known_platforms, load_platform
 from floorflow.target.slots import Infrastructure
 from tests.target.conftest import shipped
 
@@ -188,6 +188,13 @@ def test_a_copy_of_a_shipped_board_is_accepted_and_a_changed_one_is_not(tmp_path
         ("clock_mhz: 250", "clock_mhz: 0", "clock_mhz: .*greater than 0; found 0"),
         ("clock_mhz: 250\n", "", "clock_mhz: the field is missing"),
         ("host_slr: SLR0", "host_slr: SLR7", "host_slr: xcu250 has no SLR7"),
+        ("{left: 226, bottom: 60,", "{left: 281, bottom: 60,", "host_port: expected left <= right and bottom <= top"),
+        (
+            "right: 280, top: 239",
+            "right: 280, top: 240",
+            r"host_port: expected a rectangle inside SLR0, 0\.\.445 x 0\.\.239",
+        ),
+        ("bottom: 720, right: 25,", "bottom: 719, right: 25,", r"link\.ports\.ethernet-100g: expected .* inside SLR3"),
         ("[11520, 11520, 23040]", "[11520, 11520]", "sll_wires: expected for each boundary at most"),
         ("[11520, 11520, 23040]", "[11520, 11520, 30000]", "sll_wires: expected for each boundary at most"),
         ("partition}_{engine}", "partition}_{node}", "cell_pattern: expected only the placeholders"),

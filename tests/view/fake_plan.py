@@ -50,7 +50,7 @@ def fake_plan(
     crossings = _crossings(platform, channels, owner, assignment, 250e6 / interval)
     return {
         "schema": "floorflow-plan/1",
-        "options": {"cap": CAP, "clock_mhz": 250.0, "fps": None, "fill": FILL},
+        "options": {"cap": CAP, "clock_mhz": 250.0, "fps": None, "fill": FILL, "objective": "throughput"},
         "platform": _platform(platform),
         "networks": [{"name": "resnet18_w3a3", "operations": [], "engines": [*chain.from_iterable(engines.values())]}],
         "phases": [
@@ -270,6 +270,8 @@ def _platform(platform: Platform) -> dict[str, Any]:
                 "name": fpga.name,
                 "board": platform.name,
                 "host_slot": fpga.host_slot,
+                "host_port": asdict(fpga.host_port),
+                "link_port": fpga.link_port and asdict(fpga.link_port),
                 "slots": [
                     {"name": slot.name, "slr": slot.slr, "available": slot.available.as_dict()}
                     for slot in platform.slots

@@ -12,13 +12,17 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
 from floorflow.errors import InputError
 from floorflow.target.platform import load_platform
 from floorflow.view import candidates_chart, floorplan, folding_chart, overview, partition_chart, render
 from floorflow.view.files import svg_bytes
-from floorflow.view.palette import CROSSING
+from floorflow.view.palette import BAR, CROSSING, LINK, STREAM
+from floorflow.view.pins import _link_lines
+from floorflow.view.scene import PortView
 from tests.view.fake_plan import fake_plan
 
 if TYPE_CHECKING:
@@ -249,15 +253,48 @@ def test_streams_are_listed_in_dataflow_order(u250: Platform) -> None:
     assert len(numbers) > 2
 
 
-def test_the_host_stands_beside_its_own_slr_and_its_stream_crosses_from_there(u250: Platform) -> None:
-    plan = fake_plan(u250, 2, names="ab", homes=("fpga0.SLR3", "fpga0.SLR0"))
-    figure = floorplan(plan, u250, "fpga0")
-    boxes = dict(written(figure))
-    slr1 = boxes["SLR1"]
-    assert u250.host_in_slot == "fpga0.SLR0"
-    assert boxes["host in0\n24 bit"].y1 < slr1.y0
-    dashed = [line for line in figure.axes[0].lines if line.get_color() == CROSSING and line.get_linestyle() == "--"]
-    assert [len(line.get_path()) for line in dashed] == [3, 2], "the crossing with its corner, and the key's sample"
+def marks(figure: Figure, colour: str) -> list[tuple[float, float]]:
+    """Return the places of the marks of ports of a colour, in points."""
+    lines = [line for line in figure.axes[0].lines if line.get_marker() == "D" and line.get_color() == colour]
+    return [(float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in lines]
+
+
+def test_streams_end_at_the_middle_of_the_ports_of_host_and_links() -> None:
+    two = load_platform("alveo-u250", fpgas=2)
+    plan = fake_plan(two, 4, homes=("fpga0.SLR3", "fpga0.SLR0", "fpga1.SLR0", "fpga1.SLR1"))
+    axes = (figure := floorplan(plan, two, "fpga0")).axes[0]
+    die = axes.images[0].get_extent()
+    for colour, port in ((BAR, two.fpgas[0].host_port), (LINK, two.fpgas[0].link_port)):
+        ((x, y),) = marks(figure, colour)
+        assert port is not None
+        column, row = (port.left + port.right + 1) / 2, (port.bottom + port.top + 1) / 2
+        assert x == pytest.approx(die[0] + (die[1] - die[0]) * column / two.fpgas[0].device.column_count)
+        assert y == pytest.approx(die[2] + (die[3] - die[2]) * row / two.fpgas[0].device.row_count)
+    texts = [text for text, _ in written(figure)]
+    assert any(text.startswith("host in0\n24 bit") for text in texts)
+    assert any(text.startswith("to fpga1\n") for text in texts)
+
+
+def test_ports_without_streams_are_not_marked(u250: Platform) -> None:
+    figure = floorplan(fake_plan(u250, 2), u250, "fpga0")
+    assert len(marks(figure, BAR)) == 1
+    assert marks(figure, LINK) == []
+
+
+def test_a_hosts_stream_to_another_slr_is_drawn_as_a_crossing(u250: Platform) -> None:
+    def drawn(homes: tuple[str, str]) -> list[str]:
+        axes = floorplan(fake_plan(u250, 2, names="ab", homes=homes), u250, "fpga0").axes[0]
+        (lines,) = (c for c in axes.collections if isinstance(c, LineCollection) and c.get_alpha() is None)
+        return sorted(to_hex(colour) for colour in lines.get_colors())
+
+    assert drawn(("fpga0.SLR3", "fpga0.SLR0")) == sorted([CROSSING, CROSSING, BAR])
+    assert drawn(("fpga0.SLR0", "fpga0.SLR0")) == sorted([BAR, BAR, STREAM])
+
+
+def test_many_neighbours_at_a_port_are_only_counted() -> None:
+    ports = [PortView(f"to fpga{number}", "fpga0.SLR0", at_left=False, gbps=2.0) for number in range(1, 6)]
+    assert _link_lines(ports) == ("to 5 FPGAs", "10 Gb/s")
+    assert _link_lines(ports[:1]) == ("to fpga1", "2 Gb/s")
 
 
 def test_areas_without_fabric_lie_over_a_modules_fill_and_under_its_outline(pynq: Platform, u250: Platform) -> None:

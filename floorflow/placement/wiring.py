@@ -1,0 +1,45 @@
+"""What is wired to what, as arrays: between modules, and from modules to pins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from floorflow.placement.problem import PlacementProblem
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """Summed widths of wires, by module index.
+
+    ``bits`` (n, n): between two modules, symmetric, diagonal 0. ``pins`` (p, 2): twice column and row of each pin.
+    ``pin_bits`` (n, p): from a module to a pin. ``pairs`` (2, m) are the modules with wires between them and
+    ``pair_bits`` (m,) their widths, each pair once.
+    """
+
+    bits: IntArray
+    pins: IntArray
+    pin_bits: IntArray
+    pairs: IntArray
+    pair_bits: IntArray
+
+
+def wiring_of(problem: PlacementProblem) -> Wiring:
+    """Return the summed widths of a problem's wires; pins in order of their place."""
+    count = len(problem.modules)
+    pins = sorted({wire.pin for wire in problem.wires if wire.pin is not None})
+    index_of_pin = {pin: index for index, pin in enumerate(pins)}
+    bits, pin_bits = np.zeros((count, count), dtype=np.int64), np.zeros((count, len(pins)), dtype=np.int64)
+    for wire in problem.wires:
+        ends = [problem.index_of[name] for name in wire.modules]
+        if wire.pin is not None:
+            pin_bits[ends[0], index_of_pin[wire.pin]] += wire.width_bits
+        elif ends[0] != ends[1]:
+            bits[ends, ends[::-1]] += wire.width_bits
+    places = np.array([(pin.x2, pin.y2) for pin in pins], dtype=np.int64).reshape(-1, 2)
+    pairs = np.array(np.nonzero(np.triu(bits)), dtype=np.int64)
+    return Wiring(bits, places, pin_bits, pairs, bits[tuple(pairs)])

@@ -1,0 +1,43 @@
+"""The ways of links on the sheet: straight between neighbours, else each round below the row in a gutter of its own."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from floorflow.view.geometry import Box
+from floorflow.view.links import LANE, Row, gutters_of, lane_below, link_way
+from floorflow.view.scene import DirectionView, LinkView
+
+FPGAS = ("fpga0", "fpga1", "fpga2", "fpga3")
+BOXES = [Box(left, 50, left + 100, 80) for left in (0, 200, 400, 600)]
+ROW = Row(range(4), 0, 20, 700)
+
+
+def link(source: int, target: int) -> LinkView:
+    empty = DirectionView(0.0, ())
+    ends = f"fpga{source}.SLR0", f"fpga{target}.SLR0"
+    return LinkView(f"fpga{source}-fpga{target}", "pcie", *ends, 50, 5, assumed=False, forward=empty, backward=empty)
+
+
+def test_neighbours_need_no_room_below_and_others_a_gutter_each() -> None:
+    chain = [link(n, n + 1) for n in range(3)]
+    assert set(gutters_of(chain, FPGAS).values()) == {0}
+    assert lane_below(gutters_of(chain, FPGAS)) == LANE
+    full = gutters_of([*chain, link(0, 2), link(1, 3), link(0, 3)], FPGAS)
+    assert sorted(full.values()) == [0, 0, 0, 1, 2, 3]
+    assert lane_below(full) > LANE
+
+
+@pytest.mark.parametrize(("source", "target"), [(0, 2), (1, 3), (0, 3)])
+def test_a_link_between_others_touches_no_fpga_between(source: int, target: int) -> None:
+    way = link_way(BOXES[source], BOXES[target], (ROW, ROW), gap=100, gutter=1)
+    assert way[0] == (BOXES[source].right, 65)
+    assert way[-1] == (BOXES[target].left, 65)
+    for (x0, y0), (x1, y1) in pairwise(way):
+        assert x0 == x1 or y0 == y1
+        for box in BOXES:
+            across = min(x0, x1) < box.right and max(x0, x1) > box.left
+            along = min(y0, y1) < box.top and max(y0, y1) > ROW.bottom
+            assert not (across and along)
