@@ -15,7 +15,8 @@ from floorflow.check.ranges import (
     sites_of_range,
     within_device,
 )
-from floorflow.check.shape import COUNT, FLAG, NUMBER, RESOURCE_NAMES, TEXT, MapOf, Optional, Record
+from floorflow.check.shape import COUNT, FLAG, NUMBER, RECTANGLE, RESOURCE_NAMES, TEXT, MapOf, Optional, Record
+from floorflow.check.topology import joined_pairs
 
 BOARD_SCHEMA = "floorflow-board/1"
 
@@ -27,6 +28,7 @@ BOARD = {
     "clock_mhz": NUMBER,
     "max_fpgas": COUNT,
     "host_slr": TEXT,
+    "host_port": Optional(RECTANGLE),
     "crossing_registers": COUNT,
     "sll_wires": Optional([COUNT]),
     "cell_pattern": TEXT,
@@ -47,11 +49,25 @@ BOARD = {
             "gbps": NUMBER,
             "latency_us": NUMBER,
             "core": Optional(MapOf(COUNT)),
+            "ports": Optional(MapOf(RECTANGLE)),
             "assumed": Optional(FLAG),
+            "max_links": Optional(COUNT),
         }
     ),
 }
 """Fields of a board file that check reads."""
+
+LINK_SCHEMA = "floorflow-link/1"
+
+LINK = {
+    "schema": TEXT,
+    "name": TEXT,
+    "gbps": NUMBER,
+    "latency_us": NUMBER,
+    "core": Optional(MapOf(COUNT)),
+    "assumed": FLAG,
+}
+"""Fields of a link file that check reads."""
 
 PER = ("every", "first_and_last")
 """On which FPGAs of a chain a piece of infrastructure stands."""
@@ -65,9 +81,9 @@ def fpga_name(number: int) -> str:
     return f"fpga{number}"
 
 
-def link_name(lower: int) -> str:
-    """Name of the link from an FPGA to the next."""
-    return f"{fpga_name(lower)}-{fpga_name(lower + 1)}"
+def link_name(lower: int, upper: int) -> str:
+    """Name of the link between two FPGAs."""
+    return f"{fpga_name(lower)}-{fpga_name(upper)}"
 
 
 class BoardProblem(Exception):  # noqa: N818 - a finding about the file, caught where it is read
@@ -76,12 +92,17 @@ class BoardProblem(Exception):  # noqa: N818 - a finding about the file, caught 
 
 @dataclass(frozen=True)
 class Board:
-    """One FPGA of the platform: the board's file, its die, and its place among ``fpga_count`` FPGAs."""
+    """One FPGA of the platform: the board's file, its die, and its place among ``fpga_count`` FPGAs.
+
+    ``kind`` is the link file whose figures replace those of the board's file, if another kind was asked for.
+    """
 
     raw: Record
     device: Device
     number: int = 0
     fpga_count: int = 1
+    topology: str = "chain"
+    kind: Record | None = None
 
     @property
     def shell(self) -> Record:
@@ -116,9 +137,38 @@ class Board:
 
     @property
     def link(self) -> Record | None:
-        """How boards of this kind are joined to a chain."""
+        """How boards of this kind are joined."""
         found: Record | None = self.raw.get("link")
-        return found
+        if found is None or self.kind is None:
+            return found
+        figures = {key: self.kind[key] for key in ("gbps", "latency_us", "assumed")}
+        return {**found, **figures, "kind": self.kind["name"], "core": self.kind.get("core")}
+
+    @property
+    def host_port(self) -> Rectangle:
+        """Where the host's streams enter and leave."""
+        return self._port(self.raw.get("host_port"), self.raw["host_slr"])
+
+    @property
+    def link_port(self) -> Rectangle | None:
+        """Where streams over links leave and enter; None if there can be no link."""
+        if self.link is None:
+            return None
+        return self._port(self.link.get("ports", {}).get(self.link["kind"]), self.link["slr"])
+
+    def _port(self, stated: Record | None, slr: str) -> Rectangle:
+        """Return the stated rectangle, which must lie in its SLR, or else the SLR's last column."""
+        names = [entry["name"] for entry in self.device.raw["slrs"]]
+        if slr not in names:
+            raise BoardProblem(f"a port is in {slr}, which the die does not have")
+        bottom, top = self.device.slr_rows(names.index(slr))
+        last = self.device.columns - 1
+        if stated is None:
+            return Rectangle(last, bottom, last, top)
+        port = Rectangle(stated["left"], stated["bottom"], stated["right"], stated["top"])
+        if not (port.left <= port.right <= last and bottom <= port.bottom <= port.top <= top):
+            raise BoardProblem(f"the port {port} is not inside {slr}")
+        return port
 
     @property
     def infrastructure(self) -> list[Record]:
@@ -131,10 +181,10 @@ class Board:
     def _link_cores(self) -> list[Record]:
         if self.link is None or not self.link.get("core"):
             return []
-        lowers = [lower for lower in (self.number - 1, self.number) if 0 <= lower < self.fpga_count - 1]
         return [
-            {"name": f"link core {link_name(lower)}", "slr": self.link["slr"], "resources": self.link["core"]}
-            for lower in lowers
+            {"name": f"link core {link_name(*pair)}", "slr": self.link["slr"], "resources": self.link["core"]}
+            for pair in joined_pairs(self.topology, self.fpga_count)
+            if self.number in pair
         ]
 
     @cached_property

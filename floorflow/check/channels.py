@@ -150,7 +150,7 @@ def _check_registers(phase: PhaseFacts, channel: Record, where: str, findings: F
     way = phase.way(channel)
     if way is None:
         if phase.ends(channel):
-            findings.add("link-unknown", where, "it runs between FPGAs that no chain of links joins")
+            findings.add("link-unknown", where, "it runs between FPGAs that no links join")
         return
     links = ",".join(link.entry["name"] for link in links_on(way)) or None
     findings.expect("link-mismatch", where, "link", channel["link"], links)

@@ -45,13 +45,13 @@ def slots_of(plan: Record) -> dict[str, Slot]:
     return found
 
 
-def links_of(plan: Record, slots: dict[str, Slot]) -> dict[int, Link]:
-    """Return the links by the number of the lower FPGA; those that do not join neighbours are left out."""
-    found: dict[int, Link] = {}
+def links_of(plan: Record, slots: dict[str, Slot]) -> dict[tuple[int, int], Link]:
+    """Return the links by the numbers of the two FPGAs, the lower first; those that join nothing are left out."""
+    found: dict[tuple[int, int], Link] = {}
     for entry in plan["platform"]["links"]:
         lower, upper = slots.get(entry["source"]), slots.get(entry["target"])
-        if lower and upper and upper.fpga_number == lower.fpga_number + 1:
-            found.setdefault(lower.fpga_number, Link(lower, upper, entry))
+        if lower and upper and lower.fpga_number < upper.fpga_number:
+            found.setdefault((lower.fpga_number, upper.fpga_number), Link(lower, upper, entry))
     return found
 
 
@@ -59,13 +59,13 @@ def links_of(plan: Record, slots: dict[str, Slot]) -> dict[int, Link]:
 class PhaseFacts:
     """One phase with look-up tables; entries that the plan lacks are simply absent.
 
-    ``fpgas`` are in the order of the chain; ``links`` go by the number of their lower FPGA.
+    ``fpgas`` are in the order of their numbers; ``links`` go by the numbers of their FPGAs, the lower first.
     """
 
     where: str
     raw: Record
     slots: dict[str, Slot]
-    links: dict[int, Link]
+    links: dict[tuple[int, int], Link]
     fpgas: dict[str, Record]
     folded: dict[str, FoldedEngine]
     clock_mhz: float

@@ -17,7 +17,7 @@ from floorflow.check.loads import check_loads
 from floorflow.check.partition import check_assignment, check_crossings
 from floorflow.check.pblocks import check_floorplan
 from floorflow.check.platforms import check_files, check_platform, load_boards
-from floorflow.check.proofs import check_phase_stats, check_search
+from floorflow.check.proofs import check_folding_sum, check_phase_stats, check_search
 from floorflow.check.reader import Folder, check_library, open_folder
 from floorflow.check.script import read_tcl
 from floorflow.check.shape import PLAN, Record, departures
@@ -128,7 +128,8 @@ def _check_phase(plan: Record, phase: PhaseFacts, boards: dict[str, Board], find
     check_crossings(phase, findings)
     check_loads(phase, plan["platform"]["slls"], findings)
     check_floorplan(phase, boards, options["fill"], findings)
-    check_phase_stats(phase.raw, phase.fpgas.values(), phase.where, findings)
+    check_folding_sum(phase.raw, phase.where, findings)
+    check_phase_stats(phase.raw, phase.fpgas.values(), options["objective"], phase.where, findings)
 
 
 def _check_emitted(folder: Folder, phase: PhaseFacts, boards: dict[str, Board], findings: Findings) -> None:

@@ -1,4 +1,4 @@
-"""The plan's links against the chain that the board's file gives, and what more than one FPGA asks of the boards."""
+"""The plan's links against those that topology and files give, and what more than one FPGA asks of the boards."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Mapping
 
 from floorflow.check.boards import Board, fpga_name, link_name
 from floorflow.check.shape import Record
+from floorflow.check.topology import TOPOLOGIES, joined_pairs
 from floorflow.check.violations import Findings
 
 
-def check_chain(platform: Record, boards: Mapping[str, Board], findings: Findings) -> None:
-    """Judge that the FPGAs are alike, numbered along the chain, and as many as the board allows."""
-    fpgas = platform["fpgas"]
+def check_links(plan: Record, boards: Mapping[str, Board], findings: Findings) -> None:
+    """Judge that the FPGAs are alike, numbered in order, and joined as the plan says and the board allows."""
+    fpgas, topology = plan["platform"]["fpgas"], plan["options"]["topology"]
     for number, fpga in enumerate(fpgas):
         where = f"platform.fpgas[{number}]"
         findings.expect("platform-mismatch", where, "name", fpga["name"], fpga_name(number))
@@ -22,36 +23,52 @@ def check_chain(platform: Record, boards: Mapping[str, Board], findings: Finding
     board = boards.get(fpgas[0]["name"])
     if board is None:
         return
-    if len(fpgas) > board.raw["max_fpgas"]:
-        message = f"{len(fpgas)} FPGAs, the board allows {board.raw['max_fpgas']}"
-        findings.add("platform-mismatch", "platform.fpgas", message)
-    if len(fpgas) > 1 and board.link is None:
-        findings.add("platform-mismatch", "platform.fpgas", f"{len(fpgas)} FPGAs, the board has no link")
-    _check_links(platform["links"], _chain(board, len(fpgas)), findings)
+    if topology not in TOPOLOGIES:
+        findings.add("wrong-link", "options.topology", f"{topology}, expected one of {', '.join(TOPOLOGIES)}")
+        return
+    _check_count(board, topology, len(fpgas), findings)
+    if board.kind is not None:
+        findings.expect("wrong-link", "options", "link", plan["options"]["link"], board.kind["name"])
+    _check_list(plan["platform"]["links"], _expected(board, topology, len(fpgas)), findings)
 
 
-def _chain(board: Board, fpga_count: int) -> dict[str, Record]:
-    """Return the links of a chain of equal boards, by name."""
+def _check_count(board: Board, topology: str, count: int, findings: Findings) -> None:
+    where = "platform.fpgas"
+    if count > board.raw["max_fpgas"]:
+        findings.add("platform-mismatch", where, f"{count} FPGAs, the board allows {board.raw['max_fpgas']}")
+    if count > 1 and board.link is None:
+        findings.add("platform-mismatch", where, f"{count} FPGAs, the board has no link")
+    if topology == "pair" and count > 2:
+        findings.add("platform-mismatch", where, f"{count} FPGAs are no pair")
+    ends = Counter(number for pair in joined_pairs(topology, count) for number in pair)
+    most = None if board.link is None else board.link.get("max_links")
+    for number, links in sorted(ends.items()):
+        if most is not None and links > most:
+            findings.add("wrong-link", where, f"{fpga_name(number)} ends {links} links, the board allows {most}")
+
+
+def _expected(board: Board, topology: str, fpga_count: int) -> dict[str, Record]:
+    """Return the links of equal boards, by name."""
     link = board.link
     if link is None:
         return {}
-    found: dict[str, Record] = {}
-    for lower in range(fpga_count - 1):
-        found[link_name(lower)] = {
+    return {
+        link_name(lower, upper): {
             "kind": link["kind"],
             "source": f"{fpga_name(lower)}.{link['slr']}",
-            "target": f"{fpga_name(lower + 1)}.{link['slr']}",
+            "target": f"{fpga_name(upper)}.{link['slr']}",
             "gbps": link["gbps"],
             "latency_us": link["latency_us"],
             "assumed": link.get("assumed", False),
         }
-    return found
+        for lower, upper in joined_pairs(topology, fpga_count)
+    }
 
 
-def _check_links(stated: list[Record], expected: dict[str, Record], findings: Findings) -> None:
+def _check_list(stated: list[Record], expected: dict[str, Record], findings: Findings) -> None:
     for name, count in Counter(link["name"] for link in stated).items():
         if name not in expected or count > 1:
-            message = f"is listed {count} times" if name in expected else "does not join two FPGAs of the chain"
+            message = f"is listed {count} times" if name in expected else "joins FPGAs that the topology does not join"
             findings.add("wrong-link", f"platform.links {name}", message)
     for name in sorted({*expected} - {link["name"] for link in stated}):
         findings.add("wrong-link", "platform.links", f"{name} is not listed")

@@ -24,6 +24,7 @@ from floorflow.check.shape import Record
 from floorflow.check.sums import amounts, excess, limit_of, module_totals
 from floorflow.check.violations import Findings
 from floorflow.check.ways import Slot
+from floorflow.check.wires import wire_length
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,8 @@ def check_floorplan(phase: PhaseFacts, boards: Mapping[str, Board], fill: dict[s
             placed.append(Placed(name, where, entry, area, board.device.sites(area), named))
         _check_each(phase, board, placed, fill, findings)
         _check_overlaps(placed, findings)
-        _check_hpwl(phase, fpga, floorplan, findings)
+        length = wire_length(phase, board, fpga, {block.name: block.area for block in placed})
+        findings.expect("wrong-hpwl", f"{phase.where}.floorplan.{fpga}", "hpwl", floorplan["hpwl"], length)
 
 
 def _check_membership(phase: PhaseFacts, findings: Findings) -> None:
@@ -154,18 +156,3 @@ def _check_overlaps(placed: list[Placed], findings: Findings) -> None:
         both = shared(first.named, second.named)
         if first.area.overlaps(second.area) or both:
             findings.add("pblock-overlap", first.where, f"overlaps {second.name}; they share {describe(both)}")
-
-
-def _check_hpwl(phase: PhaseFacts, fpga: str, floorplan: Record, findings: Findings) -> None:
-    blocks = floorplan["pblocks"]
-    length = 0.0
-    for channel in phase.channels:
-        ends = [phase.module_of.get(channel[end]) for end in ("source", "target")]
-        if ends[0] == ends[1] or any(end not in blocks for end in ends):
-            continue
-        first, second = (blocks[end]["rectangle"] for end in ends)
-        across = abs(first["left"] + first["right"] - second["left"] - second["right"])
-        along = abs(first["bottom"] + first["top"] - second["bottom"] - second["top"])
-        length += channel["width_bits"] * (across + along) / 2
-    where = f"{phase.where}.floorplan.{fpga}"
-    findings.expect("wrong-hpwl", where, "hpwl", floorplan["hpwl"], length)

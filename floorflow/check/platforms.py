@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import asdict
 from pathlib import PurePosixPath
 
-from floorflow.check.boards import BOARD, BOARD_SCHEMA, PER, Board, BoardProblem
+from floorflow.check.boards import BOARD, BOARD_SCHEMA, LINK, LINK_SCHEMA, PER, Board, BoardProblem
 from floorflow.check.facts import slr_number
 from floorflow.check.geometry import DEVICE, DEVICE_SCHEMA, Device
-from floorflow.check.links import check_chain
+from floorflow.check.links import check_links
 from floorflow.check.reader import Folder, shipped_file
 from floorflow.check.shape import RESOURCE_NAMES, Record, departures
 from floorflow.check.sums import amounts
@@ -20,7 +21,11 @@ MAX_REGION_ROWS = 1000
 
 def load_boards(folder: Folder, plan: Record, findings: Findings) -> dict[str, Board]:
     """Return the board of each FPGA whose files can be read; what is wrong with the others is reported."""
-    fpgas = plan["platform"]["fpgas"]
+    fpgas, topology, kind = plan["platform"]["fpgas"], plan["options"]["topology"], None
+    if plan["options"]["link"] is not None:
+        kind = _well_formed(folder, f"links/{plan['options']['link']}", LINK, LINK_SCHEMA, findings)
+        if kind is None:
+            return {}
     found: dict[str, Board] = {}
     devices: dict[str, Device] = {}
     for number, fpga in enumerate(fpgas):
@@ -31,7 +36,7 @@ def load_boards(folder: Folder, plan: Record, findings: Findings) -> dict[str, B
         device = devices.setdefault(fpga["device"], Device(die))
         where = f"platform/boards/{fpga['board']}.yaml"
         try:
-            found[fpga["name"]] = _complete(Board(board, device, number, len(fpgas)))
+            found[fpga["name"]] = _complete(Board(board, device, number, len(fpgas), topology, kind))
         except (
             BoardProblem,
             LookupError,
@@ -55,7 +60,7 @@ def _complete(board: Board) -> Board:
         if item["per"] not in PER:
             raise BoardProblem(f"infrastructure {item['name']} is per {item['per']}, expected {' or '.join(PER)}")
     _check_link(board)
-    _ = board.keep_out_sites, board.device.all_sites, list(board.sll_wires())
+    _ = board.keep_out_sites, board.device.all_sites, list(board.sll_wires()), board.host_port, board.link_port
     for slr in range(len(board.device.raw["slrs"])):
         board.available(slr)
     return board
@@ -64,6 +69,8 @@ def _complete(board: Board) -> Board:
 def _check_link(board: Board) -> None:
     link = board.link
     if link is None:
+        if board.kind is not None:
+            raise BoardProblem("has no link, so the plan cannot have another kind of link")
         return
     if link["slr"] not in [slr["name"] for slr in board.device.raw["slrs"]]:
         raise BoardProblem(f"link.slr is {link['slr']}, which the die does not have")
@@ -86,11 +93,12 @@ def _well_formed(folder: Folder, name: str, template: Record, schema: str, findi
 
 def check_files(folder: Folder, plan: Record, findings: Findings) -> None:
     """Judge that the platform's files are listed and that those with a shipped name are the shipped ones."""
-    listed = plan["platform"]["files"]
+    listed, kind = plan["platform"]["files"], plan["options"]["link"]
+    needed = [] if kind is None else [f"links/{kind}.yaml"]
     for fpga in plan["platform"]["fpgas"]:
-        for needed in (f"boards/{fpga['board']}.yaml", f"devices/{fpga['device']}.yaml"):
-            if needed not in listed:
-                findings.add("platform-mismatch", "platform.files", f"{needed} is not listed")
+        needed += [f"boards/{fpga['board']}.yaml", f"devices/{fpga['device']}.yaml"]
+    for name in sorted({*needed} - {*listed}):
+        findings.add("platform-mismatch", "platform.files", f"{name} is not listed")
     shipped = shipped_file("platforms", "boards")
     for name in sorted(set(listed)):
         path = PurePosixPath(name)
@@ -115,7 +123,7 @@ def check_platform(plan: Record, boards: dict[str, Board], findings: Findings) -
             _check_fpga(fpga, boards[fpga["name"]], f"platform.fpgas[{number}]", findings)
     _check_infrastructure(plan["platform"], boards, findings)
     _check_slls(plan["platform"], boards, findings)
-    check_chain(plan["platform"], boards, findings)
+    check_links(plan, boards, findings)
 
 
 def _check_fractions(options: Record, findings: Findings) -> None:
@@ -134,6 +142,8 @@ def _check_fpga(fpga: Record, board: Board, where: str, findings: Findings) -> N
         "part": board.raw["part"],
         "device": PurePosixPath(board.raw["device"]).stem,
         "host_slot": f"{fpga['name']}.{board.raw['host_slr']}",
+        "host_port": asdict(board.host_port),
+        "link_port": board.link_port and asdict(board.link_port),
         "crossing_registers": board.raw["crossing_registers"],
     }
     for key, value in derived.items():

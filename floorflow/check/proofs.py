@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from floorflow.check.shape import Record
+from floorflow.check.throughput import critical_path
 from floorflow.check.violations import Findings, same
 
 STATUSES = ("optimal", "feasible", "heuristic")
@@ -20,10 +21,18 @@ SCARCE = ("LUT", "BRAM18", "URAM", "DSP")
 """Resources that scarcity counts."""
 
 
-def check_phase_stats(phase: Record, fpgas: Iterable[Record], where: str, findings: Findings) -> None:
+OBJECTIVES = ("throughput", "latency", "resources")
+"""What a plan can be made for."""
+
+
+def check_phase_stats(
+    phase: Record, fpgas: Iterable[Record], objective_of_plan: str, where: str, findings: Findings
+) -> None:
     """Judge every stats object of a phase, and that its objective is what the plan's own numbers give."""
+    folding = phase["folding"]
+    for_latency = objective_of_plan == "latency"
     judged = [
-        ("folding", phase["folding"]["stats"], scarcity(phase["folding"]["engines"].values(), fpgas)),
+        ("folding", folding["stats"], latency_cycles(phase) if for_latency else scarcity([folding], fpgas)),
         ("partition", phase["partition"]["stats"], phase["partition"]["cost"]),
     ]
     for fpga, floorplan in phase["floorplan"].items():
@@ -34,6 +43,29 @@ def check_phase_stats(phase: Record, fpgas: Iterable[Record], where: str, findin
         # Of an answer that is not proven, a solver may know less than the plan shows; it must never claim more.
         if objective is not None and (stats["status"] == "optimal" or objective < value):
             findings.expect("wrong-objective", f"{where}.{place}.stats", "objective", objective, value)
+    objective, whole = folding["stats"]["objective"], folding["whole_budget_bound"]
+    if whole is not None and objective is not None and whole > objective and not same(whole, objective):
+        findings.add("bound-above-objective", f"{where}.folding", f"whole_budget_bound {whole} is above {objective}")
+
+
+def latency_cycles(phase: Record) -> float:
+    """Return the sum of engine cycles along the longest path, links left out."""
+    streams = ((channel["source"], channel["target"], 0.0) for channel in phase["channels"])
+    return critical_path(streams, {name: entry["cycles"] for name, entry in phase["folding"]["engines"].items()})
+
+
+def check_folding_sum(phase: Record, where: str, findings: Findings) -> None:
+    """Judge what the folding counted: engines, converters and FIFOs no deeper than they became, in its budget."""
+    folding = phase["folding"]
+    least: Counter[str] = Counter()
+    for engine in folding["engines"].values():
+        least.update(engine["resources"])
+    for channel in phase["channels"]:
+        least.update(channel["converter_resources"])
+    for name, amount in folding["resources"].items():
+        if not least[name] <= amount <= folding["budget"][name]:
+            limits = f"expected {least[name]} (engines and converters) to {folding['budget'][name]} (budget)"
+            findings.add("wrong-sum", f"{where}.folding.resources", f"{name} {amount}: {limits}")
 
 
 def scarcity(engines: Iterable[Record], fpgas: Iterable[Record]) -> float:
@@ -57,6 +89,9 @@ def check_search(plan: Record, findings: Findings) -> None:
         findings.add("bound-above-objective", "search", f"bound {bound} is above interval {interval}")
     gap = max(0.0, (interval - bound) / interval) if interval else 0.0
     findings.expect("wrong-gap", "search", "gap", search["gap"], gap)
+    if options["objective"] not in OBJECTIVES or (options["objective"] == "throughput" and options["fps"] is not None):
+        asked = f"is {options['objective']!r} with fps {options['fps']}, expected one of {', '.join(OBJECTIVES)}"
+        findings.add("plan-malformed", "options.objective", f"{asked}, and throughput only without fps")
     if not search["ended_by"].strip():
         findings.add("search-unexplained", "search", "ended_by does not say what ended the search")
     if options["fps"] is not None and options["clock_mhz"] * 1e6 < options["fps"] * (1 - RATE_TOLERANCE) * interval:

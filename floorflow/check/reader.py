@@ -15,7 +15,7 @@ import yaml
 from floorflow.check.shape import Record
 from floorflow.check.violations import Findings, NotAPlan
 
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 MAX_BYTES = 64 * 1024 * 1024
 """No file of a plan is larger; a larger one is not read."""
@@ -32,7 +32,18 @@ _YAML_ERRORS = (yaml.YAMLError, RecursionError, ValueError, LookupError, Attribu
 
 
 class RepeatedKeyError(ValueError):
-    """A JSON object holds a key twice, of which a reader would see one."""
+    """A JSON object or a YAML mapping holds a key twice, of which a reader would see one."""
+
+
+class _Loader(_SafeLoader):  # type: ignore[misc]  # the C loader has no types
+    """A safe loader that refuses a key that stands twice in one mapping."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Record:
+        keys = [(key.tag, key.value) for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        if len(set(keys)) < len(keys):
+            raise RepeatedKeyError(f"key {next(key for key in keys if keys.count(key) > 1)[1]!r} stands twice")
+        found: Record = super().construct_mapping(node, deep)
+        return found
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> Record:
@@ -109,7 +120,7 @@ class Folder:
         if text is None:
             return None
         try:
-            content = yaml.load(text, Loader=_LOADER)  # noqa: S506 - both loaders are safe ones
+            content = yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe loader, see above
         except _YAML_ERRORS as error:
             findings.add("file-corrupt", name, f"is not YAML: {' '.join(str(error).split())}")
             return None

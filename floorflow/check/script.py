@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from floorflow.check.constraints import Handler, Refusal, Stated, expect_words, judge_command, static
+from floorflow.check.constraints import Handler, Refusal, Stated, judge_command, static
 from floorflow.check.tcl import Command, list_items, parse_commands
 from floorflow.check.violations import Findings
 
@@ -44,13 +44,20 @@ def _begin(command: Command, part: str) -> None:
         raise Refusal("malformed-command", f"expected floorflow::begin -part {part}")
 
 
+def _end(command: Command, stated: Stated) -> None:
+    """Refuse an end whose count, at which the library stops, is not that of the calls before it."""
+    made = sum(stated.created.values())
+    if static(command.words[1:]) != ["-pblocks", str(made)]:
+        raise Refusal("malformed-command", f"expected floorflow::end -pblocks {made}")
+
+
 def read_tcl(text: str, where: str, part: str, findings: Findings) -> Stated:
     """Return what calls to floorflow's Tcl library state; other commands are reported."""
     stated = Stated()
     calls: dict[str, Handler] = {
         "floorflow::begin": lambda command, _: _begin(command, part),
         "floorflow::pblock": _library_call,
-        "floorflow::end": lambda command, _: expect_words(command, 1, "floorflow::end"),
+        "floorflow::end": _end,
     }
     order: list[str] = []
     for command in parse_commands(text):

@@ -113,9 +113,10 @@ CHANNEL = {
     "fifo_resources": AMOUNTS,
     "crossing_resources": MapOf(AMOUNTS),
 }
+RECTANGLE = {"left": COUNT, "bottom": COUNT, "right": COUNT, "top": COUNT}
 PBLOCK = {
     "slot": TEXT,
-    "rectangle": {"left": COUNT, "bottom": COUNT, "right": COUNT, "top": COUNT},
+    "rectangle": RECTANGLE,
     "ranges": [TEXT],
     "anchor": TEXT,
     "demand": AMOUNTS,
@@ -140,7 +141,14 @@ PARTITION = {
     "stats": STATS,
 }
 PHASE = {
-    "folding": {"engines": MapOf({"cycles": COUNT, "resources": AMOUNTS}, named=True), "cycles": COUNT, "stats": STATS},
+    "folding": {
+        "engines": MapOf({"cycles": COUNT, "resources": AMOUNTS}, named=True),
+        "cycles": COUNT,
+        "resources": AMOUNTS,
+        "budget": AMOUNTS,
+        "stats": STATS,
+        "whole_budget_bound": Nullable(NUMBER),
+    },
     "channels": [CHANNEL],
     "modules": [
         {"name": NAME, "engines": [NAME], "implementation": TEXT, "reused": FLAG, "resources": AMOUNTS},
@@ -167,6 +175,8 @@ PLATFORM = {
             "part": TEXT,
             "device": FOLDER,
             "host_slot": TEXT,
+            "host_port": RECTANGLE,
+            "link_port": Nullable(RECTANGLE),
             "crossing_registers": COUNT,
             "slots": [{"name": TEXT, "slr": TEXT, "capacity": AMOUNTS, "available": AMOUNTS}],
         }
@@ -194,7 +204,9 @@ OPTIONS = {
     "effort": TEXT,
     "fps": Nullable(NUMBER),
     "granularity": TEXT,
+    "link": Nullable(FOLDER),
     "objective": TEXT,
+    "topology": TEXT,
     "finn": TEXT,
 }
 PLAN = {

@@ -63,7 +63,7 @@ VIOLATIONS: dict[str, str] = {
     "wrong-fifo-depth": "a FIFO's depth does not follow from modules, SLR boundaries, links and joins",
     "wrong-crossing-registers": "crossing registers or what they cost do not follow from the slots",
     "link-mismatch": "a channel's links are not those on its way",
-    "link-unknown": "a channel runs between FPGAs that no chain of links joins",
+    "link-unknown": "a channel runs between FPGAs that no links join",
     # sums
     "module-repeated": "two modules have one name",
     "module-empty": "a module has no engines",

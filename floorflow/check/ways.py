@@ -1,11 +1,13 @@
-"""The one way between two slots: SLR by SLR to the link's slot, over links along the chain, SLR by SLR to the end."""
+"""The one way between two slots: SLR by SLR to the link's slot, over the fewest links, SLR by SLR to the end."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from floorflow.check.shape import Record
+from floorflow.check.topology import route
 
 SLL_COST, LINK_COST = 1, 10
 """What a wire costs for each boundary and for each link that it passes."""
@@ -24,7 +26,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link from a slot of one FPGA to a slot of the next, usable in both directions."""
+    """A link between slots of two FPGAs, ``lower`` of that with the lower number, usable in both directions."""
 
     lower: Slot
     upper: Slot
@@ -70,16 +72,16 @@ class Step:
 Way = tuple[Step, ...]
 
 
-def way_between(source: Slot, target: Slot, links: Mapping[int, Link]) -> Way | None:
-    """Return the steps from one slot to another; None if a link of the chain is not there."""
+def way_between(source: Slot, target: Slot, links: Mapping[tuple[int, int], Link]) -> Way | None:
+    """Return the steps from one slot to another; None if no links lead there. ``links`` go by their two FPGAs."""
+    passed = route(source.fpga_number, target.fpga_number, links)
+    if passed is None:
+        return None
     steps: list[Step] = []
     here = source
-    forward = target.fpga_number > source.fpga_number
-    while here.fpga_number != target.fpga_number:
-        link = links.get(here.fpga_number if forward else here.fpga_number - 1)
-        if link is None:
-            return None
-        leave, arrive = (link.lower, link.upper) if forward else (link.upper, link.lower)
+    for first, second in pairwise(passed):
+        link = links[min(first, second), max(first, second)]
+        leave, arrive = (link.lower, link.upper) if first < second else (link.upper, link.lower)
         steps += [Step(here, leave), Step(leave, arrive, link)]
         here = arrive
     steps.append(Step(here, target))

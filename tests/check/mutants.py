@@ -9,6 +9,7 @@ from tests.check import (
     mutants_finn,
     mutants_floorplan,
     mutants_joins,
+    mutants_ports,
     mutants_script,
     mutants_slots,
     mutants_statements,
@@ -18,7 +19,7 @@ from tests.check.planting import REGISTERED, Files, Mutant, NotApplicable, Plan
 
 TABLES = (
     *(mutants_structure, mutants_engines, mutants_joins, mutants_slots, mutants_chains),
-    *(mutants_floorplan, mutants_files, mutants_finn, mutants_script, mutants_statements),
+    *(mutants_floorplan, mutants_ports, mutants_files, mutants_finn, mutants_script, mutants_statements),
 )
 MUTANTS: tuple[Mutant, ...] = tuple(REGISTERED)
 

@@ -97,6 +97,34 @@ def board_whose_link_ends_nowhere(plan: Plan, files: Files) -> None:
     files[name] = yaml.safe_dump(board)
 
 
+@mutant("wrong-link", TWO_FPGAS)
+def board_that_ends_no_link(plan: Plan, files: Files) -> None:
+    link_of(plan)
+    name = f"platform/boards/{plan['platform']['fpgas'][0]['board']}.yaml"
+    board = yaml.safe_load(files[name])
+    board["link"]["max_links"] = 0
+    files[name] = yaml.safe_dump(board)
+
+
+@mutant("wrong-link")
+def topology_of_another_world(plan: Plan, files: Files) -> None:
+    plan["options"]["topology"] = "torus"
+
+
+@mutant("file-missing")
+def kind_of_link_without_its_file(plan: Plan, files: Files) -> None:
+    plan["options"]["link"] = "aurora-100g"
+
+
+@mutant("wrong-link", TWO_FPGAS)
+def kind_of_link_that_was_asked_for_and_not_used(plan: Plan, files: Files) -> None:
+    link_of(plan)
+    figures = {"gbps": 1000, "latency_us": 0.1, "assumed": True}
+    files["platform/links/mine.yaml"] = yaml.safe_dump({"schema": "floorflow-link/1", "name": "mine", **figures})
+    plan["platform"]["files"].append("links/mine.yaml")
+    plan["options"]["link"] = "mine"
+
+
 @mutant("platform-mismatch", TWO_FPGAS)
 def second_fpga_of_another_kind(plan: Plan, files: Files) -> None:
     first(plan["platform"]["fpgas"][1:])["part"] = "xcvu9p-flga2104-2L-e"

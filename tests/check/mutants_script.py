@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.check.planting import (
     Files,
     Plan,
@@ -46,6 +48,18 @@ def script_begun_twice(plan: Plan, files: Files) -> None:
 def script_not_ended(plan: Plan, files: Files) -> None:
     name = constraint_files(plan)[1]
     files[name] = files[name].replace("floorflow::end", "")
+
+
+@mutant("malformed-command")
+def script_that_counts_one_pblock_too_few(plan: Plan, files: Files) -> None:
+    name = constraint_files(plan)[1]
+    files[name] = re.sub(r"-pblocks (\d+)", lambda found: f"-pblocks {int(found[1]) - 1}", files[name])
+
+
+@mutant("malformed-command")
+def script_that_does_not_count(plan: Plan, files: Files) -> None:
+    name = constraint_files(plan)[1]
+    files[name] = re.sub(r" -pblocks \d+", "", files[name])
 
 
 @mutant("malformed-command")

@@ -46,6 +46,27 @@ def folding_objective_that_is_not_the_scarcity(plan: Plan, files: Files) -> None
     claim(stats, stats["objective"] * 0.9)
 
 
+@mutant("wrong-objective")
+def scarcity_passed_off_as_latency(plan: Plan, files: Files) -> None:
+    plan["options"]["objective"] = "latency"
+
+
+@mutant("bound-above-objective")
+def whole_budget_dearer_than_a_part_of_it(plan: Plan, files: Files) -> None:
+    folding = phase_of(plan)["folding"]
+    folding["whole_budget_bound"] = folding["stats"]["objective"] * 1.01
+
+
+@mutant("plan-malformed")
+def objective_that_nobody_knows(plan: Plan, files: Files) -> None:
+    plan["options"]["objective"] = "beauty"
+
+
+@mutant("plan-malformed")
+def highest_rate_at_a_given_one(plan: Plan, files: Files) -> None:
+    plan["options"] |= {"objective": "throughput", "fps": 0.001}
+
+
 @mutant("type-mismatch")
 def producer_of_another_type(plan: Plan, files: Files) -> None:
     engines = {engine["name"]: engine for network in plan["networks"] for engine in network["engines"]}

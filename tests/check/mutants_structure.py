@@ -148,9 +148,10 @@ def link_inside_one_fpga(plan: Plan, files: Files) -> None:
 
 
 @mutant("link-unknown")
-def module_on_a_second_fpga_without_a_link(plan: Plan, files: Files) -> None:
-    second = json_copy_with_name(plan["platform"]["fpgas"][0], "fpga1")
-    plan["platform"]["fpgas"].append(second)
+def module_on_another_fpga_without_a_link(plan: Plan, files: Files) -> None:
+    fpgas = plan["platform"]["fpgas"]
+    second = json_copy_with_name(fpgas[0], f"fpga{len(fpgas)}")
+    fpgas.append(second)
     assignment = phase_of(plan)["partition"]["assignment"]
     if len(assignment) < 2:
         raise NotApplicable

@@ -14,7 +14,7 @@ from tests.check.dies import REPOSITORY, device
 SLOTS = {
     f"{fpga}.{slr}": Slot(f"fpga{fpga}.SLR{slr}", f"fpga{fpga}", fpga, slr, {}) for fpga in range(4) for slr in range(4)
 }
-LINKS = {fpga: Link(SLOTS[f"{fpga}.2"], SLOTS[f"{fpga + 1}.2"], {}) for fpga in range(3)}
+LINKS = {(fpga, fpga + 1): Link(SLOTS[f"{fpga}.2"], SLOTS[f"{fpga + 1}.2"], {}) for fpga in range(3)}
 
 
 def steps(source: str, target: str) -> list[str]:
@@ -43,7 +43,7 @@ def test_the_way_runs_to_the_link_over_it_and_on(source: str, target: str, expec
 
 
 def test_links_of_one_fpga_in_two_slots_are_joined_inside_it() -> None:
-    links = {0: LINKS[0], 1: Link(SLOTS["1.0"], SLOTS["2.0"], {})}
+    links = {(0, 1): LINKS[0, 1], (1, 2): Link(SLOTS["1.0"], SLOTS["2.0"], {})}
     way = way_between(SLOTS["0.2"], SLOTS["2.0"], links)
     assert way is not None
     assert [(step.source.name, step.hops, step.kind) for step in way] == [
@@ -54,7 +54,7 @@ def test_links_of_one_fpga_in_two_slots_are_joined_inside_it() -> None:
 
 
 def test_there_is_no_way_without_a_link() -> None:
-    assert way_between(SLOTS["0.2"], SLOTS["2.2"], {0: LINKS[0]}) is None
+    assert way_between(SLOTS["0.2"], SLOTS["2.2"], {(0, 1): LINKS[0, 1]}) is None
 
 
 def test_runs_pass_their_boundaries_in_order() -> None:

@@ -28,6 +28,23 @@ def test_a_legal_plan_has_no_violations(case: str, tmp_path: Path) -> None:
     assert check(write_folder(tmp_path, *legal(case))) == []
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_a_plan_for_latency_has_the_longest_path_as_its_objective(case: str, tmp_path: Path) -> None:
+    plan, files = copy.deepcopy(legal(case))
+    phase = plan["phases"][0]
+    engines = phase["folding"]["engines"]
+
+    def done(name: str) -> int:
+        sources = [c["source"] for c in phase["channels"] if c["target"] == name and c["source"] in engines]
+        return int(engines[name]["cycles"]) + max(map(done, sources), default=0)
+
+    cycles = max(done(name) for name in engines)
+    plan["options"]["objective"] = "latency"
+    phase["folding"]["stats"] |= {"status": "optimal", "objective": cycles, "bound": cycles, "gap": 0.0}
+    phase["folding"]["whole_budget_bound"] = cycles / 2
+    assert check(write_folder(tmp_path, plan, files)) == []
+
+
 def by_continued_lines(text: str) -> str:
     return text.replace(" -add ", " \\\n    -add ")
 

@@ -11,7 +11,7 @@ import yaml
 
 from floorflow.check.boards import Board
 from tests.check.dies import REPOSITORY, device
-from tests.check.tiny_cases import CASES, CLOCK_MHZ, Case
+from tests.check.tiny_cases import CASES, CLOCK_MHZ, PORTS, Case
 from tests.check.tiny_network import HOST, amounts
 from tests.check.tiny_phase import STATS, phase_of_case
 
@@ -31,7 +31,9 @@ OPTIONS = {
     "effort": "default",
     "fps": None,
     "granularity": "stage",
+    "link": None,
     "objective": "throughput",
+    "topology": "chain",
 }
 
 
@@ -103,7 +105,8 @@ def _fpga(name: str, raw: dict[str, Any], board: Board) -> dict[str, Any]:
         for i, slr in enumerate(slrs)
     ]
     fixed = {"board": raw["name"], "part": raw["part"], "device": raw["device"], "crossing_registers": 2}
-    return {"name": name, "host_slot": f"{name}.SLR0", "slots": slots, **fixed}
+    ports = dict(zip(("host_port", "link_port"), PORTS[raw["name"]], strict=True))
+    return {"name": name, "host_slot": f"{name}.SLR0", "slots": slots, **ports, **fixed}
 
 
 def _link(link: dict[str, Any], lower: str, upper: str) -> dict[str, Any]:
@@ -147,7 +150,8 @@ def _finn_files(case: Case) -> Files:
 def _constraints(plan: Plan, case: Case, board: Board, fpga: str) -> Files:
     xdc, tcl = ["# made by hand"], [SOURCE]
     tcl.append(f"floorflow::begin -part {board.raw['part']}")
-    for name, block in plan["phases"][0]["floorplan"][fpga]["pblocks"].items():
+    blocks = plan["phases"][0]["floorplan"][fpga]["pblocks"]
+    for name, block in blocks.items():
         full, ranges = f"pblock_{name}", " ".join(block["ranges"])
         parent, get = board.parent_pblock(int(block["slot"][-1])), f"[get_pblocks {{pblock_{name}}}]"
         cells = [board.cell(_cell_name(case, board, e), _partition_id(case, e)) for e in case.network.modules[name]]
@@ -157,7 +161,7 @@ def _constraints(plan: Plan, case: Case, board: Board, fpga: str) -> Files:
         xdc += [f"add_cells_to_pblock {get} [get_cells {{{cell}}}]" for cell in cells]
         options = f" -parent {{{parent}}}" if parent else ""
         tcl.append(f"floorflow::pblock {{{full}}} -ranges {{{ranges}}}{options} \\\n    -cells {{{' '.join(cells)}}}")
-    tcl += ["floorflow::end", ""]
+    tcl += [f"floorflow::end -pblocks {len(blocks)}", ""]
     return {f"{fpga}/pblocks.xdc": "\n".join(xdc) + "\n", f"{fpga}/pblocks.tcl": "\n".join(tcl)}
 
 

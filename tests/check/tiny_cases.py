@@ -56,6 +56,18 @@ JOIN_DEPTHS = {
     "skip": 32 + 59,  # 552 * 256 / 2396 = 58.98
     "side": 32 + 15,  # 552 * 64 / 2396 = 14.7
 }
+PORTS = {
+    "xcku5p": (
+        {"left": 204, "bottom": 0, "right": 204, "top": 59},
+        {"left": 204, "bottom": 0, "right": 204, "top": 59},
+    ),
+    "alveo-u250": (
+        {"left": 226, "bottom": 60, "right": 280, "top": 239},
+        {"left": 25, "bottom": 720, "right": 25, "top": 779},
+    ),
+}
+"""The host's and the links' port of each board."""
+
 OUT = [Crossing("fpga0.SLR0", "fpga1.SLR0", 1, "link")]
 BACK = [Crossing("fpga1.SLR0", "fpga0.SLR0", 1, "link")]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from floorflow.check.geometry import Device, Rectangle, anchor_of
 from tests.check.dies import ranges_of
-from tests.check.tiny_cases import CLOCK_MHZ, Case
+from tests.check.tiny_cases import CLOCK_MHZ, PORTS, Case
 from tests.check.tiny_network import HOST, RESOURCES, Network, Stream, add, amounts
 
 Entry = dict[str, Any]
@@ -23,7 +23,7 @@ def phase_of_case(case: Case, platform: Entry, die: Device) -> Entry:
     crossings = [_crossing(entry, step, fps) for entry in channels for step in case.ways.get(entry["name"], [])]
     modules = _modules(network, channels)
     return {
-        "folding": {"engines": network.folding, "cycles": network.interval, "stats": _stats(_scarcity(case, die))},
+        "folding": _folding(case, die, channels),
         "channels": channels,
         "modules": modules,
         "implementations": [{"name": module["name"], "window": {}, "ports": []} for module in modules],
@@ -54,8 +54,22 @@ def _cost(crossings: list[Entry]) -> int:
     return sum(_wires(entry) * entry["hops"] * (LINK_COST if entry["kind"] == "link" else 1) for entry in crossings)
 
 
-def _scarcity(case: Case, die: Device) -> float:
-    used = add(*(entry["resources"] for entry in case.network.folding.values()))
+def _folding(case: Case, die: Device, channels: list[Entry]) -> Entry:
+    """Folding counted engines, converters and FIFOs; here the FIFOs are as deep as they became."""
+    network = case.network
+    used = add(*(entry["resources"] for entry in [*network.folding.values(), *channels]))
+    scarcity = _scarcity(used, case, die)
+    return {
+        "engines": network.folding,
+        "cycles": network.interval,
+        "resources": used,
+        "budget": used,
+        "stats": _stats(scarcity),
+        "whole_budget_bound": scarcity,
+    }
+
+
+def _scarcity(used: Entry, case: Case, die: Device) -> float:
     silicon = add(*die.slr_resources)
     return sum(used[name] / silicon[name] / case.fpgas for name in RESOURCES if name != "FF" and silicon[name])
 
@@ -162,7 +176,7 @@ def _utilisation(case: Case, platform: Entry, channels: list[Entry], modules: li
 def _floorplan(fpga: str, case: Case, die: Device, modules: list[Entry]) -> Entry:
     here = [module for module in modules if case.layout[module["name"]][1].startswith(f"{fpga}.")]
     blocks = {module["name"]: _pblock(die, *case.layout[module["name"]], module["resources"]) for module in here}
-    length = _wire_length(case, [*blocks])
+    length = _wire_length(case, fpga)
     return {"pblocks": blocks, "hpwl": length, "congestion": {}, "stats": _stats(length)}
 
 
@@ -178,14 +192,31 @@ def _pblock(die: Device, area: Rectangle, slot: str, demand: dict[str, int]) -> 
     }
 
 
-def _wire_length(case: Case, modules: list[str]) -> float:
+def _wire_length(case: Case, fpga: str) -> float:
+    """Add up the streams that leave a module of the FPGA, from its middle to that of the other module or the port."""
     length = 0.0
     for stream in case.network.streams:
-        if HOST in stream.source + stream.target:
-            continue
-        ends = [case.network.module_of(_end(end)[0]) for end in (stream.source, stream.target)]
-        if all(end in modules for end in ends):
-            (first, second) = (case.layout[end][0] for end in ends)
-            across = abs(first.left + first.right - second.left - second.right) / 2
-            length += max(stream.widths) * (across + abs(first.bottom + first.top - second.bottom - second.top) / 2)
+        first, second = _place(case, fpga, stream.source, "fpga0"), _place(case, fpga, stream.target, _last(case))
+        if (first[1] or second[1]) and first != second:
+            (across, along), (x, y) = first[0], second[0]
+            length += max(stream.widths) * (abs(across - x) + abs(along - y))
     return length
+
+
+def _last(case: Case) -> str:
+    return f"fpga{case.fpgas - 1}"
+
+
+def _place(case: Case, fpga: str, end: str, host_fpga: str) -> tuple[tuple[float, float], bool]:
+    """Return the middle of what an end of a stream is on an FPGA, and whether that is a module."""
+    host_port, link_port = PORTS[case.board]
+    if end.startswith(HOST):
+        return _middle(**(host_port if fpga == host_fpga else link_port)), False
+    area, slot = case.layout[case.network.module_of(_end(end)[0])]
+    if slot.startswith(f"{fpga}."):
+        return _middle(area.left, area.bottom, area.right, area.top), True
+    return _middle(**link_port), False
+
+
+def _middle(left: int, bottom: int, right: int, top: int) -> tuple[float, float]:
+    return (left + right) / 2, (bottom + top) / 2
