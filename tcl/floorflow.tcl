@@ -2,7 +2,7 @@
 #
 #   floorflow::begin  -part PART
 #   floorflow::pblock NAME -ranges RANGES -cells CELLS ?-parent PARENT?
-#   floorflow::end
+#   floorflow::end ?-pblocks COUNT?
 #
 # Vivado only warns when a constraint matches nothing and then builds without it. Everything here
 # stops instead, before a pblock is touched, and says what to do.
@@ -96,19 +96,26 @@ proc floorflow::cell {name} {
     return [OneCell $name ""]
 }
 
-# Finish: report what was made. A floorplan without pblocks is a mistake, not a result.
-proc floorflow::end {} {
+# Finish: compare with the count that the plan gives, and report what was made. Without a count, a
+# floorplan without pblocks is a mistake, not a result; an FPGA that got no module has `-pblocks 0`.
+proc floorflow::end {args} {
     variable running
     variable pblock_count
     variable cell_count
+    set options [Options end $args {} {-pblocks}]
     if {!$running} {
         error "floorflow: floorflow::end without floorflow::begin;\
             call floorflow::begin -part PART first"
     }
     set running 0
-    if {$pblock_count == 0} {
-        error "floorflow: no pblock was made between floorflow::begin and floorflow::end;\
-            the design would be built without a floorplan"
+    if {![dict exists $options -pblocks]} {
+        if {$pblock_count == 0} {
+            error "floorflow: no pblock was made between floorflow::begin and floorflow::end;\
+                the design would be built without a floorplan"
+        }
+    } elseif {$pblock_count != [dict get $options -pblocks]} {
+        error "floorflow: pblocks made: $pblock_count, in the plan: [dict get $options -pblocks];\
+            the script is not whole, take it again from the plan's folder"
     }
     puts "floorflow: $pblock_count pblocks, $cell_count cells"
 }

@@ -67,5 +67,6 @@ def tcl(header: str, part: str, pblocks: Sequence[Pblock]) -> str:
             call.append(f"-parent {tcl_word(pblock.parent)}")
         call.append(f"-cells {tcl_word(' '.join(pblock.cells))}")
         lines.append(" \\\n    ".join(call))
-    lines.append("floorflow::end")
+    # With the count a script that lost a call stops, and one for an FPGA without modules does not.
+    lines.append(f"floorflow::end -pblocks {len(pblocks)}")
     return "\n".join(lines) + "\n"

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import floor
+from textwrap import wrap
 
-from floorflow.plan import PhaseEntry, Plan, Stats
+from floorflow.emit.next_steps import next_steps
+from floorflow.emit.tables import number, rate, some, table
+from floorflow.emit.use import SlotUse, share, slot_uses, width_of
+from floorflow.plan import Amounts, ChannelEntry, Fractions, InfrastructureEntry, Options, PhaseEntry, Plan, Stats
 from floorflow.resources import RESOURCE_NAMES
+from floorflow.target import Platform
 
-_CROWDED = 0.9
-"""Share of a limit above which a slot, a boundary or a link counts as what holds the design back."""
+_WIDTH = 120
+_COSTS = {"estimated": "floorflow's estimates (docs/cost-model.md)", "finn": "FINN's own estimates"}
 
 
-def report(plan: Plan) -> str:
+def report(plan: Plan, platform: Platform) -> str:
     """Return the report's text."""
-    phase = plan.phases[0]
+    phase, slots = plan.phases[0], slot_uses(plan, platform)
     sections = [
         ("What was read and assumed", _read(plan)),
         ("Rate", _rate(plan, phase)),
         ("How far from optimal", _gaps(plan, phase)),
-        ("Use of each slot, against its limit", _slots(plan, phase)),
-        ("Modules", _modules(phase)),
+        ("What the search tried, and what ended it", _tried(plan)),
+        ("Use of each slot", _slots(plan, slots)),
         ("Streams between slots", _crossings(phase)),
-        ("Boundaries and links", _loads(phase)),
-        ("What to try next", _advice(plan, phase)),
+        ("SLR boundaries and links", _loads(phase)),
+        ("What to try next", _wrapped(next_steps(plan, platform, slots))),
+        ("Modules", _modules(phase)),
     ]
     title = f"{plan.networks[0].name} on {plan.platform.name}, floorflow {plan.version}, seed {plan.seed}"
     body = [f"{heading}\n{'-' * len(heading)}\n" + "\n".join(lines) for heading, lines in sections if lines]
@@ -31,51 +37,154 @@ def report(plan: Plan) -> str:
 
 
 def _read(plan: Plan) -> list[str]:
-    network = plan.networks[0]
+    network, options, fpga = plan.networks[0], plan.options, plan.platform.fpgas[0]
     macs = sum(operation.macs for operation in network.operations)
     files = ", ".join(f"{file.path} (sha256 {file.sha256[:12]})" for file in plan.inputs)
-    lines = [f"{files}: {len(network.operations)} operations, {macs:,} MACs a frame, {len(network.engines)} engines"]
-    costs = {"estimated": "floorflow's estimates (docs/cost-model.md)", "finn": "FINN's own estimates"}
-    return [*lines, f"costs: {costs[plan.options.costs]}", *(f"* {warning}" for warning in plan.warnings)]
+    kept = ", kept" if options.keep_granularity else ""
+    counts = f"{len(network.operations)} operations, {macs:,} MACs a frame, {len(network.engines)} engines"
+    rest = f"granularity {options.granularity}{kept}, effort {options.effort}"
+    lines = [
+        f"network    {files}: {counts}",
+        f"platform   {len(plan.platform.fpgas)} x {fpga.board} ({fpga.part}), --fpgas {options.fpgas}",
+        f"asked for  {_asked(options)} at {options.clock_mhz:g} MHz; {rest}",
+        f"limits     cap {_fractions(options.cap)}; fill of pblocks {_fractions(options.fill)}",
+        f"costs      {_COSTS[options.costs]}",
+    ]
+    lines += [f"taken      {item.name} in {item.slot}: {_amounts(item.resources)}" for item in _infrastructure(plan)]
+    for link in plan.platform.links:
+        assumed = " (assumed)" if link.assumed else ""
+        lines.append(
+            f"link       {link.name}: {link.kind}, {link.gbps:g} Gb/s each way, {link.latency_us:g} us{assumed}"
+        )
+    return [*lines, *_wrapped(plan.warnings)]
+
+
+def _asked(options: Options) -> str:
+    wanted = {"throughput": "the highest rate", "latency": "the lowest latency", "resources": "the least resources"}
+    what = wanted[options.objective]
+    if options.fps is None:
+        return what
+    return f"{what} at {options.fps:,g} frames/s{' or more' if options.objective == 'latency' else ''}"
+
+
+def _wrapped(sentences: Sequence[str]) -> list[str]:
+    """Return each sentence as an item of a list, over several lines if it is long."""
+    items = (wrap(s, _WIDTH, initial_indent="* ", subsequent_indent="  ", break_on_hyphens=False) for s in sentences)
+    return [line for item in items for line in item]
+
+
+def _infrastructure(plan: Plan) -> list[InfrastructureEntry]:
+    return [item for item in plan.platform.infrastructure if any(item.resources.model_dump().values())]
+
+
+def _fractions(shares: Fractions) -> str:
+    return ", ".join(f"{name} {value:.0%}" for name, value in shares.model_dump().items())
+
+
+def _amounts(amounts: Amounts) -> str:
+    return ", ".join(f"{amount:,} {name}" for name, amount in amounts.model_dump().items() if amount)
 
 
 def _rate(plan: Plan, phase: PhaseEntry) -> list[str]:
     e = phase.estimates
     asked = "" if plan.options.fps is None else f" ({plan.options.fps:,g} were asked for)"
-    slowest = [name for name, entry in phase.folding.engines.items() if entry.cycles == e.cycles]
-    return [
+    lines = [
         f"{floor(e.fps * 10) / 10:,.1f} frames/s{asked}: one frame every {e.cycles:,} cycles at {e.clock_mhz:g} MHz",
         f"latency at most {e.latency_us:,.1f} us (every engine in turn; streaming overlaps them)",
-        f"bottleneck: {', '.join(slowest)}",
     ]
+    folded = phase.folding.engines
+    slowest = [engine for engine in plan.networks[0].engines if folded[engine.name].cycles == e.cycles]
+    widths = [(engine.name, str(width_of(engine, folded[engine.name]))) for engine in slowest]
+    lines.append("bottleneck: " + some([f"{name} ({width})" if width else name for name, width in widths]))
+    others = [entry.cycles for entry in folded.values() if entry.cycles < e.cycles]
+    if others:
+        behind = [name for name, entry in folded.items() if entry.cycles == max(others)]
+        lines.append(f"next slowest: {some(behind)} with {max(others):,} cycles")
+    return [*lines, *(_host_stream(channel, e.fps) for channel in phase.channels if _at_host(channel))]
+
+
+def _at_host(channel: ChannelEntry) -> bool:
+    return "host:" in channel.source + channel.target
+
+
+def _host_stream(channel: ChannelEntry, fps: float) -> str:
+    gbps = channel.words_per_frame * channel.width_bits * fps / 1e9
+    return f"{channel.name}: {channel.width_bits:,} bits a word, {gbps:.3g} Gb/s"
 
 
 def _gaps(plan: Plan, phase: PhaseEntry) -> list[str]:
-    search = plan.search
-    bound = f"folding alone allows {search.bound_cycles:,}, gap {search.gap:.1%}"
-    lines = [
-        f"interval   {search.interval_cycles:,} cycles, {bound}",
-        f"           ended by: {search.ended_by}",
-        f"folding    {_stats(phase.folding.stats)} (scarcity)",
-        f"partition  {_stats(phase.partition.stats)} (wires x boundaries; a link counts 10)",
+    search, objective = plan.search, plan.options.objective
+    status = "optimal" if search.interval_cycles == search.bound_cycles else "feasible"
+    bound = "cycles; bound: the folding optimum under the summed limits"
+    interval = (number(search.interval_cycles), number(search.bound_cycles), f"{search.gap:.1%}", bound)
+    rows: list[tuple[str, ...]] = [("", "status", "found", "bound", "gap", "what, and by which method")]
+    if objective == "throughput":
+        rows.append(("interval", status, *interval))
+    rows.append(
+        ("folding", *_stats(phase.folding.stats, "latency in cycles" if objective == "latency" else "scarcity"))
+    )
+    found, whole = phase.folding.stats.objective, phase.folding.whole_budget_bound
+    if objective == "latency" and found and whole is not None:
+        status, gap = ("optimal", 0.0) if found <= whole else ("feasible", (found - whole) / found)
+        what = "cycles; bound: the folding optimum under the summed limits"
+        rows.append(("latency", status, number(found), number(whole), f"{gap:.1%}", what))
+    rows.append(("partition", *_stats(phase.partition.stats, "wires x boundaries, a link counts 10")))
+    for fpga, floorplan in phase.floorplan.items():
+        if floorplan.pblocks:
+            rows.append((f"placement of {fpga}", *_stats(floorplan.stats, "HPWL")))
+        else:
+            rows.append((f"placement of {fpga}", "empty", "-", "-", "-", "no module lies here"))
+    return table(rows, left=2)
+
+
+def _stats(stats: Stats, what: str) -> tuple[str, ...]:
+    gap = "unknown" if stats.gap is None else f"{stats.gap:.1%}"
+    return stats.status, number(stats.objective), number(stats.bound), gap, f"{what}; {stats.method}"
+
+
+def _tried(plan: Plan) -> list[str]:
+    clock_hz = plan.options.clock_mhz * 1e6
+    rows = [("interval", "frames/s", "verdict", "stage", "")]
+    rows += [
+        (f"{row.interval_cycles:,}", rate(clock_hz / row.interval_cycles), row.verdict, row.stage, row.detail)
+        for row in plan.trace
     ]
-    lines += [f"placement  {name}: {_stats(f.stats)} (HPWL)" for name, f in phase.floorplan.items()]
-    tried = [f"{row.interval_cycles:>12,}  {row.verdict} ({row.stage}) {row.detail}" for row in plan.trace]
-    return [*lines, "intervals tried:", *tried]
+    return [f"ended by: {plan.search.ended_by}", *table(rows, left=0)]
 
 
-def _stats(stats: Stats) -> str:
-    numbers = [f"{name} {value:,.6g}" for name, value in (("found", stats.objective), ("bound", stats.bound)) if value]
-    gap = "gap unknown" if stats.gap is None else f"gap {stats.gap:.1%}"
-    return ", ".join([f"{stats.status} by {stats.method}", *numbers, gap])
+def _slots(plan: Plan, slots: Sequence[SlotUse]) -> list[str]:
+    utilisation, caps = plan.phases[0].partition.utilisation, plan.options.cap.model_dump()
+    rows: list[tuple[str, ...]] = [("of what is available", *RESOURCE_NAMES, "fullest, of its limit")]
+    for slot in slots:
+        shares = utilisation[slot.name]
+        rows.append((slot.name, *(f"{shares[r]:.0%}" for r in RESOURCE_NAMES), _fullest(slot)))
+    return table([*rows, ("allowed", *(f"{caps[r]:.0%}" for r in RESOURCE_NAMES), "")])
 
 
-def _slots(plan: Plan, phase: PhaseEntry) -> list[str]:
-    caps = plan.options.cap.model_dump()
-    rows: list[tuple[str, ...]] = [("slot", *RESOURCE_NAMES)]
-    for slot, shares in phase.partition.utilisation.items():
-        rows.append((slot, *(f"{shares[r]:.0%} of {caps[r]:.0%}" for r in RESOURCE_NAMES)))
-    return _table(rows)
+def _fullest(slot: SlotUse) -> str:
+    used, name = slot.fullest
+    if not used:
+        return "empty"
+    return f"{name}: {slot.demand.as_dict()[name]:,} of {slot.limit.as_dict()[name]:,} ({used:.0%})"
+
+
+def _crossings(phase: PhaseEntry) -> list[str]:
+    rows = [("from", "to", "kind", "bits", "wires", "Gb/s", "channel")]
+    for c in phase.partition.crossings:
+        wires = f"{-(-c.width_bits // 8) * 8 + 2:,}" if c.kind == "sll" else ""
+        rows.append((c.source, c.target, c.kind, f"{c.width_bits:,}", wires, f"{c.gbps:.3g}", c.channel))
+    none = ["none: every module lies in the same slot as its neighbours"]
+    return table(rows, left=2) if phase.partition.crossings else none
+
+
+def _loads(phase: PhaseEntry) -> list[str]:
+    units = {"sll": "SLL wires", "link": "Gb/s"}
+    rows = [("boundary or link", "used", "of", "share", "")]
+    rows += [
+        (load.name, number(load.use), number(load.capacity), f"{share(load):.1%}", units[load.kind])
+        for load in phase.partition.loads
+    ]
+    return table(rows) if phase.partition.loads else []
 
 
 def _modules(phase: PhaseEntry) -> list[str]:
@@ -84,52 +193,4 @@ def _modules(phase: PhaseEntry) -> list[str]:
         amounts = module.resources.model_dump()
         slot = phase.partition.assignment[module.name]
         rows.append((module.name, slot, *(f"{amounts[r]:,}" for r in RESOURCE_NAMES), str(len(module.engines))))
-    return _table(rows)
-
-
-def _crossings(phase: PhaseEntry) -> list[str]:
-    rows = [("from", "to", "kind", "bits", "Gb/s", "channel")]
-    rows += [
-        (c.source, c.target, c.kind, f"{c.width_bits:,}", f"{c.gbps:.3g}", c.channel) for c in phase.partition.crossings
-    ]
-    return _table(rows) if phase.partition.crossings else ["none: every module lies in the same slot as its neighbours"]
-
-
-def _loads(phase: PhaseEntry) -> list[str]:
-    units = {"sll": "wires", "link": "Gb/s"}
-    rows = [("boundary", "use", "capacity", "")]
-    rows += [(x.name, f"{x.use:,.6g}", f"{x.capacity:,.6g}", units[x.kind]) for x in phase.partition.loads]
-    return _table(rows) if phase.partition.loads else []
-
-
-def _advice(plan: Plan, phase: PhaseEntry) -> list[str]:
-    """Name what holds the design back, and the options that would loosen it."""
-    caps = plan.options.cap.model_dump()
-    full = sorted(
-        {r for use in phase.partition.utilisation.values() for r in RESOURCE_NAMES if use[r] > _CROWDED * caps[r]}
-    )
-    advice = [
-        f"{r} is within 10% of its limit somewhere: --cap {r}={min(1.0, caps[r] + 0.05):.2f} shows what it costs"
-        for r in full
-    ]
-    advice += [
-        f"{x.name} carries {x.use / x.capacity:.0%} of its capacity: a cut elsewhere or a lower --fps relieves it"
-        for x in phase.partition.loads
-        if x.capacity and x.use > _CROWDED * x.capacity
-    ]
-    if plan.search.gap > 0:
-        advice.append("the interval is above its bound: --effort best searches longer")
-    if plan.options.fps is None:
-        advice.append("if a lower rate is enough, --fps N gives the least resources at that rate")
-    return [f"* {line}" for line in advice]
-
-
-def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Align columns: the first to the left, the others to the right, the last as it is."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return [_row(row, widths).rstrip() for row in rows]
-
-
-def _row(row: Sequence[str], widths: Iterable[int]) -> str:
-    cells = [text.ljust(w) if i == 0 else text.rjust(w) for i, (text, w) in enumerate(zip(row, widths, strict=True))]
-    return "  ".join([*cells[:-1], row[-1]])
+    return table(rows, left=2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from floorflow.partition.bounds import edge_bounds
 from floorflow.partition.dp import contiguous
@@ -13,6 +13,7 @@ from floorflow.partition.metis import recursive_bipartition
 from floorflow.partition.moves import Neighbourhood, improve
 from floorflow.partition.problem import PartitionFailure, PartitionProblem, PartitionSolution
 from floorflow.partition.reasons import explain, impossible
+from floorflow.partition.routes import spanning_tree
 from floorflow.partition.tables import Integers, Tables, tabulate
 from floorflow.partition.windows import improve_windows
 from floorflow.stats import SolveStats, Status
@@ -36,11 +37,26 @@ _QUICK, _BOUND, _WINDOWS, _FULL, _EVEN, _REASON = 0.1, 0.4, 0.6, 0.25, 0.02, 0.1
 
 
 def partition(problem: PartitionProblem, method: str = "auto", effort: str = "default", seed: int = 0) -> Answer:
-    """Assign every module to a slot with the method of that name."""
+    """Assign every module to a slot with the method of that name.
+
+    The methods know trees of slots. Where links make rings they work on a tree of them, on which nothing is proven of
+    the whole, and the answer is then priced on the shortest ways.
+    """
     hopeless = impossible(problem)
     if hopeless is not None:
         return hopeless
-    return METHODS[method](problem, DETERMINISTIC_LIMITS[effort], seed)
+    if problem.is_tree:
+        return METHODS[method](problem, DETERMINISTIC_LIMITS[effort], seed)
+    return _on_shortest_ways(problem, METHODS[method](spanning_tree(problem), DETERMINISTIC_LIMITS[effort], seed))
+
+
+def _on_shortest_ways(problem: PartitionProblem, answer: Answer) -> Answer:
+    if isinstance(answer, PartitionFailure):
+        return replace(answer, reason=f"on a tree of the links: {answer.reason}", proven=False)
+    if not problem.is_legal(answer.slot_of):
+        return PartitionFailure("a link is overloaded once streams take their shortest ways", proven=False)
+    stats = SolveStats(f"{answer.stats.method} on a tree of the links", "feasible", float(problem.cost(answer.slot_of)))
+    return replace(answer, stats=stats)
 
 
 @dataclass

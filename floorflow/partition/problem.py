@@ -1,7 +1,7 @@
 """The partition problem and its answers, as values.
 
-Slots of all FPGAs form a tree: neighbouring SLRs share a boundary of SLL wires, FPGAs are joined by links between two
-of their slots. A stream between modules in two slots passes the one way between them.
+Neighbouring SLRs share a boundary of SLL wires, FPGAs are joined by links between two of their slots. A stream between
+modules in two slots passes the one way between them: as a rule all this is a tree, else it is the shortest way.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Literal
 
+from floorflow.partition.routes import Passage, shortest_ways
 from floorflow.resources import ZERO, Resources, total
 from floorflow.stats import SolveStats
 
@@ -69,7 +70,7 @@ class ModuleStream:
 
 @dataclass(frozen=True)
 class PartitionProblem:
-    """Modules with demands, the streams between them, and a tree of slots.
+    """Modules with demands, the streams between them, and slots with what joins them.
 
     ``host_in`` and ``host_out`` index the slots where the host's streams enter and leave. ``register_stages`` is the
     number of flip-flop stages of each stream at each SLR boundary. Links carry ``frames_per_s`` frames of each stream;
@@ -84,6 +85,11 @@ class PartitionProblem:
     host_out: int
     register_stages: int
     frames_per_s: float = 0.0
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether there is one way only between any two slots."""
+        return len(self.edges) == len(self.slots) - 1
 
     @cached_property
     def beyond(self) -> tuple[frozenset[int], ...]:
@@ -109,10 +115,19 @@ class PartitionProblem:
         source = self.host_in if stream.source is None else slot_of[stream.source]
         return source, self.host_out if stream.target is None else slot_of[stream.target]
 
-    def way(self, stream: ModuleStream, slot_of: Mapping[str, int]) -> tuple[int, ...]:
-        """Return the edges that a stream passes, by ascending index (the way is unique in a tree)."""
+    @cached_property
+    def _shortest(self) -> Mapping[tuple[int, int], tuple[Passage, ...]]:
+        return shortest_ways(len(self.slots), self.edges)
+
+    def _passages(self, stream: ModuleStream, slot_of: Mapping[str, int]) -> tuple[Passage, ...]:
         source, target = self.ends(stream, slot_of)
-        return tuple(k for k, side in enumerate(self.beyond) if (source in side) != (target in side))
+        if not self.is_tree:
+            return self._shortest[source, target]
+        return tuple((k, target in side) for k, side in enumerate(self.beyond) if (source in side) != (target in side))
+
+    def way(self, stream: ModuleStream, slot_of: Mapping[str, int]) -> tuple[int, ...]:
+        """Return the edges that a stream passes, by ascending index."""
+        return tuple(sorted(k for k, _ in self._passages(stream, slot_of)))
 
     def hops(self, stream: ModuleStream, slot_of: Mapping[str, int]) -> int:
         """Return how many SLR boundaries a stream crosses."""
@@ -134,10 +149,9 @@ class PartitionProblem:
         """Bits a frame over each edge, from ``a`` to ``b`` and from ``b`` to ``a``."""
         use = [[0, 0] for _ in self.edges]
         for stream in self.streams:
-            source, _ = self.ends(stream, slot_of)
-            for k in self.way(stream, slot_of):
-                use[k][source in self.beyond[k]] += stream.bits_per_frame
-        return tuple((there, back) for there, back in use)
+            for k, there in self._passages(stream, slot_of):
+                use[k][not there] += stream.bits_per_frame
+        return tuple((forth, back) for forth, back in use)
 
     def allowed_bits(self, edge: Edge) -> int | None:
         """Return how many bits a frame a link can carry in each direction; None if any number."""

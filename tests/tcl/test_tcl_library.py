@@ -70,6 +70,11 @@ def test_second_run_leaves_the_same_pblocks(tmp_path: Path) -> None:
     assert model.output == ["floorflow: 2 pblocks, 3 cells"] * 2
 
 
+def test_fpga_without_modules_runs_to_the_end(tmp_path: Path) -> None:
+    model = run_text(new_model(), tmp_path, BEGIN + "floorflow::end -pblocks 0\n")
+    assert (model.pblocks, model.output) == ({}, ["floorflow: 0 pblocks, 0 cells"])
+
+
 def test_begin_resets_the_counts(tmp_path: Path) -> None:
     again = GOOD.removeprefix(SOURCE)
     assert run_text(new_model(), tmp_path, GOOD + again).output == ["floorflow: 2 pblocks, 3 cells"] * 2
@@ -121,6 +126,15 @@ BAD_CALLS = {
     ),
     "no part": (SOURCE + "floorflow::begin", "begin: option '-part' is missing"),
     "no pblocks": (BEGIN + "floorflow::end", "no pblock was made"),
+    "fewer pblocks than planned": (
+        BEGIN + P + " -cells top/a\nfloorflow::end -pblocks 2",
+        "pblocks made: 1, in the plan: 2; the script is not whole",
+    ),
+    "more pblocks than planned": (
+        BEGIN + P + " -cells top/a\nfloorflow::end -pblocks 0",
+        "pblocks made: 1, in the plan: 0",
+    ),
+    "unknown option of end": (BEGIN + P + " -cells top/a\nfloorflow::end -pblock 1", "expected -pblocks"),
     "end without begin": (SOURCE + "floorflow::end", "floorflow::end without floorflow::begin"),
     "pblock before begin": (SOURCE + P + " -cells top/a", "pblock 'p' comes before floorflow::begin"),
     "pblock after end": (GOOD + P + " -cells top/a", "pblock 'p' comes before floorflow::begin"),

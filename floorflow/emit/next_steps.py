@@ -1,0 +1,264 @@
+"""What to try next: every step is derived from the plan's own figures and names the one that it comes from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil
+
+from floorflow.emit.tables import number, rate, some
+from floorflow.emit.use import SlotUse, resources, share, width_of
+from floorflow.plan import EngineEntry, LoadEntry, Plan, TraceEntry
+from floorflow.resources import RESOURCE_NAMES, Resources, total
+from floorflow.target import Platform
+
+_FULL = 0.9
+"""Share of a limit, a boundary or a link from which it counts as what holds the design back."""
+_ROOMY = 0.8
+"""Share of the limits of fewer FPGAs below which the design may fit them."""
+_WORTHWHILE = 0.05
+"""Gap of a wirelength, or share of a resource, below which nothing is said of it."""
+_SHORT = re.compile(r"(LUT|FF|BRAM18|URAM|DSP): (?:at least )?([\d,]+) needed, (?:all slots together allow )?([\d,]+)")
+"""A resource, what is needed and what is allowed, as folding and partition word their refusals."""
+
+
+@dataclass(frozen=True)
+class _View:
+    plan: Plan
+    platform: Platform
+    slots: Sequence[SlotUse]
+
+    @cached_property
+    def stopped_by(self) -> TraceEntry | None:
+        """The longest interval below the one found that was refused; None if the shortest was not asked for."""
+        found = self.plan.search.interval_cycles
+        failed = [row for row in self.plan.trace if row.verdict != "legal" and row.interval_cycles < found]
+        asked = self.plan.options.objective != "throughput"
+        return None if asked else max(failed, key=lambda row: row.interval_cycles, default=None)
+
+    @property
+    def short(self) -> re.Match[str] | None:
+        """Resource, need and limit that the refusal names."""
+        return _SHORT.search(self.stopped_by.detail) if self.stopped_by is not None else None
+
+    @cached_property
+    def engines(self) -> dict[str, EngineEntry]:
+        return {engine.name: engine for network in self.plan.networks for engine in network.engines}
+
+    @property
+    def more_fpgas(self) -> int | None:
+        """One FPGA more than there are, if the board can be linked so far."""
+        board, count = self.platform.fpgas[0].board, len(self.platform.fpgas)
+        return count + 1 if board.link is not None and count < board.max_fpgas else None
+
+    @cached_property
+    def demand(self) -> Resources:
+        """What all modules and crossing registers need."""
+        return total(slot.demand for slot in self.slots)
+
+    @cached_property
+    def limit(self) -> Resources:
+        """What all slots allow."""
+        return total(slot.limit for slot in self.slots)
+
+    def loads(self, kind: str) -> list[LoadEntry]:
+        """Boundaries or links, the fullest first."""
+        found = [load for load in self.plan.phases[0].partition.loads if load.kind == kind]
+        return sorted(found, key=share, reverse=True)
+
+
+def next_steps(plan: Plan, platform: Platform, slots: Sequence[SlotUse]) -> list[str]:
+    """Return sentences, what holds the rate back first; none if nothing in the plan calls for a step."""
+    view = _View(plan, platform, slots)
+    return [step for steps in _STEPS for step in steps(view)]
+
+
+def _rate(view: _View) -> Iterator[str]:
+    row, short = view.stopped_by, view.short
+    if view.plan.options.objective != "throughput":
+        return
+    if row is None:
+        yield from _widest(view)
+        return
+    goal = f"{row.interval_cycles:,} cycles ({rate(view.plan.options.clock_mhz * 1e6 / row.interval_cycles)} frames/s)"
+    if short is None:
+        yield f"the next shorter interval that was tried, {goal}, ended at the {_STAGES[row.stage]}: {row.detail}"
+        return
+    name, need, have = short[1], *(int(text.replace(",", "")) for text in short.groups()[1:])
+    ways = " or ".join(_ways_to(view, name, need, have)) or "no cap and no further FPGA gives that"
+    yield f"{name} stops the rate: {goal} need {need:,}, {need / have - 1:.1%} more than the {have:,} allowed: {ways}"
+
+
+_STAGES = {"fold": "folding", "partition": "partition", "place": "placement"}
+
+
+def _ways_to(view: _View, name: str, need: int, have: int) -> Iterator[str]:
+    """Say what would raise the limit of a resource to what is needed."""
+    cap = ceil(view.plan.options.cap.model_dump()[name] * need / have * 100 + 1e-9) / 100
+    if cap <= 1:
+        yield f"--cap {name}={cap:.2f}"
+    if view.more_fpgas is not None and have * view.more_fpgas >= need * len(view.platform.fpgas):
+        yield f"--fpgas {view.more_fpgas}"
+
+
+def _widest(view: _View) -> Iterator[str]:
+    """No shorter interval was refused, so some engine that sets it has no faster folding that fits a slot."""
+    cycles, folded = view.plan.search.interval_cycles, view.plan.phases[0].folding.engines
+    widths = {n: width_of(e, folded[n]) for n, e in view.engines.items() if folded[n].cycles == cycles}
+    whole = [name for name, width in widths.items() if width.is_whole]
+    if whole:
+        sizes = [str(view.engines[name].attributes.get("IFMDim", "")) for name in whole]
+        maps = f" or a smaller feature map than {some(sorted(set(sizes)))}" if all(sizes) else ""
+        clock = f"a higher --clock-mhz (now {view.plan.options.clock_mhz:g})"
+        yield (
+            f"{some([f'{name} ({widths[name]})' for name in whole])}: the widest folding there is takes all {cycles:,} "
+            f"cycles, which no cap and no FPGA shortens; {clock}{maps} would"
+        )
+        return
+    name = max(widths, key=lambda n: _tightest(view, n)[0])
+    others = f", the largest of {len(widths)} engines with {cycles:,} cycles," if len(widths) > 1 else ""
+    yield f"{name}{f' ({widths[name]})' if widths[name].parts else ''}{others} sets the rate: {_too_wide(view, name)}"
+
+
+def _tightest(view: _View, engine: str) -> tuple[float, str, SlotUse]:
+    """Return the share that an engine takes of the slot with the most room for it, the resource and the slot."""
+    need = resources(view.plan.phases[0].folding.engines[engine].resources).as_dict()
+    found = [max((_share(need[r], s.limit.as_dict()[r]), r) for r in RESOURCE_NAMES) for s in view.slots]
+    position = min(range(len(found)), key=lambda i: found[i][0])
+    return *found[position], view.slots[position]
+
+
+def _too_wide(view: _View, name: str) -> str:
+    _, scarcest, slot = _tightest(view, name)
+    need = resources(view.plan.phases[0].folding.engines[name].resources).as_dict()[scarcest]
+    cap = view.plan.options.cap.model_dump()[scarcest]
+    limit, pblocks = slot.limit.as_dict()[scarcest], slot.pblock_limit.as_dict()[scarcest]
+    most = min(int(slot.cap_limit.as_dict()[scarcest] / cap), pblocks)
+    loosened = f" ({most:,} with --cap {scarcest}=1)" if most > limit else ""
+    return (
+        f"its wider foldings fit no slot alone, or exceed FINN's widest stream. It takes {need:,} {scarcest}, the next "
+        f"ones up to twice as much; {slot.name} allows {limit:,}{loosened}. More FPGAs do not help"
+    )
+
+
+def _share(need: int, limit: int) -> float:
+    return need / limit if limit else float(need > 0)
+
+
+def _full_slots(view: _View) -> Iterator[str]:
+    full = sorted((slot for slot in view.slots if slot.fullest[0] >= _FULL), key=lambda slot: -slot.fullest[0])
+    if not full:
+        return
+    first, (used, name) = full[0], full[0].fullest
+    have = first.limit.as_dict()[name]
+    text = f"{name} is the tightest: {first.name} uses {first.demand.as_dict()[name]:,} of {have:,} ({used:.0%})"
+    if len(full) > 1:
+        text += f", {len(full)} of {len(view.slots)} slots are above {_FULL:.0%} of a limit"
+    cap, most = view.plan.options.cap.model_dump()[name], first.pblock_limit.as_dict()[name]
+    if most <= first.cap_limit.as_dict()[name]:
+        text += f"; its pblocks hold no more at --fill {name}={view.plan.options.fill.model_dump()[name]:g}"
+    elif (view.short is None or view.short[1] != name) and cap <= 0.95:
+        more = min(round(have * (cap + 0.05) / cap), most) - have
+        text += f"; --cap {name}={cap + 0.05:.2f} allows {more:,} more there"
+    if view.more_fpgas is not None:
+        mean = view.demand.as_dict()[name] / view.limit.as_dict()[name]
+        after = mean * len(view.platform.fpgas) / view.more_fpgas
+        text += f"; --fpgas {view.more_fpgas} lowers the mean from {mean:.0%} to about {after:.0%}"
+    yield text
+
+
+def _spare_fpgas(view: _View) -> Iterator[str]:
+    count, floorplan = len(view.platform.fpgas), view.plan.phases[0].floorplan
+    empty = [name for name, entry in floorplan.items() if not entry.pblocks]
+    fewer = count - max(1, len(empty))
+    if not fewer or view.plan.options.fpgas == "auto":
+        return
+    if empty:
+        yield f"{some(empty)} hold{'s' * (len(empty) == 1)} no module: --fpgas {fewer} should give the same rate"
+        return
+    need, have = view.demand.as_dict(), view.limit.as_dict()
+    shares = {r: need[r] * count / (have[r] * fewer) for r in RESOURCE_NAMES if have[r]}
+    name = max(shares, key=lambda r: shares[r])
+    if shares[name] < _ROOMY:
+        yield f"all modules together need {shares[name]:.0%} of the {name} that {fewer} allow: --fpgas {fewer} may do"
+
+
+def _full_links(view: _View) -> Iterator[str]:
+    crossings = view.plan.phases[0].partition.crossings
+    over_links = [(f"{c.source.split('.')[0]}>{c.target.split('.')[0]}", c) for c in crossings if c.kind == "link"]
+    for load in view.loads("link"):
+        if share(load) >= _FULL:
+            most = max((c for name, c in over_links if name == load.name), key=lambda c: c.gbps)
+            yield (
+                f"link {load.name} carries {number(load.use)} of {load.capacity:g} Gb/s ({share(load):.0%}), "
+                f"{number(most.gbps)} of it {most.channel}: it bounds the rate of this cut to "
+                f"{rate(view.plan.phases[0].estimates.fps / share(load))} frames/s"
+            )
+    for load in view.loads("sll"):
+        if share(load) >= _FULL:
+            used = f"{number(load.use)} of {load.capacity:,.0f} SLL wires ({share(load):.0%})"
+            yield f"SLR boundary {load.name} uses {used}: a lower --fps folds streams narrower"
+
+
+def _gaps(view: _View) -> Iterator[str]:
+    phase, best = view.plan.phases[0], view.plan.options.effort == "best"
+    longer = "even at --effort best" if best else "--effort best searches longer"
+    stats = phase.partition.stats
+    if stats.gap is None or stats.gap > 0:
+        loads = [*view.loads("sll")[:1], *view.loads("link")[:1]]
+        fullest = " and ".join(f"{load.name} is {share(load):.1%} full" for load in loads)
+        less = "has no bound" if stats.gap is None else f"could cost up to {stats.gap:.0%} less"
+        yield f"the cut ({number(stats.objective)} wires x boundaries) {less}, {longer}; {fullest or 'all in one slot'}"
+    open_gaps = [(f.stats.gap, name) for name, f in phase.floorplan.items() if f.pblocks and f.stats.gap]
+    if open_gaps and max(open_gaps)[0] >= _WORTHWHILE:
+        gap, name = max(open_gaps)
+        yield f"the wirelength of {name} could be up to {gap:.0%} shorter, {longer}"
+    if phase.folding.stats.gap:
+        yield (
+            f"the folding takes up to {phase.folding.stats.gap:.1%} more than the least at this interval, "
+            "which was given up for channels and packing: that much area, no rate, is to be had"
+        )
+
+
+def _overhead(view: _View) -> Iterator[str]:
+    """FIFOs and converters between modules, where they cost much."""
+    phase, granularity = view.plan.phases[0], view.plan.options.granularity
+    spent = total(resources(channel.resources) for channel in phase.channels).lut
+    if granularity in ("stage", "layer") and view.demand.lut and spent / view.demand.lut >= 2 * _WORTHWHILE:
+        coarser = "block" if granularity == "stage" else "stage"
+        yield (
+            f"FIFOs and converters take {spent:,} LUT ({spent / view.demand.lut:.0%} of the design) around "
+            f"{len(phase.modules)} modules: --granularity {coarser} needs fewer"
+        )
+
+
+def _packing(view: _View) -> Iterator[str]:
+    failed = [row for row in view.plan.trace if row.stage == "place" and row.verdict != "legal"]
+    if failed:
+        kept = view.plan.options.keep_granularity
+        way = "without --keep-granularity neighbours may share pblocks" if kept else _looser(view)
+        cycles = some([f"{row.interval_cycles:,}" for row in failed])
+        yield f"{len(failed)} partitioned candidates ({cycles} cycles) could not be placed: {way}"
+
+
+def _looser(view: _View) -> str:
+    fill, modules = view.plan.options.fill.LUT, len(view.plan.phases[0].modules)
+    denser = f", --fill LUT={fill + 0.05:.2f} denser ones" if fill <= 0.95 else ""
+    return f"--granularity block makes fewer pblocks than these {modules}{denser}"
+
+
+def _runtime_weights(view: _View) -> Iterator[str]:
+    folded = view.plan.phases[0].folding.engines
+    names = [name for name, entry in folded.items() if (entry.model_extra or {}).get("runtime_writeable_weights")]
+    if names:
+        uram = sum(folded[name].resources.URAM for name in names)
+        free = max(0, view.limit.bram18 - view.demand.bram18)
+        yield (
+            f"{some(names)}: weights in {uram:,} URAM wait for software to write them; --no-runtime-weights puts them "
+            f"elsewhere ({free:,} BRAM18 are free below the limits)"
+        )
+
+
+_STEPS = (_rate, _full_slots, _spare_fpgas, _full_links, _packing, _gaps, _overhead, _runtime_weights)

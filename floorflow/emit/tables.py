@@ -1,0 +1,35 @@
+"""Tables and numbers as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import floor
+
+
+def table(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """Align the columns of rows: the first ``left`` to the left, others to the right, the last stays as it is."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return [_row(row, widths, left).rstrip() for row in rows]
+
+
+def _row(row: Sequence[str], widths: Sequence[int], left: int) -> str:
+    cells = [text.ljust(w) if i < left else text.rjust(w) for i, (text, w) in enumerate(zip(row, widths, strict=True))]
+    return "  ".join([*cells[:-1], row[-1]])
+
+
+def number(value: float | None) -> str:
+    """Write a number with thousands separated, and with four digits if it is small; ``-`` for none."""
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.4g}"
+
+
+def rate(frames_per_s: float) -> str:
+    """Write a frame rate rounded down, so that what is printed can be asked for."""
+    return f"{floor(frames_per_s):,}" if frames_per_s >= 100 else f"{floor(frames_per_s * 10) / 10:,.1f}"
+
+
+def some(names: Sequence[str], most: int = 4) -> str:
+    """Join names by commas; behind ``most`` of them only their number."""
+    rest = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + rest

@@ -1,0 +1,103 @@
+"""What the design uses of slots and of boundaries, against what it may, from the plan's own figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from floorflow.plan import Amounts, EngineEntry, FoldedEntry, LoadEntry, PhaseEntry, Plan
+from floorflow.request import limited
+from floorflow.resources import RESOURCE_NAMES, Resources, total
+from floorflow.target import Platform, supply_outside_keep_outs
+
+
+@dataclass(frozen=True)
+class SlotUse:
+    """Demand of a slot and its limits: ``cap`` x available, and ``fill`` x what pblocks in it can hold together."""
+
+    name: str
+    demand: Resources
+    cap_limit: Resources
+    pblock_limit: Resources
+
+    @property
+    def limit(self) -> Resources:
+        """The smaller of the two limits."""
+        return self.cap_limit.least(self.pblock_limit)
+
+    @property
+    def fullest(self) -> tuple[float, str]:
+        """Largest share of a limit and its resource; (0, "LUT") in an empty slot."""
+        demand, limit = self.demand.as_dict(), self.limit.as_dict()
+        shares = [(demand[r] / limit[r], r) for r in RESOURCE_NAMES if limit[r]]
+        return max(shares, key=lambda share: share[0], default=(0.0, "LUT"))
+
+
+def slot_uses(plan: Plan, platform: Platform) -> tuple[SlotUse, ...]:
+    """Return the use of every slot, crossing registers included, in the platform's order."""
+    phase = plan.phases[0]
+    cap, fill = plan.options.cap.model_dump(), plan.options.fill.model_dump()
+    demand = {slot.name: total(_shares(phase, slot.name)) for slot in platform.slots}
+    devices = {fpga.name: fpga.device for fpga in platform.fpgas}
+    return tuple(
+        SlotUse(
+            slot.name,
+            demand[slot.name],
+            limited(slot.available, cap),
+            limited(supply_outside_keep_outs(devices[slot.fpga], slot), fill),
+        )
+        for slot in platform.slots
+    )
+
+
+def _shares(phase: PhaseEntry, slot: str) -> list[Resources]:
+    modules = [m.resources for m in phase.modules if phase.partition.assignment[m.name] == slot]
+    registers = [c.crossing_resources[slot] for c in phase.channels if slot in c.crossing_resources]
+    return [resources(item) for item in (*modules, *registers)]
+
+
+def resources(amounts: Amounts) -> Resources:
+    """Return the plan's amounts as a value with arithmetic."""
+    return Resources.from_dict(amounts.model_dump())
+
+
+def share(load: LoadEntry) -> float:
+    """Return the share of its capacity that a boundary or a link carries."""
+    return load.use / load.capacity if load.capacity else 0.0
+
+
+_WHOLE: Mapping[str, tuple[str, ...]] = {
+    "pe": ("MH", "Channels", "NumChannels", "Labels"),
+    "simd": ("MW", "IFMChannels", "NumChannels"),
+}
+"""The engine's attributes of which the first that it has is the largest value of a folding attribute."""
+
+
+@dataclass(frozen=True)
+class Width:
+    """How parallel an engine is: each folding attribute, its value and the largest it can have."""
+
+    parts: tuple[tuple[str, int, int], ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no wider folding exists."""
+        return bool(self.parts) and all(value >= whole for _, value, whole in self.parts)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} {value:,} of {whole:,}" for name, value, whole in self.parts)
+
+
+def width_of(engine: EngineEntry, folded: FoldedEntry) -> Width:
+    """Return how wide an engine is folded; nothing where its kind has no folding."""
+    chosen, has = folded.model_extra or {}, engine.attributes
+    whole = {name: next((has[of] for of in choices if of in has), None) for name, choices in _WHOLE.items()}
+    parts = [(n.upper(), int(chosen[n]), of) for n, of in whole.items() if n in chosen and isinstance(of, int)]
+    if "parallel_window" in chosen and _window_can_be_parallel(engine):
+        parts.append(("parallel_window", int(chosen["parallel_window"]), 1))
+    return Width(tuple(parts))
+
+
+def _window_can_be_parallel(engine: EngineEntry) -> bool:
+    kernel = engine.attributes.get("ConvKernelDim")
+    return engine.attributes.get("depthwise", 0) == 0 and kernel != [1, 1]

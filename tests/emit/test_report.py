@@ -1,0 +1,203 @@
+"""report.txt: what it says of a plan, and that every next step comes from the plan's own figures."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from floorflow.emit.next_steps import next_steps
+from floorflow.emit.report import report
+from floorflow.emit.use import slot_uses
+from floorflow.plan import Plan, read_plan
+from floorflow.target import Platform, load_platform
+
+
+@pytest.fixture
+def pynq(cnv_on_pynq: Path) -> Plan:
+    return read_plan(cnv_on_pynq / "plan.json")
+
+
+@pytest.fixture
+def u250(cnv_on_u250: Path) -> Plan:
+    return read_plan(cnv_on_u250 / "plan.json")
+
+
+@pytest.fixture
+def two(branches_on_two_u250: Path) -> Plan:
+    return read_plan(branches_on_two_u250 / "plan.json")
+
+
+def platform_of(plan: Plan) -> Platform:
+    return load_platform(plan.platform.name, len(plan.platform.fpgas))
+
+
+def changed(plan: Plan, *path: str | int, value: Any) -> Plan:
+    """Return the plan with another value at a place."""
+    data = plan.model_dump(by_alias=True)
+    inner: Any = data
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    return Plan.model_validate(data)
+
+
+def steps(plan: Plan) -> str:
+    platform = platform_of(plan)
+    return "\n".join(next_steps(plan, platform, slot_uses(plan, platform)))
+
+
+def section(plan: Plan, heading: str) -> list[str]:
+    """Return the lines under a heading of the report."""
+    text = report(plan, platform_of(plan)).split(f"\n{heading}\n{'-' * len(heading)}\n")
+    return text[1].split("\n\n")[0].splitlines()
+
+
+def test_report_has_every_section_in_order(two: Plan) -> None:
+    lines = report(two, platform_of(two)).splitlines()
+    assert [line for line, rule in pairwise(lines) if rule == "-" * len(line) and line] == [
+        "What was read and assumed",
+        "Rate",
+        "How far from optimal",
+        "What the search tried, and what ended it",
+        "Use of each slot",
+        "Streams between slots",
+        "SLR boundaries and links",
+        "What to try next",
+        "Modules",
+    ]
+
+
+def test_report_says_what_was_read_and_taken_off(two: Plan) -> None:
+    read = "\n".join(section(two, "What was read and assumed"))
+    assert two.inputs[0].sha256[:12] in read
+    assert "2 x alveo-u250 (xcu250-figd2104-2L-e)" in read
+    assert "link core fpga0-fpga1 in fpga1.SLR3: 35,219 LUT" in read
+    assert "fpga0-fpga1: ethernet-100g, 100 Gb/s each way, 1 us" in read
+
+
+def test_every_solver_has_a_row_with_status_and_gap(two: Plan) -> None:
+    rows = section(two, "How far from optimal")
+    stats = [two.phases[0].folding.stats, two.phases[0].partition.stats]
+    assert [row.split()[0] for row in rows[1:4]] == ["interval", "folding", "partition"]
+    assert all(stat.status in row and stat.method in row for stat, row in zip(stats, rows[2:], strict=False))
+    assert [row.split()[2] for row in rows[4:]] == ["fpga0", "fpga1"]
+
+
+def test_every_candidate_of_the_trace_is_listed(pynq: Plan) -> None:
+    rows = section(pynq, "What the search tried, and what ended it")
+    assert rows[0] == f"ended by: {pynq.search.ended_by}"
+    assert len(rows) == 2 + len(pynq.trace)
+    assert all(
+        f"{t.interval_cycles:,}" in row and t.verdict in row for t, row in zip(pynq.trace, rows[2:], strict=True)
+    )
+
+
+def test_slots_stand_against_their_limits(u250: Plan) -> None:
+    rows = section(u250, "Use of each slot")
+    limit = int(0.7 * u250.platform.fpgas[0].slots[3].available.LUT + 1e-9)
+    assert f" of {limit:,} (" in rows[4]
+    assert rows[-1].split()[1:] == ["70%", "50%", "90%", "90%", "90%"]
+
+
+def test_crossings_show_wires_and_boundaries_their_capacity(u250: Plan) -> None:
+    crossing = u250.phases[0].partition.crossings[0]
+    row = next(line for line in section(u250, "Streams between slots") if line.endswith(crossing.channel))
+    assert row.split()[3:5] == [str(crossing.width_bits), str(-(-crossing.width_bits // 8) * 8 + 2)]
+    load = u250.phases[0].partition.loads[0]
+    row = next(line for line in section(u250, "SLR boundaries and links") if line.startswith(load.name))
+    assert row.split()[1:3] == [f"{load.use:,.0f}", "11,520"]
+
+
+def refused(plan: Plan, detail: str, stage: str = "fold", interval: int = 10) -> Plan:
+    """Return the plan with one refused candidate below the interval that was found."""
+    row = {"interval_cycles": interval, "verdict": "proven infeasible", "stage": stage, "detail": detail}
+    return changed(plan, "trace", value=[row])
+
+
+def test_a_short_resource_names_the_cap_that_would_do(pynq: Plan) -> None:
+    told = steps(refused(pynq, "LUT: at least 32,100 needed, 30,000 allowed"))
+    assert "LUT stops the rate: 10 cycles" in told
+    assert "need 32,100, 7.0% more than the 30,000 allowed: --cap LUT=0.75" in told
+    assert "--fpgas" not in told
+
+
+def test_one_more_fpga_is_named_where_boards_can_be_linked(u250: Plan) -> None:
+    assert "--cap LUT=0.75 or --fpgas 2" in steps(refused(u250, "LUT: at least 32,100 needed, 30,000 allowed"))
+    assert ": --fpgas 2" in steps(refused(u250, "LUT: at least 59,000 needed, 30,000 allowed"))
+    assert "no cap and no further FPGA" in steps(refused(u250, "LUT: at least 99,000 needed, 30,000 allowed"))
+
+
+def test_other_refusals_are_quoted(pynq: Plan) -> None:
+    assert "ended at the placement: fpga0.SLR0 is too tight" in steps(refused(pynq, "fpga0.SLR0 is too tight", "place"))
+
+
+def at_interval(plan: Plan, engine: str, **folding: int) -> Plan:
+    """Return the plan with one engine alone as its bottleneck."""
+    engines = plan.model_dump(by_alias=True)["phases"][0]["folding"]["engines"]
+    interval = max(entry["cycles"] for entry in engines.values()) + 1
+    engines[engine] |= {"cycles": interval, **folding}
+    slower = changed(plan, "phases", 0, "folding", "engines", value=engines)
+    return changed(changed(slower, "search", "interval_cycles", value=interval), "trace", value=[])
+
+
+def test_a_bottleneck_at_its_widest_folding_is_no_matter_of_resources(u250: Plan) -> None:
+    told = steps(at_interval(u250, "ConvolutionInputGenerator_rtl_0", simd=3, parallel_window=1))
+    assert "ConvolutionInputGenerator_rtl_0 (SIMD 3 of 3, parallel_window 1 of 1): the widest folding" in told
+    assert "no cap and no FPGA shortens; a higher --clock-mhz (now 250) or a smaller feature map than [32, 32]" in told
+
+
+def test_a_bottleneck_whose_wider_foldings_fit_no_slot_is_held_against_the_roomiest(u250: Plan) -> None:
+    told = steps(at_interval(u250, "MVAU_hls_1", pe=64, simd=288))
+    assert "MVAU_hls_1 (PE 64 of 64, SIMD 288 of 576) sets the rate" in told
+    assert "fpga0.SLR3 allows 302,400" in told
+
+
+@pytest.mark.parametrize("objective", ["resources", "latency"])
+def test_other_objectives_than_the_rate_ask_for_no_faster_one(u250: Plan, objective: str) -> None:
+    asked = changed(u250, "options", "objective", value=objective)
+    assert "sets the rate" not in steps(asked)
+    assert "stops the rate" not in steps(asked)
+
+
+def test_full_links_and_boundaries_are_named_with_their_load(two: Plan) -> None:
+    loads = two.model_dump(by_alias=True)["phases"][0]["partition"]["loads"]
+    for load in loads:
+        used = load["name"] in ("fpga0>fpga1", "fpga0.SLR0-fpga0.SLR1")
+        load["use"] = 0.95 * load["capacity"] if used else 0.0
+    told = steps(changed(two, "phases", 0, "partition", "loads", value=loads))
+    assert "link fpga0>fpga1 carries 95 of 100 Gb/s (95%)" in told
+    assert "SLR boundary fpga0.SLR0-fpga0.SLR1 uses 10,944 of 11,520 SLL wires (95%)" in told
+    assert "link" not in steps(two)
+
+
+def test_gaps_are_told_until_the_effort_is_best(u250: Plan) -> None:
+    stats = {"method": "x", "status": "feasible", "objective": 100.0, "bound": 60.0, "gap": 0.4}
+    wide = changed(u250, "phases", 0, "partition", "stats", value=stats)
+    assert "could cost up to 40% less, --effort best searches longer" in steps(wide)
+    assert "even at --effort best" in steps(changed(wide, "options", "effort", value="best"))
+
+
+def test_weights_written_at_run_time_are_named(u250: Plan) -> None:
+    told = steps(changed(u250, "phases", 0, "folding", "engines", "MVAU_hls_8", "runtime_writeable_weights", value=1))
+    assert "MVAU_hls_8" in told
+    assert "--no-runtime-weights" in told
+
+
+def test_candidates_that_could_not_be_placed_ask_for_fewer_pblocks(pynq: Plan) -> None:
+    failed = refused(pynq, "no room", "place")
+    assert f"fewer pblocks than these {len(pynq.phases[0].modules)}" in steps(failed)
+    assert "without --keep-granularity" in steps(changed(failed, "options", "keep_granularity", value=True))
+
+
+def test_a_plan_for_latency_says_so_and_holds_it_against_its_bound(u250: Plan) -> None:
+    stats = {"method": "x", "status": "optimal", "objective": 200.0, "bound": 200.0, "gap": 0.0}
+    plan = changed(changed(u250, "options", "objective", value="latency"), "phases", 0, "folding", "stats", value=stats)
+    plan = changed(plan, "phases", 0, "folding", "whole_budget_bound", value=150.0)
+    assert "asked for  the lowest latency at 250 MHz" in "\n".join(section(plan, "What was read and assumed"))
+    gaps = [line.split()[:5] for line in section(plan, "How far from optimal")]
+    assert ["folding", "optimal", "200", "200", "0.0%"] in gaps
+    assert ["latency", "feasible", "200", "150", "25.0%"] in gaps
+    assert "interval" not in {words[0] for words in gaps}
