@@ -13,13 +13,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 BOARDS = ("pynq-z1", "zcu104", "alveo-u250", "xcku5p")
 HEADINGS = (
-    "model", "board", "verdict", "interval", "bound", "frames/s", "bottleneck", "SLRs", "largest use of available",
-    "gap fold", "gap partition", "gap place", "seconds",
+    "model", "board", "verdict", "FPGAs", "interval", "bound", "frames/s", "bottleneck", "SLRs",
+    "largest use of available", "SLR crossings", "over links", "gap fold", "gap partition", "gap place", "seconds",
 )  # fmt: skip
 
 
@@ -46,7 +47,8 @@ def row(model: Path, board: str, more: list[str]) -> list[str]:
         done = floorflow("plan", str(model), "-p", board, "-o", str(out), "--no-plots", "--json", "-q", *more)
         seconds = f"{time.perf_counter() - started:.1f}"
         if done.returncode:
-            return [name, board, f"exit {done.returncode}: {done.stderr.strip()}", *[""] * 9, seconds]
+            said = " ".join(done.stderr.split())
+            return [name, board, f"exit {done.returncode}: {said}", *[""] * (len(HEADINGS) - 4), seconds]
         checked = floorflow("check", str(out)).returncode
         return [name, board, "legal" if checked == 0 else "ILLEGAL", *facts(json.loads(done.stdout)), seconds]
 
@@ -58,15 +60,26 @@ def floorflow(*arguments: str) -> subprocess.CompletedProcess[str]:
 def facts(plan: dict[str, Any]) -> list[str]:
     phase = plan["phases"][0]
     estimates, partition = phase["estimates"], phase["partition"]
-    uses = {slot: max(use.items(), key=lambda item: item[1]) for slot, use in partition["utilisation"].items()}
-    shown = ", ".join(f"{slot.split('.')[1]} {r} {u:.0%}" for slot, (r, u) in uses.items() if u)
-    placed = next(iter(phase["floorplan"].values()))["stats"]
-    gaps = [f"{s['gap']:.1%}" for s in (phase["folding"]["stats"], partition["stats"], placed)]
-    slots = len(set(partition["assignment"].values()))
+    slots = sorted(set(partition["assignment"].values()))
+    kinds = Counter(crossing["kind"] for crossing in partition["crossings"])
     return [
-        f"{estimates['cycles']:,}", f"{plan['search']['bound_cycles']:,}", f"{int(estimates['fps']):,}",
-        estimates["bottleneck"], str(slots), shown, *gaps,
+        str(len({slot.split(".")[0] for slot in slots})), f"{estimates['cycles']:,}",
+        f"{plan['search']['bound_cycles']:,}", f"{int(estimates['fps']):,}", estimates["bottleneck"], str(len(slots)),
+        fullest(partition["utilisation"]), str(kinds["sll"]), str(kinds["link"]),
+        share(phase["folding"]["stats"]["gap"]), share(partition["stats"]["gap"]),
+        "/".join(share(plan["stats"]["gap"]) for plan in phase["floorplan"].values()),
     ]  # fmt: skip
+
+
+def fullest(utilisation: dict[str, dict[str, float]]) -> str:
+    """The fullest slot's largest uses."""
+    slot, uses = max(utilisation.items(), key=lambda item: max(item[1].values()))
+    largest = sorted(uses.items(), key=lambda item: -item[1])[:2]
+    return f"{slot.removeprefix('fpga')} " + ", ".join(f"{name} {use:.0%}" for name, use in largest)
+
+
+def share(gap: float | None) -> str:
+    return "?" if gap is None else f"{gap:.1%}"
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +21,25 @@ import typer
 from rich.console import Console
 
 from floorflow import __version__
+from floorflow.cli_options import (
+    INSPECTED_PART,
+    MODEL_HELP,
+    ActivationBitsOption,
+    CapOption,
+    ClockOption,
+    CostsChoice,
+    DebugFlag,
+    EffortChoice,
+    FillOption,
+    FinnChoice,
+    FpsOption,
+    GranularityChoice,
+    JsonFlag,
+    LinkOption,
+    ObjectiveOption,
+    TopologyChoice,
+    WeightBitsOption,
+)
 from floorflow.errors import FloorflowError
 
 app = typer.Typer(
@@ -32,47 +50,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _talk = Console(stderr=True, highlight=False, soft_wrap=True)
-
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print one machine-readable object on standard output.")]
-DebugFlag = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
-
-FpsOption = Annotated[
-    float | None,
-    typer.Option(min=0.001, help="Frames a second: least resources at this rate, instead of the highest rate."),
-]
-CapOption = Annotated[
-    list[str] | None,
-    typer.Option(help="Share of a slot the design may use, e.g. LUT=0.75; repeatable [LUT 0.7, FF 0.5, others 0.9]."),
-]
-FillOption = Annotated[
-    list[str] | None,
-    typer.Option(help="How full one pblock may be, e.g. LUT=0.9; repeatable [LUT and FF 0.85, others 1]."),
-]
-ClockOption = Annotated[float | None, typer.Option(min=1, max=1000, help="Clock in MHz, instead of the board's.")]
-
-
-class EffortChoice(StrEnum):
-    """How long solvers may work."""
-
-    fast = "fast"
-    default = "default"
-    best = "best"
-
-
-class GranularityChoice(StrEnum):
-    """What gets one pblock."""
-
-    stage = "stage"
-    block = "block"
-    layer = "layer"
-    slot = "slot"
-
-
-class CostsChoice(StrEnum):
-    """Whose resource estimates to use."""
-
-    estimated = "estimated"
-    finn = "finn"
 
 
 def main() -> None:
@@ -140,22 +117,33 @@ def _progress(*, quiet: bool) -> Iterator[Callable[[str], None]]:
 
 @app.command()
 def plan(
-    model: Annotated[Path, typer.Argument(help="QONNX file of the network.", show_default=False)],
+    model: Annotated[Path, typer.Argument(help=MODEL_HELP, show_default=False)],
     platform: Annotated[str, typer.Option("--platform", "-p", help="Board name or YAML file.", show_default=False)],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write.", show_default=False)],
     fpgas: Annotated[str, typer.Option(help="Number of FPGAs, or auto: the least that will do.")] = "1",
-    max_fpgas: Annotated[int, typer.Option(min=1, help="Most FPGAs that auto may take.")] = 16,
+    max_fpgas: Annotated[
+        int | None, typer.Option(min=1, help="Most FPGAs that auto may take [16].", show_default=False)
+    ] = None,
+    link: LinkOption = None,
+    topology: Annotated[TopologyChoice, typer.Option(help="How FPGAs are joined.")] = TopologyChoice.chain,
     fps: FpsOption = None,
+    objective: ObjectiveOption = None,
     cap: CapOption = None,
     fill: FillOption = None,
     clock_mhz: ClockOption = None,
     granularity: Annotated[GranularityChoice, typer.Option(help="What gets one pblock.")] = GranularityChoice.stage,
     keep_granularity: Annotated[bool, typer.Option("--keep-granularity", help="Never merge modules to place.")] = False,
     costs: Annotated[CostsChoice, typer.Option(help="Cost model.")] = CostsChoice.estimated,
+    finn: Annotated[FinnChoice, typer.Option(help="Which FINN.")] = FinnChoice.main,
     no_runtime_weights: Annotated[
         bool, typer.Option("--no-runtime-weights", help="No weights in URAM (written at run time).")
     ] = False,
     label_select: Annotated[bool, typer.Option("--label-select", help="Add LabelSelect after the last layer.")] = False,
+    weight_bits: WeightBitsOption = None,
+    activation_bits: ActivationBitsOption = None,
+    keep_folding: Annotated[
+        bool, typer.Option("--keep-folding", help="Keep the folding that a FINN dataflow graph carries.")
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of every solver.")] = 0,
     effort: Annotated[EffortChoice, typer.Option(help="How long solvers may work.")] = EffortChoice.default,
     no_plots: Annotated[bool, typer.Option("--no-plots", help="Draw no pictures.")] = False,
@@ -167,16 +155,19 @@ def plan(
     """Plan a network on a platform: folding, partition, pblocks, files and pictures."""
     with _errors_to_exit_codes(debug=debug):
         from floorflow.output import require_free, write
-        from floorflow.request import DEFAULT_FILL, PAPER_CAPS, Request, fpga_count, fractions
+        from floorflow.request import DEFAULT_FILL, MOST_FPGAS, PAPER_CAPS, Request, fpga_count, fractions
 
         started = time.perf_counter()
         require_free(out, force=force)
         request = Request(
             model=model,
             platform=platform,
-            fpgas=fpga_count(fpgas),
-            max_fpgas=max_fpgas,
+            fpgas=fpga_count(fpgas, max_fpgas),
+            max_fpgas=max_fpgas or MOST_FPGAS,
+            link=link,
+            topology=topology.value,
             fps=fps,
+            objective=None if objective is None else objective.value,
             cap=fractions(PAPER_CAPS, cap or [], "--cap"),
             fill=fractions(DEFAULT_FILL, fill or [], "--fill"),
             clock_mhz=clock_mhz,
@@ -185,8 +176,12 @@ def plan(
             granularity=granularity.value,
             keep_granularity=keep_granularity,
             costs=costs.value,
+            finn=finn.value,
             runtime_weights=not no_runtime_weights,
             label_select=label_select,
+            weight_bits=weight_bits,
+            activation_bits=activation_bits,
+            keep_folding=keep_folding,
             plots=not no_plots,
         )
         from floorflow import flow
@@ -217,27 +212,90 @@ def _run_record(started: float) -> dict[str, object]:
 
 @app.command()
 def inspect(
-    model: Annotated[Path, typer.Argument(help="QONNX file of the network.", show_default=False)],
-    part: Annotated[str, typer.Option(help="Part whose DSPs decide hls or rtl units.")] = "xcu250-figd2104-2L-e",
+    model: Annotated[Path, typer.Argument(help=MODEL_HELP, show_default=False)],
+    platform: Annotated[
+        str | None, typer.Option("--platform", "-p", help="Board name or YAML file to lower for.", show_default=False)
+    ] = None,
+    part: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Part whose DSPs decide hls or rtl units; {INSPECTED_PART} if not given.", show_default=False
+        ),
+    ] = None,
     label_select: Annotated[bool, typer.Option("--label-select", help="Add LabelSelect after the last layer.")] = False,
+    weight_bits: WeightBitsOption = None,
+    activation_bits: ActivationBitsOption = None,
     as_json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> None:
     """Show what was read and assumed, and the engines it becomes."""
     with _errors_to_exit_codes(debug=debug):
-        from floorflow.backends.finn import lower
-        from floorflow.network import read
+        from floorflow.backends.finn import read_source
+        from floorflow.network import FloatBits
         from floorflow.report import inspection, inspection_tables
         from floorflow.technology import technology_of
 
-        network = read(model)
-        dataflow = lower(network, technology_of(part), label_select=label_select)
+        part = _part(platform, part)
+        source = read_source(model, FloatBits(weight_bits, activation_bits))
+        dataflow, refusal = source.inspected(technology_of(part), label_select=label_select)
         if as_json:
-            _print_json(inspection(network, dataflow))
+            _print_json(inspection(source.network, dataflow, part, refusal))
             return
         console = _paper()
-        for table in inspection_tables(network, dataflow):
+        for table in inspection_tables(source.network, dataflow, part, refusal):
             console.print(table)
+
+
+def _part(platform: str | None, part: str | None) -> str:
+    """Return the part that ``inspect`` lowers for: the platform's, the one named, or a large one."""
+    from floorflow.errors import InputError
+    from floorflow.target import load_platform
+    from floorflow.technology import require_known_family
+
+    if part is not None and platform is not None:
+        raise InputError(f"--part {part}: --platform {platform} says which part", hint="give one of the two")
+    if platform is not None:
+        return load_platform(platform).fpgas[0].board.part
+    require_known_family(part or INSPECTED_PART)
+    return part or INSPECTED_PART
+
+
+@app.command()
+def cost(
+    file: Annotated[Path, typer.Argument(help="JSON lines with op_type and attrs, or - for standard input.")],
+    costs: Annotated[CostsChoice, typer.Option(help="Cost model.")] = CostsChoice.estimated,
+    finn: Annotated[FinnChoice, typer.Option(help="Which FINN, unless a line says it.")] = FinnChoice.main,
+    part: Annotated[str, typer.Option(help="Part, unless a line says it.")] = INSPECTED_PART,
+    debug: DebugFlag = False,
+) -> None:
+    """Tell cycles, resources and stream widths of FINN's engines, one a line; exit 2 if a line is bad."""
+    with _errors_to_exit_codes(debug=debug):
+        from floorflow.costing import CostOptions, cost_lines
+
+        failed = False
+        with _lines_of(file) as lines:
+            for answer in cost_lines(lines, CostOptions(costs.value, finn.value, part)):
+                failed = failed or "error" in answer
+                sys.stdout.write(json.dumps(answer) + "\n")
+        if failed:
+            _complain("a line could not be priced", "see the field error in the output", debug=False)
+            raise typer.Exit(2)
+
+
+@contextmanager
+def _lines_of(file: Path) -> Iterator[Iterator[str]]:
+    """Open a text file, or standard input for a dash."""
+    from floorflow.errors import InputError
+
+    if str(file) == "-":
+        yield iter(sys.stdin)
+        return
+    try:
+        opened = file.open(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror}", hint="give a file of JSON lines, or - for input") from error
+    with opened:
+        yield iter(opened)
 
 
 @app.command()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -195,6 +195,41 @@ def by_slot(setting: Setting, design: Design, slots: Sequence[str], keep: int) -
                 return PartitionFailure(f"no two modules of {slot} can merge without a cycle", proven=False)
             modules = merge(modules, pair, setting.dataflow)
             slot_of = {m.name: slot_of.get(m.name, slot) for m in modules}
+    return _remerged(setting, design, modules, slot_of)
+
+
+def merge_groups(setting: Setting, design: Design, groups: Collection[Collection[str]]) -> Design | PartitionFailure:
+    """Merge modules of one slot by groups of names; the assignment stays."""
+    modules, slot_of = design.modules, dict(design.slot_of)
+    for group in groups:
+        if len(group) > 1:
+            slot = slot_of[min(group)]
+            modules = merge(modules, sorted(group), setting.dataflow)
+            slot_of = {m.name: slot_of.get(m.name, slot) for m in modules}
+    graph = nx.DiGraph(pair for pair in modules_between(modules, design.channels).values() if pair[0] != pair[1])
+    if not nx.is_directed_acyclic_graph(graph):
+        return PartitionFailure("merged modules depend on each other in a cycle", proven=False)
+    return _remerged(setting, design, modules, slot_of)
+
+
+def merges_without_cycle(design: Design) -> Callable[[Collection[str]], bool]:
+    """Return a test whether modules, by name, can become one: no way between two of them leads through another."""
+    graph = nx.DiGraph(p for p in modules_between(design.modules, design.channels).values() if p[0] != p[1])
+    graph.add_nodes_from(module.name for module in design.modules)
+    after = {name: nx.descendants(graph, name) for name in graph}
+    before = {name: nx.ancestors(graph, name) for name in graph}
+
+    def allowed(group: Collection[str]) -> bool:
+        between = set().union(*(after[name] for name in group)) & set().union(*(before[name] for name in group))
+        return between <= set(group)
+
+    return allowed
+
+
+def _remerged(
+    setting: Setting, design: Design, modules: Sequence[Module], slot_of: Mapping[str, str]
+) -> Design | PartitionFailure:
+    """Return the design with merged modules in the same slots."""
     index = {place.name: i for i, place in enumerate(design.problem.slots)}
     placed = {name: index[slot] for name, slot in slot_of.items()}
     stats = replace(design.partition.stats, method=f"{design.partition.stats.method.split(',')[0]}, modules merged")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 
-from floorflow.backends.finn import CostTable, lower
+from floorflow.backends.finn import CostTable, Source, kept_groups, read_source
+from floorflow.channels import couplings
 from floorflow.design import Setting, largest_pblocks, longest_interval, slot_limits
 from floorflow.emit import emit
 from floorflow.folding import FoldingProblem, fitting
-from floorflow.network import Network, read
+from floorflow.network import FloatBits
 from floorflow.outcome import Outcome
 from floorflow.plan import Plan
 from floorflow.record import record
@@ -22,11 +23,11 @@ from floorflow.target import Platform, load_platform
 
 def plan(request: Request, progress: Callable[[str], None] = lambda _: None) -> Outcome:
     """Plan a network on a platform: read, lower, cost, search (fold ... place), record, emit, view."""
-    network = read(request.model)
+    source = read_source(request.model, FloatBits(request.weight_bits, request.activation_bits))
     setting, found, tried = least_fpgas(
-        request, lambda fpgas: prepare(network, request, fpgas), lambda setting: search(setting, progress), progress
+        request, lambda fpgas: prepare(source, request, fpgas), lambda setting: search(setting, progress), progress
     )
-    result = record(network, setting, found, tried)
+    result = record(source.network, setting, found, tried)
     files = bundle(result, setting.platform)
     interrupted = found.ended_by == INTERRUPTED
     progress("drawing pictures")
@@ -37,17 +38,20 @@ def plan(request: Request, progress: Callable[[str], None] = lambda _: None) -> 
     return Outcome(result, files, interrupted)
 
 
-def prepare(network: Network, request: Request, fpgas: int) -> Setting:
-    """Lower the network, price every engine's foldings and keep those that fit some slot."""
-    platform = load_platform(request.platform, fpgas, request.clock_mhz)
+def prepare(source: Source, request: Request, fpgas: int) -> Setting:
+    """Lower the model, price every engine's foldings, or the one to be kept, and keep those that fit some slot."""
+    platform = load_platform(request.platform, fpgas, request.clock_mhz, request.link, request.topology)
     technology = platform.fpgas[0].device.technology
-    dataflow = lower(network, technology, label_select=request.label_select)
-    costs = CostTable(technology, request.costs, request.runtime_weights)
+    dataflow = source.lower(technology, label_select=request.label_select)
+    costs = CostTable(technology, request.costs, request.runtime_weights, request.finn)
     limits, largest = slot_limits(platform, request), largest_pblocks(platform, request)
     places = [(slot, limits[slot].least(room)) for slot, held in largest.items() for room in held]
     longest = longest_interval(platform, request)
-    groups = tuple(fitting(group, places, longest) for group in costs.groups(dataflow))
-    problem = FoldingProblem(groups, total(limits.values()), platform.silicon)
+    priced = kept_groups(dataflow, costs) if request.keep_folding else costs.groups(dataflow)
+    groups = tuple(fitting(group, places, longest) for group in priced)
+    channels = couplings(dataflow, groups, costs)
+    paths = dataflow.engine_pairs if request.goal == "latency" else None
+    problem = FoldingProblem(groups, total(limits.values()), platform.silicon, channels, paths)
     return Setting(dataflow, platform, request, costs, problem, largest)
 
 

@@ -31,7 +31,7 @@ def finn_attribute(plan_name: str) -> str:
 
 
 Amount = Annotated[int, Field(ge=0)]
-AttributeValue = int | str | list[int]
+AttributeValue = int | str | list[int] | list[str]
 
 
 class _Model(BaseModel):
@@ -82,9 +82,11 @@ class Options(_Model):
     granularity: Literal["stage", "block", "layer", "slot"]
     keep_granularity: bool
     label_select: bool
+    link: str | None
     max_fpgas: int
-    objective: Literal["throughput", "resources"]
+    objective: Literal["throughput", "latency", "resources"]
     runtime_weights: bool
+    topology: Literal["pair", "chain", "ring", "star", "full"]
 
 
 class InputFile(_Model):
@@ -103,14 +105,25 @@ class SlotEntry(_Model):
     available: Amounts
 
 
+class RectangleEntry(_Model):
+    """Physical columns and CLB rows, inclusive."""
+
+    left: int
+    bottom: int
+    right: int
+    top: int
+
+
 class FpgaEntry(_Model):
-    """An FPGA of the platform."""
+    """An FPGA of the platform; wires to the host and to links end in the middle of its ports."""
 
     name: str
     board: str
     part: str
     device: str
     host_slot: str
+    host_port: RectangleEntry
+    link_port: RectangleEntry | None
     crossing_registers: int
     slots: list[SlotEntry]
 
@@ -132,7 +145,7 @@ class SllEntry(_Model):
 
 
 class LinkEntry(_Model):
-    """A link between two slots of neighbouring FPGAs; ``gbps`` holds in each direction."""
+    """A link between two slots of different FPGAs; ``gbps`` holds in each direction."""
 
     name: str
     kind: str
@@ -194,11 +207,14 @@ class FoldedEntry(BaseModel):
 
 
 class FoldingEntry(_Model):
-    """The folding of all engines."""
+    """The folding of all engines; ``resources`` count converters and FIFOs of the least depth as well."""
 
     engines: dict[str, FoldedEntry]
     cycles: int
+    resources: Amounts
+    budget: Amounts
     stats: Stats
+    whole_budget_bound: float | None
 
 
 class ChannelEntry(_Model):
@@ -281,15 +297,6 @@ class PartitionEntry(_Model):
     loads: list[LoadEntry]
     cost: int
     stats: Stats
-
-
-class RectangleEntry(_Model):
-    """Physical columns and CLB rows, inclusive."""
-
-    left: int
-    bottom: int
-    right: int
-    top: int
 
 
 class PblockEntry(_Model):

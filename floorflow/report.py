@@ -11,11 +11,11 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from floorflow.dataflow.model import Dataflow
+from floorflow.dataflow.model import Attributes, Dataflow
 from floorflow.network import Network
 from floorflow.plan import PhaseEntry, Plan, Stats
 from floorflow.resources import RESOURCE_NAMES
-from floorflow.target import Platform
+from floorflow.target import Board, Platform, known_links
 
 
 def summary(plan: Plan, out: Path) -> str:
@@ -24,8 +24,10 @@ def summary(plan: Plan, out: Path) -> str:
     e = phase.estimates
     rate = f"{frames_per_s(e.fps)} frames/s (interval {e.cycles:,} cycles at {e.clock_mhz:g} MHz"
     lines = [f"{plan.networks[0].name} on {_boards(plan)}: {rate}, bottleneck {e.bottleneck})"]
-    if plan.options.fps is None:
+    if plan.options.objective == "throughput":
         lines.append(f"  interval  bound {plan.search.bound_cycles:,} cycles, gap {plan.search.gap:.1%}")
+    if plan.options.objective == "latency":
+        lines.append(f"  latency   {_latency(phase)}")
     lines.append(f"            {plan.search.ended_by}")
     lines += [
         f"  folding   {_stats(phase.folding.stats)}",
@@ -42,6 +44,13 @@ def summary(plan: Plan, out: Path) -> str:
     lines += [f"  note: {warning}" for warning in plan.warnings]
     lines.append(f"written to {out}")
     return "\n".join(lines)
+
+
+def _latency(phase: PhaseEntry) -> str:
+    """Tell the latency, and the bound on its cycles."""
+    cycles, bound = phase.folding.stats.objective, phase.folding.whole_budget_bound
+    known = "" if bound is None or not cycles else f", bound {bound:,.0f}, gap {max(0.0, cycles - bound) / cycles:.1%}"
+    return f"{phase.estimates.latency_us:,.1f} us: {cycles or 0:,.0f} cycles along the longest path{known}"
 
 
 def _boards(plan: Plan) -> str:
@@ -66,17 +75,27 @@ def _stats(stats: Stats) -> str:
     return f"{stats.status} ({stats.method}, {gap})"
 
 
-def inspection(network: Network, dataflow: Dataflow) -> dict[str, Any]:
-    """Return what was read and what it becomes, as plain data."""
+def inspection(network: Network, dataflow: Dataflow, part: str, refusal: str = "") -> dict[str, Any]:
+    """Return what was read and what it becomes on a part, as plain data; ``refusal`` says why it has no engines."""
     return {
         "name": network.name,
+        "part": part,
+        "refusal": refusal,
+        "totals": {
+            "layers": len(network.layers),
+            "parameters": sum(network.weights(layer).elements for layer in network.layers),
+            "macs": network.macs,
+            "weight_bits": _counted(_weight_bits(network)),
+            "activation_bits": _counted(_activation_bits(network)),
+        },
         "operations": [{"name": o.name, "type": o.type, "macs": o.macs} for o in network.operations],
         "engines": [
             {
                 "name": e.name,
                 "kind": e.kind,
                 "operation": e.operation,
-                "attributes": {k: list(v) if isinstance(v, tuple) else v for k, v in e.attributes.items()},
+                "attributes": _plain(e.attributes),
+                "folding": _plain(e.folding),
                 "weight_bits": e.weight_bits,
                 "input_bits": e.input_bits,
                 "output_bits": e.output_bits,
@@ -87,16 +106,59 @@ def inspection(network: Network, dataflow: Dataflow) -> dict[str, Any]:
     }
 
 
-def inspection_tables(network: Network, dataflow: Dataflow) -> list[Table | str]:
-    """Return the engines as a table, and what was assumed."""
+def _plain(attributes: Attributes) -> dict[str, Any]:
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in attributes.items()}
+
+
+def _weight_bits(network: Network) -> list[int]:
+    return [network.weights(layer).datatype.bits for layer in network.layers]
+
+
+def _activation_bits(network: Network) -> list[int]:
+    return [network.tensor(layer.inputs[0]).datatype.bits for layer in network.layers]
+
+
+def _counted(bits: Sequence[int]) -> dict[str, int]:
+    """Return how many layers have each width, as ``{"8": 2, "4": 19}``."""
+    return {str(width): bits.count(width) for width in sorted(set(bits))}
+
+
+def inspection_tables(network: Network, dataflow: Dataflow, part: str, refusal: str = "") -> list[Table | str]:
+    """Return the engines as a table, or the layers of a network that has none, and what was assumed."""
+    title = f"{network.name} on {part}: {len(dataflow.engines)} engines, {network.macs:,} MACs a frame"
+    table = (_layer_table if refusal else _engine_table)(network, dataflow, escape(title))
+    refused = [escape(f"cannot be planned: {refusal}")] if refusal else []
+    return [table, _totals(network), *refused, *(escape(f"assumed: {note}") for note in dataflow.notes)]
+
+
+def _engine_table(network: Network, dataflow: Dataflow, title: str) -> Table:
     macs = {o.name: o.macs for o in network.operations}
-    title = f"{network.name}: {len(dataflow.engines)} engines, {sum(macs.values()):,} MACs a frame"
-    table = _table(escape(title), ("engine", "operation"), ("MACs", "weights", "in", "out"))
+    table = _table(title, ("engine", "operation"), ("MACs", "weights", "in", "out"))
     for engine in dataflow.engines:
         count = macs.get(engine.operation, 0) if engine.weight_bits else 0
-        bits = [f"{b} bit" if b else "" for b in (engine.weight_bits, engine.input_bits, engine.output_bits)]
+        bits = [_bits(b) for b in (engine.weight_bits, engine.input_bits, engine.output_bits)]
         table.add_row(engine.name, escape(engine.operation), f"{count:,}" if count else "", *bits)
-    return [table, *(escape(f"assumed: {note}") for note in dataflow.notes)]
+    return table
+
+
+def _layer_table(network: Network, _dataflow: Dataflow, title: str) -> Table:
+    table = _table(title, ("layer", "type"), ("MACs", "weights", "in"))
+    for layer, weights, inputs in zip(network.layers, _weight_bits(network), _activation_bits(network), strict=True):
+        table.add_row(escape(layer.name), layer.type, f"{layer.macs:,}", _bits(weights), _bits(inputs))
+    return table
+
+
+def _bits(width: int) -> str:
+    return f"{width} bit" if width else ""
+
+
+def _totals(network: Network) -> str:
+    parameters = sum(network.weights(layer).elements for layer in network.layers)
+    weights, inputs = (
+        ", ".join(f"{bits} bit x {count}" for bits, count in _counted(widths).items())
+        for widths in (_weight_bits(network), _activation_bits(network))
+    )
+    return f"{len(network.layers)} layers, {parameters:,} parameters; weights {weights}; activations {inputs}"
 
 
 def _table(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
@@ -131,7 +193,19 @@ def platform_tables(platform: Platform) -> list[Table | str]:
         taken = ", ".join(f"{n:,} {name}" for name, n in item.resources.as_dict().items() if n)
         lines.append(f"infrastructure {item.name} in {item.slot}: {taken}")
     lines += [f"{b.lower} to {b.upper}: {b.wires:,} SLL wires" for b in platform.boundaries]
-    return lines
+    return [*lines, _link_text(board)]
+
+
+def _link_text(board: Board) -> str:
+    """Say how several such boards are joined."""
+    link = board.link
+    if link is None:
+        return "links: none, one FPGA only"
+    each = "" if link.max_links is None else f", at most {link.max_links} in one FPGA"
+    assumed = " (assumed)" if link.assumed else ""
+    figures = f"{link.kind} in {link.slr}, {link.gbps:g} Gb/s each way, {link.latency_us:g} us{assumed}"
+    others = ", ".join(kind for kind in known_links() if kind != link.kind)
+    return f"links: {figures}{each}; up to {board.max_fpgas} FPGAs; other kinds for --link: {others}"
 
 
 def platform_entry(platform: Platform) -> dict[str, Any]:
@@ -149,4 +223,14 @@ def platform_entry(platform: Platform) -> dict[str, Any]:
             {"name": i.name, "slot": i.slot, "resources": i.resources.as_dict()} for i in platform.infrastructure
         ],
         "slls": [{"lower": b.lower, "upper": b.upper, "wires": b.wires} for b in platform.boundaries],
+        "max_fpgas": board.max_fpgas,
+        "link": board.link
+        and {
+            "kind": board.link.kind,
+            "slr": board.link.slr,
+            "gbps": board.link.gbps,
+            "latency_us": board.link.latency_us,
+            "max_links": board.link.max_links,
+            "assumed": board.link.assumed,
+        },
     }

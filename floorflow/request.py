@@ -15,12 +15,16 @@ from floorflow.resources import RESOURCE_NAMES, Resources
 Effort = Literal["fast", "default", "best"]
 Granularity = Literal["stage", "block", "layer", "slot"]
 CostModelName = Literal["estimated", "finn"]
-Objective = Literal["throughput", "resources"]
+FinnName = Literal["main", "dev", "plus"]
+Topology = Literal["pair", "chain", "ring", "star", "full"]
+Objective = Literal["throughput", "latency", "resources"]
 
 PAPER_CAPS: Mapping[str, float] = MappingProxyType({"LUT": 0.7, "FF": 0.5, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9})
 """The coarse-grained floorplanning paper's share of a slot that a design may use."""
 DEFAULT_FILL: Mapping[str, float] = MappingProxyType({"LUT": 0.85, "FF": 0.85, "BRAM18": 1.0, "URAM": 1.0, "DSP": 1.0})
 """How full one pblock may be."""
+MOST_FPGAS = 16
+"""As many FPGAs ``auto`` takes at most."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +34,11 @@ class Request:
     model: Path
     platform: str
     fpgas: int | Literal["auto"] = 1
-    max_fpgas: int = 16
+    max_fpgas: int = MOST_FPGAS
+    link: str | None = None
+    topology: Topology = "chain"
     fps: float | None = None
+    objective: Objective | None = None
     cap: Mapping[str, float] = field(default_factory=lambda: PAPER_CAPS)
     fill: Mapping[str, float] = field(default_factory=lambda: DEFAULT_FILL)
     clock_mhz: float | None = None
@@ -40,9 +47,26 @@ class Request:
     granularity: Granularity = "stage"
     keep_granularity: bool = False
     costs: CostModelName = "estimated"
+    finn: FinnName = "main"
     runtime_weights: bool = True
     label_select: bool = False
+    weight_bits: int | None = None
+    activation_bits: int | None = None
+    keep_folding: bool = False
     plots: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse a rate to be met together with the highest rate."""
+        if self.objective == "throughput" and self.fps is not None:
+            raise InputError(
+                f"--objective throughput: --fps {self.fps:g} asks for that rate, not for the highest",
+                hint="leave out one of the two; --fps goes with the objectives resources and latency",
+            )
+
+    @property
+    def goal(self) -> Objective:
+        """The objective: what was asked for, else the highest rate, or the least resources at a given rate."""
+        return self.objective or ("throughput" if self.fps is None else "resources")
 
 
 def limited(amount: Resources, fractions: Mapping[str, float]) -> Resources:
@@ -58,10 +82,11 @@ def fractions(defaults: Mapping[str, float], settings: list[str], option: str) -
     Raises
     ------
     InputError
-        For an unknown resource or a value outside (0, 1].
+        For an unknown resource, one that is given twice, or a value outside (0, 1].
 
     """
     result = dict(defaults)
+    given: dict[str, str] = {}
     for setting in settings:
         name, _, value = setting.partition("=")
         if name not in RESOURCE_NAMES:
@@ -74,21 +99,28 @@ def fractions(defaults: Mapping[str, float], settings: list[str], option: str) -
             fraction = -1.0
         if not 0 < fraction <= 1:
             raise InputError(f"{option} {setting}: expected a fraction above 0 and up to 1, such as {name}=0.75")
+        if name in given:
+            raise InputError(
+                f"{option} {setting}: {name} is given twice, before as {given[name]}", hint=f"give {option} {name} once"
+            )
+        given[name] = setting
         result[name] = fraction
     return result
 
 
-def fpga_count(text: str) -> int | Literal["auto"]:
-    """Read ``--fpgas``.
+def fpga_count(text: str, most: int | None) -> int | Literal["auto"]:
+    """Read ``--fpgas``; ``most`` is ``--max-fpgas``, None if it was not given.
 
     Raises
     ------
     InputError
-        If it is neither ``auto`` nor a number above 0.
+        If it is neither ``auto`` nor a number from 1 to ``most``.
 
     """
     if text == "auto":
         return "auto"
-    if not text.isdecimal() or int(text) < 1:
+    if not (text.isascii() and text.isdecimal()) or int(text) < 1:
         raise InputError(f"--fpgas {text}: expected auto or a number of 1 and more")
+    if most is not None and int(text) > most:
+        raise InputError(f"--fpgas {text}: --max-fpgas allows {most}", hint="ask for fewer or raise --max-fpgas")
     return int(text)

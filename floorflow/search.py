@@ -1,34 +1,28 @@
-"""The feedback loop: find the shortest interval for which a legal floorplan exists, and say what ended the search.
+"""The feedback loop: find the best design for which a legal floorplan exists, and say what ended the search.
 
-Intervals are searched by bisection on fold, connect, cluster and partition; then ever shorter ones are probed, since
-feasibility is monotone for the joint problem but not for heuristics. Survivors are placed, shortest interval
-first, with the remedies of `floorflow.remedies`; if none helps, the next longer interval is tried.
+For the highest rate, intervals are searched by bisection on fold, connect, cluster and partition; then ever shorter
+ones are probed, since feasibility is monotone for the joint problem but not for heuristics. Survivors are placed,
+shortest interval first, with the remedies of `floorflow.remedies`; if none helps, longer intervals are tried.
+The least resources are sought at the longest interval allowed, the lowest latency in `floorflow.lowest_latency`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
-from floorflow.design import Design, Setting, complete
+from floorflow.design import Design, Setting
 from floorflow.errors import InfeasibleError, LimitError
-from floorflow.folding import FoldingInfeasible, FoldingSolution, fold_at_interval, shortest_interval
-from floorflow.placement import PlacementFailure, PlacementSolution
-from floorflow.remedies import Placed, place_design, place_with_remedies
-from floorflow.resources import ZERO, Resources
-from floorflow.stats import SolveStats
+from floorflow.folding import FoldingSolution, fold_at_interval, shortest_interval
+from floorflow.lowest_latency import latency_cycles, lowest_latency
+from floorflow.placement import PlacementSolution
+from floorflow.remedies import Placed, place_design
+from floorflow.trials import Attempt, Progress, Trials
 
-Verdict = Literal["legal", "proven infeasible", "not found within the limit"]
-Stage = Literal["fold", "partition", "place"]
-Progress = Callable[[str], None]
-
-FOLDING_ROUNDS = 8
-"""Foldings tried at one interval, each leaving more of the budget to channels and to packing."""
-RESERVE_STEP = 0.04
-"""Share of the budget by which that reserve grows when modules do not pack; else it grows by what is short."""
 PROBES = 3
 """Failures in a row, at ever shorter intervals after bisection, that end the search."""
+PLACINGS = 6
+"""Intervals between the shortest and the longest that are placed where the shortest cannot be."""
 RATE_ATTEMPTS = 8
 """Intervals tried for a requested rate."""
 INTERRUPTED = "interrupted: this is the best that had been found"
@@ -36,91 +30,20 @@ INTERRUPTED = "interrupted: this is the best that had been found"
 
 
 @dataclass(frozen=True)
-class Attempt:
-    """A row of the trace."""
-
-    interval_cycles: int
-    verdict: Verdict
-    stage: Stage
-    detail: str
-
-
-@dataclass(frozen=True)
 class Found:
-    """The best legal design, its floorplans by FPGA, the bound on the interval, the trace, and the remedy it took."""
+    """The best legal design, its floorplans by FPGA, the bound on the interval, the trace, and the remedy it took.
+
+    ``whole_budget_bound`` bounds what folding minimised when nothing of the budget is kept back: the scarcity at the
+    design's interval, or the latency.
+    """
 
     design: Design
     placements: Mapping[str, PlacementSolution]
     bound_cycles: int
     ended_by: str
     trace: tuple[Attempt, ...]
+    whole_budget_bound: float | None
     remedy: str = ""
-
-
-@dataclass
-class _Search:
-    """One search: what was tried so far, and the partitioned design of each interval (None: there is none)."""
-
-    setting: Setting
-    progress: Progress
-    trace: list[Attempt] = field(default_factory=list)
-    designs: dict[int, Design | None] = field(default_factory=dict)
-    best: Placed | None = None
-
-    def note(self, interval: int, verdict: Verdict, stage: Stage, detail: str) -> None:
-        self.trace.append(Attempt(interval, verdict, stage, detail))
-        self.progress(f"interval {interval:,} cycles: {verdict} ({stage}) {detail}")
-
-    def foldable(self, interval: int) -> bool:
-        """Whether engines alone fold within the budget; an open question counts as yes, for this makes the bound."""
-        answer = fold_at_interval(self.setting.problem, interval)
-        if isinstance(answer, FoldingInfeasible):
-            self.note(interval, "proven infeasible", "fold", str(answer))
-        return not isinstance(answer, FoldingInfeasible)
-
-    def partitioned(self, interval: int) -> bool:
-        """Whether fold, connect, cluster and partition succeed; remembers the design."""
-        if interval not in self.designs:
-            self.progress(f"interval {interval:,} cycles: folding and partition")
-            self.designs[interval] = self._design(interval)
-        return self.designs[interval] is not None
-
-    def _design(self, interval: int) -> Design | None:
-        """Fold, connect, cluster and partition, leaving ever more of the budget to channels and to packing."""
-        problem, reserve, reason = self.setting.problem, ZERO, ""
-        for _ in range(FOLDING_ROUNDS):
-            folding = fold_at_interval(problem.with_budget(problem.budget - reserve), interval)
-            if not isinstance(folding, FoldingSolution):
-                proven = reserve == ZERO and isinstance(folding, FoldingInfeasible)
-                detail = f"{reason}; then {folding}" if reason else str(folding)
-                self.note(interval, "proven infeasible" if proven else "not found within the limit", "fold", detail)
-                return None
-            answer = complete(self.setting, folding)
-            if isinstance(answer, Design):
-                return answer
-            reason = answer.reason
-            larger = _larger_reserve(problem.budget, reserve, folding.resources, answer.short)
-            if larger == reserve:
-                break
-            reserve = larger
-        self.note(interval, "not found within the limit", "partition", reason)
-        return None
-
-    def placed(self, interval: int) -> bool:
-        """Place the design of an interval and remember it as the best."""
-        design = self.designs[interval] if self.partitioned(interval) else None
-        if design is None:
-            return False
-        self.progress(f"interval {interval:,} cycles: placing {len(design.modules)} modules")
-        answer = place_with_remedies(self.setting, design)
-        if isinstance(answer, PlacementFailure):
-            verdict: Verdict = "not found within the limit"
-            self.note(interval, verdict, "place", answer.reason)
-            return False
-        remedy = f"; {answer.remedy}" if answer.remedy else ""
-        self.note(answer.design.interval_cycles, "legal", "place", f"hpwl {answer.hpwl:,.0f}{remedy}")
-        self.best = answer
-        return True
 
 
 def search(setting: Setting, progress: Progress) -> Found:
@@ -134,40 +57,56 @@ def search(setting: Setting, progress: Progress) -> Found:
         If nothing is proven but no legal design was found.
 
     """
-    run = _Search(setting, progress)
+    run = Trials(setting, progress)
     intervals = setting.problem.intervals()
     if not run.foldable(intervals[-1]):
         raise _infeasible(setting, intervals[-1])
-    at_rate = setting.request.fps is not None
-    bound = intervals[-1]
+    bound_cycles: int | None = None
+    latency_bound: float | None = None
     try:
-        if at_rate:
-            ended_by = _at_rate(run, intervals)
+        if setting.request.goal == "latency":
+            latency_bound, ended_by = lowest_latency(run, intervals[-1])
+        elif setting.request.goal == "resources":
+            ended_by = _least_resources(run, intervals)
         else:
             index = shortest_interval(intervals, run.foldable) or 0
-            bound = intervals[index]
+            bound_cycles = intervals[index]
             ended_by = _fastest(run, intervals, index)
     except KeyboardInterrupt:
         ended_by = _salvage(run)
     if run.best is None:
         raise _not_found(run)
-    design = _with_honest_folding(setting, run.best.design)
-    bound = design.interval_cycles if at_rate else bound
-    return Found(design, run.best.placements, bound, ended_by, tuple(run.trace), run.best.remedy)
+    design = run.best.design
+    bound_cycles = design.interval_cycles if bound_cycles is None else bound_cycles
+    whole = latency_bound if setting.request.goal == "latency" else _whole_budget_bound(setting, design.folding)
+    return Found(design, run.best.placements, bound_cycles, ended_by, tuple(run.trace), whole, run.best.remedy)
 
 
-def _at_rate(run: _Search, intervals: tuple[int, ...]) -> str:
-    """Meet the user's rate at the longest allowed interval; where that fails, a little faster than asked for.
+def _least_resources(run: Trials, intervals: tuple[int, ...]) -> str:
+    """Fold for the longest allowed interval; where that cannot be placed, for shorter ones, which change the folding.
 
-    Options slower than the rate are gone already.
+    Options slower than a requested rate are gone already.
     """
-    for interval in intervals[: -1 - RATE_ATTEMPTS : -1]:
-        if run.placed(interval):
+    longest = intervals[-1]
+    for _ in range(RATE_ATTEMPTS):
+        if run.placed(longest):
             break
-    return "the requested rate was met"
+        design = run.designs[longest]
+        # The same folding answers every interval down to its own.
+        shorter = [i for i in intervals if i < (design.interval_cycles if design else longest)]
+        if not shorter:
+            break
+        longest = shorter[-1]
+    if run.setting.request.fps is not None:
+        return "the requested rate was met"
+    failed = [_verdict(row) for row in run.trace if row.verdict != "legal"]
+    folding = run.best.design.folding if run.best is not None else None
+    if folding and not failed and folding.budget == run.setting.problem.budget and folding.stats.status == "optimal":
+        return "least resources: no folding at any interval is less scarce"
+    return "; ".join(["least resources for which a legal floorplan was found", *failed[-1:]])
 
 
-def _fastest(run: _Search, intervals: tuple[int, ...], bound_index: int) -> str:
+def _fastest(run: Trials, intervals: tuple[int, ...], bound_index: int) -> str:
     """Place the shortest interval that survives partition, or the next longer one that can be placed."""
     first = shortest_interval(intervals, run.partitioned, bound_index)
     first = len(intervals) if first is None else first
@@ -176,27 +115,47 @@ def _fastest(run: _Search, intervals: tuple[int, ...], bound_index: int) -> str:
         if run.partitioned(intervals[probe]):
             first, misses = probe, -1
         misses, probe = misses + 1, probe - 1
-    for interval in intervals[first:]:
-        if run.placed(interval):
-            break
+    _place_shortest(run, intervals[first:])
     if run.best is not None and run.best.design.interval_cycles == intervals[bound_index]:
         return "the interval is the folding optimum under the platform's summed limits"
     return _what_stopped(run)
 
 
-def _what_stopped(run: _Search) -> str:
+def _place_shortest(run: Trials, intervals: Sequence[int]) -> None:
+    """Place the shortest of ascending intervals that can be placed.
+
+    If the first one cannot, the longest one tells whether any can; then steps double from the first until one is
+    placed, and what lies between is bisected. Each try goes through all remedies.
+    """
+    if not intervals or run.placed(intervals[0]) or not run.placed(intervals[-1]):
+        return
+    low, high, step = 0, len(intervals) - 1, 1
+    for _ in range(PLACINGS):
+        if high - low <= 1:
+            break
+        at = low + step if low + step < high else (low + high) // 2
+        if run.placed(intervals[at]):
+            high, step = at, len(intervals)
+        else:
+            low, step = at, 2 * step
+
+
+def _what_stopped(run: Trials) -> str:
     """Return the verdict on the longest interval that failed below the one that was found."""
     found = run.best.design.interval_cycles if run.best is not None else None
     failed = [row for row in run.trace if row.verdict != "legal" and (found is None or row.interval_cycles < found)]
     last = max(failed, key=lambda row: row.interval_cycles, default=None)
-    return f"{last.interval_cycles:,} cycles: {last.verdict} ({last.stage}): {last.detail}" if last else "bisection"
+    return _verdict(last) if last else "bisection"
 
 
-def _salvage(run: _Search) -> str:
+def _verdict(row: Attempt) -> str:
+    return f"{row.interval_cycles:,} cycles: {row.verdict} ({row.stage}): {row.detail}"
+
+
+def _salvage(run: Trials) -> str:
     """Place the best design so far after Ctrl-C, without remedies; a second Ctrl-C goes through."""
-    for interval in sorted(run.designs):
-        design = run.designs[interval]
-        if run.best is None and design is not None:
+    for design in sorted(run.completed, key=_merit(run.setting)):
+        if run.best is None:
             answer = place_design(run.setting, design, "")
             if isinstance(answer, Placed):
                 run.note(answer.design.interval_cycles, "legal", "place", "after Ctrl-C, without remedies")
@@ -206,29 +165,17 @@ def _salvage(run: _Search) -> str:
     return INTERRUPTED
 
 
-def _with_honest_folding(setting: Setting, design: Design) -> Design:
-    """Hold the folding's scarcity against the optimum at its interval under all of the budget.
-
-    The design may have been folded for less, to leave room for channels or to ease packing.
-    """
-    loose = fold_at_interval(setting.problem, design.interval_cycles)
-    stats = design.folding.stats
-    bound = loose.stats.bound if isinstance(loose, FoldingSolution) else None
-    proven = bound is not None and stats.objective is not None and stats.objective <= bound
-    honest = SolveStats(stats.method, "optimal" if proven else "feasible", stats.objective, bound)
-    return replace(design, folding=replace(design.folding, stats=honest))
+def _merit(setting: Setting) -> Callable[[Design], int]:
+    """Return what ranks designs, best first."""
+    return latency_cycles if setting.request.goal == "latency" else lambda design: design.interval_cycles
 
 
-def _larger_reserve(budget: Resources, reserve: Resources, engines: Resources, short: Resources) -> Resources:
-    """Keep back what this folding's channels would have needed; if modules only fail to pack, a step of everything."""
-    if short == ZERO:
-        return reserve + _share(budget, RESERVE_STEP)
-    rows = zip(budget.as_tuple(), reserve.as_tuple(), engines.as_tuple(), short.as_tuple(), strict=True)
-    return Resources(*(max(kept, have - used + lack) if lack else kept for have, kept, used, lack in rows))
-
-
-def _share(amount: Resources, share: float) -> Resources:
-    return Resources(*(int(share * have) for have in amount.as_tuple()))
+def _whole_budget_bound(setting: Setting, folding: FoldingSolution) -> float | None:
+    """Bound the scarcity at the design's interval under all of the budget, for it may have been folded for less."""
+    if folding.budget == setting.problem.budget:
+        return folding.stats.bound
+    loose = fold_at_interval(setting.problem, folding.interval_cycles)
+    return loose.stats.bound if isinstance(loose, FoldingSolution) else None
 
 
 def _infeasible(setting: Setting, interval: int) -> InfeasibleError:
@@ -243,7 +190,7 @@ def _infeasible(setting: Setting, interval: int) -> InfeasibleError:
     )
 
 
-def _not_found(run: _Search) -> LimitError:
+def _not_found(run: Trials) -> LimitError:
     return LimitError(
         f"no legal plan found within the limits, though none is proven impossible: {_what_stopped(run)}",
         hint="try --effort best, another --fps, or a higher --cap",

@@ -15,7 +15,8 @@ ALLOWED = {
     "network": set(),
     "dataflow": set(),
     "target": set(),
-    "backends": {"network", "dataflow"},
+    "rates": set(),
+    "backends": {"network", "dataflow", "rates"},
     "folding": {"dataflow", "target"},
     "channels": {"dataflow", "target"},
     "partition": {"dataflow", "target"},
@@ -26,6 +27,8 @@ ALLOWED = {
 }
 DRIVERS = {
     "search",
+    "trials",
+    "lowest_latency",
     "remedies",
     "sizing",
     "flow",
@@ -34,6 +37,8 @@ DRIVERS = {
     "outcome",
     "output",
     "cli",
+    "cli_options",
+    "costing",
     "__main__",
     "__init__",
 }

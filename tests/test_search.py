@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import pytest
 
-from floorflow import flow, remedies, search
-from floorflow.errors import InfeasibleError, LimitError
-from floorflow.network import read
+from floorflow import design, flow, remedies, search, trials
+from floorflow.backends.finn import read_source
+from floorflow.errors import InfeasibleError, InputError, LimitError
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution
 from floorflow.request import PAPER_CAPS, Request
 from floorflow.search import INTERRUPTED, Found
@@ -50,7 +50,7 @@ def placer(monkeypatch: pytest.MonkeyPatch) -> Callable[[Placer], None]:
 
 
 def find(request: Request) -> Found:
-    return search.search(flow.prepare(read(request.model), request, 1), lambda _: None)
+    return search.search(flow.prepare(read_source(request.model), request, 1), lambda _: None)
 
 
 def rate(request: Request) -> float:
@@ -61,11 +61,11 @@ def rate(request: Request) -> float:
 def test_neighbours_merge_in_every_slot_that_fails(placer: Callable[[Placer], None]) -> None:
     placer(fits)
     free = find(Request(CNV, "alveo-u250"))
-    placer(at_most(3))
+    placer(at_most(2))
     packed = find(Request(CNV, "alveo-u250"))
     slots = list(packed.design.slot_of.values())
     assert packed.design.interval_cycles == free.design.interval_cycles
-    assert max(slots.count(slot) for slot in slots) == 3
+    assert max(slots.count(slot) for slot in slots) == 2
     assert "merged" in packed.trace[-1].detail
 
 
@@ -116,8 +116,8 @@ def interrupt_after(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
         left[0] -= 1
         return genuine(*arguments)  # type: ignore[arg-type]
 
-    genuine = search.complete
-    monkeypatch.setattr(search, "complete", complete)
+    genuine = design.complete
+    monkeypatch.setattr(trials, "complete", complete)
 
 
 def test_ctrl_c_leaves_the_best_design_found_so_far(
@@ -134,3 +134,52 @@ def test_ctrl_c_before_any_design_goes_through(monkeypatch: pytest.MonkeyPatch) 
     interrupt_after(0, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         find(Request(CNV, "alveo-u250"))
+
+
+def test_latency_is_never_above_that_of_the_highest_rate(placer: Callable[[Placer], None]) -> None:
+    placer(fits)
+    fast, quick = (find(Request(CNV, "zcu104", objective=goal)) for goal in (None, "latency"))
+    assert path_cycles(quick) == quick.design.folding.stats.objective
+    assert path_cycles(quick) < path_cycles(fast)
+    assert quick.whole_budget_bound is not None
+    assert quick.whole_budget_bound <= path_cycles(quick)
+    assert quick.ended_by.startswith("lowest latency: ")
+
+
+def test_a_rate_bounds_the_interval_of_the_lowest_latency(placer: Callable[[Placer], None]) -> None:
+    placer(fits)
+    found = find(Request(TFC, "pynq-z1", objective="latency", fps=200e6 / 400))
+    assert found.design.interval_cycles <= 400
+
+
+def test_least_resources_use_less_than_any_rate(placer: Callable[[Placer], None]) -> None:
+    placer(fits)
+    least, at_rate = find(Request(CNV, "zcu104", objective="resources")), find(Request(CNV, "zcu104", fps=1000))
+    assert least.ended_by == "least resources: no folding at any interval is less scarce"
+    assert (least.design.folding.stats.objective or 0) < (at_rate.design.folding.stats.objective or 0)
+    assert at_rate.ended_by == "the requested rate was met"
+
+
+def test_a_latency_that_cannot_be_placed_gives_way_under_less_of_the_budget(placer: Callable[[Placer], None]) -> None:
+    refused: list[int] = []
+
+    def place(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
+        need = sum(module.demand.lut for module in problem.modules)
+        refused.extend([need] if need > 12_000 else [])
+        return refuses(problem.slots[0].name) if need > 12_000 else fits(problem)
+
+    placer(place)
+    found = find(Request(TFC, "pynq-z1", objective="latency"))
+    assert refused
+    assert [row.verdict for row in found.trace if "100% of the budget" in row.detail] == ["not found within the limit"]
+    assert all("latency" in row.detail for row in found.trace)
+
+
+def test_the_highest_rate_at_a_given_rate_is_refused() -> None:
+    with pytest.raises(InputError, match="--objective throughput"):
+        Request(CNV, "zcu104", objective="throughput", fps=100)
+
+
+def path_cycles(found: Found) -> int:
+    """Return the engine cycles of a chain."""
+    return sum(option.cycles for option in found.design.folding.options.values())

@@ -83,6 +83,11 @@ class Dataflow:
     notes: tuple[str, ...] = ()
     """What was assumed while reading and lowering, for `inspect` and the plan's warnings."""
 
+    @property
+    def engine_pairs(self) -> tuple[tuple[str, str], ...]:
+        """Return source and target of every stream between two engines."""
+        return tuple((s.source, s.target) for s in self.streams if not (s.from_host or s.to_host))
+
     def engine(self, name: str) -> Engine:
         """Return the engine of that name."""
         return next(engine for engine in self.engines if engine.name == name)

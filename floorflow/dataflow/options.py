@@ -27,10 +27,10 @@ class OptionGroup:
         """Cycles a frame of each engine in each row, (n_rows, n_engines)."""
         return np.array([[option.cycles for option in row] for row in self.rows], dtype=np.int64)
 
-    @property
+    @cached_property
     def cycles(self) -> NDArray[np.int64]:
         """Cycles a frame of each row's slowest engine, (n_rows,)."""
-        return self.engine_cycles.max(axis=1)
+        return np.asarray(self.engine_cycles.max(axis=1))
 
     @cached_property
     def use(self) -> NDArray[np.int64]:

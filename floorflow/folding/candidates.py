@@ -46,7 +46,7 @@ class Candidates:
 
 def candidates(problem: FoldingProblem, interval_cycles: int) -> Candidates | None:
     """Return the rows worth choosing from, or None if some group has none that is fast enough."""
-    fast = [np.flatnonzero(group.cycles <= interval_cycles) for group in problem.groups]
+    fast = problem.rows_within(interval_cycles)
     if not all(rows.size for rows in fast):
         return None
     shorts: list[list[Coupling]] = [[] for _ in problem.groups]

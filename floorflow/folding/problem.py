@@ -22,7 +22,7 @@ class FoldingProblem:
 
     ``budget`` bounds the sum over all engines and ``couplings``, which price the streams between them (none: engines
     alone are counted); ``silicon`` holds the platform's raw totals. ``paths`` are the streams between engines, by name,
-    if the objective is the latency along them; else it is the scarcity.
+    if the objective is the latency along them; else it is the scarcity. ``largest`` is the most that one group may use.
     """
 
     groups: tuple[OptionGroup, ...]
@@ -30,10 +30,19 @@ class FoldingProblem:
     silicon: Resources
     couplings: tuple[Coupling, ...] = ()
     paths: tuple[tuple[str, str], ...] | None = None
+    largest: Resources | None = None
 
     def with_budget(self, budget: Resources) -> FoldingProblem:
         """Return the same problem under another budget."""
         return replace(self, budget=budget)
+
+    def rows_within(self, interval_cycles: int) -> list[NDArray[np.int64]]:
+        """Return for each group the rows that are fast enough and not too large."""
+        fast = [np.flatnonzero(group.cycles <= interval_cycles) for group in self.groups]
+        if self.largest is None:
+            return fast
+        limit = np.array(self.largest.as_tuple(), dtype=np.int64)
+        return [rows[(group.use[rows] <= limit).all(axis=1)] for group, rows in zip(self.groups, fast, strict=True)]
 
     def intervals(self) -> tuple[int, ...]:
         """Return every initiation interval that can be the pipeline's, ascending."""

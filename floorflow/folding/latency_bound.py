@@ -1,0 +1,220 @@
+"""The Lagrangian bound of the latency: prices on resources, and one unit of flow that weighs the engines.
+
+    least over foldings x of  sum_e w[e] cycles[e](x) + p (use(x) - budget)
+
+for prices p >= 0 and a unit flow w is a lower bound on the latency of every folding within the budget, and
+elimination finds it exactly. Prices and flow are sought together by cutting planes. Both are integers, so that bounds
+are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from ortools.linear_solver import pywraplp
+
+from floorflow.folding.elimination import Pair
+from floorflow.folding.paths import Edge, Paths
+from floorflow.folding.states import States
+
+Array = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+STEPS = 80
+"""Prices and flows tried at most."""
+CLOSE = 1e-4
+"""Relative distance of the bound to the best bound possible at which the search for prices ends."""
+DEAREST = 64
+"""All of a resource's budget is never priced higher than so many times the latency to beat."""
+STEERS = 40
+"""Prices tried after those that give the best bound, in search of foldings within the budget."""
+FIRST_STEER, STEER_DECAY = 0.3, 0.92
+"""Logarithm by which they follow a resource that is wholly exceeded, and by what it shrinks with every step."""
+CHEAPEST = 1e-4
+"""Share of the bound that all of a resource's budget then costs at least."""
+FAR = 0.005
+"""Share above the bound from which the longest path of a folding is given more weight."""
+JOINING = 0.05
+"""That weight."""
+WIDEST_BITS = 42
+"""Bits of the latency to beat in the unit of the bound: leaves room for prices and sums in 64."""
+
+
+@dataclass(frozen=True)
+class Prices:
+    """A price on each resource and on each barred pair, and a weight on each engine; ``scale`` units are a cycle."""
+
+    resources: Array
+    flow: Array
+    scale: int
+    barred: int
+
+    def tables(self, choices: States) -> tuple[list[Array], list[Array], dict[Pair, Array]]:
+        """Return what each row costs, the least of each state, and what each pair of states costs."""
+        ends = np.cumsum([cycles.shape[1] for cycles in choices.cycles])
+        weights = np.split(self.flow, ends[:-1])
+        amounts = zip(choices.use, choices.cycles, weights, strict=True)
+        rows = [use @ self.resources + cycles @ weight for use, cycles, weight in amounts]
+        least = [np.minimum.reduceat(row, begins) for row, begins in zip(rows, choices.begins, strict=True)]
+        pairs = {pair: use @ self.resources + choices.barred[pair] * self.barred for pair, use in choices.pairs.items()}
+        return rows, least, pairs
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """``bound`` in cycles, the ``prices`` that give it, and the best folding met within the budget.
+
+    ``met`` are all foldings that were best at some prices.
+    """
+
+    bound: int
+    prices: Prices
+    picks: tuple[int, ...] | None
+    latency: int
+    met: tuple[tuple[int, ...], ...]
+
+
+def bound_latency(choices: States, paths: Paths, budget: Array, to_beat: int) -> Bounded:
+    """Bound the least latency of a folding within the budget, no higher than ``to_beat``."""
+    return _Search(choices, paths, budget, to_beat).run()
+
+
+def margins(choices: States, budget: Array, prices: Prices) -> list[Array]:
+    """Return for each row of each group the bound on the latency of foldings with it, in units of the prices."""
+    rows, least, pairs = prices.tables(choices)
+    found = choices.plan.margins(least, pairs)
+    spent = int(prices.resources @ budget)
+    return [
+        (margin - state)[of] + row - spent
+        for margin, state, of, row in zip(found, least, choices.state_of, rows, strict=True)
+    ]
+
+
+class _Master:
+    """The cutting-plane model: the highest bound that the foldings met allow, and its prices and flow.
+
+    Latencies are shares of the one to beat, prices are of a whole budget in the same unit.
+    """
+
+    def __init__(self, paths: Paths, budget: Array, to_beat: int) -> None:
+        self.paths, self.budget, self.to_beat = paths, np.maximum(budget, 1), to_beat
+        self.solver = pywraplp.Solver.CreateSolver("CLP")
+        self.bound = self.solver.NumVar(-self.solver.infinity(), 1.0, "")
+        self.prices = [self.solver.NumVar(0.0, float(DEAREST), "") for _ in budget]
+        pairs = [(source, target) for source, targets in enumerate(paths.after) for target in targets]
+        self.flow = {edge: self.solver.NumVar(0.0, 1.0, "") for edge in (*((-1, s) for s in paths.starts), *pairs)}
+        self.into: list[list[pywraplp.Variable]] = [[] for _ in paths.after]
+        for (_, target), amount in self.flow.items():
+            self.into[target].append(amount)
+        self.solver.Add(sum(self.flow[-1, start] for start in paths.starts) == 1)
+        for engine, targets in enumerate(paths.after):
+            if targets:
+                self.solver.Add(sum(self.flow[engine, t] for t in targets) == sum(self.into[engine]))
+        self.solver.Maximize(self.bound)
+
+    def add(self, constant: float, cycles: Array, excess: Array) -> None:
+        """Hold the bound below what one folding gives: ``constant`` + flow x cycles + prices x excess."""
+        row = self.solver.Constraint(-self.solver.infinity(), constant / self.to_beat)
+        row.SetCoefficient(self.bound, 1.0)
+        for price, much in zip(self.prices, excess / self.budget, strict=True):
+            row.SetCoefficient(price, -float(much))
+        for amounts, count in zip(self.into, cycles, strict=True):
+            for amount in amounts:
+                row.SetCoefficient(amount, -float(count) / self.to_beat)
+
+    def solve(self) -> tuple[float, Floats, dict[Edge, float]]:
+        """Return the highest bound in cycles, the price of each whole budget in cycles, and the flow."""
+        self.solver.Solve()
+        prices = np.array([price.solution_value() for price in self.prices])
+        return (
+            self.bound.solution_value() * self.to_beat,
+            prices * self.to_beat,
+            {edge: amount.solution_value() for edge, amount in self.flow.items()},
+        )
+
+
+class _Search:
+    """One search for prices and flow."""
+
+    def __init__(self, choices: States, paths: Paths, budget: Array, to_beat: int) -> None:
+        self.choices, self.paths, self.budget, self.to_beat = choices, paths, budget, to_beat
+        self.scale = 1 << max(0, min(20, WIDEST_BITS - to_beat.bit_length()))
+        self.master = _Master(paths, budget, to_beat)
+        self.best = self._prices(np.zeros(budget.size), {})
+        self.bound = 0
+        self.met: dict[tuple[int, ...], None] = {}
+        self.picks: tuple[int, ...] | None = None
+        self.latency = to_beat + 1
+        self.last: tuple[int, ...] = ()
+
+    def run(self) -> Bounded:
+        prices, flow = np.zeros(self.budget.size), dict[Edge, float]()
+        kept: tuple[Floats, dict[Edge, float]] = prices, flow
+        for step in range(STEPS):
+            if self._try(self._prices(prices, flow)):
+                kept = prices, flow
+            ceiling, wanted, toward = self.master.solve()
+            if ceiling - self.bound <= CLOSE * max(1.0, ceiling) or self.bound >= self.latency:
+                break
+            # Halfway between the best and the model's: the model alone swings from corner to corner.
+            part = 0.5 if step else 1.0
+            prices = kept[0] + part * (wanted - kept[0])
+            flow = {edge: (1 - part) * kept[1].get(edge, 0.0) + part * amount for edge, amount in toward.items()}
+        self._steer(*kept)
+        return Bounded(self.bound, self.best, self.picks, self.latency, tuple(self.met))
+
+    def _steer(self, prices: Floats, flow: Mapping[Edge, float]) -> None:
+        """Look for foldings within the budget: raise the price of what is exceeded, lower that of the rest.
+
+        Engines that the flow leaves out have no reason to be quick, so the longest path of each answer joins it.
+        """
+        step = FIRST_STEER
+        for _ in range(STEERS):
+            self._try(self._prices(prices, flow))
+            cycles = self.choices.engine_cycles(self.last)
+            if self.paths.longest(cycles) > (1 + FAR) * self.bound:
+                flow = {edge: (1 - JOINING) * flow.get(edge, 0.0) for edge in self.master.flow}
+                for edge in self.paths.critical(cycles):
+                    flow[edge] += JOINING
+            share = self.choices.resources(self.last) / np.maximum(self.budget, 1)
+            prices = np.maximum(prices, CHEAPEST * self.bound) * np.exp(step * np.clip(share - 1.0, -1.0, 1.0))
+            step *= STEER_DECAY
+
+    def _prices(self, prices: Floats, flow: Mapping[Edge, float]) -> Prices:
+        each = np.rint(prices / np.maximum(self.budget, 1) * self.scale).astype(np.int64)
+        return Prices(each, self.paths.unit_flow(flow, self.scale), self.scale, 4 * self.to_beat * self.scale)
+
+    def _try(self, prices: Prices) -> bool:
+        """Bound by these prices; return whether none were better."""
+        rows, least, pairs = prices.tables(self.choices)
+        total, states = self.choices.plan.least(least, pairs)
+        picks = tuple(
+            int(begins[state] + row[begins[state] : end].argmin())
+            for begins, row, state, end in zip(self.choices.begins, rows, states, self._ends(states), strict=True)
+        )
+        self._remember(picks, total, prices)
+        bound = -(-(total - int(prices.resources @ self.budget)) // prices.scale)
+        if bound <= self.bound and self.bound:
+            return False
+        self.bound, self.best = bound, prices
+        return True
+
+    def _ends(self, states: Sequence[int]) -> list[int]:
+        """Return where the rows of each group's state end."""
+        pairs = zip(self.choices.begins, self.choices.rows, states, strict=True)
+        return [int(np.append(begins, rows.size)[state + 1]) for begins, rows, state in pairs]
+
+    def _remember(self, picks: tuple[int, ...], total: int, prices: Prices) -> None:
+        self.met[picks] = None
+        self.last = picks
+        use, cycles = self.choices.resources(picks), self.choices.engine_cycles(picks)
+        barred = self.choices.barred_pairs(picks)
+        # With cut edges the folding's own sum is above the one that bounds it; the model must hold that one.
+        own = int(prices.resources @ use) + int(prices.flow @ cycles) + barred * prices.barred
+        self.master.add((barred * prices.barred + min(0, total - own)) / prices.scale, cycles, use - self.budget)
+        latency = self.paths.longest(cycles)
+        if not barred and (use <= self.budget).all() and latency < self.latency:
+            self.picks, self.latency = picks, latency
