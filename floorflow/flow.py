@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 
 from floorflow.backends.finn import CostTable, Source, kept_groups, read_source
+from floorflow.bundle import bundle, render_if
 from floorflow.channels import couplings
 from floorflow.design import Setting, largest_pblocks, longest_interval, slot_limits
-from floorflow.emit import emit
 from floorflow.folding import FoldingProblem, fitting
 from floorflow.network import FloatBits
 from floorflow.outcome import Outcome
-from floorflow.plan import Plan
 from floorflow.record import record
 from floorflow.request import Request
 from floorflow.resources import total
 from floorflow.search import INTERRUPTED, search
 from floorflow.sizing import least_fpgas
-from floorflow.target import Platform, load_platform
+from floorflow.target import load_platform
 
 
 def plan(request: Request, progress: Callable[[str], None] = lambda _: None) -> Outcome:
@@ -53,20 +51,3 @@ def prepare(source: Source, request: Request, fpgas: int) -> Setting:
     paths = dataflow.engine_pairs if request.goal == "latency" else None
     problem = FoldingProblem(groups, total(limits.values()), platform.silicon, channels, paths)
     return Setting(dataflow, platform, request, costs, problem, largest)
-
-
-def bundle(result: Plan, platform: Platform) -> dict[str, str | bytes]:
-    """Return every file of the output folder but pictures and run.json."""
-    text = result.to_json()
-    files: dict[str, str | bytes] = {"plan.json": text}
-    files |= {f"platform/{name}": content for name, content in platform.files.items()}
-    return files | emit(result, platform, hashlib.sha256(text.encode()).hexdigest())
-
-
-def render_if(result: Plan, platform: Platform, *, wanted: bool) -> dict[str, bytes]:
-    """Return the pictures; matplotlib, slow to import, is loaded only here."""
-    if not wanted:
-        return {}
-    from floorflow.view import render
-
-    return render(result.model_dump(by_alias=True), platform)

@@ -60,7 +60,7 @@ def search(setting: Setting, progress: Progress) -> Found:
     run = Trials(setting, progress)
     intervals = setting.problem.intervals()
     if not run.foldable(intervals[-1]):
-        raise _infeasible(setting, intervals[-1])
+        raise _infeasible(run, intervals[-1])
     bound_cycles: int | None = None
     latency_bound: float | None = None
     try:
@@ -178,10 +178,16 @@ def _whole_budget_bound(setting: Setting, folding: FoldingSolution) -> float | N
     return loose.stats.bound if isinstance(loose, FoldingSolution) else None
 
 
-def _infeasible(setting: Setting, interval: int) -> InfeasibleError:
-    fps = setting.request.fps
+def _infeasible(run: Trials, interval: int) -> InfeasibleError:
+    setting, fps = run.setting, run.setting.request.fps
     where = " + ".join(slot.name for slot in setting.platform.slots)
     rate = "at any interval" if fps is None else f"at {fps:,g} frames/s (an interval of at most {interval:,} cycles)"
+    if run.barrier is not None and interval < run.barrier.interval_cycles:
+        return InfeasibleError(
+            f"proven infeasible: {setting.dataflow.name} on {setting.platform.name} {rate}: "
+            f"{run.barrier.reason(interval)}, whatever the cut",
+            hint="take a faster --link, fewer FPGAs" + (" or a lower --fps" if fps else ""),
+        )
     answer = fold_at_interval(setting.problem, interval)
     return InfeasibleError(
         f"proven infeasible: {setting.dataflow.name} does not fit {setting.platform.name} {rate}: {answer} "

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from floorflow.design import Design, Setting, complete
 from floorflow.folding import FoldingInfeasible, FoldingSolution, fold_at_interval
+from floorflow.link_bound import LinkBound, link_bound
 from floorflow.partition import PartitionFailure
 from floorflow.placement import PlacementFailure
 from floorflow.remedies import Placed, place_design, place_with_remedies
@@ -45,13 +47,21 @@ class Trials:
     refused: set[int] = field(default_factory=set)
     best: Placed | None = None
 
+    @cached_property
+    def barrier(self) -> LinkBound | None:
+        """What the links between the host's input and output forbid."""
+        return link_bound(self.setting.dataflow, self.setting.platform)
+
     def note(self, interval: int, verdict: Verdict, stage: Stage, detail: str) -> None:
         """Add a row to the trace."""
         self.trace.append(Attempt(interval, verdict, stage, detail))
         self.progress(f"interval {interval:,} cycles: {verdict} ({stage}) {detail}")
 
     def foldable(self, interval: int) -> bool:
-        """Whether engines and channels fold within the budget; an open question counts as yes, as befits a bound."""
+        """Whether links and budget allow an interval; an open question counts as yes, as befits a bound."""
+        if self.barrier is not None and interval < self.barrier.interval_cycles:
+            self.note(interval, "proven infeasible", "partition", self.barrier.reason(interval))
+            return False
         answer = fold_at_interval(self.setting.problem, interval, prove=False)
         if isinstance(answer, FoldingInfeasible):
             self.note(interval, "proven infeasible", "fold", str(answer))

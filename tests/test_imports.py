@@ -38,7 +38,9 @@ DRIVERS = {
     "output",
     "cli",
     "cli_options",
+    "bundle",
     "costing",
+    "link_bound",
     "__main__",
     "__init__",
 }
