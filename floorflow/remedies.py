@@ -1,7 +1,8 @@
 """Placing a design, and what is tried when a slot's rectangles do not pack.
 
-The remedies come in this order: modules move to other slots, neighbours merge into shared pblocks down to the slot,
-and the network is folded anew under the tightened slot. A longer interval, the last one, is the search's.
+The remedies come in this order: modules move to other slots; neighbours merge into shared pblocks, in the design as it
+was and in those with modules moved; the network is folded anew under the tightened slot; neighbours merge in these. A
+longer interval, the last remedy, is the search's.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def place_with_remedies(setting: Setting, design: Design) -> Placed | PlacementF
     answer = place_design(setting, design, "")
     if isinstance(answer, Placed):
         return answer
-    failed = [(design, answer, "")]
+    failed = [(design, answer, "")]  # designs in which neighbours may still merge
     for tries in (_moved(setting, design, answer.slot), _refolded(setting, design, answer.slot)):
         for changed, remedy in tries:
             again = place_design(setting, changed, remedy)

@@ -1,4 +1,16 @@
-"""Choose one option an engine: the shortest interval, the least scarcity or the least latency. With proof."""
+"""Choose one option an engine: the least scarce folding at an interval, or the one of least latency, with proof.
+
+A *group* is one engine or several tied ones; a *row* is a joint option of a group; *picks* are one row a group.
+
+    problem        groups, budget, couplings (what the stream between two rows costs); answers as values
+    candidates     the rows at an interval that no other beats whatever the neighbours choose
+    elimination    the cheapest picks of a graph with prices on rows and on pairs of rows
+    relaxation     Lagrangian bound: prices on resources instead of limits
+    labels         enumeration of all picks below a cost: closes the gap, or gives up
+    exact          least scarcity at an interval: relaxation, labels, and CP-SAT where labels give up
+    latency, ...   the same for the sum of cycles along the longest path (paths, states, latency_bound, latency_model)
+    objective      which of the two a problem asks for
+"""
 
 from floorflow.folding.exact import shortest_interval
 from floorflow.folding.objective import fold_at_interval

@@ -12,7 +12,8 @@ multiple-choice knapsack with five resources and with prices on pairs of neighbo
     objective    min the same sums weighted by scarcity                (exact integers)
 
 A Lagrangian relaxation (`relaxation`) bounds it, finds foldings, proves most cases by itself and strikes out nearly
-all options; CP-SAT settles the rest.
+all options. Enumeration (`labels`) below a rising limit settles the rest; where there is too much to enumerate, CP-SAT
+on this model looks for a good folding, and the bound is what was proven until then.
 """
 
 from __future__ import annotations
