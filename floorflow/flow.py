@@ -22,7 +22,7 @@ from floorflow.target import load_platform
 def plan(request: Request, progress: Callable[[str], None] = lambda _: None) -> Outcome:
     """Plan a network on a platform: read, lower, cost, search, record, emit, view.
 
-    `search` goes round the stages in between: fold, connect, cluster and partition (`design.complete`), place (`remedies`).
+    `search` goes round the stages between: fold, connect, cluster, partition (`design.complete`), place (`remedies`).
     """
     source = read_source(request.model, FloatBits(request.weight_bits, request.activation_bits))
     setting, found, tried = least_fpgas(

@@ -25,7 +25,7 @@ def floorplan(plan: Plan) -> dict[str, dict[str, Any]]:
     FINN's rule (transformation/fpgadataflow/floorplan.py): a node keeps its predecessor's partition if it lies in the
     same SLR and the predecessor has no AXI-lite port (weights that are written at run time), the last predecessor
     first; else it starts a new one. Here it does so too where keeping one would make partitions depend on each other
-    in a cycle, which FINN refuses. The input DMA engines come before all.
+    in a cycle, which FINN refuses, and where another predecessor in that partition has such a port. The input DMA engines come before all.
     """
     phase = plan.phases[0]
     slot_of = {e: phase.partition.assignment[m.name] for m in phase.modules for e in m.engines}
@@ -35,11 +35,9 @@ def floorplan(plan: Plan) -> dict[str, dict[str, Any]]:
     fresh = sum(channel.source.startswith("host:") for channel in phase.channels)
     for engine in (e.name for network in plan.networks for e in network.engines):
         sources = before.get(engine, [])
-        open_ids = [
-            ids[source]
-            for source in reversed(sources)
-            if slot_of[source] == slot_of[engine] and not _has_axilite(phase.folding.engines[source])
-        ]
+        closed = {ids[source] for source in sources if _has_axilite(phase.folding.engines[source])}
+        near = [ids[source] for source in reversed(sources) if slot_of[source] == slot_of[engine]]
+        open_ids = [number for number in near if number not in closed]
         ids[engine] = next((i for i in open_ids if _stays_acyclic(graph, i, [ids[s] for s in sources])), fresh)
         fresh += ids[engine] == fresh
         graph.add_edges_from((ids[source], ids[engine]) for source in sources if ids[source] != ids[engine])
