@@ -25,7 +25,8 @@ def floorplan(plan: Plan) -> dict[str, dict[str, Any]]:
     FINN's rule (transformation/fpgadataflow/floorplan.py): a node keeps its predecessor's partition if it lies in the
     same SLR and the predecessor has no AXI-lite port (weights that are written at run time), the last predecessor
     first; else it starts a new one. Here it does so too where keeping one would make partitions depend on each other
-    in a cycle, which FINN refuses, and where another predecessor in that partition has such a port. The input DMA engines come before all.
+    in a cycle, which FINN refuses, and where another predecessor in that partition has such a port. The input DMA
+    engines come before all.
     """
     phase = plan.phases[0]
     slot_of = {e: phase.partition.assignment[m.name] for m in phase.modules for e in m.engines}

@@ -9,10 +9,15 @@ from floorflow.plan import Plan, read_plan
 
 
 def with_written_weights(plan: Plan, engine: str) -> Plan:
-    entries = plan.phases[0].folding.engines
+    """Return the plan with one engine written at run time and everything in one SLR."""
+    phase = plan.phases[0]
+    entries = phase.folding.engines
     written = entries | {engine: entries[engine].model_copy(update={"runtime_writeable_weights": 1})}
-    folding = plan.phases[0].folding.model_copy(update={"engines": written})
-    return plan.model_copy(update={"phases": [plan.phases[0].model_copy(update={"folding": folding})]})
+    folding = phase.folding.model_copy(update={"engines": written})
+    assignment = dict.fromkeys(phase.partition.assignment, "fpga0.SLR1")
+    partition = phase.partition.model_copy(update={"assignment": assignment})
+    changed = phase.model_copy(update={"folding": folding, "partition": partition})
+    return plan.model_copy(update={"phases": [changed]})
 
 
 def test_no_successor_of_written_weights_shares_their_partition(branches_on_two_u250: Path) -> None:
