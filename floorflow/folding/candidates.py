@@ -87,17 +87,16 @@ def _undominated(use: Array, streams: Sequence[tuple[Array, Array]]) -> Array:
     """Return positions of the rows that no other beats in every resource, whichever rows the neighbours take."""
     # dearer[b, a]: the most that class b can cost more than class a, each resource by itself.
     dearer = [(price[:, None] - price[None, :]).max(axis=2) for _, price in streams]
-    order = np.lexsort((np.arange(len(use)), use.sum(axis=1)))
+    left = np.lexsort((np.arange(len(use)), use.sum(axis=1)))
     kept: list[int] = []
-    alive = np.ones(len(use), dtype=bool)
-    for row in order:
-        if not alive[row]:
-            continue
+    while left.size:
+        row, left = left[0], left[1:]
         kept.append(int(row))
         switched = use[row] + sum(
-            (table[own[row], own] for (own, _), table in zip(streams, dearer, strict=True)), np.zeros_like(use)
+            (table[own[row], own[left]] for (own, _), table in zip(streams, dearer, strict=True)),
+            np.zeros_like(use[left]),
         )
-        alive &= ~(switched <= use).all(axis=1)
+        left = left[~(switched <= use[left]).all(axis=1)]
     return np.sort(np.array(kept))
 
 
