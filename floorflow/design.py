@@ -109,10 +109,6 @@ def complete(
         for c in first
         if not (c.stream.from_host or c.stream.to_host)
     ]
-    clash = next((c for c in first if not setting.costs.convertible(c.source_width_bits, c.target_width_bits)), None)
-    if clash is not None:
-        widths = f"{clash.source_width_bits:,} and {clash.target_width_bits:,} bits"
-        return PartitionFailure(f"{clash.name}: no converter between {widths} can be built", proven=False)
     rooms = [place.limit.least(room) for place in _places(setting) for room in place.rooms]
     modules = cluster(setting.dataflow, wires, engine_charges(folded, first), setting.request.granularity, rooms)
     design = assign(setting, folding, modules, tightened)
@@ -148,11 +144,11 @@ def assign(
             answer = partition(problem, "auto", setting.request.effort, setting.request.seed)
             if isinstance(answer, PartitionFailure):
                 return replace(answer, proven=False)
-        slots = {m: problem.slots[s].name for m, s in answer.slot_of.items()}
-        design = _settle(setting, folding, modules, slots, _against(answer, problem.cost(answer.slot_of), bound))
+        answer = _against(answer, problem.cost(answer.slot_of), bound)
+        design = _settle(setting, folding, modules, channels, answer)
         if design.problem.is_legal(answer.slot_of):
             return design
-        needed = _ways(setting, modules, design.channels, slots)
+        needed = _ways(setting, modules, channels, design.slot_of)
         ways = {n: _longer(ways.get(n, Way()), needed.get(n, Way())) for n in (ways | needed)}
     return failure
 
@@ -172,13 +168,17 @@ def _settle(
     setting: Setting,
     folding: FoldingSolution,
     modules: Sequence[Module],
-    slot_of: Mapping[str, str],
+    streams: Sequence[Channel],
     answer: PartitionSolution,
 ) -> Design:
-    """Give every channel the FIFO that its way needs, and charge the modules for it."""
+    """Give every channel the FIFO that its way needs, and charge the modules for it.
+
+    ``streams`` are the same channels with FIFOs of any depth.
+    """
     folded = FoldedDataflow(setting.dataflow, folding.options)
-    rough = connect(folded, setting.costs)
-    layout = Layout(module_of(modules), _ways(setting, modules, rough, slot_of), setting.platform.clock_mhz)
+    names = list(setting.limits)
+    slot_of = {module: names[slot] for module, slot in answer.slot_of.items()}
+    layout = Layout(module_of(modules), _ways(setting, modules, streams, slot_of), setting.platform.clock_mhz)
     channels = connect(folded, setting.costs, layout)
     demands = module_resources(modules, folded, channels)
     problem = partition_problem(setting, modules, demands, channels, interval_cycles=folding.interval_cycles)
@@ -206,16 +206,14 @@ def merge_groups(setting: Setting, design: Design, groups: Collection[Collection
             slot = slot_of[min(group)]
             modules = merge(modules, sorted(group), setting.dataflow)
             slot_of = {m.name: slot_of.get(m.name, slot) for m in modules}
-    graph = nx.DiGraph(pair for pair in modules_between(modules, design.channels).values() if pair[0] != pair[1])
-    if not nx.is_directed_acyclic_graph(graph):
+    if not nx.is_directed_acyclic_graph(_module_graph(modules, design.channels)):
         return PartitionFailure("merged modules depend on each other in a cycle", proven=False)
     return _remerged(setting, design, modules, slot_of)
 
 
 def merges_without_cycle(design: Design) -> Callable[[Collection[str]], bool]:
     """Return a test whether modules, by name, can become one: no way between two of them leads through another."""
-    graph = nx.DiGraph(p for p in modules_between(design.modules, design.channels).values() if p[0] != p[1])
-    graph.add_nodes_from(module.name for module in design.modules)
+    graph = _module_graph(design.modules, design.channels)
     after = {name: nx.descendants(graph, name) for name in graph}
     before = {name: nx.ancestors(graph, name) for name in graph}
 
@@ -226,6 +224,13 @@ def merges_without_cycle(design: Design) -> Callable[[Collection[str]], bool]:
     return allowed
 
 
+def _module_graph(modules: Sequence[Module], channels: Sequence[Channel]) -> nx.DiGraph:
+    """Return which modules, and ends at the host, feed which others."""
+    graph = nx.DiGraph(pair for pair in modules_between(modules, channels).values() if pair[0] != pair[1])
+    graph.add_nodes_from(module.name for module in modules)
+    return graph
+
+
 def _remerged(
     setting: Setting, design: Design, modules: Sequence[Module], slot_of: Mapping[str, str]
 ) -> Design | PartitionFailure:
@@ -233,7 +238,7 @@ def _remerged(
     index = {place.name: i for i, place in enumerate(design.problem.slots)}
     placed = {name: index[slot] for name, slot in slot_of.items()}
     stats = replace(design.partition.stats, method=f"{design.partition.stats.method.split(',')[0]}, modules merged")
-    merged = _settle(setting, design.folding, modules, slot_of, PartitionSolution(placed, stats))
+    merged = _settle(setting, design.folding, modules, design.channels, PartitionSolution(placed, stats))
     if not merged.problem.is_legal(placed):
         return PartitionFailure("merged modules exceed a limit", proven=False)
     return merged
@@ -244,7 +249,7 @@ def _smallest_pair(
 ) -> tuple[str, str] | None:
     """Return the two neighbours of a slot whose union is smallest, wide streams first; None if all close a cycle."""
     ends = modules_between(modules, design.channels)
-    graph = nx.DiGraph(pair for pair in ends.values() if pair[0] != pair[1])
+    graph = _module_graph(modules, design.channels)
     size = {m.name: total(design.folded.options[e].resources for e in m.engines) for m in modules if m.name in inside}
     pairs = sorted(
         (largest_share(size[a] + size[b], limit), -channel.width_bits, a, b)

@@ -27,7 +27,7 @@ from ortools.sat.python import cp_model
 
 from floorflow.cpsat import new_solver
 from floorflow.folding.candidates import Candidates, candidates
-from floorflow.folding.elimination import elimination
+from floorflow.folding.elimination import Elimination
 from floorflow.folding.labels import cheapest_below
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
 from floorflow.folding.relaxation import Relaxed, relax, within
@@ -40,7 +40,7 @@ Array = NDArray[np.int64]
 FIRST_STEP = 1e-4
 """Share of the bound by which the first limit of the enumeration lies above it."""
 STEP_GROWTH = 3
-
+"""Factor by which the limit's distance grows with every step."""
 DETERMINISTIC_LIMIT = 1.0
 """CP-SAT's deterministic time units (about seconds) for one interval; ends in `FoldingUnknown`."""
 
@@ -57,7 +57,7 @@ def least_scarce(problem: FoldingProblem, interval_cycles: int, *, prove: bool =
     budget = np.array(problem.budget.as_tuple(), dtype=np.int64)
     relaxed = relax(choices, weights, budget, first=not prove)
     if relaxed.infeasible:
-        return _short(problem, choices)
+        return _short(problem, choices, relaxed.plan)
     answer = _Answer(problem, choices, scale)
     if relaxed.picks is not None and (not prove or relaxed.bound >= relaxed.cost):
         return answer.solution(relaxed.picks, relaxed.bound, "exact")
@@ -110,9 +110,8 @@ class _Answer:
         )
 
 
-def _short(problem: FoldingProblem, choices: Candidates) -> FoldingInfeasible:
+def _short(problem: FoldingProblem, choices: Candidates, plan: Elimination) -> FoldingInfeasible:
     """Name the first resource whose least possible sum exceeds the budget, if there is one."""
-    plan = elimination([rows.size for rows in choices.rows], choices.pairs)
     for resource, (name, limit) in enumerate(zip(RESOURCE_NAMES, problem.budget.as_tuple(), strict=True)):
         alone = [use[:, resource] for use in choices.use]
         need, _ = plan.least(alone, {pair: use[:, :, resource] for pair, use in choices.pairs.items()})

@@ -40,8 +40,9 @@ NODES = 400
 BRANCHES = 3
 """Cuts of a part that are tried, best first."""
 FULL = 1.0
-"""A tenth of fullness counts as much as a split of one module to many, or a side twice as long as it should be."""
+"""Largest share of a part's supply that its modules may need."""
 ODD = 0.1
+"""Fullness that counts as much as a split of one module to many, or as a side twice as long as it should be."""
 SLIVER = 3.0
 """Ratio of sides beyond which a part counts as ill-shaped."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -137,6 +138,10 @@ def assert_legal(problem: PlacementProblem, solution: PlacementSolution) -> None
     assert solution.hpwl == length == solution.stats.objective
 
 
+def _keeps(rect: Rect, max_aspect: float | None) -> bool:
+    return max_aspect is None or max(rect.columns / rect.rows, rect.rows / rect.columns) <= max_aspect
+
+
 def _point(end: str | Pin, rectangles: Mapping[str, Rect]) -> tuple[float, float]:
     """Return column and row of a wire's end."""
     if isinstance(end, Pin):
@@ -160,9 +165,21 @@ def legal_rectangles(problem: PlacementProblem, module: PlacedModule) -> list[Re
     return [rect for rect in every if is_legal(problem, module, rect)]
 
 
-def brute_force(problem: PlacementProblem) -> float | None:
-    """Return the least wirelength over all choices of legal rectangles of up to three modules, None if none exists."""
-    lists = [np.array([r.as_tuple() for r in legal_rectangles(problem, m)]).reshape(-1, 4) for m in problem.modules]
+def shape_rule(solution: PlacementSolution) -> float | None:
+    """Return the largest ratio of sides that the solver's bound speaks of, None if it speaks of all rectangles."""
+    rule = re.search(r"within ([\d.]+):1", solution.stats.method)
+    return float(rule[1]) if rule else None
+
+
+def brute_force(problem: PlacementProblem, max_aspect: float | None = None) -> float | None:
+    """Return the least wirelength over all choices of legal rectangles of up to three modules, None if none exists.
+
+    With ``max_aspect`` only rectangles whose sides keep that ratio count.
+    """
+    lists = [
+        np.array([r.as_tuple() for r in legal_rectangles(problem, m) if _keeps(r, max_aspect)]).reshape(-1, 4)
+        for m in problem.modules
+    ]
     axes = [rects.reshape([-1 if i == j else 1 for j in range(len(lists))] + [4]) for i, rects in enumerate(lists)]
     names = [module.name for module in problem.modules]
     cost, clash = (

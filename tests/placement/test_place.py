@@ -16,7 +16,7 @@ from floorflow.placement import Pin, PlacementFailure, PlacementSolution, Wire, 
 from floorflow.placement.congestion import congestion_of
 from floorflow.resources import Resources
 from floorflow.target.geometry import Rect
-from tests.placement.small import assert_legal, brute_force, chain, device, slots
+from tests.placement.small import assert_legal, brute_force, chain, device, shape_rule, slots
 
 BIG = device("CICDICCICBICCIC" * 8, 12)
 SMALL_DEMANDS = st.builds(Resources, st.integers(0, 130), st.just(0), st.integers(0, 2), st.just(0), st.integers(0, 2))
@@ -61,11 +61,13 @@ def test_small_problems_agree_with_brute_force(layout, steps, demands, blocked, 
         return
     assert_legal(problem, outcome)
     assert least is not None
-    assert outcome.stats.bound <= least <= outcome.hpwl
-    if outcome.stats.status == "optimal":
-        assert outcome.hpwl == least
+    assert least <= outcome.hpwl
     if not compact:
-        assert outcome.stats.status == "optimal"
+        assert outcome.stats.bound == outcome.hpwl == least
+    # The bound speaks of all pblocks of the shape that the method names; there may be better ones of other shapes.
+    least_of_shape = brute_force(problem, shape_rule(outcome))
+    if least_of_shape is not None:
+        assert outcome.stats.bound <= least_of_shape
 
 
 @settings(max_examples=25, deadline=None)
@@ -76,7 +78,9 @@ def test_the_bound_holds_across_slots(demands, steps):
     outcome = place(problem)
     assume(isinstance(outcome, PlacementSolution))
     assert_legal(problem, outcome)
-    assert outcome.stats.bound <= brute_force(problem) <= outcome.hpwl
+    assert brute_force(problem) <= outcome.hpwl
+    least_of_shape = brute_force(problem, shape_rule(outcome))
+    assert least_of_shape is None or outcome.stats.bound <= least_of_shape
 
 
 @settings(max_examples=15, deadline=None)

@@ -17,14 +17,14 @@ _CHANNEL_PARALLEL = ("VVAU_hls", "VVAU_rtl", "Pool_hls")
 
 def option_groups(dataflow: Dataflow, choice: Choice) -> tuple[OptionGroup, ...]:
     """Return every engine, alone or tied to its depthwise window, with its undominated legal foldings."""
-    pairs = dict(_tied(dataflow))
+    pairs = dict(tied_pairs(dataflow))
     followers = set(pairs.values())
     groups = []
     for engine in dataflow.engines:
         if engine.name in pairs:
             groups.append(_pair(engine, dataflow.engine(pairs[engine.name]), dataflow.streams, choice))
         elif engine.name not in followers:
-            ports = _ports(engine, dataflow.streams)
+            ports = ports_of(engine, dataflow.streams)
             front = options(
                 engine, choice.technology, choice.model, choice.allow_runtime_weights, ports, finn=choice.finn
             )
@@ -32,7 +32,7 @@ def option_groups(dataflow: Dataflow, choice: Choice) -> tuple[OptionGroup, ...]
     return tuple(groups)
 
 
-def _tied(dataflow: Dataflow) -> Iterable[tuple[str, str]]:
+def tied_pairs(dataflow: Dataflow) -> Iterable[tuple[str, str]]:
     """Yield each depthwise window with the engine behind it: window SIMD must equal that engine's PE."""
     for stream in dataflow.streams:
         if stream.from_host or stream.to_host:
@@ -43,8 +43,8 @@ def _tied(dataflow: Dataflow) -> Iterable[tuple[str, str]]:
 
 
 def _pair(window: Engine, follower: Engine, streams: Sequence[Stream], choice: Choice) -> OptionGroup:
-    ahead = all_options(window, choice, _ports(window, streams))
-    behind = all_options(follower, choice, _ports(follower, streams))
+    ahead = all_options(window, choice, ports_of(window, streams))
+    behind = all_options(follower, choice, ports_of(follower, streams))
     rows = []
     for lanes in dict.fromkeys(option.folding["SIMD"] for option in ahead):
         firsts = [option for option in ahead if option.folding["SIMD"] == lanes]
@@ -68,7 +68,8 @@ def _front(group: OptionGroup) -> OptionGroup:
     return OptionGroup(group.engines, tuple(group.rows[row] for row in kept))
 
 
-def _ports(engine: Engine, streams: Sequence[Stream]) -> Ports:
+def ports_of(engine: Engine, streams: Sequence[Stream]) -> Ports:
+    """Return what the streams at an engine's ends demand of its folding."""
     incoming = sorted((s for s in streams if s.target == engine.name), key=lambda s: s.target_port)
     outgoing = sorted((s for s in streams if s.source == engine.name), key=lambda s: s.source_port)
     return Ports(tuple(_port(s) for s in incoming), tuple(_port(s) for s in outgoing))

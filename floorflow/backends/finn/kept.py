@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from floorflow.backends.finn.cost_table import CostTable
-from floorflow.backends.finn.graph_names import FOLDING_ATTRIBUTES, family
+from floorflow.backends.finn.graph_names import FOLDING_ATTRIBUTES
+from floorflow.backends.finn.groups import ports_of, tied_pairs
 from floorflow.backends.finn.kinds.kind import Choice
-from floorflow.backends.finn.options import Port, Ports, legal_options
+from floorflow.backends.finn.options import legal_options
 from floorflow.backends.finn.registry import kind_of
 from floorflow.dataflow.model import AttributeValue, Dataflow, Engine, Option
 from floorflow.dataflow.options import OptionGroup
@@ -32,7 +33,7 @@ def kept_groups(dataflow: Dataflow, costs: CostTable) -> tuple[OptionGroup, ...]
         raise InputError(message, "Leave out --keep-folding, or give a FINN graph after step_apply_folding_config.")
     choice = Choice(costs.technology, costs.model, costs.allow_runtime_weights)
     options = {engine.name: _kept(engine, dataflow, choice) for engine in dataflow.engines}
-    for window, follower in _depthwise_pairs(dataflow):
+    for window, follower in tied_pairs(dataflow):
         lanes = options[window].folding["SIMD"], options[follower].folding["PE"]
         if lanes[0] != lanes[1]:
             raise _illegal(
@@ -50,27 +51,11 @@ def _kept(engine: Engine, dataflow: Dataflow, choice: Choice) -> Option:
     found = next((o for o in legal_options(kind, attributes, given) if _is_own(engine, o)), None)
     if found is None:
         raise _illegal(engine, "PE or SIMD do not divide what they must, or a stream or the weights are too wide")
-    if not _ports(engine, dataflow).take(found):
+    if not ports_of(engine, dataflow.streams).take(found):
         raise _illegal(engine, "its words do not divide the last dimension of the streams at its ends")
     unit = kind.unit({**attributes, **found.folding})
     price = unit.finn_resources if choice.model == "finn" else unit.own_resources
     return replace(found, resources=price(choice.technology))
-
-
-def _ports(engine: Engine, dataflow: Dataflow) -> Ports:
-    incoming = sorted((s for s in dataflow.streams if s.target == engine.name), key=lambda s: s.target_port)
-    outgoing = sorted((s for s in dataflow.streams if s.source == engine.name), key=lambda s: s.source_port)
-    inputs, outputs = (tuple(Port(s.element_bits, s.last_dimension) for s in ends) for ends in (incoming, outgoing))
-    return Ports(inputs, outputs)
-
-
-def _depthwise_pairs(dataflow: Dataflow) -> Iterator[tuple[str, str]]:
-    """Yield each depthwise window with the engine behind it, whose channels come interleaved."""
-    kinds = {engine.name: family(engine.kind) for engine in dataflow.engines}
-    depthwise = {engine.name for engine in dataflow.engines if engine.attributes.get("depthwise") == 1}
-    for stream in dataflow.streams:
-        if stream.source in depthwise and kinds.get(stream.target) in ("VVAU", "Pool"):
-            yield stream.source, stream.target
 
 
 def _is_own(engine: Engine, option: Option) -> bool:
