@@ -8,7 +8,7 @@ The least resources are sought at the longest interval allowed, the lowest laten
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from floorflow.design import Design, Setting
@@ -69,7 +69,9 @@ def search(setting: Setting, progress: Progress) -> Found:
         elif setting.request.goal == "resources":
             ended_by = _least_resources(run, intervals)
         else:
-            index = shortest_interval(intervals, run.foldable) or 0
+            # One interval too short, so that the trace says what forbids it.
+            start = max(0, setting.problem.first_possible(intervals) - 1)
+            index = shortest_interval(intervals, run.foldable, start) or 0
             bound_cycles = intervals[index]
             ended_by = _fastest(run, intervals, index)
     except KeyboardInterrupt:
@@ -115,29 +117,10 @@ def _fastest(run: Trials, intervals: tuple[int, ...], bound_index: int) -> str:
         if run.partitioned(intervals[probe]):
             first, misses = probe, -1
         misses, probe = misses + 1, probe - 1
-    _place_shortest(run, intervals[first:])
+    shortest_interval(intervals, run.placed, first, PLACINGS)
     if run.best is not None and run.best.design.interval_cycles == intervals[bound_index]:
         return "the interval is the folding optimum under the platform's summed limits"
     return _what_stopped(run)
-
-
-def _place_shortest(run: Trials, intervals: Sequence[int]) -> None:
-    """Place the shortest of ascending intervals that can be placed.
-
-    If the first one cannot, the longest one tells whether any can; then steps double from the first until one is
-    placed, and what lies between is bisected. Each try goes through all remedies.
-    """
-    if not intervals or run.placed(intervals[0]) or not run.placed(intervals[-1]):
-        return
-    low, high, step = 0, len(intervals) - 1, 1
-    for _ in range(PLACINGS):
-        if high - low <= 1:
-            break
-        at = low + step if low + step < high else (low + high) // 2
-        if run.placed(intervals[at]):
-            high, step = at, len(intervals)
-        else:
-            low, step = at, 2 * step
 
 
 def _what_stopped(run: Trials) -> str:

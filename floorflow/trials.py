@@ -37,11 +37,12 @@ class Attempt:
 
 @dataclass
 class Trials:
-    """One search: what was tried so far, designs by interval (None: there is none), the best."""
+    """One search: what was tried so far, by interval whether the budget allows it and its design, and the best."""
 
     setting: Setting
     progress: Progress
     trace: list[Attempt] = field(default_factory=list)
+    allowed: dict[int, bool] = field(default_factory=dict)
     designs: dict[int, Design | None] = field(default_factory=dict)
     completed: list[Design] = field(default_factory=list)
     refused: set[int] = field(default_factory=set)
@@ -59,6 +60,11 @@ class Trials:
 
     def foldable(self, interval: int) -> bool:
         """Whether links and budget allow an interval; an open question counts as yes, as befits a bound."""
+        if interval not in self.allowed:
+            self.allowed[interval] = self._allowed(interval)
+        return self.allowed[interval]
+
+    def _allowed(self, interval: int) -> bool:
         if self.barrier is not None and interval < self.barrier.interval_cycles:
             self.note(interval, "proven infeasible", "partition", self.barrier.reason(interval))
             return False

@@ -106,26 +106,30 @@ def test_folding_is_called_optimal_only_against_the_whole_budget(placer: Callabl
     assert (stats.status == "optimal") == (stats.objective <= stats.bound)
 
 
-def interrupt_after(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Press Ctrl-C when the search completes its design number ``count + 1``."""
-    left = [count]
+def interrupt_after(count: int, monkeypatch: pytest.MonkeyPatch) -> list[None]:
+    """Press Ctrl-C when the search has completed that many designs and goes for another; then the list is not empty."""
+    completed: list[None] = []
+    interrupted: list[None] = []
 
     def complete(*arguments: object) -> object:
-        if left[0] == 0:
+        if len(completed) == count:
+            interrupted.append(None)
             raise KeyboardInterrupt
-        left[0] -= 1
-        return genuine(*arguments)  # type: ignore[arg-type]
+        answer = genuine(*arguments)  # type: ignore[arg-type]
+        completed.extend([None] * isinstance(answer, design.Design))
+        return answer
 
     genuine = design.complete
     monkeypatch.setattr(trials, "complete", complete)
+    return interrupted
 
 
 def test_ctrl_c_leaves_the_best_design_found_so_far(
     placer: Callable[[Placer], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    placer(fits)
-    interrupt_after(3, monkeypatch)
-    found = find(Request(CNV, "alveo-u250"))
+    interrupted = interrupt_after(1, monkeypatch)
+    placer(lambda problem: fits(problem) if interrupted else refuses(problem.slots[0].name))
+    found = find(Request(CNV, "pynq-z1"))
     assert found.ended_by == INTERRUPTED
     assert found.trace[-1].verdict == "legal"
 

@@ -16,6 +16,8 @@ Array = NDArray[np.int64]
 
 ROUNDS = 3
 """Rounds of domination: a row dropped from one group can make rows of its neighbours comparable."""
+BLOCK = 32
+"""Rows compared with all others at once: many, so that numpy's calls do not count; few, so that most work is needed."""
 
 
 @dataclass(frozen=True)
@@ -85,18 +87,26 @@ def _alone(use: Array, rows: Array, inside: Sequence[Coupling]) -> Array:
 
 def _undominated(use: Array, streams: Sequence[tuple[Array, Array]]) -> Array:
     """Return positions of the rows that no other beats in every resource, whichever rows the neighbours take."""
-    # dearer[b, a]: the most that class b can cost more than class a, each resource by itself.
-    dearer = [(price[:, None] - price[None, :]).max(axis=2) for _, price in streams]
+    # dearer[r, b, a]: the most that class b can cost more of resource r than class a.
+    dearer = [(price[:, None] - price[None, :]).max(axis=2).transpose(2, 0, 1) for _, price in streams]
+    resources = [r for r in range(5) if np.ptp(use[:, r]) or any(table[r].any() for table in dearer)]
     left = np.lexsort((np.arange(len(use)), use.sum(axis=1)))
     kept: list[int] = []
     while left.size:
-        row, left = left[0], left[1:]
-        kept.append(int(row))
-        switched = use[row] + sum(
-            (table[own[row], own[left]] for (own, _), table in zip(streams, dearer, strict=True)),
-            np.zeros_like(use[left]),
-        )
-        left = left[~(switched <= use[left]).all(axis=1)]
+        block = left[:BLOCK]
+        beats = np.ones((block.size, left.size), dtype=np.bool_)
+        for resource in resources:
+            switched = np.add.outer(use[block, resource], -use[left, resource])
+            for (own, _), table in zip(streams, dearer, strict=True):
+                switched += table[resource][np.ix_(own[block], own[left])]
+            beats &= switched <= 0
+        open_ = np.ones(left.size, dtype=np.bool_)
+        for position, row in enumerate(block):
+            if open_[position]:
+                kept.append(int(row))
+                open_ &= ~beats[position]
+        # A row that is kept beats itself.
+        left = left[open_]
     return np.sort(np.array(kept))
 
 

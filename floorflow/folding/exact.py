@@ -64,21 +64,30 @@ def least_scarce(problem: FoldingProblem, interval_cycles: int, *, prove: bool =
     return _solve(answer, relaxed, weights, budget)
 
 
-def shortest_interval(intervals: Sequence[int], feasible: Callable[[int], bool], start: int = 0) -> int | None:
-    """Bisect ascending ``intervals`` for the first for which ``feasible`` holds, as if it were monotone.
+def shortest_interval(
+    intervals: Sequence[int], feasible: Callable[[int], bool], start: int = 0, tries: int | None = None
+) -> int | None:
+    """Search ascending ``intervals`` for the first for which ``feasible`` holds, as if it were monotone.
 
-    ``start`` is an index below which nothing need be tried. Returns the index, or None if the last one fails.
+    ``start`` is an index below which nothing need be tried; the answer is expected near it. If it is not there, the
+    last interval tells whether there is one, steps double from the start, and what lies between is bisected, in at
+    most so many ``tries``. Returns the least index for which ``feasible`` was seen to hold, None if the last one fails.
     """
-    if start >= len(intervals) or not feasible(intervals[-1]):
+    low, high, step = start, len(intervals) - 1, 1
+    if start > high:
         return None
-    low, high = start, len(intervals) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if feasible(intervals[middle]):
-            high = middle
+    if feasible(intervals[start]):
+        return start
+    if start == high or not feasible(intervals[high]):
+        return None
+    while high - low > 1 and tries != 0:
+        tries = None if tries is None else tries - 1
+        at = low + step if low + step < high else (low + high) // 2
+        if feasible(intervals[at]):
+            high, step = at, len(intervals)
         else:
-            low = middle + 1
-    return low
+            low, step = at, 2 * step
+    return high
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,21 @@ class FoldingProblem:
         cycles = np.unique(np.concatenate([group.cycles for group in self.groups]))
         return tuple(int(value) for value in cycles if value >= floor)
 
+    def first_possible(self, intervals: Sequence[int]) -> int:
+        """Return the index below which no interval can be met: one resource alone is short at every choice.
+
+        It may be ``len(intervals)``. Each group takes its least of each resource, each stream its least price.
+        """
+        limits = np.array(intervals, dtype=np.int64)
+        least = np.zeros((len(limits), 5), dtype=np.int64)
+        for group in self.groups:
+            order = np.argsort(group.cycles, kind="stable")
+            so_far = np.minimum.accumulate(group.use[order], axis=0)
+            least += so_far[np.searchsorted(group.cycles[order], limits, side="right") - 1]
+        streams = sum((c.use.min(axis=(0, 1)) for c in self.couplings), np.zeros(5, dtype=np.int64))
+        possible = (least + streams <= np.array(self.budget.as_tuple())).all(axis=1)
+        return int(np.argmax(possible)) if possible.any() else len(limits)
+
     def scarcity_weights(self) -> tuple[NDArray[np.int64], int]:
         """Return integer weights a unit of each resource and the scale they are multiplied by.
 
