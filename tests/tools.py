@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import os
+from pathlib import Path
 
 import pytest
+
+FINN_PLUS_PINS = Path(__file__).parent / "tools_finn" / "requirements.txt"
 
 
 def need_module(name: str, reason: str) -> None:
@@ -21,3 +25,21 @@ def need_module(name: str, reason: str) -> None:
 def need_tcl() -> None:
     """Ask for the Tcl interpreter that the model of Vivado runs in."""
     need_module("tkinter", "the model of Vivado needs Python's tkinter for its Tcl interpreter")
+
+
+def need_finn_plus() -> Path:
+    """Return the Python of FINN+'s environment: FLOORFLOW_FINN_PLUS, else the one that .ci/run keeps in the cache."""
+    named = os.environ.get("FLOORFLOW_FINN_PLUS")
+    python = (Path(named) if named else _cached_finn_plus()) / "bin" / "python"
+    if not python.exists():
+        reason = f"FINN+ is not installed at {python}: pip install --no-deps -r {FINN_PLUS_PINS.name} (see .ci/run)"
+        if os.environ.get("FLOORFLOW_TOOLS_REQUIRED"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return python
+
+
+def _cached_finn_plus() -> Path:
+    """Return where .ci/run puts the environment of these very pins."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return cache / "floorflow" / f"finn-plus-{hashlib.sha256(FINN_PLUS_PINS.read_bytes()).hexdigest()[:12]}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from floorflow.check.engines import FoldedEngine
+from floorflow.check.engines import ELEMENTWISE, FoldedEngine
 
 Rule = Callable[[FoldedEngine], int]
 
@@ -197,8 +197,7 @@ CYCLES: dict[str, Rule] = {
     "StreamingMaxPool_hls": _max_pool,
     "AddStreams_hls": _elementwise("NumChannels"),
     "StreamingEltwise_hls": _elementwise("NumChannels"),
-    "ElementwiseAdd_hls": _elementwise_binary,
-    "ElementwiseMul_hls": _elementwise_binary,
+    **dict.fromkeys(ELEMENTWISE, _elementwise_binary),
     "DuplicateStreams_hls": _elementwise("NumChannels"),
     "ChannelwiseOp_hls": _elementwise("NumChannels"),
     "GlobalAccPool_hls": _global_pool,
@@ -208,5 +207,6 @@ CYCLES: dict[str, Rule] = {
     "UpsampleNearestNeighbour_hls": _upsample,
     "DownSampler_hls": _down_sampler,
     "Lookup_hls": _lookup,
+    "Reshape_rtl": _elementwise_binary,
 }
 """Cycles a frame of each kind that check knows."""

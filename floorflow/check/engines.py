@@ -90,7 +90,7 @@ class FoldedEngine:
     @property
     def output_type(self) -> str | None:
         """Data type of the outputs; kinds that only move elements emit what they take. None if not stated."""
-        return self._type("outputDataType", "OutputDataType", "dataType") or (
+        return self._type("outputDataType", "OutputDataType", "out_dtype", "dataType", "dtype") or (
             self._type("inputDataType", "InputDataType") if self.kind.startswith(_MOVING) else None
         )
 
@@ -99,8 +99,9 @@ class FoldedEngine:
         each = self.entry["attributes"].get("inputDataTypes")
         if isinstance(each, list) and port < len(each):
             return str(each[port])
-        own = (f"inputDataType{port}", "lhs_dtype" if port == 0 else "rhs_dtype")
-        return self._type(*own, "inputDataType", "InputDataType", "dataType")
+        streamed = [side for side in ("lhs", "rhs") if self.texts(f"{side}_style") != ["const"]]
+        own = (f"inputDataType{port}", *(f"{side}_dtype" for side in streamed[port : port + 1]))
+        return self._type(*own, "inputDataType", "InputDataType", "dataType", "dtype")
 
     def _type(self, *attributes: str) -> str | None:
         stated = (self.entry["attributes"].get(attribute) for attribute in attributes)
@@ -140,6 +141,16 @@ _MOVING = (
     *("UpsampleNearestNeighbour", "DownSampler"),
 )
 """Kinds whose outputs have the type of their input."""
+
+_OPERATIONS = (
+    *("AbsDiff", "Add", "And", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Equal", "Greater"),
+    *("GreaterOrEqual", "Less", "LessOrEqual", "Max", "Mul", "Or", "Sub", "Xor"),
+)
+ELEMENTWISE = (
+    *(f"Elementwise{operation}_hls" for operation in _OPERATIONS),
+    *(f"Elementwise{operation}_rtl" for operation in ("Add", "Mul", "Sub")),
+)
+"""FINN's kinds with two operands of any shape, of which one may be stored in the engine."""
 
 FINN_NAMES = {"pe": "PE", "simd": "SIMD", "res_type": "resType"}
 """Folding attributes that plan.json and FINN spell differently."""

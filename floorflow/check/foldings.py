@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 
 from floorflow.check.cycles import max_pool_is_1d
-from floorflow.check.engines import AttributeProblem, FoldedEngine, is_signed
+from floorflow.check.engines import ELEMENTWISE, AttributeProblem, FoldedEngine, is_signed
 from floorflow.check.options import stray_attributes
 from floorflow.check.ports import PORTS
 from floorflow.check.shape import is_count
@@ -191,7 +191,17 @@ def _label_select(engine: FoldedEngine) -> Iterator[str]:
 
 
 def _elementwise_binary(engine: FoldedEngine) -> Iterator[str]:
-    yield from _divides(engine, "pe", engine.numbers("out_shape")[-1], "the last dimension")
+    """Yield where PE does not divide; an operand that repeats one element may have a last dimension of 1."""
+    last = {name: engine.numbers(f"{name}_shape")[-1] for name in ("out", "lhs", "rhs")}
+    repeats = (last["lhs"] == 1) != (last["rhs"] == 1)
+    for name, size in last.items():
+        if not (repeats and size == 1):
+            yield from _divides(engine, "pe", size, f"the last dimension of {name}_shape")
+
+
+def _reshape(engine: FoldedEngine) -> Iterator[str]:
+    for name in ("inp_shape", "out_shape"):
+        yield from _divides(engine, "pe", engine.numbers(name)[-1], f"the last dimension of {name}")
 
 
 def _moved_channels(engine: FoldedEngine) -> Iterator[str]:
@@ -235,8 +245,7 @@ LEGALITY: dict[str, Rule] = {
     "StreamingMaxPool_hls": _max_pool,
     "AddStreams_hls": _PE_CHANNELS,
     "StreamingEltwise_hls": _PE_CHANNELS,
-    "ElementwiseAdd_hls": _elementwise_binary,
-    "ElementwiseMul_hls": _elementwise_binary,
+    **dict.fromkeys(ELEMENTWISE, _elementwise_binary),
     "DuplicateStreams_hls": _duplicate,
     "ChannelwiseOp_hls": _PE_CHANNELS,
     "GlobalAccPool_hls": _PE_CHANNELS,
@@ -246,6 +255,7 @@ LEGALITY: dict[str, Rule] = {
     "UpsampleNearestNeighbour_hls": _upsample,
     "DownSampler_hls": _SIMD_CHANNELS,
     "Lookup_hls": _unfolded,
+    "Reshape_rtl": _reshape,
 }
 """Rules of legality of each kind that check knows."""
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from floorflow.check.cycles import hls_window_is_parallel, max_pool_is_1d, max_pool_outputs
-from floorflow.check.engines import AttributeProblem, FoldedEngine, bits_of
+from floorflow.check.engines import ELEMENTWISE, AttributeProblem, FoldedEngine, bits_of
 
 MAX_COPIES = 1024
 """Most outputs of a fork that are looked at."""
@@ -156,17 +156,33 @@ def _binary(types: tuple[str, ...]) -> Rule:
     """Two equal streams in, one out: additions and other operations on channels."""
 
     def ports(engine: FoldedEngine) -> Ports:
-        if engine.has("out_shape"):
-            shape = engine.numbers("out_shape")
-            channels, elements = shape[-1], math.prod(shape)
-        else:
-            channels = engine.number("NumChannels")
-            elements = channels * engine.pixels()
-        bits = _bits_of_inputs(engine, types, 2)
-        inputs = tuple(Port(engine.pe, bit, elements, channels) for bit in bits)
-        return Ports(inputs, (Port(engine.pe, engine.output_bits, elements, channels),))
+        channels = engine.number("NumChannels")
+        elements = channels * engine.pixels()
+        inputs = (Port(engine.pe, bits, elements, channels) for bits in _bits_of_inputs(engine, types, 2))
+        return Ports(tuple(inputs), (Port(engine.pe, engine.output_bits, elements, channels),))
 
     return ports
+
+
+def _operands(engine: FoldedEngine) -> Ports:
+    """Return one stream out, and one in for each operand that the engine does not store."""
+    bits = _bits_of_inputs(engine, ("lhs_dtype", "rhs_dtype"), 2)
+    shapes = {"lhs": engine.numbers("lhs_shape"), "rhs": engine.numbers("rhs_shape")}
+    inputs = (
+        Port(engine.pe, bit, math.prod(shape), shape[-1])
+        for (side, shape), bit in zip(shapes.items(), bits, strict=True)
+        if engine.texts(f"{side}_style") != ["const"]
+    )
+    shape = engine.numbers("out_shape")
+    return Ports(tuple(inputs), (Port(engine.pe, engine.output_bits, math.prod(shape), shape[-1]),))
+
+
+def _reshape(engine: FoldedEngine) -> Ports:
+    before, behind = engine.numbers("inp_shape"), engine.numbers("out_shape")
+    return _single(
+        Port(engine.pe, engine.input_bits, math.prod(before), before[-1]),
+        Port(engine.pe, engine.output_bits, math.prod(behind), behind[-1]),
+    )
 
 
 def _duplicate(engine: FoldedEngine) -> Ports:
@@ -251,8 +267,7 @@ PORTS: dict[str, Rule] = {
     "StreamingMaxPool_hls": _max_pool,
     "AddStreams_hls": _binary(("inputDataTypes",)),
     "StreamingEltwise_hls": _binary(("inputDataType0", "inputDataType1")),
-    "ElementwiseAdd_hls": _binary(("lhs_dtype", "rhs_dtype")),
-    "ElementwiseMul_hls": _binary(("lhs_dtype", "rhs_dtype")),
+    **dict.fromkeys(ELEMENTWISE, _operands),
     "DuplicateStreams_hls": _duplicate,
     "ChannelwiseOp_hls": _map,
     "GlobalAccPool_hls": _global_pool,
@@ -262,5 +277,6 @@ PORTS: dict[str, Rule] = {
     "UpsampleNearestNeighbour_hls": _upsample,
     "DownSampler_hls": _resampling(_unsampled, _downsampled),
     "Lookup_hls": _lookup,
+    "Reshape_rtl": _reshape,
 }
 """Ports of each kind that check knows."""

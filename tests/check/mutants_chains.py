@@ -190,7 +190,11 @@ def run_to_the_link_not_listed(plan: Plan, files: Files) -> None:
 @mutant("wrong-crossing", LINK_CORES)
 def crossings_out_of_order(plan: Plan, files: Files) -> None:
     crossings = phase_of(plan)["partition"]["crossings"]
-    run = crossing_of_kind(plan, "sll")
+    run = first(
+        crossing
+        for place, crossing in enumerate(crossings)
+        if crossing["kind"] == "sll" and crossing["channel"] in {later["channel"] for later in crossings[place + 1 :]}
+    )
     crossings.remove(run)
     crossings.append(run)
 

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from floorflow.check.cycles import CYCLES
-from floorflow.check.engines import FINN_NAMES, FoldedEngine, bits_of
+from floorflow.check.engines import ELEMENTWISE, FINN_NAMES, FoldedEngine, bits_of
 from floorflow.check.foldings import LEGALITY, objections, window_objections
 from floorflow.check.ports import PORTS
 from floorflow.check.throughput import critical_path
 
 CHOSEN = ("mem_mode", "ram_style", "ram_style_thresholds", "parallel_window", "runtime_writeable_weights")
 PLAN_NAMES = {finn: name for name, finn in FINN_NAMES.items()} | {name: name for name in CHOSEN}
-INPUT_TYPES = ("inputDataType", "dataType", "InputDataType", "InputType", "lhs_dtype", "inputDataType0")
+INPUT_TYPES = ("inputDataType", "dataType", "InputDataType", "InputType", "lhs_dtype", "inputDataType0", "dtype")
 
 
 def engine(kind: str, attributes: dict[str, Any], bits: tuple[int, int] = (4, 4), **options: Any) -> FoldedEngine:
@@ -36,6 +36,8 @@ VECTORS = json.loads((Path(__file__).parent / "finn_vectors.json").read_text(enc
 def test_cycles_and_widths_are_finns(vector: list[Any]) -> None:
     kind, flavour, attributes, cycles, in_width, out_width, fold_in, fold_out = vector
     stated = [attributes[name] for name in INPUT_TYPES if name in attributes] or attributes["inputDataTypes"]
+    if attributes.get("lhs_style") == "const":
+        stated = [attributes["rhs_dtype"]]
     bits = bits_of(stated[0]) or 0
     folded = engine(kind, attributes, (bits, out_width // fold_out[-1]), flavour=flavour)
     ports = PORTS[kind](folded)
@@ -45,7 +47,7 @@ def test_cycles_and_widths_are_finns(vector: list[Any]) -> None:
 
 
 def test_every_kind_has_cycles_ports_and_legality() -> None:
-    assert set(CYCLES) == set(PORTS) == set(LEGALITY) == {vector[0] for vector in VECTORS}
+    assert set(CYCLES) == set(PORTS) == set(LEGALITY) == {vector[0] for vector in VECTORS} | set(ELEMENTWISE)
 
 
 MVAU = {"MW": 4096, "MH": 8, "PE": 4, "SIMD": 16, "noActivation": 1, "mem_mode": "internal_decoupled"}

@@ -19,9 +19,6 @@ from floorflow.dataflow.model import HOST_PREFIX, AttributeValue, Stream
 from floorflow.errors import InputError
 from floorflow.network.onnx_file import Node, OnnxFile
 
-_PASSING = ("CheckSum", "IODMA", "Reshape", "StreamingDataWidthConverter", "StreamingFIFO", "TLastMarker")
-"""Kinds that pass on what they get."""
-
 
 @dataclass(frozen=True)
 class GraphEngine:
@@ -187,7 +184,7 @@ class _Wiring:
 def _passes(node: Node) -> bool:
     """Whether a node only passes on what it gets."""
     kind = names.family(names.present_name(node.op_type, old=False))
-    return names.is_dataflow(node) and kind in _PASSING and bool(node.inputs)
+    return names.is_dataflow(node) and kind in names.PASSING and bool(node.inputs)
 
 
 def _output(maker: GraphEngine, tensor: str) -> tuple[tuple[str, int], int]:

@@ -9,6 +9,8 @@ from floorflow.backends.finn.graph import Graph, GraphEngine
 from floorflow.backends.finn.graph_names import family, is_specialised
 from floorflow.backends.finn.graph_variant import variant
 from floorflow.backends.finn.lower_settle import listed
+from floorflow.backends.finn.registry import KINDS
+from floorflow.backends.finn.version import VERSION_NAMES, FinnVersion
 from floorflow.dataflow.model import Dataflow, Engine
 from floorflow.errors import InputError
 from floorflow.network.model import Network, Operation, Tensor, Value
@@ -45,7 +47,7 @@ def network_of(graph: Graph) -> Network:
     )
 
 
-def dataflow_of(graph: Graph, technology: Technology) -> Dataflow:
+def dataflow_of(graph: Graph, technology: Technology, finn: FinnVersion = "main") -> Dataflow:
     """Return a graph's engines, generic ones as FINN's SpecializeLayers makes them for the part.
 
     Raises
@@ -58,8 +60,9 @@ def dataflow_of(graph: Graph, technology: Technology) -> Dataflow:
         node = graph.between[0]
         message = f"{graph.flat.path}: node '{node.name}' ({node.op_type}) stands between engines and is none of FINN's"
         raise InputError(message, "FINN did not convert it to hardware: look at its step_convert_to_hw.")
-    engines = tuple(_engine(engine, variant(engine, graph, technology)) for engine in graph.engines)
-    return Dataflow(graph.name, engines, tuple(found.stream for found in graph.streams), tuple(_notes(graph)))
+    engines = tuple(_engine(engine, variant(engine, graph, technology, finn)) for engine in graph.engines)
+    notes = (*_notes(graph), *_other_versions(engines, finn))
+    return Dataflow(graph.name, engines, tuple(found.stream for found in graph.streams), notes)
 
 
 def _engine(engine: GraphEngine, kind: str) -> Engine:
@@ -106,6 +109,16 @@ def _notes(graph: Graph) -> Iterator[str]:
         )
     if graph.flat.old:
         yield "the graph is from before FINN 0.10: planned with the present names of its HLS engines"
+
+
+def _other_versions(engines: Sequence[Engine], finn: FinnVersion) -> Iterator[str]:
+    """Say which engines that FINN does not have, for its estimates and rules are asked all the same."""
+    foreign = {engine.kind: KINDS[engine.kind].versions for engine in engines if engine.kind in KINDS}
+    absent = sorted(kind for kind, versions in foreign.items() if finn not in versions)
+    if absent:
+        having = [name for name in VERSION_NAMES if all(name in foreign[kind] for kind in absent)]
+        option = f": plan with --finn {' or '.join(having)}" if having else ""
+        yield f"{VERSION_NAMES[finn]} has no {listed(absent)}{option}"
 
 
 def _named(nodes: Sequence[Node]) -> str:

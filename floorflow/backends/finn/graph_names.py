@@ -15,6 +15,9 @@ _DOMAIN = "finn.custom_op.fpgadataflow"
 
 PARTITION = "StreamingDataflowPartition"
 
+PASSING = ("CheckSum", "IODMA", "StreamingDataWidthConverter", "StreamingFIFO", "TLastMarker")
+"""Kinds that pass on what they get."""
+
 _OLD_NAMES: Mapping[str, str] = {
     "ConvolutionInputGenerator1D": "ConvolutionInputGenerator",
     "MatrixVectorActivation": "MVAU",
@@ -33,7 +36,7 @@ _OLD_ATTRIBUTES = ("inFIFODepth", "outFIFODepth")
 FOLDING_ATTRIBUTES = ("PE", "SIMD", "parallel_window")
 """What SetFolding chooses; memory and multiplier styles stay with the engine, as the graph gives them."""
 
-_HARDWARE_ATTRIBUTES = frozenset(
+HARDWARE_ATTRIBUTES = frozenset(
     (
         # matrix and vector units, thresholds
         *("ActVal", "Channels", "Dim", "K", "Kernel", "MH", "MW", "NumChannels", "TH", "accDataType", "binaryXnorMode"),
@@ -49,7 +52,7 @@ _HARDWARE_ATTRIBUTES = frozenset(
         *("ChannelsPerStream", "ElemsPerStream", "EmbeddingDim", "EmbeddingType", "Func", "InputShape", "InputType"),
         *("Labels", "NumEmbeddings", "NumOutputStreams", "eltwiseOp", "inputDataType0", "inputDataType1"),
         *("inputDataTypes", "lhs_dtype", "lhs_shape", "lhs_style", "out_dtype", "out_shape", "paramDataType"),
-        *("rhs_dtype", "rhs_shape", "rhs_style"),
+        *("bodies", "dtype", "ext_mem_width", "inp_shape", "mlo_max_iter", "rhs_dtype", "rhs_shape", "rhs_style"),
     )
 )
 """What describes hardware; all else is FINN's bookkeeping: paths, names, estimates, simulation."""
@@ -95,7 +98,7 @@ def family(op_type: str) -> str:
 
 def hardware(node: Node) -> dict[str, AttributeValue]:
     """Return a node's attributes that describe hardware, in today's spelling, folding included."""
-    kept = (key for key in sorted(node.attributes) if key in _HARDWARE_ATTRIBUTES or key in FOLDING_ATTRIBUTES)
+    kept = (key for key in sorted(node.attributes) if key in HARDWARE_ATTRIBUTES or key in FOLDING_ATTRIBUTES)
     attributes = {key: _value(key, node.attributes[key]) for key in kept}
     if node.op_type.startswith("ConvolutionInputGenerator1D"):
         attributes["is1D"] = 1

@@ -11,8 +11,8 @@ from floorflow.backends.finn.lower_types import pool_sum
 from floorflow.dataflow.model import Attributes
 from floorflow.network.datatype import FLOAT32, DataType, integer, named, smallest
 
-_OUTPUT_TYPES = ("outputDataType", "OutputDataType", "out_dtype", "EmbeddingType", "dataType")
-_INPUT_TYPES = ("inputDataType", "InputDataType", "dataType", "InputType")
+_OUTPUT_TYPES = ("outputDataType", "OutputDataType", "out_dtype", "EmbeddingType", "dataType", "dtype")
+_INPUT_TYPES = ("inputDataType", "InputDataType", "dataType", "InputType", "dtype")
 _PAIRS = (("lhs_dtype", "rhs_dtype"), ("inputDataType0", "inputDataType1"))
 """Attributes of kinds whose two inputs may differ."""
 _WEIGHT_TYPES = ("weightDataType", "paramDataType", "EmbeddingType")

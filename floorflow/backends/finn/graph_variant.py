@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
 
 from onnx import numpy_helper
@@ -9,19 +10,28 @@ from onnx import numpy_helper
 from floorflow.backends.finn.graph import Graph, GraphEngine
 from floorflow.backends.finn.graph_names import is_specialised
 from floorflow.backends.finn.graph_ports import input_type, weight_type
+from floorflow.backends.finn.version import FinnVersion
 from floorflow.technology import Technology
 
 _ALWAYS_RTL = ("ConvolutionInputGenerator", "FMPadding", "Thresholding")
 """Layers that FINN makes RTL unless told otherwise."""
+_WITHOUT_HLS: Mapping[str, tuple[FinnVersion, ...]] = {
+    "ConvolutionInputGenerator": ("plus",),
+    "FMPadding": ("plus",),
+    "Reshape": ("plus",),
+}
+"""Versions of FINN in which a layer has no HLS engine."""
 _MOST_BITS = 8
 _PREFERRED_BITS = 4
 """Below, FINN takes the RTL matrix unit only if told to."""
 
 
-def variant(engine: GraphEngine, graph: Graph, technology: Technology) -> str:
+def variant(engine: GraphEngine, graph: Graph, technology: Technology, finn: FinnVersion = "main") -> str:
     """Return an engine's op type with ``_hls`` or ``_rtl``."""
     if is_specialised(engine.kind):
         return engine.kind
+    if finn in _WITHOUT_HLS.get(engine.kind, ()):
+        return f"{engine.kind}_rtl"
     preferred = str(engine.node.attributes.get("preferred_impl_style", ""))
     return f"{engine.kind}_{'rtl' if _is_rtl(engine, graph, technology, preferred) else 'hls'}"
 

@@ -19,13 +19,14 @@ from floorflow.backends.finn.lower_lookahead import look_ahead
 from floorflow.backends.finn.lower_rewrite import LAYERS
 from floorflow.backends.finn.lower_settle import listed, settled
 from floorflow.backends.finn.lower_windows import channels_last
+from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import HOST_PREFIX, Dataflow
 from floorflow.errors import InputError
 from floorflow.network.model import Network, Operation
 from floorflow.technology import Technology
 
 
-def lower(network: Network, technology: Technology, label_select: bool = False) -> Dataflow:
+def lower(network: Network, technology: Technology, label_select: bool = False, finn: FinnVersion = "main") -> Dataflow:
     """Return the engines that FINN would build for a network, before folding.
 
     ``label_select`` ends each output in LabelSelect_hls even without TopK or ArgMax in the network.
@@ -37,7 +38,7 @@ def lower(network: Network, technology: Technology, label_select: bool = False) 
 
     """
     settled_network = settled(network)
-    lowering = Lowering(settled_network, technology, look_ahead(settled_network))
+    lowering = Lowering(settled_network, technology, look_ahead(settled_network), finn)
     for index, name in enumerate(network.inputs):
         shape = _input_shape(settled_network, name)
         wire = Wire(f"{HOST_PREFIX}in{index}", shape, network.tensor(name).datatype, shape[-1])

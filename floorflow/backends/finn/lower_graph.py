@@ -8,6 +8,7 @@ from math import prod
 
 from floorflow.backends.finn.lower_lookahead import Lookahead
 from floorflow.backends.finn.lower_types import rounded_to_bytes
+from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import HOST_PREFIX, Attributes, Engine, Stream
 from floorflow.errors import InputError
 from floorflow.network.datatype import DataType
@@ -73,12 +74,18 @@ class Lowering:
     network: Network
     technology: Technology
     lookahead: Lookahead
+    finn: FinnVersion = "main"
     wires: dict[str, list[Wire]] = field(default_factory=dict)
     engines: dict[str, Engine] = field(default_factory=dict)
     streams: list[Stream] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     remarks: dict[str, list[str]] = field(default_factory=dict)
     _counts: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def newer(self) -> bool:
+        """Whether that FINN has the newer engines: operands of any type, concatenations and upsampling that fold."""
+        return self.finn != "main"
 
     def refuse(self, operation: Operation, reason: str, hint: str = _SUPPORTED_HINT) -> InputError:
         """Return the error for an operation that has no engine."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS
 from floorflow.backends.finn.lower_graph import NEEDS_NEWER_FINN, Lowering, Output, Wire
 from floorflow.backends.finn.lower_rewrite import BENDS
-from floorflow.dataflow.model import Attributes
+from floorflow.dataflow.model import Attributes, AttributeValue
 from floorflow.network.datatype import BIPOLAR, DataType, integer, named, smallest
 from floorflow.network.model import Operation
 
@@ -28,13 +28,13 @@ def forked(lowering: Lowering, operation: Operation, wire: Wire, readers: int) -
 
 
 def add(lowering: Lowering, operation: Operation) -> Wire:
-    """Lower an addition of streams to AddStreams_hls; more than two are added in a tree."""
+    """Lower an addition of streams to engines that add two; more than two are added in a tree."""
     wires = [without_host_steps(lowering, operation, wire) for wire in lowering.inputs_of(operation)]
     _check_integers(lowering, operation, wires)
     if any(wire.xnor or wire.datatype == BIPOLAR for wire in wires):
         raise lowering.refuse(
             operation,
-            "it adds values of -1 and 1, which streams carry in one bit that AddStreams cannot add",
+            "it adds values of -1 and 1, which streams carry in one bit that no engine adds",
             "Quantise the branches to at least 2 bits.",
         )
     while len(wires) > 1:
@@ -55,7 +55,7 @@ def multiply(lowering: Lowering, operation: Operation) -> Wire:
 def concat(lowering: Lowering, operation: Operation) -> Wire:
     """Lower a concatenation of channels to StreamingConcat_hls; scales of the parts wait behind it.
 
-    FINN's stable engine takes a whole pixel a word; wider ones need that of its development version.
+    FINN main's engine takes a whole pixel a word and one type; wider ones need the newer engine.
     """
     wires = [without_host_steps(lowering, operation, wire) for wire in lowering.inputs_of(operation)]
     for wire in wires:
@@ -68,16 +68,17 @@ def concat(lowering: Lowering, operation: Operation) -> Wire:
         raise lowering.refuse(operation, "it joins values of -1 and 1 with others", "Quantise all parts alike.")
     channels = tuple(wire.shape[-1] for wire in wires)
     pending = _all_pending(wires)
-    wires = _of_one_type(lowering, operation, wires)
-    fits = sum(channels) * wires[0].datatype.bits <= MAX_STREAM_BITS
-    if not fits:
-        lowering.remark(NEEDS_NEWER_FINN, operation)
-    attributes: Attributes = {
-        "ElemsPerStream" if fits else "ChannelsPerStream": channels,
-        "inputDataType": wires[0].datatype.name,
-        "numInputVectors": wires[0].shape[:-1],
-    }
-    output = Output((*wires[0].shape[:-1], sum(channels)), wires[0].datatype, wires[0].xnor)
+    attributes: dict[str, AttributeValue] = {"numInputVectors": wires[0].shape[:-1]}
+    joint = _common(wires)
+    if lowering.newer:
+        attributes |= {"ChannelsPerStream": channels, "inputDataTypes": tuple(wire.datatype.name for wire in wires)}
+    else:
+        wires = _of_one_type(lowering, operation, wires)
+        fits = sum(channels) * joint.bits <= MAX_STREAM_BITS
+        if not fits:
+            lowering.remark(NEEDS_NEWER_FINN, operation)
+        attributes |= {"ElemsPerStream" if fits else "ChannelsPerStream": channels, "inputDataType": joint.name}
+    output = Output((*wires[0].shape[:-1], sum(channels)), joint, wires[0].xnor)
     return lowering.add("StreamingConcat_hls", operation, attributes, wires, output).then(*pending)
 
 
@@ -105,8 +106,10 @@ def _check_integers(lowering: Lowering, operation: Operation, wires: list[Wire])
 
 
 def _sum_of_two(lowering: Lowering, operation: Operation, pair: list[Wire]) -> Wire:
-    """Add AddStreams_hls; scales and biases of the branches wait behind it."""
+    """Add AddStreams_hls, or ElementwiseAdd_hls; scales and biases of the branches wait behind it."""
     pending = _all_pending(pair)
+    if lowering.newer:
+        return _elementwise_sum(lowering, operation, pair).then(*pending)
     wires = _of_one_type(lowering, operation, pair)
     datatype, shape = wires[0].datatype, wires[0].shape
     attributes: Attributes = {
@@ -118,6 +121,20 @@ def _sum_of_two(lowering: Lowering, operation: Operation, pair: list[Wire]) -> W
     return lowering.add("AddStreams_hls", operation, attributes, wires, output).then(*pending)
 
 
+def _elementwise_sum(lowering: Lowering, operation: Operation, pair: list[Wire]) -> Wire:
+    """Add ElementwiseAdd_hls, whose operands may differ in type."""
+    left, right = (named(wire.datatype.name) for wire in pair)
+    datatype, shape = smallest(left.min + right.min, left.max + right.max), pair[0].shape
+    attributes: Attributes = {
+        **{f"{side}_shape": shape for side in ("lhs", "out", "rhs")},
+        **{f"{side}_style": "input" for side in ("lhs", "rhs")},
+        "lhs_dtype": left.name,
+        "rhs_dtype": right.name,
+        "out_dtype": datatype.name,
+    }
+    return lowering.add("ElementwiseAdd_hls", operation, attributes, pair, Output(shape, datatype))
+
+
 def _all_pending(wires: list[Wire]) -> tuple[Operation, ...]:
     """Return what waits on any of the wires, once each."""
     return tuple({step.outputs: step for wire in wires for step in wire.pending}.values())
@@ -125,11 +142,16 @@ def _all_pending(wires: list[Wire]) -> tuple[Operation, ...]:
 
 def _of_one_type(lowering: Lowering, operation: Operation, wires: list[Wire]) -> list[Wire]:
     """Bring streams to one type, as FINN's joining engines need it."""
-    if len({wire.datatype.name for wire in wires}) == 1:
-        return wires
-    full = [named(wire.datatype.name) for wire in wires]
-    common = smallest(min(t.min for t in full), max(t.max for t in full))
+    common = _common(wires)
     return [_as(lowering, operation, wire, common) for wire in wires]
+
+
+def _common(wires: list[Wire]) -> DataType:
+    """Return the type of all streams, or the smallest that holds the values of each."""
+    if len({wire.datatype.name for wire in wires}) == 1:
+        return wires[0].datatype
+    full = [named(wire.datatype.name) for wire in wires]
+    return smallest(min(t.min for t in full), max(t.max for t in full))
 
 
 def _as(lowering: Lowering, operation: Operation, wire: Wire, datatype: DataType) -> Wire:

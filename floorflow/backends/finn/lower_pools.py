@@ -26,7 +26,7 @@ def max_pool(lowering: Lowering, operation: Operation) -> Wire:
     window = window_of(lowering, operation, wire)
     if window.dilations != (1, 1):
         raise lowering.refuse(operation, f"dilation {window.dilations} is not supported in pools")
-    streams = _streams(window, wire)
+    streams = not lowering.newer and _streams(window, wire)
     pooled = (_streaming_max_pool if streams else _window_max_pool)(lowering, operation, wire, window)
     shape = _shape_behind(lowering, operation, pooled)
     return replace(pooled, shape=shape, xnor=wire.xnor, pending=wire.pending)
@@ -59,7 +59,7 @@ def average_pool(lowering: Lowering, operation: Operation) -> Wire:
 
 
 def upsample(lowering: Lowering, operation: Operation) -> Wire:
-    """Lower a nearest-neighbour upsampling; FINN's stable engine takes square images, or 1D ones, a pixel a word."""
+    """Lower a nearest-neighbour upsampling; FINN main's engine takes square images, or 1D ones, a pixel a word."""
     wire = without_host_steps(lowering, operation, lowering.input_of(operation))
     if wire.host_only or len(wire.shape) != 4:
         return wire.then(operation)
@@ -70,11 +70,12 @@ def upsample(lowering: Lowering, operation: Operation) -> Wire:
     one_dimension = width == factor_w == 1
     square = height == width and factor_h == factor_w
     sizes: Attributes
-    if (square or one_dimension) and channels * wire.datatype.bits <= MAX_STREAM_BITS:
+    if not lowering.newer and (square or one_dimension) and channels * wire.datatype.bits <= MAX_STREAM_BITS:
         sizes = {"IFMDim": height, "OFMDim": output.shape[1], "DimMode": int(one_dimension), "numInputVectors": 1}
     else:
         sizes = {"HI": height, "WI": width, "HO": output.shape[1], "WO": output.shape[2], "batchSize": 1}
-        lowering.remark(NEEDS_NEWER_FINN, operation)
+        if not lowering.newer:
+            lowering.remark(NEEDS_NEWER_FINN, operation)
     attributes: Attributes = {**sizes, "NumChannels": channels, "inputDataType": wire.datatype.name}
     return lowering.add("UpsampleNearestNeighbour_hls", operation, attributes, wire, output).then(*wire.pending)
 

@@ -9,6 +9,7 @@ from floorflow.backends.finn.graph import Graph, read_graph
 from floorflow.backends.finn.graph_file import is_dataflow_graph
 from floorflow.backends.finn.graph_lower import dataflow_of, network_of
 from floorflow.backends.finn.lower import lower
+from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Dataflow
 from floorflow.errors import InputError
 from floorflow.network import EIGHT_BITS, FloatBits, Network, network_from
@@ -23,8 +24,8 @@ class Source:
     network: Network
     graph: Graph | None = None
 
-    def lower(self, technology: Technology, label_select: bool = False) -> Dataflow:
-        """Return the engines.
+    def lower(self, technology: Technology, label_select: bool = False, finn: FinnVersion = "main") -> Dataflow:
+        """Return the engines as that FINN makes them.
 
         Raises
         ------
@@ -33,8 +34,8 @@ class Source:
 
         """
         if self.graph is not None:
-            return dataflow_of(self.graph, technology)
-        return lower(self.network, technology, label_select)
+            return dataflow_of(self.graph, technology, finn)
+        return lower(self.network, technology, label_select, finn)
 
     def inspected(self, technology: Technology, label_select: bool = False) -> tuple[Dataflow, str]:
         """Return the engines and an empty reason, or no engine and the reason why the model cannot be lowered."""

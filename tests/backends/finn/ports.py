@@ -60,6 +60,11 @@ def _add(engine: Engine) -> tuple[list[int], list[int]]:
     return [count, count], [count]
 
 
+def _operands(engine: Engine) -> tuple[list[int], list[int]]:
+    shapes = [_product(engine, f"{side}_shape") for side in ("lhs", "rhs")]
+    return shapes, [_product(engine, "out_shape")]
+
+
 def _duplicate(engine: Engine) -> tuple[list[int], list[int]]:
     count = _product(engine, "NumChannels", "numInputVectors")
     return [count], [count] * _product(engine, "NumOutputStreams")
@@ -94,6 +99,7 @@ _RULES = {
     "Thresholding": _channelwise,
     "ChannelwiseOp": _channelwise,
     "AddStreams": _add,
+    "ElementwiseAdd": _operands,
     "DuplicateStreams": _duplicate,
     "StreamingConcat": _concat,
     "GlobalAccPool": _global_sum,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from math import prod
 from pathlib import Path
+from typing import get_args
 
 import networkx as nx
 import pytest
@@ -12,8 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from examples.make_models import ModelBuilder
+from floorflow.backends.finn.graph_ports import input_type
 from floorflow.backends.finn.lower import lower
-from floorflow.dataflow.model import Dataflow
+from floorflow.backends.finn.registry import KINDS
+from floorflow.backends.finn.version import FinnVersion
+from floorflow.dataflow.model import Dataflow, Engine
 from floorflow.network import read
 from floorflow.technology import Technology
 from tests.backends.finn.ports import elements
@@ -57,27 +61,36 @@ def assert_connected_in_order(dataflow: Dataflow, inputs: int, outputs: int) -> 
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.integers(0, 10**6), st.sampled_from([ZCU104, PYNQ, VERSAL]))
+@given(st.integers(0, 10**6), st.sampled_from([ZCU104, PYNQ, VERSAL]), st.sampled_from(get_args(FinnVersion)))
 def test_random_networks_become_one_graph_that_computes_every_mac(
-    folder: Path, seed: int, technology: Technology
+    folder: Path, seed: int, technology: Technology, finn: FinnVersion
 ) -> None:
     path = folder / "graph.onnx"
     path.write_bytes(random_graph(seed).SerializeToString())
     network = read(path)
-    dataflow = lower(network, technology)
+    dataflow = lower(network, technology, finn=finn)
+    assert all(finn in KINDS[engine.kind].versions for engine in dataflow.engines) or any(
+        "development" in note for note in dataflow.notes
+    )
     assert_every_port_is_joined_once(dataflow)
     assert_connected_in_order(dataflow, len(network.inputs), len(network.outputs))
     bits = {engine.name: (engine.input_bits, engine.output_bits) for engine in dataflow.engines}
     for stream in dataflow.streams:
         assert stream.elements % stream.last_dimension == 0
         assert stream.from_host or stream.element_bits == bits[stream.source][1]
-        assert stream.to_host or stream.element_bits == bits[stream.target][0]
+        assert stream.to_host or stream.element_bits == taken_bits(dataflow.engine(stream.target), stream.target_port)
     macs: Counter[str] = Counter()
     for engine in dataflow.engines:
         if engine.kind.startswith(("MVAU", "VVAU")):
             per_element = engine.attributes.get("MW") or prod(engine.attributes["Kernel"])  # type: ignore[arg-type]
             macs[engine.operation] += elements(engine)[1][0] * int(per_element)  # type: ignore[arg-type]
     assert macs == {operation.name: operation.macs for operation in network.operations if operation.macs}
+
+
+def taken_bits(engine: Engine, port: int) -> int:
+    """Return the bits of an input: kinds that join streams of several types name each."""
+    joins = "lhs_dtype" in engine.attributes or "inputDataTypes" in engine.attributes
+    return input_type(engine.attributes, port).bits if joins else engine.input_bits
 
 
 def image(channels: int = 4, size: int = 8, bits: int = 4, *, signed: bool = False) -> ModelBuilder:
@@ -167,6 +180,34 @@ def test_a_narrower_quantised_branch_is_widened_by_an_engine(tmp_path: Path) -> 
     keys = ("Func", "NumChannels", "inputDataType", "paramDataType", "outputDataType")
     assert values(widening, *keys) == ("mul", 4, "UINT2", "INT6", "INT8")
     assert (widening.output_bits, add.attributes["inputDataType"], add.output_bits) == (8, "INT8", 9)
+
+
+@pytest.mark.parametrize("finn", ["dev", "plus"])
+def test_newer_finns_add_and_join_streams_of_different_types(tmp_path: Path, finn: FinnVersion) -> None:
+    builder = image(bits=2)
+    start = builder.tensor
+    builder.conv(4, (3, 3), 2, pads=(1, 1, 1, 1))
+    builder.add(start)
+    builder.quantise(4)
+    builder.tensor = builder.node("Concat", [builder.tensor, start], axis=1)
+    builder.shape = (1, 8, 8, 8)
+    (tmp_path / "model.onnx").write_bytes(builder.model().SerializeToString())
+    dataflow = lower(read(tmp_path / "model.onnx"), ZCU104, finn=finn)
+    (add,), (joined,) = engines(dataflow, "ElementwiseAdd_hls"), engines(dataflow, "StreamingConcat_hls")
+    assert values(add, "lhs_dtype", "rhs_dtype", "out_dtype") == ("INT8", "UINT2", "INT9")
+    assert values(add, "lhs_style", "lhs_shape", "out_shape") == ("input", (1, 8, 8, 4), (1, 8, 8, 4))
+    assert values(joined, "inputDataTypes", "ChannelsPerStream") == (("INT4", "UINT2"), (4, 4))
+    assert (joined.output_bits, engines(dataflow, "ChannelwiseOp_hls")) == (4, [])
+
+
+@pytest.mark.parametrize("finn", ["dev", "plus"])
+def test_newer_finns_pool_windows_and_upsample_any_image(tmp_path: Path, finn: FinnVersion) -> None:
+    builder = image()
+    builder.max_pool((2, 2), (2, 2))
+    (tmp_path / "model.onnx").write_bytes(builder.model().SerializeToString())
+    dataflow = lower(read(tmp_path / "model.onnx"), ZCU104, finn=finn)
+    assert kinds(dataflow)[-2:] == [SWG, "Pool_hls"]
+    assert dataflow.engines[-2].attributes["depthwise"] == 1
 
 
 def test_sums_of_many_are_trees(tmp_path: Path) -> None:

@@ -1,0 +1,156 @@
+"""A folding of the user's is kept as it is, or refused with the reason for which FINN's build would fail."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from floorflow.backends.finn import CostTable, kept_groups, read_source, with_folding
+from floorflow.cli import app
+from floorflow.dataflow.model import Dataflow, Option
+from floorflow.errors import InputError
+from floorflow.technology import technology_of
+from tests.conftest import CNV, TFC
+
+PART = technology_of("xcu250-figd2104-2L-e")
+VERSAL = technology_of("xcvc1902-vsva2197-2MP-e-S")
+
+
+def written(folder: Path, config: object) -> Path:
+    path = folder / "folding.json"
+    path.write_text(json.dumps(config), encoding="utf-8")
+    return path
+
+
+def kept(folder: Path, config: dict[str, Any], network: Path = TFC, **choice: Any) -> dict[str, Option]:
+    dataflow = read_source(network).lower(PART, finn="plus")
+    groups = kept_groups(
+        with_folding(dataflow, written(folder, config)), CostTable(PART, "finn", finn="plus", **choice), carried=False
+    )
+    return {name: option for group in groups for name, option in zip(group.engines, group.rows[0], strict=True)}
+
+
+def test_entries_stand_over_defaults_and_the_rest_is_not_folded(tmp_path: Path) -> None:
+    defaults = {"PE": [2, ["MVAU_hls"]], "ram_style": ["block", "all"], "SIMD": [1, ["MVAU_rtl"], 4, ["MVAU_hls"]]}
+    options = kept(tmp_path, {"Defaults": defaults, "MVAU_hls_1": {"PE": 16, "SIMD": 8, "resType": "lut"}})
+    folding = {
+        name: (o.folding.get("PE"), o.folding.get("SIMD"), o.folding.get("ram_style")) for name, o in options.items()
+    }
+    assert folding["MVAU_hls_0"] == (2, 4, "block")
+    assert folding["MVAU_hls_1"] == (16, 8, "block")
+    assert folding["Thresholding_rtl_0"] == (1, None, None)
+    assert options["MVAU_hls_1"].folding["resType"] == "lut"
+    assert options["MVAU_hls_1"].cycles == (64 // 16) * (64 // 8)
+
+
+def test_what_the_file_leaves_open_and_what_is_not_used_is_said(tmp_path: Path) -> None:
+    config = {
+        "Defaults": {},
+        "MVAU_hls_0": {"PE": 2, "slr": 1, "outFIFODepths": [8]},
+        "StreamingFIFO_rtl_0": {"depth": 8},
+    }
+    dataflow = with_folding(read_source(TFC).lower(PART), written(tmp_path, config))
+    assert dataflow.engine("MVAU_hls_0").folding == {"PE": 2}
+    assert "depth" not in dataflow.engine("MVAU_hls_0").attributes
+    assert any("no entry for" in note and "'Thresholding_rtl_0'" in note for note in dataflow.notes)
+    assert any("instead of 'StreamingFIFO_rtl_0'" in note for note in dataflow.notes)
+
+
+WIDE = {name: {"SIMD": 9} for name in ("MVAU_hls_3", "MVAU_hls_4", "MVAU_hls_5")}
+REFUSED = [
+    (
+        TFC,
+        {"MVAU_hls_1": {"PE": 3}},
+        r"engine MVAU_hls_1: attribute PE of MVAU_hls is 3, expected a divisor of MH.* 64",
+    ),
+    (TFC, {"MVAU_hls_1": {"SIMD": 5}}, r"engine MVAU_hls_1: attribute SIMD .* divisor of MW, which is 64"),
+    (TFC, {"MVAU_hls_1": {"PE": 128}}, r"engine MVAU_hls_1: attribute PE .* is 128"),
+    (TFC, {"MVAU_hls_1": {"PE": 0}}, r"engine MVAU_hls_1: attribute PE .* is 0"),
+    (TFC, {"MVAU_hls_1": {"ram_style": "ultra"}}, r"engine MVAU_hls_1 .*runtime_writeable_weights must be 1"),
+    (TFC, {"MVAU_hls_9": {"PE": 2}}, r"folding.json: the graph has no node 'MVAU_hls_9'"),
+    (TFC, {"Thresholding_rtl_0": {"PE": 5}}, r"engine Thresholding_rtl_0: attribute PE"),
+    (TFC, {"MVAU_hls_1": {"PE": "2"}}, r"MVAU_hls_1: PE is '2', expected an integer"),
+    (TFC, {"MVAU_hls_1": {"PE": 2.0}}, r"MVAU_hls_1: PE is 2.0, expected an integer"),
+    (TFC, {"MVAU_hls_1": {"PE": True}}, r"MVAU_hls_1: PE is True, expected an integer"),
+    (TFC, {"MVAU_hls_1": {"pe": 2}}, r"no attribute pe"),
+    (TFC, {"MVAU_hls_1": {"ram_style": "brick"}}, r"ram_style .*'brick', expected one of auto"),
+    (TFC, {"Defaults": {"PE": [2, ["all"]]}}, r"Defaults: PE is for \['all'\]"),
+    (TFC, {"Defaults": {"PE": 2}}, r"Defaults: PE is 2, expected a value and a list"),
+    (TFC, {"MVAU_hls_1": 2}, r"MVAU_hls_1 is 2, expected an object"),
+    (CNV, {"ConvolutionInputGenerator_rtl_1": {"SIMD": 7}}, r"ConvolutionInputGenerator_rtl_1: attribute SIMD"),
+    (
+        CNV,
+        {"ConvolutionInputGenerator_rtl_1": {"SIMD": 8, "parallel_window": 1}},
+        r"attribute SIMD .*parallel_window is 1",
+    ),
+    (CNV, WIDE | {"ConvolutionInputGenerator_rtl_2": {"SIMD": 4}}, r"Pool_hls_0 .*PE is 1, but the depthwise window"),
+    (CNV, {"MVAU_hls_2": {"PE": 64, "SIMD": 576}}, r"engine MVAU_hls_2 .*PE = 64, SIMD = 576"),
+]
+
+
+@pytest.mark.parametrize(("network", "config", "reason"), REFUSED, ids=[json.dumps(c)[:60] for _, c, _ in REFUSED])
+def test_a_folding_that_finn_would_fail_on_is_refused(
+    network: Path, config: dict[str, Any], reason: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=reason):
+        kept(tmp_path, config, network)
+
+
+def test_weights_in_ultraram_need_to_be_written_at_run_time_unless_the_part_fills_it(tmp_path: Path) -> None:
+    ultra = {"MVAU_hls_1": {"ram_style": "ultra", "runtime_writeable_weights": 1}}
+    assert kept(tmp_path, ultra)["MVAU_hls_1"].resources.uram == 1
+    with pytest.raises(InputError, match="--no-runtime-weights"):
+        kept(tmp_path, ultra, allow_runtime_weights=False)
+    embedded = {"MVAU_hls_1": {"ram_style": "ultra", "mem_mode": "internal_embedded"}}
+    assert kept(tmp_path, embedded)["MVAU_hls_1"].folding["mem_mode"] == "internal_embedded"
+
+
+def test_constants_of_an_addition_cannot_lie_in_ultraram(tmp_path: Path) -> None:
+    from tests.backends.finn.test_graph import layer, source_of
+
+    builder = layer()
+    shape = [1, 3, 3, 6]
+    sides = {
+        "lhs_dtype": "INT11",
+        "rhs_dtype": "INT8",
+        "out_dtype": "INT12",
+        "lhs_style": "input",
+        "rhs_style": "const",
+    }
+    shapes = {"lhs_shape": shape, "rhs_shape": [6], "out_shape": shape, "PE": 2, "ram_style": "ultra"}
+    builder.add("ElementwiseAdd_hls", {**sides, **shapes}, name="bias")
+    dataflow: Dataflow = source_of(builder.model(), tmp_path).lower(PART, finn="plus")
+    with pytest.raises(InputError, match=r"engine bias .*UltraRAM .* has no initial contents"):
+        kept_groups(dataflow, CostTable(PART, "finn", finn="plus"))
+    groups = kept_groups(dataflow, CostTable(VERSAL, "finn", finn="plus"))
+    assert [group.engines[0] for group in groups] == ["window", "matrix", "bias"]
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", None])
+def test_a_file_that_is_none_is_refused(content: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "folding.json"
+    if content is not None:
+        path.write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match=r"folding\.json"):
+        with_folding(read_source(TFC).lower(PART), path)
+
+
+def test_the_command_line_refuses_with_exit_code_2_and_keeps_what_is_legal(tmp_path: Path) -> None:
+    def run(config: dict[str, Any], *options: str) -> tuple[int, str]:
+        path = written(tmp_path, config)
+        command = ["plan", str(TFC), "-p", "pynq-z1", "--finn", "plus", "--costs", "finn", "--no-plots", "--json"]
+        result = CliRunner().invoke(app, [*command, "--folding", str(path), "-o", str(tmp_path / "out"), *options])
+        return result.exit_code, result.output
+
+    code, output = run({"MVAU_hls_2": {"PE": 7}})
+    assert (code, "MVAU_hls_2" in output) == (2, True)
+    code, output = run({name: {"PE": 2, "SIMD": 4} for name in ("MVAU_hls_0", "MVAU_hls_1", "MVAU_hls_2")}, "-q")
+    assert code == 0
+    plan = json.loads((tmp_path / "out" / "plan.json").read_text(encoding="utf-8"))
+    assert plan["phases"][0]["folding"]["engines"]["MVAU_hls_1"]["pe"] == 2
+    assert (plan["options"]["keep_folding"], plan["options"]["finn"]) == (True, "plus")
+    assert [file["path"] for file in plan["inputs"]] == ["tfc_1w1a.onnx", "folding.json"]

@@ -1,0 +1,197 @@
+"""Runs inside FINN+'s own environment: converts networks, applies foldings, tells FINN+'s cycles and resources.
+
+    python finn_plus.py < JOBS > ANSWERS
+
+A job is a JSON line ``{"do": "estimate", "graph": PATH, "folding": PATH, "part": PART}`` or ``{"do": "convert",
+"model": PATH, "graph": PATH, "part": PART}``; its answer is a JSON line with ``nodes``, or with ``error``. FINN+ runs
+without Vivado up to its estimates. Its log goes to standard error.
+"""
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import json
+import os
+import sys
+import tempfile
+import traceback
+import types
+from contextlib import redirect_stdout
+from typing import Any
+
+WORK = tempfile.mkdtemp(prefix="finn_plus_")
+os.environ["FINN_BUILD_DIR"] = WORK
+SMALL = 64
+"""Elements of the largest tensors that stay in a graph."""
+UNUSED = ("netron", "sklearn", "torch")
+"""What FINN+ imports and needs for other things than estimates; hundreds of megabytes."""
+
+
+class StandIn(types.ModuleType):
+    """A module that is not installed: whatever is asked of it is an empty class."""
+
+    __path__: list[str] = []  # noqa: RUF012 - what makes a module a package
+
+    def __getattr__(self, name: str) -> type:
+        """Return an empty class, but no special attribute."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return type(name, (), {})
+
+
+class StandIns(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds the modules that are stood in for."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        """Return the spec of a module that is stood in for."""
+        return importlib.machinery.ModuleSpec(name, self) if name.partition(".")[0] in UNUSED else None
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> StandIn:
+        """Return the module."""
+        return StandIn(spec.name)
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Do nothing: there is no code."""
+
+
+sys.meta_path.insert(0, StandIns())
+
+import numpy as np  # noqa: E402
+import onnx  # noqa: E402
+from finn.util.settings import initialize_dummy_settings  # noqa: E402
+from onnx import helper, numpy_helper  # noqa: E402
+
+initialize_dummy_settings()
+
+from finn.analysis.fpgadataflow.exp_cycles_per_layer import exp_cycles_per_layer  # noqa: E402
+from finn.analysis.fpgadataflow.res_estimation import res_estimation  # noqa: E402
+from finn.transformation.general import ApplyConfig  # noqa: E402
+from qonnx.core.datatype import DataType  # noqa: E402
+from qonnx.core.modelwrapper import ModelWrapper  # noqa: E402
+
+
+def with_weights(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Turn every ConstantOfShape node into an initialiser, which FINN+ wants.
+
+    Weights are drawn over the whole range of their quantiser, for FINN+ narrows types to what it finds.
+    """
+    graph = model.graph
+    known = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    made = {}
+    for node in [node for node in graph.node if node.op_type == "ConstantOfShape"]:
+        value = next((numpy_helper.to_array(a.t).item() for a in node.attribute), 0.0)
+        made[node.output[0]] = np.full(known[node.input[0]], value, np.float32)
+        graph.node.remove(node)
+    known |= made
+    rng = np.random.default_rng(0)
+    for node in graph.node:
+        if node.op_type in ("BipolarQuant", "Quant") and node.input[0] in made:
+            bits = known[node.input[3]].item() if node.op_type == "Quant" else 1
+            reach = 2 ** (bits - 1) * known[node.input[1]]
+            shape = made[node.input[0]].shape
+            made[node.input[0]] = (rng.uniform(-1, 1, shape) * reach).astype(np.float32)
+    graph.initializer.extend(numpy_helper.from_array(tensor, name) for name, tensor in made.items())
+    used = {name for node in graph.node for name in node.input}
+    for tensor in [tensor for tensor in graph.initializer if tensor.name not in used]:
+        graph.initializer.remove(tensor)
+    return model
+
+
+def estimate(job: dict[str, Any]) -> dict[str, Any]:
+    """Apply a folding_config.json to a graph and return FINN+'s numbers for each node."""
+    model = ModelWrapper(with_weights(onnx.load(job["graph"])))
+    model = model.transform(ApplyConfig(job["folding"]))
+    cycles = model.analysis(exp_cycles_per_layer)
+    resources = model.analysis(lambda m: res_estimation(m, job["part"]))
+    return {
+        "nodes": {
+            name: {"cycles": int(cycles[name])} | {key: float(amount) for key, amount in found.items()}
+            for name, found in resources.items()
+        }
+    }
+
+
+def of_image(graph: onnx.GraphProto) -> None:
+    """Let a network read pixels of 0 to 255 and tell the label, as FINN's own examples do."""
+    data, scores = graph.input[0], graph.output[0]
+    graph.initializer.append(numpy_helper.from_array(np.float32(255), "full"))
+    graph.initializer.append(numpy_helper.from_array(np.array([1], np.int64), "one"))
+    # Pixels are of -1 to 1 where the first quantiser reads them: without that scale its thresholds leave them.
+    stored = {tensor.name for tensor in graph.initializer}
+    first = next((node for node in graph.node if node.op_type == "Quant" and node.input[0] not in stored), None)
+    if first is not None:
+        graph.initializer.append(numpy_helper.from_array(np.float32(1 / 128), "pixel_scale"))
+        first.input[1] = "pixel_scale"
+    for node in graph.node:
+        node.input[:] = ["scaled" if name == data.name else name for name in node.input]
+    graph.node.insert(0, helper.make_node("Div", [data.name, "full"], ["scaled"]))
+    graph.node.append(helper.make_node("TopK", [scores.name, "one"], ["best", "label"], axis=-1))
+    shape = [dim.dim_value for dim in scores.type.tensor_type.shape.dim[:-1]]
+    graph.value_info.append(scores)
+    graph.output[0].CopyFrom(helper.make_tensor_value_info("label", onnx.TensorProto.INT64, [*shape, 1]))
+
+
+def spell_out(graph: onnx.GraphProto) -> None:
+    """Write ONNX's defaults of windows into their nodes, where FINN+ looks for them."""
+    defaults = {"dilations": [1, 1], "group": 1, "pads": [0, 0, 0, 0], "strides": [1, 1]}
+    for node in graph.node:
+        given = {attribute.name for attribute in node.attribute}
+        absent = {"Conv": defaults.keys(), "MaxPool": defaults.keys() - {"group"}}.get(node.op_type, set()) - given
+        node.attribute.extend(helper.make_attribute(name, defaults[name]) for name in sorted(absent))
+
+
+def lighten(graph: onnx.GraphProto) -> None:
+    """Replace weights and thresholds by ConstantOfShape: types stand in the attributes, estimates read no values."""
+    for tensor in [tensor for tensor in graph.initializer if np.prod(tensor.dims) > SMALL]:
+        shape = numpy_helper.from_array(np.array(tensor.dims, np.int64), f"{tensor.name}_shape")
+        graph.initializer.remove(tensor)
+        graph.initializer.append(shape)
+        graph.node.insert(0, helper.make_node("ConstantOfShape", [shape.name], [tensor.name], tensor.name))
+
+
+def convert(job: dict[str, Any]) -> dict[str, Any]:
+    """Take a QONNX network through FINN+'s default steps to its estimates, and save the dataflow graph."""
+    from finn import xsi
+
+    for name in xsi._LAZY_NAMES:
+        setattr(xsi, name, None)
+    from finn.builder import build_dataflow_steps as steps
+    from finn.builder.build_dataflow_config import DataflowBuildConfig, DataflowOutputType
+
+    config = DataflowBuildConfig(
+        output_dir=WORK,
+        synth_clk_period_ns=5.0,
+        board=job["board"],
+        target_fps=job["fps"],
+        generate_outputs=[DataflowOutputType.ESTIMATE_REPORTS],
+    )
+    model = ModelWrapper(with_weights(onnx.load(job["model"])))
+    spell_out(model.graph)
+    if job["image"]:
+        of_image(model.graph)
+        model.set_tensor_datatype(model.graph.input[0].name, DataType["UINT8"])
+    for step in job["steps"]:
+        module, _, function = step.rpartition(".")
+        home = importlib.import_module(f"finn.builder.custom_step_library.{module}") if module else steps
+        model = getattr(home, function)(model, config)
+    names = [node.name for node in model.graph.node]
+    lighten(model.graph)
+    model.save(job["graph"])
+    return {"nodes": names}
+
+
+def answer(line: str) -> dict[str, Any]:
+    """Do one job."""
+    job = json.loads(line)
+    try:
+        with redirect_stdout(sys.stderr):
+            return {"estimate": estimate, "convert": convert}[job["do"]](job)
+    except Exception as error:  # noqa: BLE001 - whatever FINN+ raises is the answer
+        traceback.print_exc()
+        return {"error": f"{type(error).__name__}: {error}"}
+
+
+if __name__ == "__main__":
+    for asked in sys.stdin:
+        sys.stdout.write(json.dumps(answer(asked)) + "\n")
+        sys.stdout.flush()

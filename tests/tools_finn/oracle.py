@@ -1,0 +1,87 @@
+"""FINN+ as a process of its own that answers questions, and the same numbers of a plan."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from floorflow.plan import Plan
+
+Numbers = dict[str, tuple[float, ...]]
+"""Cycles, LUT, BRAM_18K, URAM and DSP of each node."""
+
+TO_DATAFLOW = (
+    "step_qonnx_to_finn",
+    "step_tidy_up",
+    "step_streamline",
+    "step_convert_to_hw",
+    "step_minimize_bit_width_initial",
+    "step_create_dataflow_partition",
+    "step_specialize_layers",
+    "step_target_fps_parallelization",
+    "step_apply_folding_config",
+    "step_minimize_bit_width",
+)
+"""FINN+'s default steps up to a graph whose estimates hold."""
+
+
+class FinnPlus:
+    """A running FINN+, of the Python of its environment."""
+
+    def __init__(self, python: Path, log: Path) -> None:
+        self._log = log
+        with log.open("w", encoding="utf-8") as errors:
+            self._process = self._started(python, errors)
+
+    @staticmethod
+    def _started(python: Path, errors: IO[str]) -> subprocess.Popen[str]:
+        script = Path(__file__).with_name("finn_plus.py")
+        command = [str(python), "-W", "ignore", str(script)]
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True)
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.communicate()
+
+    def ask(self, **job: Any) -> dict[str, Any]:
+        """Return the answer to a job; `finn_plus.py` says what jobs there are."""
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(json.dumps(job, default=str) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        assert line, f"FINN+ ended: {self._log.read_text(encoding='utf-8')[-2000:]}"
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def numbers(self, graph: Path, folding: Path, part: str) -> Numbers:
+        """Return FINN+'s numbers of each node after its ApplyConfig."""
+        answer = self.ask(do="estimate", graph=graph, folding=folding, part=part)
+        assert "error" not in answer, answer["error"]
+        keys = ("cycles", "LUT", "BRAM_18K", "URAM", "DSP")
+        return {name: tuple(float(told.get(key, 0)) for key in keys) for name, told in answer["nodes"].items()}
+
+    def convert(self, model: Path, graph: Path, steps: Sequence[str] = TO_DATAFLOW, *, image: bool) -> list[str]:
+        """Turn a QONNX network into a dataflow graph and return the names of its nodes."""
+        job = {"model": model, "graph": graph, "steps": steps, "image": image, "board": "ZCU104", "fps": 3000}
+        answer = self.ask(do="convert", **job)
+        assert "error" not in answer, answer["error"]
+        names: list[str] = answer["nodes"]
+        return names
+
+
+def planned(plan: Plan) -> Numbers:
+    """Return a plan's numbers of each engine."""
+    return {
+        name: (
+            entry.cycles,
+            entry.resources.LUT,
+            entry.resources.BRAM18,
+            entry.resources.URAM,
+            entry.resources.DSP,
+        )
+        for name, entry in plan.phases[0].folding.engines.items()
+    }
