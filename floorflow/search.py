@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from floorflow.design import Design, Setting
 from floorflow.errors import InfeasibleError, LimitError
-from floorflow.folding import FoldingSolution, fold_at_interval, shortest_interval
+from floorflow.folding import FoldingSolution, fold_at_interval, shortage, shortest_interval
 from floorflow.lowest_latency import latency_cycles, lowest_latency
 from floorflow.placement import PlacementSolution
 from floorflow.remedies import Placed, place_design
@@ -171,10 +171,10 @@ def _infeasible(run: Trials, interval: int) -> InfeasibleError:
             f"{run.barrier.reason(interval)}, whatever the cut",
             hint="take a faster --link, fewer FPGAs" + (" or a lower --fps" if fps else ""),
         )
-    answer = fold_at_interval(setting.problem, interval)
+    answer, short = fold_at_interval(setting.problem, interval), shortage(setting.problem, interval)
     return InfeasibleError(
         f"proven infeasible: {setting.dataflow.name} does not fit {setting.platform.name} {rate}: {answer} "
-        f"in {where} together",
+        f"in {where} together" + (f"; {short}" if short else ""),
         hint=("a lower --fps, " if fps else "") + "a higher --cap, a larger platform or a narrower network",
     )
 

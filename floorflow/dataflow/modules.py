@@ -15,7 +15,14 @@ SMALL_BRAM18 = 8
 """A cluster below both joins a neighbour: nobody wants a pblock for it."""
 
 _CORES = ("MVAU", "VVAU", "Pool", "StreamingMaxPool", "GlobalAccPool")
-_BEFORE_CORE = ("FMPadding", "ConvolutionInputGenerator", "AddStreams", "StreamingConcat", "StreamingEltwise")
+_BEFORE_CORE = (
+    "FMPadding",
+    "ConvolutionInputGenerator",
+    "AddStreams",
+    "ElementwiseAdd",
+    "StreamingConcat",
+    "StreamingEltwise",
+)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.dataflow.model import Option
-from floorflow.resources import total
 
 
 @dataclass(frozen=True)
@@ -28,15 +27,39 @@ class OptionGroup:
         return np.array([[option.cycles for option in row] for row in self.rows], dtype=np.int64)
 
     @cached_property
+    def engine_use(self) -> NDArray[np.int64]:
+        """Resources of each engine in each row in the order of RESOURCE_NAMES, (n_rows, n_engines, 5)."""
+        amounts = [[option.resources.as_tuple() for option in row] for row in self.rows]
+        return np.array(amounts, dtype=np.int64).reshape(len(self.rows), len(self.engines), 5)
+
+    @cached_property
     def cycles(self) -> NDArray[np.int64]:
         """Cycles a frame of each row's slowest engine, (n_rows,)."""
         return np.asarray(self.engine_cycles.max(axis=1))
 
     @cached_property
     def use(self) -> NDArray[np.int64]:
-        """Summed resources of each row in the order of RESOURCE_NAMES, (n_rows, 5)."""
-        amounts = [total(option.resources for option in row).as_tuple() for row in self.rows]
-        return np.array(amounts, dtype=np.int64)
+        """Summed resources of each row, (n_rows, 5)."""
+        return np.asarray(self.engine_use.sum(axis=1))
+
+    def renamed(self, engines: tuple[str, ...]) -> OptionGroup:
+        """Return the same rows for other engines; the arrays are shared, for networks repeat their blocks."""
+        return self._sharing(engines, self.rows, slice(None))
+
+    def subset(self, keep: NDArray[np.bool_]) -> OptionGroup:
+        """Return the marked rows only."""
+        if keep.all():
+            return self
+        return self._sharing(self.engines, tuple(self.rows[i] for i in np.flatnonzero(keep)), keep)
+
+    def _sharing(
+        self, engines: tuple[str, ...], rows: tuple[tuple[Option, ...], ...], part: slice | NDArray[np.bool_]
+    ) -> OptionGroup:
+        other = OptionGroup(engines, rows)
+        arrays = {name: getattr(self, name)[part] for name in ("engine_cycles", "engine_use", "cycles", "use")}
+        # Where cached_property keeps its values.
+        vars(other).update(arrays)
+        return other
 
     @property
     def name(self) -> str:

@@ -7,12 +7,16 @@ A *group* is one engine or several tied ones; a *row* is a joint option of a gro
     elimination    the cheapest picks of a graph with prices on rows and on pairs of rows
     relaxation     Lagrangian bound: prices on resources instead of limits
     labels         enumeration of all picks below a cost: closes the gap, or gives up
-    exact          least scarcity at an interval: relaxation, labels, and CP-SAT where labels give up
+    branch_and_cut the same by SCIP, where labels give up because several resources bind at once
+    exact          least scarcity at an interval: relaxation, then labels or branch and cut
     latency, ...   the same for the sum of cycles along the longest path (paths, states, latency_bound, latency_model)
     objective      which of the two a problem asks for
+    infeasible     how much larger the budget would have to be, and what fills it
+    methods        all ways to fold, by name: beside `exact` the published ones (cpsat, rule, annealing, brute)
 """
 
 from floorflow.folding.exact import shortest_interval
+from floorflow.folding.infeasible import Shortage, shortage
 from floorflow.folding.objective import fold_at_interval
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown, fitting
 
@@ -21,7 +25,9 @@ __all__ = [
     "FoldingProblem",
     "FoldingSolution",
     "FoldingUnknown",
+    "Shortage",
     "fitting",
     "fold_at_interval",
+    "shortage",
     "shortest_interval",
 ]

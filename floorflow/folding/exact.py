@@ -12,20 +12,19 @@ multiple-choice knapsack with five resources and with prices on pairs of neighbo
     objective    min the same sums weighted by scarcity                (exact integers)
 
 A Lagrangian relaxation (`relaxation`) bounds it, finds foldings, proves most cases by itself and strikes out nearly
-all options. Enumeration (`labels`) below a rising limit settles the rest; where there is too much to enumerate, CP-SAT
-on this model looks for a good folding, and the bound is what was proven until then.
+all options. Enumeration (`labels`) below a rising limit settles the rest; where there is too much to enumerate, branch
+and cut does (`branch_and_cut`), and if that reaches its limit the bound is what was proven until then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from ortools.sat.python import cp_model
 
-from floorflow.cpsat import new_solver
+from floorflow.folding.branch_and_cut import branch_and_cut
 from floorflow.folding.candidates import Candidates, candidates
 from floorflow.folding.elimination import Elimination
 from floorflow.folding.labels import cheapest_below
@@ -39,10 +38,8 @@ Array = NDArray[np.int64]
 
 FIRST_STEP = 1e-4
 """Share of the bound by which the first limit of the enumeration lies above it."""
-STEP_GROWTH = 3
+STEP_GROWTH = {"exact": 3, "exact/scip": 10}
 """Factor by which the limit's distance grows with every step."""
-DETERMINISTIC_LIMIT = 1.0
-"""CP-SAT's deterministic time units (about seconds) for one interval; ends in `FoldingUnknown`."""
 
 
 def least_scarce(problem: FoldingProblem, interval_cycles: int, *, prove: bool = True) -> Answer:
@@ -61,7 +58,7 @@ def least_scarce(problem: FoldingProblem, interval_cycles: int, *, prove: bool =
     answer = _Answer(problem, choices, scale)
     if relaxed.picks is not None and (not prove or relaxed.bound >= relaxed.cost):
         return answer.solution(relaxed.picks, relaxed.bound, "exact")
-    return _solve(answer, relaxed, weights, budget)
+    return _solve(answer, relaxed, weights, budget, prove=prove)
 
 
 def shortest_interval(
@@ -129,88 +126,24 @@ def _short(problem: FoldingProblem, choices: Candidates, plan: Elimination) -> F
     return FoldingInfeasible(None)
 
 
-def _solve(answer: _Answer, relaxed: Relaxed, weights: Array, budget: Array) -> Answer:
-    """Settle what the relaxation left open: enumerate all foldings below a limit that rises until one is found."""
+def _solve(answer: _Answer, relaxed: Relaxed, weights: Array, budget: Array, *, prove: bool) -> Answer:
+    """Settle what the relaxation left open: look at all foldings below a limit that rises until one is found."""
     choices, picks, cost = answer.choices, relaxed.picks, min(relaxed.cost, int(weights @ budget) + 1)
-    bound, step = relaxed.bound, max(1, int(relaxed.bound * FIRST_STEP))
+    bound, step, method = relaxed.bound, max(1, int(relaxed.bound * FIRST_STEP)), "exact"
     while bound < cost:
         most = min(bound + step, cost - 1)
         keep = within(choices, weights, budget, relaxed, most)
         if all(mask.any() for mask in keep):
-            found = cheapest_below(choices.restricted(keep), weights, budget, relaxed.prices, most)
-            if not found.complete:
-                return _search(answer, replace(relaxed, picks=picks, cost=cost, bound=bound), weights, budget)
+            left = choices.restricted(keep)
+            found = cheapest_below(left, weights, budget, relaxed.prices, most) if method == "exact" else None
+            if found is None or not found.complete:
+                method = "exact/scip"
+                found = branch_and_cut(left, weights, budget, most, first=not prove)
             if found.picks is not None:
                 better = tuple(int(np.flatnonzero(mask)[pick]) for mask, pick in zip(keep, found.picks, strict=True))
                 if answer.cost(better) < cost:
                     picks, cost = better, answer.cost(better)
-        bound, step = most + 1, step * STEP_GROWTH
-    return FoldingInfeasible(None) if picks is None else answer.solution(picks, cost, "exact")
-
-
-def _search(answer: _Answer, relaxed: Relaxed, weights: Array, budget: Array) -> Answer:
-    """Look for a good folding by CP-SAT where there are too many to enumerate."""
-    choices, picks, cost = answer.choices, relaxed.picks, relaxed.cost
-    columns = zip(choices.rows, zip(*relaxed.met, strict=True), strict=True)
-    met = [np.isin(np.arange(rows.size), column) for rows, column in columns]
-    for keep in (met, within(choices, weights, budget, relaxed, cost - 1)):
-        found = _cpsat(choices, keep, weights, budget, cost - 1)
-        if found.picks is not None:
-            picks, cost = found.picks, answer.cost(found.picks)
-            break
-    if picks is None:
-        return FoldingInfeasible(None) if found.exhausted else FoldingUnknown()
-    return answer.solution(picks, max(relaxed.bound, cost if found.exhausted and keep is not met else 0), "exact/cpsat")
-
-
-@dataclass(frozen=True)
-class _Settled:
-    """CP-SAT's answer: the best picks found, and whether the search was exhausted."""
-
-    picks: tuple[int, ...] | None
-    exhausted: bool
-
-
-def _cpsat(
-    choices: Candidates, keep: Sequence[NDArray[np.bool_]], weights: Array, budget: Array, most: int
-) -> _Settled:
-    """Look for the cheapest choice among the marked rows that costs at most ``most``."""
-    if not all(mask.any() for mask in keep):
-        return _Settled(None, exhausted=True)
-    model, rows = _model(choices.restricted(keep), weights, budget, most)
-    solver = new_solver(0, DETERMINISTIC_LIMIT)
-    status = solver.solve(model)
-    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return _Settled(None, exhausted=status == cp_model.INFEASIBLE)
-    chosen = ([bool(solver.value(x)) for x in row].index(True) for row in rows)
-    picks = tuple(int(np.flatnonzero(mask)[pick]) for mask, pick in zip(keep, chosen, strict=True))
-    return _Settled(picks, exhausted=status == cp_model.OPTIMAL)
-
-
-def _model(
-    choices: Candidates, weights: Array, budget: Array, most: int
-) -> tuple[cp_model.CpModel, list[list[cp_model.IntVar]]]:
-    model = cp_model.CpModel()
-    # Variables x[g, o] and one_option[g].
-    rows = [[model.new_bool_var("") for _ in range(count.size)] for count in choices.rows]
-    for row in rows:
-        model.add_exactly_one(row)
-    terms = [x for row in rows for x in row]
-    use = list(choices.use)
-    # Variables y[g, o, h, q] and pair[g, o, h].
-    for (a, b), table in choices.pairs.items():
-        both = [[model.new_bool_var("") for _ in rows[b]] for _ in rows[a]]
-        for x, line in zip(rows[a], both, strict=True):
-            model.add(sum(line) == x)
-        for x, column in zip(rows[b], zip(*both, strict=True), strict=True):
-            model.add(sum(column) == x)
-        terms += [y for line in both for y in line]
-        use.append(table.reshape(-1, 5))
-    matrix = np.concatenate(use)
-    # budget[r], and the cost to beat.
-    for resource, limit in enumerate(budget.tolist()):
-        model.add(cp_model.LinearExpr.weighted_sum(terms, matrix[:, resource].tolist()) <= limit)
-    cost = cp_model.LinearExpr.weighted_sum(terms, (matrix @ weights).tolist())
-    model.add(cost <= most)
-    model.minimize(cost)
-    return model, rows
+            if not found.complete:
+                return FoldingUnknown() if picks is None else answer.solution(picks, bound, method)
+        bound, step = most + 1, step * STEP_GROWTH[method]
+    return FoldingInfeasible(None) if picks is None else answer.solution(picks, cost, method)

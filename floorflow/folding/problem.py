@@ -130,18 +130,20 @@ def fitting(
         If none does: the engine, its scarcest resource, need and limit are named.
 
     """
-    pairs = zip(group.rows, group.cycles, strict=True)
-    fast = [row for row, cycles in pairs if interval_cap is None or cycles <= interval_cap]
-    if not fast:
+    fast = group if interval_cap is None else group.subset(group.cycles <= interval_cap)
+    if not fast.rows:
         quickest = f"{group.cycles.min():,} cycles a frame at its widest folding"
         raise InfeasibleError(
             f"proven infeasible: engine {group.name} needs {quickest}, but the requested rate allows {interval_cap:,}",
             hint="ask for a lower --fps or a higher --clock-mhz",
         )
-    kept = tuple(row for row in fast if all(any(o.resources.fits(limit) for _, limit in places) for o in row))
-    if not kept:
-        raise _fits_no_slot(group, fast, places)
-    return OptionGroup(group.engines, kept)
+    limits = np.array(sorted({limit.as_tuple() for _, limit in places}), dtype=np.int64)
+    # (n_rows, n_engines, n_places)
+    fits = np.all(fast.engine_use[:, :, None] <= limits, axis=3)
+    alone: NDArray[np.bool_] = np.all(np.any(fits, axis=2), axis=1)
+    if not alone.any():
+        raise _fits_no_slot(group, fast.rows, places)
+    return fast.subset(alone)
 
 
 def _fits_no_slot(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from operator import le
 
-from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, Choice, CostModel, EngineKind, Unit
+from floorflow.backends.finn.calibrated import coefficients
+from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, Choice, CostModel, EngineKind, Folding, priced
+from floorflow.backends.finn.kinds.matrix_vector import MatrixVector, SharedTerms
 from floorflow.backends.finn.registry import kind_of
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes, AttributeValue, Engine, Option
@@ -74,14 +77,18 @@ def options(
 
     """
     choice = Choice(technology, model, allow_runtime_weights, finn)
-    all_options(engine, choice, ports)
-    return _cached_front(engine.kind, _items(engine), choice, ports)
+    return _checked(engine, lambda: _cached_front(engine.kind, _items(engine), choice, ports))
 
 
 def all_options(engine: Engine, choice: Choice, ports: Ports) -> tuple[Option, ...]:
     """Return every legal folding, dominated ones included; raises as `options`."""
+    every = _checked(engine, lambda: _cached_options(engine.kind, _items(engine), choice))
+    return _checked(engine, lambda: tuple(option for option in every if ports.take(option)))
+
+
+def _checked(engine: Engine, find: Callable[[], tuple[Option, ...]]) -> tuple[Option, ...]:
     try:
-        found = tuple(o for o in _cached_options(engine.kind, _items(engine), choice) if ports.take(o))
+        found = find()
     except InputError as error:
         raise InputError(f"engine {engine.name}: {error}", hint=error.hint) from error
     if not found:
@@ -113,15 +120,25 @@ def _cached_front(op_type: str, items: _Items, choice: Choice, ports: Ports) -> 
 
 def legal_options(kind: EngineKind, attributes: Attributes, choice: Choice) -> Iterator[Option]:
     """Yield every folding that FINN's whole build takes, with its price, dominated ones included."""
+    price = _pricer(kind, attributes, choice)
     for folding in kind.foldings(attributes, choice):
+        option = price(folding)
+        if max(*option.input_widths_bits, *option.output_widths_bits) <= MAX_STREAM_BITS:
+            yield option
+
+
+def _pricer(kind: EngineKind, attributes: Attributes, choice: Choice) -> Callable[[Folding], Option]:
+    """Return what prices a folding: unit by unit, or by shared terms where there are thousands."""
+    if isinstance(kind, MatrixVector) and choice.styles_are_free:
+        base = kind.unit({**attributes, "PE": 1, "SIMD": 1}, choice.finn)
+        return SharedTerms(base, choice.technology, coefficients(choice.model)).option
+
+    def price(folding: Folding) -> Option:
         unit = kind.unit({**attributes, **folding}, choice.finn)
-        if max(*unit.input_widths_bits, *unit.output_widths_bits) <= MAX_STREAM_BITS:
-            yield _option(folding, unit, choice)
+        resources = priced(unit, choice.technology, choice.model)
+        return Option(folding, unit.cycles, resources, unit.input_widths_bits, unit.output_widths_bits)
 
-
-def _option(folding: Attributes, unit: Unit, choice: Choice) -> Option:
-    priced = unit.finn_resources if choice.model == "finn" else unit.own_resources
-    return Option(folding, unit.cycles, priced(choice.technology), unit.input_widths_bits, unit.output_widths_bits)
+    return price
 
 
 def undominated(candidates: Iterable[Option]) -> tuple[Option, ...]:
@@ -132,8 +149,10 @@ def undominated(candidates: Iterable[Option]) -> tuple[Option, ...]:
     fronts: dict[_Widths, list[Option]] = {}
     for option in candidates:
         fronts.setdefault((option.input_widths_bits, option.output_widths_bits), []).append(option)
-    kept = [option for same_ports in fronts.values() for option in _front(same_ports)]
-    return tuple(sorted(kept, key=_order))
+    kept = sorted((option for same_ports in fronts.values() for option in _front(same_ports)), key=_order)
+    # Few options cost the same: only these are told apart by the spelling of their folding.
+    ties = (list(tied) for _, tied in groupby(kept, key=_order))
+    return tuple(o for tied in ties for o in (tied if len(tied) == 1 else sorted(tied, key=_spelling)))
 
 
 def _front(candidates: Sequence[Option]) -> Collection[Option]:
@@ -141,7 +160,7 @@ def _front(candidates: Sequence[Option]) -> Collection[Option]:
     kept: dict[_Costs, Option] = {}
     for costs, option in sorted(((_costs(o), o) for o in candidates), key=lambda pair: pair[0]):
         if costs in kept:
-            kept[costs] = min(kept[costs], option, key=lambda o: _spelling(o.folding))
+            kept[costs] = min(kept[costs], option, key=_spelling)
         elif not any(all(map(le, better, costs)) for better in kept):
             kept[costs] = option
     return kept.values()
@@ -151,11 +170,11 @@ def _costs(option: Option) -> _Costs:
     return (option.cycles, *option.resources.as_tuple())
 
 
-def _order(option: Option) -> tuple[_Costs, int, tuple[str, ...]]:
-    """Cost first; among equal costs narrow ports, then the names and values of the folding."""
-    width = sum(option.input_widths_bits) + sum(option.output_widths_bits)
-    return _costs(option), width, _spelling(option.folding)
+def _order(option: Option) -> tuple[_Costs, int]:
+    """Cost first; among equal costs narrow ports."""
+    return _costs(option), sum(option.input_widths_bits) + sum(option.output_widths_bits)
 
 
-def _spelling(folding: Mapping[str, AttributeValue]) -> tuple[str, ...]:
-    return tuple(f"{name}={value:>8}" for name, value in sorted(folding.items()))
+def _spelling(option: Option) -> tuple[str, ...]:
+    """Names and values of the folding."""
+    return tuple(f"{name}={value:>8}" for name, value in sorted(option.folding.items()))

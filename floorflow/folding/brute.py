@@ -1,0 +1,77 @@
+"""Brute force: every combination of rows. What all other methods are measured against, where it can be had."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from floorflow.folding.picks import Tally
+from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
+
+Array = NDArray[np.int64]
+
+MOST_COMBINATIONS = 10**6
+"""More are not tried."""
+_CHUNK = 1 << 15
+
+
+def combinations(problem: FoldingProblem, interval_cycles: int | None = None) -> int:
+    """Return how many choices of rows there are within an interval, whatever they use."""
+    return prod(rows.size for rows in problem.rows_within(_longest(problem, interval_cycles)))
+
+
+def brute(
+    problem: FoldingProblem, interval_cycles: int | None = None, seed: int = 0
+) -> FoldingSolution | FoldingInfeasible | FoldingUnknown:
+    """Return the least scarce folding within an interval; without one, the shortest interval's least scarce.
+
+    Of equals the first in the order of rows. Gives up at once on more than `MOST_COMBINATIONS`. ``seed`` is not used.
+    """
+    del seed
+    rows = problem.rows_within(_longest(problem, interval_cycles))
+    count = prod(part.size for part in rows)
+    if count > MOST_COMBINATIONS:
+        return FoldingUnknown()
+    search = _Search(problem, rows, shortest=interval_cycles is None)
+    for first in range(0, count, _CHUNK):
+        search.try_all(np.arange(first, min(first + _CHUNK, count)))
+    return search.answer()
+
+
+def _longest(problem: FoldingProblem, interval_cycles: int | None) -> int:
+    return problem.intervals()[-1] if interval_cycles is None else interval_cycles
+
+
+class _Search:
+    """The best combination so far: by interval if it shall be the shortest, then by cost."""
+
+    def __init__(self, problem: FoldingProblem, rows: Sequence[Array], *, shortest: bool) -> None:
+        self.tally, self.rows, self.shortest = Tally(problem), rows, shortest
+        self.best: tuple[int, int] | None = None
+        self.picks: list[int] = []
+
+    def try_all(self, numbers: Array) -> None:
+        """Try the combinations of these numbers, the last group's row changing fastest."""
+        places = np.unravel_index(numbers, [part.size for part in self.rows])
+        picks = [part[place] for part, place in zip(self.rows, places, strict=True)]
+        groups = self.tally.problem.groups
+        use = np.sum([alone[pick] for alone, pick in zip(self.tally.alone, picks, strict=True)], axis=0)
+        for c in self.tally.between:
+            use = use + c.use[c.source_class[picks[c.source]], c.target_class[picks[c.target]]]
+        cycles = np.max([group.cycles[pick] for group, pick in zip(groups, picks, strict=True)], axis=0)
+        legal = np.flatnonzero((use <= self.tally.budget).all(axis=1))
+        if not legal.size:
+            return
+        interval, cost = cycles[legal] if self.shortest else np.zeros_like(legal), self.tally.cost(use[legal])
+        first = np.lexsort((legal, cost, interval))[0]
+        merit = int(interval[first]), int(cost[first])
+        if self.best is None or merit < self.best:
+            self.best, self.picks = merit, [int(pick[legal[first]]) for pick in picks]
+
+    def answer(self) -> FoldingSolution | FoldingInfeasible:
+        if self.best is None:
+            return FoldingInfeasible(None)
+        return self.tally.solution(self.picks, "brute", "optimal", self.best[1])

@@ -1,0 +1,195 @@
+"""The papers' model in one piece: all engines, resource caps and balanced rates in a single CP-SAT model.
+
+Source: Kwadjo, Tchinda and Bobda, coarse-grained floorplanning, section on performance exploration. As printed it
+cannot be solved (parallelism divides pixels, not channels; no objective; every slot holds all layers). Here:
+
+    variables    x[g, o]          group g uses option o, cycles and resources from its table (so all is linear)
+                 y[c, a, b]       stream c joins ports of class a and b
+                 interval         cycles of the slowest engine
+    constraints  one_option[g]:   sum_o x[g, o] = 1
+                 source[c, a]:    sum_b y[c, a, b] = sum_{o of class a} x[g, o]          (and the same for targets)
+                 slowest[g]:      sum_o cycles[g, o] x[g, o] <= interval
+                 balance[i, j]:   |cycles_i - cycles_j| <= epsilon min(cycles_i, cycles_j) for consecutive layers
+                 cap[r]:          what engines and streams use <= budget[r]
+    objective    first the interval, then the scarcity, then the sum of all engines' cycles
+
+A frame rate depends on the slowest layer only, so that balance is off unless it is asked for: it costs rate. Without
+it, rows that another beats whatever the neighbours choose are left out once the interval is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+from ortools.sat.python import cp_model
+
+from floorflow.cpsat import new_solver
+from floorflow.dataflow.options import Coupling
+from floorflow.folding.candidates import candidates
+from floorflow.folding.picks import Tally
+from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
+from floorflow.stats import Status
+
+Array = NDArray[np.int64]
+Row = list[cp_model.IntVar]
+
+DETERMINISTIC_LIMIT = 10.0
+"""CP-SAT's work units (about seconds) for each of the three objectives."""
+_FINEST_EPSILON = 10_000
+
+
+@dataclass(frozen=True)
+class Balance:
+    """Pairs of layers, by engine, whose cycles may differ by ``epsilon`` times the smaller at most."""
+
+    pairs: tuple[tuple[str, str], ...] = ()
+    epsilon: float = 0.0
+
+
+def cpsat(
+    problem: FoldingProblem, interval_cycles: int | None = None, seed: int = 0, balance: Balance = Balance()
+) -> FoldingSolution | FoldingInfeasible | FoldingUnknown:
+    """Return the least scarce folding within an interval; without one, the shortest interval's least scarce.
+
+    With balance, options that another one beats in cycles and resources alike are not among the rows, so that the
+    answer is optimal over undominated options only.
+    """
+    proven = True
+    if interval_cycles is None:
+        rows = problem.rows_within(problem.intervals()[-1])
+        if not all(part.size for part in rows):
+            return FoldingInfeasible(None)
+        model = _Model(problem, rows, balance)
+        fastest = model.minimise([model.interval], [1], seed, None)
+        if fastest.picks is None:
+            return _nothing(fastest)
+        interval_cycles, proven = fastest.objective, fastest.optimal
+    return _least_scarce(problem, interval_cycles, seed, balance, proven=proven)
+
+
+def _least_scarce(
+    problem: FoldingProblem, interval_cycles: int, seed: int, balance: Balance, *, proven: bool
+) -> FoldingSolution | FoldingInfeasible | FoldingUnknown:
+    """Minimise scarcity, then the sum of cycles; ``proven``: whether the interval is."""
+    rows = problem.rows_within(interval_cycles)
+    if not balance.pairs:
+        # Nothing asks for slow engines.
+        choices = candidates(problem, interval_cycles)
+        rows = [] if choices is None else list(choices.rows)
+    if not rows or not all(part.size for part in rows):
+        return FoldingInfeasible(None)
+    model = _Model(problem, rows, balance)
+    costs = model.costs.tolist()
+    least = model.minimise(model.terms, costs, seed, None)
+    if least.picks is None:
+        return _nothing(least)
+    model.model.add(cp_model.LinearExpr.weighted_sum(model.terms, costs) <= least.objective)
+    groups = zip(problem.groups, rows, strict=True)
+    cycles = np.concatenate([group.engine_cycles[part].sum(axis=1) for group, part in groups])
+    quick = model.minimise([x for row in model.x for x in row], cycles.tolist(), seed, least)
+    status: Status = "optimal" if least.optimal and proven else "feasible"
+    return model.tally.solution(quick.picks or least.picks, "cpsat", status, least.bound)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """One solve: the picks (None: nothing found), as rows of each group, their objective, and what is proven."""
+
+    picks: tuple[int, ...] | None
+    objective: int
+    bound: int
+    optimal: bool
+    values: tuple[int, ...] = ()
+
+
+def _nothing(found: _Found) -> FoldingInfeasible | FoldingUnknown:
+    return FoldingInfeasible(None) if found.optimal else FoldingUnknown()
+
+
+class _Model:
+    """The model with its variables; objectives are added one after another."""
+
+    def __init__(self, problem: FoldingProblem, rows: Sequence[Array], balance: Balance) -> None:
+        self.problem, self.rows, self.tally = problem, rows, Tally(problem)
+        self.model = cp_model.CpModel()
+        self.x: list[Row] = [[self.model.new_bool_var("") for _ in part] for part in rows]
+        for row in self.x:
+            self.model.add_exactly_one(row)
+        self.terms: Row = [x for row in self.x for x in row]
+        use = [alone[part] for alone, part in zip(self.tally.alone, rows, strict=True)]
+        use += [priced for c in self.tally.between if (priced := self._stream(c)).size]
+        self.use = np.concatenate(use)
+        self.costs = self.tally.cost(self.use)
+        for resource, cap in enumerate(self.tally.budget.tolist()):
+            self.model.add(cp_model.LinearExpr.weighted_sum(self.terms, self.use[:, resource].tolist()) <= cap)
+        self.interval = self._interval()
+        self._balance(balance)
+
+    def _interval(self) -> cp_model.IntVar:
+        cycles = [group.cycles[part] for group, part in zip(self.problem.groups, self.rows, strict=True)]
+        interval: cp_model.IntVar = self.model.new_int_var(
+            max(int(part.min()) for part in cycles), max(int(part.max()) for part in cycles), "interval"
+        )
+        for row, part in zip(self.x, cycles, strict=True):
+            self.model.add(cp_model.LinearExpr.weighted_sum(row, part.tolist()) <= interval)
+        return interval
+
+    def _stream(self, c: Coupling) -> Array:
+        """Add the variables of one stream; return what each of them uses. Pairs above the budget have none."""
+        sides = []
+        for group, classes in ((c.source, c.source_class), (c.target, c.target_class)):
+            own = classes[self.rows[group]]
+            sides.append(
+                {int(k): [x for x, mine in zip(self.x[group], own, strict=True) if mine == k] for k in np.unique(own)}
+            )
+        both = {
+            (a, b): self.model.new_bool_var("")
+            for a in sides[0]
+            for b in sides[1]
+            if (c.use[a, b] <= self.tally.budget).all()
+        }
+        for side, classes_of in enumerate(sides):
+            for own_class, members in classes_of.items():
+                mine = [y for pair, y in both.items() if pair[side] == own_class]
+                self.model.add(sum(mine) == sum(members))
+        self.terms += both.values()
+        return np.array([c.use[pair] for pair in both], dtype=np.int64).reshape(-1, 5)
+
+    def _balance(self, balance: Balance) -> None:
+        """Bind the cycles of consecutive layers to each other."""
+        ratio = 1 + Fraction(balance.epsilon).limit_denominator(_FINEST_EPSILON)
+        place = {name: (g, i) for g, group in enumerate(self.problem.groups) for i, name in enumerate(group.engines)}
+        for pair in balance.pairs:
+            one, other = (self._cycles(*place[name]) for name in pair)
+            self.model.add(one * ratio.denominator <= other * ratio.numerator)
+            self.model.add(other * ratio.denominator <= one * ratio.numerator)
+
+    def _cycles(self, group: int, engine: int) -> cp_model.LinearExpr:
+        cycles = self.problem.groups[group].engine_cycles[self.rows[group], engine]
+        return cp_model.LinearExpr.weighted_sum(self.x[group], cycles.tolist())
+
+    def minimise(
+        self, terms: Sequence[cp_model.IntVar], costs: Sequence[int], seed: int, start: _Found | None
+    ) -> _Found:
+        """Minimise one objective, from the answer to the one before."""
+        self.model.minimize(cp_model.LinearExpr.weighted_sum(terms, costs))
+        self.model.clear_hints()  # type: ignore[no-untyped-call]
+        variables = [*self.terms, self.interval]
+        if start is not None:
+            for variable, value in zip(variables, start.values, strict=True):
+                self.model.add_hint(variable, value)
+        solver = new_solver(seed, DETERMINISTIC_LIMIT)
+        status = solver.solve(self.model)
+        if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+            return _Found(None, 0, 0, optimal=status == cp_model.INFEASIBLE)
+        picks = tuple(
+            int(part[[solver.value(x) for x in row].index(1)]) for row, part in zip(self.x, self.rows, strict=True)
+        )
+        values = tuple(solver.value(variable) for variable in variables)
+        objective = sum(cost * solver.value(term) for cost, term in zip(costs, terms, strict=True))
+        bound = objective if status == cp_model.OPTIMAL else round(solver.best_objective_bound)
+        return _Found(picks, objective, bound, status == cp_model.OPTIMAL, values)

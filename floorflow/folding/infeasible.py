@@ -1,0 +1,229 @@
+"""Why a folding does not fit, and how much larger a budget would do: the least scale of all limits at which one fits.
+
+Shares p >= 0 of the resources that sum to 1 bound it: no folding x has  max_r use_r(x) / budget_r  below the least of
+sum_r p_r use_r(x) / budget_r,  which `elimination` finds exactly. The best shares are sought by cutting planes; the
+foldings met on the way, mended group by group, are the answers. In a small problem what is left between bound and
+answer is bisected by the exact solver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import ceil, floor
+
+import numpy as np
+from numpy.typing import NDArray
+from ortools.linear_solver import pywraplp
+
+from floorflow.folding.candidates import Candidates, candidates
+from floorflow.folding.elimination import Elimination, elimination
+from floorflow.folding.exact import least_scarce
+from floorflow.folding.picks import Tally
+from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution
+from floorflow.resources import RESOURCE_NAMES, Resources
+
+Array = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+STEPS = 40
+"""Shares tried at most."""
+CLOSE = 0.005
+"""Relative distance between the proven and the found scale at which the search ends."""
+FINENESS = 1 << 30
+"""Steps of a price for each budget."""
+DEAREST = 1 << 55
+"""What a pair of neighbours costs at most, so that sums cannot overflow."""
+MENDED, MENDING_ROUNDS = 4, 3
+"""Foldings that are mended, and how often every group is."""
+SMALL = 150
+"""Rows left in all groups up to which the exact solver is asked."""
+BISECTIONS = 8
+SHOWN = 3
+"""Engines named."""
+
+
+@dataclass(frozen=True)
+class Shortage:
+    """The least scale of the budget at which a folding fits, and what fills it there.
+
+    No scale below ``proven_scale`` will do, ``scale`` does. ``resource`` binds: the folding at ``scale`` needs ``need``
+    of it, the budget has ``limit``. ``engines`` are those that need most of it, with their share of the need.
+    """
+
+    interval_cycles: int
+    resource: str
+    need: int
+    limit: int
+    scale: float
+    proven_scale: float
+    engines: tuple[tuple[str, float], ...]
+
+    def __str__(self) -> str:
+        most = ", ".join(f"{name} ({share:.0%})" for name, share in self.engines)
+        close = self.scale - self.proven_scale <= CLOSE * self.scale
+        proven = "" if close else f" (proven: not below {floor(self.proven_scale * 100) / 100:.2f} times)"
+        scale = ceil(self.scale * 100 - 1e-9) / 100
+        return (
+            f"{self.resource} binds: it fits with limits {scale:.2f} times as large{proven}, "
+            f"where it needs {self.need:,} {self.resource} and has {self.limit:,}, most of it in {most}"
+        )
+
+
+def shortage(problem: FoldingProblem, interval_cycles: int) -> Shortage | None:
+    """Return how much larger the budget must be for a folding within an interval.
+
+    None if no scale helps: a group is too slow at every folding, or needs what the budget has nothing of.
+    """
+    choices = candidates(_within_kinds(problem), interval_cycles)
+    if choices is None:
+        return None
+    search = _Search(problem, choices)
+    search.bound_it()
+    search.mend()
+    if sum(rows.size for rows in choices.rows) <= SMALL:
+        search.bisect(interval_cycles)
+    return search.told(interval_cycles)
+
+
+def _within_kinds(problem: FoldingProblem) -> FoldingProblem:
+    """Leave out rows that need a resource of which the budget has nothing."""
+    have = np.array(problem.budget.as_tuple()) > 0
+    least = problem.largest.as_tuple() if problem.largest else (DEAREST,) * 5
+    largest = Resources(*(amount if some else 0 for amount, some in zip(least, have.tolist(), strict=True)))
+    return FoldingProblem(problem.groups, problem.budget, problem.silicon, problem.couplings, largest=largest)
+
+
+@dataclass
+class _Search:
+    """Foldings by their scale, the largest of use over budget; ``low`` is proven."""
+
+    problem: FoldingProblem
+    choices: Candidates
+    low: float = 0.0
+    met: dict[tuple[int, ...], float] = field(default_factory=dict)
+    exact: FoldingSolution | None = None
+
+    @cached_property
+    def tally(self) -> Tally:
+        return Tally(self.problem)
+
+    @cached_property
+    def plan(self) -> Elimination:
+        return elimination([rows.size for rows in self.choices.rows], self.choices.pairs)
+
+    @cached_property
+    def per_budget(self) -> Floats:
+        """One over the budget, 0 where it has nothing, (5,)."""
+        budget = self.tally.budget
+        return np.where(budget > 0, 1 / np.maximum(budget, 1), 0.0)
+
+    @property
+    def high(self) -> float:
+        """The least scale found."""
+        return min(self.met.values())
+
+    def bound_it(self) -> None:
+        """Raise the bound by cutting planes."""
+        shares = np.where(self.per_budget > 0, 1.0, 0.0)
+        shares, best = shares / max(1.0, shares.sum()), shares
+        seen: list[Floats] = []
+        for _ in range(STEPS):
+            low, used = self._least(shares)
+            seen.append(used)
+            if low > self.low or len(seen) == 1:
+                self.low, best = max(low, self.low), shares
+            ceiling, wanted = _best_shares(seen)
+            if min(ceiling, self.high) - self.low <= CLOSE / 5 * max(ceiling, 1e-9):
+                break
+            # Halfway between the best shares and the model's: the model alone swings from corner to corner.
+            shares = (best + wanted) / 2 if len(seen) > 1 else wanted
+
+    def _least(self, shares: Floats) -> tuple[float, Floats]:
+        """Return the bound that shares give, and the use over budget of the folding that has it."""
+        price = np.floor(shares * self.per_budget * FINENESS).astype(np.int64)
+        nodes = [use @ price for use in self.choices.use]
+        edges = {pair: np.minimum(use @ price, DEAREST) for pair, use in self.choices.pairs.items()}
+        least, picks = self.plan.least(nodes, edges)
+        used = self.choices.total(picks) * self.per_budget
+        self.met[tuple(int(rows[pick]) for rows, pick in zip(self.choices.rows, picks, strict=True))] = float(
+            used.max()
+        )
+        return least / FINENESS, used
+
+    def mend(self) -> None:
+        """Change the best foldings group by group while their scale falls."""
+        for picks in sorted(self.met, key=lambda picks: (self.met[picks], picks))[:MENDED]:
+            now, use = list(picks), self.tally.use(picks)
+            for _ in range(MENDING_ROUNDS):
+                before = list(now)
+                for group, rows in enumerate(self.choices.rows):
+                    now[group], use = self._best_row(group, rows, now, use)
+                if now == before:
+                    break
+            self.met[tuple(now)] = float((use * self.per_budget).max())
+
+    def _best_row(self, group: int, rows: Array, picks: Sequence[int], use: Array) -> tuple[int, Array]:
+        """Return the group's row of least scale, and what the choice then uses."""
+        own = self.tally.around(group, np.array([picks[group]]), picks)
+        uses = use - own + self.tally.around(group, rows, picks)
+        used = uses * self.per_budget
+        best = int(np.lexsort((rows, used.sum(axis=1), used.max(axis=1)))[0])
+        return int(rows[best]), uses[best]
+
+    def bisect(self, interval_cycles: int) -> None:
+        """Ask the exact solver what lies between bound and answer."""
+        high = self.high
+        for _ in range(BISECTIONS):
+            if high - self.low <= CLOSE * high:
+                break
+            middle = (self.low + high) / 2
+            budget = Resources(*(floor(amount * middle) for amount in self.problem.budget.as_tuple()))
+            answer = least_scarce(self.problem.with_budget(budget), interval_cycles, prove=False)
+            if isinstance(answer, FoldingSolution):
+                high, self.exact = self._scale(answer), answer
+            elif isinstance(answer, FoldingInfeasible):
+                self.low = middle
+            else:
+                break
+
+    def _scale(self, found: FoldingSolution) -> float:
+        return float((np.array(found.resources.as_tuple()) * self.per_budget).max())
+
+    def told(self, interval_cycles: int) -> Shortage:
+        """Return what was found out."""
+        picks = min(self.met, key=lambda picks: (self.met[picks], picks))
+        found = self.exact or self.tally.solution(picks, "shortage", "feasible")
+        used = np.array(found.resources.as_tuple()) * self.per_budget
+        binding = int(used.argmax())
+        need = found.resources.as_tuple()[binding]
+        amounts = {engine: option.resources.as_tuple()[binding] for engine, option in found.options.items()}
+        largest = sorted((engine for engine in amounts if amounts[engine]), key=lambda e: (-amounts[e], e))[:SHOWN]
+        return Shortage(
+            interval_cycles=interval_cycles,
+            resource=RESOURCE_NAMES[binding],
+            need=need,
+            limit=self.problem.budget.as_tuple()[binding],
+            scale=float(used[binding]),
+            proven_scale=min(self.low, float(used[binding])),
+            engines=tuple((engine, amounts[engine] / need) for engine in largest),
+        )
+
+
+def _best_shares(seen: Sequence[Floats]) -> tuple[float, Floats]:
+    """Return the highest bound that the foldings met so far allow, and the shares for it."""
+    solver = pywraplp.Solver.CreateSolver("CLP")
+    bound = solver.NumVar(0.0, solver.infinity(), "")
+    shares = [solver.NumVar(0.0, 1.0, "") for _ in seen[0]]
+    whole = solver.Constraint(1.0, 1.0)
+    for share in shares:
+        whole.SetCoefficient(share, 1.0)
+    for used in seen:
+        row = solver.Constraint(-solver.infinity(), 0.0)
+        row.SetCoefficient(bound, 1.0)
+        for share, much in zip(shares, used, strict=True):
+            row.SetCoefficient(share, -float(much))
+    solver.Maximize(bound)
+    solver.Solve()
+    return float(bound.solution_value()), np.array([share.solution_value() for share in shares])

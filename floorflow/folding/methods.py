@@ -1,0 +1,48 @@
+"""Folding methods by name: interchangeable, so that a published heuristic can be held against the exact solver."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Protocol
+
+from floorflow.folding.annealing import annealing
+from floorflow.folding.brute import brute
+from floorflow.folding.cpsat import cpsat
+from floorflow.folding.exact import Answer, least_scarce, shortest_interval
+from floorflow.folding.problem import FoldingProblem, FoldingSolution
+from floorflow.folding.rule import rule
+
+
+class FoldingMethod(Protocol):
+    """Folds a problem within an interval, or without one at the shortest that it can find."""
+
+    def __call__(self, problem: FoldingProblem, interval_cycles: int | None = None, seed: int = 0) -> Answer:
+        """Return the folding, a proof that there is none, or neither."""
+
+
+def exact(problem: FoldingProblem, interval_cycles: int | None = None, seed: int = 0) -> Answer:
+    """Return the least scarce folding within an interval; without one, the shortest interval's least scarce.
+
+    ``seed`` is not used.
+    """
+    del seed
+    if interval_cycles is not None:
+        return least_scarce(problem, interval_cycles)
+    intervals = problem.intervals()
+    index = shortest_interval(
+        intervals, lambda i: isinstance(least_scarce(problem, i, prove=False), FoldingSolution), first_of(problem)
+    )
+    # The last interval that has no folding, for the reason.
+    return least_scarce(problem, intervals[-1 if index is None else index])
+
+
+def first_of(problem: FoldingProblem) -> int:
+    """Return the index of the first of the problem's intervals that need be tried."""
+    return min(problem.first_possible(problem.intervals()), len(problem.intervals()) - 1)
+
+
+METHODS: Mapping[str, FoldingMethod] = MappingProxyType(
+    {"exact": exact, "cpsat": cpsat, "rule": rule, "annealing": annealing, "brute": brute}
+)
+"""Methods that need no more than the problem; ``finn``, which needs FINN's engines, is in `floorflow.study`."""

@@ -1,0 +1,101 @@
+"""The rule of SAMO: start unfolded, then widen the slowest engine again and again, by the least resources.
+
+Source: Montgomerie-Corcoran et al., SAMO (2022), the rule-based optimiser, for one partition. Two changes: what is
+least is the scarcity, converters and FIFOs of the neighbours included, and a start that exceeds the budget (a memory
+too deep, ports that cannot be joined) is mended first instead of giving up.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from floorflow.folding.picks import Tally
+from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
+
+Array = NDArray[np.int64]
+
+MENDING_ROUNDS = 8
+"""Times that every group may be changed to bring a start under the budget."""
+
+
+def rule(
+    problem: FoldingProblem, interval_cycles: int | None = None, seed: int = 0
+) -> FoldingSolution | FoldingInfeasible | FoldingUnknown:
+    """Widen the slowest engine until the interval is reached; without one, until nothing more fits.
+
+    Proves nothing, except that a group has no row that is fast enough. ``seed`` is not used.
+    """
+    del seed
+    longest = problem.intervals()[-1]
+    target = 0 if interval_cycles is None else interval_cycles
+    if interval_cycles is not None and not all(rows.size for rows in problem.rows_within(interval_cycles)):
+        return FoldingInfeasible(None)
+    climb = _Climb(Tally(problem), problem.rows_within(longest))
+    if not all(rows.size for rows in climb.rows):
+        return FoldingInfeasible(None)
+    climb.start()
+    if not climb.mend():
+        return FoldingUnknown()
+    while max(climb.cycles) > target and climb.widen():
+        pass
+    if interval_cycles is not None and max(climb.cycles) > interval_cycles:
+        return FoldingUnknown()
+    return climb.tally.solution(climb.picks, "rule", "heuristic")
+
+
+class _Climb:
+    """One way up from the narrowest folding."""
+
+    def __init__(self, tally: Tally, rows: list[Array]) -> None:
+        self.tally, self.rows = tally, rows
+        self.picks: list[int] = []
+        self.cycles: list[int] = []
+
+    def start(self) -> None:
+        """Take each group's slowest row, the least scarce of equals."""
+        for group, rows, alone in zip(self.tally.problem.groups, self.rows, self.tally.alone, strict=True):
+            order = np.lexsort((rows, self.tally.cost(alone[rows]), -group.cycles[rows]))
+            self.picks.append(int(rows[order[0]]))
+        self.cycles = self.tally.cycles(self.picks)
+        self.use = self.tally.use(self.picks)
+
+    def mend(self) -> bool:
+        """Change rows, group by group, while that brings the choice closer to the budget; say whether it is met."""
+        for _ in range(MENDING_ROUNDS):
+            before = float(self.tally.excess(self.use))
+            for group, rows in enumerate(self.rows):
+                if not (self.use > self.tally.budget).any():
+                    return True
+                self._mend_one(group, rows)
+            if float(self.tally.excess(self.use)) >= before:
+                break
+        return not (self.use > self.tally.budget).any()
+
+    def widen(self) -> bool:
+        """Give the slowest group the row that is faster by the least resources; say whether one fits."""
+        slowest = int(np.argmax(self.cycles))
+        rows = self.rows[slowest]
+        faster = rows[self.tally.problem.groups[slowest].cycles[rows] < self.cycles[slowest]]
+        after = self._after(slowest, faster)
+        fits = (after <= self.tally.budget).all(axis=1)
+        if not fits.any():
+            return False
+        rows, after = faster[fits], after[fits]
+        self._set(slowest, int(rows[np.lexsort((rows, self.tally.cost(after)))[0]]))
+        return True
+
+    def _mend_one(self, group: int, rows: Array) -> None:
+        after = self._after(group, rows)
+        order = np.lexsort((rows, self.tally.cost(after), self.tally.excess(after)))
+        self._set(group, int(rows[order[0]]))
+
+    def _after(self, group: int, rows: Array) -> Array:
+        """Return what the whole choice uses with each of the rows, (n_rows, 5)."""
+        now = self.tally.around(group, np.array([self.picks[group]]), self.picks)
+        return np.asarray(self.use - now + self.tally.around(group, rows, self.picks))
+
+    def _set(self, group: int, row: int) -> None:
+        self.use = self._after(group, np.array([row]))[0]
+        self.picks[group] = row
+        self.cycles[group] = int(self.tally.problem.groups[group].cycles[row])

@@ -1,0 +1,1 @@
+"""Studies: folding methods side by side (`compare`), with FINN's own among them (`finn_method`)."""

@@ -1,0 +1,50 @@
+"""Vivado's utilisation by hierarchy as text: ``report_utilization -hierarchical``."""
+
+from __future__ import annotations
+
+from floorflow.study.reports.rows import (
+    INSTANCE,
+    SYNTHESIS,
+    Hierarchy,
+    Report,
+    Row,
+    hierarchy_columns,
+    hierarchy_resources,
+    is_hierarchy,
+    malformed,
+)
+from floorflow.study.reports.vivado_text import facts, tables
+
+FORMAT = "utilisation by hierarchy, text"
+
+
+def recognises(text: str) -> bool:
+    """Whether a text is utilisation by hierarchy."""
+    return "Utilization by Hierarchy" in text
+
+
+def read(text: str, file: str) -> Report:
+    """Return a row an instance.
+
+    Raises
+    ------
+    InputError
+        If the table or a column is missing, or a cell is no number; names file and line.
+
+    """
+    table = next((t for t in tables(text) if is_hierarchy(t[0].words)), None)
+    if table is None:
+        raise malformed(file, len(text.splitlines()), "the table of utilisation by hierarchy is missing")
+    headings = table[0].words
+    columns, place, names = (
+        hierarchy_columns(headings, file, table[0].number),
+        headings.index(INSTANCE),
+        Hierarchy(file),
+    )
+    rows = []
+    for line in table[1:]:
+        resources = hierarchy_resources(line.cells, columns, file, line.number)
+        path = names.path(line.cells[place])
+        if path is not None:
+            rows.append(Row(path, resources))
+    return Report(file, FORMAT, SYNTHESIS, tuple(rows), facts(text).get("Design State", ""))

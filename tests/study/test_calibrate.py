@@ -1,0 +1,211 @@
+"""Planning again with what was measured: the same if it is as estimated, another plan if it is not."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from floorflow.check import check
+from floorflow.cli import app
+from floorflow.dataflow.measured import Built, Measured, corrected, factors_of
+from floorflow.dataflow.model import Dataflow, Engine, Option
+from floorflow.dataflow.options import OptionGroup
+from floorflow.errors import InfeasibleError, InputError
+from floorflow.output import write
+from floorflow.plan import Plan, read_plan
+from floorflow.request import Request
+from floorflow.resources import Resources, total
+from floorflow.study.again import Given
+from floorflow.study.calibrate import Calibration, calibrate
+from floorflow.study.calibration_data import as_dict, text
+from tests.conftest import CNV, TFC, make_plan
+from tests.study import report_samples as samples
+
+QUIET = Given(model=CNV, plots=False)
+
+
+@pytest.fixture(scope="module")
+def tfc(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The smallest network on the smallest board."""
+    return make_plan(tmp_path_factory.mktemp("tfc") / "out", Request(TFC, "pynq-z1", effort="fast", plots=False))
+
+
+def uses(plan: Plan) -> dict[str, Resources]:
+    folded = plan.phases[0].folding.engines
+    return {name: Resources.from_dict(entry.resources.model_dump()) for name, entry in folded.items()}
+
+
+def reported(folder: Path, rows: dict[str, Resources]) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "post_synth_resources.json").write_text(samples.synthesis_json(rows))
+    return folder
+
+
+def scaled(out: Path, change: Callable[[Resources], Resources]) -> dict[str, Resources]:
+    return {name: change(use) for name, use in uses(read_plan(out / "plan.json")).items()}
+
+
+def again(out: Path, tmp_path: Path, change: Callable[[Resources], Resources], given: Given) -> Calibration:
+    return calibrate(out, reported(tmp_path / "reports", scaled(out, change)), given)
+
+
+def decided(plan: Plan) -> dict[str, Any]:
+    """A plan without what a calibration says of its sureness."""
+    content = json.loads(plan.to_json())
+    del content["calibration"]
+    for name in ("bands", "fits"):
+        del content["phases"][0]["estimates"][name]
+    return content
+
+
+def test_what_is_as_estimated_gives_the_same_plan(cnv_on_pynq: Path, tmp_path: Path) -> None:
+    found = again(cnv_on_pynq, tmp_path, lambda use: use, QUIET)
+    assert decided(found.after.plan) == decided(found.before)
+    assert all(factor == 1 for by in found.measured.factors.values() for factor in by.values())
+    assert found.after.plan.calibration.measured == sorted(found.estimates)
+    assert not any("hls" in kind and "MVAU" in kind for kind in found.after.plan.phases[0].estimates.bands)
+    assert found.estimates == uses(found.before)
+
+
+def test_the_same_holds_for_one_engine_alone(tfc: Path, tmp_path: Path) -> None:
+    name, use = next(iter(uses(read_plan(tfc / "plan.json")).items()))
+    found = calibrate(tfc, reported(tmp_path / "reports", {name: use}), Given(TFC, plots=False))
+    assert decided(found.after.plan) == decided(found.before)
+    assert found.after.plan.calibration.measured == [name]
+    assert found.unmeasured == sorted(set(found.estimates) - {name})
+
+
+def test_larger_rows_change_the_plans_use_and_it_stays_legal(cnv_on_pynq: Path, tmp_path: Path) -> None:
+    found = again(
+        cnv_on_pynq, tmp_path, lambda use: Resources(2 * use.lut, use.ff, use.bram18, use.uram, use.dsp), QUIET
+    )
+    before, after = found.before.phases[0], found.after.plan.phases[0]
+    assert found.after.plan.search.interval_cycles > found.before.search.interval_cycles
+    assert after.folding.engines != before.folding.engines
+    write(tmp_path / "new", found.after.files | {"calibration.json": text(found)}, {})
+    assert check(tmp_path / "new") == []
+    assert "measured   " in found.after.files["report.txt"]
+
+
+def test_a_kept_folding_takes_every_measured_row(cnv_on_u250: Path, tmp_path: Path) -> None:
+    def change(use: Resources) -> Resources:
+        return Resources(use.lut + 7, use.ff + 5, use.bram18 + 1, use.uram, use.dsp)
+
+    given = Given(CNV, keep_folding=True, plots=False)
+    found = again(cnv_on_u250, tmp_path, change, given)
+    assert uses(found.after.plan) == scaled(cnv_on_u250, change)
+    assert as_dict(found)["changes"]["refolded"] == []
+
+
+def test_what_can_not_fit_is_proven_infeasible(tfc: Path, tmp_path: Path) -> None:
+    given = Given(TFC, keep_folding=True, plots=False)
+    with pytest.raises(InfeasibleError, match="proven infeasible"):
+        again(tfc, tmp_path, lambda use: Resources(10**6, *use.as_tuple()[1:]), given)
+
+
+def option(lanes: int, lut: int) -> Option:
+    return Option({"PE": lanes}, 100 // lanes, Resources(lut, lut), (8,), (8,))
+
+
+def test_only_the_folding_that_was_built_is_measured_and_others_are_corrected() -> None:
+    engines = tuple(Engine(f"A_{i}", "A", "op", {}, 0, 8, 8) for i in range(2))
+    group = OptionGroup(("A_0",), ((option(1, 100),), (option(2, 200),)))
+    measured = Measured({"A_0": Built({"PE": 2}, Resources(50))}, {"A": {"LUT": 1.101}})
+    (row,) = measured.repriced(Dataflow("n", engines, ()), [group])
+    assert [options[0].resources for options in row.rows] == [Resources(111, 100), Resources(50)]
+    assert [options[0].folding for options in row.rows] == [{"PE": 1}, {"PE": 2}]
+
+
+def test_factors_are_medians_of_enough_comparable_rows() -> None:
+    pairs = [(Resources(100, 10), Resources(100 * i, 10)) for i in range(1, 6)]
+    assert factors_of({"A": pairs}) == {"A": {"LUT": 3.0, "FF": 1.0}}
+    assert factors_of({"A": pairs[:4]}) == {}
+    in_dsp = [(estimate, Resources(use.lut, use.ff, dsp=3)) for estimate, use in pairs]
+    assert factors_of({"A": in_dsp}) == {}
+    assert factors_of({"A": [(Resources(0, 10), use) for _, use in pairs]}) == {"A": {"FF": 1.0}}
+
+
+def test_corrected_estimates_are_rounded_up_and_blocks_are_left_alone() -> None:
+    assert corrected(Resources(10, 10, 3, 2, 1), {"LUT": 0.01, "FF": 1.25}) == Resources(1, 13, 3, 2, 1)
+
+
+def test_an_engine_that_was_built_otherwise_is_not_used(tfc: Path, tmp_path: Path) -> None:
+    rows = uses(read_plan(tfc / "plan.json"))
+    folded = read_plan(tfc / "plan.json").phases[0].folding.engines
+    name = next(name for name, entry in folded.items() if "pe" in (entry.model_extra or {}))
+    folder = reported(tmp_path / "reports", rows)
+    (folder / "final_hw_config.json").write_text(json.dumps({name: {"PE": 999}}))
+    found = calibrate(tfc, folder, Given(TFC, plots=False))
+    assert name in found.unmeasured
+    assert [(doubt.name, doubt.cause) for doubt in found.doubts] == [(name, "built otherwise")]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ({"a": Resources(1), "b": Resources(2)}, "no row measures an engine .* they name a, b; the plan has"),
+        ({"MVAU_hls_0": Resources()}, "no row measures an engine .* in doubt"),
+    ],
+)
+def test_reports_of_something_else_are_refused(
+    tfc: Path, tmp_path: Path, rows: dict[str, Resources], message: str
+) -> None:
+    names = {
+        next(iter(uses(read_plan(tfc / "plan.json")))) if "MVAU" in name else name: use for name, use in rows.items()
+    }
+    with pytest.raises(InputError, match=message):
+        calibrate(tfc, reported(tmp_path / "reports", names), Given(TFC, plots=False))
+
+
+def test_estimates_alone_measure_nothing(tfc: Path, tmp_path: Path) -> None:
+    name = next(iter(uses(read_plan(tfc / "plan.json"))))
+    (tmp_path / "estimate_layer_resources.json").write_text(json.dumps({name: {"LUT": 40.0}}))
+    with pytest.raises(InputError, match="only finn figures"):
+        calibrate(tfc, tmp_path, Given(TFC, plots=False))
+
+
+def test_the_model_is_asked_for_and_must_be_the_same(tfc: Path, tmp_path: Path) -> None:
+    folder = reported(tmp_path / "reports", uses(read_plan(tfc / "plan.json")))
+    with pytest.raises(InputError, match=r"tfc_1w1a.onnx .* is not found") as missing:
+        calibrate(tfc, folder, Given(plots=False))
+    assert "--model FILE" in missing.value.hint
+    with pytest.raises(InputError, match=r"--model .*cnv_2w2a.onnx: has sha256"):
+        calibrate(tfc, folder, Given(CNV, plots=False))
+
+
+def test_the_command_writes_a_new_plan_beside_what_was_measured(tfc: Path, tmp_path: Path) -> None:
+    plan = read_plan(tfc / "plan.json")
+    model = tmp_path / TFC.name
+    shutil.copy(TFC, model)
+    shutil.copytree(tfc, tmp_path / "out")
+    rows = uses(plan)
+    top = total(rows.values())
+    lines = [(0, "top", top), *((1, name, use) for name, use in rows.items()), (1, "xbar", Resources(5))]
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports" / "util.rpt").write_text(samples.hierarchy_text(lines))
+    powers = [(0, "top", "1.0"), *((1, name, "0.002") for name in rows)]
+    (tmp_path / "reports" / "power.rpt").write_text(samples.power_text(powers))
+    command = ["calibrate", str(tmp_path / "out"), "--reports", str(tmp_path / "reports"), "--no-plots"]
+    run = CliRunner().invoke(app, [*command, "-o", str(tmp_path / "new")])
+    assert run.exit_code == 0, run.output
+    for words in (f"{len(rows)} of {len(rows)} engines measured", "xbar", "interval", "mW"):
+        assert words in run.stdout
+    data = json.loads((tmp_path / "new" / "calibration.json").read_text())
+    assert {name: entry["milliwatts"] for name, entry in data["engines"].items()} == dict.fromkeys(rows, 2.0)
+    assert [row["instance"] for row in data["unmatched"]["reports"]] == ["top/xbar"]
+    assert check(tmp_path / "new") == []
+    as_json = CliRunner().invoke(app, [*command, "--json", "-o", str(tmp_path / "newer")])
+    assert json.loads(as_json.stdout) == data
+
+
+def test_the_plan_that_was_built_is_never_written_over(tfc: Path, tmp_path: Path) -> None:
+    command = ["calibrate", str(tfc), "--reports", str(tmp_path), "-o", str(tfc), "--force"]
+    run = CliRunner().invoke(app, command)
+    assert run.exit_code == 2
+    assert "holds the plan that was built" in run.output

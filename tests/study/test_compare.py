@@ -1,0 +1,119 @@
+"""Comparing methods: what each found, against what is proven, as table, JSON and picture."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from floorflow.cli import app
+from floorflow.errors import InputError
+from floorflow.request import Request
+from floorflow.study.compare import Comparison, compare
+from floorflow.study.finn_method import METHOD_NAMES
+from floorflow.study.table import comparison_files, comparison_table
+from tests.conftest import CNV, TFC
+
+METHODS = ("exact", "cpsat", "finn", "finn-wide", "rule", "annealing", "brute")
+
+
+@pytest.fixture(scope="module")
+def fastest() -> Comparison:
+    return compare(Request(TFC, "pynq-z1", costs="estimated"), METHODS)
+
+
+@pytest.fixture(scope="module")
+def at_a_rate() -> Comparison:
+    return compare(Request(CNV, "pynq-z1", fps=1000.0, costs="estimated"), ("exact", "finn", "rule"))
+
+
+def test_every_method_is_known() -> None:
+    assert sorted(METHOD_NAMES) == sorted(METHODS)
+
+
+def test_proving_methods_agree_and_meet_the_bounds(fastest: Comparison) -> None:
+    exact, cpsat = fastest.entries[:2]
+    assert exact.interval_cycles == cpsat.interval_cycles == fastest.bound_cycles
+    assert exact.scarcity == pytest.approx(cpsat.scarcity)
+    assert (exact.gap, cpsat.gap) == (pytest.approx(0), pytest.approx(0))
+
+
+def test_nothing_beats_the_bounds(fastest: Comparison, at_a_rate: Comparison) -> None:
+    for comparison in (fastest, at_a_rate):
+        for entry in comparison.entries:
+            if entry.interval_cycles is not None:
+                assert entry.scarcity >= entry.bound - 1e-9
+                assert entry.resources.lut >= entry.engines.lut
+                below = [bound for cycles, bound in comparison.curve if cycles >= entry.interval_cycles]
+                assert entry.scarcity >= max(below) - 1e-9
+                assert entry.interval_cycles >= (comparison.bound_cycles or 0)
+
+
+def test_a_rate_is_kept(at_a_rate: Comparison) -> None:
+    assert at_a_rate.requested_cycles == 98_304
+    assert at_a_rate.bound_cycles is None
+    assert all(entry.frames_per_s >= 1000 for entry in at_a_rate.entries)
+    exact, finn, _ = at_a_rate.entries
+    assert finn.gap == pytest.approx(1 - exact.scarcity / finn.scarcity)
+    assert finn.gap > 0.1
+
+
+def test_what_was_not_found_says_why(fastest: Comparison) -> None:
+    brute = fastest.entries[-1]
+    assert brute.interval_cycles is None
+    assert brute.verdict.startswith("not tried: 6.4e+09 combinations")
+
+
+def test_balance_costs_rate_and_only_cpsat_keeps_it() -> None:
+    free, balanced = (
+        compare(Request(TFC, "pynq-z1", costs="estimated"), ("cpsat",), epsilon).entries[0] for epsilon in (None, 0.5)
+    )
+    assert balanced.interval_cycles >= free.interval_cycles
+    layers = [name for name in balanced.folding if name.startswith("MVAU")]
+    assert len(layers) == 4
+
+
+def test_unknown_methods_and_open_numbers_of_fpgas_are_refused() -> None:
+    with pytest.raises(InputError, match="folding method 'genetic' is unknown"):
+        compare(Request(TFC, "pynq-z1", costs="estimated"), ("genetic",))
+    with pytest.raises(InputError, match="--fpgas auto"):
+        compare(Request(TFC, "pynq-z1", fpgas="auto"))
+
+
+def test_the_table_has_a_row_a_method(fastest: Comparison) -> None:
+    table = comparison_table(fastest)
+    assert table.row_count == len(METHODS)
+    assert list(table.columns[0].cells) == list(METHODS)
+
+
+def test_files_are_json_and_pictures(fastest: Comparison) -> None:
+    files = comparison_files(fastest)
+    content = json.loads(files["compare.json"])
+    assert content["schema"] == "floorflow-comparison/1"
+    assert [row["method"] for row in content["methods"]] == list(METHODS)
+    assert content["methods"][2]["interval_over_bound"] == pytest.approx(2.0)
+    assert bytes(files["compare.png"]).startswith(b"\x89PNG")
+    text = files["compare.svg"].decode()
+    for name in ("cpsat", "finn-wide", "brute: not tried"):
+        assert name in text
+    assert comparison_files(fastest)["compare.svg"] == files["compare.svg"]
+
+
+def test_the_command_prints_json_and_writes_a_folder(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    arguments = ["compare", str(TFC), "-p", "pynq-z1", "--methods", "exact,finn", "--costs", "finn", "--json"]
+    done = CliRunner().invoke(app, [*arguments, "-o", str(out)])
+    assert done.exit_code == 0, done.output
+    printed = json.loads(done.stdout)
+    assert printed["costs"] == "finn"
+    assert {path.name for path in out.iterdir()} == {"compare.json", "compare.png", "compare.svg", "run.json"}
+    assert CliRunner().invoke(app, [*arguments, "-o", str(out)]).exit_code == 2
+
+
+def test_the_command_prints_a_table() -> None:
+    done = CliRunner().invoke(app, ["compare", str(TFC), "-p", "pynq-z1", "--methods", "exact,rule"])
+    assert done.exit_code == 0
+    assert "no folding is faster than" in done.stdout
+    assert CliRunner().invoke(app, ["compare", str(TFC), "-p", "pynq-z1", "--methods", "magic"]).exit_code == 2
