@@ -32,6 +32,7 @@ from floorflow.cli_options import (
     EffortChoice,
     FillOption,
     FinnChoice,
+    FoldingOption,
     FpsOption,
     GranularityChoice,
     JsonFlag,
@@ -133,7 +134,7 @@ def plan(
     clock_mhz: ClockOption = None,
     granularity: Annotated[GranularityChoice, typer.Option(help="What gets one pblock.")] = GranularityChoice.stage,
     keep_granularity: Annotated[bool, typer.Option("--keep-granularity", help="Never merge modules to place.")] = False,
-    costs: Annotated[CostsChoice, typer.Option(help="Cost model.")] = CostsChoice.estimated,
+    costs: Annotated[CostsChoice, typer.Option(help="Cost model.")] = CostsChoice.calibrated,
     finn: Annotated[FinnChoice, typer.Option(help="Which FINN.")] = FinnChoice.main,
     no_runtime_weights: Annotated[
         bool, typer.Option("--no-runtime-weights", help="No weights in URAM (written at run time).")
@@ -144,6 +145,7 @@ def plan(
     keep_folding: Annotated[
         bool, typer.Option("--keep-folding", help="Keep the folding that a FINN dataflow graph carries.")
     ] = False,
+    folding: FoldingOption = None,
     seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of every solver.")] = 0,
     effort: Annotated[EffortChoice, typer.Option(help="How long solvers may work.")] = EffortChoice.default,
     no_plots: Annotated[bool, typer.Option("--no-plots", help="Draw no pictures.")] = False,
@@ -181,7 +183,8 @@ def plan(
             label_select=label_select,
             weight_bits=weight_bits,
             activation_bits=activation_bits,
-            keep_folding=keep_folding,
+            keep_folding=keep_folding or folding is not None,
+            folding=folding,
             plots=not no_plots,
         )
         from floorflow import flow
@@ -263,7 +266,7 @@ def _part(platform: str | None, part: str | None) -> str:
 @app.command()
 def cost(
     file: Annotated[Path, typer.Argument(help="JSON lines with op_type and attrs, or - for standard input.")],
-    costs: Annotated[CostsChoice, typer.Option(help="Cost model.")] = CostsChoice.estimated,
+    costs: Annotated[CostsChoice, typer.Option(help="Cost model.")] = CostsChoice.calibrated,
     finn: Annotated[FinnChoice, typer.Option(help="Which FINN, unless a line says it.")] = FinnChoice.main,
     part: Annotated[str, typer.Option(help="Part, unless a line says it.")] = INSPECTED_PART,
     debug: DebugFlag = False,
@@ -327,6 +330,107 @@ def _print_verdict(out: Path, violations: list[Any]) -> None:
         sys.stdout.write(f"{v.name}: {v.where}: {v.message}\n")
     verdict = "legal" if not violations else f"{len(violations)} violation{'s' if len(violations) > 1 else ''}"
     sys.stdout.write(f"{out}: {verdict}\n")
+
+
+@app.command()
+def compare(
+    model: Annotated[Path, typer.Argument(help=MODEL_HELP, show_default=False)],
+    platform: Annotated[str, typer.Option("--platform", "-p", help="Board name or YAML file.", show_default=False)],
+    methods: Annotated[
+        str, typer.Option(help="Comma-separated: exact, cpsat, finn, finn-wide, rule, annealing, brute.")
+    ] = "exact,cpsat,finn,finn-wide,rule,annealing",
+    epsilon: Annotated[
+        float | None,
+        typer.Option(min=0, max=1000, help="Balance cpsat's neighbouring layers to this ratio.", show_default=False),
+    ] = None,
+    fpgas: Annotated[int, typer.Option(min=1, help="Number of FPGAs whose limits are summed.")] = 1,
+    fps: FpsOption = None,
+    cap: CapOption = None,
+    clock_mhz: ClockOption = None,
+    costs: Annotated[CostsChoice, typer.Option(help="Cost model.")] = CostsChoice.calibrated,
+    finn: Annotated[FinnChoice, typer.Option(help="Which FINN.")] = FinnChoice.main,
+    weight_bits: WeightBitsOption = None,
+    activation_bits: ActivationBitsOption = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for table and picture.")] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of every solver.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace an earlier comparison in the folder.")] = False,
+    as_json: JsonFlag = False,
+    debug: DebugFlag = False,
+) -> None:
+    """Fold by several methods, side by side: rate, resources, gap to the proven bound, time."""
+    with _errors_to_exit_codes(debug=debug):
+        from floorflow.output import require_free, write
+        from floorflow.request import PAPER_CAPS, Request, fractions
+        from floorflow.study.compare import compare as fold_by_all
+        from floorflow.study.table import comparison_files, comparison_table
+
+        started = time.perf_counter()
+        if out is not None:
+            require_free(out, force=force)
+        request = Request(
+            model=model,
+            platform=platform,
+            fpgas=fpgas,
+            fps=fps,
+            cap=fractions(PAPER_CAPS, cap or [], "--cap"),
+            clock_mhz=clock_mhz,
+            costs=costs.value,
+            finn=finn.value,
+            weight_bits=weight_bits,
+            activation_bits=activation_bits,
+            seed=seed,
+        )
+        names = [name.strip() for name in methods.split(",") if name.strip()]
+        with _progress(quiet=as_json) as progress:
+            found = fold_by_all(request, names, epsilon, progress)
+        if out is not None:
+            write(out, comparison_files(found), _run_record(started))
+        if as_json:
+            _print_json(found.as_dict())
+        else:
+            _paper().print(comparison_table(found))
+
+
+@app.command()
+def calibrate(
+    plan_folder: Annotated[Path, typer.Argument(metavar="OUT", help="Folder that plan wrote.", show_default=False)],
+    reports: Annotated[Path, typer.Option(help="Folder with the reports of its build.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write.", show_default=False)],
+    model: Annotated[Path | None, typer.Option(help="The model, if it was moved.", show_default=False)] = None,
+    folding: Annotated[Path | None, typer.Option(help="The folding file, if it was moved.", show_default=False)] = None,
+    platform: Annotated[
+        Path | None, typer.Option("--platform", "-p", help="Your board's file, if it was moved.", show_default=False)
+    ] = None,
+    keep_folding: Annotated[
+        bool, typer.Option("--keep-folding", help="Keep the folding that was built; place it anew.")
+    ] = False,
+    no_plots: Annotated[bool, typer.Option("--no-plots", help="Draw no pictures.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an earlier plan in the folder.")] = False,
+    as_json: JsonFlag = False,
+    debug: DebugFlag = False,
+) -> None:
+    """Measured beats estimated: read the reports of a build, and plan again with what they say."""
+    with _errors_to_exit_codes(debug=debug):
+        from floorflow.output import require_free, write
+        from floorflow.study import calibrate as study
+        from floorflow.study import calibration_data
+        from floorflow.study.again import Given, require_other
+        from floorflow.study.calibration_table import calibration_tables
+
+        started = time.perf_counter()
+        require_other(out, plan_folder)
+        require_free(out, force=force)
+        given = Given(model, folding, platform, keep_folding, plots=not no_plots)
+        with _progress(quiet=as_json) as progress:
+            found = study.calibrate(plan_folder, reports, given, progress)
+        data = calibration_data.text(found)
+        write(out, found.after.files | {calibration_data.FILE: data}, _run_record(started))
+        if as_json:
+            sys.stdout.write(data)
+            return
+        console = _paper()
+        for table in (*calibration_tables(json.loads(data)), f"written to {_plain(str(out))}"):
+            console.print(table)
 
 
 @app.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -50,6 +51,10 @@ ActivationBitsOption = Annotated[
     int | None,
     typer.Option(min=1, max=8, help="Bits of activations in a network without quantisers [8].", show_default=False),
 ]
+FoldingOption = Annotated[
+    Path | None,
+    typer.Option(help="Keep the folding of this folding_config.json.", show_default=False),
+]
 LinkOption = Annotated[
     str | None, typer.Option(help="Kind of link, or YAML file of one, instead of the board's own.", show_default=False)
 ]
@@ -86,6 +91,7 @@ class TopologyChoice(StrEnum):
 class CostsChoice(StrEnum):
     """Whose resource estimates to use."""
 
+    calibrated = "calibrated"
     estimated = "estimated"
     finn = "finn"
 

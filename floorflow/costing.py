@@ -9,10 +9,12 @@ from functools import cache
 from typing import Any, get_args
 
 from floorflow.backends.finn.attributes import GivenAttributes
-from floorflow.backends.finn.kinds.kind import CostModel
+from floorflow.backends.finn.bands import band
+from floorflow.backends.finn.kinds.kind import CostModel, priced
 from floorflow.backends.finn.registry import known_kind
 from floorflow.backends.finn.version import FinnVersion, technology_for
 from floorflow.errors import FloorflowError, InputError
+from floorflow.resources import Resources
 from floorflow.technology import Technology, require_known_family, technology_of
 
 DEFAULT_PART = "xcu250-figd2104-2L-e"
@@ -30,7 +32,7 @@ _VERSIONS: tuple[FinnVersion, ...] = get_args(FinnVersion)
 class CostOptions:
     """What a line that does not say otherwise means."""
 
-    model: CostModel = "estimated"
+    model: CostModel = "calibrated"
     finn: FinnVersion = "main"
     part: str = DEFAULT_PART
 
@@ -41,7 +43,7 @@ def cost_lines(lines: Iterable[str], options: CostOptions) -> Iterator[dict[str,
     A line is an object with ``op_type``, ``attrs`` (FINN's names, folding included) and perhaps ``finn`` and
     ``part``, which beat the options. The answer holds the line's fields and ``cycles``, ``LUT``, ``BRAM_18K``,
     ``URAM``, ``DSP``, ``in_width`` and ``out_width`` (bits of the first ports, un-padded, null where FINN refuses to
-    tell), with floorflow's own model also ``FF``.
+    tell), with floorflow's own models also ``FF``, and with ``calibrated`` ``band``, the tenths of each amount.
     """
     for number, line in enumerate(lines, 1):
         if line.strip():
@@ -63,13 +65,13 @@ def _answer(number: int, line: str, options: CostOptions) -> dict[str, Any]:
         return given | {"error": f"numbers out of range: {error}"}
 
 
-def _cost(given: Mapping[str, Any], options: CostOptions) -> dict[str, int | None]:
+def _cost(given: Mapping[str, Any], options: CostOptions) -> dict[str, Any]:
     finn = _version(given.get("finn", options.finn))
     kind = known_kind(_text(given, "op_type"), finn)
-    own = options.model == "estimated"
+    own = options.model != "finn"
     technology = _technology(_text({"part": options.part, **given}, "part"), None if own else finn)
     unit = kind.unit(_attributes(given), finn)
-    found = unit.own_resources(technology) if own else unit.finn_resources(technology)
+    found = priced(unit, technology, options.model)
     inside, outside = unit.finn_widths_bits
     return {
         "cycles": unit.cycles,
@@ -80,7 +82,14 @@ def _cost(given: Mapping[str, Any], options: CostOptions) -> dict[str, int | Non
         "DSP": found.dsp,
         "in_width": inside,
         "out_width": outside,
+        **({"band": _band(given["op_type"], found)} if options.model == "calibrated" else {}),
     }
+
+
+def _band(op_type: str, found: Resources) -> dict[str, list[int]]:
+    low, high = band(op_type, found)
+    names = {"lut": "LUT", "ff": "FF", "bram18": "BRAM_18K", "uram": "URAM", "dsp": "DSP"}
+    return {name: [getattr(low, key), getattr(high, key)] for key, name in names.items()}
 
 
 @cache

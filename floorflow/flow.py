@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from floorflow.backends.finn import CostTable, Source, kept_groups, read_source
+from floorflow.backends.finn import CostTable, Source, kept_groups, read_source, with_folding
 from floorflow.bundle import bundle, render_if
 from floorflow.channels import couplings
+from floorflow.dataflow.measured import NOTHING, Measured
 from floorflow.design import Setting, largest_pblocks, longest_interval, slot_limits
 from floorflow.folding import FoldingProblem, fitting
 from floorflow.network import FloatBits
@@ -15,20 +14,20 @@ from floorflow.record import record
 from floorflow.request import Request
 from floorflow.resources import total
 from floorflow.search import INTERRUPTED, search
-from floorflow.sizing import least_fpgas
+from floorflow.sizing import Progress, least_fpgas
 from floorflow.target import load_platform
 
 
-def plan(request: Request, progress: Callable[[str], None] = lambda _: None) -> Outcome:
+def plan(request: Request, progress: Progress = lambda _: None, measured: Measured = NOTHING) -> Outcome:
     """Plan a network on a platform: read, lower, cost, search, record, emit, view.
 
     `search` goes round the stages between: fold, connect, cluster, partition (`design.complete`), place (`remedies`).
     """
     source = read_source(request.model, FloatBits(request.weight_bits, request.activation_bits))
     setting, found, tried = least_fpgas(
-        request, lambda fpgas: prepare(source, request, fpgas), lambda setting: search(setting, progress), progress
+        request, lambda fpgas: prepare(source, request, fpgas, measured), lambda s: search(s, progress), progress
     )
-    result = record(source.network, setting, found, tried)
+    result = record(source.network, setting, found, tried, measured)
     files = bundle(result, setting.platform)
     interrupted = found.ended_by == INTERRUPTED
     progress("drawing pictures")
@@ -39,17 +38,20 @@ def plan(request: Request, progress: Callable[[str], None] = lambda _: None) -> 
     return Outcome(result, files, interrupted)
 
 
-def prepare(source: Source, request: Request, fpgas: int) -> Setting:
+def prepare(source: Source, request: Request, fpgas: int, measured: Measured = NOTHING) -> Setting:
     """Lower the model, price every engine's foldings, or the one to be kept, and keep those that fit some slot."""
     platform = load_platform(request.platform, fpgas, request.clock_mhz, request.link, request.topology)
     technology = platform.fpgas[0].device.technology
-    dataflow = source.lower(technology, label_select=request.label_select)
+    dataflow = source.lower(technology, request.label_select, request.finn)
+    if request.folding is not None:
+        dataflow = with_folding(dataflow, request.folding)
     costs = CostTable(technology, request.costs, request.runtime_weights, request.finn)
     limits, largest = slot_limits(platform, request), largest_pblocks(platform, request)
     places = [(slot, limits[slot].least(room)) for slot, held in largest.items() for room in held]
     longest = longest_interval(platform, request)
-    priced = kept_groups(dataflow, costs) if request.keep_folding else costs.groups(dataflow)
-    groups = tuple(fitting(group, places, longest) for group in priced)
+    carried = request.folding is None
+    priced = kept_groups(dataflow, costs, carried=carried) if request.keep_folding else costs.groups(dataflow)
+    groups = tuple(fitting(group, places, longest) for group in measured.repriced(dataflow, priced))
     channels = couplings(dataflow, groups, costs)
     paths = dataflow.engine_pairs if request.goal == "latency" else None
     problem = FoldingProblem(groups, total(limits.values()), platform.silicon, channels, paths)

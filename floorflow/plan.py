@@ -71,15 +71,17 @@ class Stats(_Model):
 class Options(_Model):
     """The resolved options of the run."""
 
+    activation_bits: int | None
     cap: Fractions
     clock_mhz: float
-    costs: Literal["estimated", "finn"]
+    costs: Literal["calibrated", "estimated", "finn"]
     effort: Literal["fast", "default", "best"]
     fill: Fractions
-    finn: Literal["main"]
+    finn: Literal["main", "dev", "plus"]
     fpgas: int | Literal["auto"]
     fps: float | None
     granularity: Literal["stage", "block", "layer", "slot"]
+    keep_folding: bool
     keep_granularity: bool
     label_select: bool
     link: str | None
@@ -87,6 +89,7 @@ class Options(_Model):
     objective: Literal["throughput", "latency", "resources"]
     runtime_weights: bool
     topology: Literal["pair", "chain", "ring", "star", "full"]
+    weight_bits: int | None
 
 
 class InputFile(_Model):
@@ -331,14 +334,28 @@ class PhaseEntry(_Model):
     estimates: EstimatesEntry
 
 
+class FitEntry(_Model):
+    """How likely a slot holds what lies in it; one outcome in ten needs less than ``low``, one more than ``high``."""
+
+    likelihood: Annotated[float, Field(ge=0, le=1)]
+    low: Amounts
+    high: Amounts
+
+
 class EstimatesEntry(_Model):
-    """What the plan promises."""
+    """What the plan promises; ``expected_cycles`` counts start-ups, which ``cycles`` leave out as FINN does.
+
+    ``bands`` and ``fits`` are empty where the cost model knows no error.
+    """
 
     clock_mhz: float
     cycles: int
     fps: float
     latency_us: float
     bottleneck: str
+    expected_cycles: int | None = None
+    bands: dict[str, dict[str, tuple[float, float]]] = Field(default={})
+    fits: dict[str, FitEntry] = Field(default={})
 
 
 class TraceEntry(_Model):
@@ -359,6 +376,14 @@ class IntervalBound(_Model):
     ended_by: str
 
 
+class CalibrationEntry(_Model):
+    """What a build told of its engines; all other resources are estimates, corrected by the factors of their kinds."""
+
+    measured: list[str]
+    factors: dict[str, dict[str, float]]
+    reports: list[InputFile]
+
+
 class Plan(_Model):
     """Everything a run decided."""
 
@@ -367,6 +392,7 @@ class Plan(_Model):
     seed: int
     options: Options
     inputs: list[InputFile]
+    calibration: CalibrationEntry | None = None
     platform: PlatformEntry
     networks: list[NetworkEntry]
     phases: list[PhaseEntry]

@@ -14,7 +14,7 @@ from floorflow.resources import RESOURCE_NAMES, Resources
 
 Effort = Literal["fast", "default", "best"]
 Granularity = Literal["stage", "block", "layer", "slot"]
-CostModelName = Literal["estimated", "finn"]
+CostModelName = Literal["calibrated", "estimated", "finn"]
 FinnName = Literal["main", "dev", "plus"]
 Topology = Literal["pair", "chain", "ring", "star", "full"]
 Objective = Literal["throughput", "latency", "resources"]
@@ -29,7 +29,10 @@ MOST_FPGAS = 16
 
 @dataclass(frozen=True)
 class Request:
-    """One run of ``plan``. ``cap`` and ``fill`` hold a fraction for each of the five resources."""
+    """One run of ``plan``. ``cap`` and ``fill`` hold a fraction for each of the five resources.
+
+    ``folding``: a folding_config.json whose folding ``keep_folding`` keeps, instead of the model's.
+    """
 
     model: Path
     platform: str
@@ -46,13 +49,14 @@ class Request:
     effort: Effort = "default"
     granularity: Granularity = "stage"
     keep_granularity: bool = False
-    costs: CostModelName = "estimated"
+    costs: CostModelName = "calibrated"
     finn: FinnName = "main"
     runtime_weights: bool = True
     label_select: bool = False
     weight_bits: int | None = None
     activation_bits: int | None = None
     keep_folding: bool = False
+    folding: Path | None = None
     plots: bool = True
 
     def __post_init__(self) -> None:

@@ -70,7 +70,7 @@ def test_finns_numbers_follow_the_lines_own_fields() -> None:
 
 def test_the_planners_model_is_the_default_and_tells_flip_flops() -> None:
     found = ask("MVAU_hls", MVAU)
-    assert list(found)[2:] == ["cycles", "LUT", "FF", "BRAM_18K", "URAM", "DSP", "in_width", "out_width"]
+    assert list(found)[2:] == ["cycles", "LUT", "FF", "BRAM_18K", "URAM", "DSP", "in_width", "out_width", "band"]
     assert found["FF"] > 0  # type: ignore[operator]
 
 
@@ -164,3 +164,12 @@ def test_ten_thousand_lines_take_seconds() -> None:
     assert time.perf_counter() - started < 10
     assert len(answers) == 10_000
     assert not any("error" in answer for answer in answers)
+
+
+def test_the_calibrated_model_adds_a_band_around_each_amount() -> None:
+    found = ask("MVAU_hls", MVAU, "--costs", "calibrated")
+    assert list(found["band"]) == ["LUT", "FF", "BRAM_18K", "URAM", "DSP"]
+    for name, (low, high) in found["band"].items():
+        assert low <= found[name] <= high
+    assert found["band"]["LUT"][0] < found["LUT"] < found["band"]["LUT"][1]
+    assert "band" not in ask("MVAU_hls", MVAU, "--costs", "estimated")

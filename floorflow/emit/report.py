@@ -14,7 +14,11 @@ from floorflow.resources import RESOURCE_NAMES
 from floorflow.target import Platform
 
 _WIDTH = 120
-_COSTS = {"estimated": "floorflow's estimates (docs/cost-model.md)", "finn": "FINN's own estimates"}
+_COSTS = {
+    "calibrated": "floorflow's estimates, fitted to real builds (docs/cost-model.md)",
+    "estimated": "floorflow's estimates from structure (docs/cost-model.md)",
+    "finn": "FINN's own estimates",
+}
 
 
 def report(plan: Plan, platform: Platform) -> str:
@@ -26,6 +30,7 @@ def report(plan: Plan, platform: Platform) -> str:
         ("How far from optimal", _gaps(plan, phase)),
         ("What the search tried, and what ended it", _tried(plan)),
         ("Use of each slot", _slots(plan, slots)),
+        ("How likely it is to fit", _fits(plan)),
         ("Streams between slots", _crossings(phase)),
         ("SLR boundaries and links", _loads(phase)),
         ("What to try next", _wrapped(next_steps(plan, platform, slots))),
@@ -49,6 +54,7 @@ def _read(plan: Plan) -> list[str]:
         f"asked for  {_asked(options)} at {options.clock_mhz:g} MHz; {rest}",
         f"limits     cap {_fractions(options.cap)}; fill of pblocks {_fractions(options.fill)}",
         f"costs      {_COSTS[options.costs]}",
+        *_measured(plan),
     ]
     lines += [f"taken      {item.name} in {item.slot}: {_amounts(item.resources)}" for item in _infrastructure(plan)]
     for link in plan.platform.links:
@@ -57,6 +63,16 @@ def _read(plan: Plan) -> list[str]:
             f"link       {link.name}: {link.kind}, {link.gbps:g} Gb/s each way, {link.latency_us:g} us{assumed}"
         )
     return [*lines, *_wrapped(plan.warnings)]
+
+
+def _measured(plan: Plan) -> list[str]:
+    """Tell what a build said instead of estimates, and how it corrects the others."""
+    known = plan.calibration
+    if known is None:
+        return []
+    factors = [f"{kind} {name} x{x:.2f}" for kind, by in known.factors.items() for name, x in by.items()]
+    rest = f"; estimates corrected: {', '.join(factors)}" if factors else ""
+    return [f"measured   {len(known.measured)} of {len(plan.networks[0].engines)} engines (calibration.json){rest}"]
 
 
 def _asked(options: Options) -> str:
@@ -95,6 +111,9 @@ def _rate(plan: Plan, phase: PhaseEntry) -> list[str]:
     folded = phase.folding.engines
     slowest = [engine for engine in plan.networks[0].engines if folded[engine.name].cycles == e.cycles]
     widths = [(engine.name, str(width_of(engine, folded[engine.name]))) for engine in slowest]
+    if e.expected_cycles and e.expected_cycles > e.cycles:
+        more = f"{e.expected_cycles / e.cycles - 1:.1%}"
+        lines.append(f"with small FIFOs expect {e.expected_cycles:,} cycles ({more} more): windows and HLS start anew")
     lines.append("bottleneck: " + some([f"{name} ({width})" if width else name for name, width in widths]))
     others = [entry.cycles for entry in folded.values() if entry.cycles < e.cycles]
     if others:
@@ -166,6 +185,26 @@ def _fullest(slot: SlotUse) -> str:
     if not used:
         return "empty"
     return f"{name}: {slot.demand.as_dict()[name]:,} of {slot.limit.as_dict()[name]:,} ({used:.0%})"
+
+
+def _fits(plan: Plan) -> list[str]:
+    """Return the least likely slot and what each may need; nothing where the cost model knows no error."""
+    fits = {name: fit for name, fit in plan.phases[0].estimates.fits.items() if any(fit.high.model_dump().values())}
+    if not fits:
+        return []
+    worst = min(fits, key=lambda name: fits[name].likelihood)
+    have = {slot.name: slot.available.model_dump() for fpga in plan.platform.fpgas for slot in fpga.slots}
+    rows: list[tuple[str, ...]] = [("eight of ten lie in", "likely to fit", *RESOURCE_NAMES)]
+    for name, fit in fits.items():
+        low, high = fit.low.model_dump(), fit.high.model_dump()
+        spans = [_span(low[r], high[r], have[name][r]) for r in RESOURCE_NAMES]
+        rows.append((name, f"{fit.likelihood:.1%}", *spans))
+    whole = f"the whole design fits with a likelihood of {fits[worst].likelihood:.1%}, that of {worst}"
+    return [*_wrapped([f"{whole}; shares are of what is available in the slot"]), *table(rows)]
+
+
+def _span(low: int, high: int, have: int) -> str:
+    return f"{low / have:.0%} to {high / have:.0%}" if have else "-"
 
 
 def _crossings(phase: PhaseEntry) -> list[str]:

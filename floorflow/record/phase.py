@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from floorflow.backends.finn.start_up import expected_interval
 from floorflow.channels.charge import modules_between
 from floorflow.design import Design, Setting, hops_of, slot_demands
 from floorflow.placement import PlacementSolution
 from floorflow.plan import (
+    ChannelEntry,
     EstimatesEntry,
     FloorplanEntry,
     FoldedEntry,
@@ -18,20 +22,21 @@ from floorflow.plan import (
     PortEntry,
     plan_attribute,
 )
-from floorflow.record import streams
+from floorflow.record import likelihood, streams
 from floorflow.record.values import amounts, plain, rectangle, statistics
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.search import Found
 from floorflow.target import Device, Fpga, Rect, anchor, ranges
 
 
-def phase(setting: Setting, found: Found) -> PhaseEntry:
-    """Return the one phase of a plan in which nothing is swapped."""
+def phase(setting: Setting, found: Found, measured: Collection[str] = ()) -> PhaseEntry:
+    """Return the one phase of a plan in which nothing is swapped; ``measured`` engines are no estimates."""
     design = found.design
     rectangles = {name: r for solution in found.placements.values() for name, r in solution.rectangles.items()}
+    channels = streams.channels(setting, design)
     return PhaseEntry(
         folding=_folding(design, found.whole_budget_bound),
-        channels=streams.channels(setting, design),
+        channels=channels,
         modules=[
             ModuleEntry(
                 name=m.name,
@@ -45,7 +50,7 @@ def phase(setting: Setting, found: Found) -> PhaseEntry:
         implementations=[_implementation(m.name, design, rectangles[m.name]) for m in design.modules],
         partition=_partition(setting, design),
         floorplan={f.name: _floorplan(f, design, found.placements[f.name]) for f in setting.platform.fpgas},
-        estimates=_estimates(setting, design),
+        estimates=_estimates(setting, design, channels, measured),
     )
 
 
@@ -124,15 +129,21 @@ def _frames_per_s(setting: Setting, design: Design) -> float:
     return setting.platform.clock_mhz * 1e6 / design.interval_cycles
 
 
-def _estimates(setting: Setting, design: Design) -> EstimatesEntry:
+def _estimates(
+    setting: Setting, design: Design, channels: list[ChannelEntry], measured: Collection[str]
+) -> EstimatesEntry:
     clock_mhz = setting.platform.clock_mhz
     options = design.folded.options
+    calibrated = setting.request.costs == "calibrated"
     return EstimatesEntry(
         clock_mhz=clock_mhz,
         cycles=design.interval_cycles,
         fps=_frames_per_s(setting, design),
         latency_us=_latency_us(setting, design),
         bottleneck=next(name for name, option in options.items() if option.cycles == design.interval_cycles),
+        expected_cycles=expected_interval(design.folded),
+        bands=likelihood.bands(setting, design, channels, measured) if calibrated else {},
+        fits=likelihood.fits(setting, design, channels, measured) if calibrated else {},
     )
 
 

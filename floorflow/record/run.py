@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
+from pathlib import Path
 
 from floorflow import __version__
 from floorflow.channels import Channel
+from floorflow.dataflow.measured import NOTHING, Measured
 from floorflow.dataflow.model import Dataflow
 from floorflow.design import Setting
 from floorflow.network import Network
 from floorflow.plan import (
+    CalibrationEntry,
     EngineEntry,
     FpgaEntry,
     Fractions,
@@ -38,39 +41,53 @@ DMA_BITS = 512
 """Widest memory interface of FINN's DMA engines (InsertIODMA)."""
 
 
-def record(network: Network, setting: Setting, found: Found, tried: Sequence[str] = ()) -> Plan:
+def record(
+    network: Network, setting: Setting, found: Found, tried: Sequence[str] = (), measured: Measured = NOTHING
+) -> Plan:
     """Return the Plan of a finished search; ``tried`` says why fewer FPGAs would not do."""
     request = setting.request
+    built = measured.among(found.design.folded.options)
     return Plan(
         schema="floorflow-plan/1",
         version=__version__,
         seed=request.seed,
         options=_options(request, setting.platform),
-        inputs=[InputFile(path=request.model.name, sha256=_sha256(request))],
+        inputs=[InputFile(path=path.name, sha256=_sha256(path)) for path in (request.model, request.folding) if path],
+        calibration=None if measured == NOTHING else _calibration(measured, built),
         platform=_platform(setting.platform),
         networks=[_network(network, setting.dataflow)],
-        phases=[phase(setting, found)],
+        phases=[phase(setting, found, built)],
         search=_bound(found),
         trace=[TraceEntry(**asdict(row)) for row in found.trace],
         warnings=[*setting.dataflow.notes, *tried, *_warnings(setting, found)],
     )
 
 
-def _sha256(request: Request) -> str:
-    return hashlib.sha256(request.model.read_bytes()).hexdigest()
+def _calibration(measured: Measured, built: Collection[str]) -> CalibrationEntry:
+    return CalibrationEntry(
+        measured=sorted(built),
+        factors={kind: dict(factors) for kind, factors in measured.factors.items()},
+        reports=[InputFile(path=name, sha256=digest) for name, digest in sorted(measured.reports.items())],
+    )
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _options(request: Request, platform: Platform) -> Options:
     return Options(
+        activation_bits=request.activation_bits,
         cap=Fractions(**request.cap),
         clock_mhz=platform.clock_mhz,
         costs=request.costs,
         effort=request.effort,
         fill=Fractions(**request.fill),
-        finn="main",
+        finn=request.finn,
         fpgas=request.fpgas,
         fps=request.fps,
         granularity=request.granularity,
+        keep_folding=request.keep_folding,
         keep_granularity=request.keep_granularity,
         label_select=request.label_select,
         link=_link(request, platform),
@@ -78,6 +95,7 @@ def _options(request: Request, platform: Platform) -> Options:
         objective=request.goal,
         runtime_weights=request.runtime_weights,
         topology=request.topology,
+        weight_bits=request.weight_bits,
     )
 
 

@@ -63,6 +63,7 @@ def test_report_has_every_section_in_order(two: Plan) -> None:
         "How far from optimal",
         "What the search tried, and what ended it",
         "Use of each slot",
+        "How likely it is to fit",
         "Streams between slots",
         "SLR boundaries and links",
         "What to try next",
@@ -201,3 +202,22 @@ def test_a_plan_for_latency_says_so_and_holds_it_against_its_bound(u250: Plan) -
     assert ["folding", "optimal", "200", "200", "0.0%"] in gaps
     assert ["latency", "feasible", "200", "150", "25.0%"] in gaps
     assert "interval" not in {words[0] for words in gaps}
+
+
+def test_the_likelihood_of_fitting_is_that_of_the_worst_slot(u250: Plan) -> None:
+    names = [slot.name for slot in u250.platform.fpgas[0].slots]
+    amounts = {"LUT": 4320, "FF": 0, "BRAM18": 0, "URAM": 0, "DSP": 0}
+    fits = {n: {"likelihood": 1 - i / 10, "low": amounts, "high": amounts} for i, n in enumerate(names)}
+    plan = changed(u250, "phases", 0, "estimates", "fits", value=fits)
+    lines = section(plan, "How likely it is to fit")
+    assert f"{1 - (len(names) - 1) / 10:.1%}, that of {names[-1]}" in lines[0]
+    assert all(any(line.startswith(name) for line in lines) for name in names)
+    assert "How likely" not in report(changed(u250, "phases", 0, "estimates", "fits", value={}), platform_of(u250))
+
+
+def test_start_ups_are_told_where_they_lengthen_the_interval(u250: Plan) -> None:
+    cycles = u250.phases[0].estimates.cycles
+    longer = changed(u250, "phases", 0, "estimates", "expected_cycles", value=2 * cycles)
+    assert any(f"expect {2 * cycles:,} cycles (100.0% more)" in line for line in section(longer, "Rate"))
+    same = changed(u250, "phases", 0, "estimates", "expected_cycles", value=cycles)
+    assert not any("expect" in line for line in section(same, "Rate"))

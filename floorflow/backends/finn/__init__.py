@@ -3,6 +3,7 @@
 from floorflow.backends.finn.converter import converter_kind, converter_resources
 from floorflow.backends.finn.cost_table import CostTable
 from floorflow.backends.finn.fifo import fifo_resources
+from floorflow.backends.finn.folding_file import with_folding
 from floorflow.backends.finn.kept import kept_groups
 from floorflow.backends.finn.kinds.kind import CostModel
 from floorflow.backends.finn.lower import lower
@@ -23,4 +24,5 @@ __all__ = [
     "lower",
     "options",
     "read_source",
+    "with_folding",
 ]

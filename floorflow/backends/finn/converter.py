@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from math import ceil, lcm, log
 
-from floorflow.backends.finn import estimated
+from floorflow.backends.finn.calibrated import coefficients
+from floorflow.backends.finn.estimated import Coefficients, Logic, rounded
 from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, CostModel
 from floorflow.resources import ZERO, Resources
 from floorflow.technology import Technology
@@ -47,15 +48,24 @@ def converter_resources(
         return ZERO
     if model == "finn":
         return Resources(lut=finn_converter_luts(input_bits, output_bits))
+    return own_converter(input_bits, output_bits, coefficients(model))
+
+
+def own_converter(input_bits: int, output_bits: int, prices: Coefficients) -> Resources:
+    """Price a converter by one of floorflow's own models."""
     if converter_kind(input_bits, output_bits) == RTL_KIND:
-        return _integer_ratio(input_bits, output_bits)
+        return _integer_ratio(input_bits, output_bits, prices)
     common = lcm(input_bits, output_bits)
-    stages = _integer_ratio(input_bits, common) + _integer_ratio(common, output_bits)
-    return stages + estimated.hls_unit(0)
+    stages = _integer_ratio(input_bits, common, prices) + _integer_ratio(common, output_bits, prices)
+    return stages + Logic(0).priced(prices)
 
 
-def _integer_ratio(input_bits: int, output_bits: int) -> Resources:
+def _integer_ratio(input_bits: int, output_bits: int, prices: Coefficients) -> Resources:
     """Fits of 51 widening and 30 narrowing converters of metafi: flip-flops carry the words, LUTs shift them."""
     if output_bits > input_bits:
-        return estimated.rounded(5 + 0.02 * output_bits + 0.38 * input_bits, 4 + 1.04 * output_bits + 0.85 * input_bits)
-    return estimated.rounded(5 + 0.54 * input_bits, 8 + 1.02 * input_bits + 1.13 * output_bits)
+        lut = 5 + 0.02 * output_bits + prices.widening_lut_per_bit * input_bits
+        ff = 4 + 1.04 * output_bits + 0.85 * input_bits
+    else:
+        lut = 5 + prices.narrowing_lut_per_bit * input_bits
+        ff = 8 + 1.02 * input_bits + 1.13 * output_bits
+    return rounded(lut, prices.converter_ff_share * ff)

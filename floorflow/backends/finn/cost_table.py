@@ -20,7 +20,7 @@ class CostTable:
     """Answers every question on FINN's costs for a fixed part, model, rule on weights written at run time and FINN."""
 
     technology: Technology
-    model: CostModel = "estimated"
+    model: CostModel = "calibrated"
     allow_runtime_weights: bool = True
     finn: FinnVersion = "main"
 

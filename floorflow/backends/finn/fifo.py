@@ -12,6 +12,8 @@ from functools import cache
 from math import ceil, log
 from typing import Literal
 
+from floorflow.backends.finn.calibrated import coefficients
+from floorflow.backends.finn.estimated import Coefficients, rounded
 from floorflow.backends.finn.kinds.kind import CostModel
 from floorflow.backends.finn.memory import BLOCK_SHAPES, ceil_divide, clog2, finn_weight_bram18, uram_blocks
 from floorflow.backends.finn.version import FinnVersion
@@ -63,12 +65,20 @@ def fifo_resources(
         return Resources(lut=told.lut, bram18=told.bram18, uram=told.uram)
     if model == "finn":
         return finn_fifo(width_bits, depth, "auto", vivado=False, finn=finn)
-    style = fifo_style(width_bits, depth)
+    return own_fifo(width_bits, depth, technology, coefficients(model))
+
+
+def own_fifo(
+    width_bits: int, depth: int, technology: Technology, prices: Coefficients, requested: Style = "auto"
+) -> Resources:
+    """Price a FIFO by one of floorflow's own models; ``requested`` memory holds where the depth leaves a choice."""
+    style = fifo_style(width_bits, depth, requested)
     if style == "ultra" and not technology.has_uram:
         style = "block"
-    found = fifo_estimate(width_bits, depth, style, versal=versal)
-    flip_flops = 2 * padded_bits(width_bits) + (4 if found.bram18 or found.uram else 2) * (clog2(depth + 1) + 1)
-    return Resources(found.lut, flip_flops, found.bram18, found.uram)
+    found = fifo_estimate(width_bits, depth, style, versal=technology.architecture == "versal")
+    counters = (4 if found.bram18 or found.uram else 2) * (clog2(depth + 1) + 1)
+    flip_flops = prices.fifo_ff_per_bit * padded_bits(width_bits) + counters
+    return rounded(prices.fifo_lut_share * found.lut, flip_flops, bram18=found.bram18, uram=found.uram)
 
 
 def finn_fifo(width_bits: int, depth: int, ram_style: Style, *, vivado: bool, finn: FinnVersion) -> Resources:

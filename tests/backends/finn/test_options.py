@@ -2,14 +2,15 @@
 
 from dataclasses import replace
 from itertools import product
-from math import lcm
+from math import lcm, prod
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floorflow.backends.finn import estimate, options
-from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, CostModel
+from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, Choice, CostModel, priced
+from floorflow.backends.finn.options import legal_options
 from floorflow.backends.finn.registry import kind_of
 from floorflow.dataflow.model import Engine, Option
 from floorflow.errors import InfeasibleError, InputError
@@ -51,7 +52,7 @@ def test_parallelism_divides_and_streams_fit(unit: Engine, model: CostModel) -> 
         for name in {"PE", "SIMD"} & set(option.folding):
             whole = WHOLE.get(unit.kind, {}).get(name, "NumChannels")
             if name == "SIMD" and unit.kind == "VVAU_hls":
-                assert option.folding[name] == 1
+                assert prod(unit.attributes["Kernel"]) % option.folding[name] == 0
             else:
                 assert unit.attributes[whole] % option.folding[name] == 0
         assert max(*option.input_widths_bits, *option.output_widths_bits) <= MAX_STREAM_BITS
@@ -296,3 +297,18 @@ def test_more_parallel_matrix_units_are_never_cheaper_in_every_way(
     )
     assert all(width * height % option.cycles == 0 for option in found)
     assert lcm(*(option.cycles for option in found)) <= width * height
+
+
+@BY_NAME
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("model", ["finn", "estimated", "calibrated"])
+def test_every_folding_is_priced_as_its_unit_alone_is(unit: Engine, part: Technology, model: CostModel) -> None:
+    choice = Choice(part, model)
+    try:
+        found = list(legal_options(kind_of(unit.kind), unit.attributes, choice))
+    except InputError:
+        pytest.skip("an RTL unit that this family has no DSP block for")
+    for option in found[:: 1 + len(found) // 200]:
+        alone = kind_of(unit.kind).unit({**unit.attributes, **option.folding})
+        assert option.resources == priced(alone, part, model)
+        assert (option.cycles, *widths(option)) == (alone.cycles, alone.input_widths_bits, alone.output_widths_bits)

@@ -6,6 +6,7 @@ from math import prod
 
 from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import Reader
+from floorflow.backends.finn.estimated import Logic
 from floorflow.backends.finn.kinds.simple import Simple, SimpleUnit
 from floorflow.backends.finn.kinds.weighted import RAM_STYLES
 from floorflow.backends.finn.memory import ceil_divide, rom_luts, uram_blocks
@@ -23,7 +24,7 @@ def _lookup(reader: Reader) -> SimpleUnit:
             raise reader.wrong("ext_mem_width", f"a multiple of the bits of EmbeddingType, which are {bits}")
     else:
         finn, stored = _finn_table(width, entries, style), estimated.stored(width, entries, style)
-    own = estimated.hls_unit(index + width) + stored
+    own = Logic(index + width, memory=stored)
     return SimpleUnit(prod(reader.sizes("InputShape", (1,))), (index,), (width,), own, finn)
 
 
@@ -40,17 +41,17 @@ def _transfer(reader: Reader) -> SimpleUnit:
     stream, memory = reader.positive("streamWidth", 32), reader.positive("intfWidth", 32)
     reads = reader.one_of("direction", ("in", "out"), "in") == "in"
     inside, outside = (memory, stream) if reads else (stream, memory)
-    return SimpleUnit(0, (inside,), (outside,), estimated.hls_unit(2 * (stream + memory), 400, 400))
+    return SimpleUnit(0, (inside,), (outside,), Logic(2 * (stream + memory), 400, 400))
 
 
 def _marker(reader: Reader) -> SimpleUnit:
     width = reader.positive("StreamWidth")
-    return SimpleUnit(0, (width,), (width,), estimated.hls_unit(2 * width))
+    return SimpleUnit(0, (width,), (width,), Logic(2 * width))
 
 
 def _checksum(reader: Reader) -> SimpleUnit:
     width = reader.sizes("folded_shape")[-1] * reader.bits("inputDataType")
-    return SimpleUnit(0, (width,), (width,), estimated.hls_unit(2 * width, width))
+    return SimpleUnit(0, (width,), (width,), Logic(2 * width, width))
 
 
 KINDS = (

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 
+from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import GivenAttributes, Reader
+from floorflow.backends.finn.estimated import ESTIMATED, Coefficients
 from floorflow.backends.finn.kinds.kind import EVERY_FINN, Choice, Folding, TellsWidths, divisors
 from floorflow.backends.finn.kinds.weighted import Weighted, read_weighted, require_computable, styled
 from floorflow.backends.finn.memory import ceil_divide, finn_depthwise_bram18, uram_blocks
@@ -68,11 +70,16 @@ class DepthwiseUnit(TellsWidths):
             return part.pe * ceil_divide(part.operand_bits, 48) if part.res_type == "dsp" else 0
         return part.pe * ceil_divide(part.simd, 3)
 
-    def own_resources(self, technology: Technology) -> Resources:  # noqa: ARG002 - VVAU_rtl is for DSP58 only
-        """Price it by floorflow's ``estimated`` model; a VVAU uses each input once, so it has no input buffer."""
+    def own_resources(
+        self,
+        technology: Technology,  # noqa: ARG002 - VVAU_rtl is for DSP58 only
+        prices: Coefficients = ESTIMATED,
+    ) -> Resources:
+        """Price it by one of floorflow's own models; a VVAU uses each input once, so it has no input buffer."""
+        weights = self.part.own_weights(prices)
         if self.hls:
-            return self.part.own_hls(Resources())
-        return self.part.own_rtl(Resources(), self._finn_dsp())
+            return estimated.combined(self.part.own_hls_logic(prices), self.part.own_thresholds(prices), weights)
+        return estimated.combined(self.part.own_rtl_logic(self._finn_dsp(), prices), weights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,4 +110,6 @@ class Depthwise:
         channels, taps = reader.positive("Channels"), prod(reader.pair("Kernel"))
         require_computable(reader, needs_versal=True, technology=choice.technology)
         for pe in divisors(channels):
-            yield from styled(reader, choice, {"PE": pe, "SIMD": 1}, channels * taps // pe, channels // pe)
+            for simd in divisors(taps):
+                depth = channels * taps // (pe * simd)
+                yield from styled(reader, choice, {"PE": pe, "SIMD": simd}, depth, channels // pe)

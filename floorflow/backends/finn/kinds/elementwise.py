@@ -5,6 +5,7 @@ from __future__ import annotations
 from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import Reader
 from floorflow.backends.finn.datatype import bits_of, bits_to_hold, bounds, extreme_value, is_signed
+from floorflow.backends.finn.estimated import Logic
 from floorflow.backends.finn.kinds.kind import ONLY_MAIN
 from floorflow.backends.finn.kinds.simple import Simple, SimpleUnit
 from floorflow.backends.finn.memory import ceil_divide, rom_luts
@@ -37,14 +38,14 @@ def _eltwise(reader: Reader) -> SimpleUnit:
 def _two_operands(reader: Reader, names: tuple[str, str], result_bits: int) -> SimpleUnit:
     pe = reader.positive("PE")
     inputs, output = (pe * bits_of(names[0]), pe * bits_of(names[1])), pe * result_bits
-    own = estimated.hls_unit(sum(inputs) + output, output)
+    own = Logic(sum(inputs) + output, output)
     return SimpleUnit(_cycles(reader), inputs, (output,), own)
 
 
 def _duplicate(reader: Reader) -> SimpleUnit:
     pe, copies = reader.positive("PE"), reader.integer("NumOutputStreams", 2)
     width = pe * reader.bits("inputDataType")
-    own = estimated.hls_unit(width * (1 + copies))
+    own = Logic(width * (1 + copies))
     return SimpleUnit(_cycles(reader), (width,), (width,) * copies, own)
 
 
@@ -61,7 +62,7 @@ def _channelwise(reader: Reader) -> SimpleUnit:
     return SimpleUnit(_cycles(reader), (width,), (output,), _channelwise_own(reader, folds, distributed), finn)
 
 
-def _channelwise_own(reader: Reader, folds: int, distributed: bool) -> Resources:
+def _channelwise_own(reader: Reader, folds: int, distributed: bool) -> Logic:
     pe, bits, parameter_bits = (
         reader.positive("PE"),
         reader.bits("inputDataType"),
@@ -70,9 +71,9 @@ def _channelwise_own(reader: Reader, folds: int, distributed: bool) -> Resources
     output_bits = reader.bits("outputDataType")
     multiplies = reader.one_of("Func", ("cmp_le", "cmp_ge", "add", "mul"), "cmp_le") == "mul"
     operation = estimated.multiplier_luts(bits, parameter_bits) if multiplies else max(output_bits, parameter_bits)
-    own = estimated.hls_unit(pe * (bits + output_bits), pe * operation, pe * parameter_bits)
     style = "distributed" if distributed or folds == 1 else "block"
-    return own + estimated.stored(pe * parameter_bits, folds, style)
+    memory = estimated.stored(pe * parameter_bits, folds, style)
+    return Logic(pe * (bits + output_bits), pe * operation, pe * parameter_bits, memory)
 
 
 KINDS = (

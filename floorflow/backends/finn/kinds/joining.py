@@ -6,25 +6,74 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from floorflow.backends.finn.attributes import GivenAttributes, Reader
-from floorflow.backends.finn.converter import converter_resources, finn_converter_luts
-from floorflow.backends.finn.fifo import STYLES, Style, fifo_estimate, fifo_resources, finn_fifo
+from floorflow.backends.finn.converter import finn_converter_luts, own_converter
+from floorflow.backends.finn.estimated import ESTIMATED, Coefficients
+from floorflow.backends.finn.fifo import STYLES, Style, fifo_estimate, finn_fifo, own_fifo
 from floorflow.backends.finn.kinds.kind import EVERY_FINN, Choice, Folding, TellsWidths
-from floorflow.backends.finn.kinds.simple import Simple, SimpleUnit
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes
-from floorflow.resources import Resources
+from floorflow.resources import ZERO, Resources
 from floorflow.technology import Technology
 
-_ANY = Technology("ultrascale+", "DSP48E2", has_uram=True)
+
+@dataclass(frozen=True, slots=True)
+class ConverterUnit(TellsWidths):
+    """One width converter; FINN's estimate of it is the same in all its versions."""
+
+    input_bits: int
+    output_bits: int
+
+    @property
+    def cycles(self) -> int:
+        """None: it is as fast as its neighbours."""
+        return 0
+
+    @property
+    def input_widths_bits(self) -> tuple[int, ...]:
+        """Width of the one input."""
+        return (self.input_bits,)
+
+    @property
+    def output_widths_bits(self) -> tuple[int, ...]:
+        """Width of the one output."""
+        return (self.output_bits,)
+
+    def finn_resources(self, technology: Technology) -> Resources:  # noqa: ARG002 - the same on every family
+        """Return FINN's estimate."""
+        return Resources(lut=finn_converter_luts(self.input_bits, self.output_bits))
+
+    def own_resources(
+        self,
+        technology: Technology,  # noqa: ARG002 - no family differs
+        prices: Coefficients = ESTIMATED,
+    ) -> Resources:
+        """Price it by one of floorflow's own models; equal widths need none."""
+        if self.input_bits == self.output_bits:
+            return ZERO
+        return own_converter(self.input_bits, self.output_bits, prices)
 
 
-def _converter(reader: Reader) -> SimpleUnit:
-    """Read one converter; FINN+'s rtl one takes any two widths, the others' one must divide the other."""
+@dataclass(frozen=True, slots=True)
+class Converter:
+    """The kinds StreamingDataWidthConverter_rtl and _hls."""
+
+    op_type: str
+    versions: frozenset[FinnVersion] = EVERY_FINN
+
+    def unit(self, attributes: GivenAttributes, finn: FinnVersion = "main") -> ConverterUnit:
+        """Read one converter; FINN+'s rtl one takes any two widths, the others' one must divide the other."""
+        return _converter(Reader(self.op_type, attributes, finn))
+
+    def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:  # noqa: ARG002 - nothing folds
+        """Yield the one way to build it."""
+        yield {}
+
+
+def _converter(reader: Reader) -> ConverterUnit:
     inside, outside = reader.positive("inWidth"), reader.positive("outWidth")
     if not reader.is_hls and reader.finn != "plus" and max(inside, outside) % min(inside, outside):
         raise reader.wrong("outWidth", f"a divisor or a multiple of inWidth, which is {inside}")
-    finn = Resources(lut=finn_converter_luts(inside, outside))
-    return SimpleUnit(0, (inside,), (outside,), converter_resources(inside, outside, _ANY, "estimated"), finn)
+    return ConverterUnit(inside, outside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +109,9 @@ class FifoUnit(TellsWidths):
             return Resources(lut=found.lut, bram18=found.bram18, uram=found.uram)
         return finn_fifo(self.width_bits, self.depth, self.ram_style, vivado=self.vivado, finn=self.finn)
 
-    def own_resources(self, technology: Technology) -> Resources:
-        """Price it by floorflow's ``estimated`` model, which chooses the memory."""
-        return fifo_resources(self.width_bits, self.depth, technology, "estimated")
+    def own_resources(self, technology: Technology, prices: Coefficients = ESTIMATED) -> Resources:
+        """Price it by one of floorflow's own models, which chooses the memory."""
+        return own_fifo(self.width_bits, max(self.depth, 2), technology, prices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +141,7 @@ class Fifo:
 
 
 KINDS = (
-    Simple("StreamingDataWidthConverter_rtl", _converter),
-    Simple("StreamingDataWidthConverter_hls", _converter),
+    Converter("StreamingDataWidthConverter_rtl"),
+    Converter("StreamingDataWidthConverter_hls"),
     Fifo(),
 )

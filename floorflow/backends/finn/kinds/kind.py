@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from floorflow.backends.finn.attributes import GivenAttributes
+from floorflow.backends.finn.calibrated import coefficients
+from floorflow.backends.finn.estimated import ESTIMATED, Coefficients
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes
 from floorflow.resources import Resources
 from floorflow.technology import Technology
 
-CostModel = Literal["finn", "estimated"]
-"""``finn``: what FINN reports. ``estimated``: FINN's structure with its holes closed."""
+CostModel = Literal["finn", "estimated", "calibrated"]
+"""``finn``: what FINN reports. ``estimated``: its structure with holes closed. ``calibrated``: fitted to builds."""
 
 EVERY_FINN: frozenset[FinnVersion] = frozenset({"main", "dev", "plus"})
 ONLY_MAIN: frozenset[FinnVersion] = frozenset({"main"})
@@ -32,18 +34,18 @@ Folding = dict[str, int | str]
 class Choice:
     """What a folding may choose.
 
-    ``model`` "finn" leaves memory and variant attributes as given (else FINN's defaults); "estimated" tries all.
+    ``model`` "finn" leaves memory and variant attributes as given (else FINN's defaults); the others try all.
     """
 
     technology: Technology
-    model: CostModel = "estimated"
+    model: CostModel = "calibrated"
     allow_runtime_weights: bool = True
     finn: FinnVersion = "main"
 
     @property
     def styles_are_free(self) -> bool:
         """Whether memory and multiplier styles may be chosen."""
-        return self.model == "estimated"
+        return self.model != "finn"
 
 
 class Unit(Protocol):
@@ -68,8 +70,8 @@ class Unit(Protocol):
     def finn_resources(self, technology: Technology) -> Resources:
         """Return FINN's estimate; FINN knows no FF and some kinds cost it nothing."""
 
-    def own_resources(self, technology: Technology) -> Resources:
-        """Price it by floorflow's ``estimated`` model; never 0 LUT."""
+    def own_resources(self, technology: Technology, prices: Coefficients = ESTIMATED) -> Resources:
+        """Price it by floorflow's own structure with a model's coefficients; never 0 LUT."""
 
 
 class TellsWidths(ABC):
@@ -109,6 +111,13 @@ class EngineKind(Protocol):
 
     def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:
         """Yield every folding that divides; stream widths are judged by the caller."""
+
+
+def priced(unit: Unit, technology: Technology, model: CostModel) -> Resources:
+    """Price a unit by a model."""
+    if model == "finn":
+        return unit.finn_resources(technology)
+    return unit.own_resources(technology, coefficients(model))
 
 
 def divisors(number: int) -> tuple[int, ...]:

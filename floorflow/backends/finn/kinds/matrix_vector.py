@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from math import ceil
 
 from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import GivenAttributes, Reader
+from floorflow.backends.finn.estimated import ESTIMATED, Coefficients
 from floorflow.backends.finn.kinds.kind import EVERY_FINN, MAX_STREAM_BITS, Choice, Folding, TellsWidths, divisors
 from floorflow.backends.finn.kinds.weighted import (
     Weighted,
@@ -19,7 +20,7 @@ from floorflow.backends.finn.kinds.weighted import (
 )
 from floorflow.backends.finn.memory import ceil_divide, finn_weight_bram18, ram_luts, uram_blocks
 from floorflow.backends.finn.version import FinnVersion
-from floorflow.dataflow.model import Attributes
+from floorflow.dataflow.model import Attributes, Option
 from floorflow.resources import Resources
 from floorflow.technology import Technology
 
@@ -80,30 +81,35 @@ class MatrixVectorUnit(TellsWidths):
             return 0
         return self.part.threshold_bits * (ceil(self.part.output_folds / 64) + 1)
 
-    def own_resources(self, technology: Technology) -> Resources:
-        """Price it by floorflow's ``estimated`` model."""
+    def own_resources(self, technology: Technology, prices: Coefficients = ESTIMATED) -> Resources:
+        """Price it by one of floorflow's own models."""
+        part = self.part
+        terms = [self.own_logic(technology, prices), self.own_buffer(prices), part.own_weights(prices)]
+        return estimated.combined(*terms, *([part.own_thresholds(prices)] if self.hls else []))
+
+    def own_logic(self, technology: Technology, prices: Coefficients) -> Resources:
+        """Price products, adders and control."""
         if self.hls:
-            return self.part.own_hls(self._hls_buffer())
+            return self.part.own_hls_logic(prices)
         versal = versal_dsp(self.part.pe, self.part.simd, technology)
         packed = ceil_divide(self.part.pe, dsp_lanes(self.part)) * self.part.simd
-        return self.part.own_rtl(self._rtl_buffer(), packed if versal is None else versal)
+        return self.part.own_rtl_logic(packed if versal is None else versal, prices)
 
-    def _hls_buffer(self) -> Resources:
-        """Input vector in flip-flops behind a multiplexer, kept while one vector is used for more than one row."""
+    def own_buffer(self, prices: Coefficients) -> Resources:
+        """Price what keeps one input vector while it is used for more than one row."""
         if self.part.output_folds == 1:
             return Resources()
-        bits, words = self.width * self.part.input_bits, self.width // self.part.simd
+        words = self.width // self.part.simd
+        if not self.hls:
+            # A replay buffer in LUTRAM.
+            word_bits = self.part.input_bits * self.part.simd
+            return Resources(lut=ram_luts(word_bits, words), ff=2 * word_bits)
+        # Flip-flops behind a multiplexer.
+        bits = self.width * self.part.input_bits
         return estimated.rounded(
-            estimated.BUFFER_LUT_PER_BIT * bits + estimated.BUFFER_LUT_PER_WORD * words,
-            estimated.BUFFER_FF_PER_BIT * bits,
+            prices.buffer_lut_per_bit * bits + prices.buffer_lut_per_word * words,
+            prices.buffer_ff_per_bit * bits,
         )
-
-    def _rtl_buffer(self) -> Resources:
-        """Replay buffer in LUTRAM."""
-        if self.part.output_folds == 1:
-            return Resources()
-        word_bits = self.part.input_bits * self.part.simd
-        return Resources(lut=ram_luts(word_bits, self.width // self.part.simd), ff=2 * word_bits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,3 +149,60 @@ class MatrixVector:
                     break
                 depth = width * height // (pe * simd)
                 yield from styled(reader, choice, {"PE": pe, "SIMD": simd}, depth, height // pe)
+
+
+@dataclass(frozen=True)
+class SharedTerms:
+    """Prices the foldings of one MVAU, thousands of them, by terms that many of them share.
+
+    Equal to `MatrixVectorUnit.own_resources` of each; ``base`` is the layer folded in whatever way.
+    """
+
+    base: MatrixVectorUnit
+    technology: Technology
+    prices: Coefficients
+    known: dict[tuple[int | str | bool, ...], Resources] = field(default_factory=dict)
+
+    def option(self, folding: Folding) -> Option:
+        """Return one folding with its price; it names all that `styled` chooses."""
+        pe, simd = int(folding["PE"]), int(folding["SIMD"])
+        width, height, prices, part = self.base.width, self.base.height, self.prices, self.base.part
+        memory = folding["mem_mode"], folding["ram_style"]
+        terms = [
+            self._once(
+                ("logic", pe, simd, folding["resType"]), folding, lambda u: u.own_logic(self.technology, prices)
+            ),
+            self._once(("buffer", simd, pe == height), folding, lambda u: u.own_buffer(prices)),
+            self._once(("weights", pe * simd, *memory), folding, lambda u: u.part.own_weights(prices)),
+        ]
+        if "ram_style_thresholds" in folding:
+            key = ("thresholds", pe, folding["ram_style_thresholds"])
+            terms.append(self._once(key, folding, lambda u: u.part.own_thresholds(prices)))
+        cycles = (height // pe) * (width // simd) * self.base.pixels * self.base.tiles
+        ports = (part.input_bits * simd,), (part.output_bits * pe,)
+        return Option(folding, cycles, estimated.combined(*terms), *ports)
+
+    def _once(
+        self, key: tuple[int | str | bool, ...], folding: Folding, price: Callable[[MatrixVectorUnit], Resources]
+    ) -> Resources:
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = price(self._unit(folding))
+        return found
+
+    def _unit(self, folding: Folding) -> MatrixVectorUnit:
+        pe, simd = int(folding["PE"]), int(folding["SIMD"])
+        folds = self.base.height // pe
+        part = replace(
+            self.base.part,
+            pe=pe,
+            simd=simd,
+            depth=folds * (self.base.width // simd),
+            output_folds=folds,
+            mem_mode=str(folding["mem_mode"]),
+            ram_style=str(folding["ram_style"]),
+            ram_style_thresholds=str(folding.get("ram_style_thresholds", self.base.part.ram_style_thresholds)),
+            res_type=str(folding["resType"]),
+            writeable=folding["runtime_writeable_weights"] == 1,
+        )
+        return replace(self.base, part=part)

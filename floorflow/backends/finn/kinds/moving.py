@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from math import gcd, prod
 
-from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import Reader
 from floorflow.backends.finn.datatype import bits_of, bounds, has_zero
+from floorflow.backends.finn.estimated import Logic
 from floorflow.backends.finn.kinds.kind import NOT_MAIN, ONLY_MAIN, ONLY_PLUS
 from floorflow.backends.finn.kinds.simple import Simple, SimpleUnit
 from floorflow.backends.finn.memory import ram_luts
 from floorflow.resources import Resources
 
 
-def _padding_own(reader: Reader, width: int) -> Resources:
-    if reader.op_type.endswith("_hls"):
-        return estimated.hls_unit(2 * width, width)
-    return estimated.rounded(
-        estimated.PADDING_LUT + estimated.PADDING_LUT_PER_BIT * width,
-        estimated.PADDING_FF + estimated.PADDING_FF_PER_BIT * width,
-    )
+def _padding_own(reader: Reader, width: int) -> Logic:
+    return Logic(2 * width, width) if reader.op_type.endswith("_hls") else Logic(width, control="padding")
 
 
 def _told_padding(reader: Reader) -> tuple[None, None] | None:
@@ -61,7 +56,7 @@ def _upsample(reader: Reader) -> SimpleUnit:
         output, width, row = reader.integer("OFMDim"), channels * bits, reader.integer("IFMDim")
         one_dimension = reader.integer("DimMode", 0) == 1
         cycles = output if one_dimension else output * output * reader.pixels()
-    own = estimated.hls_unit(2 * width, 20) + Resources(lut=ram_luts(width, row))
+    own = Logic(2 * width, 20, memory=Resources(lut=ram_luts(width, row)))
     return SimpleUnit(cycles, (width,), (width,), own)
 
 
@@ -74,7 +69,7 @@ def _sampling(reader: Reader) -> SimpleUnit:
     pixels = side if reader.integer("is1D", 0) else side * side
     bits = simd * reader.bits("inputDataType")
     cycles = reader.folds("NumChannels", "SIMD", 1) * reader.pixels() * pixels
-    return SimpleUnit(cycles, (bits,), (bits,), estimated.hls_unit(2 * bits, 20))
+    return SimpleUnit(cycles, (bits,), (bits,), Logic(2 * bits, 20))
 
 
 def _concat(reader: Reader) -> SimpleUnit:
@@ -88,7 +83,7 @@ def _concat(reader: Reader) -> SimpleUnit:
         width = reader.bits("inputDataType")
         inputs = tuple(elements * width for elements in reader.sizes("ElemsPerStream"))
         output, cycles = sum(inputs), reader.pixels()
-    return SimpleUnit(cycles, inputs, (output,), estimated.hls_unit(sum(inputs) + output))
+    return SimpleUnit(cycles, inputs, (output,), Logic(sum(inputs) + output))
 
 
 def _types(reader: Reader, parts: int) -> tuple[tuple[int, ...], int]:
@@ -108,7 +103,7 @@ def _split(reader: Reader) -> SimpleUnit:
     """FINN dev's opposite of a concatenation of channels."""
     simd, parts = _shared_words(reader)
     width = simd * reader.bits("inputDataType")
-    own = estimated.hls_unit(width * (1 + len(parts)))
+    own = Logic(width * (1 + len(parts)))
     return SimpleUnit(reader.pixels() * (sum(parts) // simd), (width,), (width,) * len(parts), own)
 
 
@@ -125,7 +120,7 @@ def _reshape(reader: Reader) -> SimpleUnit:
     reader.share(before[-1], "the last dimension of inp_shape", "PE", 1)
     folds = reader.share(behind[-1], "the last dimension of out_shape", "PE", 1)
     width = reader.integer("PE", 1) * reader.bits("dtype")
-    return SimpleUnit(prod(behind[:-1]) * folds, (width,), (width,), estimated.hls_unit(2 * width))
+    return SimpleUnit(prod(behind[:-1]) * folds, (width,), (width,), Logic(2 * width))
 
 
 def _last_dimensions(reader: Reader) -> int:

@@ -6,6 +6,7 @@ from math import gcd, prod
 
 from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import Reader
+from floorflow.backends.finn.estimated import Logic
 from floorflow.backends.finn.kinds.kind import NOT_MAIN
 from floorflow.backends.finn.kinds.simple import Simple, SimpleUnit
 from floorflow.backends.finn.kinds.weighted import RAM_STYLES
@@ -81,19 +82,19 @@ def _finn_memory(reader: Reader, width: int) -> Resources:
     return Resources(bram18=finn_weight_bram18(width, depth))
 
 
-def _own(reader: Reader, widths: dict[str, int], output: int) -> Resources:
+def _own(reader: Reader, widths: dict[str, int], output: int) -> Logic:
     pe = reader.integer("PE", 1)
     bits = {side: reader.bits(f"{side}_dtype") for side in _SIDES}
     multiplies = "Mul" in reader.op_type or "Div" in reader.op_type
     logic = pe * estimated.multiplier_luts(bits["lhs"], bits["rhs"]) if multiplies else output
-    own = estimated.hls_unit(sum(widths.values()) + output, logic)
+    memory = ZERO
     style = reader.one_of("ram_style", RAM_STYLES, "auto")
     for side in _SIDES:
         if _is_constant(reader, side):
             words = _stored_words(reader, side)
             shallow = "distributed" if words <= 128 else "block"
-            own = own + estimated.stored(widths[side], words, shallow if style == "auto" else style)
-    return own
+            memory = memory + estimated.stored(widths[side], words, shallow if style == "auto" else style)
+    return Logic(sum(widths.values()) + output, logic, memory=memory)
 
 
 def _foldable(reader: Reader) -> int:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import prod
 
-from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import Reader
 from floorflow.backends.finn.datatype import bits_to_hold, extreme_value, is_signed
+from floorflow.backends.finn.estimated import Logic
 from floorflow.backends.finn.kinds.kind import ONLY_MAIN
 from floorflow.backends.finn.kinds.simple import Simple, SimpleUnit
 from floorflow.backends.finn.memory import ceil_divide, ram_luts
@@ -22,8 +22,7 @@ def _pool(reader: Reader) -> SimpleUnit:
     inside, outside = reader.bits("InputDataType"), reader.bits("OutputDataType")
     accumulator = max(inside, reader.integer("AccumBits", 0))
     ports = pe * (inside + outside)
-    extra = estimated.rounded(estimated.POOL_LUT - estimated.HLS_LUT, estimated.POOL_FF - estimated.HLS_FF)
-    own = estimated.hls_unit(ports, pe * accumulator, pe * accumulator) + extra
+    own = Logic(ports, pe * accumulator, pe * accumulator, control="pool")
     cycles = reader.folds("Channels", "PE") * taps * pixels
     told = None if _finn_pools(reader) else (pe * inside, None)
     return SimpleUnit(cycles, (pe * inside,), (pe * outside,), own, told_bits=told)
@@ -64,7 +63,7 @@ def _max_pool(reader: Reader) -> SimpleUnit:
         length, pool = reader.pair("ImgDim")[1], reader.pair("PoolDim")[1]
         cycles, width = int(length * length * (1 + 1 / (pool * pool))), bits * channels
     line = Resources(lut=ram_luts(width, max(2, length // pool)))
-    own = estimated.hls_unit(2 * width, width, width) + line
+    own = Logic(2 * width, width, width, line)
     return SimpleUnit(cycles, (width,), (width,), own)
 
 
@@ -78,8 +77,8 @@ def _global_pool(reader: Reader) -> SimpleUnit:
     pixels = prod(vectors[-2:])
     bits = reader.bits("inputDataType")
     sum_bits = bits_to_hold(pixels * extreme_value(reader.text("inputDataType")))
-    own = estimated.hls_unit(pe * (bits + sum_bits), pe * sum_bits, pe * sum_bits)
-    own = own + Resources(lut=ram_luts(pe * sum_bits, folds))
+    memory = Resources(lut=ram_luts(pe * sum_bits, folds))
+    own = Logic(pe * (bits + sum_bits), pe * sum_bits, pe * sum_bits, memory)
     told = (pe * bits, None) if len(vectors) == 1 else None
     return SimpleUnit(prod(vectors) * folds + folds, (pe * bits,), (pe * sum_bits,), own, told_bits=told)
 
@@ -92,7 +91,7 @@ def _label_select(reader: Reader) -> SimpleUnit:
     if reader.attributes.get("outputDataType"):
         index_bits = reader.bits("outputDataType")
     compared = (pe + best) * (bits + index_bits)
-    own = estimated.hls_unit(pe * bits + index_bits, compared, compared)
+    own = Logic(pe * bits + index_bits, compared, compared)
     return SimpleUnit(reader.folds("Labels", "PE"), (pe * bits,), (index_bits,), own)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from floorflow.backends.finn.attributes import GivenAttributes, Reader
+from floorflow.backends.finn.estimated import ESTIMATED, Coefficients, Logic
 from floorflow.backends.finn.kinds.kind import EVERY_FINN, Choice, Folding, divisors
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes
@@ -18,7 +19,7 @@ from floorflow.technology import Technology
 
 @dataclass(frozen=True, slots=True)
 class SimpleUnit:
-    """One engine whose numbers were all read at once; ``finn`` and ``own`` are the two prices.
+    """One engine whose numbers were all read at once; ``finn`` is FINN's price, ``own`` what floorflow prices.
 
     ``told_bits``: the widths that FINN tells where they are not those of the first ports.
     """
@@ -26,7 +27,7 @@ class SimpleUnit:
     cycles: int
     input_widths_bits: tuple[int, ...]
     output_widths_bits: tuple[int, ...]
-    own: Resources
+    own: Logic
     finn: Resources = ZERO
     told_bits: tuple[int | None, int | None] | None = None
 
@@ -39,9 +40,13 @@ class SimpleUnit:
         """Return FINN's estimate."""
         return self.finn
 
-    def own_resources(self, technology: Technology) -> Resources:  # noqa: ARG002 - the same on every family
-        """Price it by floorflow's ``estimated`` model."""
-        return self.own
+    def own_resources(
+        self,
+        technology: Technology,  # noqa: ARG002 - the same on every family
+        prices: Coefficients = ESTIMATED,
+    ) -> Resources:
+        """Price it by one of floorflow's own models."""
+        return self.own.priced(prices)
 
 
 @dataclass(frozen=True, slots=True)

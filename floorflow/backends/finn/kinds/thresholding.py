@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import GivenAttributes, Reader
+from floorflow.backends.finn.estimated import ESTIMATED, Coefficients
 from floorflow.backends.finn.kinds.kind import EVERY_FINN, MAX_STREAM_BITS, Choice, Folding, TellsWidths, divisors
 from floorflow.backends.finn.memory import block_ram18, ceil_divide, rom_luts, uram_blocks
 from floorflow.backends.finn.version import FinnVersion
@@ -102,18 +103,22 @@ class SearchingUnit(ThresholdingUnit):
             key=lambda item: item[1] * item[2],
         )[:2]
 
-    def own_resources(self, technology: Technology) -> Resources:  # noqa: ARG002 - no family differs
-        """Price it by floorflow's ``estimated`` model: comparators, pipeline and memory of every stage."""
+    def own_resources(
+        self,
+        technology: Technology,  # noqa: ARG002 - no family differs
+        prices: Coefficients = ESTIMATED,
+    ) -> Resources:
+        """Price it by one of floorflow's own models: comparators, pipeline and memory of every stage."""
         bits = self.output_bits * self.input_bits * self.pe
-        lut = estimated.THRESHOLD_RTL_LUT + estimated.THRESHOLD_RTL_LUT_PER_BIT * bits
-        ff = estimated.THRESHOLD_RTL_FF_PER_BIT * bits + self.pe * self.output_bits**2
+        lut = prices.threshold_rtl_lut + prices.threshold_rtl_lut_per_bit * bits
+        ff = prices.threshold_rtl_ff_per_bit * bits + self.pe * self.output_bits**2
         bram18 = 0
         for width, depth in self.stages():
             if self.bram_trigger and depth >= self.bram_trigger:
                 bram18 += self.pe * block_ram18(width, depth)
             else:
                 words = 0.5 if depth <= 32 else ceil_divide(depth, 64)
-                lut += estimated.THRESHOLD_RTL_MEMORY * self.pe * width * words
+                lut += prices.threshold_rtl_memory_share * self.pe * width * words
         return estimated.rounded(lut, ff, bram18=bram18)
 
 
@@ -137,16 +142,20 @@ class ComparingUnit(ThresholdingUnit):
             return Resources(lut=compared, uram=uram_blocks(stored, self.folds))
         return Resources(lut=compared, bram18=ceil_divide(stored, 16) * ceil_divide(self.folds, 1024))
 
-    def own_resources(self, technology: Technology) -> Resources:  # noqa: ARG002 - no family differs
-        """Price it by floorflow's ``estimated`` model: comparators, register slices and the thresholds themselves."""
+    def own_resources(
+        self,
+        technology: Technology,  # noqa: ARG002 - no family differs
+        prices: Coefficients = ESTIMATED,
+    ) -> Resources:
+        """Price it by one of floorflow's own models: comparators, register slices and the thresholds themselves."""
         port_bits = self.pe * (self.input_bits + self.output_bits)
         stored_bits = self.pe * self.threshold_bits * self.steps
-        logic = estimated.hls_unit(port_bits, stored_bits / 2)
+        logic = estimated.Logic(port_bits, stored_bits / 2).priced(prices)
         if self.folds == 1:
             return logic
         streamer = Resources()
         if self.mem_mode == "internal_decoupled":
-            streamer = estimated.rounded(estimated.STREAMER_LUT, estimated.STREAMER_FF_PER_BIT * stored_bits)
+            streamer = estimated.rounded(prices.streamer_lut, prices.streamer_ff_per_bit * stored_bits)
         if self.ram_style == "distributed":
             return logic + streamer + Resources(lut=rom_luts(stored_bits, self.folds))
         if self.ram_style == "ultra":

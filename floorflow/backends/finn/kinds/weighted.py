@@ -9,6 +9,7 @@ from math import ceil, log
 from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import Reader
 from floorflow.backends.finn.datatype import is_real, is_signed
+from floorflow.backends.finn.estimated import Coefficients
 from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, Choice, Folding
 from floorflow.backends.finn.memory import FINN_EMBEDDED_LUT_DEPTH, block_ram18, ceil_divide, rom_luts
 from floorflow.errors import InputError
@@ -31,7 +32,7 @@ _MEMORY_MODES = ("internal_embedded", "internal_decoupled", "external")
 class Weighted:
     """Attributes of one unit with weights; ``depth`` is the words of its weight memory, each PE*SIMD*W bits.
 
-    ``loops``: FINN dev fetches the weights of each iteration of a loop from outside.
+    ``loops``: FINN dev fetches the weights of each iteration of a loop from outside. ``packs_tightly``: FINN+'s RTL.
     """
 
     pe: int
@@ -51,6 +52,7 @@ class Weighted:
     res_type: str
     writeable: bool
     loops: bool = False
+    packs_tightly: bool = False
 
     @property
     def word_bits(self) -> int:
@@ -91,47 +93,52 @@ class Weighted:
         """LUTs of one multiplier in FINN's estimate."""
         return 0 if self.res_type == "dsp" else estimated.multiplier_luts(self.weight_bits, self.input_bits)
 
-    def own_hls(self, input_buffer: Resources) -> Resources:
-        """Price an HLS unit around a given input buffer."""
-        adders = self.operand_bits * (2 * self.simd - 1)
+    def own_hls_logic(self, prices: Coefficients) -> Resources:
+        """Price the products, adders and control of an HLS unit."""
         macs = self.pe * self.simd
         in_dsp = self.res_type == "dsp"
-        logic = self.pe * (
-            estimated.HLS_DSP_ADDER_LUT * adders
-            if in_dsp
-            else self.simd * estimated.multiplier_luts(self.weight_bits, self.input_bits)
-            + adders
-            + self.accumulator_bits
-        )
-        compute = estimated.rounded(
-            estimated.MVAU_HLS_LUT + logic,
-            estimated.MVAU_HLS_FF + estimated.MVAU_HLS_FF_PER_MAC_BIT * macs * self.operand_bits,
+        lut, ff_per_bit = self._own_products(prices)
+        return estimated.rounded(
+            prices.mvau_hls_lut + lut,
+            prices.mvau_hls_ff + ff_per_bit * macs * self.operand_bits,
             dsp=ceil_divide(self.operand_bits, 48) * macs + macs // 4 if in_dsp else 0,
         )
-        return estimated.combined(compute, input_buffer, self._own_thresholds(), self._own_weights())
 
-    def own_rtl(self, input_buffer: Resources, dsp: int) -> Resources:
-        """Price an RTL unit: lane correction and adder trees beside its DSP blocks."""
-        lut = estimated.RTL_LUT_PER_MAC_BIT * self.pe * self.simd * self.operand_bits
-        compute = estimated.rounded(
-            estimated.RTL_LUT + lut, estimated.RTL_LUT + estimated.RTL_FF_PER_LUT * lut, dsp=dsp
-        )
-        return estimated.combined(compute, input_buffer, self._own_weights())
+    def _own_products(self, prices: Coefficients) -> tuple[float, float]:
+        """LUTs of multipliers, adders and accumulators, and flip-flops for each bit of a product's operands."""
+        adders = self.operand_bits * (2 * self.simd - 1)
+        if self.res_type == "dsp":
+            return self.pe * prices.dsp_adder_lut_share * adders, prices.dsp_product_ff_per_bit
+        multipliers = self.simd * estimated.multiplier_luts(self.weight_bits, self.input_bits)
+        logic = self.pe * (multipliers + adders + self.accumulator_bits)
+        if min(self.weight_bits, self.input_bits) == 1:
+            return prices.gate_lut_share * logic, prices.gate_ff_per_bit
+        return prices.product_lut_share * logic, prices.product_ff_per_bit
 
-    def _own_weights(self) -> Resources:
+    def own_rtl_logic(self, dsp: int, prices: Coefficients) -> Resources:
+        """Price lane correction and adder trees of an RTL unit beside its DSP blocks."""
+        bits = self.pe * self.simd * self.operand_bits
+        lut, ff = prices.rtl_lut_per_product_bit * bits, prices.rtl_ff_per_product_bit * bits
+        return estimated.rounded(prices.rtl_lut + lut, prices.rtl_lut + ff, dsp=dsp)
+
+    def own_weights(self, prices: Coefficients) -> Resources:
+        """Price the weight memory and what streams it."""
         mem_mode = "external" if self.loops or self.mem_mode == "external_mem" else self.mem_mode
-        return estimated.weight_memory(self.word_bits, self.depth, mem_mode, self.ram_style, writeable=self.writeable)
+        return estimated.weight_memory(
+            self.word_bits, self.depth, mem_mode, self.ram_style, prices, writeable=self.writeable
+        )
 
-    def _own_thresholds(self) -> Resources:
+    def own_thresholds(self, prices: Coefficients) -> Resources:
+        """Price fused thresholds."""
         if not self.thresholds:
             return Resources()
-        share = estimated.THRESHOLD_LUT_SHARE
-        compare = self.pe * self.threshold_bits * share / 2
+        share = prices.threshold_lut_per_bit
+        compare = self.pe * self.threshold_bits * share
         if self.output_folds == 1:
             return estimated.rounded(compare, 0)
         if self.ram_style_thresholds == "block":
             return estimated.rounded(compare, 0, bram18=self.pe * block_ram18(self.threshold_bits, self.output_folds))
-        stored = self.pe * rom_luts(self.threshold_bits, self.output_folds) * share / 2
+        stored = self.pe * rom_luts(self.threshold_bits, self.output_folds) * share
         return estimated.rounded(compare + stored, 0)
 
 
@@ -155,6 +162,7 @@ def read_weighted(reader: Reader, products_per_output: int, simd: int, depth: in
         ram_style_thresholds=reader.one_of("ram_style_thresholds", RAM_STYLES[:3], "auto"),
         res_type=reader.one_of("resType", ("auto", "lut", "dsp"), "auto"),
         writeable=reader.flag("runtime_writeable_weights"),
+        packs_tightly=reader.finn == "plus",
         loops=reader.finn == "dev" and reader.op_type.startswith("MVAU") and reader.integer("mlo_max_iter", 0) > 0,
     )
 
@@ -271,8 +279,14 @@ def require_computable(reader: Reader, *, needs_versal: bool, technology: Techno
 
 
 def dsp_lanes(unit: Weighted) -> int:
-    """Multiplications by one input that FINN's RTL packs into one DSP48: 4 up to 4 bits, else 2."""
-    return 4 if unit.weight_bits <= 4 and unit.input_bits <= 4 else 2
+    """Multiplications by one input that FINN's RTL packs into one DSP48: 4 up to 4 bits, else 2.
+
+    FINN+ packs what fits side by side: lanes of weight and input bits less one from 26 bits of the wide operand. Its
+    two builds with 8-bit inputs show it: 3 lanes with weights of 4 bits, 2 with 8.
+    """
+    if unit.weight_bits <= 4 and unit.input_bits <= 4:
+        return 4
+    return 1 + (26 - unit.weight_bits) // (unit.operand_bits - 1) if unit.packs_tightly else 2
 
 
 def versal_dsp(pe: int, simd: int, technology: Technology) -> int | None:

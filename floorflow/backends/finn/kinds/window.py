@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import GivenAttributes, Reader
+from floorflow.backends.finn.estimated import ESTIMATED, Coefficients
 from floorflow.backends.finn.kinds.kind import EVERY_FINN, Choice, Folding, TellsWidths, divisors
 from floorflow.backends.finn.kinds.weighted import RAM_STYLES
 from floorflow.backends.finn.memory import block_ram_width, ceil_divide
@@ -57,6 +58,11 @@ class WindowUnit(TellsWidths):
     def _span(self) -> int:
         """Pixels from the first to the last of a window, both included."""
         return (self.kernel[0] - 1) * self.dilation[0] * self.image[1] + (self.kernel[1] - 1) * self.dilation[1] + 1
+
+    @property
+    def first_window_share(self) -> float:
+        """Share of a frame that must be in before the first window is complete."""
+        return self._span / (self.image[0] * self.image[1])
 
     @property
     def cycles(self) -> int:
@@ -136,21 +142,21 @@ class WindowUnit(TellsWidths):
         distributed = self.word_bits * ceil_divide(self.buffer_words, 38) if self.ram_style == "distributed" else 0
         return self._memory_blocks() + Resources(lut=300 + distributed)
 
-    def own_resources(self, technology: Technology) -> Resources:
-        """Price it by floorflow's ``estimated`` model; ``auto`` memory counts as block RAM, as FINN does."""
+    def own_resources(self, technology: Technology, prices: Coefficients = ESTIMATED) -> Resources:
+        """Price it by one of floorflow's own models; ``auto`` memory counts as block RAM, as FINN does."""
         if self.is_point:
             return estimated.rounded(
-                estimated.POINT_WINDOW_LUT + 3 * self.word_bits,
-                estimated.POINT_WINDOW_FF + 4 * self.word_bits,
+                prices.point_window_lut + 3 * self.word_bits,
+                prices.point_window_ff + 4 * self.word_bits,
             )
         depth, count = self.memories
-        lut, ff = float(estimated.WINDOW_LUT), float(estimated.WINDOW_FF + 2 * self.word_bits)
+        lut, ff = prices.window_lut, prices.window_ff + 2 * self.word_bits
         if self.parallel:
             ff += self.kernel[0] * self.kernel[1] * self.word_bits
             lut += self.word_bits
         if self.ram_style == "distributed":
-            lut += count * estimated.window_memory_luts(self.word_bits, depth, technology)
-            ff += count * estimated.WINDOW_FF_PER_BANK * ceil_divide(depth, 64)
+            lut += count * estimated.window_memory_luts(self.word_bits, depth, technology, prices)
+            ff += count * prices.window_ff_per_bank * ceil_divide(depth, 64)
         return estimated.rounded(lut, ff) + self._memory_blocks()
 
 
@@ -206,7 +212,7 @@ class Window:
             free = reader.integer("depthwise", 0) == 1 or reader.pair("ConvKernelDim") == (1, 1)
             return (given,) if not given or all_channels or free else ()
         point = reader.pair("ConvKernelDim") == (1, 1)
-        return (0, 1) if all_channels and not point and reader.integer("depthwise", 0) == 0 else (0,)
+        return (0, 1) if not point and (all_channels or reader.flag("depthwise")) else (0,)
 
     @staticmethod
     def _ram_styles(reader: Reader, choice: Choice) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from math import prod
 
 from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import GivenAttributes, Reader
+from floorflow.backends.finn.estimated import ESTIMATED, Coefficients
 from floorflow.backends.finn.kinds.kind import ONLY_MAIN, Choice, Folding, TellsWidths, divisors
 from floorflow.backends.finn.kinds.weighted import RAM_STYLES
 from floorflow.backends.finn.kinds.window import Pair, read_pairs
@@ -101,17 +102,17 @@ class HlsWindowUnit(TellsWidths):
             return ceil_divide(self.word_bits * depth, 64)
         return count * self.word_bits * ceil_divide(depth, 64)
 
-    def own_resources(self, technology: Technology) -> Resources:
-        """Price it by floorflow's ``estimated`` model: as the RTL window, with HLS register slices at its ports."""
+    def own_resources(self, technology: Technology, prices: Coefficients = ESTIMATED) -> Resources:
+        """Price it by one of floorflow's own models: as the RTL window, with HLS register slices at its ports."""
         ports = self.input_widths_bits[0] + self.output_widths_bits[0]
-        control = estimated.hls_unit(ports, estimated.WINDOW_LUT, estimated.WINDOW_FF)
+        control = estimated.Logic(ports, prices.window_lut, prices.window_ff).priced(prices)
         if self.parallel:
             return control + Resources(ff=self.word_bits * (self.kernel[1] + 1))
         depth, count = self._memory
         if self.ram_style != "distributed":
             memory = self.finn_resources(technology)
             return control + Resources(bram18=memory.bram18, uram=memory.uram)
-        lut = count * estimated.window_memory_luts(self.word_bits, depth, technology)
+        lut = count * estimated.window_memory_luts(self.word_bits, depth, technology, prices)
         return control + estimated.rounded(lut, 0)
 
 

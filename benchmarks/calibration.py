@@ -1,0 +1,286 @@
+"""Fit floorflow's calibrated cost model to real builds, and cross-validate it.
+
+    python benchmarks/calibration.py                 # the tables, from benchmarks/data/builds.jsonl.gz
+    python benchmarks/calibration.py --write         # and the shipped floorflow/backends/finn/calibrated_values.py
+    python benchmarks/calibration_rows.py REFERENCE  # copies the rows anew from the reference folder
+
+A price is linear in its coefficients, so LUTs and flip-flops are fitted by least squares: a row for each whole design,
+one for each engine that was measured alone, and one for each coefficient that pulls it to what structure says (PRIORS).
+The builds of one network share one row's weight, as do the engines of one kind beyond four. To predict a network, its
+rows are all left out. The depth from which Vivado puts weights in block RAM is chosen in the same way.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from floorflow.backends.finn.converter import converter_kind, own_converter
+from floorflow.backends.finn.estimated import Coefficients
+from floorflow.backends.finn.fifo import own_fifo
+from floorflow.backends.finn.kinds.kind import Unit
+from floorflow.backends.finn.registry import known_kind
+from floorflow.backends.finn.start_up import Pace, expected_cycles, pace_of
+from floorflow.resources import Resources
+from floorflow.technology import Technology, technology_of
+
+Vector = NDArray[np.float64]
+LOGIC = ("LUT", "FF")
+FIFO = "StreamingFIFO_rtl"
+NAMES = tuple(field.name for field in fields(Coefficients) if field.name != "auto_block_depth")
+AUTO_DEPTHS = (8, 16, 32, 64, 128)
+SHELL_BRAM18 = 2
+"""Block RAM of the shell, one in each DMA engine; as in metafi's report by hierarchy."""
+FIFO_WORDS = 32
+"""Depth of FIFOs where a build does not tell it; any depth up to 33 costs the same."""
+
+PRIORS: dict[str, tuple[float, float]] = {
+    "hls_lut": (50, 0.5),
+    "hls_ff": (50, 0.5),
+    "hls_lut_per_port_bit": (1, 0.3),
+    "hls_ff_per_port_bit": (2, 0.3),
+    "streamer_lut": (40, 0.5),
+    "streamer_ff_per_bit": (3, 0.3),
+    "buffer_lut_per_bit": (0.33, 0.3),
+    "buffer_lut_per_word": (1, 0.5),
+    "buffer_ff_per_bit": (1, 0.2),
+    "mvau_hls_lut": (300, 0.5),
+    "mvau_hls_ff": (200, 0.5),
+    "product_lut_share": (1.1, 0.3),
+    "product_ff_per_bit": (1, 0.7),
+    "gate_lut_share": (1.1, 1),
+    "gate_ff_per_bit": (1, 0.7),
+    "dsp_adder_lut_share": (0.5, 0.5),
+    "dsp_product_ff_per_bit": (1, 0.7),
+    "threshold_lut_per_bit": (0.5, 0.5),
+    "rtl_lut": (40, 0.5),
+    "rtl_lut_per_product_bit": (2, 0.5),
+    "rtl_ff_per_product_bit": (2, 0.7),
+    "window_lut": (300, 0.5),
+    "window_ff": (100, 0.5),
+    "window_lut_share": (1, 0.3),
+    "window_lut_per_word_bit": (0.3, 0.5),
+    "window_ff_per_bank": (0.5, 0.5),
+    "point_window_lut": (50, 0.5),
+    "point_window_ff": (50, 0.5),
+    "padding_lut": (20, 0.5),
+    "padding_lut_per_bit": (0.5, 0.5),
+    "padding_ff": (20, 0.5),
+    "padding_ff_per_bit": (2, 0.3),
+    "pool_lut": (100, 0.5),
+    "pool_ff": (100, 0.5),
+    "threshold_rtl_lut": (10, 0.5),
+    "threshold_rtl_lut_per_bit": (1, 0.5),
+    "threshold_rtl_memory_share": (1, 0.5),
+    "threshold_rtl_ff_per_bit": (2, 0.5),
+    "widening_lut_per_bit": (0.5, 0.5),
+    "narrowing_lut_per_bit": (0.5, 0.5),
+    "converter_ff_share": (1, 0.2),
+    "fifo_lut_share": (1, 0.2),
+    "fifo_ff_per_bit": (2, 0.2),
+}
+"""What structure says before any build is seen, and how far off that may be (a share of it): FINN's own constants
+where FINN has them, else round numbers: a flip-flop a registered bit, half a LUT a moved or compared bit."""
+SHELL_PRIORS = {"LUT": (10000.0, 0.5), "FF": (12000.0, 0.5)}
+"""What is not an engine, a FIFO or a converter: DMA, interconnect, reset. One constant for all builds."""
+DESIGN_ERROR, ENGINE_ERROR, LEAST_ERROR, ENGINES_OF_A_KIND = 0.1, 0.2, 10, 4
+"""Expected error of a design and of an engine, the least in LUTs, and as how many engines those of a kind count."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """An engine, FIFO or converter: LUTs and flip-flops for each coefficient and without any, and its memories."""
+
+    kind: str
+    logic: dict[str, Vector]
+    fixed: dict[str, float]
+    memory: dict[int, Resources]
+    measured: tuple[int, int, int, int] | None
+
+    def amount(self, resource: str, prices: Vector, depth: int) -> float:
+        """Return what it costs; of block RAM and DSP, with weights in block RAM from ``depth`` words on."""
+        if resource in LOGIC:
+            return float(self.logic[resource] @ prices[:-1]) + self.fixed[resource]
+        return float(self.memory[depth].as_dict()[resource])
+
+
+@dataclass(frozen=True)
+class Build:
+    """A whole design."""
+
+    name: str
+    network: str
+    told: dict[str, int]
+    measured: dict[str, int]
+    parts: tuple[Part, ...]
+    paces: tuple[Pace, ...]
+    fifos: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Coefficients of LUTs and of flip-flops, the shell last, and the depth for block RAM."""
+
+    prices: dict[str, Vector]
+    auto_block_depth: int
+
+    def design(self, build: Build, resource: str) -> float:
+        """Return what a whole design costs."""
+        shell = {"BRAM18": SHELL_BRAM18, "DSP": 0}.get(resource)
+        shell = float(self.prices[resource][-1]) if shell is None else shell
+        return sum(self.part(part, resource) for part in build.parts) + shell
+
+    def part(self, part: Part, resource: str) -> float:
+        """Return what one part costs."""
+        return part.amount(resource, self.prices.get(resource, np.empty(0)), self.auto_block_depth)
+
+
+def read_builds() -> tuple[Build, ...]:
+    """Read the kept rows and price every part of every design in all ways that the fit needs."""
+    with gzip.open(Path(__file__).parent / "data" / "builds.jsonl.gz", "rt", encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    return tuple(
+        Build(
+            row["name"],
+            row["network"],
+            row["told"],
+            row["measured"],
+            tuple(_parts(row, technology_of(row["part"]))),
+            tuple(pace_of(unit) for _, unit, _ in _engines(row)),
+            tuple(row.get("fifos_measured", ())),
+        )
+        for row in rows
+    )
+
+
+def _engines(row: dict[str, Any]) -> Iterator[tuple[str, Unit, tuple[int, int, int, int] | None]]:
+    """Yield the engines; FINN+'s own kinds first, FINN main's for those that it dropped. DMA belongs to the shell."""
+    for kind, attributes, *costs in row["engines"]:
+        if kind.startswith("IODMA"):
+            continue
+        given = {name: tuple(value) if isinstance(value, list) else value for name, value in attributes.items()}
+        version = "main" if kind in {"AddStreams_hls", "ChannelwiseOp_hls"} else "plus"
+        unit = known_kind(kind, version).unit(given, version)
+        yield kind, unit, (costs[0], costs[1], costs[2], costs[3]) if costs else None
+
+
+def _parts(row: dict[str, Any], technology: Technology) -> Iterator[Part]:
+    sent = None
+    for kind, unit, measured in _engines(row):
+        yield _part(kind, lambda prices, unit=unit: unit.own_resources(technology, prices), measured)  # type: ignore[misc]
+        taken = unit.input_widths_bits[0]
+        if "fifos" not in row:
+            if sent is not None and sent != taken:
+                yield _converter(sent, taken)
+            yield _fifo(taken, FIFO_WORDS, "auto", technology)
+        sent = unit.output_widths_bits[0]
+    for bits, depth, memory in row.get("fifos", ()):
+        yield _fifo(bits, depth, memory if memory == "block" or depth <= 257 else "auto", technology)
+
+
+@cache
+def _converter(sent: int, taken: int) -> Part:
+    return _part(converter_kind(sent, taken), lambda prices: own_converter(sent, taken, prices))
+
+
+@cache
+def _fifo(bits: int, depth: int, memory: str, technology: Technology) -> Part:
+    return _part(FIFO, lambda prices: own_fifo(bits, depth, technology, prices, memory))  # type: ignore[arg-type]
+
+
+_STEP = 1e7
+_FREE = Coefficients(**dict.fromkeys(NAMES, 0.0), auto_block_depth=32)
+_UNITS = tuple(replace(_FREE, **{name: _STEP}) for name in NAMES)
+
+
+def _part(
+    kind: str, price: Callable[[Coefficients], Resources], measured: tuple[int, int, int, int] | None = None
+) -> Part:
+    """Split a price into its coefficients: it is linear in them, and a large step hides the rounding."""
+    free, steps = price(_FREE), [price(unit) for unit in _UNITS]
+    lut, ff = (np.array([getattr(step, n) - getattr(free, n) for step in steps]) / _STEP for n in ("lut", "ff"))
+    logic = {"LUT": np.round(lut, 5), "FF": np.round(ff, 5)}
+    memory = {depth: price(replace(_FREE, auto_block_depth=depth)) for depth in AUTO_DEPTHS}
+    return Part(kind, logic, {"LUT": float(free.lut), "FF": float(free.ff)}, memory, measured)
+
+
+def fit(builds: tuple[Build, ...], without: str | None = None) -> Fit:
+    """Fit on all builds but those of one network."""
+    seen = [build for build in builds if build.network != without]
+    found = Fit({resource: _least_squares(seen, resource) for resource in LOGIC}, AUTO_DEPTHS[-1])
+    return replace(found, auto_block_depth=_best_depth(seen))
+
+
+def _least_squares(builds: list[Build], resource: str) -> Vector:
+    rows, goals = [], []
+    networks = Counter(build.network for build in builds)
+    for build in builds:
+        for row, goal in [*_engine_rows(build, resource), _design_row(build, resource, networks[build.network])]:
+            rows.append(row)
+            goals.append(goal)
+    priors = [*(PRIORS[name] for name in NAMES), SHELL_PRIORS[resource]]
+    for index, (value, spread) in enumerate(priors):
+        rows.append(np.eye(len(priors))[index] / (value * spread))
+        goals.append(1 / spread)
+    return np.linalg.lstsq(np.array(rows), np.array(goals), rcond=None)[0]
+
+
+def _design_row(build: Build, resource: str, builds_of_network: int) -> tuple[Vector, float]:
+    measured = build.measured[resource]
+    error = DESIGN_ERROR * measured * builds_of_network**0.5
+    logic = np.sum([part.logic[resource] for part in build.parts], axis=0)
+    return np.append(logic, 1) / error, (measured - sum(part.fixed[resource] for part in build.parts)) / error
+
+
+def _engine_rows(build: Build, resource: str) -> Iterator[tuple[Vector, float]]:
+    alone = [part for part in build.parts if part.measured]
+    kinds = Counter(part.kind for part in alone)
+    for part in alone:
+        measured = (part.measured or (0, 0))[LOGIC.index(resource)]
+        many = max(1, kinds[part.kind] / ENGINES_OF_A_KIND)
+        error = max(ENGINE_ERROR * measured, LEAST_ERROR) * many**0.5
+        yield np.append(part.logic[resource], 0) / error, (measured - part.fixed[resource]) / error
+
+
+def _best_depth(builds: list[Build]) -> int:
+    """Return the depth with the least sum of errors, each network's its median; of equals the largest."""
+    return max(AUTO_DEPTHS, key=lambda depth: (-round(_bram_error(builds, depth), 6), depth))
+
+
+def _bram_error(builds: list[Build], depth: int) -> float:
+    errors = defaultdict(list)
+    for build in builds:
+        found = sum(part.memory[depth].bram18 for part in build.parts) + SHELL_BRAM18
+        errors[build.network].append(abs(found / build.measured["BRAM18"] - 1))
+    return sum(median(each) for each in errors.values())
+
+
+def cross_validated(builds: tuple[Build, ...]) -> dict[str, Fit]:
+    """Return for each network the fit that saw none of its builds."""
+    return {network: fit(builds, network) for network in dict.fromkeys(build.network for build in builds)}
+
+
+def interval(build: Build) -> int:
+    """Return the interval with what starting anew each frame costs; the engines are a chain."""
+    names = [str(index) for index in range(len(build.paces))]
+    return expected_cycles(dict(zip(names, build.paces, strict=True)), {b: [a] for a, b in pairwise(names)})
+
+
+if __name__ == "__main__":
+    from calibration_report import main
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="write the shipped coefficients and bands")
+    main(write=parser.parse_args().write)

@@ -1,0 +1,228 @@
+"""The tables of calibration.py, the error bands, and the file of shipped values."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+from calibration import (
+    FIFO,
+    NAMES,
+    PRIORS,
+    SHELL_PRIORS,
+    Build,
+    Fit,
+    cross_validated,
+    fit,
+    interval,
+    read_builds,
+)
+
+from floorflow.backends.finn.bands import spread
+from floorflow.resources import Resources
+
+RESOURCES = ("LUT", "FF", "BRAM18", "DSP")
+SHIPPED = Path(__file__).parents[1] / "floorflow/backends/finn/calibrated_values.py"
+Samples = dict[tuple[str, str], list[tuple[str, float]]]
+"""By kind and resource: network, and measured over predicted."""
+Bands = dict[str, dict[str, tuple[float, float]]]
+LEAST_SHARE = 0.4
+"""A whole design says something about a kind that makes up this share of it."""
+LEAST_AMOUNT = {"LUT": 20, "FF": 20, "BRAM18": 1, "DSP": 1}
+ENOUGH, FEW = 3, (0.8, 1.25)
+"""Networks from which tenths are taken as they are; of a kind seen in fewer the band is at least this wide."""
+
+
+def samples(builds: tuple[Build, ...], fits: dict[str, Fit]) -> Samples:
+    """Return measured over predicted for each kind and resource, each predicted by a fit that did not see it.
+
+    Engines that were measured alone give one each. A design gives one for the kind that dominates it: all of the
+    design's error is put on that kind. FIFOs were measured in sum once, in a build with FINN's older FIFO.
+    """
+    found: Samples = defaultdict(list)
+    for build in builds:
+        for resource in RESOURCES:
+            seen = fits[build.network]
+            for source in (_alone, _dominant, _fifos):
+                for kind, ratio in source(build, seen, resource):
+                    found[kind, resource].append((build.network, ratio))
+    return found
+
+
+def _alone(build: Build, seen: Fit, resource: str) -> Iterator[tuple[str, float]]:
+    for part in build.parts:
+        predicted = seen.part(part, resource)
+        if part.measured and predicted >= LEAST_AMOUNT[resource]:
+            yield part.kind, part.measured[RESOURCES.index(resource)] / predicted
+
+
+def _fifos(build: Build, seen: Fit, resource: str) -> Iterator[tuple[str, float]]:
+    if build.fifos and resource != "DSP":
+        predicted = sum(seen.part(part, resource) for part in build.parts if part.kind == FIFO)
+        yield FIFO, build.fifos[RESOURCES.index(resource)] / predicted
+
+
+def _dominant(build: Build, seen: Fit, resource: str) -> Iterator[tuple[str, float]]:
+    total = seen.design(build, resource)
+    by_kind: dict[str, float] = defaultdict(float)
+    for part in build.parts:
+        by_kind[part.kind] += seen.part(part, resource)
+    if any(part.measured for part in build.parts):
+        return
+    for kind, amount in by_kind.items():
+        if total and amount >= LEAST_SHARE * total:
+            yield kind, (build.measured[resource] - total + amount) / amount
+
+
+def bands(found: Samples) -> Bands:
+    """Return for each kind the factors between which four fifths of its errors lie; 1 always lies between them."""
+    result: Bands = defaultdict(dict)
+    for (kind, resource), ratios in sorted(found.items()):
+        low, high = tenths(ratios)
+        if len({network for network, _ in ratios}) < ENOUGH:
+            low, high = min(FEW[0], low), max(FEW[1], high)
+        if resource == "DSP" and {ratio for _, ratio in ratios} == {1.0}:
+            low = high = 1.0
+        result[kind][resource] = (round(min(low, 1), 2), round(max(high, 1), 2))
+    return dict(result)
+
+
+def tenths(ratios: list[tuple[str, float]]) -> tuple[float, float]:
+    """Return the ratios below and above which one tenth of the weight lies; networks weigh the same."""
+    many = Counter(network for network, _ in ratios)
+    ordered = sorted((ratio, 1 / many[network] / len(many)) for network, ratio in ratios)
+    below = np.cumsum([weight for _, weight in ordered])
+    first, last = np.searchsorted(below, (0.1 + 1e-9, 0.9 - 1e-9))
+    return ordered[first][0], ordered[last][0]
+
+
+def table(rows: Iterable[Iterable[str]]) -> str:
+    head, *body = [list(row) for row in rows]
+    lines = [head, ["---", *["--:"] * (len(head) - 1)], *body]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def designs(builds: tuple[Build, ...], fits: dict[str, Fit], resource: str) -> Iterator[list[str]]:
+    yield ["build", f"measured {resource}", "FINN", "error", "floorflow, cross-validated", "error"]
+    errors: dict[str, dict[str, list[float]]] = {"FINN": defaultdict(list), "own": defaultdict(list)}
+    for build in builds:
+        real = build.measured[resource]
+        if not real:
+            continue
+        own, told = fits[build.network].design(build, resource), build.told.get(resource, 0)
+        for who, predicted in (("FINN", told), ("own", own)):
+            errors[who][build.network].append(abs(predicted / real - 1))
+        yield [build.name, f"{real:,}", f"{told:,}", percent(told, real), f"{own:,.0f}", percent(own, real)]
+    medians = [_median(errors[who]) for who in ("FINN", "own")]
+    yield ["median over networks", "", "", f"{medians[0]:.1%}", "", f"**{medians[1]:.1%}**"]
+
+
+def _median(errors: dict[str, list[float]]) -> float:
+    return median(median(each) for each in errors.values())
+
+
+def percent(predicted: float, real: float) -> str:
+    return f"{predicted / real - 1:+.1%}"
+
+
+def cycles(builds: tuple[Build, ...]) -> Iterator[list[str]]:
+    yield ["build", "measured cycles", "FINN", "error", "with start-up", "error"]
+    errors: tuple[dict[str, list[float]], ...] = (defaultdict(list), defaultdict(list))
+    for build in builds:
+        real, told, own = build.measured["interval"], build.told["cycles"], interval(build)
+        if not real:
+            continue
+        for which, predicted in zip(errors, (told, own), strict=True):
+            which[build.network].append(abs(predicted / real - 1))
+        yield [build.name, f"{real:,}", f"{told:,}", percent(told, real), f"{own:,}", percent(own, real)]
+    yield ["median over networks", "", "", f"{_median(errors[0]):.1%}", "", f"**{_median(errors[1]):.1%}**"]
+
+
+def coefficients(full: Fit, fits: dict[str, Fit]) -> Iterator[list[str]]:
+    yield ["coefficient", "structure says", "fitted", "without one network"]
+    for index, name in enumerate((*NAMES, "shell_lut", "shell_ff")):
+        resource = "FF" if "_ff" in name else "LUT"
+        at = min(index, len(NAMES))
+        values = [each.prices[resource][at] for each in fits.values()]
+        prior = PRIORS[name][0] if name in PRIORS else SHELL_PRIORS[resource][0]
+        fitted = full.prices[resource][at]
+        yield [f"`{name}`", f"{prior:g}", f"{fitted:.3g}", f"{min(values):.3g} to {max(values):.3g}"]
+
+
+def band_rows(found: Samples, result: Bands) -> Iterator[list[str]]:
+    yield ["kind", "rows", *RESOURCES]
+    for kind, each in result.items():
+        spans = [f"{each[r][0]:g} to {each[r][1]:g}" if r in each else "-" for r in RESOURCES]
+        yield [kind, str(max(len(found[kind, resource]) for resource in each)), *spans]
+
+
+def shipped(full: Fit, result: Bands) -> str:
+    """Return the text of the module that holds the values."""
+    prices = {name: full.prices["FF" if "_ff" in name else "LUT"][i] for i, name in enumerate(NAMES)}
+    lines = [f"    {name}={float(f'{value:.3g}'):g}," for name, value in prices.items()]
+    rows = [
+        f'    "{kind}": {{' + ", ".join(f'"{name}": ({low:g}, {high:g})' for name, (low, high) in each.items()) + "},"
+        for kind, each in result.items()
+    ]
+    return "\n".join(
+        [
+            '"""Fitted values of the ``calibrated`` cost model, written by ``benchmarks/calibration.py --write``."""',
+            "",
+            "from __future__ import annotations",
+            "",
+            "from collections.abc import Mapping",
+            "",
+            "from floorflow.backends.finn.estimated import Coefficients",
+            "",
+            "CALIBRATED = Coefficients(",
+            *lines,
+            f"    auto_block_depth={full.auto_block_depth},",
+            ")",
+            '"""docs/cost-model.md has their sources and how far each moves if one network is left out."""',
+            "",
+            "MEASURED_BANDS: Mapping[str, Mapping[str, tuple[float, float]]] = {",
+            *rows,
+            "}",
+            '"""Factors on an estimate between which four fifths of the measured ones lie, by kind and resource."""',
+            "",
+        ]
+    )
+
+
+def held(builds: tuple[Build, ...], fits: dict[str, Fit], resource: str) -> int:
+    """Count the builds whose measured amount lies in the band of the sum, the shell taken as it was fitted."""
+    count = 0
+    for build in builds:
+        seen, use = fits[build.network], defaultdict(float)
+        for part in build.parts:
+            use[part.kind] += seen.part(part, resource)
+        shell = seen.design(build, resource) - sum(use.values())
+        low, high = spread({kind: Resources.from_dict({resource: round(use[kind])}) for kind in use})
+        count += low.as_dict()[resource] <= build.measured[resource] - shell <= high.as_dict()[resource]
+    return count
+
+
+def pages(builds: tuple[Build, ...], fits: dict[str, Fit], full: Fit) -> list[str]:
+    """Return every table, as docs/calibration.md holds them."""
+    found = samples(builds, fits)
+    depths = ", ".join(str(depth) for depth in sorted({each.auto_block_depth for each in fits.values()}))
+    inside = [f"{held(builds, fits, resource)} of {len(builds)} in {resource}" for resource in RESOURCES[:3]]
+    return [
+        *(table(designs(builds, fits, resource)) for resource in RESOURCES),
+        table(cycles(builds)),
+        table(coefficients(full, fits)),
+        f"Weights without a style: block RAM from {full.auto_block_depth} words on (without one network: {depths}).",
+        table(band_rows(found, bands(found))),
+        f"Builds in the band of their sum: {', '.join(inside)}.",
+    ]
+
+
+def main(*, write: bool) -> None:
+    builds = read_builds()
+    fits, full = cross_validated(builds), fit(builds)
+    print("\n\n".join(pages(builds, fits, full)))
+    if write:
+        SHIPPED.write_text(shipped(full, bands(samples(builds, fits))), encoding="utf-8")

@@ -1,0 +1,65 @@
+"""How likely the plan is to fit: bands of the kinds that it uses, and what each slot may need in the end."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+
+from floorflow.backends.finn.bands import CROSSING, fit_likelihood, relative_band, spread
+from floorflow.design import Design, Setting
+from floorflow.plan import ChannelEntry, FitEntry
+from floorflow.record.values import amounts
+from floorflow.resources import RESOURCE_NAMES, ZERO, Resources
+
+FIFO_KIND = "StreamingFIFO_rtl"
+Use = dict[str, Resources]
+"""Estimates by kind."""
+
+
+def bands(
+    setting: Setting, design: Design, channels: list[ChannelEntry], measured: Collection[str] = ()
+) -> dict[str, dict[str, tuple[float, float]]]:
+    """Return the factors for each kind and resource that the plan uses; ``measured`` engines have none."""
+    whole: Use = defaultdict(lambda: ZERO)
+    for _, kind, need in _items(setting, design, channels, measured):
+        whole[kind] = whole[kind] + need
+    return {
+        kind: {name: relative_band(kind, name) for name in RESOURCE_NAMES if use.as_dict()[name]}
+        for kind, use in sorted(whole.items())
+        if kind != CROSSING
+    }
+
+
+def fits(
+    setting: Setting, design: Design, channels: list[ChannelEntry], measured: Collection[str] = ()
+) -> dict[str, FitEntry]:
+    """Return for every slot how likely it holds what lies in it, and the tenths of what that needs."""
+    use: dict[str, Use] = {slot.name: defaultdict(lambda: ZERO) for slot in setting.platform.slots}
+    for slot, kind, need in _items(setting, design, channels, measured):
+        use[slot][kind] = use[slot][kind] + need
+    return {slot.name: _fit(use[slot.name], slot.available) for slot in setting.platform.slots}
+
+
+def _fit(use: Mapping[str, Resources], available: Resources) -> FitEntry:
+    low, high = spread(use)
+    return FitEntry(likelihood=round(fit_likelihood(use, available), 4), low=amounts(low), high=amounts(high))
+
+
+def _items(
+    setting: Setting, design: Design, channels: list[ChannelEntry], measured: Collection[str]
+) -> Iterator[tuple[str, str, Resources]]:
+    """Yield slot, kind and estimate of every engine, converter, FIFO and run of crossing registers.
+
+    What was measured is as sure as what is decided, so it counts as crossing registers do.
+    """
+    kinds = {e.name: CROSSING if e.name in measured else e.kind for e in setting.dataflow.engines}
+    for module in design.modules:
+        for name in module.engines:
+            yield design.slot_of[module.name], kinds[name], design.folded.options[name].resources
+    for channel in channels:
+        yield design.slot_of[channel.fifo_module], FIFO_KIND, Resources.from_dict(channel.fifo_resources.model_dump())
+        if channel.converter and channel.converter_module:
+            need = Resources.from_dict(channel.converter_resources.model_dump())
+            yield design.slot_of[channel.converter_module], channel.converter, need
+        for slot, registers in channel.crossing_resources.items():
+            yield slot, CROSSING, Resources.from_dict(registers.model_dump())

@@ -1,0 +1,81 @@
+"""Bands of error, how likely a sum of estimates fits, and what starting anew adds to an interval."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from floorflow.backends.finn.bands import CROSSING, band, fit_likelihood, relative_band, spread
+from floorflow.backends.finn.registry import KINDS
+from floorflow.backends.finn.start_up import HLS_RESTART_CYCLES, Pace, expected_cycles
+from floorflow.resources import RESOURCE_NAMES, Resources
+
+AMOUNTS = st.builds(Resources, *(st.integers(0, 10**6) for _ in RESOURCE_NAMES))
+USE = st.dictionaries(st.sampled_from(sorted(KINDS)), AMOUNTS, min_size=1, max_size=4)
+
+
+@given(st.sampled_from([*sorted(KINDS), CROSSING]), AMOUNTS)
+def test_an_estimate_lies_in_its_band(kind: str, estimate: Resources) -> None:
+    low, high = band(kind, estimate)
+    assert low.fits(estimate)
+    assert estimate.fits(high)
+
+
+def test_kinds_that_no_build_had_are_wide_and_decided_counts_are_exact() -> None:
+    assert relative_band("Lookup_hls", "LUT") == (0.5, 2.0)
+    assert relative_band("MVAU_rtl", "DSP") == relative_band(CROSSING, "FF") == (1.0, 1.0)
+    assert relative_band("VVAU_hls", "LUT") == relative_band("MVAU_hls", "LUT")
+
+
+@given(USE)
+def test_a_sum_of_kinds_errs_less_than_its_parts_together(use: dict[str, Resources]) -> None:
+    low, high = spread(use)
+    parts = [band(kind, amount) for kind, amount in use.items()]
+    for name in RESOURCE_NAMES:
+        assert low.as_dict()[name] >= sum(part[0].as_dict()[name] for part in parts) - 1
+        assert high.as_dict()[name] <= sum(part[1].as_dict()[name] for part in parts) + 1
+
+
+@given(USE, AMOUNTS, AMOUNTS)
+def test_more_room_fits_more_likely_and_more_use_less(
+    use: dict[str, Resources], room: Resources, more: Resources
+) -> None:
+    likely = fit_likelihood(use, room)
+    assert 0 <= likely <= fit_likelihood(use, room + more) <= 1
+    kind = min(use)
+    alone = {kind: use[kind]}
+    assert fit_likelihood({kind: use[kind] + use[kind]}, room) <= fit_likelihood(alone, room) + 1e-9
+
+
+def test_the_upper_tenth_fits_nine_times_in_ten() -> None:
+    use = {"MVAU_hls": Resources(lut=100_000)}
+    _, high = spread(use)
+    assert fit_likelihood(use, high) == pytest.approx(0.9, abs=0.001)
+    assert fit_likelihood({CROSSING: Resources(ff=10)}, Resources(ff=10)) == 1
+    assert fit_likelihood({CROSSING: Resources(ff=11)}, Resources(ff=10)) == 0
+
+
+def chain(*paces: Pace) -> int:
+    names = [str(index) for index in range(len(paces))]
+    return expected_cycles(dict(zip(names, paces, strict=True)), {b: [a] for a, b in pairwise(names)})
+
+
+def test_the_engine_behind_a_window_waits_for_its_first_pixels() -> None:
+    before, window = Pace(1000), Pace(500, first_window=0.25)
+    assert chain(before, window, Pace(2000)) == 2250
+    assert chain(before, window, Pace(2000, slack=100)) == 2150
+    assert chain(before, window, Pace(2000, slack=400)) == 2000
+    assert chain(Pace(10), Pace(1000), Pace(5), window, Pace(2000)) == 2250, "the slowest since the last window"
+
+
+def test_restarts_count_once_a_frame_and_only_where_they_limit() -> None:
+    assert chain(Pace(64, restart=HLS_RESTART_CYCLES), Pace(32)) == 70
+    assert chain(Pace(64, restart=HLS_RESTART_CYCLES), Pace(90)) == 90
+
+
+def test_a_join_waits_for_its_slower_branch() -> None:
+    paces = {"a": Pace(100), "b": Pace(800), "window": Pace(50, first_window=0.5), "end": Pace(900)}
+    assert expected_cycles(paces, {"b": ["a"], "window": ["a", "b"], "end": ["window"]}) == 1300
