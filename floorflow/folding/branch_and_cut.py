@@ -20,7 +20,7 @@ from floorflow.folding.labels import Enumerated
 
 Array = NDArray[np.int64]
 
-NODES = 300
+NODES = 100
 """Nodes of the search tree after which it is given up."""
 CUT_ROUNDS = 3
 """Rounds of cutting planes at the root; more take longer than the nodes they save."""
@@ -85,20 +85,17 @@ class _Model:
             row.SetCoefficient(variable, -1.0)
 
     def _limits(self, variables: Sequence[tuple[list[pywraplp.Variable], NDArray[np.float64]]]) -> None:
-        scale = float(max(1, self.most))
-        columns = [
-            (self.budget.astype(np.float64)[r] or 1.0, np.eye(5)[r], float(self.budget[r] > 0)) for r in range(5)
-        ]
-        columns.append((scale, self.weights.astype(np.float64), 1.0))
-        rows = [self.solver.Constraint(-self.solver.infinity(), limit) for _, _, limit in columns]
+        units = np.append(np.maximum(self.budget, 1), max(1, self.most))
+        shares_of = np.column_stack([np.eye(5), self.weights]) / units
+        limits = np.append(self.budget > 0, True).astype(np.float64)
+        rows = [self.solver.Constraint(-self.solver.infinity(), limit) for limit in limits.tolist()]
         objective = self.solver.Objective()
         for names, use in variables:
-            shares = np.column_stack([use @ direction / unit for unit, direction, _ in columns])
-            for variable, share in zip(names, shares.tolist(), strict=True):
-                for row, amount in zip(rows, share, strict=True):
-                    if amount:
-                        row.SetCoefficient(variable, amount)
-                objective.SetCoefficient(variable, share[-1])
+            for variable, shares in zip(names, (use @ shares_of).tolist(), strict=True):
+                for row, share in zip(rows, shares, strict=True):
+                    if share:
+                        row.SetCoefficient(variable, share)
+                objective.SetCoefficient(variable, shares[-1])
         objective.SetMinimization()
 
     def solve(self, *, first: bool) -> Enumerated:

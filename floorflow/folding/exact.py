@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,9 +38,9 @@ Answer = FoldingSolution | FoldingInfeasible | FoldingUnknown
 Array = NDArray[np.int64]
 
 FIRST_STEP = 1e-4
-"""Share of the bound by which the first limit of the enumeration lies above it."""
+"""Share of the bound by which the first limit lies above it."""
 STEP_GROWTH = {"exact": 3, "exact/scip": 10}
-"""Factor by which the limit's distance grows with every step."""
+"""Factor by which the limit's distance grows with every step of the enumeration, and of branch and cut."""
 
 
 def least_scarce(problem: FoldingProblem, interval_cycles: int, *, prove: bool = True) -> Answer:
@@ -129,7 +130,8 @@ def _short(problem: FoldingProblem, choices: Candidates, plan: Elimination) -> F
 def _solve(answer: _Answer, relaxed: Relaxed, weights: Array, budget: Array, *, prove: bool) -> Answer:
     """Settle what the relaxation left open: look at all foldings below a limit that rises until one is found."""
     choices, picks, cost = answer.choices, relaxed.picks, min(relaxed.cost, int(weights @ budget) + 1)
-    bound, step, method = relaxed.bound, max(1, int(relaxed.bound * FIRST_STEP)), "exact"
+    bound, step = relaxed.bound, max(1, int(relaxed.bound * FIRST_STEP))
+    method: Literal["exact", "exact/scip"] = "exact"
     while bound < cost:
         most = min(bound + step, cost - 1)
         keep = within(choices, weights, budget, relaxed, most)
@@ -137,6 +139,10 @@ def _solve(answer: _Answer, relaxed: Relaxed, weights: Array, budget: Array, *, 
             left = choices.restricted(keep)
             found = cheapest_below(left, weights, budget, relaxed.prices, most) if method == "exact" else None
             if found is None or not found.complete:
+                if not prove and method == "exact":
+                    # Any folding will do, so that no limit helps.
+                    method, step = "exact/scip", cost
+                    continue
                 method = "exact/scip"
                 found = branch_and_cut(left, weights, budget, most, first=not prove)
             if found.picks is not None:

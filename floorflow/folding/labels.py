@@ -21,7 +21,7 @@ from floorflow.folding.relaxation import FINENESS, priced
 
 Array = NDArray[np.int64]
 
-MOST_LABELS = 50_000
+MOST_LABELS = 10_000
 """Labels of one step beyond which the search is given up."""
 RIVALS = 64
 """Labels of a state, cheapest first, that are tried against all others where several resources may run short."""

@@ -118,6 +118,12 @@ def _cached_front(op_type: str, items: _Items, choice: Choice, ports: Ports) -> 
     return undominated(o for o in _cached_options(op_type, items, choice) if ports.take(o))
 
 
+def forget_options() -> None:
+    """Drop the foldings that are kept for engines met again, so that a benchmark starts from nothing."""
+    _cached_options.cache_clear()
+    _cached_front.cache_clear()
+
+
 def legal_options(kind: EngineKind, attributes: Attributes, choice: Choice) -> Iterator[Option]:
     """Yield every folding that FINN's whole build takes, with its price, dominated ones included."""
     price = _pricer(kind, attributes, choice)
