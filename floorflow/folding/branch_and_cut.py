@@ -20,10 +20,19 @@ from floorflow.folding.labels import Enumerated
 
 Array = NDArray[np.int64]
 
-NODES = 100
-"""Nodes of the search tree after which it is given up."""
-CUT_ROUNDS = 3
-"""Rounds of cutting planes at the root; more take longer than the nodes they save."""
+SETTINGS = (
+    "limits/nodes = 100",  # then it is given up
+    "limits/gap = 0",
+    "separating/maxroundsroot = 3",  # more rounds of cuts take longer than the nodes they save
+    # With these, presolving lost the optimum of a model of 15 variables (tests/folding/test_branch_and_cut.py).
+    "misc/allowweakdualreds = FALSE",
+    "misc/allowstrongdualreds = FALSE",
+    "presolving/sparsify/maxrounds = 0",
+)
+TOLERANCE = 1e-6
+"""Relative error of SCIP's bounds."""
+COST_SCALE = 1e4
+"""What the largest cost allowed becomes."""
 MOST_PAIRS = 8_000
 """Pair variables beyond which the root's linear programme alone would take too long."""
 
@@ -37,7 +46,7 @@ def branch_and_cut(choices: Candidates, weights: Array, budget: Array, most: int
 
 
 class _Model:
-    """Variables x of rows and y of pairs of classes; budget and cost are scaled to 1."""
+    """Variables x of rows and y of pairs of classes."""
 
     def __init__(self, choices: Candidates, weights: Array, budget: Array, most: int) -> None:
         self.choices, self.weights, self.budget, self.most = choices, weights, budget, most
@@ -85,9 +94,9 @@ class _Model:
             row.SetCoefficient(variable, -1.0)
 
     def _limits(self, variables: Sequence[tuple[list[pywraplp.Variable], NDArray[np.float64]]]) -> None:
-        units = np.append(np.maximum(self.budget, 1), max(1, self.most))
-        shares_of = np.column_stack([np.eye(5), self.weights]) / units
-        limits = np.append(self.budget > 0, True).astype(np.float64)
+        # Budgets stay in integers, with half a unit of room for SCIP's rounding; the cost's are too large for that.
+        shares_of = np.column_stack([np.eye(5), self.weights * (COST_SCALE / max(1, self.most))])
+        limits = np.append(self.budget + 0.5, COST_SCALE * (1 + TOLERANCE))
         rows = [self.solver.Constraint(-self.solver.infinity(), limit) for limit in limits.tolist()]
         objective = self.solver.Objective()
         for names, use in variables:
@@ -99,16 +108,16 @@ class _Model:
         objective.SetMinimization()
 
     def solve(self, *, first: bool) -> Enumerated:
-        settings = [f"limits/nodes = {NODES}", "limits/gap = 0", f"separating/maxroundsroot = {CUT_ROUNDS}"]
-        settings += ["limits/solutions = 1"] if first else []
+        settings = [*SETTINGS, "limits/solutions = 1"] if first else SETTINGS
         self.solver.SetSolverSpecificParametersAsString("\n".join(settings))
         status = self.solver.Solve()
         if status == pywraplp.Solver.INFEASIBLE:
             return Enumerated(None, complete=True)
+        bound = int(self.solver.Objective().BestBound() / COST_SCALE * max(1, self.most) * (1 - TOLERANCE))
         if status not in {pywraplp.Solver.OPTIMAL, pywraplp.Solver.FEASIBLE}:
             return Enumerated(None, complete=False)
         picks = tuple(int(np.argmax([x.solution_value() for x in row])) for row in self.x)
         use = self.choices.total(picks)
         if (use > self.budget).any() or int(use @ self.weights) > self.most:
-            return Enumerated(None, complete=False)
-        return Enumerated(picks, complete=status == pywraplp.Solver.OPTIMAL)
+            return Enumerated(None, complete=False, bound=bound)
+        return Enumerated(picks, status == pywraplp.Solver.OPTIMAL, bound)

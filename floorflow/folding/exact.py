@@ -150,6 +150,6 @@ def _solve(answer: _Answer, relaxed: Relaxed, weights: Array, budget: Array, *, 
                 if answer.cost(better) < cost:
                     picks, cost = better, answer.cost(better)
             if not found.complete:
-                return FoldingUnknown() if picks is None else answer.solution(picks, bound, method)
+                return FoldingUnknown() if picks is None else answer.solution(picks, max(bound, found.bound), method)
         bound, step = most + 1, step * STEP_GROWTH[method]
     return FoldingInfeasible(None) if picks is None else answer.solution(picks, cost, method)

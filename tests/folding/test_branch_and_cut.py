@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,6 +27,18 @@ def test_the_cheapest_folding_within_the_limit_is_found(choices: Candidates, bud
         assert int(choices.total(found.picks) @ WEIGHTS) == best
 
 
+def test_an_optimum_that_scips_own_presolving_loses_is_found() -> None:
+    rows = [[[6, 1, 2, 3, 5], [5, 2, 4, 5, 1], [1, 7, 5, 6, 6]], [[4, 3, 6, 0, 7], [3, 7, 0, 7, 4], [2, 5, 6, 4, 1]]]
+    pair = [
+        [[3, 0, 4, 3, 4], [1, 4, 4, 0, 1], [0, 2, 0, 2, 3]],
+        [[4, 4, 4, 0, 4], [2, 4, 1, 2, 0], [2, 0, 1, 3, 4]],
+        [[3, 4, 4, 1, 0], [4, 4, 1, 0, 1], [4, 0, 1, 2, 2]],
+    ]
+    choices = Candidates((np.arange(3),) * 2, (np.array(rows[0]), np.array(rows[1])), {(0, 1): np.array(pair)})
+    found = branch_and_cut(choices, WEIGHTS, np.array([13, 9, 14, 9, 16]), 173)
+    assert found.picks == (0, 2)
+
+
 @settings(max_examples=50, deadline=None)
 @given(random_candidates(), budgets)
 def test_the_first_folding_is_found_where_there_is_one(choices: Candidates, budget: Array) -> None:
@@ -33,6 +46,7 @@ def test_the_first_folding_is_found_where_there_is_one(choices: Candidates, budg
     assert (found.picks is None) == (least_cost(choices, budget) is None)
     if found.picks is not None:
         assert (choices.total(found.picks) <= budget).all()
+        assert found.bound <= (least_cost(choices, budget) or 0)
 
 
 @settings(max_examples=20)
