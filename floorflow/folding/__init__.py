@@ -7,8 +7,8 @@ A *group* is one engine or several tied ones; a *row* is a joint option of a gro
     elimination    the cheapest picks of a graph with prices on rows and on pairs of rows
     relaxation     Lagrangian bound: prices on resources instead of limits
     labels         enumeration of all picks below a cost: closes the gap, or gives up
-    branch_and_cut the same by SCIP, where labels give up because several resources bind at once
-    exact          least scarcity at an interval: relaxation, then labels or branch and cut
+    integer        the same by CP-SAT, where labels give up because several resources bind at once
+    exact          least scarcity at an interval: relaxation, then labels or CP-SAT
     latency, ...   the same for the sum of cycles along the longest path (paths, states, latency_bound, latency_model)
     objective      which of the two a problem asks for
     infeasible     how much larger the budget would have to be, and what fills it

@@ -12,8 +12,8 @@ multiple-choice knapsack with five resources and with prices on pairs of neighbo
     objective    min the same sums weighted by scarcity                (exact integers)
 
 A Lagrangian relaxation (`relaxation`) bounds it, finds foldings, proves most cases by itself and strikes out nearly
-all options. Enumeration (`labels`) below a rising limit settles the rest; where there is too much to enumerate, branch
-and cut does (`branch_and_cut`), and if that reaches its limit the bound is what was proven until then.
+all options. Enumeration (`labels`) below a rising limit settles the rest; where there is too much to enumerate, CP-SAT
+does (`integer`), and if that reaches its limit the bound is what was proven until then.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.folding.branch_and_cut import branch_and_cut
 from floorflow.folding.candidates import Candidates, candidates
 from floorflow.folding.elimination import Elimination
+from floorflow.folding.integer import cheapest, some_choice
 from floorflow.folding.labels import cheapest_below
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
 from floorflow.folding.relaxation import Relaxed, relax, within
@@ -39,8 +39,8 @@ Array = NDArray[np.int64]
 
 FIRST_STEP = 1e-4
 """Share of the bound by which the first limit lies above it."""
-STEP_GROWTH = {"exact": 3, "exact/scip": 10}
-"""Factor by which the limit's distance grows with every step of the enumeration, and of branch and cut."""
+STEP_GROWTH = {"exact": 3, "exact/cpsat": 10}
+"""Factor by which the limit's distance grows with every step of the enumeration, and of CP-SAT."""
 
 
 def least_scarce(problem: FoldingProblem, interval_cycles: int, *, prove: bool = True) -> Answer:
@@ -131,7 +131,7 @@ def _solve(answer: _Answer, relaxed: Relaxed, weights: Array, budget: Array, *, 
     """Settle what the relaxation left open: look at all foldings below a limit that rises until one is found."""
     choices, picks, cost = answer.choices, relaxed.picks, min(relaxed.cost, int(weights @ budget) + 1)
     bound, step = relaxed.bound, max(1, int(relaxed.bound * FIRST_STEP))
-    method: Literal["exact", "exact/scip"] = "exact"
+    method: Literal["exact", "exact/cpsat"] = "exact"
     while bound < cost:
         most = min(bound + step, cost - 1)
         keep = within(choices, weights, budget, relaxed, most)
@@ -139,17 +139,20 @@ def _solve(answer: _Answer, relaxed: Relaxed, weights: Array, budget: Array, *, 
             left = choices.restricted(keep)
             found = cheapest_below(left, weights, budget, relaxed.prices, most) if method == "exact" else None
             if found is None or not found.complete:
-                if not prove and method == "exact":
+                if method == "exact" and not prove:
                     # Any folding will do, so that no limit helps.
-                    method, step = "exact/scip", cost
+                    method, step = "exact/cpsat", cost
                     continue
-                method = "exact/scip"
-                found = branch_and_cut(left, weights, budget, most, first=not prove)
+                method = "exact/cpsat"
+                found = (cheapest if prove else some_choice)(left, weights, budget, most)
             if found.picks is not None:
                 better = tuple(int(np.flatnonzero(mask)[pick]) for mask, pick in zip(keep, found.picks, strict=True))
                 if answer.cost(better) < cost:
                     picks, cost = better, answer.cost(better)
+            if not found.complete and picks is None and prove:
+                # The proof is beyond reach: at least some folding.
+                return _solve(answer, relaxed, weights, budget, prove=False)
             if not found.complete:
-                return FoldingUnknown() if picks is None else answer.solution(picks, max(bound, found.bound), method)
+                return FoldingUnknown() if picks is None else answer.solution(picks, bound, method)
         bound, step = most + 1, step * STEP_GROWTH[method]
     return FoldingInfeasible(None) if picks is None else answer.solution(picks, cost, method)

@@ -66,13 +66,11 @@ class _Partial:
 class Enumerated:
     """The cheapest folding met within the budget (None: none), the best of all if it is within the limit.
 
-    ``complete``: nothing was cut off, so that every folding within the limit was met. If something was, no folding
-    costs less than ``bound``.
+    ``complete``: nothing was cut off, so that every folding within the limit was met.
     """
 
     picks: tuple[int, ...] | None
     complete: bool
-    bound: int = 0
 
 
 def cheapest_below(choices: Candidates, weights: Array, budget: Array, prices: Array, most: int) -> Enumerated:
