@@ -38,9 +38,12 @@ DRIVERS = {
     "output",
     "cli",
     "cli_options",
+    "cli_output",
+    "cli_studies",
     "bundle",
     "costing",
     "link_bound",
+    "timing",
     "__main__",
     "__init__",
 }

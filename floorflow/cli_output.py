@@ -1,0 +1,91 @@
+"""What every command does alike: talk on standard error, exit codes, progress, tables and JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform as python_platform
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import typer
+from rich.console import Console
+
+from floorflow import __version__
+from floorflow.errors import FloorflowError
+
+talk = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def errors_to_exit_codes(*, debug: bool) -> Iterator[None]:
+    """Turn what goes wrong inside into one message and the exit code that stands for it."""
+    try:
+        yield
+    except FloorflowError as error:
+        complain(str(error), error.hint, debug=debug)
+        raise typer.Exit(error.exit_code) from None
+    except KeyboardInterrupt:
+        complain("interrupted before a legal plan was found; nothing was written", "", debug=False)
+        raise typer.Exit(130) from None
+    except (typer.Exit, typer.Abort):
+        raise
+    except BrokenPipeError:
+        # The reader of our output has seen enough; keep the interpreter from complaining when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(0) from None
+    except Exception as error:  # noqa: BLE001  (the last line of defence: users see no traceback)
+        complain(
+            f"internal error: {type(error).__name__}: {error}", "run again with --debug and report it", debug=debug
+        )
+        raise typer.Exit(70) from None
+
+
+def complain(message: str, hint: str, *, debug: bool) -> None:
+    """Print an error and what to do about it."""
+    if debug:
+        sys.stderr.write(traceback.format_exc())
+    talk.print(f"[bold red]error:[/] {plain(message)}")
+    if hint:
+        talk.print(f"[bold]hint:[/] {plain(hint)}")
+
+
+def plain(text: str) -> str:
+    """Escape rich markup in text that is not ours."""
+    return text.replace("[", r"\[")
+
+
+def paper() -> Console:
+    """Return standard output for tables: as wide as the terminal, and wide enough for anything in a pipe."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 200)
+
+
+def print_json(content: object) -> None:
+    """Print one machine-readable object."""
+    sys.stdout.write(json.dumps(content, indent=2, sort_keys=True) + "\n")
+
+
+@contextmanager
+def progress_shown(*, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Show what the search does on a terminal; stay silent in a pipe."""
+    if quiet or not talk.is_terminal:
+        yield lambda _: None
+        return
+    with talk.status("reading") as status:
+        yield lambda text: status.update(plain(text))
+
+
+def run_record(started: float) -> dict[str, object]:
+    """Return what differs between equal runs: command line, versions, seconds since ``started``."""
+    from importlib.metadata import version
+
+    names = ("matplotlib", "networkx", "numpy", "onnx", "ortools", "pydantic", "pymetis")
+    return {
+        "argv": sys.argv,
+        "python": python_platform.python_version(),
+        "seconds": round(time.perf_counter() - started, 3),
+        "versions": {"floorflow": __version__} | {name: version(name) for name in names},
+    }

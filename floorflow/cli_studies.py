@@ -1,0 +1,172 @@
+"""The commands that price, compare and calibrate; `cli` registers them."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from floorflow.cli_options import (
+    INSPECTED_PART,
+    MODEL_HELP,
+    ActivationBitsOption,
+    CapOption,
+    ClockOption,
+    CostsChoice,
+    DebugFlag,
+    FinnChoice,
+    FpsOption,
+    JsonFlag,
+    WeightBitsOption,
+)
+from floorflow.cli_output import (
+    complain,
+    errors_to_exit_codes,
+    paper,
+    plain,
+    print_json,
+    progress_shown,
+    run_record,
+)
+
+
+def cost(
+    file: Annotated[Path, typer.Argument(help="JSON lines with op_type and attrs, or - for standard input.")],
+    costs: Annotated[CostsChoice, typer.Option(help="Cost model.")] = CostsChoice.calibrated,
+    finn: Annotated[FinnChoice, typer.Option(help="Which FINN, unless a line says it.")] = FinnChoice.main,
+    part: Annotated[str, typer.Option(help="Part, unless a line says it.")] = INSPECTED_PART,
+    debug: DebugFlag = False,
+) -> None:
+    """Tell cycles, resources and stream widths of FINN's engines, one a line; exit 2 if a line is bad."""
+    with errors_to_exit_codes(debug=debug):
+        from floorflow.costing import CostOptions, cost_lines
+
+        failed = False
+        with _lines_of(file) as lines:
+            for answer in cost_lines(lines, CostOptions(costs.value, finn.value, part)):
+                failed = failed or "error" in answer
+                sys.stdout.write(json.dumps(answer) + "\n")
+        if failed:
+            complain("a line could not be priced", "see the field error in the output", debug=False)
+            raise typer.Exit(2)
+
+
+@contextmanager
+def _lines_of(file: Path) -> Iterator[Iterator[str]]:
+    """Open a text file, or standard input for a dash."""
+    from floorflow.errors import InputError
+
+    if str(file) == "-":
+        yield iter(sys.stdin)
+        return
+    try:
+        opened = file.open(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror}", hint="give a file of JSON lines, or - for input") from error
+    with opened:
+        yield iter(opened)
+
+
+def compare(
+    model: Annotated[Path, typer.Argument(help=MODEL_HELP, show_default=False)],
+    platform: Annotated[str, typer.Option("--platform", "-p", help="Board name or YAML file.", show_default=False)],
+    methods: Annotated[
+        str, typer.Option(help="Comma-separated: exact, cpsat, finn, finn-wide, rule, annealing, brute.")
+    ] = "exact,cpsat,finn,finn-wide,rule,annealing",
+    epsilon: Annotated[
+        float | None,
+        typer.Option(min=0, max=1000, help="Balance cpsat's neighbouring layers to this ratio.", show_default=False),
+    ] = None,
+    fpgas: Annotated[int, typer.Option(min=1, help="Number of FPGAs whose limits are summed.")] = 1,
+    fps: FpsOption = None,
+    cap: CapOption = None,
+    clock_mhz: ClockOption = None,
+    costs: Annotated[CostsChoice, typer.Option(help="Cost model.")] = CostsChoice.calibrated,
+    finn: Annotated[FinnChoice, typer.Option(help="Which FINN.")] = FinnChoice.main,
+    weight_bits: WeightBitsOption = None,
+    activation_bits: ActivationBitsOption = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for table and picture.")] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of every solver.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace an earlier comparison in the folder.")] = False,
+    as_json: JsonFlag = False,
+    debug: DebugFlag = False,
+) -> None:
+    """Fold by several methods, side by side: rate, resources, gap to the proven bound, time."""
+    with errors_to_exit_codes(debug=debug):
+        from floorflow.output import require_free, write
+        from floorflow.request import PAPER_CAPS, Request, fractions
+        from floorflow.study.compare import compare as fold_by_all
+        from floorflow.study.table import comparison_files, comparison_table
+
+        started = time.perf_counter()
+        if out is not None:
+            require_free(out, force=force)
+        request = Request(
+            model=model,
+            platform=platform,
+            fpgas=fpgas,
+            fps=fps,
+            cap=fractions(PAPER_CAPS, cap or [], "--cap"),
+            clock_mhz=clock_mhz,
+            costs=costs.value,
+            finn=finn.value,
+            weight_bits=weight_bits,
+            activation_bits=activation_bits,
+            seed=seed,
+        )
+        names = [name.strip() for name in methods.split(",") if name.strip()]
+        with progress_shown(quiet=as_json) as progress:
+            found = fold_by_all(request, names, epsilon, progress)
+        if out is not None:
+            write(out, comparison_files(found), run_record(started))
+        if as_json:
+            print_json(found.as_dict())
+        else:
+            paper().print(comparison_table(found))
+
+
+def calibrate(
+    plan_folder: Annotated[Path, typer.Argument(metavar="OUT", help="Folder that plan wrote.", show_default=False)],
+    reports: Annotated[Path, typer.Option(help="Folder with the reports of its build.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write.", show_default=False)],
+    model: Annotated[Path | None, typer.Option(help="The model, if it was moved.", show_default=False)] = None,
+    folding: Annotated[Path | None, typer.Option(help="The folding file, if it was moved.", show_default=False)] = None,
+    platform: Annotated[
+        Path | None, typer.Option("--platform", "-p", help="Your board's file, if it was moved.", show_default=False)
+    ] = None,
+    keep_folding: Annotated[
+        bool, typer.Option("--keep-folding", help="Keep the folding that was built; place it anew.")
+    ] = False,
+    no_plots: Annotated[bool, typer.Option("--no-plots", help="Draw no pictures.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an earlier plan in the folder.")] = False,
+    as_json: JsonFlag = False,
+    debug: DebugFlag = False,
+) -> None:
+    """Measured beats estimated: read the reports of a build, and plan again with what they say."""
+    with errors_to_exit_codes(debug=debug):
+        from floorflow.output import require_free, write
+        from floorflow.study import calibrate as study
+        from floorflow.study import calibration_data
+        from floorflow.study.again import Given, require_other
+        from floorflow.study.calibration_table import calibration_tables
+
+        started = time.perf_counter()
+        require_other(out, plan_folder)
+        require_free(out, force=force)
+        given = Given(model, folding, platform, keep_folding, plots=not no_plots)
+        with progress_shown(quiet=as_json) as progress:
+            found = study.calibrate(plan_folder, reports, given, progress)
+        data = calibration_data.text(found)
+        write(out, found.after.files | {calibration_data.FILE: data}, run_record(started))
+        if as_json:
+            sys.stdout.write(data)
+            return
+        console = paper()
+        for table in (*calibration_tables(json.loads(data)), f"written to {plain(str(out))}"):
+            console.print(table)
