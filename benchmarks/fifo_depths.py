@@ -61,6 +61,7 @@ def main() -> None:
     compare("metafi (a residual CNN built by FINN)", *from_build(chosen.build))
     if chosen.models is not None:
         compare("ResNet-50 on U250 (finn-examples)", *from_example(chosen.examples, chosen.models))
+        compare("MobileNet-v1 on U250 (finn-examples)", *from_chain(chosen.examples, chosen.models))
 
 
 def from_build(folder: Path) -> tuple[FoldedDataflow, dict[str, list[Queue]]]:
@@ -79,13 +80,34 @@ def node_of(proto: onnx.NodeProto) -> Node:
 def from_example(examples: Path, models: Path) -> tuple[FoldedDataflow, dict[str, list[Queue]]]:
     """Lay the published folding over the layers; its depths stand at both ends of each stream."""
     folding = json.loads((examples / "resnet50__U250_folding_config.json").read_text())
-    layers = json.loads((models / "resnet50-w1a2.layers.json").read_text())["nodes"]
+    return folded_of(laid_over(models / "resnet50-w1a2.layers.json", folding), folding)
+
+
+def from_chain(examples: Path, models: Path) -> tuple[FoldedDataflow, dict[str, list[Queue]]]:
+    """Number the FIFOs of a network without branches from its input on, two beside each converter, as FINN does.
+
+    The file lists those of more than 2 words.
+    """
+    folding = json.loads((examples / "mobilenet-v1__U250_folding_config.json").read_text())
+    folded, _ = folded_of(laid_over(models / "mobilenetv1-w4a4-fused.layers.json", folding), {})
+    queues, number = {}, 0
+    for stream in folded.dataflow.streams:
+        ends = [] if stream.from_host else [folded.options[stream.source].output_widths_bits[0]]
+        ends += [] if stream.to_host else [folded.options[stream.target].input_widths_bits[0]]
+        widths = ends[:1] if len(set(ends)) == 1 else ends
+        depths = [folding.get(f"StreamingFIFO_rtl_{number + i}", {}).get("depth", 2) for i in range(len(widths))]
+        queues[channel_name(stream)] = [Queue(*pair) for pair in zip(depths, widths, strict=True)]
+        number += len(widths)
+    return folded, queues
+
+
+def laid_over(table: Path, folding: Mapping[str, Any]) -> list[Node]:
     nodes = []
-    for layer in layers:
+    for layer in json.loads(table.read_text())["nodes"]:
         attributes = {**layer["attrs"], **folding.get(layer["name"], {})}
         plain = {k: tuple(v) if isinstance(v, list) else v for k, v in attributes.items()}
         nodes.append(Node(layer["name"], layer["op_type"], plain, tuple(layer["inputs"]), tuple(layer["outputs"])))
-    return folded_of(nodes, folding)
+    return nodes
 
 
 def folded_of(nodes: list[Node], folding: Mapping[str, Any]) -> tuple[FoldedDataflow, dict[str, list[Queue]]]:
@@ -170,6 +192,8 @@ def elements_in(node: Node) -> int:
     kind = node.kind.rpartition("_")[0]
     if kind == "MVAU":
         return reader.pixels() * reader.integer("MW")
+    if kind == "VVAU":
+        return prod((*reader.pair("Dim"), *reader.pair("Kernel"))) * reader.integer("Channels")
     if kind == "ConvolutionInputGenerator":
         return prod(reader.pair("IFMDim")) * reader.integer("IFMChannels")
     if kind == "FMPadding":

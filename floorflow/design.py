@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import networkx as nx
 
+from floorflow.backends.finn.rate_problem import Passage
 from floorflow.channels import Channel, ChannelCosts, Layout, Way, connect
 from floorflow.channels.charge import engine_charges, module_resources, modules_between
 from floorflow.dataflow.model import Dataflow, FoldedDataflow
@@ -27,6 +28,7 @@ from floorflow.request import Request, limited
 from floorflow.resources import Resources, largest_share, total
 from floorflow.stats import SolveStats, Status
 from floorflow.target import Board, Hop, Platform, rooms, supply_outside_keep_outs
+from floorflow.timing import FullRate, full_rate
 
 ASSIGNMENT_ROUNDS = 4
 """Rounds of partition and deeper FIFOs at what it crosses."""
@@ -43,6 +45,9 @@ class Setting:
     problem: FoldingProblem
     rooms: Mapping[str, tuple[Resources, ...]]
     """What the largest pblocks of each slot hold, at the allowed fill."""
+
+    needs: dict[str, FullRate] = field(default_factory=dict, compare=False, repr=False)
+    """What full rate needs of FIFOs, by folding: worked out once for each."""
 
     @property
     def board(self) -> Board:
@@ -132,7 +137,8 @@ def assign(
     failure = PartitionFailure("crossing FIFOs do not fit beside their modules", proven=False)
     # FIFOs at crossings are deeper, which changes demands, which may move modules: a few rounds settle it.
     for _ in range(ASSIGNMENT_ROUNDS):
-        channels = connect(folded, setting.costs, Layout(home, ways, setting.platform.clock_mhz))
+        layout = Layout(home, ways, setting.platform.clock_mhz, least_words(setting, folded))
+        channels = connect(folded, setting.costs, layout)
         demands = module_resources(modules, folded, channels)
         problem = partition_problem(setting, modules, demands, channels, interval_cycles=folding.interval_cycles)
         answer = partition(problem, "auto", setting.request.effort, setting.request.seed)
@@ -151,6 +157,25 @@ def assign(
         needed = _ways(setting, modules, channels, design.slot_of)
         ways = {n: _longer(ways.get(n, Way()), needed.get(n, Way())) for n in (ways | needed)}
     return failure
+
+
+def least_words(setting: Setting, folded: FoldedDataflow) -> Mapping[str, int]:
+    """Return the FIFO depths, by channel, that the full rate needs; with --keep-folding no less than the model's."""
+    key = repr([(option.folding, option.cycles) for option in folded.options.values()])
+    if key not in setting.needs:
+        setting.needs[key] = full_rate(folded)
+    depths = setting.needs[key].depths
+    if not setting.request.keep_folding:
+        return depths
+    kept = {c.name: c.stream.kept_fifo_depth(c.width_bits) for c in connect(folded, setting.costs)}
+    return {name: max(words, depths.get(name, 0)) for name, words in kept.items()}
+
+
+def passages(setting: Setting, design: Design) -> dict[str, Passage]:
+    """Return the cycles that registers and links add to channels, there and back."""
+    ways = _ways(setting, design.modules, design.channels, design.slot_of)
+    cycles = {name: way.cycles(setting.platform.clock_mhz) for name, way in ways.items()}
+    return {name: Passage(each, each) for name, each in cycles.items()}
 
 
 def _tightened(slot: Place, shares: Mapping[str, float]) -> Place:
@@ -178,7 +203,8 @@ def _settle(
     folded = FoldedDataflow(setting.dataflow, folding.options)
     names = list(setting.limits)
     slot_of = {module: names[slot] for module, slot in answer.slot_of.items()}
-    layout = Layout(module_of(modules), _ways(setting, modules, streams, slot_of), setting.platform.clock_mhz)
+    ways = _ways(setting, modules, streams, slot_of)
+    layout = Layout(module_of(modules), ways, setting.platform.clock_mhz, least_words(setting, folded))
     channels = connect(folded, setting.costs, layout)
     demands = module_resources(modules, folded, channels)
     problem = partition_problem(setting, modules, demands, channels, interval_cycles=folding.interval_cycles)

@@ -221,7 +221,7 @@ class FoldingEntry(_Model):
 
 
 class ChannelEntry(_Model):
-    """A realised stream."""
+    """A realised stream; ``fifo_needed`` is the depth that the full rate needs, 0 if not known."""
 
     name: str
     source: str
@@ -235,6 +235,7 @@ class ChannelEntry(_Model):
     converter: str | None
     converter_module: str | None
     fifo_depth: int
+    fifo_needed: int = 0
     fifo_module: str
     crossing_registers: int
     link: str | None
@@ -342,10 +343,34 @@ class FitEntry(_Model):
     high: Amounts
 
 
+class ShallowEntry(_Model):
+    """A FIFO with fewer words than the full rate needs."""
+
+    channel: str
+    planned: int
+    needed: int
+
+
+class TimingEntry(_Model):
+    """What one frame takes in cycles with the planned FIFOs; a number that is not known is null.
+
+    ``full_rate_cycles`` is the interval that deep enough FIFOs reach, ``deadlock`` names the channels that stop each
+    other, ``not_analysed`` says why something is not known.
+    """
+
+    full_rate_cycles: int | None
+    interval_cycles: int | None
+    first_word_cycles: int | None
+    first_frame_cycles: int | None
+    deadlock: list[str]
+    shallow: list[ShallowEntry]
+    not_analysed: str
+
+
 class EstimatesEntry(_Model):
     """What the plan promises; ``expected_cycles`` counts start-ups, which ``cycles`` leave out as FINN does.
 
-    ``bands`` and ``fits`` are empty where the cost model knows no error.
+    ``bands`` and ``fits`` are empty where the cost model knows no error. ``timing`` is of the planned FIFOs.
     """
 
     clock_mhz: float
@@ -354,6 +379,7 @@ class EstimatesEntry(_Model):
     latency_us: float
     bottleneck: str
     expected_cycles: int | None = None
+    timing: TimingEntry | None = None
     bands: dict[str, dict[str, tuple[float, float]]] = Field(default={})
     fits: dict[str, FitEntry] = Field(default={})
 

@@ -7,11 +7,12 @@ leave the producer have the larger of the two widths.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
 from typing import Protocol
 
+from floorflow.channels.delays import Way, words_on_ways
 from floorflow.channels.joins import waits
 from floorflow.dataflow.model import FoldedDataflow, Stream
 from floorflow.resources import ZERO, Resources
@@ -42,7 +43,10 @@ class ChannelCosts(Protocol):
 
 @dataclass(frozen=True)
 class Channel:
-    """A realised stream. ``width_bits`` is the width of the wires between the two holders, un-padded."""
+    """A realised stream. ``width_bits`` is the width of the wires between the two holders, un-padded.
+
+    ``needed_words``: the FIFO depth that the full rate needs, 0 if it is not known; the FIFO is no shallower.
+    """
 
     stream: Stream
     source_width_bits: int
@@ -51,12 +55,12 @@ class Channel:
     fifo_depth_words: int
     converter_resources: Resources
     fifo_resources: Resources
+    needed_words: int = 0
 
     @property
     def name(self) -> str:
         """``producer.port->consumer.port``."""
-        stream = self.stream
-        return f"{stream.source}.{stream.source_port}->{stream.target}.{stream.target_port}"
+        return self.stream.channel
 
     @property
     def resources(self) -> Resources:
@@ -95,31 +99,30 @@ def padded_width_bits(width_bits: int) -> int:
 
 
 @dataclass(frozen=True)
-class Way:
-    """What lies between the two ends of a channel: SLR boundaries, and links with their latencies."""
-
-    boundaries: int = 0
-    link_latencies_us: tuple[float, ...] = ()
-
-
-@dataclass(frozen=True)
 class Layout:
-    """What is known of a design so far: modules of engines, ways of channels by name (left out: none), the clock."""
+    """What is known of a design so far: modules of engines, ways of channels by name (left out: none), the clock.
+
+    ``least_words``: the depths, by channel, that the full rate needs where nothing lies on the ways.
+    """
 
     module_of: Mapping[str, str]
     ways: Mapping[str, Way]
     clock_mhz: float
+    least_words: Mapping[str, int] = field(default_factory=dict)
 
 
 def connect(folded: FoldedDataflow, costs: ChannelCosts, layout: Layout | None = None) -> tuple[Channel, ...]:
     """Realise every stream; without a layout all engines count as one module."""
     shares = waits(folded.dataflow)
+    least = {} if layout is None else _least_words(folded, layout)
     channels = []
     for stream in folded.dataflow.streams:
         channel = channel_of_widths(stream, *_widths(stream, folded), costs, shares.get(stream, Fraction(0)))
         if layout is not None:
             more = _words_for_its_way(channel, layout, folded.interval_cycles)
-            channel = _with_fifo(channel, channel.fifo_depth_words + more, costs)
+            needed = least.get(channel.name, 0)
+            depth = max(channel.fifo_depth_words + more, needed)
+            channel = replace(_with_fifo(channel, depth, costs), needed_words=needed)
         channels.append(channel)
     return tuple(channels)
 
@@ -157,6 +160,14 @@ def _words_for_its_way(channel: Channel, layout: Layout, interval_cycles: int) -
     )
     between = 0 if inside else BETWEEN_DEPTH_WORDS - INSIDE_DEPTH_WORDS
     return between + CROSSING_DEPTH_WORDS * way.boundaries + round_trips
+
+
+def _least_words(folded: FoldedDataflow, layout: Layout) -> dict[str, int]:
+    """Depths that the full rate needs with what lies on the ways: on a way itself, and beside it up to a join."""
+    if not layout.least_words:
+        return {}
+    more = words_on_ways(folded.dataflow, layout.ways, layout.clock_mhz)
+    return {name: words + more.get(name, 0) for name, words in layout.least_words.items()}
 
 
 def _widths(stream: Stream, folded: FoldedDataflow) -> tuple[int, int]:

@@ -105,6 +105,7 @@ CHANNEL = {
     "converter": Nullable(TEXT),
     "converter_module": Nullable(TEXT),
     "fifo_depth": COUNT,
+    "fifo_needed": Optional(COUNT),
     "fifo_module": Nullable(TEXT),
     "crossing_registers": COUNT,
     "link": Nullable(TEXT),

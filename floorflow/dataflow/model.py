@@ -58,6 +58,11 @@ class Stream:
     fifo_bits: int = 0
     fifo_words: int = 0
 
+    @property
+    def channel(self) -> str:
+        """Name of the channel that the stream becomes: ``producer.port->consumer.port``."""
+        return f"{self.source}.{self.source_port}->{self.target}.{self.target_port}"
+
     def kept_fifo_depth(self, width_bits: int) -> int:
         """Return the depth that the model file gives the FIFO, in words of ``width_bits``; 0 if it gives none."""
         return max(ceil(self.fifo_bits / width_bits), self.fifo_words)

@@ -9,7 +9,17 @@ from textwrap import wrap
 from floorflow.emit.next_steps import next_steps
 from floorflow.emit.tables import number, rate, some, table
 from floorflow.emit.use import SlotUse, share, slot_uses, width_of
-from floorflow.plan import Amounts, ChannelEntry, Fractions, InfrastructureEntry, Options, PhaseEntry, Plan, Stats
+from floorflow.plan import (
+    Amounts,
+    ChannelEntry,
+    Fractions,
+    InfrastructureEntry,
+    Options,
+    PhaseEntry,
+    Plan,
+    Stats,
+    TimingEntry,
+)
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.target import Platform
 
@@ -27,6 +37,7 @@ def report(plan: Plan, platform: Platform) -> str:
     sections = [
         ("What was read and assumed", _read(plan)),
         ("Rate", _rate(plan, phase)),
+        ("What one frame takes", _timing(phase)),
         ("How far from optimal", _gaps(plan, phase)),
         ("What the search tried, and what ended it", _tried(plan)),
         ("Use of each slot", _slots(plan, slots)),
@@ -120,6 +131,50 @@ def _rate(plan: Plan, phase: PhaseEntry) -> list[str]:
         behind = [name for name, entry in folded.items() if entry.cycles == max(others)]
         lines.append(f"next slowest: {some(behind)} with {max(others):,} cycles")
     return [*lines, *(_host_stream(channel, e.fps) for channel in phase.channels if _at_host(channel))]
+
+
+def _timing(phase: PhaseEntry) -> list[str]:
+    """Return latency and sustained rate with the planned FIFOs; what is too shallow, and what to do."""
+    e, found = phase.estimates, phase.estimates.timing
+    if found is None:
+        return []
+    lines = []
+    if found.first_word_cycles is not None and found.first_frame_cycles is not None:
+        first, whole = found.first_word_cycles / e.clock_mhz, found.first_frame_cycles / e.clock_mhz
+        lines.append(
+            f"latency {whole:,.1f} us ({found.first_frame_cycles:,} cycles) from an empty pipeline; "
+            f"the first word comes out after {first:,.1f} us"
+        )
+    if found.interval_cycles is not None:
+        fps = floor(e.clock_mhz * 1e7 / found.interval_cycles) / 10
+        # Bursts are taken not to stall midway, so that shallow FIFOs cost no more than this.
+        most = " at most" if found.shallow else ""
+        cycles = f"one every {found.interval_cycles:,} cycles{most} with the planned FIFOs"
+        lines.append(f"sustained {fps:,.1f} frames/s: {cycles}")
+    if found.interval_cycles is not None and found.interval_cycles > e.cycles:
+        lines.append(
+            f"that is {found.interval_cycles / e.cycles - 1:.1%} longer than the estimate above, {_why(found)}"
+        )
+    if found.deadlock:
+        lines += _wrapped([f"deadlock: {', '.join(found.deadlock)} stop each other"])
+    if found.shallow:
+        lines.append("FIFOs too shallow for the full rate; give them the depth needed (FINN: inFIFODepths):")
+        rows = [
+            ("channel", "planned", "needed"),
+            *((s.channel, f"{s.planned:,}", f"{s.needed:,}") for s in found.shallow),
+        ]
+        lines += table(rows)
+    elif found.interval_cycles is not None:
+        lines.append("every FIFO is deep enough for the full rate; none can deadlock")
+    if found.not_analysed:
+        lines += _wrapped([f"not analysed: {found.not_analysed}"])
+    return lines
+
+
+def _why(found: TimingEntry) -> str:
+    if found.interval_cycles == found.full_rate_cycles:
+        return "which leaves out how windows start"
+    return "since FIFOs are too shallow"
 
 
 def _at_host(channel: ChannelEntry) -> bool:

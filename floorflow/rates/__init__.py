@@ -1,6 +1,6 @@
 """Rates of a pipeline with bounded FIFOs: interval, latency, smallest depths, deadlocks. Knows nothing of FINN."""
 
-from floorflow.rates.analysis import Rates, Sized, analyse, keeps, size
+from floorflow.rates.analysis import Rates, Sized, analyse, blocked, first_frame, keeps, size
 from floorflow.rates.deadlock import Blocked
 from floorflow.rates.network import Depths
 from floorflow.rates.problem import Actor, Fifo, Moves, RateProblem, cut
@@ -15,7 +15,9 @@ __all__ = [
     "Rates",
     "Sized",
     "analyse",
+    "blocked",
     "cut",
+    "first_frame",
     "keeps",
     "size",
 ]

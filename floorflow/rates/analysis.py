@@ -82,6 +82,17 @@ def size(problem: RateProblem, interval_cycles: int | None = None, most_bursts: 
     return Sized(period, depths, first.first_word_cycles, first.first_frame_cycles, smallest)
 
 
+def blocked(problem: RateProblem, depths: Depths) -> tuple[Blocked, ...]:
+    """Return the cycle of FIFOs that stop each other, or nothing if every frame ends."""
+    return deadlock(Network(problem), depths)
+
+
+def first_frame(problem: RateProblem, depths: Depths) -> tuple[int, int]:
+    """Return first-word and first-frame latency in cycles, without the interval; the depths must not deadlock."""
+    found = run(Network(problem), depths, most_frames=1)
+    return found.first_word_cycles, found.first_frame_cycles
+
+
 def keeps(problem: RateProblem, depths: Depths, interval_cycles: int) -> bool:
     """Whether given depths keep an interval."""
     return keeps_period(Network(problem), depths, interval_cycles)

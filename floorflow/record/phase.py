@@ -23,6 +23,7 @@ from floorflow.plan import (
     plan_attribute,
 )
 from floorflow.record import likelihood, streams
+from floorflow.record.timing import timing_of
 from floorflow.record.values import amounts, plain, rectangle, statistics
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.search import Found
@@ -142,6 +143,7 @@ def _estimates(
         latency_us=_latency_us(setting, design),
         bottleneck=next(name for name, option in options.items() if option.cycles == design.interval_cycles),
         expected_cycles=expected_interval(design.folded),
+        timing=timing_of(setting, design),
         bands=likelihood.bands(setting, design, channels, measured) if calibrated else {},
         fits=likelihood.fits(setting, design, channels, measured) if calibrated else {},
     )

@@ -32,6 +32,7 @@ from floorflow.plan import (
     TraceEntry,
 )
 from floorflow.record.phase import phase
+from floorflow.record.timing import timing_warnings
 from floorflow.record.values import amounts, plain, rectangle
 from floorflow.request import Request
 from floorflow.search import Found
@@ -47,6 +48,7 @@ def record(
     """Return the Plan of a finished search; ``tried`` says why fewer FPGAs would not do."""
     request = setting.request
     built = measured.among(found.design.folded.options)
+    only = phase(setting, found, built)
     return Plan(
         schema="floorflow-plan/1",
         version=__version__,
@@ -56,10 +58,10 @@ def record(
         calibration=None if measured == NOTHING else _calibration(measured, built),
         platform=_platform(setting.platform),
         networks=[_network(network, setting.dataflow)],
-        phases=[phase(setting, found, built)],
+        phases=[only],
         search=_bound(found),
         trace=[TraceEntry(**asdict(row)) for row in found.trace],
-        warnings=[*setting.dataflow.notes, *tried, *_warnings(setting, found)],
+        warnings=[*setting.dataflow.notes, *tried, *_warnings(setting, found), *timing_warnings(only.estimates.timing)],
     )
 
 

@@ -38,6 +38,7 @@ def _channel(setting: Setting, channel: Channel, way: Sequence[Hop], home: Mappi
         converter=channel.converter,
         converter_module=home[channel.converter_engine] if channel.converter else None,
         fifo_depth=channel.fifo_depth_words,
+        fifo_needed=channel.needed_words,
         fifo_module=home[channel.fifo_engine],
         crossing_registers=stages * sum(hop.hops for hop in way if hop.link is None),
         link=",".join(hop.link for hop in way if hop.link is not None) or None,

@@ -26,18 +26,17 @@ def fifo_without_depth(plan: Plan, files: Files) -> None:
 
 
 @mutant("wrong-fifo-depth")
-def deep_fifo_inside_a_module(plan: Plan, files: Files) -> None:
-    home = homes(plan)
-    channels = phase_of(plan)["channels"]
-    inside = (c for c in channels if c["source"] in home and home[c["source"]] == home.get(c["target"]))
-    first(inside)["fifo_depth"] = 32
+def fifo_without_the_words_of_the_full_rate(plan: Plan, files: Files) -> None:
+    channel = phase_of(plan)["channels"][0]
+    channel["fifo_needed"] = channel["fifo_depth"] + 1
 
 
 @mutant("wrong-fifo-depth")
 def shallow_fifo_between_modules(plan: Plan, files: Files) -> None:
     home = homes(plan)
     channels = phase_of(plan)["channels"]
-    between = (c for c in channels if c["source"] in home and c["target"] in home and c["fifo_depth"] >= 32)
+    ends = ((c, home.get(c["source"]), home.get(c["target"])) for c in channels)
+    between = (c for c, source, target in ends if source and target and source != target)
     first(between)["fifo_depth"] = 2
 
 

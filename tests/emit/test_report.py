@@ -60,6 +60,7 @@ def test_report_has_every_section_in_order(two: Plan) -> None:
     assert [line for line, rule in pairwise(lines) if rule == "-" * len(line) and line] == [
         "What was read and assumed",
         "Rate",
+        "What one frame takes",
         "How far from optimal",
         "What the search tried, and what ended it",
         "Use of each slot",

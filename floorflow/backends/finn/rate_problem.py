@@ -29,7 +29,7 @@ class Passage:
 
 def channel_name(stream: Stream) -> str:
     """Return the name of a stream's FIFO: ``producer.port->consumer.port``."""
-    return f"{stream.source}.{stream.source_port}->{stream.target}.{stream.target_port}"
+    return stream.channel
 
 
 def rate_problem(
