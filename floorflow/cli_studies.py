@@ -38,7 +38,7 @@ from floorflow.cli_output import (
 
 def cost(
     file: Annotated[Path, typer.Argument(help="JSON lines with op_type and attrs, or - for standard input.")],
-    costs: Annotated[CostsChoice, typer.Option(help="Cost model.")] = CostsChoice.calibrated,
+    costs: Annotated[CostsChoice, typer.Option(help="Cost model; finn gives FINN's own numbers.")] = CostsChoice.finn,
     finn: Annotated[FinnChoice, typer.Option(help="Which FINN, unless a line says it.")] = FinnChoice.main,
     part: Annotated[str, typer.Option(help="Part, unless a line says it.")] = INSPECTED_PART,
     debug: DebugFlag = False,

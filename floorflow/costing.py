@@ -32,7 +32,7 @@ _VERSIONS: tuple[FinnVersion, ...] = get_args(FinnVersion)
 class CostOptions:
     """What a line that does not say otherwise means."""
 
-    model: CostModel = "calibrated"
+    model: CostModel = "finn"
     finn: FinnVersion = "main"
     part: str = DEFAULT_PART
 

@@ -68,8 +68,12 @@ def test_finns_numbers_follow_the_lines_own_fields() -> None:
     }
 
 
-def test_the_planners_model_is_the_default_and_tells_flip_flops() -> None:
-    found = ask("MVAU_hls", MVAU)
+def test_finns_own_numbers_are_the_default() -> None:
+    assert ask("MVAU_hls", MVAU) == ask("MVAU_hls", MVAU, "--costs", "finn")
+
+
+def test_the_planners_model_tells_flip_flops_and_a_band() -> None:
+    found = ask("MVAU_hls", MVAU, "--costs", "calibrated")
     assert list(found)[2:] == ["cycles", "LUT", "FF", "BRAM_18K", "URAM", "DSP", "in_width", "out_width", "band"]
     assert found["FF"] > 0  # type: ignore[operator]
 
