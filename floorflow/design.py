@@ -160,15 +160,22 @@ def assign(
 
 
 def least_words(setting: Setting, folded: FoldedDataflow) -> Mapping[str, int]:
-    """Return the FIFO depths, by channel, that the full rate needs; with --keep-folding no less than the model's."""
-    key = repr([(option.folding, option.cycles) for option in folded.options.values()])
-    if key not in setting.needs:
-        setting.needs[key] = full_rate(folded)
-    depths = setting.needs[key].depths
+    """Return the FIFO depths, by channel, that the full rate needs; with --keep-folding no less than the model's.
+
+    By FINN's own costs FIFOs are FINN's to size: where they are deep it asks for UltraRAM, on any part.
+    """
+    depths = _full_rate_depths(setting, folded) if setting.request.costs != "finn" else {}
     if not setting.request.keep_folding:
         return depths
     kept = {c.name: c.stream.kept_fifo_depth(c.width_bits) for c in connect(folded, setting.costs)}
     return {name: max(words, depths.get(name, 0)) for name, words in kept.items()}
+
+
+def _full_rate_depths(setting: Setting, folded: FoldedDataflow) -> Mapping[str, int]:
+    key = repr([(option.folding, option.cycles) for option in folded.options.values()])
+    if key not in setting.needs:
+        setting.needs[key] = full_rate(folded)
+    return setting.needs[key].depths
 
 
 def passages(setting: Setting, design: Design) -> dict[str, Passage]:
