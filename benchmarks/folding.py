@@ -1,10 +1,11 @@
 """Fold networks under budgets from one SLR to four cards, and print a table of optima, proofs and seconds.
 
-    python benchmarks/folding.py MODELS... [--costs calibrated] [--only "2 x U250"]
+    python benchmarks/folding.py [MODELS...] [--generated 1000] [--costs calibrated] [--only "2 x U250"]
 
-MODELS are files. Every row starts from nothing: the engines' foldings are enumerated and priced, the shortest interval
-is found and the least scarce folding at it proven, converters and FIFOs included, in this process. `options` are the
-seconds for the foldings alone; they are part of `all`. Reading and lowering the model are not counted.
+MODELS are files; ``--generated`` adds a chain of so many engines. Every row starts from nothing: the engines' foldings
+are enumerated and priced, the shortest interval is found and the least scarce folding at it proven, converters and FIFOs
+included, in this process. `options` are the seconds for the foldings alone; they are part of `all`. Reading and lowering
+the model are not counted.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
-from floorflow.backends.finn import CostTable, Source, read_source
+from floorflow.backends.finn import CostTable, read_source
 from floorflow.backends.finn.options import forget_options
 from floorflow.channels import couplings
+from floorflow.dataflow.model import Attributes, Dataflow, Engine, Stream
 from floorflow.design import largest_pblocks, slot_limits
 from floorflow.errors import InfeasibleError
 from floorflow.folding import (
@@ -31,6 +35,7 @@ from floorflow.folding import (
 from floorflow.request import Request
 from floorflow.resources import total
 from floorflow.target import load_platform
+from floorflow.technology import Technology
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,11 @@ BUDGETS = (
 )
 
 
+CHANNELS = (32, 64, 64, 128, 96, 64, 48)
+"""Channels of the layers of a generated chain, over and over."""
+TYPES = {"weightDataType": "INT4", "outputDataType": "UINT4", "accDataType": "INT16"}
+
+
 @dataclass(frozen=True)
 class Row:
     """One network under one budget."""
@@ -68,22 +78,61 @@ class Row:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("models", nargs="+", type=Path)
-    parser.add_argument("--costs", default="estimated")
+    parser.add_argument("models", nargs="*", type=Path)
+    parser.add_argument("--generated", type=int, help="engines of a generated chain of convolutions")
+    parser.add_argument("--costs", default="calibrated")
     parser.add_argument("--only", help="one of the budgets")
     chosen = parser.parse_args()
     print("| network | budget | verdict | interval | bound | gap of scarcity | foldings | options s | all s |")
     print("|---|---|---|---|---|---|---|---|---|")
     rows = []
-    for model in chosen.models:
-        source = read_source(model)
+    for name, lower in networks(chosen):
         for budget in BUDGETS:
             if chosen.only in {None, budget.name}:
-                rows.append(fold(source, budget, Request(model, budget.board, budget.fpgas, costs=chosen.costs)))
-                print("| " + " | ".join([model.name.split(".")[0], budget.name, *cells(rows[-1])]) + " |", flush=True)
+                rows.append(fold(lower, budget, Request(Path(name), budget.board, budget.fpgas, costs=chosen.costs)))
+                print("| " + " | ".join([name, budget.name, *cells(rows[-1])]) + " |", flush=True)
     seconds = [row.all_s for row in rows]
     proven = sum(row.gap in {None, 0.0} and row.verdict != "open" for row in rows)
     print(f"\n{proven} of {len(rows)} proven; median {statistics.median(seconds):.2f} s, longest {max(seconds):.2f} s")
+
+
+def networks(chosen: argparse.Namespace) -> Iterator[tuple[str, Callable[[Technology], Dataflow]]]:
+    """Yield names and what lowers the network to a family of parts."""
+    for model in chosen.models:
+        yield model.name.split(".")[0], read_source(model).lower
+    if chosen.generated:
+        yield f"{chosen.generated} engines", lambda _: generated(chosen.generated)
+
+
+def generated(count: int) -> Dataflow:
+    """Return a chain of 4-bit 3x3 convolutions of 16x16 pixels, three engines each, with changing channels."""
+    engines: list[Engine] = []
+    channels = [CHANNELS[layer % len(CHANNELS)] for layer in range(count // 3 + 2)]
+    for layer in range(-(-count // 3)):
+        inputs, outputs = channels[layer : layer + 2]
+        convolution = {"IFMChannels": inputs, "IFMDim": (18, 18), "OFMDim": (16, 16), "ConvKernelDim": (3, 3)}
+        kinds: dict[str, Attributes] = {
+            "FMPadding_rtl": {"ImgDim": (16, 16), "Padding": (1, 1, 1, 1), "NumChannels": inputs},
+            "ConvolutionInputGenerator_rtl": {**convolution, "Stride": (1, 1), "Dilation": (1, 1)},
+            "MVAU_hls": {"MW": 9 * inputs, "MH": outputs, "numInputVectors": (1, 16, 16), "noActivation": 0, **TYPES},
+        }
+        for kind, attributes in kinds.items():
+            own = {"inputDataType": "UINT4", **attributes}
+            engines.append(Engine(f"{kind}_{layer}", kind, f"Conv_{layer}", own, 4 * (kind == "MVAU_hls"), 4, 4))
+    engines = engines[:count]
+    ends = ["host:in0", *(engine.name for engine in engines), "host:out0"]
+    sizes = [_stream(engine) for engine in engines] + [(256 * 9 * 128, 9 * 128)]
+    streams = [Stream(a, 0, b, 0, *size, 4) for (a, b), size in zip(pairwise(ends), sizes, strict=True)]
+    return Dataflow(f"{count} engines", tuple(engines), tuple(streams))
+
+
+def _stream(engine: Engine) -> tuple[int, int]:
+    """Return elements a frame and last dimension of what an engine of the chain reads."""
+    a = engine.attributes
+    if engine.kind == "MVAU_hls":
+        return 256 * int(str(a["MW"])), int(str(a["MW"]))
+    pixels, width = (256, a["NumChannels"]) if engine.kind == "FMPadding_rtl" else (324, a["IFMChannels"])
+    return pixels * int(str(width)), int(str(width))
 
 
 def cells(row: Row) -> list[str]:
@@ -93,11 +142,11 @@ def cells(row: Row) -> list[str]:
     return [row.verdict, *numbers, gap, f"{row.foldings:,}", f"{row.options_s:.2f}", f"{row.all_s:.2f}"]
 
 
-def fold(source: Source, budget: Budget, request: Request) -> Row:
+def fold(lower: Callable[[Technology], Dataflow], budget: Budget, request: Request) -> Row:
     """Price and fold one network under one budget."""
     platform = load_platform(request.platform, budget.fpgas)
     technology = platform.fpgas[0].device.technology
-    dataflow = source.lower(technology)
+    dataflow = lower(technology)
     slots = [slot.name for slot in platform.slots][: budget.slots]
     limits, rooms = slot_limits(platform, request), largest_pblocks(platform, request)
     places = [(slot, limits[slot].least(room)) for slot in slots for room in rooms[slot]]
