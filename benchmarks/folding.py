@@ -3,9 +3,9 @@
     python benchmarks/folding.py [MODELS...] [--generated 1000] [--costs calibrated] [--only "2 x U250"]
 
 MODELS are files; ``--generated`` adds a chain of so many engines. Every row starts from nothing: the engines' foldings
-are enumerated and priced, the shortest interval is found and the least scarce folding at it proven, converters and FIFOs
-included, in this process. `options` are the seconds for the foldings alone; they are part of `all`. Reading and lowering
-the model are not counted.
+are enumerated and priced, the shortest interval is found and the least scarce folding at it proven, with converters
+and FIFOs, in this process. `options` are the seconds for the foldings alone; they are part of `all`. Reading and
+lowering the model are not counted.
 """
 
 from __future__ import annotations
