@@ -117,12 +117,15 @@ def _rate(plan: Plan, phase: PhaseEntry) -> list[str]:
     asked = "" if plan.options.fps is None else f" ({plan.options.fps:,g} were asked for)"
     lines = [
         f"{floor(e.fps * 10) / 10:,.1f} frames/s{asked}: one frame every {e.cycles:,} cycles at {e.clock_mhz:g} MHz",
-        f"latency at most {e.latency_us:,.1f} us (every engine in turn; streaming overlaps them)",
     ]
+    # Rough figures, for plans whose FIFOs were not analysed.
+    analysed = e.timing is not None and e.timing.first_frame_cycles is not None and not e.timing.shallow
+    if not analysed:
+        lines.append(f"latency at most {e.latency_us:,.1f} us (every engine in turn; streaming overlaps them)")
     folded = phase.folding.engines
     slowest = [engine for engine in plan.networks[0].engines if folded[engine.name].cycles == e.cycles]
     widths = [(engine.name, str(width_of(engine, folded[engine.name]))) for engine in slowest]
-    if e.expected_cycles and e.expected_cycles > e.cycles:
+    if not analysed and e.expected_cycles and e.expected_cycles > e.cycles:
         more = f"{e.expected_cycles / e.cycles - 1:.1%}"
         lines.append(f"with small FIFOs expect {e.expected_cycles:,} cycles ({more} more): windows and HLS start anew")
     lines.append("bottleneck: " + some([f"{name} ({width})" if width else name for name, width in widths]))
