@@ -1,1 +1,1 @@
-"""Studies: folding methods side by side (`compare`), with FINN's own among them (`finn_method`)."""
+"""Studies over the stages: folding methods side by side (`compare`), and a plan made again from reports (`calibrate`)."""
