@@ -1,1 +1,1 @@
-"""Studies over the stages: folding methods side by side (`compare`), and a plan made again from reports (`calibrate`)."""
+"""Studies: folding methods side by side (`compare`), and a plan made again from the reports of a build (`calibrate`)."""
