@@ -1,1 +1,1 @@
-"""Studies: folding methods side by side (`compare`), and a plan made again from the reports of a build (`calibrate`)."""
+"""Studies: folding methods side by side (`compare`), and a plan made again from what a build measured (`calibrate`)."""
