@@ -63,7 +63,7 @@ class _Walk:
             int(part[np.lexsort((part, tally.cost(alone[part]), -group.cycles[part]))[0]])
             for group, part, alone in zip(tally.problem.groups, rows, tally.alone, strict=True)
         ]
-        self.weights = tally.problem.scarcity_weights()[0].astype(float)
+        self.weights = tally.problem.cost_weights()[0].astype(float)
         self.per_budget = 1 / np.maximum(tally.budget, 1)
         self.cycles = tally.cycles(self.picks)
         self.use = tally.use(self.picks)

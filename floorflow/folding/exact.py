@@ -31,7 +31,7 @@ from floorflow.folding.integer import cheapest, some_choice
 from floorflow.folding.labels import cheapest_below
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
 from floorflow.folding.relaxation import Relaxed, relax, within
-from floorflow.resources import RESOURCE_NAMES, Resources
+from floorflow.resources import RESOURCE_NAMES
 from floorflow.stats import SolveStats, Status
 
 Answer = FoldingSolution | FoldingInfeasible | FoldingUnknown
@@ -51,7 +51,7 @@ def least_scarce(problem: FoldingProblem, interval_cycles: int, *, prove: bool =
     choices = candidates(problem, interval_cycles)
     if choices is None:
         return FoldingInfeasible(None)
-    weights, scale = problem.scarcity_weights()
+    weights, scale = problem.cost_weights()
     budget = np.array(problem.budget.as_tuple(), dtype=np.int64)
     relaxed = relax(choices, weights, budget, first=not prove)
     if relaxed.infeasible:
@@ -97,24 +97,14 @@ class _Answer:
     scale: int
 
     def cost(self, picks: Sequence[int]) -> int:
-        return int(self.choices.total(picks) @ self.problem.scarcity_weights()[0])
+        return int(self.choices.total(picks) @ self.problem.cost_weights()[0])
 
     def solution(self, picks: Sequence[int], bound: int, method: str) -> FoldingSolution:
-        use = self.choices.total(picks)
         cost = self.cost(picks)
-        options = {
-            name: option
-            for group, rows, pick in zip(self.problem.groups, self.choices.rows, picks, strict=True)
-            for name, option in zip(group.engines, group.rows[int(rows[pick])], strict=True)
-        }
         status: Status = "optimal" if bound >= cost else "feasible"
-        return FoldingSolution(
-            options=options,
-            interval_cycles=max(option.cycles for option in options.values()),
-            resources=Resources(*(int(amount) for amount in use)),
-            budget=self.problem.budget,
-            stats=SolveStats(method, status, cost / self.scale, min(bound, cost) / self.scale),
-        )
+        rows = [int(rows[pick]) for rows, pick in zip(self.choices.rows, picks, strict=True)]
+        stats = SolveStats(method, status, cost / self.scale, min(bound, cost) / self.scale)
+        return self.problem.solution(rows, self.choices.total(picks), stats)
 
 
 def _short(problem: FoldingProblem, choices: Candidates, plan: Elimination) -> FoldingInfeasible:

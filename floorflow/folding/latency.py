@@ -17,7 +17,6 @@ from floorflow.folding.latency_model import settle
 from floorflow.folding.paths import paths_of
 from floorflow.folding.problem import FoldingProblem, FoldingSolution
 from floorflow.folding.states import States, states
-from floorflow.resources import Resources
 from floorflow.stats import SolveStats, Status
 
 Array = NDArray[np.int64]
@@ -111,16 +110,6 @@ class _Search:
 
     def _solution(self, method: str) -> FoldingSolution:
         chosen = states(self.problem, [np.array([row]) for row in self.rows])
-        options = {
-            name: option
-            for group, row in zip(self.problem.groups, self.rows, strict=True)
-            for name, option in zip(group.engines, group.rows[row], strict=True)
-        }
         status: Status = "optimal" if self.bound >= self.latency else "feasible"
-        return FoldingSolution(
-            options=options,
-            interval_cycles=max(option.cycles for option in options.values()),
-            resources=Resources(*(int(amount) for amount in chosen.resources([0] * len(self.rows)))),
-            budget=self.problem.budget,
-            stats=SolveStats(method, status, float(self.latency), float(self.bound)),
-        )
+        stats = SolveStats(method, status, float(self.latency), float(self.bound))
+        return self.problem.solution(self.rows, chosen.resources([0] * len(self.rows)), stats)

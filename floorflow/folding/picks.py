@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from floorflow.dataflow.options import Coupling
 from floorflow.folding.problem import FoldingProblem, FoldingSolution
-from floorflow.resources import Resources
 from floorflow.stats import SolveStats, Status
 
 Array = NDArray[np.int64]
@@ -71,7 +70,7 @@ class Tally:
 
     def cost(self, use: Array) -> Array:
         """Return the scarcity of amounts, (..., 5), in the problem's integer scale."""
-        return np.asarray(use @ self.problem.scarcity_weights()[0])
+        return np.asarray(use @ self.problem.cost_weights()[0])
 
     def cycles(self, picks: Sequence[int]) -> list[int]:
         """Return the cycles of each group."""
@@ -79,17 +78,6 @@ class Tally:
 
     def solution(self, picks: Sequence[int], method: str, status: Status, bound: int | None = None) -> FoldingSolution:
         """Return the answer; ``bound`` is on the cost, in the problem's integer scale."""
-        use, scale = self.use(picks), self.problem.scarcity_weights()[1]
-        chosen = [group.rows[pick] for group, pick in zip(self.problem.groups, picks, strict=True)]
-        options = {
-            name: option
-            for group, row in zip(self.problem.groups, chosen, strict=True)
-            for name, option in zip(group.engines, row, strict=True)
-        }
-        return FoldingSolution(
-            options=options,
-            interval_cycles=max(self.cycles(picks)),
-            resources=Resources(*(int(amount) for amount in use)),
-            budget=self.problem.budget,
-            stats=SolveStats(method, status, int(self.cost(use)) / scale, None if bound is None else bound / scale),
-        )
+        use, scale = self.use(picks), self.problem.cost_weights()[1]
+        stats = SolveStats(method, status, int(self.cost(use)) / scale, None if bound is None else bound / scale)
+        return self.problem.solution(picks, use, stats)

@@ -22,7 +22,8 @@ class FoldingProblem:
 
     ``budget`` bounds the sum over all engines and ``couplings``, which price the streams between them (none: engines
     alone are counted); ``silicon`` holds the platform's raw totals. ``paths`` are the streams between engines, by name,
-    if the objective is the latency along them; else it is the scarcity. ``largest`` is the most that one group may use.
+    if the objective is the latency along them; else it is the scarcity, or the use of the resource ``minimised``.
+    ``largest`` is the most that one group may use.
     """
 
     groups: tuple[OptionGroup, ...]
@@ -31,6 +32,7 @@ class FoldingProblem:
     couplings: tuple[Coupling, ...] = ()
     paths: tuple[tuple[str, str], ...] | None = None
     largest: Resources | None = None
+    minimised: str | None = None
 
     def with_budget(self, budget: Resources) -> FoldingProblem:
         """Return the same problem under another budget."""
@@ -65,23 +67,35 @@ class FoldingProblem:
         possible = (least + streams <= np.array(self.budget.as_tuple())).all(axis=1)
         return int(np.argmax(possible)) if possible.any() else len(limits)
 
-    def scarcity_weights(self) -> tuple[NDArray[np.int64], int]:
-        """Return integer weights a unit of each resource and the scale they are multiplied by.
+    def cost_weights(self) -> tuple[NDArray[np.int64], int]:
+        """Return integer weights a unit of each resource, whose sum is the cost, and what they are multiplied by.
 
         Scarcity is a sum of fractions of LUT, BRAM18, URAM and DSP totals; over their least common multiple it is
         an exact integer, so that solvers need no rounding.
         """
+        if self.minimised is not None:
+            return np.array([name == self.minimised for name in RESOURCE_NAMES], dtype=np.int64), 1
         totals = self.silicon.as_tuple()
         counted = [have if have and name != "FF" else 0 for name, have in zip(RESOURCE_NAMES, totals, strict=True)]
         scale = lcm(*(have for have in counted if have))
         return np.array([scale // have if have else 0 for have in counted], dtype=np.int64), scale
+
+    def solution(
+        self, rows: Sequence[int], use: Sequence[int] | NDArray[np.int64], stats: SolveStats
+    ) -> FoldingSolution:
+        """Return the answer that takes so many-th row of each group; ``use`` is the sum with all streams, (5,)."""
+        chosen = [group.rows[row] for group, row in zip(self.groups, rows, strict=True)]
+        named = (zip(group.engines, row, strict=True) for group, row in zip(self.groups, chosen, strict=True))
+        options = {name: option for pairs in named for name, option in pairs}
+        slowest = max(option.cycles for option in options.values())
+        return FoldingSolution(options, slowest, Resources(*(int(amount) for amount in use)), self.budget, stats)
 
 
 @dataclass(frozen=True)
 class FoldingSolution:
     """One option an engine. ``resources`` is their sum and the streams'.
 
-    ``stats.objective`` is its scarcity or, if the problem asks for that, its latency in cycles.
+    ``stats.objective`` is its scarcity or what else the problem minimises: latency in cycles, units of a resource.
     """
 
     options: Mapping[str, Option]

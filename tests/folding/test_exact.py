@@ -21,7 +21,7 @@ from floorflow.folding import (
     fold_at_interval,
     shortest_interval,
 )
-from floorflow.resources import Resources, scarcity, total
+from floorflow.resources import RESOURCE_NAMES, Resources, scarcity, total
 
 SILICON = Resources(lut=1000, ff=2000, bram18=50, uram=0, dsp=20)
 
@@ -101,8 +101,9 @@ def couplings_between(groups: list[list[Option]], a: int, b: int) -> st.SearchSt
 
 
 @settings(max_examples=200, deadline=None)
-@given(coupled_problems(), st.integers(1, 8))
-def test_coupled_foldings_equal_brute_force(problem: FoldingProblem, interval: int) -> None:
+@given(coupled_problems(), st.integers(1, 8), st.sampled_from([None, *RESOURCE_NAMES]))
+def test_coupled_foldings_equal_brute_force(problem: FoldingProblem, interval: int, minimised: str | None) -> None:
+    problem = replace(problem, minimised=minimised)
     expected = least_coupled(problem, interval)
     answer = fold_at_interval(problem, interval)
     if expected is None:
@@ -111,7 +112,7 @@ def test_coupled_foldings_equal_brute_force(problem: FoldingProblem, interval: i
     assert isinstance(answer, FoldingSolution)
     assert answer.stats.status == "optimal"
     assert answer.stats.objective == pytest.approx(expected)
-    assert scarcity(answer.resources, SILICON) == pytest.approx(expected)
+    assert cost(answer.resources, minimised) == pytest.approx(expected)
     assert answer.resources.fits(problem.budget)
     quick = fold_at_interval(problem, interval, prove=False)
     assert isinstance(quick, FoldingSolution)
@@ -129,8 +130,12 @@ def least_coupled(problem: FoldingProblem, interval: int) -> float | None:
         slowest = max(group.cycles[pick] for group, pick in zip(problem.groups, picks, strict=True))
         amount = Resources(*(int(value) for value in use))
         if slowest <= interval and amount.fits(problem.budget):
-            costs.append(scarcity(amount, SILICON))
+            costs.append(cost(amount, problem.minimised))
     return min(costs, default=None)
+
+
+def cost(use: Resources, minimised: str | None) -> float:
+    return scarcity(use, SILICON) if minimised is None else use.as_dict()[minimised]
 
 
 def test_infeasibility_by_one_resource_names_need_and_limit() -> None:
