@@ -4,11 +4,14 @@ A *group* is one engine or several tied ones; a *row* is a joint option of a gro
 
     problem        groups, budget, couplings (what the stream between two rows costs); answers as values
     candidates     the rows at an interval that no other beats whatever the neighbours choose
-    elimination    the cheapest picks of a graph with prices on rows and on pairs of rows
-    relaxation     Lagrangian bound: prices on resources instead of limits
+    elimination    the cheapest picks of a graph with prices on nodes and on edges, for many prices at once
+    states         rows by what their neighbours see of them
+    pricing        the cheapest rows at prices on the resources
+    relaxation     Lagrangian bound: prices on resources instead of limits (cutting_planes: which prices to try)
     labels         enumeration of all picks below a cost: closes the gap, or gives up
-    integer        the same by CP-SAT, where labels give up because several resources bind at once
-    exact          least scarcity at an interval: relaxation, then labels or CP-SAT
+    descent        better foldings next to a given one, by exchanges
+    branching      branch and bound, where labels give up because several resources bind at once (counts: how to split)
+    exact          least scarcity at an interval: relaxation, descent, then labels or branching
     latency, ...   the same for the sum of cycles along the longest path (paths, states, latency_bound, latency_model)
     objective      which of the two a problem asks for
     infeasible     how much larger the budget would have to be, and what fills it

@@ -3,6 +3,8 @@
 A node is eliminated by a table over its neighbours: for each of their choices the least of its own. Networks are
 nearly chains, so tables stay small. Where one would not (dense concatenations), edges are cut: each choice of one
 end then pays the least of what the edge may cost, which keeps the answer a lower bound.
+
+Numpy's calls cost more than the sums, so one elimination answers for many prices: tables have a first axis of k cases.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ Array = NDArray[np.int64]
 
 LARGEST_TABLE = 400_000
 """Entries of the largest table before edges are cut."""
+FORBIDDEN = 1 << 57
+"""Stands for the price of what must not be chosen. No sum below it is one; sums are cut off here, so none overflows."""
 
 
 @dataclass(frozen=True)
@@ -40,63 +44,66 @@ class Elimination:
     steps: tuple[Step, ...]
     cut: tuple[Pair, ...]
 
-    def least(self, nodes: Sequence[Array], edges: Mapping[Pair, Array]) -> tuple[int, tuple[int, ...]]:
-        """Return the least sum (a lower bound if edges were cut) and a choice that has it."""
-        tables, sums = self._forward(nodes, edges)
-        picks = [0] * len(self.sizes)
+    def least(self, nodes: Sequence[Array], edges: Mapping[Pair, Array]) -> tuple[Array, Array]:
+        """Return for each of k cases the least sum (a lower bound if edges were cut) and a choice that has it.
+
+        ``nodes[n]`` is (k, size of n), ``edges[a, b]`` (k, size of a, size of b); the answers are (k,) and (k, nodes).
+        """
+        tables, _, total = self._forward(nodes, edges)
+        case = np.arange(total.size)
+        picks = np.zeros((total.size, len(self.sizes)), dtype=np.int64)
         for step, table in zip(reversed(self.steps), reversed(tables), strict=True):
-            at: tuple[slice | int, ...] = (slice(None), *(picks[n] for n in step.scope[1:]))
-            picks[step.node] = int(table[at].argmin())
-        return sum(int(value) for value in sums), tuple(picks)
+            # The node's axis last, so that one index takes a line of it for each case.
+            lines = np.moveaxis(table, 1, -1)[(case, *(picks[:, n] for n in step.scope[1:]))]
+            picks[:, step.node] = lines.argmin(axis=1)
+        return total, picks
 
     def margins(self, nodes: Sequence[Array], edges: Mapping[Pair, Array]) -> list[Array]:
-        """Return for each choice of each node the least sum with that choice."""
+        """Return for each choice of each node the least sum with that choice, (k, size of the node)."""
         margins: list[Array] = [np.empty(0, dtype=np.int64)] * len(self.sizes)
         for step, (table, outside) in zip(self.steps, self.bounds(nodes, edges), strict=True):
-            margins[step.node] = (table + outside).reshape(table.shape[0], -1).min(axis=1)
+            margins[step.node] = (table + outside).reshape(*table.shape[:2], -1).min(axis=2)
         return margins
 
     def bounds(self, nodes: Sequence[Array], edges: Mapping[Pair, Array]) -> list[tuple[Array, Array]]:
         """Return for each step, over its scope: the least sum of all below it, and that of all the rest.
 
-        The second has no axis for the step's own node beyond length 1.
+        The first axis is the case; the second has length 1 for the step's own node.
         """
-        tables, sums = self._forward(nodes, edges)
-        total = sum(int(value) for value in sums)
+        tables, messages, total = self._forward(nodes, edges)
         outside: dict[int, Array] = {}
         # From the last step back: what lies outside a step is its parent's table without the step's own share.
         for position in range(len(self.steps) - 1, -1, -1):
             step, table = self.steps[position], tables[position]
             if position not in outside:
-                outside[position] = np.array([total - int(table.min())])
+                outside[position] = (total - messages[position])[:, None]
             whole = table + outside[position]
             for child in step.children:
-                message, wanted = tables[child].min(axis=0), self.steps[child].scope[1:]
-                rest = whole - spread(message, wanted, step.scope)
-                others = tuple(axis for axis, n in enumerate(step.scope) if n not in wanted)
+                wanted = self.steps[child].scope[1:]
+                rest = whole - spread(messages[child], wanted, step.scope)
+                others = tuple(axis + 1 for axis, n in enumerate(step.scope) if n not in wanted)
                 kept = [n for n in step.scope if n in wanted]
-                outside[child] = rest.min(axis=others).transpose([kept.index(n) for n in wanted])[None]
+                outside[child] = rest.min(axis=others).transpose(0, *(kept.index(n) + 1 for n in wanted))[:, None]
         return [(table, outside[position]) for position, table in enumerate(tables)]
 
-    def _forward(self, nodes: Sequence[Array], edges: Mapping[Pair, Array]) -> tuple[list[Array], list[Array]]:
-        """Return every step's table before its node is minimised out, and the least of each connected part."""
+    def _forward(self, nodes: Sequence[Array], edges: Mapping[Pair, Array]) -> tuple[list[Array], list[Array], Array]:
+        """Return every step's table before its node is minimised out, the same after, and the sum over all parts."""
         extra = _cut_prices(self.cut, edges)
         tables: list[Array] = []
         messages: list[Array] = []
-        sums: list[Array] = []
+        total = np.zeros(nodes[0].shape[0], dtype=np.int64)
         for step in self.steps:
-            table = np.zeros([self.sizes[n] for n in step.scope], dtype=np.int64)
             own = nodes[step.node] if step.node not in extra else nodes[step.node] + extra[step.node]
-            table += own.reshape(-1, *[1] * (len(step.scope) - 1))
+            table = own.reshape(*own.shape, *[1] * (len(step.scope) - 1))
             for pair in step.edges:
-                table += spread(edges[pair], pair, step.scope)
+                table = table + spread(edges[pair], pair, step.scope)
             for child in step.children:
-                table += spread(messages[child], self.steps[child].scope[1:], step.scope)
+                table = table + spread(messages[child], self.steps[child].scope[1:], step.scope)
             tables.append(table)
-            messages.append(table.min(axis=0))
+            messages.append(np.minimum(table.min(axis=1), FORBIDDEN))
             if len(step.scope) == 1:
-                sums.append(messages[-1])
-        return tables, sums
+                total = total + messages[-1]
+        return tables, messages, total
 
 
 def elimination(sizes: Sequence[int], edges: Iterable[Pair]) -> Elimination:
@@ -182,13 +189,13 @@ def _steps(scopes: Sequence[tuple[int, ...]], edges: Iterable[Pair]) -> tuple[St
 def _cut_prices(cut: Sequence[Pair], edges: Mapping[Pair, Array]) -> dict[int, Array]:
     prices: dict[int, Array] = {}
     for pair in cut:
-        least = edges[pair].min(axis=1)
+        least = edges[pair].min(axis=2)
         prices[pair[0]] = prices[pair[0]] + least if pair[0] in prices else least
     return prices
 
 
 def spread(table: Array, nodes: Sequence[int], scope: Sequence[int]) -> Array:
-    """Reorder a table over ``nodes`` to the order of ``scope`` and give it axes of length 1 for the others."""
-    axes = [nodes.index(n) for n in scope if n in nodes]
-    shape = [table.shape[nodes.index(n)] if n in nodes else 1 for n in scope]
-    return table.transpose(axes).reshape(shape)
+    """Reorder tables over ``nodes``, (k, ...), to the order of ``scope``, with axes of length 1 for the others."""
+    axes = [nodes.index(n) + 1 for n in scope if n in nodes]
+    shape = [table.shape[nodes.index(n) + 1] if n in nodes else 1 for n in scope]
+    return table.transpose(0, *axes).reshape(-1, *shape)

@@ -12,25 +12,27 @@ multiple-choice knapsack with five resources and with prices on pairs of neighbo
     objective    min the same sums weighted by scarcity                (exact integers)
 
 A Lagrangian relaxation (`relaxation`) bounds it, finds foldings, proves most cases by itself and strikes out nearly
-all options. Enumeration (`labels`) below a rising limit settles the rest; where there is too much to enumerate, CP-SAT
-does (`integer`), and if that reaches its limit the bound is what was proven until then.
+all options; exchanges (`descent`) make what it met better. Enumeration (`labels`) below a rising limit settles the
+rest; where there is too much to enumerate, because several resources bind at once, `branching` does. If that reaches
+its limit the bound is what was proven until then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from floorflow.folding.branching import branch_and_bound
 from floorflow.folding.candidates import Candidates, candidates
-from floorflow.folding.elimination import Elimination
-from floorflow.folding.integer import cheapest, some_choice
+from floorflow.folding.descent import Descent
+from floorflow.folding.elimination import FORBIDDEN
 from floorflow.folding.labels import cheapest_below
+from floorflow.folding.pricing import Pricing
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
-from floorflow.folding.relaxation import Relaxed, relax, within
+from floorflow.folding.relaxation import Relaxed, Terms, relax, within
+from floorflow.folding.states import states
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.stats import SolveStats, Status
 
@@ -39,8 +41,10 @@ Array = NDArray[np.int64]
 
 FIRST_STEP = 1e-4
 """Share of the bound by which the first limit lies above it."""
-STEP_GROWTH = {"exact": 3, "exact/cpsat": 10}
-"""Factor by which the limit's distance grows with every step of the enumeration, and of CP-SAT."""
+STEP_GROWTH = 3
+"""Factor by which the limit's distance grows with every step."""
+MENDED = 6
+"""Foldings of the relaxation next to which better ones are looked for."""
 
 
 def least_scarce(problem: FoldingProblem, interval_cycles: int, *, prove: bool = True) -> Answer:
@@ -51,15 +55,7 @@ def least_scarce(problem: FoldingProblem, interval_cycles: int, *, prove: bool =
     choices = candidates(problem, interval_cycles)
     if choices is None:
         return FoldingInfeasible(None)
-    weights, scale = problem.cost_weights()
-    budget = np.array(problem.budget.as_tuple(), dtype=np.int64)
-    relaxed = relax(choices, weights, budget, first=not prove)
-    if relaxed.infeasible:
-        return _short(problem, choices, relaxed.plan)
-    answer = _Answer(problem, choices, scale)
-    if relaxed.picks is not None and (not prove or relaxed.bound >= relaxed.cost):
-        return answer.solution(relaxed.picks, relaxed.bound, "exact")
-    return _solve(answer, relaxed, weights, budget, prove=prove)
+    return _Search(problem, choices).run(prove=prove)
 
 
 def shortest_interval(
@@ -88,61 +84,96 @@ def shortest_interval(
     return high
 
 
-@dataclass(frozen=True)
-class _Answer:
-    """Turns picked rows into a solution."""
+class _Search:
+    """One search: the best rows so far, their cost and the bound on it."""
 
-    problem: FoldingProblem
-    choices: Candidates
-    scale: int
+    def __init__(self, problem: FoldingProblem, choices: Candidates) -> None:
+        self.problem, self.choices = problem, choices
+        self.weights, self.scale = problem.cost_weights()
+        self.budget = np.array(problem.budget.as_tuple(), dtype=np.int64)
+        self.rows: tuple[int, ...] | None = None
+        self.use = self.budget
+        # No folding within the budget costs more than the budget itself.
+        self.bound, self.cost = 0, int(self.weights @ self.budget) + 1
 
-    def cost(self, picks: Sequence[int]) -> int:
-        return int(self.choices.total(picks) @ self.problem.cost_weights()[0])
+    def run(self, *, prove: bool) -> Answer:
+        terms = self._terms(self.choices.rows)
+        relaxed = relax(terms, first=not prove)
+        self.bound = relaxed.bound
+        if relaxed.infeasible:
+            return _short(terms)
+        if relaxed.picks is not None:
+            self._take(terms, relaxed.picks)
+        if self._done(prove=prove):
+            return self._answer("exact")
+        descent = Descent(terms)
+        for cut in relaxed.met[::-1][:MENDED]:
+            mended = descent.run(cut.picks, relaxed.prices)
+            if mended is not None:
+                self._take(terms, mended)
+        if self._done(prove=prove) or (prove and self._enumerate(terms, relaxed)):
+            return self._answer("exact")
+        return self._branch(terms, relaxed, prove=prove)
 
-    def solution(self, picks: Sequence[int], bound: int, method: str) -> FoldingSolution:
-        cost = self.cost(picks)
-        status: Status = "optimal" if bound >= cost else "feasible"
-        rows = [int(rows[pick]) for rows, pick in zip(self.choices.rows, picks, strict=True)]
-        stats = SolveStats(method, status, cost / self.scale, min(bound, cost) / self.scale)
-        return self.problem.solution(rows, self.choices.total(picks), stats)
+    def _terms(self, rows: Sequence[Array]) -> Terms:
+        return Terms(Pricing(states(self.problem, rows)), self.weights, self.budget)
+
+    def _done(self, *, prove: bool) -> bool:
+        return self.rows is not None and (not prove or self.bound >= self.cost)
+
+    def _take(self, terms: Terms, picks: Array) -> None:
+        use = terms.pricing.total(picks)
+        if int(use @ self.weights) < self.cost:
+            self.rows, self.use, self.cost = terms.pricing.rows_of(picks), use, int(use @ self.weights)
+
+    def _enumerate(self, terms: Terms, relaxed: Relaxed) -> bool:
+        """Look at all foldings below a limit that rises until one is found; False if they are too many."""
+        step = max(1, int(self.bound * FIRST_STEP))
+        while self.bound < self.cost:
+            most = min(self.bound + step, self.cost - 1)
+            near = terms.pricing.kept(within(terms, relaxed.prices, most))
+            keep = [np.isin(rows, left) for rows, left in zip(self.choices.rows, near, strict=True)]
+            if all(mask.any() for mask in keep):
+                left = self.choices.restricted(keep)
+                found = cheapest_below(left, self.weights, self.budget, relaxed.prices, most)
+                if not found.complete:
+                    return False
+                if found.picks is not None:
+                    self.use = left.total(found.picks)
+                    self.rows = tuple(int(rows[pick]) for rows, pick in zip(left.rows, found.picks, strict=True))
+                    self.cost = int(self.use @ self.weights)
+            self.bound, step = most + 1, step * STEP_GROWTH
+        return True
+
+    def _branch(self, terms: Terms, relaxed: Relaxed, *, prove: bool) -> Answer:
+        """Split what is left, and split again."""
+        near = terms.pricing.kept(within(terms, relaxed.prices, self.cost - 1))
+        if not all(rows.size for rows in near):
+            self.bound = self.cost
+            return self._answer("exact")
+        smaller = self._terms(near)
+        found = branch_and_bound(smaller, relax(smaller), self.cost, first=not prove)
+        if found.picks is not None:
+            self._take(smaller, found.picks)
+        self.bound = max(self.bound, found.bound)
+        if self.rows is None and self.bound <= smaller.dearest:
+            return FoldingUnknown()
+        return self._answer("exact/branching")
+
+    def _answer(self, method: str) -> FoldingSolution | FoldingInfeasible:
+        """Return the best rows with what is proven; none means that there are none."""
+        if self.rows is None:
+            return FoldingInfeasible(None)
+        status: Status = "optimal" if self.bound >= self.cost else "feasible"
+        stats = SolveStats(method, status, self.cost / self.scale, min(self.bound, self.cost) / self.scale)
+        return self.problem.solution(self.rows, self.use, stats)
 
 
-def _short(problem: FoldingProblem, choices: Candidates, plan: Elimination) -> FoldingInfeasible:
+def _short(terms: Terms) -> FoldingInfeasible:
     """Name the first resource whose least possible sum exceeds the budget, if there is one."""
-    for resource, (name, limit) in enumerate(zip(RESOURCE_NAMES, problem.budget.as_tuple(), strict=True)):
-        alone = [use[:, resource] for use in choices.use]
-        need, _ = plan.least(alone, {pair: use[:, :, resource] for pair, use in choices.pairs.items()})
-        if need > limit:
+    prices = np.eye(len(RESOURCE_NAMES), dtype=np.int64)
+    needs, _ = terms.pricing.least(terms.pricing.row_prices(prices), prices)
+    for name, need, limit in zip(RESOURCE_NAMES, needs.tolist(), terms.budget.tolist(), strict=True):
+        if limit < need < FORBIDDEN:
             return FoldingInfeasible(name, need, limit)
     return FoldingInfeasible(None)
-
-
-def _solve(answer: _Answer, relaxed: Relaxed, weights: Array, budget: Array, *, prove: bool) -> Answer:
-    """Settle what the relaxation left open: look at all foldings below a limit that rises until one is found."""
-    choices, picks, cost = answer.choices, relaxed.picks, min(relaxed.cost, int(weights @ budget) + 1)
-    bound, step = relaxed.bound, max(1, int(relaxed.bound * FIRST_STEP))
-    method: Literal["exact", "exact/cpsat"] = "exact"
-    while bound < cost:
-        most = min(bound + step, cost - 1)
-        keep = within(choices, weights, budget, relaxed, most)
-        if all(mask.any() for mask in keep):
-            left = choices.restricted(keep)
-            found = cheapest_below(left, weights, budget, relaxed.prices, most) if method == "exact" else None
-            if found is None or not found.complete:
-                if method == "exact" and not prove:
-                    # Any folding will do, so that no limit helps.
-                    method, step = "exact/cpsat", cost
-                    continue
-                method = "exact/cpsat"
-                found = (cheapest if prove else some_choice)(left, weights, budget, most)
-            if found.picks is not None:
-                better = tuple(int(np.flatnonzero(mask)[pick]) for mask, pick in zip(keep, found.picks, strict=True))
-                if answer.cost(better) < cost:
-                    picks, cost = better, answer.cost(better)
-            if not found.complete and picks is None and prove:
-                # The proof is beyond reach: at least some folding.
-                return _solve(answer, relaxed, weights, budget, prove=False)
-            if not found.complete:
-                return FoldingUnknown() if picks is None else answer.solution(picks, bound, method)
-        bound, step = most + 1, step * STEP_GROWTH[method]
-    return FoldingInfeasible(None) if picks is None else answer.solution(picks, cost, method)

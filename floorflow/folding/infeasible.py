@@ -143,9 +143,10 @@ class _Search:
     def _least(self, shares: Floats) -> tuple[float, Floats]:
         """Return the bound that shares give, and the use over budget of the folding that has it."""
         price = np.floor(shares * self.per_budget * FINENESS).astype(np.int64)
-        nodes = [use @ price for use in self.choices.use]
-        edges = {pair: np.minimum(use @ price, DEAREST) for pair, use in self.choices.pairs.items()}
-        least, picks = self.plan.least(nodes, edges)
+        nodes = [(use @ price)[None] for use in self.choices.use]
+        edges = {pair: np.minimum(use @ price, DEAREST)[None] for pair, use in self.choices.pairs.items()}
+        sums, choices = self.plan.least(nodes, edges)
+        least, picks = int(sums[0]), choices[0].tolist()
         used = self.choices.total(picks) * self.per_budget
         self.met[tuple(int(rows[pick]) for rows, pick in zip(self.choices.rows, picks, strict=True))] = float(
             used.max()

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from floorflow.folding.candidates import Candidates
 from floorflow.folding.elimination import Elimination, Step, spread, sweep
-from floorflow.folding.relaxation import FINENESS, priced
+from floorflow.folding.relaxation import FINENESS
 
 Array = NDArray[np.int64]
 
@@ -84,8 +84,10 @@ class _Enumeration:
     def __init__(self, choices: Candidates, weights: Array, budget: Array, prices: Array, most: int) -> None:
         self.choices, self.weights, self.budget = choices, weights, budget
         self.plan: Elimination = sweep([rows.size for rows in choices.rows], choices.pairs)
-        self.nodes, self.edges = priced(choices, weights, prices)
-        self.tables = self.plan.bounds(self.nodes, self.edges)
+        both = FINENESS * weights + prices
+        nodes = [(use @ both)[None] for use in choices.use]
+        edges = {pair: (use @ both)[None] for pair, use in choices.pairs.items()}
+        self.tables = [(table[0], outside[0]) for table, outside in self.plan.bounds(nodes, edges)]
         self.limit = FINENESS * most + int(prices @ budget)
         self.scarce = _may_run_short(choices, budget)
         self.done: list[_Labels] = []
@@ -141,8 +143,7 @@ class _Enumeration:
         use = np.zeros((*shape, 5), dtype=np.int64)
         use += self.choices.use[step.node].reshape(-1, *[1] * (len(shape) - 1), 5)
         for pair in step.edges:
-            table = self.choices.pairs[pair]
-            use += np.stack([spread(table[:, :, r], pair, step.scope) for r in range(5)], axis=-1)
+            use += np.moveaxis(spread(np.moveaxis(self.choices.pairs[pair], 2, 0), pair, step.scope), 0, -1)
         return use.reshape(-1, 5)
 
     def _child_states(self, step: Step, child: int, shape: tuple[int, ...]) -> Array:

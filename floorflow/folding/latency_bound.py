@@ -53,13 +53,16 @@ class Prices:
     barred: int
 
     def tables(self, choices: States) -> tuple[list[Array], list[Array], dict[Pair, Array]]:
-        """Return what each row costs, the least of each state, and what each pair of states costs."""
+        """Return what each row costs, the least of each state and what each pair of states costs; these as one case."""
         ends = np.cumsum([cycles.shape[1] for cycles in choices.cycles])
         weights = np.split(self.flow, ends[:-1])
         amounts = zip(choices.use, choices.cycles, weights, strict=True)
         rows = [use @ self.resources + cycles @ weight for use, cycles, weight in amounts]
-        least = [np.minimum.reduceat(row, begins) for row, begins in zip(rows, choices.begins, strict=True)]
-        pairs = {pair: use @ self.resources + choices.barred[pair] * self.barred for pair, use in choices.pairs.items()}
+        least = [np.minimum.reduceat(row, begins)[None] for row, begins in zip(rows, choices.begins, strict=True)]
+        pairs = {
+            pair: (use @ self.resources + choices.barred[pair] * self.barred)[None]
+            for pair, use in choices.pairs.items()
+        }
         return rows, least, pairs
 
 
@@ -88,7 +91,7 @@ def margins(choices: States, budget: Array, prices: Prices) -> list[Array]:
     found = choices.plan.margins(least, pairs)
     spent = int(prices.resources @ budget)
     return [
-        (margin - state)[of] + row - spent
+        (margin - state)[0, of] + row - spent
         for margin, state, of, row in zip(found, least, choices.state_of, rows, strict=True)
     ]
 
@@ -190,7 +193,8 @@ class _Search:
     def _try(self, prices: Prices) -> bool:
         """Bound by these prices; return whether none were better."""
         rows, least, pairs = prices.tables(self.choices)
-        total, states = self.choices.plan.least(least, pairs)
+        totals, choices = self.choices.plan.least(least, pairs)
+        total, states = int(totals[0]), choices[0].tolist()
         picks = tuple(
             int(begins[state] + row[begins[state] : end].argmin())
             for begins, row, state, end in zip(self.choices.begins, rows, states, self._ends(states), strict=True)

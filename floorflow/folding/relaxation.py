@@ -1,31 +1,62 @@
 """The Lagrangian bound of a folding: a price on each resource instead of its limit.
 
-With prices p >= 0 on the five resources, the least of  scarcity(x) + p (use(x) - budget)  over all foldings x is a
-lower bound on the scarcity of every folding within the budget, and `elimination` finds it exactly. The best prices
-are sought by cutting planes; every folding met on the way that keeps the budget is a candidate answer. Prices are
-integers, so that bounds are exact.
+With prices p >= 0 on the five resources, the least of  cost(x) + p (use(x) - budget)  over all foldings x is a lower
+bound on the cost of every folding within the budget, and `pricing` finds it exactly. The best prices are sought by
+cutting planes; every folding met on the way that keeps the budget is a candidate answer. Prices are integers, so that
+bounds are exact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from ortools.linear_solver import pywraplp
 
-from floorflow.folding.candidates import Candidates, Pair
-from floorflow.folding.elimination import Elimination, elimination
+from floorflow.folding.cutting_planes import Cut, ceiling
+from floorflow.folding.elimination import FORBIDDEN
+from floorflow.folding.pricing import Mask, Pricing
 
 Array = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 FINENESS = 1024
-"""Steps of a price for each unit of scarcity's own weights."""
+"""Steps of a price for each unit of cost's own weights."""
 STEPS = 60
 """Prices tried at most."""
 CLOSE = 1e-6
 """Relative distance of the bound to the best bound possible at which the search for prices ends."""
+MOST_SUM = FORBIDDEN >> 4
+"""What the priced use of one resource may sum to, so that sums stay below FORBIDDEN."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What is asked: the cost of a unit of each resource, the budget, and the choices, whose rows stand in one line."""
+
+    pricing: Pricing
+    weights: Array
+    budget: Array
+
+    @property
+    def dearest(self) -> int:
+        """The cost of the whole budget: no folding within it costs more."""
+        return int(np.dot(self.weights, self.budget))
+
+    def whole(self, prices: Floats) -> Array:
+        """Turn the prices of whole budgets, in units of cost, into integers a unit of each resource."""
+        each = np.rint(prices / np.maximum(self.budget, 1) * FINENESS)
+        most = MOST_SUM // np.maximum(self.pricing.most_use, 1)
+        return np.asarray(np.minimum(each, most).astype(np.int64))
+
+    def budgets(self, prices: Array) -> Floats:
+        """Turn them back."""
+        return np.asarray(prices * np.maximum(self.budget, 1) / FINENESS)
+
+    def cut(self, picks: Array) -> Cut:
+        """Return what one choice says of the bound."""
+        use = self.pricing.total(picks)
+        return Cut(picks, float(use @ self.weights), (use - self.budget) / np.maximum(self.budget, 1))
 
 
 @dataclass(frozen=True)
@@ -33,109 +64,72 @@ class Relaxed:
     """What the relaxation found: ``bound`` on the cost, ``picks`` and ``cost`` of the best folding within the budget.
 
     ``infeasible``: proof that there is none. ``prices`` are those of the bound, in units of cost / FINENESS; ``met``
-    are all choices that were best at some prices.
+    are all choices that were best at some prices, the last one last.
     """
 
     bound: int
     infeasible: bool
-    picks: tuple[int, ...] | None
+    picks: Array | None
     cost: int
     prices: Array
-    met: tuple[tuple[int, ...], ...]
-    plan: Elimination
+    met: tuple[Cut, ...]
 
 
-@dataclass
-class _Master:
-    """The cutting-plane model: the highest bound that the foldings met so far allow, and the prices for it."""
-
-    budget: Array
-    cutoff: float
-    costs: list[float] = field(default_factory=list)
-    excess: list[NDArray[np.float64]] = field(default_factory=list)
-
-    def add(self, cost: float, use: Array) -> None:
-        self.costs.append(cost)
-        self.excess.append((use - self.budget) / np.maximum(self.budget, 1))
-
-    def solve(self) -> tuple[float, NDArray[np.float64]]:
-        """Return the bound and the prices (a budget's worth of each resource, as cost)."""
-        solver = pywraplp.Solver.CreateSolver("CLP")
-        bound = solver.NumVar(-solver.infinity(), 1.0, "")
-        prices = [solver.NumVar(0.0, 1e4, "") for _ in self.budget]
-        for cost, excess in zip(self.costs, self.excess, strict=True):
-            row = solver.Constraint(-solver.infinity(), cost / self.cutoff)
-            row.SetCoefficient(bound, 1.0)
-            for price, much in zip(prices, excess, strict=True):
-                row.SetCoefficient(price, -float(much))
-        solver.Maximize(bound)
-        solver.Solve()
-        return bound.solution_value() * self.cutoff, np.array([p.solution_value() for p in prices]) * self.cutoff
-
-
-def relax(choices: Candidates, weights: Array, budget: Array, *, first: bool = False) -> Relaxed:
-    """Bound the least cost (use @ weights) under the budget and look for foldings within it.
+def relax(terms: Terms, *, first: bool = False) -> Relaxed:
+    """Bound the least cost under the budget and look for foldings within it.
 
     ``first`` ends the search with the first such folding.
     """
-    return _Search(choices, weights, budget).run(first=first)
+    return _Search(terms).run(first=first)
+
+
+def within(terms: Terms, prices: Array, cost: int) -> Mask:
+    """Mark the rows that a folding of at most ``cost`` may use, by these prices."""
+    both = (FINENESS * terms.weights + prices)[None]
+    limit = FINENESS * cost + int(prices @ terms.budget)
+    return np.asarray(terms.pricing.margins(terms.pricing.row_prices(both), both)[0] <= limit)
 
 
 class _Search:
     """One search for prices."""
 
-    def __init__(self, choices: Candidates, weights: Array, budget: Array) -> None:
-        self.choices, self.weights, self.budget = choices, weights, budget
-        self.plan = elimination([rows.size for rows in choices.rows], choices.pairs)
-        # No folding within the budget costs more than the budget itself.
-        self.dearest = int(weights @ budget)
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
         self.bound, self.prices = -1, np.zeros(5, dtype=np.int64)
-        self.best: tuple[int, ...] | None = None
-        self.met: dict[tuple[int, ...], None] = {}
-        self.cost = self.dearest + 1
+        self.best: Array | None = None
+        self.cost = terms.dearest + 1
+        self.met: dict[bytes, Cut] = {}
+        self.cuts: list[Cut] = []
 
     def run(self, *, first: bool) -> Relaxed:
-        master = _Master(self.budget, max(1.0, float(self.dearest)) * 1.05)
+        most = max(1.0, float(self.terms.dearest)) * 1.05
         prices = np.zeros(5)
         for _ in range(STEPS):
-            self._try(np.rint(prices / np.maximum(self.budget, 1) * FINENESS).astype(np.int64), master)
-            if self.bound > self.dearest or (first and self.best is not None) or self.bound >= self.cost:
+            self._try(self.terms.whole(prices))
+            if self.bound > self.terms.dearest or (first and self.best is not None) or self.bound >= self.cost:
                 break
-            ceiling, wanted = master.solve()
-            if ceiling - self.bound <= CLOSE * max(1.0, abs(ceiling)):
+            top = ceiling(self.cuts, most)
+            if top.bound - self.bound <= CLOSE * max(1.0, abs(top.bound)):
                 break
             # Halfway between the best prices and the model's: the model alone swings from corner to corner.
-            best = self.prices * np.maximum(self.budget, 1) / FINENESS
-            prices = (best + wanted) / 2 if len(master.costs) > 1 else wanted
-        infeasible = self.bound > self.dearest
-        return Relaxed(self.bound, infeasible, self.best, self.cost, self.prices, tuple(self.met), self.plan)
+            prices = (self.terms.budgets(self.prices) + top.prices) / 2 if len(self.cuts) > 1 else top.prices
+        infeasible = self.bound > self.terms.dearest
+        return Relaxed(self.bound, infeasible, self.best, self.cost, self.prices, tuple(self.met.values()))
 
-    def _try(self, prices: Array, master: _Master) -> None:
-        nodes, edges = priced(self.choices, self.weights, prices)
-        least, picks = self.plan.least(nodes, edges)
-        bound = -((int(prices @ self.budget) - least) // FINENESS)
+    def _try(self, prices: Array) -> None:
+        terms = self.terms
+        both = (FINENESS * terms.weights + prices)[None]
+        totals, choices = terms.pricing.least(terms.pricing.row_prices(both), both)
+        least, picks = int(totals[0]), choices[0]
+        bound = -((int(prices @ terms.budget) - least) // FINENESS)
+        if least >= FORBIDDEN:
+            bound = terms.dearest + 1
         if bound > self.bound:
             self.bound, self.prices = bound, prices
-        self.met[picks] = None
-        use = self.choices.total(picks)
-        cost = int(use @ self.weights)
+        cut = terms.cut(picks)
+        self.met[picks.tobytes()] = cut
         # With cut edges the answer's true cost is above the sum that bounds it; the cut must hold the sum.
-        slack = (least - FINENESS * cost - int(prices @ use)) / FINENESS
-        master.add(cost + min(0.0, slack), use)
-        if (use <= self.budget).all() and cost < self.cost:
-            self.best, self.cost = picks, cost
-
-
-def priced(choices: Candidates, weights: Array, prices: Array) -> tuple[list[Array], dict[Pair, Array]]:
-    """Return what each row and each pair of rows costs at the prices, in cost / FINENESS."""
-    both = FINENESS * weights + prices
-    return [use @ both for use in choices.use], {pair: use @ both for pair, use in choices.pairs.items()}
-
-
-def within(
-    choices: Candidates, weights: Array, budget: Array, relaxed: Relaxed, cost: int
-) -> Sequence[NDArray[np.bool_]]:
-    """Mark the rows that a folding of at most ``cost`` may use, by the relaxation's prices."""
-    nodes, edges = priced(choices, weights, relaxed.prices)
-    limit = FINENESS * cost + int(relaxed.prices @ budget)
-    return [margin <= limit for margin in relaxed.plan.margins(nodes, edges)]
+        slack = (least - FINENESS * int(cut.cost) - int(prices @ terms.pricing.total(picks))) / FINENESS
+        self.cuts.append(Cut(picks, cut.cost + min(0.0, slack), cut.excess))
+        if cut.keeps_limits and cut.cost < self.cost and least < FORBIDDEN:
+            self.best, self.cost = picks, int(cut.cost)

@@ -1,40 +1,80 @@
-"""Random candidates with prices between neighbours, and every choice among them."""
+"""Random problems with prices between neighbours, and every choice among their rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 from hypothesis import strategies as st
 
-from floorflow.folding.candidates import Array, Candidates
+from floorflow.dataflow.model import Option
+from floorflow.dataflow.options import UNBUILDABLE, Coupling, OptionGroup
+from floorflow.folding.candidates import Array, Candidates, candidates
+from floorflow.folding.pricing import Pricing
+from floorflow.folding.problem import FoldingProblem
+from floorflow.folding.relaxation import Terms
+from floorflow.folding.states import states
+from floorflow.resources import Resources
 
 WEIGHTS = np.array([3, 0, 5, 7, 2])
+LOOSE = Resources(10**6, 10**6, 10**6, 10**6, 10**6)
 
 
 @st.composite
-def random_candidates(draw: st.DrawFn) -> Candidates:
-    """Two to six groups of up to three rows; each with the next one, and some others, as neighbours."""
+def random_problems(draw: st.DrawFn, most: int = 6) -> FoldingProblem:
+    """Two to six groups of up to three rows; each with the next one, and some others, as neighbours; some equal."""
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
-    sizes = random.integers(1, 4, draw(st.integers(2, 6)))
+    sizes = random.integers(1, 4, draw(st.integers(2, most)))
     pairs = [(a, b) for a in range(len(sizes)) for b in range(a + 1, len(sizes))]
     joined = [(a, b) for a, b in pairs if b == a + 1 or random.random() < 0.3]
     if draw(st.booleans()):
         joined = joined[1:]  # in two parts
-    return Candidates(
-        tuple(np.arange(size) for size in sizes),
-        tuple(random.integers(0, 8, (size, 5)) for size in sizes),
-        {(a, b): random.integers(0, 5, (sizes[a], sizes[b], 5)) for a, b in joined},
+    uses = [random.integers(0, 8, (size, 5)) for size in sizes]
+    if draw(st.booleans()):
+        uses = [uses[0]] * len(uses)
+    groups = tuple(
+        OptionGroup((f"e{i}",), tuple((Option({}, 1, Resources(*row), (8,), (8,)),) for row in use.tolist()))
+        for i, use in enumerate(uses)
     )
+    streams = tuple(_coupling(a, b, len(uses[a]), len(uses[b]), random) for a, b in joined)
+    return FoldingProblem(groups, LOOSE, LOOSE, streams)
 
 
-def all_choices(choices: Candidates) -> Iterator[tuple[int, ...]]:
-    return product(*(range(rows.size) for rows in choices.rows))
+def _coupling(a: int, b: int, rows: int, others: int, random: np.random.Generator) -> Coupling:
+    """Price a stream; one pair of classes in ten no hardware can join."""
+    use = random.integers(0, 5, (2, 2, 5))
+    use[random.random((2, 2)) < 0.1] = UNBUILDABLE
+    return Coupling(a, b, random.integers(0, 2, rows), random.integers(0, 2, others), use)
 
 
-def least_cost(choices: Candidates, budget: Array) -> int | None:
-    totals = [choices.total(picks) for picks in all_choices(choices)]
+def candidates_of(problem: FoldingProblem) -> Candidates:
+    found = candidates(problem, 1)
+    assert found is not None
+    return found
+
+
+def terms_of(problem: FoldingProblem, budget: Array) -> Terms:
+    """All rows under a budget, at WEIGHTS."""
+    bounded = replace(problem, budget=Resources(*budget.tolist()))
+    rows = [np.arange(len(group.rows)) for group in problem.groups]
+    return Terms(Pricing(states(bounded, rows)), WEIGHTS, budget)
+
+
+def all_choices(problem: FoldingProblem) -> Iterator[tuple[int, ...]]:
+    return product(*(range(len(group.rows)) for group in problem.groups))
+
+
+def use_of(problem: FoldingProblem, rows: tuple[int, ...]) -> Array:
+    """What one choice uses, streams and all."""
+    alone = sum((group.use[row] for group, row in zip(problem.groups, rows, strict=True)), np.zeros(5, dtype=np.int64))
+    streams = (c.use[c.source_class[rows[c.source]], c.target_class[rows[c.target]]] for c in problem.couplings)
+    return np.asarray(sum(streams, alone))
+
+
+def least_cost(problem: FoldingProblem, budget: Array) -> int | None:
+    totals = [use_of(problem, rows) for rows in all_choices(problem)]
     return min((int(use @ WEIGHTS) for use in totals if (use <= budget).all()), default=None)
 
 

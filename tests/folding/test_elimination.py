@@ -1,50 +1,72 @@
-"""Elimination finds the cheapest choice of a graph, and for each row the cheapest choice with it."""
+"""Elimination finds the cheapest choice of a graph, and for each choice of a node the cheapest with it."""
 
 from __future__ import annotations
+
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from floorflow.folding import elimination as module
-from floorflow.folding.candidates import Array, Candidates
-from floorflow.folding.elimination import elimination, sweep
-from floorflow.folding.relaxation import priced
-from tests.folding.pairwise import WEIGHTS, all_choices, prices, random_candidates
+from floorflow.folding.elimination import FORBIDDEN, Array, Pair, elimination, sweep
+
+Graph = tuple[list[Array], dict[Pair, Array]]
+CASES = 3
 
 
-def sums(choices: Candidates, price: Array) -> dict[tuple[int, ...], int]:
-    nodes, edges = priced(choices, WEIGHTS, price)
+@st.composite
+def graphs(draw: st.DrawFn) -> Graph:
+    """Two to six nodes of up to three choices, in one part or two, priced in three cases; some pairs forbidden."""
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    sizes = random.integers(1, 4, draw(st.integers(2, 6)))
+    pairs = [(a, b) for a in range(len(sizes)) for b in range(a + 1, len(sizes))]
+    joined = [(a, b) for a, b in pairs if b == a + 1 or random.random() < 0.3][draw(st.integers(0, 1)) :]
+    edges = {(a, b): random.integers(0, 50, (CASES, sizes[a], sizes[b])) for a, b in joined}
+    for table in edges.values():
+        table[random.random(table.shape) < draw(st.sampled_from([0, 0.2]))] = FORBIDDEN
+    return [random.integers(-20, 50, (CASES, size)) for size in sizes], edges
+
+
+def sums(graph: Graph, case: int) -> dict[tuple[int, ...], int]:
+    nodes, edges = graph
     return {
-        picks: int(sum(n[p] for n, p in zip(nodes, picks, strict=True)))
-        + int(sum(e[picks[a], picks[b]] for (a, b), e in edges.items()))
-        for picks in all_choices(choices)
+        picks: sum(int(n[case, p]) for n, p in zip(nodes, picks, strict=True))
+        + sum(int(e[case, picks[a], picks[b]]) for (a, b), e in edges.items())
+        for picks in product(*(range(node.shape[1]) for node in nodes))
     }
 
 
-@settings(max_examples=100, deadline=None)
-@given(random_candidates(), prices)
-def test_least_sum_and_margins_equal_those_of_all_choices(choices: Candidates, price: Array) -> None:
-    every = sums(choices, price)
-    nodes, edges = priced(choices, WEIGHTS, price)
-    sizes = [rows.size for rows in choices.rows]
-    for plan in (elimination(sizes, choices.pairs), sweep(sizes, choices.pairs)):
-        least, picks = plan.least(nodes, edges)
-        assert least == every[picks] == min(every.values())
-        for node, margins in enumerate(plan.margins(nodes, edges)):
-            expected = [min(v for p, v in every.items() if p[node] == row) for row in range(sizes[node])]
-            assert margins.tolist() == expected
+@settings(max_examples=150, deadline=None)
+@given(graphs())
+def test_least_sums_and_margins_equal_those_of_all_choices(graph: Graph) -> None:
+    sizes = [node.shape[1] for node in graph[0]]
+    for plan in (elimination(sizes, graph[1]), sweep(sizes, graph[1])):
+        totals, picks = plan.least(*graph)
+        margins = plan.margins(*graph)
+        for case in range(CASES):
+            every = sums(graph, case)
+            least = min(every.values())
+            if least >= FORBIDDEN // 2:
+                assert totals[case] >= FORBIDDEN // 2
+                continue
+            assert totals[case] == every[tuple(picks[case].tolist())] == least
+            for node, size in enumerate(sizes):
+                for row in range(size):
+                    expected = min(v for p, v in every.items() if p[node] == row)
+                    assert margins[node][case, row] == expected or min(margins[node][case, row], expected) > 10**9
 
 
 @settings(max_examples=60, deadline=None)
-@given(random_candidates(), prices)
-def test_cut_edges_leave_a_lower_bound(choices: Candidates, price: Array) -> None:
-    every = sums(choices, price)
-    nodes, edges = priced(choices, WEIGHTS, price)
+@given(graphs())
+def test_cut_edges_leave_a_lower_bound(graph: Graph) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "LARGEST_TABLE", 6)
-        plan = elimination([rows.size for rows in choices.rows], choices.pairs)
+        plan = elimination([node.shape[1] for node in graph[0]], graph[1])
     assert all(np.prod([plan.sizes[n] for n in step.scope]) <= 6 for step in plan.steps)
-    least, picks = plan.least(nodes, edges)
-    assert least <= min(every.values())
-    assert picks in every
+    totals, picks = plan.least(*graph)
+    for case in range(CASES):
+        every = sums(graph, case)
+        assert totals[case] <= min(every.values())
+        assert tuple(picks[case].tolist()) in every

@@ -7,17 +7,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floorflow.folding import labels as module
-from floorflow.folding.candidates import Array, Candidates
+from floorflow.folding.candidates import Array
 from floorflow.folding.labels import cheapest_below
-from tests.folding.pairwise import WEIGHTS, budgets, least_cost, prices, random_candidates
+from floorflow.folding.problem import FoldingProblem
+from tests.folding.pairwise import WEIGHTS, budgets, candidates_of, least_cost, prices, random_problems
 
 
 @settings(max_examples=200, deadline=None)
-@given(random_candidates(), budgets, prices, st.integers(20, 400))
+@given(random_problems(), budgets, prices, st.integers(20, 400))
 def test_the_cheapest_folding_within_the_limit_is_found(
-    choices: Candidates, budget: Array, price: Array, most: int
+    problem: FoldingProblem, budget: Array, price: Array, most: int
 ) -> None:
-    best = least_cost(choices, budget)
+    best, choices = least_cost(problem, budget), candidates_of(problem)
     found = cheapest_below(choices, WEIGHTS, budget, price, most)
     assert found.complete
     if found.picks is not None:
@@ -27,8 +28,8 @@ def test_the_cheapest_folding_within_the_limit_is_found(
         assert int(choices.total(found.picks) @ WEIGHTS) == best
 
 
-@given(random_candidates(), budgets)
-def test_too_many_labels_are_not_called_complete(choices: Candidates, budget: Array) -> None:
+@given(random_problems(), budgets)
+def test_too_many_labels_are_not_called_complete(problem: FoldingProblem, budget: Array) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "MOST_LABELS", 0)
-        assert not cheapest_below(choices, WEIGHTS, budget, budget * 0, 10**6).complete
+        patch.setattr(module, "MOST_LABELS", -1)
+        assert not cheapest_below(candidates_of(problem), WEIGHTS, budget, budget * 0, 10**6).complete

@@ -2,34 +2,78 @@
 
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import given, settings
 
-from floorflow.folding.candidates import Array, Candidates
-from floorflow.folding.relaxation import relax, within
-from tests.folding.pairwise import WEIGHTS, all_choices, budgets, least_cost, random_candidates
+from floorflow.folding.candidates import Array
+from floorflow.folding.elimination import FORBIDDEN
+from floorflow.folding.problem import FoldingProblem
+from floorflow.folding.relaxation import FINENESS, relax, within
+from tests.folding.pairwise import (
+    WEIGHTS,
+    all_choices,
+    budgets,
+    least_cost,
+    prices,
+    random_problems,
+    terms_of,
+    use_of,
+)
 
 
 @settings(max_examples=150, deadline=None)
-@given(random_candidates(), budgets)
-def test_bound_and_answer_enclose_the_optimum(choices: Candidates, budget: Array) -> None:
-    best = least_cost(choices, budget)
-    relaxed = relax(choices, WEIGHTS, budget)
+@given(random_problems(), budgets)
+def test_bound_and_answer_enclose_the_optimum(problem: FoldingProblem, budget: Array) -> None:
+    best = least_cost(problem, budget)
+    terms = terms_of(problem, budget)
+    relaxed = relax(terms)
     if best is None:
         assert relaxed.picks is None
         return
     assert not relaxed.infeasible
     assert relaxed.bound <= best <= relaxed.cost
     if relaxed.picks is not None:
-        assert (choices.total(relaxed.picks) <= budget).all()
-        assert int(choices.total(relaxed.picks) @ WEIGHTS) == relaxed.cost
+        use = use_of(problem, terms.pricing.rows_of(relaxed.picks))
+        assert (use <= budget).all()
+        assert int(use @ WEIGHTS) == relaxed.cost
 
 
 @settings(max_examples=100, deadline=None)
-@given(random_candidates(), budgets)
-def test_rows_struck_out_are_in_no_folding_within_the_cost(choices: Candidates, budget: Array) -> None:
-    relaxed = relax(choices, WEIGHTS, budget)
-    keep = within(choices, WEIGHTS, budget, relaxed, 150)
-    for picks in all_choices(choices):
-        use = choices.total(picks)
+@given(random_problems(), budgets)
+def test_rows_struck_out_are_in_no_folding_within_the_cost(problem: FoldingProblem, budget: Array) -> None:
+    terms = terms_of(problem, budget)
+    keep = terms.pricing.kept(within(terms, relax(terms).prices, 150))
+    for rows in all_choices(problem):
+        use = use_of(problem, rows)
         if (use <= budget).all() and int(use @ WEIGHTS) <= 150:
-            assert all(mask[pick] for mask, pick in zip(keep, picks, strict=True))
+            assert all(row in left for left, row in zip(keep, rows, strict=True))
+
+
+@settings(max_examples=100, deadline=None)
+@given(random_problems(), budgets, prices)
+def test_least_prices_and_margins_equal_those_of_all_choices(
+    problem: FoldingProblem, budget: Array, price: Array
+) -> None:
+    pricing = terms_of(problem, budget).pricing
+    both = np.stack([FINENESS * WEIGHTS, FINENESS * WEIGHTS + price])
+    rows = pricing.row_prices(both)
+    totals, picks = pricing.least(rows, both)
+    margins = pricing.margins(rows, both)
+    # A stream that exceeds the budget by itself is barred.
+    streams = [(c, (c.use > budget).any(axis=2)) for c in problem.couplings]
+    for case, unit in enumerate(both):
+        every = {
+            choice: int(use_of(problem, choice) @ unit)
+            for choice in all_choices(problem)
+            if not any(b[c.source_class[choice[c.source]], c.target_class[choice[c.target]]] for c, b in streams)
+        }
+        if not every:
+            assert totals[case] >= FORBIDDEN
+            continue
+        assert totals[case] == min(every.values()) == every[pricing.rows_of(picks[case])]
+        assert (pricing.total(picks[case]) == use_of(problem, pricing.rows_of(picks[case]))).all()
+        for place in range(pricing.size):
+            group = int(pricing.group[place])
+            row = int(pricing.states.rows[group][place - pricing.begins[group]])
+            with_it = [value for choice, value in every.items() if choice[group] == row]
+            assert margins[case, place] == min(with_it) if with_it else margins[case, place] >= FORBIDDEN

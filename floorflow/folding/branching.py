@@ -1,0 +1,262 @@
+"""Branch and bound: what the relaxation leaves open where several resources bind at once.
+
+A node of the search is a part of all foldings: rows ruled out, and counts such as "at most 5 of these 12 equal engines
+use a row with few BRAMs". Networks repeat their blocks, and a count settles in two nodes what would take many that tell
+equal engines apart. A count is one more limit with a price. Many nodes are bounded side by side, for `pricing` takes
+many prices at once; after that each loses the rows that cannot be in a better folding than the best so far.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from floorflow.folding.counts import Count, Kinds, split
+from floorflow.folding.cutting_planes import Cut, ceiling
+from floorflow.folding.descent import Descent
+from floorflow.folding.elimination import FORBIDDEN, Step
+from floorflow.folding.pricing import Mask
+from floorflow.folding.relaxation import FINENESS, MOST_SUM, Relaxed, Terms
+
+Array = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+MOST_NODES = 800
+"""Nodes after which the search ends with what it has."""
+SIDE_BY_SIDE = 24
+"""Nodes bounded at once, fewer where their tables would be large."""
+MOST_ENTRIES = 1_000_000
+"""Entries of the largest tables of all nodes at once."""
+ROUNDS = 8
+"""Prices tried for each node before it is split."""
+CLOSE = 1e-5
+"""Relative distance of a node's bound to the best possible at which it is split."""
+TOLERANCE = 1e-5
+"""Relative distance to the best folding from which a node is not looked into."""
+MOST_CUTS = 14
+"""Cuts that a node inherits."""
+MOST_RETURNS = 2
+"""Times that a node whose prices rise without end is bounded further; then it is split all the same."""
+FROM_ROOT, FROM_NODES = 6, 1
+"""Choices mended at the start, and of every batch of nodes."""
+
+
+@dataclass(frozen=True)
+class Branched:
+    """The best folding found, None if none costs less than was known; and the bound on the cost of all."""
+
+    picks: Array | None
+    bound: int
+
+
+def branch_and_bound(terms: Terms, relaxed: Relaxed, below: int, *, first: bool = False) -> Branched:
+    """Search from the relaxation on for foldings that cost less than ``below``; ``first`` ends with any."""
+    return _Search(terms, below).run(relaxed, first=first)
+
+
+@dataclass
+class _Node:
+    """A part of all foldings. ``prices`` gave its ``bound``, those of the budget first and then of its counts."""
+
+    allowed: Mask
+    counts: tuple[Count, ...]
+    prices: Array
+    bound: int
+    cuts: list[Cut]
+    trial: Array
+    """Prices to be tried next."""
+    weights: Floats = field(default_factory=lambda: np.zeros(0))
+    """Of the cuts, as `cutting_planes.Ceiling` has them."""
+    returns: int = 0
+    """How often it was put back because its prices had not come to an end."""
+
+
+class _Search:
+    """One search: the best folding so far and the nodes that are open."""
+
+    def __init__(self, terms: Terms, below: int) -> None:
+        self.terms, self.pricing = terms, terms.pricing
+        self.best: Array | None = None
+        self.cost = below
+        self.kinds = Kinds(terms)
+        self.descent = Descent(terms)
+        self.mended: set[bytes] = set()
+        largest = max(int(np.prod([terms.pricing.states.plan.sizes[n] for n in step.scope])) for step in self._steps)
+        self.side_by_side = max(1, min(SIDE_BY_SIDE, MOST_ENTRIES // largest))
+        self.nodes = self.made = 0
+        self.open: list[tuple[int, int, _Node]] = []
+
+    @property
+    def _steps(self) -> tuple[Step, ...]:
+        return self.pricing.states.plan.steps
+
+    @property
+    def cutoff(self) -> int:
+        """A node with a bound above it holds nothing (much) better than the best folding."""
+        if self.cost > self.terms.dearest:
+            return self.terms.dearest
+        return self.cost - max(1, int(self.cost * TOLERANCE))
+
+    def run(self, relaxed: Relaxed, *, first: bool) -> Branched:
+        cuts = list(relaxed.met)
+        if relaxed.picks is not None:
+            self._take(relaxed.picks)
+        for cut in cuts[::-1][:FROM_ROOT]:
+            self._mend(cut.picks, relaxed.prices)
+        everything = np.ones(self.pricing.size, dtype=np.bool_)
+        self._push(_Node(everything, (), relaxed.prices, relaxed.bound, cuts, relaxed.prices))
+        while self.open and self.nodes < MOST_NODES and not (first and self.best is not None):
+            batch = self._pop()
+            self._bound(batch)
+            self._improve(batch)
+            self._split([node for node in batch if node.bound <= self.cutoff])
+        low = min([bound for bound, _, _ in self.open], default=self.cutoff + 1)
+        return Branched(self.best, min(low, self.cutoff + 1))
+
+    def _push(self, node: _Node) -> None:
+        self.made += 1
+        heapq.heappush(self.open, (node.bound, self.made, node))
+
+    def _pop(self) -> list[_Node]:
+        batch: list[_Node] = []
+        while self.open and len(batch) < self.side_by_side:
+            bound, _, node = heapq.heappop(self.open)
+            if bound > self.cutoff:
+                self.open.clear()
+            else:
+                batch.append(node)
+        self.nodes += len(batch)
+        return batch
+
+    def _bound(self, batch: list[_Node]) -> None:
+        """Raise the bounds of nodes by better prices, all in step."""
+        active = batch
+        for _ in range(ROUNDS):
+            if not active:
+                break
+            rows, prices = self._priced(active, [node.trial for node in active])
+            totals, picks = self.pricing.least(rows, prices)
+            active = [
+                n
+                for n, total, choice in zip(active, totals.tolist(), picks, strict=True)
+                if self._learn(n, total, choice)
+            ]
+
+    def _learn(self, node: _Node, total: int, picks: Array) -> bool:
+        """Take note of the choice that is least at the node's trial prices; return whether to try others."""
+        if total >= FORBIDDEN:
+            node.bound = self.terms.dearest + 1 + self.cost
+            return False
+        bound = -((self._refund(node, node.trial) - total) // FINENESS)
+        if bound > node.bound:
+            node.bound, node.prices = bound, node.trial
+        if node.bound > self.cutoff:
+            return False
+        node.cuts.append(self._cut(node, picks))
+        top = ceiling(node.cuts, max(1.0, float(self.terms.dearest)) * 1.05)
+        node.weights = top.weights
+        node.trial = self._whole((self._parts(node) + top.prices) / 2)
+        return top.bound - node.bound > CLOSE * max(1.0, abs(top.bound))
+
+    def _improve(self, batch: list[_Node]) -> None:
+        """Look for better foldings near the last choices of the most promising nodes."""
+        promising = sorted((n for n in batch if n.bound <= self.cutoff), key=lambda node: node.bound)
+        for node in promising[:FROM_NODES]:
+            self._mend(node.cuts[-1].picks, node.prices[:5])
+
+    def _mend(self, picks: Array, prices: Array) -> None:
+        if picks.tobytes() in self.mended:
+            return
+        self.mended.add(picks.tobytes())
+        found = self.descent.run(picks, prices)
+        if found is not None:
+            self._take(found)
+
+    def _split(self, nodes: list[_Node]) -> None:
+        """Rule out rows by the nodes' prices, and replace each node by two."""
+        if not nodes:
+            return
+        rows, prices = self._priced(nodes, [node.prices for node in nodes])
+        margins = self.pricing.margins(rows, prices)
+        for node, margin in zip(nodes, margins, strict=True):
+            node.allowed = node.allowed & (margin <= FINENESS * self.cutoff + self._refund(node, node.prices))
+            if self._settled(node):
+                continue
+            blend = self._blend(node)
+            if not blend.any() and node.returns < MOST_RETURNS:
+                node.returns += 1
+                self._push(node)
+                continue
+            for count in split(self.kinds, node.allowed, blend, node.prices[:5]):
+                self._push(self._child(node, count))
+
+    def _settled(self, node: _Node) -> bool:
+        """Whether a node has one choice at most, which is taken if it is the best."""
+        left = np.add.reduceat(node.allowed, self.pricing.begins[:-1], dtype=np.int64)
+        if left.max() > 1:
+            return bool(left.min() == 0)
+        if left.min() == 1:
+            self._take(np.flatnonzero(node.allowed))
+        return True
+
+    def _take(self, picks: Array) -> Cut:
+        """Take note of a choice, the best if it keeps the budget at less cost."""
+        cut = self.terms.cut(picks)
+        if cut.keeps_limits and cut.cost < self.cost:
+            self.best, self.cost = picks, int(cut.cost)
+        return cut
+
+    def _blend(self, node: _Node) -> Floats:
+        """Return the share of each row in the relaxation's fractional answer; 0 while prices rise without end."""
+        blend = np.zeros(self.pricing.size)
+        if node.weights.sum() < 0.5:
+            return blend
+        for weight, cut in zip(node.weights, node.cuts, strict=True):
+            blend[cut.picks] += weight
+        return blend
+
+    def _child(self, node: _Node, count: Count) -> _Node:
+        """Return the part of a node that meets a count."""
+        only = count.forbidden()
+        if only is not None:
+            allowed = node.allowed.copy()
+            allowed[only] = False
+            cuts = [cut for cut in node.cuts if allowed[cut.picks].all()]
+            return _Node(allowed, node.counts, node.prices, node.bound, cuts[-MOST_CUTS:], node.prices)
+        cuts = [replace(cut, excess=np.append(cut.excess, count.excess(cut.picks))) for cut in node.cuts]
+        prices = np.append(node.prices, 0)
+        return _Node(node.allowed, (*node.counts, count), prices, node.bound, cuts[-MOST_CUTS:], prices)
+
+    def _priced(self, nodes: list[_Node], trials: list[Array]) -> tuple[Array, Array]:
+        """Return row prices and prices of nodes, one case each."""
+        prices = FINENESS * self.terms.weights + np.array([trial[:5] for trial in trials])
+        rows = self.pricing.row_prices(prices)
+        for case, (node, trial) in enumerate(zip(nodes, trials, strict=True)):
+            for count, price in zip(node.counts, trial[5:].tolist(), strict=True):
+                rows[case, count.rows] += count.sign * price
+            rows[case, ~node.allowed] = FORBIDDEN
+        return rows, prices
+
+    def _refund(self, node: _Node, prices: Array) -> int:
+        """Return what the limits themselves are worth at the prices."""
+        counts = zip(node.counts, prices[5:].tolist(), strict=True)
+        return int(prices[:5] @ self.terms.budget) + sum(
+            int(price) * count.sign * count.limit for count, price in counts
+        )
+
+    def _cut(self, node: _Node, picks: Array) -> Cut:
+        """Return what a choice says of a node's bound."""
+        cut = self._take(picks)
+        return replace(cut, excess=np.append(cut.excess, [count.excess(picks) for count in node.counts]))
+
+    def _parts(self, node: _Node) -> Floats:
+        """Return the node's prices as `ceiling` has them."""
+        return np.append(self.terms.budgets(node.prices[:5]), node.prices[5:] / FINENESS)
+
+    def _whole(self, prices: Floats) -> Array:
+        """Turn prices as `ceiling` has them into integers."""
+        counts = np.minimum(np.rint(prices[5:] * FINENESS), MOST_SUM // self.pricing.size).astype(np.int64)
+        return np.append(self.terms.whole(prices[:5]), counts)

@@ -1,0 +1,105 @@
+"""Branch and bound finds the cheapest folding, or proves that there is none, or says how far it got."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from floorflow.folding import branching as module
+from floorflow.folding.branching import branch_and_bound
+from floorflow.folding.candidates import Array
+from floorflow.folding.descent import Descent
+from floorflow.folding.problem import FoldingProblem
+from floorflow.folding.relaxation import relax
+from tests.folding.pairwise import WEIGHTS, budgets, least_cost, random_problems, terms_of, use_of
+
+
+@settings(max_examples=300, deadline=None)
+@given(random_problems(), budgets)
+def test_the_cheapest_folding_is_found_and_proven(problem: FoldingProblem, budget: Array) -> None:
+    best, terms = least_cost(problem, budget), terms_of(problem, budget)
+    found = branch_and_bound(terms, relax(terms), terms.dearest + 1)
+    if best is None:
+        assert found.picks is None
+        assert found.bound == terms.dearest + 1
+        return
+    assert found.picks is not None
+    use = use_of(problem, terms.pricing.rows_of(found.picks))
+    assert (use <= budget).all()
+    assert int(use @ WEIGHTS) == best == found.bound
+
+
+@settings(max_examples=100, deadline=None)
+@given(random_problems(), budgets)
+def test_only_what_costs_less_than_the_known_is_an_answer(problem: FoldingProblem, budget: Array) -> None:
+    best, terms = least_cost(problem, budget), terms_of(problem, budget)
+    if best is not None:
+        found = branch_and_bound(terms, relax(terms), best)
+        assert found.picks is None
+        assert found.bound == best
+
+
+@settings(max_examples=100, deadline=None)
+@given(random_problems(), budgets)
+def test_any_folding_will_do_if_asked_for_the_first(problem: FoldingProblem, budget: Array) -> None:
+    best, terms = least_cost(problem, budget), terms_of(problem, budget)
+    found = branch_and_bound(terms, relax(terms), terms.dearest + 1, first=True)
+    assert (found.picks is None) == (best is None)
+    if best is not None and found.picks is not None:
+        assert (use_of(problem, terms.pricing.rows_of(found.picks)) <= budget).all()
+        assert found.bound <= best
+
+
+@settings(max_examples=60, deadline=None)
+@given(random_problems(), budgets)
+def test_a_search_that_ended_early_claims_no_more_than_it_proved(problem: FoldingProblem, budget: Array) -> None:
+    best, terms = least_cost(problem, budget), terms_of(problem, budget)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "MOST_NODES", 1)
+        patch.setattr(module, "ROUNDS", 1)
+        found = branch_and_bound(terms, relax(terms), terms.dearest + 1)
+    if best is not None:
+        assert found.bound <= best
+
+
+@settings(max_examples=60, deadline=None)
+@given(random_problems(), budgets)
+def test_cut_edges_do_not_spoil_the_proof(problem: FoldingProblem, budget: Array) -> None:
+    best = least_cost(problem, budget)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("floorflow.folding.elimination.LARGEST_TABLE", 6)
+        terms = terms_of(problem, budget)
+        found = branch_and_bound(terms, relax(terms), terms.dearest + 1)
+    assert (None if found.picks is None else int(terms.pricing.total(found.picks) @ WEIGHTS)) == best
+
+
+@settings(max_examples=100, deadline=None)
+@given(random_problems(), budgets)
+def test_exchanges_lead_to_a_folding_within_the_budget_or_to_none(problem: FoldingProblem, budget: Array) -> None:
+    terms = terms_of(problem, budget)
+    relaxed = relax(terms)
+    for cut in relaxed.met:
+        found = Descent(terms).run(cut.picks, relaxed.prices)
+        if found is not None:
+            use = use_of(problem, terms.pricing.rows_of(found))
+            assert (use <= budget).all()
+            assert (use == terms.pricing.total(found)).all()
+            if cut.keeps_limits:
+                assert int(use @ WEIGHTS) <= cut.cost
+
+
+def test_two_exchanges_at_once_mend_what_one_cannot() -> None:
+    # Each engine has a row with 4 LUTs and one with 3 BRAMs; three of four must change to meet both limits.
+    from floorflow.dataflow.model import Option
+    from floorflow.dataflow.options import OptionGroup
+    from floorflow.resources import Resources
+    from tests.folding.pairwise import LOOSE
+
+    rows = tuple((Option({}, 1, Resources(*use), (8,), (8,)),) for use in ((4, 0, 0, 0, 0), (0, 0, 3, 0, 0)))
+    problem = FoldingProblem(tuple(OptionGroup((f"e{i}",), rows) for i in range(4)), LOOSE, LOOSE)
+    terms = terms_of(problem, np.array([8, 60, 6, 60, 60]))
+    start = terms.pricing.begins[:-1]
+    found = Descent(terms).run(start, np.zeros(5, dtype=np.int64))
+    assert found is not None
+    assert terms.pricing.total(found)[[0, 2]].tolist() == [8, 6]
