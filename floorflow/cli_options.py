@@ -17,6 +17,14 @@ class ObjectiveChoice(StrEnum):
     resources = "resources"
 
 
+class ImplStyleChoice(StrEnum):
+    """Whether engines are hls or rtl as FINN itself chooses, or as is best."""
+
+    auto = "auto"
+    default = "default"
+    free = "free"
+
+
 MODEL_HELP = "ONNX file: QONNX, QCDQ, QDQ, QLinear or float, or a FINN dataflow graph."
 
 INSPECTED_PART = "xcu250-figd2104-2L-e"
@@ -54,6 +62,10 @@ ActivationBitsOption = Annotated[
 FoldingOption = Annotated[
     Path | None,
     typer.Option(help="Keep the folding of this folding_config.json.", show_default=False),
+]
+ImplStyleOption = Annotated[
+    ImplStyleChoice,
+    typer.Option(help="hls or rtl: as FINN itself chooses, as is best, or that where it serves the objective."),
 ]
 LinkOption = Annotated[
     str | None, typer.Option(help="Kind of link, or YAML file of one, instead of the board's own.", show_default=False)

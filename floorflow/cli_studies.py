@@ -1,4 +1,4 @@
-"""The commands that price, compare and calibrate; `cli` registers them."""
+"""The commands that price, compare, draw fronts and calibrate; `cli` registers them."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from floorflow.cli_options import (
     DebugFlag,
     FinnChoice,
     FpsOption,
+    ImplStyleChoice,
+    ImplStyleOption,
     JsonFlag,
     WeightBitsOption,
 )
@@ -89,6 +91,7 @@ def compare(
     clock_mhz: ClockOption = None,
     costs: Annotated[CostsChoice, typer.Option(help="Cost model.")] = CostsChoice.calibrated,
     finn: Annotated[FinnChoice, typer.Option(help="Which FINN.")] = FinnChoice.main,
+    impl_style: ImplStyleOption = ImplStyleChoice.auto,
     weight_bits: WeightBitsOption = None,
     activation_bits: ActivationBitsOption = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for table and picture.")] = None,
@@ -116,6 +119,7 @@ def compare(
             clock_mhz=clock_mhz,
             costs=costs.value,
             finn=finn.value,
+            impl_style=impl_style.value,
             weight_bits=weight_bits,
             activation_bits=activation_bits,
             seed=seed,
@@ -129,6 +133,69 @@ def compare(
             print_json(found.as_dict())
         else:
             paper().print(comparison_table(found))
+
+
+def pareto(
+    model: Annotated[Path, typer.Argument(help=MODEL_HELP, show_default=False)],
+    platform: Annotated[str, typer.Option("--platform", "-p", help="Board name or YAML file.", show_default=False)],
+    resources: Annotated[
+        str | None,
+        typer.Option(help="Comma-separated, such as LUT,BRAM18; all the board has unless told.", show_default=False),
+    ] = None,
+    points: Annotated[int, typer.Option(min=2, max=1000, help="Intervals of each front.")] = 12,
+    fpgas: Annotated[int, typer.Option(min=1, help="Number of FPGAs whose limits are summed.")] = 1,
+    cap: CapOption = None,
+    clock_mhz: ClockOption = None,
+    costs: Annotated[CostsChoice, typer.Option(help="Cost model.")] = CostsChoice.calibrated,
+    finn: Annotated[FinnChoice, typer.Option(help="Which FINN.")] = FinnChoice.main,
+    impl_style: ImplStyleOption = ImplStyleChoice.auto,
+    weight_bits: WeightBitsOption = None,
+    activation_bits: ActivationBitsOption = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for data and picture.")] = None,
+    foldings: Annotated[
+        bool, typer.Option("--foldings", help="With --out: each point's folding, for plan --folding.")
+    ] = False,
+    seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of every solver.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace earlier fronts in the folder.")] = False,
+    as_json: JsonFlag = False,
+    debug: DebugFlag = False,
+) -> None:
+    """Tell what a frame rate costs: the least of each resource, and the least scarcity, by interval."""
+    with errors_to_exit_codes(debug=debug):
+        from floorflow.errors import InputError
+        from floorflow.output import require_free, write
+        from floorflow.request import PAPER_CAPS, Request, fractions
+        from floorflow.study.pareto import pareto as find_fronts
+        from floorflow.study.pareto_files import pareto_files
+        from floorflow.study.pareto_table import pareto_table
+
+        started = time.perf_counter()
+        if out is not None:
+            require_free(out, force=force)
+        elif foldings:
+            raise InputError("--foldings: there is no folder to write them to", hint="add --out")
+        request = Request(
+            model=model,
+            platform=platform,
+            fpgas=fpgas,
+            cap=fractions(PAPER_CAPS, cap or [], "--cap"),
+            clock_mhz=clock_mhz,
+            costs=costs.value,
+            finn=finn.value,
+            impl_style=impl_style.value,
+            weight_bits=weight_bits,
+            activation_bits=activation_bits,
+            seed=seed,
+        )
+        names = [name.strip() for name in (resources or "").split(",") if name.strip()]
+        with progress_shown(quiet=as_json) as progress:
+            found = find_fronts(request, names, points, progress)
+        if out is not None:
+            write(out, pareto_files(found, foldings=foldings), run_record(started))
+        if as_json:
+            print_json(found.as_dict())
+        else:
+            paper().print(pareto_table(found))
 
 
 def calibrate(

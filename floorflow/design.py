@@ -9,6 +9,7 @@ from functools import cached_property
 import networkx as nx
 
 from floorflow.backends.finn.rate_problem import Passage
+from floorflow.backends.finn.specialise import specialised
 from floorflow.channels import Channel, ChannelCosts, Layout, Way, connect
 from floorflow.channels.charge import engine_charges, module_resources, modules_between
 from floorflow.dataflow.model import Dataflow, FoldedDataflow
@@ -36,7 +37,11 @@ ASSIGNMENT_ROUNDS = 4
 
 @dataclass(frozen=True)
 class Setting:
-    """What stays the same for all candidates of a run."""
+    """What stays the same for all candidates of a run.
+
+    Engines of ``dataflow`` and ``problem`` are named as FINN itself chooses hls and rtl; those of a design as its
+    folding chooses.
+    """
 
     dataflow: Dataflow
     platform: Platform
@@ -107,7 +112,7 @@ def complete(
 
     ``tightened`` scales the limit of single slots (a remedy when placement failed there).
     """
-    folded = FoldedDataflow(setting.dataflow, folding.options)
+    folded = folded_by(setting, folding)
     first = connect(folded, setting.costs)
     wires = [
         Wire(c.stream.source, c.stream.target, c.width_bits)
@@ -115,11 +120,16 @@ def complete(
         if not (c.stream.from_host or c.stream.to_host)
     ]
     rooms = [place.limit.least(room) for place in _places(setting) for room in place.rooms]
-    modules = cluster(setting.dataflow, wires, engine_charges(folded, first), setting.request.granularity, rooms)
+    modules = cluster(folded.dataflow, wires, engine_charges(folded, first), setting.request.granularity, rooms)
     design = assign(setting, folding, modules, tightened)
     if setting.request.granularity == "slot" and isinstance(design, Design):
         return by_slot(setting, design, sorted(set(design.slot_of.values())), keep=1)
     return design
+
+
+def folded_by(setting: Setting, folding: FoldingSolution) -> FoldedDataflow:
+    """Return the engines as a folding has them: their kinds, and FINN's names of these."""
+    return specialised(FoldedDataflow(setting.dataflow, folding.options))
 
 
 def assign(
@@ -130,7 +140,7 @@ def assign(
     The bound that the design reports is of the problem with shallow FIFOs everywhere and all of each slot's limit:
     whatever an assignment crosses, it can cost no less.
     """
-    folded = FoldedDataflow(setting.dataflow, folding.options)
+    folded = folded_by(setting, folding)
     home = module_of(modules)
     ways: dict[str, Way] = {}
     bound: float | None = None
@@ -172,7 +182,7 @@ def least_words(setting: Setting, folded: FoldedDataflow) -> Mapping[str, int]:
 
 
 def _full_rate_depths(setting: Setting, folded: FoldedDataflow) -> Mapping[str, int]:
-    key = repr([(option.folding, option.cycles) for option in folded.options.values()])
+    key = repr([(option.kind, option.folding, option.cycles) for option in folded.options.values()])
     if key not in setting.needs:
         setting.needs[key] = full_rate(folded)
     return setting.needs[key].depths
@@ -207,7 +217,7 @@ def _settle(
 
     ``streams`` are the same channels with FIFOs of any depth.
     """
-    folded = FoldedDataflow(setting.dataflow, folding.options)
+    folded = folded_by(setting, folding)
     names = list(setting.limits)
     slot_of = {module: names[slot] for module, slot in answer.slot_of.items()}
     ways = _ways(setting, modules, streams, slot_of)
@@ -226,7 +236,7 @@ def by_slot(setting: Setting, design: Design, slots: Sequence[str], keep: int) -
             pair = _smallest_pair(inside, modules, design, setting.limits[slot])
             if pair is None:
                 return PartitionFailure(f"no two modules of {slot} can merge without a cycle", proven=False)
-            modules = merge(modules, pair, setting.dataflow)
+            modules = merge(modules, pair, design.folded.dataflow)
             slot_of = {m.name: slot_of.get(m.name, slot) for m in modules}
     return _remerged(setting, design, modules, slot_of)
 
@@ -237,7 +247,7 @@ def merge_groups(setting: Setting, design: Design, groups: Collection[Collection
     for group in groups:
         if len(group) > 1:
             slot = slot_of[min(group)]
-            modules = merge(modules, sorted(group), setting.dataflow)
+            modules = merge(modules, sorted(group), design.folded.dataflow)
             slot_of = {m.name: slot_of.get(m.name, slot) for m in modules}
     if not nx.is_directed_acyclic_graph(_module_graph(modules, design.channels)):
         return PartitionFailure("merged modules depend on each other in a cycle", proven=False)

@@ -44,8 +44,8 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measured = N
     technology = platform.fpgas[0].device.technology
     dataflow = source.lower(technology, request.label_select, request.finn)
     if request.folding is not None:
-        dataflow = with_folding(dataflow, request.folding)
-    costs = CostTable(technology, request.costs, request.runtime_weights, request.finn)
+        dataflow = with_folding(dataflow, request.folding, technology)
+    costs = CostTable(technology, request.costs, request.runtime_weights, request.finn, request.styles_are_open)
     limits, largest = slot_limits(platform, request), largest_pblocks(platform, request)
     places = [(slot, limits[slot].least(room)) for slot, held in largest.items() for room in held]
     longest = longest_interval(platform, request)

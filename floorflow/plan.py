@@ -81,6 +81,7 @@ class Options(_Model):
     fpgas: int | Literal["auto"]
     fps: float | None
     granularity: Literal["stage", "block", "layer", "slot"]
+    impl_style: Literal["auto", "default", "free"] = "default"
     keep_folding: bool
     keep_granularity: bool
     label_select: bool

@@ -17,6 +17,7 @@ Granularity = Literal["stage", "block", "layer", "slot"]
 CostModelName = Literal["calibrated", "estimated", "finn"]
 FinnName = Literal["main", "dev", "plus"]
 Topology = Literal["pair", "chain", "ring", "star", "full"]
+ImplStyle = Literal["auto", "default", "free"]
 Objective = Literal["throughput", "latency", "resources"]
 
 PAPER_CAPS: Mapping[str, float] = MappingProxyType({"LUT": 0.7, "FF": 0.5, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9})
@@ -31,6 +32,8 @@ MOST_FPGAS = 16
 class Request:
     """One run of ``plan``. ``cap`` and ``fill`` hold a fraction for each of the five resources.
 
+    ``impl_style``: engines are hls or rtl as FINN itself chooses (``default``), or as is best (``free``); ``auto`` is
+    free where that serves the objective, and never with FINN's own costs.
     ``folding``: a folding_config.json whose folding ``keep_folding`` keeps, instead of the model's.
     """
 
@@ -51,6 +54,7 @@ class Request:
     keep_granularity: bool = False
     costs: CostModelName = "calibrated"
     finn: FinnName = "main"
+    impl_style: ImplStyle = "auto"
     runtime_weights: bool = True
     label_select: bool = False
     weight_bits: int | None = None
@@ -60,12 +64,23 @@ class Request:
     plots: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse a rate to be met together with the highest rate."""
+        """Refuse a rate to be met together with the highest rate, and a choice of styles by FINN's own costs."""
         if self.objective == "throughput" and self.fps is not None:
             raise InputError(
                 f"--objective throughput: --fps {self.fps:g} asks for that rate, not for the highest",
                 hint="leave out one of the two; --fps goes with the objectives resources and latency",
             )
+
+        if self.impl_style == "free" and self.costs == "finn":
+            raise InputError(
+                "--impl-style free: --costs finn prices FINN's own choices, and some hardware at nothing",
+                hint="use --costs calibrated or estimated to choose between hls and rtl",
+            )
+
+    @property
+    def styles_are_open(self) -> bool:
+        """Whether engines may be hls where FINN would make them rtl, and the other way."""
+        return self.impl_style != "default" and self.costs != "finn"
 
     @property
     def goal(self) -> Objective:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from floorflow.design import Design, Setting
 from floorflow.errors import InfeasibleError, LimitError
 from floorflow.folding import FoldingSolution, fold_at_interval, shortage, shortest_interval
+from floorflow.impl_styles import needless_at
 from floorflow.lowest_latency import latency_cycles, lowest_latency
 from floorflow.placement import PlacementSolution
 from floorflow.remedies import Placed, place_design
@@ -69,9 +70,7 @@ def search(setting: Setting, progress: Progress) -> Found:
         elif setting.request.goal == "resources":
             ended_by = _least_resources(run, intervals)
         else:
-            # One interval too short, so that the trace says what forbids it.
-            start = max(0, setting.problem.first_possible(intervals) - 1)
-            index = shortest_interval(intervals, run.foldable, start) or 0
+            intervals, index = _intervals(run)
             bound_cycles = intervals[index]
             ended_by = _fastest(run, intervals, index)
     except KeyboardInterrupt:
@@ -80,8 +79,29 @@ def search(setting: Setting, progress: Progress) -> Found:
         raise _not_found(run)
     design = run.best.design
     bound_cycles = design.interval_cycles if bound_cycles is None else bound_cycles
-    whole = latency_bound if setting.request.goal == "latency" else _whole_budget_bound(setting, design.folding)
+    whole = latency_bound if setting.request.goal == "latency" else _whole_budget_bound(run.setting, design.folding)
     return Found(design, run.best.placements, bound_cycles, ended_by, tuple(run.trace), whole, run.best.remedy)
+
+
+def _intervals(run: Trials) -> tuple[tuple[int, ...], int]:
+    """Return the intervals and the index of the shortest that the budget allows.
+
+    Where hls or rtl against FINN's own choice does not shorten it, ``--impl-style auto`` leaves the choice to FINN.
+    """
+    intervals, index = _shortest_possible(run)
+    own = needless_at(run.setting.problem, intervals[index]) if run.setting.request.impl_style == "auto" else None
+    if own is None:
+        return intervals, index
+    run.restrict(own)
+    return _shortest_possible(run)
+
+
+def _shortest_possible(run: Trials) -> tuple[tuple[int, ...], int]:
+    problem = run.setting.problem
+    intervals = problem.intervals()
+    # One interval too short, so that the trace says what forbids it.
+    start = max(0, problem.first_possible(intervals) - 1)
+    return intervals, shortest_interval(intervals, run.foldable, start) or 0
 
 
 def _least_resources(run: Trials, intervals: tuple[int, ...]) -> str:

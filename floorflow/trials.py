@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
 from floorflow.design import Design, Setting, complete
-from floorflow.folding import FoldingInfeasible, FoldingSolution, fold_at_interval
+from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.link_bound import LinkBound, link_bound
 from floorflow.partition import PartitionFailure
 from floorflow.placement import PlacementFailure
@@ -57,6 +57,12 @@ class Trials:
         """Add a row to the trace."""
         self.trace.append(Attempt(interval, verdict, stage, detail))
         self.progress(f"interval {interval:,} cycles: {verdict} ({stage}) {detail}")
+
+    def restrict(self, problem: FoldingProblem) -> None:
+        """Search on among fewer foldings, and forget what was tried among all."""
+        self.setting = replace(self.setting, problem=problem)
+        self.trace.clear()
+        self.allowed.clear()
 
     def foldable(self, interval: int) -> bool:
         """Whether links and budget allow an interval; an open question counts as yes, as befits a bound."""

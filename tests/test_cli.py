@@ -125,6 +125,8 @@ def test_rate_beyond_the_widest_folding_exits_3(tmp_path: Path) -> None:
         (["--link", "pcie"], "link: --link pcie was asked for, but the field is missing"),
         (["--topology", "torus"], "topology"),
         (["--effort", "heroic"], "effort"),
+        (["--impl-style", "vhdl"], "impl-style"),
+        (["--impl-style", "free", "--costs", "finn"], "--impl-style free: --costs finn prices FINN's own choices"),
     ],
 )
 def test_bad_options_exit_2(arguments: list[str], word: str, tmp_path: Path) -> None:

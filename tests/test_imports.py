@@ -43,6 +43,7 @@ DRIVERS = {
     "bundle",
     "costing",
     "link_bound",
+    "impl_styles",
     "timing",
     "__main__",
     "__init__",

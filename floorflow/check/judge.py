@@ -21,6 +21,7 @@ from floorflow.check.proofs import check_folding_sum, check_phase_stats, check_s
 from floorflow.check.reader import Folder, check_library, open_folder
 from floorflow.check.script import read_tcl
 from floorflow.check.shape import PLAN, Record, departures
+from floorflow.check.styles import check_styles
 from floorflow.check.sums import check_implementations, check_membership, check_slots, check_sums
 from floorflow.check.tcl import TclProblem
 from floorflow.check.throughput import check_engines, check_throughput, check_types
@@ -59,6 +60,7 @@ def check(out: Path) -> list[Violation]:
         for phase in phases:
             _check_phase(plan, phase, boards, findings)
         _check_emitted(folder, phases[0], boards, findings)
+        check_styles(folder, plan, phases[0], findings)
     except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError, MemoryError) as error:
         # A value that no rule foresaw is the plan's fault, never a reason to give no verdict.
         findings.add("plan-malformed", "phases", f"cannot be judged: {type(error).__name__}: {error!s:.200}")

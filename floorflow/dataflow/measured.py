@@ -27,14 +27,16 @@ Factors = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True)
 class Built:
-    """What one engine took on the chip, folded as it was built."""
+    """What one engine took on the chip, folded as it was built; ``kind`` is the option's."""
 
     folding: Attributes
     resources: Resources
+    kind: str = ""
 
     def is_of(self, option: Option) -> bool:
         """Whether an option is the folding that was built; styles that stay with the engine it may leave out."""
-        return all(self.folding.get(name) == value for name, value in option.folding.items())
+        same = all(self.folding.get(name) == value for name, value in option.folding.items())
+        return same and option.kind == self.kind
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Measured:
         return tuple(self._group(group, kinds) for group in groups)
 
     def _group(self, group: OptionGroup, kinds: Mapping[str, str]) -> OptionGroup:
-        if not any(name in self.engines or kinds[name] in self.factors for name in group.engines):
+        if not self.factors and not any(name in self.engines for name in group.engines):
             return group
         rows = tuple(
             tuple(self._option(name, kinds[name], option) for name, option in zip(group.engines, row, strict=True))
@@ -63,7 +65,11 @@ class Measured:
         built = self.engines.get(name)
         if built is not None and built.is_of(option):
             return replace(option, resources=built.resources)
-        return replace(option, resources=corrected(option.resources, self.factors.get(kind, {})))
+        return replace(option, resources=corrected(option.resources, self.factors.get(option.kind or kind, {})))
+
+    def renamed(self, names: Mapping[str, str]) -> Measured:
+        """Return the same with other names of the engines."""
+        return replace(self, engines={names[name]: built for name, built in self.engines.items()})
 
     def among(self, options: Mapping[str, Option]) -> frozenset[str]:
         """Return the engines whose chosen option is the one that was built."""

@@ -88,6 +88,9 @@ class Dataflow:
     notes: tuple[str, ...] = ()
     """What was assumed while reading and lowering, for `inspect` and the plan's warnings."""
 
+    unspecialised: bool = False
+    """Whether hls or rtl is still open (FINN's SpecializeLayers): the kinds of ``engines`` are FINN's own choice."""
+
     @property
     def engine_pairs(self) -> tuple[tuple[str, str], ...]:
         """Return source and target of every stream between two engines."""
@@ -103,7 +106,8 @@ class Option:
     """One legal folding of one engine: the attributes it sets, what it costs and how wide its ports are.
 
     ``folding`` holds FINN attribute names (``PE``, ``SIMD``, ``mem_mode``, ...). ``cycles`` is the initiation
-    interval for one frame. Widths are in bits, un-padded, one entry a port.
+    interval for one frame. Widths are in bits, un-padded, one entry a port. ``kind`` is the op type that the engine
+    becomes where that is not its own (hls instead of rtl, or the other way), else empty.
     """
 
     folding: Attributes
@@ -111,6 +115,7 @@ class Option:
     resources: Resources
     input_widths_bits: tuple[int, ...]
     output_widths_bits: tuple[int, ...]
+    kind: str = ""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 from floorflow import __version__
 from floorflow.assets import asset_folder
 from floorflow.emit.constraints import Pblock, tcl, xdc
-from floorflow.emit.finn import floorplan, folding_config, local_names
+from floorflow.emit.finn import floorplan, folding_config, local_names, specialize_layers_config
 from floorflow.emit.report import report
 from floorflow.plan import Plan
 from floorflow.target import Platform
@@ -27,6 +27,9 @@ def emit(plan: Plan, platform: Platform, plan_sha256: str) -> dict[str, str]:
         "finn/floorplan.json": _json(places),
         "vivado/floorflow.tcl": (asset_folder("tcl") / "floorflow.tcl").read_text(encoding="utf-8"),
     }
+    styles = specialize_layers_config(plan)
+    if styles is not None:
+        files["finn/specialize_layers_config.json"] = _json(styles)
     for fpga in platform.fpgas:
         pblocks = _pblocks(plan, platform, fpga.name, places)
         files[f"{fpga.name}/pblocks.xdc"] = xdc(header, pblocks)

@@ -1,13 +1,17 @@
-"""FINN's own configuration files: folding for ``ApplyConfig`` and the floorplan for ``Floorplan``."""
+"""FINN's own configuration files: styles and folding for ``ApplyConfig``, and the floorplan for ``Floorplan``."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import networkx as nx
 
 from floorflow.plan import FoldedEntry, Plan, finn_attribute
+
+PREFERENCE = "preferred_impl_style"
+"""FINN's attribute of an engine that is hls or rtl against FINN's own choice."""
 
 
 def folding_config(plan: Plan) -> dict[str, dict[str, Any]]:
@@ -17,6 +21,21 @@ def folding_config(plan: Plan) -> dict[str, dict[str, Any]]:
         chosen = entry.model_extra or {}
         config[name] = {finn_attribute(key): value for key, value in chosen.items()}
     return config
+
+
+def specialize_layers_config(plan: Plan) -> dict[str, dict[str, Any]] | None:
+    """Return specialize_layers_config.json: the layers that are hls or rtl against FINN's own choice; None if none is.
+
+    FINN reads it before it makes engines: layers are numbered by generic op type, hls and rtl together.
+    """
+    config: dict[str, dict[str, Any]] = {"Defaults": {}}
+    counts: Counter[str] = Counter()
+    for engine in (e for network in plan.networks for e in network.engines):
+        layer = engine.kind.rpartition("_")[0]
+        if PREFERENCE in engine.attributes:
+            config[f"{layer}_{counts[layer]}"] = {PREFERENCE: engine.attributes[PREFERENCE]}
+        counts[layer] += 1
+    return config if len(config) > 1 else None
 
 
 def floorplan(plan: Plan) -> dict[str, dict[str, Any]]:

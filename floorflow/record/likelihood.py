@@ -17,11 +17,11 @@ Use = dict[str, Resources]
 
 
 def bands(
-    setting: Setting, design: Design, channels: list[ChannelEntry], measured: Collection[str] = ()
+    design: Design, channels: list[ChannelEntry], measured: Collection[str] = ()
 ) -> dict[str, dict[str, tuple[float, float]]]:
     """Return the factors for each kind and resource that the plan uses; ``measured`` engines have none."""
     whole: Use = defaultdict(lambda: ZERO)
-    for _, kind, need in _items(setting, design, channels, measured):
+    for _, kind, need in _items(design, channels, measured):
         whole[kind] = whole[kind] + need
     return {
         kind: {name: relative_band(kind, name) for name in RESOURCE_NAMES if use.as_dict()[name]}
@@ -35,7 +35,7 @@ def fits(
 ) -> dict[str, FitEntry]:
     """Return for every slot how likely it holds what lies in it, and the tenths of what that needs."""
     use: dict[str, Use] = {slot.name: defaultdict(lambda: ZERO) for slot in setting.platform.slots}
-    for slot, kind, need in _items(setting, design, channels, measured):
+    for slot, kind, need in _items(design, channels, measured):
         use[slot][kind] = use[slot][kind] + need
     return {slot.name: _fit(use[slot.name], slot.available) for slot in setting.platform.slots}
 
@@ -46,13 +46,13 @@ def _fit(use: Mapping[str, Resources], available: Resources) -> FitEntry:
 
 
 def _items(
-    setting: Setting, design: Design, channels: list[ChannelEntry], measured: Collection[str]
+    design: Design, channels: list[ChannelEntry], measured: Collection[str]
 ) -> Iterator[tuple[str, str, Resources]]:
     """Yield slot, kind and estimate of every engine, converter, FIFO and run of crossing registers.
 
     What was measured is as sure as what is decided, so it counts as crossing registers do.
     """
-    kinds = {e.name: CROSSING if e.name in measured else e.kind for e in setting.dataflow.engines}
+    kinds = {e.name: CROSSING if e.name in measured else e.kind for e in design.folded.dataflow.engines}
     for module in design.modules:
         for name in module.engines:
             yield design.slot_of[module.name], kinds[name], design.folded.options[name].resources

@@ -144,7 +144,7 @@ def _estimates(
         bottleneck=next(name for name, option in options.items() if option.cycles == design.interval_cycles),
         expected_cycles=expected_interval(design.folded),
         timing=timing_of(setting, design),
-        bands=likelihood.bands(setting, design, channels, measured) if calibrated else {},
+        bands=likelihood.bands(design, channels, measured) if calibrated else {},
         fits=likelihood.fits(setting, design, channels, measured) if calibrated else {},
     )
 

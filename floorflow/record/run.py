@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from floorflow import __version__
+from floorflow.backends.finn.specialise import PREFERENCE, renamings
+from floorflow.backends.finn.style_file import style_file_beside
 from floorflow.channels import Channel
 from floorflow.dataflow.measured import NOTHING, Measured
 from floorflow.dataflow.model import Dataflow
@@ -47,17 +49,18 @@ def record(
 ) -> Plan:
     """Return the Plan of a finished search; ``tried`` says why fewer FPGAs would not do."""
     request = setting.request
-    built = measured.among(found.design.folded.options)
+    names = renamings(setting.dataflow, found.design.folded.dataflow)
+    built = [names[name] for name in measured.among(found.design.folding.options)]
     only = phase(setting, found, built)
     return Plan(
         schema="floorflow-plan/1",
         version=__version__,
         seed=request.seed,
         options=_options(request, setting.platform),
-        inputs=[InputFile(path=path.name, sha256=_sha256(path)) for path in (request.model, request.folding) if path],
+        inputs=[InputFile(path=path.name, sha256=_sha256(path)) for path in _inputs(request, setting.dataflow)],
         calibration=None if measured == NOTHING else _calibration(measured, built),
         platform=_platform(setting.platform),
-        networks=[_network(network, setting.dataflow)],
+        networks=[_network(network, found.design.folded.dataflow)],
         phases=[only],
         search=_bound(found),
         trace=[TraceEntry(**asdict(row)) for row in found.trace],
@@ -71,6 +74,16 @@ def _calibration(measured: Measured, built: Collection[str]) -> CalibrationEntry
         factors={kind: dict(factors) for kind, factors in measured.factors.items()},
         reports=[InputFile(path=name, sha256=digest) for name, digest in sorted(measured.reports.items())],
     )
+
+
+def _inputs(request: Request, dataflow: Dataflow) -> Iterator[Path]:
+    """Yield the model and, if its folding was given, the file of it and the one of styles that goes with that."""
+    yield request.model
+    if request.folding is not None:
+        yield request.folding
+        styles = style_file_beside(request.folding) if dataflow.unspecialised else None
+        if styles is not None:
+            yield styles
 
 
 def _sha256(path: Path) -> str:
@@ -89,6 +102,7 @@ def _options(request: Request, platform: Platform) -> Options:
         fpgas=request.fpgas,
         fps=request.fps,
         granularity=request.granularity,
+        impl_style=request.impl_style,
         keep_folding=request.keep_folding,
         keep_granularity=request.keep_granularity,
         label_select=request.label_select,
@@ -182,6 +196,14 @@ def _fed_by_dma(setting: Setting, channel: Channel) -> int:
     return int(setting.platform.clock_mhz * 1e6 / -(-bits // DMA_BITS))
 
 
+def _style_warning(found: Found) -> list[str]:
+    """Say which engines FINN makes as they are planned only if it is told to."""
+    other = [engine.name for engine in found.design.folded.dataflow.engines if PREFERENCE in engine.attributes]
+    if not other:
+        return []
+    return [f"hls or rtl against FINN's own choice, which specialize_layers_config.json tells it: {', '.join(other)}"]
+
+
 def _warnings(setting: Setting, found: Found) -> list[str]:
     options = found.design.folded.options
     written = sorted(n for n, o in options.items() if o.folding.get("runtime_writeable_weights"))
@@ -191,6 +213,7 @@ def _warnings(setting: Setting, found: Found) -> list[str]:
             f"URAM cannot be initialised: the weights of {', '.join(written)} must be written at run time over AXI-lite"
         )
     wide = [c for c in found.design.channels if c.stream.from_host and c.width_bits > DMA_BITS]
+    warnings += _style_warning(found)
     warnings += [
         f"{c.stream.source} takes {c.width_bits:,} bits a word, FINN's DMA engines give {DMA_BITS} a cycle at most: "
         f"the rate holds only if the host's memory keeps up; --fps {_fed_by_dma(setting, c)} is what they feed"

@@ -51,6 +51,8 @@ def request_again(out: Path, plan: Plan, given: Given) -> Request:
     options = plan.options
     model, *others = plan.inputs
     folding = _input(out, others[0], given.folding, "--folding") if others else None
+    for beside in others[1:]:
+        _same_beside(folding, beside)
     if given.keep_folding:
         folding = out / "finn" / "folding_config.json"
     return Request(
@@ -68,6 +70,7 @@ def request_again(out: Path, plan: Plan, given: Given) -> Request:
         seed=plan.seed,
         effort=options.effort,
         granularity=options.granularity,
+        impl_style=options.impl_style,
         keep_granularity=options.keep_granularity,
         costs=options.costs,
         finn=options.finn,
@@ -98,6 +101,21 @@ def _input(out: Path, entry: InputFile, given: Path | None, option: str) -> Path
         if _sha256(path) == entry.sha256:
             return path
     raise InputError(f"{out}: its input {wanted} is not found", hint=f"give it with {option} FILE")
+
+
+def _same_beside(folding: Path | None, entry: InputFile) -> None:
+    """Require the file that went with the folding file to lie beside it still.
+
+    Raises
+    ------
+    InputError
+        If it does not, or is another.
+
+    """
+    path = (folding or Path()).with_name(entry.path)
+    if _sha256(path) != entry.sha256:
+        hint = "put the file there that was planned, or give another copy of both with --folding FILE"
+        raise InputError(f"{path}: is not the file (sha256 {entry.sha256[:12]}...) that was planned", hint=hint)
 
 
 def _places(out: Path, name: str) -> Iterator[Path]:

@@ -9,8 +9,9 @@ from typing import Any
 
 from floorflow import flow
 from floorflow.backends.finn import CostTable, kept_groups, read_source, with_folding
+from floorflow.backends.finn.specialise import PREFERENCE, renamings, respecialised
 from floorflow.dataflow.measured import Built, Measured, factors_of
-from floorflow.dataflow.model import AttributeValue, Option
+from floorflow.dataflow.model import AttributeValue, Dataflow, Option
 from floorflow.errors import InputError, PlatformError
 from floorflow.network import FloatBits
 from floorflow.outcome import Outcome
@@ -73,28 +74,28 @@ def calibrate(
     rows = {name: row for name, row in matches.of(SYNTHESIS).items() if name not in {doubt.name for doubt in refolded}}
     if not rows:
         raise _nothing(reports, before, matches, refolded)
-    options = planned_options(before, request)
+    costs, own = engines_again(request)
+    planned = _as_planned(own, before, request)
+    options = _planned_options(planned, before, costs)
     folded = before.phases[0].folding.engines
-    engines = {name: Built(_folding(folded[name]), row.resources) for name, row in rows.items() if row.resources}
-    kinds = {engine.name: engine.kind for network in before.networks for engine in network.engines}
+    other = {new.name: new.kind for old, new in zip(own.engines, planned.engines, strict=True) if old.kind != new.kind}
+    engines = {
+        name: Built(_folding(folded[name]), row.resources, other.get(name, ""))
+        for name, row in rows.items()
+        if row.resources
+    }
+    kinds = {engine.name: engine.kind for engine in planned.engines}
     pairs: dict[str, list[tuple[Resources, Resources]]] = {}
     for name, built in engines.items():
         pairs.setdefault(kinds[name], []).append((options[name].resources, built.resources))
     measured = Measured(engines, factors_of(pairs), folder.digests)
-    after = flow.plan(request, progress, measured)
+    after = flow.plan(request, progress, measured.renamed(renamings(planned, own)))
     estimates = {name: option.resources for name, option in options.items()}
     return Calibration(before, after, folder, matches, measured, estimates, kinds, (*matches.doubts, *refolded))
 
 
-def planned_options(plan: Plan, request: Request) -> dict[str, Option]:
-    """Return every engine's option in a plan, with what the cost model, not a build, says of it.
-
-    Raises
-    ------
-    InputError
-        If this floorflow makes other engines of the model than the plan has.
-
-    """
+def engines_again(request: Request) -> tuple[CostTable, Dataflow]:
+    """Return the engines of the request's model as FINN itself chooses hls and rtl, and what prices them."""
     try:
         platform = load_platform(request.platform)
     except PlatformError as error:
@@ -104,16 +105,36 @@ def planned_options(plan: Plan, request: Request) -> dict[str, Option]:
     source = read_source(request.model, FloatBits(request.weight_bits, request.activation_bits))
     dataflow = source.lower(technology, request.label_select, request.finn)
     if request.folding is not None:
-        dataflow = with_folding(dataflow, request.folding)
-    folded = plan.phases[0].folding.engines
-    if {engine.name for engine in dataflow.engines} != set(folded):
+        dataflow = with_folding(dataflow, request.folding, technology)
+    return CostTable(technology, request.costs, request.runtime_weights, request.finn), dataflow
+
+
+def _as_planned(own: Dataflow, plan: Plan, request: Request) -> Dataflow:
+    """Return the engines as hls or rtl as the plan has them.
+
+    Raises
+    ------
+    InputError
+        If this floorflow makes other engines of the model than the plan has.
+
+    """
+    engines = [engine for network in plan.networks for engine in network.engines]
+    pairs = zip(own.engines, engines, strict=False)
+    kinds = {mine.name: its.kind for mine, its in pairs if PREFERENCE in its.attributes}
+    planned = respecialised(own, kinds) if kinds else own
+    if [engine.name for engine in planned.engines] != [engine.name for engine in engines]:
         raise InputError(
             f"{request.model}: lowers to other engines than the plan has, which floorflow {plan.version} made",
             hint="plan it again with this version, and calibrate that plan if the build is the same",
         )
-    engines = tuple(replace(e, folding={**e.folding, **_folding(folded[e.name])}) for e in dataflow.engines)
-    costs = CostTable(technology, request.costs, request.runtime_weights, request.finn)
-    groups = kept_groups(replace(dataflow, engines=engines), costs, carried=False)
+    return planned
+
+
+def _planned_options(planned: Dataflow, plan: Plan, costs: CostTable) -> dict[str, Option]:
+    """Return every engine's option in a plan, with what the cost model, not a build, says of it."""
+    folded = plan.phases[0].folding.engines
+    engines = tuple(replace(e, folding={**e.folding, **_folding(folded[e.name])}) for e in planned.engines)
+    groups = kept_groups(replace(planned, engines=engines), costs, carried=False)
     return {name: option for group in groups for name, option in zip(group.engines, group.rows[0], strict=True)}
 
 

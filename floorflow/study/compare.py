@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from floorflow.backends.finn import CostTable, read_source
+from floorflow.backends.finn.specialise import PREFERENCE
+from floorflow.dataflow.model import Option
 from floorflow.design import Setting
 from floorflow.errors import InputError
 from floorflow.flow import prepare
@@ -32,7 +34,8 @@ class Entry:
     """What one method found. ``resources`` are engines, converters and FIFOs together.
 
     ``bound`` is proven for every folding of the problem at this interval, and ``gap`` is to it: (scarcity - bound) /
-    scarcity. Without a folding all but ``verdict`` and ``seconds`` are None.
+    scarcity. Without a folding all but ``verdict`` and ``seconds`` are None. ``folding`` goes by the names that engines
+    have where FINN itself chooses hls and rtl.
     """
 
     method: str
@@ -167,8 +170,14 @@ def _entry(name: str, method: FoldingMethod, setting: Setting, interval: int | N
         resources=answer.resources,
         scarcity=scarcity(answer.resources, problem.silicon),
         bound=bounds.scarcity(answer.interval_cycles if interval is None else interval),
-        folding={engine: dict(option.folding) for engine, option in answer.options.items()},
+        folding={engine: _chosen(option) for engine, option in answer.options.items()},
     )
+
+
+def _chosen(option: Option) -> dict[str, Any]:
+    """Return an engine's folding, and whether it is hls or rtl where that is not FINN's own choice."""
+    style = {PREFERENCE: option.kind.rpartition("_")[2]} if option.kind else {}
+    return {**option.folding, **style}
 
 
 def _refusal(name: str, answer: Answer, problem: FoldingProblem, interval: int | None) -> str:

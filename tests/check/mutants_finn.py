@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 
 from tests.check.planting import (
+    JOIN,
     TWO_SLRS,
     Files,
+    NotApplicable,
     Plan,
     crossing,
     edit_json,
@@ -110,3 +112,103 @@ def fifth_key_in_the_floorplan_file(plan: Plan, files: Files) -> None:
 def fifo_in_the_floorplan_file(plan: Plan, files: Files) -> None:
     place = {"slr": 0, "device_id": 0, "partition_id": 9, "mem_port": ""}
     edit_json(files, "finn/floorplan.json", lambda content: content.update(StreamingFIFO_0=place))
+
+
+STYLES = "finn/specialize_layers_config.json"
+STYLED = {"weightDataType": "INT4", "inputDataType": "UINT4", "noActivation": 1}
+
+
+def _last_unit(plan: Plan) -> Plan:
+    """Return a matrix unit without thresholds, of types that FINN makes rtl, lowered from a layer."""
+    engines = plan["networks"][0]["engines"]
+    found: Plan = first(e for e in engines if e["kind"] == "MVAU_hls" and e["attributes"].get("noActivation") == 1)
+    found["attributes"] |= STYLED
+    plan["networks"][0]["operations"].append({"name": found["operation"], "type": "conv"})
+    return found
+
+
+def _styled(plan: Plan, files: Files) -> str:
+    """Let that unit be hls against FINN's own choice, with the file that says so; return the name of its layer."""
+    unit = _last_unit(plan)
+    unit["attributes"]["preferred_impl_style"] = "hls"
+    units = [engine for engine in plan["networks"][0]["engines"] if engine["kind"].startswith("MVAU")]
+    layer = f"MVAU_{units.index(unit)}"
+    files[STYLES] = json.dumps({"Defaults": {}, layer: {"preferred_impl_style": "hls"}})
+    return layer
+
+
+@mutant("wrong-impl-style")
+def unit_in_hls_that_finn_makes_rtl(plan: Plan, files: Files) -> None:
+    if plan["platform"]["fpgas"][0]["part"].startswith("xc7"):
+        raise NotApplicable  # there it depends on the weights, which a plan does not hold
+    _last_unit(plan)
+
+
+@mutant("wrong-impl-style")
+def preference_that_the_engine_does_not_follow(plan: Plan, files: Files) -> None:
+    _styled(plan, files)
+    _last_unit(plan)["attributes"]["preferred_impl_style"] = "rtl"
+
+
+@mutant("wrong-impl-style")
+def preference_for_what_finn_makes_anyway(plan: Plan, files: Files) -> None:
+    _styled(plan, files)
+    _last_unit(plan)["attributes"]["weightDataType"] = "INT2"
+
+
+@mutant("wrong-impl-style")
+def preference_that_was_not_asked_for(plan: Plan, files: Files) -> None:
+    _styled(plan, files)
+    plan["options"] |= {"impl_style": "default", "keep_folding": False}
+
+
+@mutant("wrong-impl-style", JOIN)
+def preference_where_there_is_no_choice(plan: Plan, files: Files) -> None:
+    engine = first(e for e in plan["networks"][0]["engines"] if e["kind"] == "DuplicateStreams_hls")
+    engine["attributes"]["preferred_impl_style"] = "hls"
+
+
+@mutant("wrong-engine-name")
+def engines_not_numbered_by_their_styles(plan: Plan, files: Files) -> None:
+    _styled(plan, files)
+    engines = plan["networks"][0]["engines"]
+    places = [place for place, engine in enumerate(engines) if engine["kind"] == "MVAU_hls"]
+    if len(places) < 2:
+        raise NotApplicable
+    one, other = places[:2]
+    engines[one], engines[other] = engines[other], engines[one]
+
+
+@mutant("file-missing")
+def styles_without_their_file(plan: Plan, files: Files) -> None:
+    _styled(plan, files)
+    del files[STYLES]
+
+
+@mutant("finn-style-differs")
+def style_file_without_a_style(plan: Plan, files: Files) -> None:
+    files[STYLES] = json.dumps({"Defaults": {}})
+
+
+@mutant("finn-style-differs")
+def style_left_out_of_the_file(plan: Plan, files: Files) -> None:
+    layer = _styled(plan, files)
+    edit_json(files, STYLES, lambda content: content.pop(layer))
+
+
+@mutant("finn-style-differs")
+def style_of_a_layer_that_follows_finn(plan: Plan, files: Files) -> None:
+    _styled(plan, files)
+    edit_json(files, STYLES, lambda content: content.update(MVAU_0={"preferred_impl_style": "hls"}))
+
+
+@mutant("finn-style-differs")
+def other_style_in_the_file(plan: Plan, files: Files) -> None:
+    layer = _styled(plan, files)
+    edit_json(files, STYLES, lambda content: content[layer].update(preferred_impl_style="rtl"))
+
+
+@mutant("finn-style-differs")
+def style_for_all_by_default(plan: Plan, files: Files) -> None:
+    _styled(plan, files)
+    edit_json(files, STYLES, lambda content: content.update(Defaults={"preferred_impl_style": ["hls", "all"]}))

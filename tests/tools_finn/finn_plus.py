@@ -2,9 +2,10 @@
 
     python finn_plus.py < JOBS > ANSWERS
 
-A job is a JSON line ``{"do": "estimate", "graph": PATH, "folding": PATH, "part": PART}`` or ``{"do": "convert",
-"model": PATH, "graph": PATH, "part": PART}``; its answer is a JSON line with ``nodes``, or with ``error``. FINN+ runs
-without Vivado up to its estimates. Its log goes to standard error.
+A job is a JSON line ``{"do": "estimate", "graph": PATH, "folding": PATH, "part": PART}``, ``{"do": "convert", "model":
+PATH, "graph": PATH, "part": PART, "styles": PATH}`` or ``{"do": "specialise", "layers": [[OP_TYPE, ATTRIBUTES], ...],
+"styles": PATH, "folding": PATH, "part": PART}``; its answer is a JSON line with ``nodes``, or with ``error``. FINN+
+runs without Vivado up to its estimates. Its log goes to standard error.
 """
 
 import importlib
@@ -17,6 +18,7 @@ import tempfile
 import traceback
 import types
 from contextlib import redirect_stdout
+from pathlib import Path
 from typing import Any
 
 WORK = tempfile.mkdtemp(prefix="finn_plus_")
@@ -65,9 +67,12 @@ initialize_dummy_settings()
 
 from finn.analysis.fpgadataflow.exp_cycles_per_layer import exp_cycles_per_layer  # noqa: E402
 from finn.analysis.fpgadataflow.res_estimation import res_estimation  # noqa: E402
+from finn.transformation.fpgadataflow.specialize_layers import SpecializeLayers  # noqa: E402
 from finn.transformation.general import ApplyConfig  # noqa: E402
 from qonnx.core.datatype import DataType  # noqa: E402
 from qonnx.core.modelwrapper import ModelWrapper  # noqa: E402
+from qonnx.custom_op.registry import getCustomOp  # noqa: E402
+from qonnx.transformation.general import GiveUniqueNodeNames  # noqa: E402
 
 
 def with_weights(model: onnx.ModelProto) -> onnx.ModelProto:
@@ -109,6 +114,47 @@ def estimate(job: dict[str, Any]) -> dict[str, Any]:
             for name, found in resources.items()
         }
     }
+
+
+def specialise(job: dict[str, Any]) -> dict[str, Any]:
+    """Make generic layers engines as FINN+'s step_specialize_layers does, fold them, and tell op types and cycles."""
+    made = []
+    for index, (op_type, attributes) in enumerate(job["layers"]):
+        inputs = [f"data_{index}", *([f"weights_{index}"] if "weightDataType" in attributes else [])]
+        names = {"backend": "fpgadataflow", **attributes}
+        domain = "finn.custom_op.fpgadataflow"
+        made.append(helper.make_node(op_type, inputs, [f"data_{index + 1}"], domain=domain, **names))
+    model = ModelWrapper(helper.make_model(helper.make_graph(made, "layers", [], [])))
+    if job["styles"] is not None:
+        model = model.transform(GiveUniqueNodeNames())
+        model = applied(model, job["styles"])
+    model = model.transform(SpecializeLayers(job["part"]))
+    model = model.transform(GiveUniqueNodeNames())
+    model = applied(model, job["folding"])
+    cycles = model.analysis(exp_cycles_per_layer)
+    nodes = {}
+    for node in model.graph.node:
+        engine = getCustomOp(node)
+        values = {name: plain(engine.get_nodeattr(name)) for name in engine.get_nodeattr_types()}
+        nodes[node.name] = {"op_type": node.op_type, "cycles": int(cycles[node.name]), "attributes": values}
+    return {"nodes": nodes}
+
+
+def applied(model: ModelWrapper, path: str) -> ModelWrapper:
+    """Apply a configuration file of which every entry is of a node."""
+    config = ApplyConfig(path)
+    model = model.transform(config)
+    unused = set(json.loads(Path(path).read_text(encoding="utf-8"))) - set(config.used_configurations)
+    if unused:
+        raise ValueError(f"no node takes the entries {sorted(unused)}")
+    return model
+
+
+def plain(value: Any) -> Any:
+    """Turn an attribute's value into what JSON holds."""
+    if isinstance(value, np.ndarray | list | tuple):
+        return [int(item) if not isinstance(item, str) else item for item in value]
+    return value.decode() if isinstance(value, bytes) else value
 
 
 def of_image(graph: onnx.GraphProto) -> None:
@@ -164,6 +210,8 @@ def convert(job: dict[str, Any]) -> dict[str, Any]:
         board=job["board"],
         target_fps=job["fps"],
         generate_outputs=[DataflowOutputType.ESTIMATE_REPORTS],
+        standalone_thresholds=job["styles"] is not None,
+        specialize_layers_config_file=job["styles"],
     )
     model = ModelWrapper(with_weights(onnx.load(job["model"])))
     spell_out(model.graph)
@@ -185,7 +233,7 @@ def answer(line: str) -> dict[str, Any]:
     job = json.loads(line)
     try:
         with redirect_stdout(sys.stderr):
-            return {"estimate": estimate, "convert": convert}[job["do"]](job)
+            return {"estimate": estimate, "convert": convert, "specialise": specialise}[job["do"]](job)
     except Exception as error:  # noqa: BLE001 - whatever FINN+ raises is the answer
         traceback.print_exc()
         return {"error": f"{type(error).__name__}: {error}"}

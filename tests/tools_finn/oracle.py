@@ -64,13 +64,31 @@ class FinnPlus:
         keys = ("cycles", "LUT", "BRAM_18K", "URAM", "DSP")
         return {name: tuple(float(told.get(key, 0)) for key in keys) for name, told in answer["nodes"].items()}
 
-    def convert(self, model: Path, graph: Path, steps: Sequence[str] = TO_DATAFLOW, *, image: bool) -> list[str]:
-        """Turn a QONNX network into a dataflow graph and return the names of its nodes."""
+    def convert(
+        self,
+        model: Path,
+        graph: Path,
+        steps: Sequence[str] = TO_DATAFLOW,
+        *,
+        image: bool,
+        styles: Path | None = None,
+    ) -> list[str]:
+        """Turn a QONNX network into a dataflow graph and return the names of its nodes.
+
+        With a specialize_layers_config.json all thresholds stand alone.
+        """
         job = {"model": model, "graph": graph, "steps": steps, "image": image, "board": "ZCU104", "fps": 3000}
+        job["styles"] = styles
         answer = self.ask(do="convert", **job)
         assert "error" not in answer, answer["error"]
         names: list[str] = answer["nodes"]
         return names
+
+    def specialise(self, layers: Sequence[tuple[str, Any]], styles: Path | None, folding: Path, part: str) -> Any:
+        """Let FINN+ make engines of generic layers; return op type, cycles and attributes of each node by name."""
+        answer = self.ask(do="specialise", layers=layers, styles=styles, folding=folding, part=part)
+        assert "error" not in answer, answer["error"]
+        return answer["nodes"]
 
 
 def planned(plan: Plan) -> Numbers:

@@ -17,16 +17,20 @@ from floorflow.technology import Technology
 
 @dataclass(frozen=True, slots=True)
 class CostTable:
-    """Answers every question on FINN's costs for a fixed part, model, rule on weights written at run time and FINN."""
+    """Answers every question on FINN's costs for a fixed part, model, rule on weights written at run time and FINN.
+
+    ``free_kinds``: engines may be hls where FINN would make them rtl, and the other way.
+    """
 
     technology: Technology
     model: CostModel = "calibrated"
     allow_runtime_weights: bool = True
     finn: FinnVersion = "main"
+    free_kinds: bool = False
 
     def groups(self, dataflow: Dataflow) -> tuple[OptionGroup, ...]:
         """Return every engine's undominated legal foldings; engines whose foldings are tied share a group."""
-        choice = Choice(self.technology, self.model, self.allow_runtime_weights, self.finn)
+        choice = Choice(self.technology, self.model, self.allow_runtime_weights, self.finn, self.free_kinds)
         return option_groups(dataflow, choice)
 
     def fifo_resources(self, width_bits: int, depth_words: int) -> Resources:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from floorflow.backends.finn.graph_names import FOLDING_ATTRIBUTES, HARDWARE_ATTRIBUTES, PASSING
+from floorflow.backends.finn.graph_names import FOLDING_ATTRIBUTES, HARDWARE_ATTRIBUTES, PASSING, family
 from floorflow.backends.finn.lower_settle import listed
 from floorflow.backends.finn.registry import KINDS
+from floorflow.backends.finn.style_file import STYLE_FILE, style_file_beside, with_styles
 from floorflow.dataflow.model import AttributeValue, Dataflow, Engine
 from floorflow.errors import InputError
+from floorflow.technology import Technology
 
 _DEFAULTS = "Defaults"
 _OF_THE_BUILD = frozenset(
@@ -22,8 +24,10 @@ _OF_THE_BUILD = frozenset(
 _HINT = "Give a file of FINN's ApplyConfig for this graph, such as finn/folding_config.json of a plan."
 
 
-def with_folding(dataflow: Dataflow, path: Path) -> Dataflow:
+def with_folding(dataflow: Dataflow, path: Path, technology: Technology) -> Dataflow:
     """Return the engines with the attributes of a folding_config.json; FINN only warns of names that it lacks.
+
+    Lowered engines are first made hls or rtl as a specialize_layers_config.json beside the file says.
 
     Raises
     ------
@@ -32,15 +36,29 @@ def with_folding(dataflow: Dataflow, path: Path) -> Dataflow:
 
     """
     config = _read(path)
+    styles = style_file_beside(path) if dataflow.unspecialised else None
+    if styles is not None:
+        dataflow = with_styles(dataflow, styles, technology)
     names = {engine.name for engine in dataflow.engines}
     unknown = sorted(name for name in config.keys() - names - {_DEFAULTS} if not name.startswith(PASSING))
     if unknown:
         message = f"{path}: the graph has no node {', '.join(repr(name) for name in unknown[:5])}"
-        raise InputError(message, f"Its nodes are called {listed([repr(n) for n in sorted(names)])}.")
+        hint = f"Its nodes are called {listed([repr(n) for n in sorted(names)])}."
+        raise InputError(message, hint + _hint_on_styles(dataflow, unknown, styles))
     defaults = _defaults(path, config.get(_DEFAULTS, {}))
     engines = tuple(_applied(engine, path, defaults, config.get(engine.name, {})) for engine in dataflow.engines)
     notes = tuple(_notes(path, dataflow, config))
     return replace(dataflow, engines=engines, notes=(*dataflow.notes, *notes))
+
+
+def _hint_on_styles(dataflow: Dataflow, unknown: Iterable[str], styles: Path | None) -> str:
+    """Say what to do if names are of layers that the network has, but hls instead of rtl or the other way."""
+    layers = {family(engine.kind) for engine in dataflow.engines}
+    if not dataflow.unspecialised or not all(family(name.rpartition("_")[0]) in layers for name in unknown):
+        return ""
+    if styles is not None:
+        return f" {styles.name} beside the file makes other engines hls or rtl than the file has."
+    return f" Engines that are hls where FINN makes them rtl, or the other way, need its {STYLE_FILE} beside the file."
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.backends.finn.kinds.kind import Choice
 from floorflow.backends.finn.options import Port, Ports, all_options, options, undominated
+from floorflow.backends.finn.specialise import is_offered, other_kind
 from floorflow.dataflow.model import Dataflow, Engine, Option, Stream
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InfeasibleError
@@ -25,6 +27,7 @@ def option_groups(dataflow: Dataflow, choice: Choice) -> tuple[OptionGroup, ...]
     """Return every engine, alone or tied to its depthwise window, with its undominated legal foldings."""
     pairs = dict(tied_pairs(dataflow))
     followers = set(pairs.values())
+    choice = replace(choice, free_kinds=choice.free_kinds and choice.styles_are_free and dataflow.unspecialised)
     known: dict[str, OptionGroup] = {}
     groups = []
     for engine in dataflow.engines:
@@ -35,9 +38,31 @@ def option_groups(dataflow: Dataflow, choice: Choice) -> tuple[OptionGroup, ...]
         # Equal engines with equal ports have equal foldings, which are enumerated once.
         key = repr([(m.kind, sorted(m.attributes.items()), p) for m, p in zip(members, ports, strict=True)])
         if key not in known:
-            known[key] = _pair(members, ports, choice) if len(members) > 1 else _single(engine, ports[0], choice)
+            known[key] = _of_both_styles(members, ports, choice)
         groups.append(known[key].renamed(tuple(member.name for member in members)))
     return tuple(groups)
+
+
+def _of_both_styles(members: Sequence[Engine], ports: Sequence[Ports], choice: Choice) -> OptionGroup:
+    """Return the foldings of the engines as FINN itself makes them, then those of the last one in the other style.
+
+    Of the latter only what none of both beats; of equals FINN's own choice stays.
+    """
+    own = _group(members, ports, choice)
+    kind = other_kind(members[-1], choice.technology) if choice.free_kinds else None
+    if kind is None:
+        return own
+    try:
+        other = _group([*members[:-1], replace(members[-1], kind=kind)], ports, choice)
+    except InfeasibleError:
+        return own
+    rows = [(*row[:-1], replace(row[-1], kind=kind)) for row in other.rows]
+    both = _front(OptionGroup(own.engines, (*own.rows, *(row for row in rows if is_offered(row[-1])))))
+    return OptionGroup(own.engines, (*own.rows, *(row for row in both.rows if row[-1].kind)))
+
+
+def _group(members: Sequence[Engine], ports: Sequence[Ports], choice: Choice) -> OptionGroup:
+    return _pair(members, ports, choice) if len(members) > 1 else _single(members[0], ports[0], choice)
 
 
 def _single(engine: Engine, ports: Ports, choice: Choice) -> OptionGroup:

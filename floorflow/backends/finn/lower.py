@@ -54,7 +54,7 @@ def lower(network: Network, technology: Technology, label_select: bool = False, 
         _finish(lowering, makers[name], lowering.take(name), index, label_select=label_select)
     remarks = (f"{sentence}: {listed(names)}" for sentence, names in lowering.remarks.items())
     notes = (*settled_network.notes, *dict.fromkeys(lowering.notes), *remarks)
-    return Dataflow(network.name, tuple(lowering.engines.values()), tuple(lowering.streams), notes)
+    return Dataflow(network.name, tuple(lowering.engines.values()), tuple(lowering.streams), notes, unspecialised=True)
 
 
 def _offer(lowering: Lowering, tensors: tuple[str, ...], maker: Operation, wire: Wire) -> None:

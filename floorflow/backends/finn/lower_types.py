@@ -9,8 +9,10 @@ THRESHOLD_BITS = 8
 """FINN turns quantisers of up to 8 bits into thresholds (``max_multithreshold_bit_width``)."""
 
 _TWO_BITS = integer(2, signed=True)
-_RTL_BITS = range(4, 9)
-"""Widths for which SpecializeLayers prefers the RTL unit and the RTL unit exists."""
+_LEAST_RTL_BITS, _MOST_RTL_BITS = 2, 8
+"""Widths for which the RTL unit exists; signed data may have one bit more."""
+_PREFERRED_RTL_BITS = 4
+"""From this width on SpecializeLayers prefers the RTL unit."""
 
 
 def stored_weights(weights: DataType, *, xnor: bool) -> DataType:
@@ -52,13 +54,20 @@ def activation_value(datatype: DataType) -> int:
 
 
 def is_rtl(data: DataType, weights: DataType, technology: Technology, *, depthwise: bool) -> bool:
-    """Whether SpecializeLayers makes the RTL unit, given that no thresholds are fused.
+    """Whether SpecializeLayers makes the RTL unit unless told otherwise, given that no thresholds are fused."""
+    return min(data.bits, weights.bits) >= _PREFERRED_RTL_BITS and has_rtl(
+        data, weights, technology, depthwise=depthwise
+    )
+
+
+def has_rtl(data: DataType, weights: DataType, technology: Technology, *, depthwise: bool) -> bool:
+    """Whether there is an RTL unit, given that no thresholds are fused.
 
     DSP48E1 needs narrow weights (no ``-2^(bits-1)``), and the RTL depthwise unit exists on Versal only.
     """
-    if not (weights.signed and weights.bits in _RTL_BITS):
+    if not weights.signed or weights.bits > _MOST_RTL_BITS or data.bits > _MOST_RTL_BITS + data.signed:
         return False
-    if data.bits not in _RTL_BITS and not (data.bits == _RTL_BITS.stop and data.signed):
+    if min(data.bits, weights.bits) < _LEAST_RTL_BITS:
         return False
     if depthwise:
         return technology.architecture == "versal"

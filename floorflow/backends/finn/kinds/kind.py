@@ -35,12 +35,14 @@ class Choice:
     """What a folding may choose.
 
     ``model`` "finn" leaves memory and variant attributes as given (else FINN's defaults); the others try all.
+    ``free_kinds`` lets an engine be hls where FINN would make it rtl, and the other way, if there is a choice.
     """
 
     technology: Technology
     model: CostModel = "calibrated"
     allow_runtime_weights: bool = True
     finn: FinnVersion = "main"
+    free_kinds: bool = False
 
     @property
     def styles_are_free(self) -> bool:

@@ -1,0 +1,42 @@
+"""The folding problem with every engine hls or rtl as FINN itself chooses, out of one that leaves the choice open."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from floorflow.dataflow.options import Coupling, OptionGroup
+from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval
+
+
+def own_styles(problem: FoldingProblem) -> FoldingProblem | None:
+    """Return the problem without the options of other styles; None if some engine has no more options."""
+    keep = [_of_own_style(group) for group in problem.groups]
+    if not all(rows.any() for rows in keep):
+        return None
+    groups = tuple(group.subset(rows) for group, rows in zip(problem.groups, keep, strict=True))
+    streams = tuple(_between(stream, keep[stream.source], keep[stream.target]) for stream in problem.couplings)
+    return replace(problem, groups=groups, couplings=streams)
+
+
+def _between(stream: Coupling, source: NDArray[np.bool_], target: NDArray[np.bool_]) -> Coupling:
+    """Return the prices of a stream between the rows that are left."""
+    sources, source_class = np.unique(stream.source_class[source], return_inverse=True)
+    targets, target_class = np.unique(stream.target_class[target], return_inverse=True)
+    use = stream.use[np.ix_(sources, targets)]
+    return replace(stream, source_class=source_class, target_class=target_class, use=use)
+
+
+def _of_own_style(group: OptionGroup) -> NDArray[np.bool_]:
+    """Mark the rows in which every engine is as FINN itself chooses, (n_rows,)."""
+    return np.array([not any(option.kind for option in row) for row in group.rows], dtype=np.bool_)
+
+
+def needless_at(problem: FoldingProblem, interval_cycles: int) -> FoldingProblem | None:
+    """Return the problem of FINN's own styles if it has fewer options and reaches an interval too, else None."""
+    own = own_styles(problem)
+    if own is None or all(len(a.rows) == len(b.rows) for a, b in zip(own.groups, problem.groups, strict=True)):
+        return None
+    return own if isinstance(fold_at_interval(own, interval_cycles, prove=False), FoldingSolution) else None
