@@ -28,6 +28,8 @@ from floorflow.cli_options import (
     FoldingOption,
     FpsOption,
     GranularityChoice,
+    ImplStyleChoice,
+    ImplStyleOption,
     JsonFlag,
     LinkOption,
     ObjectiveOption,
@@ -43,7 +45,7 @@ from floorflow.cli_output import (
     run_record,
     talk,
 )
-from floorflow.cli_studies import calibrate, compare, cost
+from floorflow.cli_studies import calibrate, compare, cost, pareto
 
 app = typer.Typer(
     name="floorflow",
@@ -82,6 +84,7 @@ def plan(
     keep_granularity: Annotated[bool, typer.Option("--keep-granularity", help="Never merge modules to place.")] = False,
     costs: Annotated[CostsChoice, typer.Option(help="Cost model.")] = CostsChoice.calibrated,
     finn: Annotated[FinnChoice, typer.Option(help="Which FINN.")] = FinnChoice.main,
+    impl_style: ImplStyleOption = ImplStyleChoice.auto,
     no_runtime_weights: Annotated[
         bool, typer.Option("--no-runtime-weights", help="No weights in URAM (written at run time).")
     ] = False,
@@ -125,6 +128,7 @@ def plan(
             keep_granularity=keep_granularity,
             costs=costs.value,
             finn=finn.value,
+            impl_style=impl_style.value,
             runtime_weights=not no_runtime_weights,
             label_select=label_select,
             weight_bits=weight_bits,
@@ -230,6 +234,7 @@ def _print_verdict(out: Path, violations: list[Any]) -> None:
 
 app.command()(cost)
 app.command()(compare)
+app.command()(pareto)
 app.command()(calibrate)
 
 
