@@ -46,10 +46,14 @@ FROM_ROOT, FROM_NODES = 6, 1
 
 @dataclass(frozen=True)
 class Branched:
-    """The best folding found, None if none costs less than was known; and the bound on the cost of all."""
+    """The best folding found, None if none costs less than was known; and the bound on the cost of all.
+
+    ``left`` are the parts that may hold a better one: the rows of each group, and prices that bound the part.
+    """
 
     picks: Array | None
     bound: int
+    left: tuple[tuple[list[Array], Array], ...] = ()
 
 
 def branch_and_bound(terms: Terms, relaxed: Relaxed, below: int, *, first: bool = False) -> Branched:
@@ -88,17 +92,21 @@ class _Search:
         self.side_by_side = max(1, min(SIDE_BY_SIDE, MOST_ENTRIES // largest))
         self.nodes = self.made = 0
         self.open: list[tuple[int, int, _Node]] = []
+        self.aside: list[_Node] = []
 
     @property
     def _steps(self) -> tuple[Step, ...]:
         return self.pricing.states.plan.steps
 
     @property
+    def most(self) -> int:
+        """What a better folding costs at most."""
+        return min(self.terms.dearest, self.cost - 1)
+
+    @property
     def cutoff(self) -> int:
-        """A node with a bound above it holds nothing (much) better than the best folding."""
-        if self.cost > self.terms.dearest:
-            return self.terms.dearest
-        return self.cost - max(1, int(self.cost * TOLERANCE))
+        """A node with a bound above it holds nothing much better than the best folding, and is put aside."""
+        return self.most if self.cost > self.terms.dearest else self.most - int(self.cost * TOLERANCE)
 
     def run(self, relaxed: Relaxed, *, first: bool) -> Branched:
         cuts = list(relaxed.met)
@@ -112,9 +120,11 @@ class _Search:
             batch = self._pop()
             self._bound(batch)
             self._improve(batch)
+            self.aside += [node for node in batch if node.bound > self.cutoff]
             self._split([node for node in batch if node.bound <= self.cutoff])
-        low = min([bound for bound, _, _ in self.open], default=self.cutoff + 1)
-        return Branched(self.best, min(low, self.cutoff + 1))
+        left = [node for node in (*self.aside, *(node for _, _, node in self.open)) if node.bound <= self.most]
+        low = min([node.bound for node in left], default=self.most + 1)
+        return Branched(self.best, low, tuple(self._part(node) for node in left))
 
     def _push(self, node: _Node) -> None:
         self.made += 1
@@ -124,10 +134,7 @@ class _Search:
         batch: list[_Node] = []
         while self.open and len(batch) < self.side_by_side:
             bound, _, node = heapq.heappop(self.open)
-            if bound > self.cutoff:
-                self.open.clear()
-            else:
-                batch.append(node)
+            (batch if bound <= self.cutoff else self.aside).append(node)
         self.nodes += len(batch)
         return batch
 
@@ -182,7 +189,7 @@ class _Search:
         rows, prices = self._priced(nodes, [node.prices for node in nodes])
         margins = self.pricing.margins(rows, prices)
         for node, margin in zip(nodes, margins, strict=True):
-            node.allowed = node.allowed & (margin <= FINENESS * self.cutoff + self._refund(node, node.prices))
+            node.allowed = node.allowed & (margin <= FINENESS * self.most + self._refund(node, node.prices))
             if self._settled(node):
                 continue
             blend = self._blend(node)
@@ -201,6 +208,9 @@ class _Search:
         if left.min() == 1:
             self._take(np.flatnonzero(node.allowed))
         return True
+
+    def _part(self, node: _Node) -> tuple[list[Array], Array]:
+        return self.pricing.kept(node.allowed), node.prices[:5]
 
     def _take(self, picks: Array) -> Cut:
         """Take note of a choice, the best if it keeps the budget at less cost."""

@@ -43,6 +43,8 @@ FIRST_STEP = 1e-4
 """Share of the bound by which the first limit lies above it."""
 STEP_GROWTH = 3
 """Factor by which the limit's distance grows with every step."""
+MOST_PARTS = 40
+"""Parts left by branching beyond which they are not looked into."""
 MENDED = 6
 """Foldings of the relaxation next to which better ones are looked for."""
 
@@ -122,28 +124,35 @@ class _Search:
         return self.rows is not None and (not prove or self.bound >= self.cost)
 
     def _take(self, terms: Terms, picks: Array) -> None:
-        use = terms.pricing.total(picks)
+        self._keep(terms.pricing.rows_of(picks), terms.pricing.total(picks))
+
+    def _keep(self, rows: tuple[int, ...], use: Array) -> None:
         if int(use @ self.weights) < self.cost:
-            self.rows, self.use, self.cost = terms.pricing.rows_of(picks), use, int(use @ self.weights)
+            self.rows, self.use, self.cost = rows, use, int(use @ self.weights)
 
     def _enumerate(self, terms: Terms, relaxed: Relaxed) -> bool:
         """Look at all foldings below a limit that rises until one is found; False if they are too many."""
         step = max(1, int(self.bound * FIRST_STEP))
         while self.bound < self.cost:
             most = min(self.bound + step, self.cost - 1)
-            near = terms.pricing.kept(within(terms, relaxed.prices, most))
-            keep = [np.isin(rows, left) for rows, left in zip(self.choices.rows, near, strict=True)]
-            if all(mask.any() for mask in keep):
-                left = self.choices.restricted(keep)
-                found = cheapest_below(left, self.weights, self.budget, relaxed.prices, most)
-                if not found.complete:
-                    return False
-                if found.picks is not None:
-                    self.use = left.total(found.picks)
-                    self.rows = tuple(int(rows[pick]) for rows, pick in zip(left.rows, found.picks, strict=True))
-                    self.cost = int(self.use @ self.weights)
+            if not self._look_below(terms, relaxed.prices, most):
+                return False
             self.bound, step = most + 1, step * STEP_GROWTH
         return True
+
+    def _look_below(self, terms: Terms, prices: Array, most: int) -> bool:
+        """Look at all foldings of at most a cost; False if they are too many."""
+        near = terms.pricing.kept(within(terms, prices, most))
+        if not all(rows.size for rows in near):
+            return True
+        keep = [np.isin(rows, left) for rows, left in zip(self.choices.rows, near, strict=True)]
+        left = self.choices.restricted(keep)
+        found = cheapest_below(left, self.weights, self.budget, prices, most)
+        if found.picks is not None:
+            use = left.total(found.picks)
+            rows = tuple(int(rows[pick]) for rows, pick in zip(left.rows, found.picks, strict=True))
+            self._keep(rows, use)
+        return found.complete
 
     def _branch(self, terms: Terms, relaxed: Relaxed, *, prove: bool) -> Answer:
         """Split what is left, and split again."""
@@ -156,9 +165,21 @@ class _Search:
         if found.picks is not None:
             self._take(smaller, found.picks)
         self.bound = max(self.bound, found.bound)
+        if prove and len(found.left) <= MOST_PARTS and all(self._settled(*part) for part in found.left):
+            self.bound = self.cost
         if self.rows is None and self.bound <= smaller.dearest:
             return FoldingUnknown()
         return self._answer("exact/branching")
+
+    def _settled(self, rows: Sequence[Array], prices: Array) -> bool:
+        """Look at all foldings of a part that branching left, for it holds nothing much better; False if too many."""
+        for _ in range(2):
+            if not all(left.size for left in rows):
+                return True
+            terms = self._terms(rows)
+            rows = terms.pricing.kept(within(terms, prices, self.cost - 1))
+            prices = relax(terms).prices
+        return self._look_below(terms, prices, self.cost - 1)
 
     def _answer(self, method: str) -> FoldingSolution | FoldingInfeasible:
         """Return the best rows with what is proven; none means that there are none."""
