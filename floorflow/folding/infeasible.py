@@ -1,7 +1,7 @@
 """Why a folding does not fit, and how much larger a budget would do: the least scale of all limits at which one fits.
 
 Shares p >= 0 of the resources that sum to 1 bound it: no folding x has  max_r use_r(x) / budget_r  below the least of
-sum_r p_r use_r(x) / budget_r,  which `elimination` finds exactly. The best shares are sought by cutting planes; the
+sum_r p_r use_r(x) / budget_r,  which `pricing` finds exactly. The best shares are sought by cutting planes; the
 foldings met on the way, mended group by group, are the answers. In a small problem what is left between bound and
 answer is bisected by the exact solver.
 """
@@ -17,11 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 from ortools.linear_solver import pywraplp
 
-from floorflow.folding.candidates import Candidates, candidates
-from floorflow.folding.elimination import Elimination, elimination
+from floorflow.dataflow.options import UNBUILDABLE
+from floorflow.folding.candidates import candidates
 from floorflow.folding.exact import least_scarce
 from floorflow.folding.picks import Tally
+from floorflow.folding.pricing import Pricing
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution
+from floorflow.folding.states import states
 from floorflow.resources import RESOURCE_NAMES, Resources
 
 Array = NDArray[np.int64]
@@ -33,8 +35,6 @@ CLOSE = 0.005
 """Relative distance between the proven and the found scale at which the search ends."""
 FINENESS = 1 << 30
 """Steps of a price for each budget."""
-DEAREST = 1 << 55
-"""What a pair of neighbours costs at most, so that sums cannot overflow."""
 MENDED, MENDING_ROUNDS = 4, 3
 """Foldings that are mended, and how often every group is."""
 SMALL = 150
@@ -79,10 +79,12 @@ def shortage(problem: FoldingProblem, interval_cycles: int) -> Shortage | None:
     choices = candidates(_within_kinds(problem), interval_cycles)
     if choices is None:
         return None
-    search = _Search(problem, choices)
+    # Whatever the budget, only what no hardware can join is barred.
+    without_limits = problem.with_budget(Resources(*[UNBUILDABLE - 1] * 5))
+    search = _Search(problem, Pricing(states(without_limits, choices.rows)))
     search.bound_it()
     search.mend()
-    if sum(rows.size for rows in choices.rows) <= SMALL:
+    if search.pricing.size <= SMALL:
         search.bisect(interval_cycles)
     return search.told(interval_cycles)
 
@@ -90,7 +92,7 @@ def shortage(problem: FoldingProblem, interval_cycles: int) -> Shortage | None:
 def _within_kinds(problem: FoldingProblem) -> FoldingProblem:
     """Leave out rows that need a resource of which the budget has nothing."""
     have = np.array(problem.budget.as_tuple()) > 0
-    least = problem.largest.as_tuple() if problem.largest else (DEAREST,) * 5
+    least = problem.largest.as_tuple() if problem.largest else (UNBUILDABLE,) * 5
     largest = Resources(*(amount if some else 0 for amount, some in zip(least, have.tolist(), strict=True)))
     return FoldingProblem(problem.groups, problem.budget, problem.silicon, problem.couplings, largest=largest)
 
@@ -100,7 +102,7 @@ class _Search:
     """Foldings by their scale, the largest of use over budget; ``low`` is proven."""
 
     problem: FoldingProblem
-    choices: Candidates
+    pricing: Pricing
     low: float = 0.0
     met: dict[tuple[int, ...], float] = field(default_factory=dict)
     exact: FoldingSolution | None = None
@@ -108,10 +110,6 @@ class _Search:
     @cached_property
     def tally(self) -> Tally:
         return Tally(self.problem)
-
-    @cached_property
-    def plan(self) -> Elimination:
-        return elimination([rows.size for rows in self.choices.rows], self.choices.pairs)
 
     @cached_property
     def per_budget(self) -> Floats:
@@ -143,15 +141,10 @@ class _Search:
     def _least(self, shares: Floats) -> tuple[float, Floats]:
         """Return the bound that shares give, and the use over budget of the folding that has it."""
         price = np.floor(shares * self.per_budget * FINENESS).astype(np.int64)
-        nodes = [(use @ price)[None] for use in self.choices.use]
-        edges = {pair: np.minimum(use @ price, DEAREST)[None] for pair, use in self.choices.pairs.items()}
-        sums, choices = self.plan.least(nodes, edges)
-        least, picks = int(sums[0]), choices[0].tolist()
-        used = self.choices.total(picks) * self.per_budget
-        self.met[tuple(int(rows[pick]) for rows, pick in zip(self.choices.rows, picks, strict=True))] = float(
-            used.max()
-        )
-        return least / FINENESS, used
+        totals, choices = self.pricing.least(self.pricing.row_prices(price[None]), price[None])
+        used = self.pricing.total(choices[0]) * self.per_budget
+        self.met[self.pricing.rows_of(choices[0])] = float(used.max())
+        return int(totals[0]) / FINENESS, used
 
     def mend(self) -> None:
         """Change the best foldings group by group while their scale falls."""
@@ -159,7 +152,7 @@ class _Search:
             now, use = list(picks), self.tally.use(picks)
             for _ in range(MENDING_ROUNDS):
                 before = list(now)
-                for group, rows in enumerate(self.choices.rows):
+                for group, rows in enumerate(self.pricing.states.rows):
                     now[group], use = self._best_row(group, rows, now, use)
                 if now == before:
                     break
