@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,19 +148,24 @@ def _order(sizes: Sequence[int], edges: Iterable[Pair]) -> tuple[list[tuple[int,
         near[a].add(b)
         near[b].add(a)
     weight = [_entries(node, near, sizes) for node in range(len(sizes))]
-    waiting = set(range(len(sizes)))
-    scopes = []
+    waiting = [(entries, node) for node, entries in enumerate(weight)]
+    heapify(waiting)
+    scopes: list[tuple[int, ...]] = []
     while waiting:
-        node = min(waiting, key=lambda n: (weight[n], n))
-        if weight[node] > LARGEST_TABLE:
+        entries, node = heappop(waiting)
+        if entries != weight[node]:
+            # Its table has changed since, or it is eliminated.
+            continue
+        if entries > LARGEST_TABLE:
             return [], node
         scopes.append((node, *sorted(near[node])))
-        waiting.remove(node)
+        weight[node] = 0
         for other in near[node]:
             near[other] |= near[node] - {other}
             near[other].discard(node)
         for other in near[node]:
             weight[other] = _entries(other, near, sizes)
+            heappush(waiting, (weight[other], other))
     place = {scope[0]: position for position, scope in enumerate(scopes)}
     return [(node, *sorted(rest, key=place.__getitem__)) for node, *rest in scopes], None
 

@@ -45,6 +45,8 @@ STEP_GROWTH = 3
 """Factor by which the limit's distance grows with every step."""
 MOST_PARTS = 40
 """Parts left by branching beyond which they are not looked into."""
+NARROWED = 2
+"""Times that the rows of such a part are narrowed down before."""
 MENDED = 6
 """Foldings of the relaxation next to which better ones are looked for."""
 
@@ -161,7 +163,7 @@ class _Search:
             self.bound = self.cost
             return self._answer("exact")
         smaller = self._terms(near)
-        found = branch_and_bound(smaller, relax(smaller), self.cost, first=not prove)
+        found = branch_and_bound(smaller, relax(smaller, relaxed.prices), self.cost, first=not prove)
         if found.picks is not None:
             self._take(smaller, found.picks)
         self.bound = max(self.bound, found.bound)
@@ -173,12 +175,15 @@ class _Search:
 
     def _settled(self, rows: Sequence[Array], prices: Array) -> bool:
         """Look at all foldings of a part that branching left, for it holds nothing much better; False if too many."""
-        for _ in range(2):
+        for _ in range(NARROWED):
             if not all(left.size for left in rows):
                 return True
             terms = self._terms(rows)
+            relaxed = relax(terms, prices)
+            if relaxed.bound >= self.cost:
+                return True
+            prices = relaxed.prices
             rows = terms.pricing.kept(within(terms, prices, self.cost - 1))
-            prices = relax(terms).prices
         return self._look_below(terms, prices, self.cost - 1)
 
     def _answer(self, method: str) -> FoldingSolution | FoldingInfeasible:

@@ -75,12 +75,12 @@ class Relaxed:
     met: tuple[Cut, ...]
 
 
-def relax(terms: Terms, *, first: bool = False) -> Relaxed:
+def relax(terms: Terms, start: Array | None = None, *, first: bool = False) -> Relaxed:
     """Bound the least cost under the budget and look for foldings within it.
 
-    ``first`` ends the search with the first such folding.
+    ``start`` are the prices to try first, none if not given; ``first`` ends the search with the first such folding.
     """
-    return _Search(terms).run(first=first)
+    return _Search(terms).run(np.zeros(5, dtype=np.int64) if start is None else start, first=first)
 
 
 def within(terms: Terms, prices: Array, cost: int) -> Mask:
@@ -101,18 +101,18 @@ class _Search:
         self.met: dict[bytes, Cut] = {}
         self.cuts: list[Cut] = []
 
-    def run(self, *, first: bool) -> Relaxed:
+    def run(self, trial: Array, *, first: bool) -> Relaxed:
         most = max(1.0, float(self.terms.dearest)) * 1.05
-        prices = np.zeros(5)
         for _ in range(STEPS):
-            self._try(self.terms.whole(prices))
+            self._try(trial)
             if self.bound > self.terms.dearest or (first and self.best is not None) or self.bound >= self.cost:
                 break
             top = ceiling(self.cuts, most)
             if top.bound - self.bound <= CLOSE * max(1.0, abs(top.bound)):
                 break
             # Halfway between the best prices and the model's: the model alone swings from corner to corner.
-            prices = (self.terms.budgets(self.prices) + top.prices) / 2 if len(self.cuts) > 1 else top.prices
+            far = len(self.cuts) == 1 and not trial.any()
+            trial = self.terms.whole(top.prices if far else (self.terms.budgets(self.prices) + top.prices) / 2)
         infeasible = self.bound > self.terms.dearest
         return Relaxed(self.bound, infeasible, self.best, self.cost, self.prices, tuple(self.met.values()))
 
