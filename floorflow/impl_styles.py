@@ -31,7 +31,7 @@ def _between(stream: Coupling, source: NDArray[np.bool_], target: NDArray[np.boo
 
 def _of_own_style(group: OptionGroup) -> NDArray[np.bool_]:
     """Mark the rows in which every engine is as FINN itself chooses, (n_rows,)."""
-    return np.array([not any(option.kind for option in row) for row in group.rows], dtype=np.bool_)
+    return np.asarray((group.engine_kinds == "").all(axis=1))
 
 
 def needless_at(problem: FoldingProblem, interval_cycles: int) -> FoldingProblem | None:

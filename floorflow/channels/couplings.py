@@ -58,10 +58,8 @@ def _widths(group: OptionGroup, engine: str, port: int, *, outputs: bool) -> NDA
     """Return the width in bits of one port in each row; zeros if the engine is not of the group."""
     if engine not in group.engines:
         return np.zeros(len(group.rows), dtype=np.int64)
-    position = group.engines.index(engine)
-    options = (row[position] for row in group.rows)
-    widths = [(o.output_widths_bits if outputs else o.input_widths_bits)[port] for o in options]
-    return np.array(widths, dtype=np.int64)
+    options = group.options_of(engine)
+    return np.asarray((options.output_widths_bits if outputs else options.input_widths_bits)[port])
 
 
 def _table(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from floorflow.backends.finn.columns import ceiling, where
 from floorflow.backends.finn.memory import FINN_EMBEDDED_LUT_DEPTH, block_ram18, ceil_divide, rom_luts, uram_blocks
 from floorflow.resources import ZERO, Resources
 from floorflow.technology import Technology
@@ -146,20 +147,14 @@ def rounded(lut: float, ff: float, *, bram18: int = 0, uram: int = 0, dsp: int =
     return Resources(ceil_int(lut), ceil_int(ff), bram18, uram, dsp)
 
 
-def combined(*parts: Resources) -> Resources:
-    """Add up parts; the inner loop of pricing, so without a general sum's overhead."""
-    return Resources(
-        sum([part.lut for part in parts]),
-        sum([part.ff for part in parts]),
-        sum([part.bram18 for part in parts]),
-        sum([part.uram for part in parts]),
-        sum([part.dsp for part in parts]),
-    )
+def unless(condition: bool, cost: Resources) -> Resources:
+    """Return the cost, or nothing where the condition holds."""
+    return Resources(*(where(condition, 0, amount) for amount in cost.as_tuple()))
 
 
 def ceil_int(amount: float) -> int:
     """Round up, forgiving the last bits of a float."""
-    return -int(-(amount - 1e-9) // 1) if amount > 0 else 0
+    return ceiling(amount - 1e-9)
 
 
 def multiplier_luts(a_bits: int, b_bits: int) -> int:
@@ -177,15 +172,21 @@ def weight_memory(
     """
     if mem_mode == "external":
         return rounded(0, prices.streamer_ff_per_bit * width_bits)
-    embedded = mem_mode == "internal_embedded"
-    shallow = depth <= FINN_EMBEDDED_LUT_DEPTH if embedded else depth < prices.auto_block_depth
-    style = ram_style if not embedded and ram_style != "auto" else ("distributed" if shallow else "block")
-    memory = stored(width_bits, depth, style)
-    if embedded:
-        return memory
+    if mem_mode == "internal_embedded":
+        return _in_either(width_bits, depth, depth <= FINN_EMBEDDED_LUT_DEPTH)
+    if ram_style == "auto":
+        memory = _in_either(width_bits, depth, depth < prices.auto_block_depth)
+    else:
+        memory = stored(width_bits, depth, ram_style)
     streamer = rounded(prices.streamer_lut, prices.streamer_ff_per_bit * width_bits)
     bus = rounded(AXILITE_LUT + width_bits / 2, AXILITE_FF + 2 * width_bits) if writeable else Resources()
-    return combined(memory, streamer, bus)
+    return memory + streamer + bus
+
+
+def _in_either(width_bits: int, depth: int, in_luts: bool) -> Resources:
+    """Price a memory in LUTs or else in block RAM."""
+    blocks = unless(in_luts, stored(width_bits, depth, "block"))
+    return blocks + Resources(lut=where(in_luts, rom_luts(width_bits, depth), 0))
 
 
 def stored(width_bits: int, depth: int, style: str) -> Resources:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from floorflow.backends.finn.kinds.kind import Choice
-from floorflow.backends.finn.options import Port, Ports, all_options, options, undominated
+from floorflow.backends.finn.options import Port, Ports, front, options, sorted_items
 from floorflow.backends.finn.specialise import is_offered, other_kind
-from floorflow.dataflow.model import Dataflow, Engine, Option, Stream
-from floorflow.dataflow.options import OptionGroup
+from floorflow.dataflow.model import Dataflow, Engine, Stream
+from floorflow.dataflow.options import OptionGroup, OptionTable, TableRows
 from floorflow.errors import InfeasibleError
 
 _CHANNEL_PARALLEL = ("VVAU_hls", "VVAU_rtl", "Pool_hls")
 """Kinds behind a depthwise window: its channels come interleaved, which no width converter can mend."""
-
-
-BLOCK = 256
-"""Rows compared with all others at once."""
 
 
 def option_groups(dataflow: Dataflow, choice: Choice) -> tuple[OptionGroup, ...]:
@@ -28,105 +24,97 @@ def option_groups(dataflow: Dataflow, choice: Choice) -> tuple[OptionGroup, ...]
     pairs = dict(tied_pairs(dataflow))
     followers = set(pairs.values())
     choice = replace(choice, free_kinds=choice.free_kinds and choice.styles_are_free and dataflow.unspecialised)
-    known: dict[str, OptionGroup] = {}
+    engines, streams = {engine.name: engine for engine in dataflow.engines}, _streams_at_ends(dataflow)
+    known: dict[object, TableRows] = {}
     groups = []
-    for engine in dataflow.engines:
-        if engine.name in followers:
+    for name, engine in engines.items():
+        if name in followers:
             continue
-        members = [engine, dataflow.engine(pairs[engine.name])] if engine.name in pairs else [engine]
-        ports = [ports_of(member, dataflow.streams) for member in members]
+        members = [engine, engines[pairs[name]]] if name in pairs else [engine]
+        ports = [ports_of(member, streams[member.name]) for member in members]
         # Equal engines with equal ports have equal foldings, which are enumerated once.
-        key = repr([(m.kind, sorted(m.attributes.items()), p) for m, p in zip(members, ports, strict=True)])
+        key = tuple((member.kind, sorted_items(member), ends) for member, ends in zip(members, ports, strict=True))
         if key not in known:
             known[key] = _of_both_styles(members, ports, choice)
-        groups.append(known[key].renamed(tuple(member.name for member in members)))
+        groups.append(OptionGroup(tuple(member.name for member in members), known[key]))
     return tuple(groups)
 
 
-def _of_both_styles(members: Sequence[Engine], ports: Sequence[Ports], choice: Choice) -> OptionGroup:
+def _streams_at_ends(dataflow: Dataflow) -> Mapping[str, Sequence[Stream]]:
+    """Return the streams that each engine is an end of."""
+    found: dict[str, list[Stream]] = defaultdict(list)
+    for stream in dataflow.streams:
+        for end in {stream.source, stream.target}:
+            found[end].append(stream)
+    return found
+
+
+def _of_both_styles(members: Sequence[Engine], ports: Sequence[Ports], choice: Choice) -> TableRows:
     """Return the foldings of the engines as FINN itself makes them, then those of the last one in the other style.
 
     Of the latter only what none of both beats; of equals FINN's own choice stays.
     """
-    own = _group(members, ports, choice)
+    own = _rows(members, ports, choice)
     kind = other_kind(members[-1], choice.technology) if choice.free_kinds else None
     if kind is None:
         return own
     try:
-        other = _group([*members[:-1], replace(members[-1], kind=kind)], ports, choice)
+        found = _rows([*members[:-1], replace(members[-1], kind=kind)], ports, choice)
     except InfeasibleError:
         return own
-    rows = [(*row[:-1], replace(row[-1], kind=kind)) for row in other.rows]
-    both = _front(OptionGroup(own.engines, (*own.rows, *(row for row in rows if is_offered(row[-1])))))
-    return OptionGroup(own.engines, (*own.rows, *(row for row in both.rows if row[-1].kind)))
+    other = TableRows((*found.tables[:-1], found.tables[-1].of_kind(kind)))
+    both = _undominated(own.followed_by(other.take(other.tables[-1].of_styles(is_offered))))
+    return own.followed_by(both.take(both.tables[-1].kinds == kind))
 
 
-def _group(members: Sequence[Engine], ports: Sequence[Ports], choice: Choice) -> OptionGroup:
-    return _pair(members, ports, choice) if len(members) > 1 else _single(members[0], ports[0], choice)
-
-
-def _single(engine: Engine, ports: Ports, choice: Choice) -> OptionGroup:
-    front = options(engine, choice.technology, choice.model, choice.allow_runtime_weights, ports, finn=choice.finn)
-    # Several taps at once come from a parallel window, which would be tied to this engine.
-    alone = (option for option in front if not (engine.kind.startswith("VVAU") and _takes_several(option)))
-    return OptionGroup((engine.name,), tuple((option,) for option in alone))
-
-
-def _takes_several(option: Option) -> bool:
-    """Whether a depthwise unit takes several taps of its kernel at once."""
-    return option.folding.get("SIMD", 1) != 1
+def _rows(members: Sequence[Engine], ports: Sequence[Ports], choice: Choice) -> TableRows:
+    """Return the undominated foldings of one engine or of two that are tied."""
+    tables = [
+        options(engine, choice.technology, choice.model, choice.allow_runtime_weights, ends, finn=choice.finn)
+        for engine, ends in zip(members, ports, strict=True)
+    ]
+    if len(members) > 1:
+        return _pair(members, *tables)
+    if members[0].kind.startswith("VVAU"):
+        # Several taps at once come from a parallel window, which would be tied to this engine.
+        tables = [table.take(table.attribute("SIMD", 1) == 1) for table in tables]
+    return TableRows(tuple(tables))
 
 
 def tied_pairs(dataflow: Dataflow) -> Iterable[tuple[str, str]]:
     """Yield each depthwise window with the engine behind it: window SIMD must equal that engine's PE."""
-    for stream in dataflow.streams:
-        if stream.from_host or stream.to_host:
-            continue
-        window, follower = dataflow.engine(stream.source), dataflow.engine(stream.target)
+    engines = {engine.name: engine for engine in dataflow.engines}
+    for source, target in dataflow.engine_pairs:
+        window, follower = engines[source], engines[target]
         if window.attributes.get("depthwise") == 1 and follower.kind in _CHANNEL_PARALLEL:
             yield window.name, follower.name
 
 
-def _pair(members: Sequence[Engine], ports: Sequence[Ports], choice: Choice) -> OptionGroup:
-    ahead, behind = (all_options(engine, choice, ends) for engine, ends in zip(members, ports, strict=True))
-    rows = []
-    for lanes, parallel in dict.fromkeys((o.folding["SIMD"], o.folding["parallel_window"]) for o in ahead):
-        firsts = [o for o in ahead if (o.folding["SIMD"], o.folding["parallel_window"]) == (lanes, parallel)]
-        # Several taps at once come from a parallel window, and only from there.
-        seconds = [o for o in behind if o.folding["PE"] == lanes and _takes_several(o) == bool(parallel)]
-        if seconds:
-            rows += [(a, b) for a in undominated(firsts) for b in undominated(seconds)]
-    if not rows:
+def _pair(members: Sequence[Engine], ahead: OptionTable, behind: OptionTable) -> TableRows:
+    """Join the foldings of a window and of the engine behind it.
+
+    What a word holds is told by its width: no folding was dropped for one with other lanes or taps.
+    """
+    lanes, parallel = ahead.attribute("SIMD", 1), ahead.attribute("parallel_window", 0)
+    several = behind.attribute("SIMD", 1) != 1
+    # Several taps at once come from a parallel window, and only from there.
+    fits = (lanes[:, None] == behind.attribute("PE", 1)) & ((parallel[:, None] != 0) == several)
+    first, second = np.nonzero(fits)
+    if not first.size:
         window, follower = members
         raise InfeasibleError(
             f"proven infeasible: the window {window.name} and {follower.name} behind it have no folding in common",
             hint="use fewer channels or bits in this layer",
         )
-    return _front(OptionGroup(tuple(engine.name for engine in members), tuple(rows)))
+    order = np.lexsort((parallel[first], lanes[first]))
+    return _undominated(TableRows((ahead.take(first[order]), behind.take(second[order]))))
 
 
-def _front(group: OptionGroup) -> OptionGroup:
-    """Drop rows that another one with the same ports beats in cycles and in every resource."""
-    costs = np.column_stack([group.cycles, group.use])
-    fronts: dict[tuple[tuple[int, ...], ...], list[int]] = {}
-    for row in np.lexsort(costs.T[::-1]).tolist():
-        ports = tuple((*o.input_widths_bits, *o.output_widths_bits) for o in group.rows[row])
-        fronts.setdefault(ports, []).append(row)
-    kept = np.zeros(len(group.rows), dtype=np.bool_)
-    for rivals in fronts.values():
-        kept[[row for row, beaten in zip(rivals, _beaten(costs[rivals]), strict=True) if not beaten]] = True
-    order = [row for row in np.lexsort(costs.T[::-1]) if kept[row]]
-    return OptionGroup(group.engines, tuple(group.rows[row] for row in order))
-
-
-def _beaten(costs: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Mark the rows, (n, 6) and ascending, that an earlier one equals or beats in every column."""
-    beaten = np.zeros(len(costs), dtype=np.bool_)
-    for begin in range(0, len(costs), BLOCK):
-        block = costs[begin : begin + BLOCK]
-        less = (block[:, None] <= costs[None]).all(axis=2)
-        beaten |= np.triu(less, begin + 1).any(axis=0)
-    return beaten
+def _undominated(rows: TableRows) -> TableRows:
+    """Return the rows that no other with the same ports beats in cycles and in every resource, by cost."""
+    costs = np.vstack([rows.cycles, rows.use.T])
+    kept = np.sort(front(np.concatenate([table.widths_bits for table in rows.tables]), costs, int))
+    return rows.take(kept[np.lexsort(costs[::-1, kept])])
 
 
 def ports_of(engine: Engine, streams: Sequence[Stream]) -> Ports:

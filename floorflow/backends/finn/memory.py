@@ -5,7 +5,7 @@ Shapes are ``width_bits`` x ``depth`` words. LUTRAM is counted in LUTs, block RA
 
 from __future__ import annotations
 
-from functools import cache
+from floorflow.backends.finn.columns import first_of, least
 
 BLOCK_SHAPES = ((36, 512), (18, 1024), (9, 2048), (4, 4096), (2, 8192), (1, 16384))
 """Width and depth of a RAMB18 in its aspect ratios (AMD UG573)."""
@@ -16,7 +16,7 @@ FINN_EMBEDDED_LUT_DEPTH = 128
 
 def ceil_divide(amount: int, by: int) -> int:
     """Round the quotient up."""
-    return -(-amount // by)
+    return (amount + (by - 1)) // by
 
 
 def clog2(value: int) -> int:
@@ -35,22 +35,19 @@ def finn_depthwise_bram18(width_bits: int, depth: int) -> int:
 
 
 def _finn_bram18(width_bits: int, depth: int, wide: tuple[int, int, int]) -> int:
-    if width_bits == 1:
-        return ceil_divide(depth, 16384)
-    if width_bits == 2:
-        return ceil_divide(depth, 8192)
-    if width_bits <= 4:
-        return ceil_divide(depth, 4096) * ceil_divide(width_bits, 4)
-    if width_bits <= 9:
-        return ceil_divide(depth, 2048) * ceil_divide(width_bits, wide[0])
-    if width_bits <= 18 or depth > 512:
-        return ceil_divide(depth, 1024) * ceil_divide(width_bits, wide[1])
-    return ceil_divide(depth, 512) * ceil_divide(width_bits, wide[2])
+    cases = (
+        (width_bits == 1, ceil_divide(depth, 16384)),
+        (width_bits == 2, ceil_divide(depth, 8192)),
+        (width_bits <= 4, ceil_divide(depth, 4096) * ceil_divide(width_bits, 4)),
+        (width_bits <= 9, ceil_divide(depth, 2048) * ceil_divide(width_bits, wide[0])),
+        ((width_bits <= 18) | (depth > 512), ceil_divide(depth, 1024) * ceil_divide(width_bits, wide[1])),
+    )
+    return first_of(cases, ceil_divide(depth, 512) * ceil_divide(width_bits, wide[2]))
 
 
 def block_ram_width(depth: float) -> int:
     """Return the widest RAMB18 port at a depth; FINN's windows use it."""
-    return next((width for width, rows in BLOCK_SHAPES if depth <= rows), 1)
+    return first_of(((depth <= rows, width) for width, rows in BLOCK_SHAPES), 1)
 
 
 def uram_blocks(width_bits: int, depth: int) -> int:
@@ -58,7 +55,6 @@ def uram_blocks(width_bits: int, depth: int) -> int:
     return ceil_divide(width_bits, 72) * ceil_divide(depth, 4096)
 
 
-@cache
 def block_ram18(width_bits: int, depth: int) -> int:
     """Count RAMB18 of a ROM or streamed memory, floorflow's way: one aspect ratio, width in whole bytes.
 
@@ -66,7 +62,7 @@ def block_ram18(width_bits: int, depth: int) -> int:
     metafi build with 512 words or more this is off by 10 RAMB18 in all, FINN's count by 27 (docs/cost-model.md).
     """
     padded = ceil_divide(width_bits, 8) * 8
-    return min(ceil_divide(depth, rows) * ceil_divide(padded, width) for width, rows in BLOCK_SHAPES)
+    return least(*(ceil_divide(depth, rows) * ceil_divide(padded, width) for width, rows in BLOCK_SHAPES))
 
 
 def rom_luts(width_bits: int, depth: int) -> int:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import groupby
-from operator import le
+from functools import lru_cache, partial
+from typing import Any
 
-from floorflow.backends.finn.calibrated import coefficients
-from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, Choice, CostModel, EngineKind, Folding, priced
-from floorflow.backends.finn.kinds.matrix_vector import MatrixVector, SharedTerms
+import numpy as np
+from numpy.typing import NDArray
+
+from floorflow.backends.finn.columns import Column, Mask
+from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, Batch, Choice, CostModel, EngineKind
 from floorflow.backends.finn.registry import kind_of
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes, AttributeValue, Engine, Option
+from floorflow.dataflow.options import OptionTable, objects
 from floorflow.errors import InfeasibleError, InputError
 from floorflow.technology import Technology
 
 _Items = tuple[tuple[str, AttributeValue], ...]
-_Widths = tuple[tuple[int, ...], tuple[int, ...]]
-_Costs = tuple[int, ...]
+Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +34,10 @@ class Port:
     element_bits: int
     last_dimension: int
 
-    def takes(self, width_bits: int) -> bool:
-        """Whether words of that width can be converted to and from any other legal width."""
-        elements, rest = divmod(width_bits, self.element_bits)
-        return rest == 0 and self.last_dimension % elements == 0
+    def takes(self, width_bits: Column) -> Mask:
+        """Mark the widths whose words can be converted to and from any other legal width."""
+        last_bits = self.last_dimension * self.element_bits
+        return np.asarray((width_bits % self.element_bits == 0) & (last_bits % width_bits == 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +49,16 @@ class Ports:
 
     def take(self, option: Option) -> bool:
         """Whether every port takes the option's words."""
-        pairs = [*zip(self.inputs, option.input_widths_bits, strict=False)]
-        pairs += zip(self.outputs, option.output_widths_bits, strict=False)
-        return all(port.takes(width) for port, width in pairs)
+        return bool(self.taken(OptionTable.of([option])).all())
+
+    def taken(self, options: OptionTable) -> Mask:
+        """Mark the options whose words every port takes, (n_options,)."""
+        pairs = [*zip(self.inputs, options.input_widths_bits, strict=False)]
+        pairs += zip(self.outputs, options.output_widths_bits, strict=False)
+        legal = np.ones(len(options), dtype=np.bool_)
+        for port, widths in pairs:
+            legal &= port.takes(widths)
+        return legal
 
 
 def options(
@@ -61,7 +69,7 @@ def options(
     ports: Ports = Ports(),
     *,
     finn: FinnVersion = "main",
-) -> tuple[Option, ...]:
+) -> OptionTable:
     """Return the engine's undominated legal foldings, by cycles, then resources.
 
     A folding is dominated if another with the same port widths is no worse in cycles and in each of the five
@@ -77,21 +85,11 @@ def options(
 
     """
     choice = Choice(technology, model, allow_runtime_weights, finn)
-    return _checked(engine, lambda: _cached_front(engine.kind, _items(engine), choice, ports))
-
-
-def all_options(engine: Engine, choice: Choice, ports: Ports) -> tuple[Option, ...]:
-    """Return every legal folding, dominated ones included; raises as `options`."""
-    every = _checked(engine, lambda: _cached_options(engine.kind, _items(engine), choice))
-    return _checked(engine, lambda: tuple(option for option in every if ports.take(option)))
-
-
-def _checked(engine: Engine, find: Callable[[], tuple[Option, ...]]) -> tuple[Option, ...]:
     try:
-        found = find()
+        found = _cached_front(engine.kind, sorted_items(engine), choice, ports)
     except InputError as error:
         raise InputError(f"engine {engine.name}: {error}", hint=error.hint) from error
-    if not found:
+    if not len(found):
         raise InfeasibleError(
             f"proven infeasible: engine {engine.name} ({engine.kind}) has no legal folding: every one needs a stream "
             f"of more than {MAX_STREAM_BITS} bits, or weights that it cannot hold",
@@ -100,7 +98,8 @@ def _checked(engine: Engine, find: Callable[[], tuple[Option, ...]]) -> tuple[Op
     return found
 
 
-def _items(engine: Engine) -> _Items:
+def sorted_items(engine: Engine) -> _Items:
+    """Return the engine's attributes as a key: equal engines have equal foldings."""
     return tuple(sorted((name, _frozen(value)) for name, value in engine.attributes.items()))
 
 
@@ -109,13 +108,14 @@ def _frozen(value: AttributeValue) -> AttributeValue:
 
 
 @lru_cache(maxsize=4096)
-def _cached_options(op_type: str, items: _Items, choice: Choice) -> tuple[Option, ...]:
-    return tuple(legal_options(kind_of(op_type), dict(items), choice))
+def _cached_options(op_type: str, items: _Items, choice: Choice) -> OptionTable:
+    return legal_options(kind_of(op_type), dict(items), choice)
 
 
 @lru_cache(maxsize=4096)
-def _cached_front(op_type: str, items: _Items, choice: Choice, ports: Ports) -> tuple[Option, ...]:
-    return undominated(o for o in _cached_options(op_type, items, choice) if ports.take(o))
+def _cached_front(op_type: str, items: _Items, choice: Choice, ports: Ports) -> OptionTable:
+    every = _cached_options(op_type, items, choice)
+    return undominated(every.take(ports.taken(every)))
 
 
 def forget_options() -> None:
@@ -124,63 +124,72 @@ def forget_options() -> None:
     _cached_front.cache_clear()
 
 
-def legal_options(kind: EngineKind, attributes: Attributes, choice: Choice) -> Iterator[Option]:
-    """Yield every folding that FINN's whole build takes, with its price, dominated ones included."""
-    price = _pricer(kind, attributes, choice)
-    for folding in kind.foldings(attributes, choice):
-        option = price(folding)
-        if max(*option.input_widths_bits, *option.output_widths_bits) <= MAX_STREAM_BITS:
-            yield option
+def legal_options(kind: EngineKind, attributes: Attributes, choice: Choice) -> OptionTable:
+    """Return every folding that FINN's whole build takes, with its price, dominated ones included."""
+    batches = list(kind.batches(attributes, choice))
+    if not batches:
+        return OptionTable(np.empty((6, 0), dtype=np.int64), objects([]), objects([]), 0)
+    numbers = np.concatenate([_numbers(batch) for batch in batches], axis=1)
+    styles = np.repeat(objects(batch.style for batch in batches), [len(batch) for batch in batches])
+    inputs, sizes = len(batches[0].unit.input_widths_bits), tuple(batches[0].sizes)
+    every = OptionTable(numbers[1:], styles, np.repeat(objects([""]), len(styles)), inputs, sizes)
+    return every.take((numbers[0] != 0) & (every.widths_bits <= MAX_STREAM_BITS).all(axis=0))
 
 
-def _pricer(kind: EngineKind, attributes: Attributes, choice: Choice) -> Callable[[Folding], Option]:
-    """Return what prices a folding: unit by unit, or by shared terms where there are thousands."""
-    if isinstance(kind, MatrixVector) and choice.styles_are_free:
-        base = kind.unit({**attributes, "PE": 1, "SIMD": 1}, choice.finn)
-        return SharedTerms(base, choice.technology, coefficients(choice.model)).option
-
-    def price(folding: Folding) -> Option:
-        unit = kind.unit({**attributes, **folding}, choice.finn)
-        resources = priced(unit, choice.technology, choice.model)
-        return Option(folding, unit.cycles, resources, unit.input_widths_bits, unit.output_widths_bits)
-
-    return price
+def _numbers(batch: Batch) -> Column:
+    """Return whether each folding of a batch is legal, and below that the numbers of an `OptionTable`."""
+    unit = batch.unit
+    widths = *unit.input_widths_bits, *unit.output_widths_bits
+    columns = batch.legal, unit.cycles, *batch.resources.as_tuple(), *widths, *batch.sizes.values()
+    numbers = np.empty((len(columns), len(batch)), dtype=np.int64)
+    for row, column in zip(numbers, columns, strict=True):
+        np.copyto(row, column)
+    return numbers
 
 
-def undominated(candidates: Iterable[Option]) -> tuple[Option, ...]:
+def undominated(candidates: OptionTable) -> OptionTable:
     """Return the Pareto front over cycles and resources for each set of port widths, in lexicographic order.
 
-    Options with other ports are kept: what they cost in width converters depends on the neighbours.
+    Options with other ports are kept: what they cost in width converters depends on the neighbours. Of equals the
+    lexicographically first stays; in the front, options of equal cost stand by the widths of all ports, then so.
     """
-    fronts: dict[_Widths, list[Option]] = {}
-    for option in candidates:
-        fronts.setdefault((option.input_widths_bits, option.output_widths_bits), []).append(option)
-    kept = sorted((option for same_ports in fronts.values() for option in _front(same_ports)), key=_order)
+    kept = candidates.take(front(candidates.widths_bits, candidates.costs, partial(_spelling, candidates)))
     # Few options cost the same: only these are told apart by the spelling of their folding.
-    ties = (list(tied) for _, tied in groupby(kept, key=_order))
-    return tuple(o for tied in ties for o in (tied if len(tied) == 1 else sorted(tied, key=_spelling)))
+    return kept.take(_order(np.vstack([kept.costs, kept.widths_bits.sum(axis=0)]), partial(_spelling, kept)))
 
 
-def _front(candidates: Sequence[Option]) -> Collection[Option]:
-    """Return the front of options with the same ports; of equals the lexicographically first."""
-    kept: dict[_Costs, Option] = {}
-    for costs, option in sorted(((_costs(o), o) for o in candidates), key=lambda pair: pair[0]):
-        if costs in kept:
-            kept[costs] = min(kept[costs], option, key=_spelling)
-        elif not any(all(map(le, better, costs)) for better in kept):
-            kept[costs] = option
-    return kept.values()
-
-
-def _costs(option: Option) -> _Costs:
-    return (option.cycles, *option.resources.as_tuple())
-
-
-def _order(option: Option) -> tuple[_Costs, int]:
-    """Cost first; among equal costs narrow ports."""
-    return _costs(option), sum(option.input_widths_bits) + sum(option.output_widths_bits)
-
-
-def _spelling(option: Option) -> tuple[str, ...]:
+def _spelling(table: OptionTable, row: int) -> tuple[str, ...]:
     """Names and values of the folding."""
-    return tuple(f"{name}={value:>8}" for name, value in sorted(option.folding.items()))
+    return tuple(f"{name}={value:>8}" for name, value in sorted(table[row].folding.items()))
+
+
+def front(classes: Column, costs: Column, key: Callable[[int], Any]) -> Rows:
+    """Return the rows that no other of their class equals or beats in every cost; of equals the first by ``key``.
+
+    ``classes`` are numbers that are equal for rows of a class, (any, n_rows), ``costs`` (any, n_rows).
+    """
+    # What equals or beats a row has a smaller or an equal sum of costs.
+    rows = _order(np.vstack([classes, costs.sum(axis=0)]), key)
+    place, costs = _places(classes.take(rows, axis=1)), costs.take(rows, axis=1)
+    beaten = np.zeros(rows.size, dtype=np.bool_)
+    for back in range(1, place.max(initial=0) + 1):
+        beaten[back:] |= (costs[:, :-back] <= costs[:, back:]).all(axis=0) & (place[back:] >= back)
+    return rows[~beaten]
+
+
+def _order(columns: Column, key: Callable[[int], Any]) -> Rows:
+    """Sort by columns, (any, n_rows), of which the first counts most; rows equal in all by a key, which is slower."""
+    rows = np.lexsort(columns[::-1])
+    place = _places(columns.take(rows, axis=1))
+    for last in np.flatnonzero((place > 0) & (np.append(place[1:], 0) == 0)).tolist():
+        tied = slice(last - place[last], last + 1)
+        rows[tied] = sorted(rows[tied].tolist(), key=key)
+    return rows
+
+
+def _places(columns: Column) -> Rows:
+    """Return how many columns before each one, (any, n), are equal to it without a gap."""
+    number = np.arange(columns.shape[1])
+    changes = np.ones(number.size, dtype=np.bool_)
+    changes[1:] = (columns[:, 1:] != columns[:, :-1]).any(axis=0)
+    return number - np.maximum.accumulate(np.where(changes, number, 0))

@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from math import prod
 
-from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import GivenAttributes, Reader
+from floorflow.backends.finn.columns import where
 from floorflow.backends.finn.estimated import ESTIMATED, Coefficients
-from floorflow.backends.finn.kinds.kind import EVERY_FINN, Choice, Folding, TellsWidths, divisors
-from floorflow.backends.finn.kinds.weighted import Weighted, read_weighted, require_computable, styled
-from floorflow.backends.finn.memory import ceil_divide, finn_depthwise_bram18, uram_blocks
+from floorflow.backends.finn.kinds.kind import EVERY_FINN, Batch, Choice, TellsWidths, divisors
+from floorflow.backends.finn.kinds.weighted import Weighted, read_weighted, require_computable
+from floorflow.backends.finn.kinds.weighted_styles import Term, batches, pairs
+from floorflow.backends.finn.memory import FINN_EMBEDDED_LUT_DEPTH, ceil_divide, finn_depthwise_bram18, uram_blocks
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes
-from floorflow.resources import Resources
+from floorflow.resources import Resources, total
 from floorflow.technology import Technology
 
 
 @dataclass(frozen=True, slots=True)
 class DepthwiseUnit(TellsWidths):
-    """One VVAU of ``channels`` kernels with ``taps`` weights each, ``pixels`` outputs a channel and frame."""
+    """One VVAU, ``pixels`` outputs a channel and frame."""
 
     hls: bool
-    channels: int
-    taps: int
     pixels: int
     part: Weighted
+
+    def of_sizes(self, pe: int, simd: int) -> DepthwiseUnit:
+        """Return the same engine with other sizes, columns maybe."""
+        return replace(self, part=replace(self.part, pe=pe, simd=simd))
 
     @property
     def cycles(self) -> int:
         """Initiation interval for one frame."""
-        return self.channels * self.taps // self.part.pe // self.part.simd * self.pixels
+        return self.part.depth * self.pixels
 
     @property
     def input_widths_bits(self) -> tuple[int, ...]:
@@ -48,11 +51,10 @@ class DepthwiseUnit(TellsWidths):
         part = self.part
         decoupled = part.mem_mode == "internal_decoupled"
         bram18 = uram = 0
-        in_luts = (decoupled and part.ram_style in {"distributed", "ultra"}) or (
-            part.ram_style == "auto" and part.depth <= 128
-        )
-        if not in_luts and not part.finn_memory_is_free():
-            bram18 = finn_depthwise_bram18(part.word_bits, part.depth)
+        if not (decoupled and part.ram_style in {"distributed", "ultra"}):
+            small = part.ram_style == "auto" and part.depth <= FINN_EMBEDDED_LUT_DEPTH
+            in_luts = part.finn_memory_is_free() | small
+            bram18 = where(in_luts, 0, finn_depthwise_bram18(part.word_bits, part.depth))
         if decoupled and part.ram_style == "ultra":
             uram = uram_blocks(part.word_bits, part.depth)
         return Resources(lut=self._finn_luts(), bram18=bram18, uram=uram, dsp=self._finn_dsp())
@@ -61,7 +63,7 @@ class DepthwiseUnit(TellsWidths):
         if not self.hls:
             return 0
         part = self.part
-        thresholds = part.threshold_bits * (self.channels / part.pe / 64 + 1) if part.thresholds else 0
+        thresholds = part.threshold_bits * (part.output_folds / 64 + 1) if part.thresholds else 0
         return part.finn_compute_luts(part.finn_multiplier_luts(), thresholds)
 
     def _finn_dsp(self) -> int:
@@ -70,16 +72,26 @@ class DepthwiseUnit(TellsWidths):
             return part.pe * ceil_divide(part.operand_bits, 48) if part.res_type == "dsp" else 0
         return part.pe * ceil_divide(part.simd, 3)
 
-    def own_resources(
+    def own_resources(self, technology: Technology, prices: Coefficients = ESTIMATED) -> Resources:
+        """Price it by one of floorflow's own models."""
+        return total(price() for price in self.own_terms(technology, prices).values())
+
+    def own_terms(
         self,
         technology: Technology,  # noqa: ARG002 - VVAU_rtl is for DSP58 only
-        prices: Coefficients = ESTIMATED,
-    ) -> Resources:
-        """Price it by one of floorflow's own models; a VVAU uses each input once, so it has no input buffer."""
-        weights = self.part.own_weights(prices)
+        prices: Coefficients,
+    ) -> dict[Term, Callable[[], Resources]]:
+        """Return products with adders and control, weights and fused thresholds; each input is used at once."""
+        part = self.part
+        terms: dict[Term, Callable[[], Resources]] = {
+            ("weights", part.mem_mode, part.ram_style, part.writeable): lambda: part.own_weights(prices)
+        }
         if self.hls:
-            return estimated.combined(self.part.own_hls_logic(prices), self.part.own_thresholds(prices), weights)
-        return estimated.combined(self.part.own_rtl_logic(self._finn_dsp(), prices), weights)
+            terms["logic", part.res_type] = lambda: part.own_hls_logic(prices)
+            terms["thresholds", part.ram_style_thresholds] = lambda: part.own_thresholds(prices)
+        else:
+            terms["logic",] = lambda: part.own_rtl_logic(self._finn_dsp(), prices)
+        return terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +105,14 @@ class Depthwise:
         """Read one VVAU."""
         reader = Reader(self.op_type, attributes, finn)
         channels, taps = reader.positive("Channels"), prod(reader.pair("Kernel"))
-        tap_folds, channel_folds = reader.share(taps, "Kernel", "SIMD", 1), reader.folds("Channels", "PE")
-        part = read_weighted(reader, taps, reader.integer("SIMD", 1), tap_folds * channel_folds, channel_folds)
-        return DepthwiseUnit(reader.is_hls, channels, taps, prod(reader.pair("Dim")), part)
+        # Both raise unless they divide.
+        reader.share(taps, "Kernel", "SIMD", 1)
+        reader.folds("Channels", "PE")
+        part = read_weighted(reader, channels, taps, reader.integer("SIMD", 1))
+        return DepthwiseUnit(reader.is_hls, prod(reader.pair("Dim")), part)
 
-    def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:
-        """Yield PE | Channels with SIMD 1: more needs a parallel window before it, which is another engine's choice.
+    def batches(self, attributes: Attributes, choice: Choice) -> Iterator[Batch]:
+        """Yield PE | Channels, SIMD | taps; a SIMD above 1 needs a parallel window, which is another engine's choice.
 
         Raises
         ------
@@ -109,7 +123,5 @@ class Depthwise:
         reader = Reader(self.op_type, attributes)
         channels, taps = reader.positive("Channels"), prod(reader.pair("Kernel"))
         require_computable(reader, needs_versal=True, technology=choice.technology)
-        for pe in divisors(channels):
-            for simd in divisors(taps):
-                depth = channels * taps // (pe * simd)
-                yield from styled(reader, choice, {"PE": pe, "SIMD": simd}, depth, channels // pe)
+        pe, simd = pairs(divisors(channels), divisors(taps))
+        yield from batches(self, attributes, choice, pe, simd)

@@ -9,7 +9,7 @@ from floorflow.backends.finn.attributes import GivenAttributes, Reader
 from floorflow.backends.finn.converter import finn_converter_luts, own_converter
 from floorflow.backends.finn.estimated import ESTIMATED, Coefficients
 from floorflow.backends.finn.fifo import STYLES, Style, fifo_estimate, finn_fifo, own_fifo
-from floorflow.backends.finn.kinds.kind import EVERY_FINN, Choice, Folding, TellsWidths
+from floorflow.backends.finn.kinds.kind import EVERY_FINN, Choice, Folding, FoldsOneByOne, TellsWidths
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes
 from floorflow.resources import ZERO, Resources
@@ -54,7 +54,7 @@ class ConverterUnit(TellsWidths):
 
 
 @dataclass(frozen=True, slots=True)
-class Converter:
+class Converter(FoldsOneByOne):
     """The kinds StreamingDataWidthConverter_rtl and _hls."""
 
     op_type: str
@@ -115,7 +115,7 @@ class FifoUnit(TellsWidths):
 
 
 @dataclass(frozen=True, slots=True)
-class Fifo:
+class Fifo(FoldsOneByOne):
     """The kind StreamingFIFO_rtl."""
 
     op_type: str = "StreamingFIFO_rtl"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import isqrt
 from typing import Literal, Protocol
 
 from floorflow.backends.finn.attributes import GivenAttributes
 from floorflow.backends.finn.calibrated import coefficients
+from floorflow.backends.finn.columns import Column, Mask
 from floorflow.backends.finn.estimated import ESTIMATED, Coefficients
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes
@@ -97,6 +99,25 @@ class TellsWidths(ABC):
         return self.input_widths_bits[0], self.output_widths_bits[0]
 
 
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Foldings that differ in ``sizes`` only (columns by FINN name), and the unit that stands for all of them.
+
+    Numbers of the unit and ``resources`` are columns as well, or integers that all the foldings share; ``legal`` marks
+    the foldings that are meant, if not all are. All batches of an engine have the same names of sizes and numbers of
+    ports.
+    """
+
+    sizes: Mapping[str, Column]
+    style: Folding
+    unit: Unit
+    resources: Resources
+    legal: Mask | bool = True
+
+    def __len__(self) -> int:
+        return next((column.size for column in self.sizes.values()), 1)
+
+
 class EngineKind(Protocol):
     """One FINN op type."""
 
@@ -111,8 +132,28 @@ class EngineKind(Protocol):
     def unit(self, attributes: GivenAttributes, finn: FinnVersion = "main") -> Unit:
         """Read FINN's attributes, folding included; raises InputError for missing or illegal ones."""
 
-    def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:
+    def batches(self, attributes: Attributes, choice: Choice) -> Iterator[Batch]:
         """Yield every folding that divides; stream widths are judged by the caller."""
+
+
+class FoldsOneByOne(ABC):
+    """A kind with so few foldings that it tells them one after another."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def unit(self, attributes: GivenAttributes, finn: FinnVersion = "main") -> Unit:
+        """Read FINN's attributes, folding included; raises InputError for missing or illegal ones."""
+
+    @abstractmethod
+    def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:
+        """Yield every folding that divides."""
+
+    def batches(self, attributes: Attributes, choice: Choice) -> Iterator[Batch]:
+        """Yield every folding as a batch of its own."""
+        for folding in self.foldings(attributes, choice):
+            unit = self.unit({**attributes, **folding}, choice.finn)
+            yield Batch({}, folding, unit, priced(unit, choice.technology, choice.model))
 
 
 def priced(unit: Unit, technology: Technology, model: CostModel) -> Resources:
@@ -124,4 +165,5 @@ def priced(unit: Unit, technology: Technology, model: CostModel) -> Resources:
 
 def divisors(number: int) -> tuple[int, ...]:
     """Return the divisors of a positive number, ascending."""
-    return tuple(candidate for candidate in range(1, number + 1) if number % candidate == 0)
+    small = [candidate for candidate in range(1, isqrt(number) + 1) if number % candidate == 0]
+    return *small, *(number // divisor for divisor in reversed(small) if divisor**2 < number)

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from math import ceil
+from dataclasses import dataclass, replace
 
 from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import GivenAttributes, Reader
+from floorflow.backends.finn.columns import where
 from floorflow.backends.finn.estimated import ESTIMATED, Coefficients
-from floorflow.backends.finn.kinds.kind import EVERY_FINN, MAX_STREAM_BITS, Choice, Folding, TellsWidths, divisors
+from floorflow.backends.finn.kinds.kind import EVERY_FINN, Batch, Choice, TellsWidths, divisors
 from floorflow.backends.finn.kinds.weighted import (
     Weighted,
     dsp_lanes,
     read_weighted,
     require_computable,
-    styled,
     versal_dsp,
 )
+from floorflow.backends.finn.kinds.weighted_styles import Term, batches, pairs
 from floorflow.backends.finn.memory import ceil_divide, finn_weight_bram18, ram_luts, uram_blocks
 from floorflow.backends.finn.version import FinnVersion
-from floorflow.dataflow.model import Attributes, Option
-from floorflow.resources import Resources
+from floorflow.dataflow.model import Attributes
+from floorflow.resources import Resources, total
 from floorflow.technology import Technology
 
 MAX_HLS_INPUT_FOLD = 1024
@@ -30,22 +30,29 @@ MAX_HLS_INPUT_FOLD = 1024
 
 @dataclass(frozen=True, slots=True)
 class MatrixVectorUnit(TellsWidths):
-    """One MVAU: ``width`` x ``height`` weights, ``pixels`` vectors a frame.
+    """One MVAU, ``pixels`` vectors a frame.
 
     ``tiles``: FINN+ may spread each vector over several passes (its attribute TH).
     """
 
     hls: bool
-    width: int
-    height: int
     pixels: int
     part: Weighted
     tiles: int = 1
 
+    def of_sizes(self, pe: int, simd: int) -> MatrixVectorUnit:
+        """Return the same engine with other sizes, columns maybe."""
+        return replace(self, part=replace(self.part, pe=pe, simd=simd))
+
+    @property
+    def width(self) -> int:
+        """Elements of a vector: FINN's MW."""
+        return self.part.products_per_output
+
     @property
     def cycles(self) -> int:
         """Initiation interval for one frame."""
-        return (self.height // self.part.pe) * (self.width // self.part.simd) * self.pixels * self.tiles
+        return self.part.depth * self.pixels * self.tiles
 
     @property
     def input_widths_bits(self) -> tuple[int, ...]:
@@ -61,12 +68,12 @@ class MatrixVectorUnit(TellsWidths):
         """Return FINN's estimate, the same in all its versions."""
         part = self.part
         decoupled = part.mem_mode == "internal_decoupled"
+        memory_is_free = part.finn_memory_is_free()
         bram18 = uram = 0
-        if not part.finn_memory_is_free():
-            if not (decoupled and part.ram_style in {"distributed", "ultra"}):
-                bram18 = finn_weight_bram18(part.word_bits, part.depth)
-            if not decoupled or part.ram_style == "ultra":
-                uram = uram_blocks(part.word_bits, part.depth)
+        if not (decoupled and part.ram_style in {"distributed", "ultra"}):
+            bram18 = where(memory_is_free, 0, finn_weight_bram18(part.word_bits, part.depth))
+        if not decoupled or part.ram_style == "ultra":
+            uram = where(memory_is_free, 0, uram_blocks(part.word_bits, part.depth))
         if self.hls:
             lut = part.finn_compute_luts(part.finn_multiplier_luts(), self._finn_threshold_luts())
             dsp = part.pe * part.simd * ceil_divide(part.operand_bits, 48) if part.res_type == "dsp" else 0
@@ -79,13 +86,23 @@ class MatrixVectorUnit(TellsWidths):
     def _finn_threshold_luts(self) -> int:
         if not self.part.thresholds or self.part.ram_style_thresholds != "distributed":
             return 0
-        return self.part.threshold_bits * (ceil(self.part.output_folds / 64) + 1)
+        return self.part.threshold_bits * (ceil_divide(self.part.output_folds, 64) + 1)
 
     def own_resources(self, technology: Technology, prices: Coefficients = ESTIMATED) -> Resources:
         """Price it by one of floorflow's own models."""
+        return total(price() for price in self.own_terms(technology, prices).values())
+
+    def own_terms(self, technology: Technology, prices: Coefficients) -> dict[Term, Callable[[], Resources]]:
+        """Return products with adders and control, the input buffer, weights and fused thresholds."""
         part = self.part
-        terms = [self.own_logic(technology, prices), self.own_buffer(prices), part.own_weights(prices)]
-        return estimated.combined(*terms, *([part.own_thresholds(prices)] if self.hls else []))
+        terms: dict[Term, Callable[[], Resources]] = {
+            ("logic", part.res_type): lambda: self.own_logic(technology, prices),
+            ("buffer",): lambda: self.own_buffer(prices),
+            ("weights", part.mem_mode, part.ram_style, part.writeable): lambda: part.own_weights(prices),
+        }
+        if self.hls:
+            terms["thresholds", part.ram_style_thresholds] = lambda: part.own_thresholds(prices)
+        return terms
 
     def own_logic(self, technology: Technology, prices: Coefficients) -> Resources:
         """Price products, adders and control."""
@@ -97,19 +114,17 @@ class MatrixVectorUnit(TellsWidths):
 
     def own_buffer(self, prices: Coefficients) -> Resources:
         """Price what keeps one input vector while it is used for more than one row."""
-        if self.part.output_folds == 1:
-            return Resources()
         words = self.width // self.part.simd
-        if not self.hls:
+        if self.hls:
+            # Flip-flops behind a multiplexer.
+            bits = self.width * self.part.input_bits
+            lut = prices.buffer_lut_per_bit * bits + prices.buffer_lut_per_word * words
+            kept = estimated.rounded(lut, prices.buffer_ff_per_bit * bits)
+        else:
             # A replay buffer in LUTRAM.
             word_bits = self.part.input_bits * self.part.simd
-            return Resources(lut=ram_luts(word_bits, words), ff=2 * word_bits)
-        # Flip-flops behind a multiplexer.
-        bits = self.width * self.part.input_bits
-        return estimated.rounded(
-            prices.buffer_lut_per_bit * bits + prices.buffer_lut_per_word * words,
-            prices.buffer_ff_per_bit * bits,
-        )
+            kept = Resources(lut=ram_luts(word_bits, words), ff=2 * word_bits)
+        return estimated.unless(self.part.output_folds == 1, kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +138,14 @@ class MatrixVector:
         """Read one MVAU."""
         reader = Reader(self.op_type, attributes, finn)
         width, height = reader.positive("MW"), reader.positive("MH")
-        input_folds, output_folds = reader.folds("MW", "SIMD"), reader.folds("MH", "PE")
-        part = read_weighted(reader, width, reader.integer("SIMD"), input_folds * output_folds, output_folds)
+        # Both raise unless they divide.
+        reader.folds("MW", "SIMD")
+        reader.folds("MH", "PE")
+        part = read_weighted(reader, height, width, reader.integer("SIMD"))
         tiles = reader.positive("TH", 1) if finn == "plus" else 1
-        return MatrixVectorUnit(reader.is_hls, width, height, reader.pixels(), part, tiles)
+        return MatrixVectorUnit(reader.is_hls, reader.pixels(), part, tiles)
 
-    def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:
+    def batches(self, attributes: Attributes, choice: Choice) -> Iterator[Batch]:
         """Yield SIMD | MW, PE | MH, and for each how weights, multipliers and thresholds may be built.
 
         Raises
@@ -140,69 +157,6 @@ class MatrixVector:
         reader = Reader(self.op_type, attributes)
         width, height = reader.positive("MW"), reader.positive("MH")
         require_computable(reader, needs_versal=False, technology=choice.technology)
-        least_simd = width / MAX_HLS_INPUT_FOLD if reader.is_hls else 1
-        for simd in divisors(width):
-            if simd < least_simd or simd * reader.bits("inputDataType") > MAX_STREAM_BITS:
-                continue
-            for pe in divisors(height):
-                if pe * reader.bits("outputDataType") > MAX_STREAM_BITS:
-                    break
-                depth = width * height // (pe * simd)
-                yield from styled(reader, choice, {"PE": pe, "SIMD": simd}, depth, height // pe)
-
-
-@dataclass(frozen=True)
-class SharedTerms:
-    """Prices the foldings of one MVAU, thousands of them, by terms that many of them share.
-
-    Equal to `MatrixVectorUnit.own_resources` of each; ``base`` is the layer folded in whatever way.
-    """
-
-    base: MatrixVectorUnit
-    technology: Technology
-    prices: Coefficients
-    known: dict[tuple[int | str | bool, ...], Resources] = field(default_factory=dict)
-
-    def option(self, folding: Folding) -> Option:
-        """Return one folding with its price; it names all that `styled` chooses."""
-        pe, simd = int(folding["PE"]), int(folding["SIMD"])
-        width, height, prices, part = self.base.width, self.base.height, self.prices, self.base.part
-        memory = folding["mem_mode"], folding["ram_style"]
-        terms = [
-            self._once(
-                ("logic", pe, simd, folding["resType"]), folding, lambda u: u.own_logic(self.technology, prices)
-            ),
-            self._once(("buffer", simd, pe == height), folding, lambda u: u.own_buffer(prices)),
-            self._once(("weights", pe * simd, *memory), folding, lambda u: u.part.own_weights(prices)),
-        ]
-        if "ram_style_thresholds" in folding:
-            key = ("thresholds", pe, folding["ram_style_thresholds"])
-            terms.append(self._once(key, folding, lambda u: u.part.own_thresholds(prices)))
-        cycles = (height // pe) * (width // simd) * self.base.pixels * self.base.tiles
-        ports = (part.input_bits * simd,), (part.output_bits * pe,)
-        return Option(folding, cycles, estimated.combined(*terms), *ports)
-
-    def _once(
-        self, key: tuple[int | str | bool, ...], folding: Folding, price: Callable[[MatrixVectorUnit], Resources]
-    ) -> Resources:
-        found = self.known.get(key)
-        if found is None:
-            found = self.known[key] = price(self._unit(folding))
-        return found
-
-    def _unit(self, folding: Folding) -> MatrixVectorUnit:
-        pe, simd = int(folding["PE"]), int(folding["SIMD"])
-        folds = self.base.height // pe
-        part = replace(
-            self.base.part,
-            pe=pe,
-            simd=simd,
-            depth=folds * (self.base.width // simd),
-            output_folds=folds,
-            mem_mode=str(folding["mem_mode"]),
-            ram_style=str(folding["ram_style"]),
-            ram_style_thresholds=str(folding.get("ram_style_thresholds", self.base.part.ram_style_thresholds)),
-            res_type=str(folding["resType"]),
-            writeable=folding["runtime_writeable_weights"] == 1,
-        )
-        return replace(self.base, part=part)
+        simd, pe = pairs(divisors(width), divisors(height))
+        fits = simd >= (width / MAX_HLS_INPUT_FOLD if reader.is_hls else 1)
+        yield from batches(self, attributes, choice, pe[fits], simd[fits])

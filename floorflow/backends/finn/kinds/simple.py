@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from floorflow.backends.finn.attributes import GivenAttributes, Reader
 from floorflow.backends.finn.estimated import ESTIMATED, Coefficients, Logic
-from floorflow.backends.finn.kinds.kind import EVERY_FINN, Choice, Folding, divisors
+from floorflow.backends.finn.kinds.kind import EVERY_FINN, Choice, Folding, FoldsOneByOne, divisors
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes
 from floorflow.resources import ZERO, Resources
@@ -50,7 +50,7 @@ class SimpleUnit:
 
 
 @dataclass(frozen=True, slots=True)
-class Simple:
+class Simple(FoldsOneByOne):
     """A kind with at most one folding attribute ``parameter`` that divides ``whole``: an attribute, or computed."""
 
     op_type: str

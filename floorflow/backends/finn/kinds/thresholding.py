@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import GivenAttributes, Reader
 from floorflow.backends.finn.estimated import ESTIMATED, Coefficients
-from floorflow.backends.finn.kinds.kind import EVERY_FINN, MAX_STREAM_BITS, Choice, Folding, TellsWidths, divisors
+from floorflow.backends.finn.kinds.kind import (
+    EVERY_FINN,
+    MAX_STREAM_BITS,
+    Choice,
+    Folding,
+    FoldsOneByOne,
+    TellsWidths,
+    divisors,
+)
 from floorflow.backends.finn.memory import block_ram18, ceil_divide, rom_luts, uram_blocks
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes
@@ -164,7 +172,7 @@ class ComparingUnit(ThresholdingUnit):
 
 
 @dataclass(frozen=True, slots=True)
-class Thresholding:
+class Thresholding(FoldsOneByOne):
     """The kinds Thresholding_rtl and Thresholding_hls."""
 
     op_type: str

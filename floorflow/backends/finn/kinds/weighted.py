@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, log
 
 from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import Reader
+from floorflow.backends.finn.columns import where, whole
 from floorflow.backends.finn.datatype import is_real, is_signed
 from floorflow.backends.finn.estimated import Coefficients
-from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, Choice, Folding
 from floorflow.backends.finn.memory import FINN_EMBEDDED_LUT_DEPTH, block_ram18, ceil_divide, rom_luts
 from floorflow.errors import InputError
 from floorflow.resources import Resources
 from floorflow.technology import Technology
-
-DEFAULTS: Folding = {
-    "mem_mode": "internal_decoupled",
-    "ram_style": "auto",
-    "resType": "auto",
-    "runtime_writeable_weights": 0,
-}
-"""FINN's defaults of the attributes that say how a unit is built."""
 
 RAM_STYLES = ("auto", "block", "distributed", "ultra")
 _MEMORY_MODES = ("internal_embedded", "internal_decoupled", "external")
@@ -30,7 +21,7 @@ _MEMORY_MODES = ("internal_embedded", "internal_decoupled", "external")
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
-    """Attributes of one unit with weights; ``depth`` is the words of its weight memory, each PE*SIMD*W bits.
+    """Attributes of one unit with ``outputs`` rows of weights; ``pe`` and ``simd`` may be columns.
 
     ``loops``: FINN dev fetches the weights of each iteration of a loop from outside. ``packs_tightly``: FINN+'s RTL.
     """
@@ -42,9 +33,8 @@ class Weighted:
     input_signed: bool
     output_bits: int
     declared_accumulator_bits: int
+    outputs: int
     products_per_output: int
-    depth: int
-    output_folds: int
     thresholds: bool
     mem_mode: str
     ram_style: str
@@ -53,6 +43,16 @@ class Weighted:
     writeable: bool
     loops: bool = False
     packs_tightly: bool = False
+
+    @property
+    def output_folds(self) -> int:
+        """How often the outputs share the PEs."""
+        return self.outputs // self.pe
+
+    @property
+    def depth(self) -> int:
+        """Words of the weight memory, each of PE * SIMD weights."""
+        return self.output_folds * (self.products_per_output // self.simd)
 
     @property
     def word_bits(self) -> int:
@@ -77,17 +77,18 @@ class Weighted:
 
     def finn_memory_is_free(self) -> bool:
         """Whether FINN counts neither block RAM nor UltraRAM for these weights: embedded in LUTs, or outside."""
-        shallow = self.mem_mode == "internal_embedded" and self.depth <= FINN_EMBEDDED_LUT_DEPTH
-        return shallow or self.loops or self.mem_mode in {"external", "external_mem"}
+        return self.loops or self.mem_mode in {"external", "external_mem"} or self._embeds_in_luts()
+
+    def _embeds_in_luts(self) -> bool:
+        return self.mem_mode == "internal_embedded" and self.depth <= FINN_EMBEDDED_LUT_DEPTH
 
     def finn_compute_luts(self, multiplier_luts: int, threshold_luts: float) -> int:
         """FINN-R's LUT formula; ``threshold_luts`` of one PE."""
         adders = self.operand_bits * (2 * self.simd - 1)
         each = self.simd * multiplier_luts + adders + self.accumulator_bits + threshold_luts
         decoupled = self.mem_mode == "internal_decoupled" and self.ram_style == "distributed"
-        embedded = self.mem_mode == "internal_embedded" and self.depth <= FINN_EMBEDDED_LUT_DEPTH
-        memory = rom_luts(self.word_bits, self.depth) if decoupled or embedded else 0
-        return int(300 + 1.1 * (self.pe * each) + memory)
+        memory = where(decoupled or self._embeds_in_luts(), rom_luts(self.word_bits, self.depth), 0)
+        return whole(300 + 1.1 * (self.pe * each) + memory)
 
     def finn_multiplier_luts(self) -> int:
         """LUTs of one multiplier in FINN's estimate."""
@@ -134,16 +135,16 @@ class Weighted:
             return Resources()
         share = prices.threshold_lut_per_bit
         compare = self.pe * self.threshold_bits * share
-        if self.output_folds == 1:
-            return estimated.rounded(compare, 0)
+        constant = self.output_folds == 1
         if self.ram_style_thresholds == "block":
-            return estimated.rounded(compare, 0, bram18=self.pe * block_ram18(self.threshold_bits, self.output_folds))
+            blocks = self.pe * block_ram18(self.threshold_bits, self.output_folds)
+            return estimated.rounded(compare, 0, bram18=where(constant, 0, blocks))
         stored = self.pe * rom_luts(self.threshold_bits, self.output_folds) * share
-        return estimated.rounded(compare + stored, 0)
+        return estimated.rounded(compare + where(constant, 0.0, stored), 0)
 
 
-def read_weighted(reader: Reader, products_per_output: int, simd: int, depth: int, output_folds: int) -> Weighted:
-    """Read the attributes common to MVAU and VVAU; ``depth`` is the words of the weight memory."""
+def read_weighted(reader: Reader, outputs: int, products_per_output: int, simd: int) -> Weighted:
+    """Read the attributes common to MVAU and VVAU."""
     input_type = reader.text("inputDataType")
     return Weighted(
         pe=reader.positive("PE"),
@@ -153,9 +154,8 @@ def read_weighted(reader: Reader, products_per_output: int, simd: int, depth: in
         input_signed=is_signed(input_type),
         output_bits=reader.bits("outputDataType"),
         declared_accumulator_bits=reader.bits("accDataType", "INT32"),
+        outputs=outputs,
         products_per_output=products_per_output,
-        depth=depth,
-        output_folds=output_folds,
         thresholds=not reader.flag("noActivation"),
         mem_mode=reader.one_of("mem_mode", _memory_modes(reader), "internal_decoupled"),
         ram_style=reader.one_of("ram_style", RAM_STYLES, "auto"),
@@ -171,81 +171,6 @@ def _memory_modes(reader: Reader) -> tuple[str, ...]:
     if reader.finn == "plus" and reader.op_type.startswith("MVAU"):
         return (*_MEMORY_MODES, "external_mem", "dynamic")
     return _MEMORY_MODES
-
-
-def styled(reader: Reader, choice: Choice, size: Folding, depth: int, output_folds: int) -> Iterator[Folding]:
-    """Yield every way to build a unit of a given ``size`` (PE and SIMD).
-
-    A multiplication by one bit is a gate and never offered in DSP; embedded weights are offered where they become
-    LUTs (128 words at most); RTL units stream their weights and multiply in DSP.
-    """
-    if not choice.styles_are_free:
-        given = given_style(reader)
-        if _weights_fit(reader, {**size, **given}) and _uram_is_writeable(given, choice):
-            yield {**size, **given}
-        return
-    hls = reader.op_type.endswith("_hls")
-    for memory in _memories(hls, choice, depth):
-        if not _weights_fit(reader, {**size, **memory}):
-            continue
-        for multiplier in _multipliers(reader, hls):
-            for threshold in _threshold_styles(reader, hls, output_folds):
-                yield {**size, **memory, **multiplier, **threshold}
-
-
-def given_style(reader: Reader) -> Folding:
-    """Return the memory and variant attributes as the graph gives them, else FINN's defaults."""
-    given = {
-        name: reader.text(name, default) if isinstance(default, str) else reader.integer(name, default)
-        for name, default in DEFAULTS.items()
-    }
-    if reader.has("ram_style_thresholds"):
-        given["ram_style_thresholds"] = reader.text("ram_style_thresholds")
-    return given
-
-
-def _memories(hls: bool, choice: Choice, depth: int) -> Iterator[Folding]:
-    """Yield memories; LUTs are embedded where they can be, which is never dearer than streaming them."""
-    embeds = hls and depth <= FINN_EMBEDDED_LUT_DEPTH
-    if embeds:
-        yield {"mem_mode": "internal_embedded", "ram_style": "auto", "runtime_writeable_weights": 0}
-    for ram_style in ("block",) if embeds else ("block", "distributed"):
-        yield {"mem_mode": "internal_decoupled", "ram_style": ram_style, "runtime_writeable_weights": 0}
-    if choice.technology.has_uram and choice.allow_runtime_weights:
-        yield {"mem_mode": "internal_decoupled", "ram_style": "ultra", "runtime_writeable_weights": 1}
-
-
-def _multipliers(reader: Reader, hls: bool) -> Iterator[Folding]:
-    if hls:
-        yield {"resType": "lut"}
-    if not hls or min(reader.bits("weightDataType"), reader.bits("inputDataType")) > 1:
-        yield {"resType": "dsp"}
-
-
-def _threshold_styles(reader: Reader, hls: bool, output_folds: int) -> Iterator[Folding]:
-    if not hls or reader.integer("noActivation", 0) == 1:
-        yield {}
-        return
-    yield {"ram_style_thresholds": "distributed"}
-    if output_folds > 1:
-        yield {"ram_style_thresholds": "block"}
-
-
-def _weights_fit(reader: Reader, folding: Folding) -> bool:
-    """Whether HLS can express the weight words: of all PE if they are streamed, of one PE if embedded."""
-    if not reader.op_type.endswith("_hls"):
-        return True
-    elements = int(folding["SIMD"])
-    if folding["mem_mode"] != "internal_embedded":
-        elements *= int(folding["PE"])
-    return elements * reader.bits("weightDataType") <= MAX_STREAM_BITS
-
-
-def _uram_is_writeable(given: Folding, choice: Choice) -> bool:
-    """Whether streamed weights are not in UltraRAM, or may be written at run time: UltraRAM has no initial contents."""
-    if given["mem_mode"] != "internal_decoupled" or given["ram_style"] != "ultra":
-        return True
-    return given["runtime_writeable_weights"] == 1 and choice.allow_runtime_weights and choice.technology.has_uram
 
 
 def require_computable(reader: Reader, *, needs_versal: bool, technology: Technology) -> None:

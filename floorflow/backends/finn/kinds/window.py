@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import GivenAttributes, Reader
+from floorflow.backends.finn.columns import Column, Mask, in_formulas, most, where
 from floorflow.backends.finn.estimated import ESTIMATED, Coefficients
-from floorflow.backends.finn.kinds.kind import EVERY_FINN, Choice, Folding, TellsWidths, divisors
+from floorflow.backends.finn.kinds.kind import EVERY_FINN, Batch, Choice, Folding, TellsWidths, divisors, priced
 from floorflow.backends.finn.kinds.weighted import RAM_STYLES
 from floorflow.backends.finn.memory import block_ram_width, ceil_divide
 from floorflow.backends.finn.version import FinnVersion
@@ -24,7 +27,7 @@ Pair = tuple[int, int]
 class WindowUnit(TellsWidths):
     """One window; pairs are (height, width), of one-dimensional maps the long axis is the width.
 
-    ``folds`` is channels / SIMD: words a pixel.
+    ``simd`` may be a column.
     """
 
     image: Pair
@@ -32,13 +35,18 @@ class WindowUnit(TellsWidths):
     kernel: Pair
     stride: Pair
     dilation: Pair
+    channels: int
     simd: int
-    folds: int
     bits: int
     depthwise: bool
     parallel_window: bool
     ram_style: str
     finn: FinnVersion
+
+    @property
+    def folds(self) -> int:
+        """Words a pixel."""
+        return self.channels // self.simd
 
     @property
     def is_point(self) -> bool:
@@ -78,17 +86,16 @@ class WindowUnit(TellsWidths):
             return written + 2
         skipped = folds * (kernel - 1) * (stride - 1)
         if self.finn == "plus":
-            return max(written + (folds - 1) * kernel, self.image[1] * folds + skipped) + 2
+            return most(written + (folds - 1) * kernel, self.image[1] * folds + skipped) + 2
         return written + skipped - (kernel - 1) + 2
 
     def _cycles_2d(self) -> int:
         (rows, columns), (kernel_h, kernel_w) = self.output, self.kernel
-        row = max(columns * kernel_w * kernel_h * self.folds, self.stride[1] * self.image[1] * self.folds)
-        extra = 0
-        if self.depthwise:
-            row += columns * (self.stride[1] - 1) * (self.folds - 1)
-            extra = (self.stride[0] - 1) * self.image[1] * self.folds
-        return self._span * self.folds + rows * row + extra
+        row = max(columns * kernel_w * kernel_h, self.stride[1] * self.image[1]) * self.folds
+        if not self.depthwise:
+            return self._span * self.folds + rows * row
+        row = row + columns * (self.stride[1] - 1) * (self.folds - 1)
+        return self._span * self.folds + rows * row + (self.stride[0] - 1) * self.image[1] * self.folds
 
     @property
     def word_bits(self) -> int:
@@ -112,9 +119,9 @@ class WindowUnit(TellsWidths):
         if self.parallel:
             return (self._span - 1) * self.folds + 2
         taps = self.kernel[0] * self.kernel[1]
-        skipped_columns = max(0, (self.stride[1] - 1 - taps) * self.folds)
-        skipped_rows = max(0, ((self.stride[0] - 1) * self.image[1] - taps) * self.folds)
-        return self._span * self.folds + skipped_columns + skipped_rows
+        skipped_columns = max(0, self.stride[1] - 1 - taps)
+        skipped_rows = max(0, (self.stride[0] - 1) * self.image[1] - taps)
+        return (self._span + skipped_columns + skipped_rows) * self.folds
 
     @property
     def memories(self) -> tuple[int, int]:
@@ -134,8 +141,8 @@ class WindowUnit(TellsWidths):
         if self.ram_style == "distributed" or not count:
             return Resources()
         deep, wide = ceil_divide(depth, 16384), ceil_divide(self.word_bits, block_ram_width(depth))
-        saving = wide - ceil_divide(self.word_bits, block_ram_width(depth % 16384)) if depth > 16384 else 0
-        return Resources(bram18=(deep * wide - saving) * count)
+        saving = wide - ceil_divide(self.word_bits, block_ram_width(depth % 16384))
+        return Resources(bram18=(deep * wide - where(depth > 16384, saving, 0)) * count)
 
     def finn_resources(self, technology: Technology) -> Resources:  # noqa: ARG002 - the same on every family
         """Return FINN's estimate."""
@@ -152,11 +159,10 @@ class WindowUnit(TellsWidths):
         depth, count = self.memories
         lut, ff = prices.window_lut, prices.window_ff + 2 * self.word_bits
         if self.parallel:
-            ff += self.kernel[0] * self.kernel[1] * self.word_bits
-            lut += self.word_bits
+            lut, ff = lut + self.word_bits, ff + self.kernel[0] * self.kernel[1] * self.word_bits
         if self.ram_style == "distributed":
-            lut += count * estimated.window_memory_luts(self.word_bits, depth, technology, prices)
-            ff += count * prices.window_ff_per_bank * ceil_divide(depth, 64)
+            lut = lut + count * estimated.window_memory_luts(self.word_bits, depth, technology, prices)
+            ff = ff + count * prices.window_ff_per_bank * ceil_divide(depth, 64)
         return estimated.rounded(lut, ff) + self._memory_blocks()
 
 
@@ -178,8 +184,8 @@ class Window:
             raise reader.wrong("SIMD", f"IFMChannels, which is {channels}, because parallel_window is 1")
         return WindowUnit(
             **pairs,
+            channels=reader.integer("IFMChannels"),
             simd=reader.integer("SIMD"),
-            folds=folds,
             bits=reader.bits("inputDataType"),
             depthwise=depthwise,
             parallel_window=parallel,
@@ -187,7 +193,7 @@ class Window:
             finn=finn,
         )
 
-    def foldings(self, attributes: Attributes, choice: Choice) -> Iterator[Folding]:
+    def batches(self, attributes: Attributes, choice: Choice) -> Iterator[Batch]:
         """Yield SIMD | IFMChannels; a parallel window needs all channels, and is not offered for depthwise ones.
 
         Raises
@@ -198,21 +204,27 @@ class Window:
         """
         reader = Reader(self.op_type, attributes, choice.finn)
         _check(reader, read_pairs(reader))
-        channels = reader.positive("IFMChannels")
-        for simd in divisors(channels):
-            for parallel in self._parallel(reader, choice, simd == channels):
-                if parallel or _addresses_fit(reader, channels // simd):
-                    for ram_style in self._ram_styles(reader, choice):
-                        yield {"SIMD": simd, "parallel_window": parallel, "ram_style": ram_style}
+        simd = np.array(divisors(reader.positive("IFMChannels")))
+        for parallel, legal in self._parallel(reader, choice, simd):
+            column = simd[legal]
+            for ram_style in self._ram_styles(reader, choice) if column.size else ():
+                style: Folding = {"parallel_window": parallel, "ram_style": ram_style}
+                one = self.unit({**attributes, "SIMD": int(column[-1]), **style}, choice.finn)
+                every = replace(one, simd=in_formulas(column))
+                yield Batch({"SIMD": column}, style, every, priced(every, choice.technology, choice.model))
 
     @staticmethod
-    def _parallel(reader: Reader, choice: Choice, all_channels: bool) -> tuple[int, ...]:
-        if not choice.styles_are_free and reader.has("parallel_window"):
-            given = reader.integer("parallel_window")
-            free = reader.integer("depthwise", 0) == 1 or reader.pair("ConvKernelDim") == (1, 1)
-            return (given,) if not given or all_channels or free else ()
-        point = reader.pair("ConvKernelDim") == (1, 1)
-        return (0, 1) if not point and (all_channels or reader.flag("depthwise")) else (0,)
+    def _parallel(reader: Reader, choice: Choice, simd: Column) -> Iterator[tuple[int, Mask]]:
+        channels, point = int(simd[-1]), reader.pair("ConvKernelDim") == (1, 1)
+        serial = np.array([_addresses_fit(reader, channels // lanes) for lanes in simd.tolist()])
+        together = (simd == channels) | reader.flag("depthwise")
+        if choice.styles_are_free or not reader.has("parallel_window"):
+            yield 0, serial
+            yield 1, together & (not point)
+        elif reader.flag("parallel_window"):
+            yield 1, together | point
+        else:
+            yield 0, serial
 
     @staticmethod
     def _ram_styles(reader: Reader, choice: Choice) -> tuple[str, ...]:

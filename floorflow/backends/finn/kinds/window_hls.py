@@ -9,7 +9,7 @@ from math import prod
 from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import GivenAttributes, Reader
 from floorflow.backends.finn.estimated import ESTIMATED, Coefficients
-from floorflow.backends.finn.kinds.kind import ONLY_MAIN, Choice, Folding, TellsWidths, divisors
+from floorflow.backends.finn.kinds.kind import ONLY_MAIN, Choice, Folding, FoldsOneByOne, TellsWidths, divisors
 from floorflow.backends.finn.kinds.weighted import RAM_STYLES
 from floorflow.backends.finn.kinds.window import Pair, read_pairs
 from floorflow.backends.finn.memory import block_ram_width, ceil_divide
@@ -117,7 +117,7 @@ class HlsWindowUnit(TellsWidths):
 
 
 @dataclass(frozen=True, slots=True)
-class HlsWindow:
+class HlsWindow(FoldsOneByOne):
     """The kind ConvolutionInputGenerator_hls."""
 
     op_type: str = "ConvolutionInputGenerator_hls"
