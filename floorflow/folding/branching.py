@@ -24,8 +24,8 @@ from floorflow.folding.relaxation import FINENESS, MOST_SUM, Relaxed, Terms
 Array = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-MOST_NODES = 800
-"""Nodes after which the search ends with what it has."""
+MOST_NODES, MOST_WORK = 800, 120_000
+"""Nodes after which the search ends with what it has; fewer in large networks, so many times their groups."""
 SIDE_BY_SIDE = 24
 """Nodes bounded at once, fewer where their tables would be large."""
 MOST_ENTRIES = 1_000_000
@@ -91,6 +91,7 @@ class _Search:
         largest = max(int(np.prod([terms.pricing.states.plan.sizes[n] for n in step.scope])) for step in self._steps)
         self.side_by_side = max(1, min(SIDE_BY_SIDE, MOST_ENTRIES // largest))
         self.nodes = self.made = 0
+        self.most_nodes = min(MOST_NODES, max(1, MOST_WORK // len(terms.pricing.states.rows)))
         self.open: list[tuple[int, int, _Node]] = []
         self.aside: list[_Node] = []
 
@@ -116,7 +117,7 @@ class _Search:
             self._mend(cut.picks, relaxed.prices)
         everything = np.ones(self.pricing.size, dtype=np.bool_)
         self._push(_Node(everything, (), relaxed.prices, relaxed.bound, cuts, relaxed.prices))
-        while self.open and self.nodes < MOST_NODES and not (first and self.best is not None):
+        while self.open and self.nodes < self.most_nodes and not (first and self.best is not None):
             batch = self._pop()
             self._bound(batch)
             self._improve(batch)

@@ -43,8 +43,8 @@ FIRST_STEP = 1e-4
 """Share of the bound by which the first limit lies above it."""
 STEP_GROWTH = 3
 """Factor by which the limit's distance grows with every step."""
-MOST_PARTS = 40
-"""Parts left by branching beyond which they are not looked into."""
+MOST_LEFT = 6000
+"""Parts left by branching times groups beyond which they are not looked into."""
 NARROWED = 2
 """Times that the rows of such a part are narrowed down before."""
 MENDED = 6
@@ -167,7 +167,8 @@ class _Search:
         if found.picks is not None:
             self._take(smaller, found.picks)
         self.bound = max(self.bound, found.bound)
-        if prove and len(found.left) <= MOST_PARTS and all(self._settled(*part) for part in found.left):
+        few = len(found.left) * len(self.problem.groups) <= MOST_LEFT
+        if prove and few and all(self._settled(*part) for part in found.left):
             self.bound = self.cost
         if self.rows is None and self.bound <= smaller.dearest:
             return FoldingUnknown()
