@@ -3,6 +3,7 @@
 A *group* is one engine or several tied ones; a *row* is a joint option of a group; *picks* are one row a group.
 
     problem        groups, budget, couplings (what the stream between two rows costs); answers as values
+    streams        what streams add to rows and to pairs of rows
     candidates     the rows at an interval that no other beats whatever the neighbours choose
     elimination    the cheapest picks of a graph with prices on nodes and on edges, for many prices at once
     states         rows by what their neighbours see of them

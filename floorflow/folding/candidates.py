@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.dataflow.options import Coupling
+from floorflow.folding.elimination import Pair
 from floorflow.folding.problem import FoldingProblem
+from floorflow.folding.streams import between, own_use, pair_prices
 
-Pair = tuple[int, int]
 Array = NDArray[np.int64]
 
 ROUNDS = 3
@@ -25,12 +27,17 @@ class Candidates:
     """Rows left of each group, and resources as a pairwise sum: of each row, and of each pair of rows of neighbours.
 
     ``rows[g]`` are indices into the group's rows, ascending; ``use[g]`` is (n_g, 5), with the streams inside the
-    group or to the host; ``pairs[g, h]`` with g < h is (n_g, n_h, 5).
+    group or to the host.
     """
 
     rows: tuple[Array, ...]
     use: tuple[Array, ...]
-    pairs: Mapping[Pair, Array]
+    couplings: tuple[Coupling, ...]
+
+    @cached_property
+    def pairs(self) -> Mapping[Pair, Array]:
+        """Prices between neighbours: ``pairs[g, h]`` with g < h is (n_g, n_h, 5)."""
+        return pair_prices(self.couplings, self.rows)
 
     def total(self, picks: Sequence[int]) -> Array:
         """Return the resources of one choice, (5,); ``picks`` are positions in ``rows``."""
@@ -42,7 +49,7 @@ class Candidates:
         return Candidates(
             tuple(rows[mask] for rows, mask in zip(self.rows, keep, strict=True)),
             tuple(use[mask] for use, mask in zip(self.use, keep, strict=True)),
-            {(a, b): use[np.ix_(keep[a], keep[b])] for (a, b), use in self.pairs.items()},
+            self.couplings,
         )
 
 
@@ -51,17 +58,11 @@ def candidates(problem: FoldingProblem, interval_cycles: int) -> Candidates | No
     fast = problem.rows_within(interval_cycles)
     if not all(rows.size for rows in fast):
         return None
-    shorts: list[list[Coupling]] = [[] for _ in problem.groups]
     longs: list[list[Coupling]] = [[] for _ in problem.groups]
-    for coupling in problem.couplings:
-        if coupling.source == coupling.target:
-            shorts[coupling.source].append(coupling)
-        else:
-            longs[coupling.source].append(coupling)
-            longs[coupling.target].append(coupling)
-    use = [
-        _alone(group.use[rows], rows, inside) for group, rows, inside in zip(problem.groups, fast, shorts, strict=True)
-    ]
+    for coupling in between(problem.couplings):
+        longs[coupling.source].append(coupling)
+        longs[coupling.target].append(coupling)
+    use = own_use(problem, fast)
     known: dict[tuple[bytes, ...], Array] = {}
     for _ in range(ROUNDS):
         before = sum(rows.size for rows in fast)
@@ -75,14 +76,7 @@ def candidates(problem: FoldingProblem, interval_cycles: int) -> Candidates | No
             fast[group], use[group] = fast[group][kept], use[group][kept]
         if sum(rows.size for rows in fast) == before:
             break
-    return Candidates(tuple(fast), tuple(use), _pairs(problem.couplings, fast))
-
-
-def _alone(use: Array, rows: Array, inside: Sequence[Coupling]) -> Array:
-    """Add the streams that no neighbour has a say in."""
-    return use + sum(
-        (c.use[c.source_class[rows], c.target_class[rows]] for c in inside), np.zeros((rows.size, 5), dtype=np.int64)
-    )
+    return Candidates(tuple(fast), tuple(use), problem.couplings)
 
 
 def _undominated(use: Array, streams: Sequence[tuple[Array, Array]]) -> Array:
@@ -119,17 +113,3 @@ def _seen_from(group: int, coupling: Coupling, rows: Sequence[Array]) -> tuple[A
         table = coupling.use.swapaxes(0, 1)
     left, compact = np.unique(own[rows[group]], return_inverse=True)
     return compact, table[left][:, np.unique(other)]
-
-
-def _pairs(couplings: Sequence[Coupling], rows: Sequence[Array]) -> dict[Pair, Array]:
-    """Return the prices between neighbours; parallel streams add up."""
-    pairs: dict[Pair, Array] = {}
-    for c in couplings:
-        if c.source == c.target:
-            continue
-        price = c.use[np.ix_(c.source_class[rows[c.source]], c.target_class[rows[c.target]])]
-        if c.source > c.target:
-            price = price.swapaxes(0, 1)
-        pair = (min(c.source, c.target), max(c.source, c.target))
-        pairs[pair] = pairs[pair] + price if pair in pairs else price
-    return pairs

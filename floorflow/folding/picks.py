@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from floorflow.dataflow.options import Coupling
 from floorflow.folding.problem import FoldingProblem, FoldingSolution
+from floorflow.folding.streams import between, own_use
 from floorflow.stats import SolveStats, Status
 
 Array = NDArray[np.int64]
@@ -25,16 +26,12 @@ class Tally:
     @cached_property
     def alone(self) -> tuple[Array, ...]:
         """Resources of each group's rows with the streams that no neighbour has a say in, (n_rows, 5) each."""
-        use = [group.use.copy() for group in self.problem.groups]
-        for c in self.problem.couplings:
-            if c.source == c.target:
-                use[c.source] += c.use[c.source_class, c.target_class]
-        return tuple(use)
+        return tuple(own_use(self.problem, [np.arange(len(group.rows)) for group in self.problem.groups]))
 
     @cached_property
     def between(self) -> tuple[Coupling, ...]:
         """The streams between two groups."""
-        return tuple(c for c in self.problem.couplings if c.source != c.target)
+        return between(self.problem.couplings)
 
     @cached_property
     def _at(self) -> tuple[tuple[Coupling, ...], ...]:

@@ -13,9 +13,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.dataflow.options import Coupling
 from floorflow.folding.elimination import Elimination, Pair, elimination
 from floorflow.folding.problem import FoldingProblem
+from floorflow.folding.streams import between, own_use, pair_prices
 
 Array = NDArray[np.int64]
 
@@ -72,9 +72,8 @@ class States:
 
 def states(problem: FoldingProblem, keep: Sequence[Array]) -> States:
     """Sort the rows in ``keep``, indices for each group, by state."""
-    inside = [[c for c in problem.couplings if c.source == c.target == g] for g in range(len(problem.groups))]
     ends: list[list[Array]] = [[] for _ in problem.groups]
-    for c in _between(problem):
+    for c in between(problem.couplings):
         ends[c.source].append(c.source_class)
         ends[c.target].append(c.target_class)
     rows, begins = [], []
@@ -82,17 +81,13 @@ def states(problem: FoldingProblem, keep: Sequence[Array]) -> States:
         order, begin = _by_state(kept, [seen[kept] for seen in classes])
         rows.append(order)
         begins.append(begin)
-    use = (_alone(problem, group, row, inside[group]) for group, row in enumerate(rows))
     cycles = (group.engine_cycles[row] for group, row in zip(problem.groups, rows, strict=True))
-    pairs = _pairs(problem, [row[begin] for row, begin in zip(rows, begins, strict=True)])
+    # The first row of each state tells its prices.
+    pairs = pair_prices(problem.couplings, [row[begin] for row, begin in zip(rows, begins, strict=True)])
     budget = np.array(problem.budget.as_tuple(), dtype=np.int64)
     barred: dict[Pair, NDArray[np.bool_]] = {pair: np.any(use > budget, axis=2) for pair, use in pairs.items()}
     pairs = {pair: np.where(barred[pair][:, :, None], 0, use) for pair, use in pairs.items()}
-    return States(tuple(rows), tuple(use), tuple(cycles), tuple(begins), pairs, barred)
-
-
-def _between(problem: FoldingProblem) -> list[Coupling]:
-    return [c for c in problem.couplings if c.source != c.target]
+    return States(tuple(rows), tuple(own_use(problem, rows)), tuple(cycles), tuple(begins), pairs, barred)
 
 
 def _by_state(kept: Array, classes: Sequence[Array]) -> tuple[Array, Array]:
@@ -103,21 +98,3 @@ def _by_state(kept: Array, classes: Sequence[Array]) -> tuple[Array, Array]:
     for seen in classes:
         new[1:] |= np.diff(seen[order]) != 0
     return kept[order], np.flatnonzero(new)
-
-
-def _alone(problem: FoldingProblem, group: int, rows: Array, inside: Sequence[Coupling]) -> Array:
-    """Return resources of each row with the streams that no neighbour has a say in."""
-    use = problem.groups[group].use[rows]
-    return use + sum((c.use[c.source_class[rows], c.target_class[rows]] for c in inside), np.zeros_like(use))
-
-
-def _pairs(problem: FoldingProblem, first: Sequence[Array]) -> dict[Pair, Array]:
-    """Return the prices between neighbours by states, told by the ``first`` row of each; parallel streams add up."""
-    pairs: dict[Pair, Array] = {}
-    for c in _between(problem):
-        price = c.use[np.ix_(c.source_class[first[c.source]], c.target_class[first[c.target]])]
-        if c.source > c.target:
-            price = price.swapaxes(0, 1)
-        pair = (min(c.source, c.target), max(c.source, c.target))
-        pairs[pair] = pairs[pair] + price if pair in pairs else price
-    return pairs
