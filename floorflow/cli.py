@@ -16,7 +16,6 @@ import typer
 from floorflow import __version__
 from floorflow.cli_options import (
     INSPECTED_PART,
-    MODEL_HELP,
     ActivationBitsOption,
     CapOption,
     ClockOption,
@@ -32,7 +31,10 @@ from floorflow.cli_options import (
     ImplStyleOption,
     JsonFlag,
     LinkOption,
+    ModelArgument,
     ObjectiveOption,
+    PlatformOption,
+    SeedOption,
     TopologyChoice,
     WeightBitsOption,
 )
@@ -66,8 +68,8 @@ def main() -> None:
 
 @app.command()
 def plan(
-    model: Annotated[Path, typer.Argument(help=MODEL_HELP, show_default=False)],
-    platform: Annotated[str, typer.Option("--platform", "-p", help="Board name or YAML file.", show_default=False)],
+    model: ModelArgument,
+    platform: PlatformOption,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write.", show_default=False)],
     fpgas: Annotated[str, typer.Option(help="Number of FPGAs, or auto: the least that will do.")] = "1",
     max_fpgas: Annotated[
@@ -95,7 +97,7 @@ def plan(
         bool, typer.Option("--keep-folding", help="Keep the folding that a FINN dataflow graph carries.")
     ] = False,
     folding: FoldingOption = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of every solver.")] = 0,
+    seed: SeedOption = 0,
     effort: Annotated[EffortChoice, typer.Option(help="How long solvers may work.")] = EffortChoice.default,
     no_plots: Annotated[bool, typer.Option("--no-plots", help="Draw no pictures.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier plan in the folder.")] = False,
@@ -153,7 +155,7 @@ def plan(
 
 @app.command()
 def inspect(
-    model: Annotated[Path, typer.Argument(help=MODEL_HELP, show_default=False)],
+    model: ModelArgument,
     platform: Annotated[
         str | None, typer.Option("--platform", "-p", help="Board name or YAML file to lower for.", show_default=False)
     ] = None,

@@ -71,6 +71,10 @@ LinkOption = Annotated[
     str | None, typer.Option(help="Kind of link, or YAML file of one, instead of the board's own.", show_default=False)
 ]
 ClockOption = Annotated[float | None, typer.Option(min=1, max=1000, help="Clock in MHz, instead of the board's.")]
+SeedOption = Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of every solver.")]
+ModelArgument = Annotated[Path, typer.Argument(help=MODEL_HELP, show_default=False)]
+PlatformOption = Annotated[str, typer.Option("--platform", "-p", help="Board name or YAML file.", show_default=False)]
+SummedFpgasOption = Annotated[int, typer.Option(min=1, help="Number of FPGAs whose limits are summed.")]
 
 
 class EffortChoice(StrEnum):

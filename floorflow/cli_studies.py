@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import RenderableType
 
 from floorflow.cli_options import (
     INSPECTED_PART,
-    MODEL_HELP,
     ActivationBitsOption,
     CapOption,
     ClockOption,
@@ -25,6 +25,10 @@ from floorflow.cli_options import (
     ImplStyleChoice,
     ImplStyleOption,
     JsonFlag,
+    ModelArgument,
+    PlatformOption,
+    SeedOption,
+    SummedFpgasOption,
     WeightBitsOption,
 )
 from floorflow.cli_output import (
@@ -75,9 +79,22 @@ def _lines_of(file: Path) -> Iterator[Iterator[str]]:
         yield iter(opened)
 
 
+def _names(text: str) -> list[str]:
+    """Return the names in a list with commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _tell(content: object, table: RenderableType, *, as_json: bool) -> None:
+    """Print what was found, for a machine or for a person."""
+    if as_json:
+        print_json(content)
+    else:
+        paper().print(table)
+
+
 def compare(
-    model: Annotated[Path, typer.Argument(help=MODEL_HELP, show_default=False)],
-    platform: Annotated[str, typer.Option("--platform", "-p", help="Board name or YAML file.", show_default=False)],
+    model: ModelArgument,
+    platform: PlatformOption,
     methods: Annotated[
         str, typer.Option(help="Comma-separated: exact, cpsat, finn, finn-wide, rule, annealing, brute.")
     ] = "exact,cpsat,finn,finn-wide,rule,annealing",
@@ -85,7 +102,7 @@ def compare(
         float | None,
         typer.Option(min=0, max=1000, help="Balance cpsat's neighbouring layers to this ratio.", show_default=False),
     ] = None,
-    fpgas: Annotated[int, typer.Option(min=1, help="Number of FPGAs whose limits are summed.")] = 1,
+    fpgas: SummedFpgasOption = 1,
     fps: FpsOption = None,
     cap: CapOption = None,
     clock_mhz: ClockOption = None,
@@ -95,7 +112,7 @@ def compare(
     weight_bits: WeightBitsOption = None,
     activation_bits: ActivationBitsOption = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for table and picture.")] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of every solver.")] = 0,
+    seed: SeedOption = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier comparison in the folder.")] = False,
     as_json: JsonFlag = False,
     debug: DebugFlag = False,
@@ -124,26 +141,22 @@ def compare(
             activation_bits=activation_bits,
             seed=seed,
         )
-        names = [name.strip() for name in methods.split(",") if name.strip()]
         with progress_shown(quiet=as_json) as progress:
-            found = fold_by_all(request, names, epsilon, progress)
+            found = fold_by_all(request, _names(methods), epsilon, progress)
         if out is not None:
             write(out, comparison_files(found), run_record(started))
-        if as_json:
-            print_json(found.as_dict())
-        else:
-            paper().print(comparison_table(found))
+        _tell(found.as_dict(), comparison_table(found), as_json=as_json)
 
 
 def pareto(
-    model: Annotated[Path, typer.Argument(help=MODEL_HELP, show_default=False)],
-    platform: Annotated[str, typer.Option("--platform", "-p", help="Board name or YAML file.", show_default=False)],
+    model: ModelArgument,
+    platform: PlatformOption,
     resources: Annotated[
         str | None,
         typer.Option(help="Comma-separated, such as LUT,BRAM18; all the board has unless told.", show_default=False),
     ] = None,
     points: Annotated[int, typer.Option(min=2, max=1000, help="Intervals of each front.")] = 12,
-    fpgas: Annotated[int, typer.Option(min=1, help="Number of FPGAs whose limits are summed.")] = 1,
+    fpgas: SummedFpgasOption = 1,
     cap: CapOption = None,
     clock_mhz: ClockOption = None,
     costs: Annotated[CostsChoice, typer.Option(help="Cost model.")] = CostsChoice.calibrated,
@@ -155,7 +168,7 @@ def pareto(
     foldings: Annotated[
         bool, typer.Option("--foldings", help="With --out: each point's folding, for plan --folding.")
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of every solver.")] = 0,
+    seed: SeedOption = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace earlier fronts in the folder.")] = False,
     as_json: JsonFlag = False,
     debug: DebugFlag = False,
@@ -187,15 +200,11 @@ def pareto(
             activation_bits=activation_bits,
             seed=seed,
         )
-        names = [name.strip() for name in (resources or "").split(",") if name.strip()]
         with progress_shown(quiet=as_json) as progress:
-            found = find_fronts(request, names, points, progress)
+            found = find_fronts(request, _names(resources or ""), points, progress)
         if out is not None:
             write(out, pareto_files(found, foldings=foldings), run_record(started))
-        if as_json:
-            print_json(found.as_dict())
-        else:
-            paper().print(pareto_table(found))
+        _tell(found.as_dict(), pareto_table(found), as_json=as_json)
 
 
 def calibrate(

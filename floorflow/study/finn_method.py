@@ -23,6 +23,7 @@ from floorflow.resources import shortfall
 
 WIDE_WEIGHTS = 10_000
 """FINN's ``mvau_wwidth_max`` raised until it binds no more."""
+METHOD_NAMES = (*METHODS, "finn", "finn-wide")
 """All methods; ``finn-wide`` is SetFolding with `WIDE_WEIGHTS`."""
 FINN_MAIN = Rules()
 SAMPLES = 24

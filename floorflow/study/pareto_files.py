@@ -5,12 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from floorflow.backends.finn.graph_names import family
-from floorflow.backends.finn.specialise import PREFERENCE, specialised
+from floorflow.backends.finn.specialise import PREFERENCE, layers, specialised
 from floorflow.backends.finn.style_file import STYLE_FILE
 from floorflow.dataflow.model import Dataflow, FoldedDataflow
 from floorflow.folding import FoldingSolution
@@ -51,19 +49,11 @@ def _all_foldings(pareto: Pareto) -> dict[str, str]:
 
 
 def folding_files(dataflow: Dataflow, folding: FoldingSolution) -> dict[str, str]:
-    """Return FINN's folding_config.json, and specialize_layers_config.json where hls or rtl is not FINN's own choice.
-
-    FINN numbers layers by generic op type before it makes engines of them.
-    """
+    """Return folding_config.json, and specialize_layers_config.json where hls or rtl is not FINN's own choice."""
     folded = specialised(FoldedDataflow(dataflow, folding.options))
     config = {name: dict(sorted(option.folding.items())) for name, option in sorted(folded.options.items())}
-    styles: dict[str, dict[str, Any]] = {}
-    counts: Counter[str] = Counter()
-    for engine in folded.dataflow.engines:
-        layer = family(engine.kind)
-        if PREFERENCE in engine.attributes:
-            styles[f"{layer}_{counts[layer]}"] = {PREFERENCE: engine.attributes[PREFERENCE]}
-        counts[layer] += 1
+    chosen = ((layer, engine.attributes.get(PREFERENCE)) for layer, engine in layers(folded.dataflow).items())
+    styles = {layer: {PREFERENCE: style} for layer, style in chosen if style is not None}
     files = {FOLDING_FILE: _json({"Defaults": {}} | config)}
     return files | {STYLE_FILE: _json({"Defaults": {}} | styles)} if styles else files
 

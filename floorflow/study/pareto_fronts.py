@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 
 from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown, fold_at_interval
+from floorflow.folding.exact import Answer
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.stats import SolveStats
 
@@ -25,7 +26,6 @@ OBJECTIVES = (SCARCITY, *RESOURCE_NAMES)
 WORTH = 0.01
 """Share of a front's value that a longer interval must save to be worth a point."""
 
-Answer = FoldingSolution | FoldingInfeasible | FoldingUnknown
 Solve = Callable[[FoldingProblem, int], Answer]
 Progress = Callable[[str], None]
 PointStatus = Literal["optimal", "feasible", "infeasible", "unknown"]

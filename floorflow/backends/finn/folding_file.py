@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from floorflow.backends.finn.config_file import DEFAULTS, read_config
 from floorflow.backends.finn.graph_names import FOLDING_ATTRIBUTES, HARDWARE_ATTRIBUTES, PASSING, family
 from floorflow.backends.finn.lower_settle import listed
 from floorflow.backends.finn.registry import KINDS
@@ -16,7 +16,6 @@ from floorflow.dataflow.model import AttributeValue, Dataflow, Engine
 from floorflow.errors import InputError
 from floorflow.technology import Technology
 
-_DEFAULTS = "Defaults"
 _OF_THE_BUILD = frozenset(
     ("device_id", "inFIFODepths", "mem_port", "outFIFODepths", "partition_id", "preferred_impl_style", "slr")
 )
@@ -40,12 +39,12 @@ def with_folding(dataflow: Dataflow, path: Path, technology: Technology) -> Data
     if styles is not None:
         dataflow = with_styles(dataflow, styles, technology)
     names = {engine.name for engine in dataflow.engines}
-    unknown = sorted(name for name in config.keys() - names - {_DEFAULTS} if not name.startswith(PASSING))
+    unknown = sorted(name for name in config.keys() - names - {DEFAULTS} if not name.startswith(PASSING))
     if unknown:
         message = f"{path}: the graph has no node {', '.join(repr(name) for name in unknown[:5])}"
         hint = f"Its nodes are called {listed([repr(n) for n in sorted(names)])}."
         raise InputError(message, hint + _hint_on_styles(dataflow, unknown, styles))
-    defaults = _defaults(path, config.get(_DEFAULTS, {}))
+    defaults = _defaults(path, config.get(DEFAULTS, {}))
     engines = tuple(_applied(engine, path, defaults, config.get(engine.name, {})) for engine in dataflow.engines)
     notes = tuple(_notes(path, dataflow, config))
     return replace(dataflow, engines=engines, notes=(*dataflow.notes, *notes))
@@ -62,14 +61,7 @@ def _hint_on_styles(dataflow: Dataflow, unknown: Iterable[str], styles: Path | N
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}", _HINT) from error
-    except ValueError as error:
-        raise InputError(f"{path}: no JSON: {error}", _HINT) from error
-    if not isinstance(config, dict):
-        raise InputError(f"{path}: expected an object of nodes", _HINT)
+    config = read_config(path, "nodes", _HINT)
     for name, entry in config.items():
         if not isinstance(entry, dict):
             raise InputError(f"{path}: {name} is {entry!r:.40}, expected an object of attributes", _HINT)

@@ -6,6 +6,7 @@ Since 0.10 a layer is first generic (``MVAU``) and SpecializeLayers makes it ``M
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from floorflow.dataflow.model import AttributeValue
@@ -94,6 +95,16 @@ def is_specialised(op_type: str) -> bool:
 def family(op_type: str) -> str:
     """Return an op type without ``_hls`` or ``_rtl``."""
     return op_type.removesuffix("_hls").removesuffix("_rtl")
+
+
+def numbered(op_types: Iterable[str]) -> list[str]:
+    """Return the names that FINN gives to nodes in this order: ``MVAU_hls_0``, each op type counted by itself."""
+    counts: Counter[str] = Counter()
+    names = []
+    for op_type in op_types:
+        names.append(f"{op_type}_{counts[op_type]}")
+        counts[op_type] += 1
+    return names
 
 
 def hardware(node: Node) -> dict[str, AttributeValue]:

@@ -7,11 +7,10 @@ engine of another style has another name, and so have all later ones of its two 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-from floorflow.backends.finn.graph_names import family
+from floorflow.backends.finn.graph_names import family, numbered
 from floorflow.backends.finn.lower_types import has_rtl
 from floorflow.dataflow.model import HOST_PREFIX, Dataflow, Engine, FoldedDataflow, Option
 from floorflow.network.datatype import named
@@ -64,11 +63,7 @@ def specialised(folded: FoldedDataflow) -> FoldedDataflow:
 def respecialised(dataflow: Dataflow, kinds: Mapping[str, str]) -> Dataflow:
     """Return the engines with other ``kinds``, by name, all numbered as FINN does, and their streams."""
     engines = [_of_kind(engine, kinds.get(engine.name, engine.kind)) for engine in dataflow.engines]
-    counts: Counter[str] = Counter()
-    names = {}
-    for old, new in zip(dataflow.engines, engines, strict=True):
-        names[old.name] = f"{new.kind}_{counts[new.kind]}"
-        counts[new.kind] += 1
+    names = dict(zip((old.name for old in dataflow.engines), numbered(new.kind for new in engines), strict=True))
     return replace(
         dataflow,
         engines=tuple(replace(new, name=names[old.name]) for old, new in zip(dataflow.engines, engines, strict=True)),
@@ -87,6 +82,11 @@ def _of_kind(engine: Engine, kind: str) -> Engine:
 
 def _end(name: str, names: Mapping[str, str]) -> str:
     return name if name.startswith(HOST_PREFIX) else names[name]
+
+
+def layers(dataflow: Dataflow) -> dict[str, Engine]:
+    """Return the engines by the names that FINN gives their layers, before it makes engines of them."""
+    return dict(zip(numbered(family(engine.kind) for engine in dataflow.engines), dataflow.engines, strict=True))
 
 
 def renamings(before: Dataflow, after: Dataflow) -> dict[str, str]:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+from floorflow.backends.finn.config_file import DEFAULTS, read_config
 from floorflow.backends.finn.graph_names import family
 from floorflow.backends.finn.lower_settle import listed
-from floorflow.backends.finn.specialise import PREFERENCE, other_kind, respecialised
+from floorflow.backends.finn.specialise import PREFERENCE, layers, other_kind, respecialised
 from floorflow.dataflow.model import Dataflow, Engine
 from floorflow.errors import InputError
 from floorflow.technology import Technology
 
 STYLE_FILE = "specialize_layers_config.json"
 """What the file is called beside the folding_config.json that goes with it."""
-_DEFAULTS = "Defaults"
 _HINT = "Give the file that went through FINN's step_specialize_layers, or none if FINN chose by itself."
 
 
@@ -36,51 +33,28 @@ def with_styles(dataflow: Dataflow, path: Path, technology: Technology) -> Dataf
         If the file is broken, names a layer that there is not, or asks for an engine that FINN does not have.
 
     """
-    config = _read(path)
-    layers = _layers(dataflow)
-    unknown = sorted(config.keys() - layers.keys() - {_DEFAULTS})
+    config = read_config(path, "layers", _HINT)
+    named = layers(dataflow)
+    unknown = sorted(config.keys() - named.keys() - {DEFAULTS})
     if unknown:
         message = f"{path}: the network has no layer {listed([repr(name) for name in unknown])}"
-        raise InputError(message, f"Layers are numbered by generic op type: {listed([repr(n) for n in layers])}.")
-    asked = {name: _defaults(path, config.get(_DEFAULTS, {}), engine) for name, engine in layers.items()}
-    asked |= {name: _style(f"{path}: {name}", config[name], asked[name]) for name in layers if name in config}
-    kinds = {layers[name].name: _kind(path, name, layers[name], style, technology) for name, style in asked.items()}
+        raise InputError(message, f"Layers are numbered by generic op type: {listed([repr(n) for n in named])}.")
+    asked = {name: _defaults(path, config.get(DEFAULTS, {}), engine) for name, engine in named.items()}
+    asked |= {name: _style(f"{path}: {name}", config[name], asked[name]) for name in named if name in config}
+    kinds = {named[name].name: _kind(path, name, named[name], style, technology) for name, style in asked.items()}
     return respecialised(dataflow, kinds)
-
-
-def _layers(dataflow: Dataflow) -> dict[str, Engine]:
-    """Return the engines by the names that FINN gives their layers: counted by generic op type."""
-    counts: Counter[str] = Counter()
-    layers = {}
-    for engine in dataflow.engines:
-        layer = family(engine.kind)
-        layers[f"{layer}_{counts[layer]}"] = engine
-        counts[layer] += 1
-    return layers
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}", _HINT) from error
-    except ValueError as error:
-        raise InputError(f"{path}: no JSON: {error}", _HINT) from error
-    if not isinstance(config, dict):
-        raise InputError(f"{path}: expected an object of layers", _HINT)
-    return config
 
 
 def _defaults(path: Path, entry: object, engine: Engine) -> str:
     """Return what ``{"preferred_impl_style": ["hls", ["MVAU"]]}`` says of an engine, else nothing."""
     pairs = entry.get(PREFERENCE, []) if isinstance(entry, dict) and set(entry) <= {PREFERENCE} else None
     if not isinstance(pairs, list) or len(pairs) % 2:
-        message = f"{path}: {_DEFAULTS} is {entry!r:.60}, expected {PREFERENCE} with a style and a list of op types"
+        message = f"{path}: {DEFAULTS} is {entry!r:.60}, expected {PREFERENCE} with a style and a list of op types"
         raise InputError(message, _HINT)
     style = ""
-    for value, layers in zip(pairs[::2], pairs[1::2], strict=True):
-        if layers == "all" or (isinstance(layers, list) and family(engine.kind) in layers):
-            style = _style(f"{path}: {_DEFAULTS}", {PREFERENCE: value}, "")
+    for value, kinds in zip(pairs[::2], pairs[1::2], strict=True):
+        if kinds == "all" or (isinstance(kinds, list) and family(engine.kind) in kinds):
+            style = _style(f"{path}: {DEFAULTS}", {PREFERENCE: value}, "")
     return style
 
 
