@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from floorflow.folding.counts import Count, Kinds, split
 from floorflow.folding.cutting_planes import Cut, ceiling
 from floorflow.folding.descent import Descent
-from floorflow.folding.elimination import FORBIDDEN, Step
+from floorflow.folding.elimination import FORBIDDEN
 from floorflow.folding.pricing import Mask
 from floorflow.folding.relaxation import FINENESS, MOST_SUM, Relaxed, Terms
 
@@ -88,16 +88,11 @@ class _Search:
         self.kinds = Kinds(terms)
         self.descent = Descent(terms)
         self.mended: set[bytes] = set()
-        largest = max(int(np.prod([terms.pricing.states.plan.sizes[n] for n in step.scope])) for step in self._steps)
-        self.side_by_side = max(1, min(SIDE_BY_SIDE, MOST_ENTRIES // largest))
+        self.side_by_side = max(1, min(SIDE_BY_SIDE, MOST_ENTRIES // self.pricing.plan.largest_table))
         self.nodes = self.made = 0
         self.most_nodes = min(MOST_NODES, max(1, MOST_WORK // len(terms.pricing.states.rows)))
         self.open: list[tuple[int, int, _Node]] = []
         self.aside: list[_Node] = []
-
-    @property
-    def _steps(self) -> tuple[Step, ...]:
-        return self.pricing.states.plan.steps
 
     @property
     def most(self) -> int:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from floorflow.dataflow.options import Coupling
 from floorflow.folding.elimination import Pair
 from floorflow.folding.problem import FoldingProblem
-from floorflow.folding.streams import between, own_use, pair_prices
+from floorflow.folding.streams import between, own_use, pair_prices, settled
 
 Array = NDArray[np.int64]
 
@@ -26,8 +26,8 @@ BLOCK = 32
 class Candidates:
     """Rows left of each group, and resources as a pairwise sum: of each row, and of each pair of rows of neighbours.
 
-    ``rows[g]`` are indices into the group's rows, ascending; ``use[g]`` is (n_g, 5), with the streams inside the
-    group or to the host.
+    ``rows[g]`` are indices into the group's rows; ``use[g]`` is (n_g, 5), with the streams that are not among
+    ``couplings``: those inside the group or to the host.
     """
 
     rows: tuple[Array, ...]
@@ -44,13 +44,11 @@ class Candidates:
         alone = sum((use[pick] for use, pick in zip(self.use, picks, strict=True)), np.zeros(5, dtype=np.int64))
         return alone + sum((use[picks[a], picks[b]] for (a, b), use in self.pairs.items()), np.zeros_like(alone))
 
-    def restricted(self, keep: Sequence[NDArray[np.bool_]]) -> Candidates:
-        """Return the candidates with only the rows marked in ``keep``."""
-        return Candidates(
-            tuple(rows[mask] for rows, mask in zip(self.rows, keep, strict=True)),
-            tuple(use[mask] for use, mask in zip(self.use, keep, strict=True)),
-            self.couplings,
-        )
+
+def candidates_among(problem: FoldingProblem, rows: Sequence[Array]) -> Candidates:
+    """Return some rows of each group as candidates, with all that one end of a stream decides in ``use``."""
+    use, streams = settled(problem, rows)
+    return Candidates(tuple(rows), tuple(use), streams)
 
 
 def candidates(problem: FoldingProblem, interval_cycles: int) -> Candidates | None:

@@ -9,8 +9,10 @@ Numpy's calls cost more than the sums, so one elimination answers for many price
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from heapq import heapify, heappop, heappush
 
 import numpy as np
@@ -38,12 +40,39 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Fit:
+    """How tables over some nodes, (k, ...), are laid out in the order of a scope, with length 1 for its other nodes."""
+
+    axes: tuple[int, ...]
+    shape: tuple[int, ...]
+
+    def __call__(self, table: Array) -> Array:
+        return table.transpose(self.axes).reshape(self.shape)
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """How what one step takes up fits its own table: worked out once, for it is asked for in every sum."""
+
+    own: Fit
+    edges: tuple[Fit, ...]
+    children: tuple[Fit, ...]
+    outside: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+    """For each child the axes of this step's table that it does not have, and the order in which it has the others."""
+
+
+@dataclass(frozen=True)
 class Elimination:
     """An order of elimination for a graph; ``cut`` edges are relaxed."""
 
     sizes: tuple[int, ...]
     steps: tuple[Step, ...]
     cut: tuple[Pair, ...]
+
+    @cached_property
+    def largest_table(self) -> int:
+        """Entries of the largest table of one case."""
+        return max((math.prod(self.sizes[n] for n in step.scope) for step in self.steps), default=1)
 
     def least(self, nodes: Sequence[Array], edges: Mapping[Pair, Array]) -> tuple[Array, Array]:
         """Return for each of k cases the least sum (a lower bound if edges were cut) and a choice that has it.
@@ -54,8 +83,7 @@ class Elimination:
         case = np.arange(total.size)
         picks = np.zeros((total.size, len(self.sizes)), dtype=np.int64)
         for step, table in zip(reversed(self.steps), reversed(tables), strict=True):
-            # The node's axis last, so that one index takes a line of it for each case.
-            lines = np.moveaxis(table, 1, -1)[(case, *(picks[:, n] for n in step.scope[1:]))]
+            lines = table[(case, slice(None), *(picks[:, n] for n in step.scope[1:]))]
             picks[:, step.node] = lines.argmin(axis=1)
         return total, picks
 
@@ -75,16 +103,12 @@ class Elimination:
         outside: dict[int, Array] = {}
         # From the last step back: what lies outside a step is its parent's table without the step's own share.
         for position in range(len(self.steps) - 1, -1, -1):
-            step, table = self.steps[position], tables[position]
+            step, table, layout = self.steps[position], tables[position], self._layouts[position]
             if position not in outside:
                 outside[position] = (total - messages[position])[:, None]
             whole = table + outside[position]
-            for child in step.children:
-                wanted = self.steps[child].scope[1:]
-                rest = whole - spread(messages[child], wanted, step.scope)
-                others = tuple(axis + 1 for axis, n in enumerate(step.scope) if n not in wanted)
-                kept = [n for n in step.scope if n in wanted]
-                outside[child] = rest.min(axis=others).transpose(0, *(kept.index(n) + 1 for n in wanted))[:, None]
+            for child, fit, (others, order) in zip(step.children, layout.children, layout.outside, strict=True):
+                outside[child] = (whole - fit(messages[child])).min(axis=others).transpose(order)[:, None]
         return [(table, outside[position]) for position, table in enumerate(tables)]
 
     def _forward(self, nodes: Sequence[Array], edges: Mapping[Pair, Array]) -> tuple[list[Array], list[Array], Array]:
@@ -92,19 +116,34 @@ class Elimination:
         extra = _cut_prices(self.cut, edges)
         tables: list[Array] = []
         messages: list[Array] = []
-        total = np.zeros(nodes[0].shape[0], dtype=np.int64)
-        for step in self.steps:
+        total = np.zeros(nodes[0].shape[0] if nodes else 1, dtype=np.int64)
+        for step, layout in zip(self.steps, self._layouts, strict=True):
             own = nodes[step.node] if step.node not in extra else nodes[step.node] + extra[step.node]
-            table = own.reshape(*own.shape, *[1] * (len(step.scope) - 1))
-            for pair in step.edges:
-                table = table + spread(edges[pair], pair, step.scope)
-            for child in step.children:
-                table = table + spread(messages[child], self.steps[child].scope[1:], step.scope)
+            table = layout.own(own)
+            for pair, fit in zip(step.edges, layout.edges, strict=True):
+                table = table + fit(edges[pair])
+            for child, fit in zip(step.children, layout.children, strict=True):
+                table = table + fit(messages[child])
             tables.append(table)
             messages.append(np.minimum(table.min(axis=1), FORBIDDEN))
             if len(step.scope) == 1:
                 total = total + messages[-1]
         return tables, messages, total
+
+    @cached_property
+    def _layouts(self) -> tuple[_Layout, ...]:
+        return tuple(
+            _Layout(
+                self._fit((step.node,), step.scope),
+                tuple(self._fit(pair, step.scope) for pair in step.edges),
+                tuple(self._fit(self.steps[child].scope[1:], step.scope) for child in step.children),
+                tuple(_rest_of(step.scope, self.steps[child].scope[1:]) for child in step.children),
+            )
+            for step in self.steps
+        )
+
+    def _fit(self, nodes: Sequence[int], scope: Sequence[int]) -> Fit:
+        return fit_of(nodes, scope, self.sizes)
 
 
 def elimination(sizes: Sequence[int], edges: Iterable[Pair]) -> Elimination:
@@ -200,8 +239,13 @@ def _cut_prices(cut: Sequence[Pair], edges: Mapping[Pair, Array]) -> dict[int, A
     return prices
 
 
-def spread(table: Array, nodes: Sequence[int], scope: Sequence[int]) -> Array:
-    """Reorder tables over ``nodes``, (k, ...), to the order of ``scope``, with axes of length 1 for the others."""
+def fit_of(nodes: Sequence[int], scope: Sequence[int], sizes: Sequence[int]) -> Fit:
+    """Return how tables over ``nodes`` fit those over ``scope``."""
     axes = [nodes.index(n) + 1 for n in scope if n in nodes]
-    shape = [table.shape[nodes.index(n) + 1] if n in nodes else 1 for n in scope]
-    return table.transpose(0, *axes).reshape(-1, *shape)
+    return Fit((0, *axes), (-1, *(sizes[n] if n in nodes else 1 for n in scope)))
+
+
+def _rest_of(scope: Sequence[int], wanted: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    others = tuple(axis + 1 for axis, n in enumerate(scope) if n not in wanted)
+    kept = [n for n in scope if n in wanted]
+    return others, (0, *(kept.index(n) + 1 for n in wanted))

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.folding.branching import branch_and_bound
-from floorflow.folding.candidates import Candidates, candidates
+from floorflow.folding.candidates import Candidates, candidates, candidates_among
 from floorflow.folding.descent import Descent
 from floorflow.folding.elimination import FORBIDDEN
 from floorflow.folding.labels import cheapest_below
@@ -147,8 +147,7 @@ class _Search:
         near = terms.pricing.kept(within(terms, prices, most))
         if not all(rows.size for rows in near):
             return True
-        keep = [np.isin(rows, left) for rows, left in zip(self.choices.rows, near, strict=True)]
-        left = self.choices.restricted(keep)
+        left = candidates_among(self.problem, near)
         found = cheapest_below(left, self.weights, self.budget, prices, most)
         if found.picks is not None:
             use = left.total(found.picks)

@@ -19,6 +19,7 @@ from ortools.linear_solver import pywraplp
 
 from floorflow.dataflow.options import UNBUILDABLE
 from floorflow.folding.candidates import candidates
+from floorflow.folding.elimination import FORBIDDEN
 from floorflow.folding.exact import least_scarce
 from floorflow.folding.picks import Tally
 from floorflow.folding.pricing import Pricing
@@ -74,7 +75,8 @@ class Shortage:
 def shortage(problem: FoldingProblem, interval_cycles: int) -> Shortage | None:
     """Return how much larger the budget must be for a folding within an interval.
 
-    None if no scale helps: a group is too slow at every folding, or needs what the budget has nothing of.
+    None if no scale helps: a group is too slow at every folding, or needs what the budget has nothing of, or no
+    hardware can join its fast enough foldings to those of its neighbours.
     """
     choices = candidates(_within_kinds(problem), interval_cycles)
     if choices is None:
@@ -83,6 +85,8 @@ def shortage(problem: FoldingProblem, interval_cycles: int) -> Shortage | None:
     without_limits = problem.with_budget(Resources(*[UNBUILDABLE - 1] * 5))
     search = _Search(problem, Pricing(states(without_limits, choices.rows)))
     search.bound_it()
+    if search.low >= FORBIDDEN / FINENESS:
+        return None
     search.mend()
     if search.pricing.size <= SMALL:
         search.bisect(interval_cycles)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.folding.candidates import Candidates
-from floorflow.folding.elimination import Elimination, Step, spread, sweep
+from floorflow.folding.elimination import Elimination, Step, fit_of, sweep
 from floorflow.folding.relaxation import FINENESS
 
 Array = NDArray[np.int64]
@@ -143,7 +143,8 @@ class _Enumeration:
         use = np.zeros((*shape, 5), dtype=np.int64)
         use += self.choices.use[step.node].reshape(-1, *[1] * (len(shape) - 1), 5)
         for pair in step.edges:
-            use += np.moveaxis(spread(np.moveaxis(self.choices.pairs[pair], 2, 0), pair, step.scope), 0, -1)
+            fit = fit_of(pair, step.scope, self.plan.sizes)
+            use += np.moveaxis(fit(np.moveaxis(self.choices.pairs[pair], 2, 0)), 0, -1)
         return use.reshape(-1, 5)
 
     def _child_states(self, step: Step, child: int, shape: tuple[int, ...]) -> Array:

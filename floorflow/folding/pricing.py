@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.dataflow.options import UNBUILDABLE
-from floorflow.folding.elimination import FORBIDDEN, Pair
+from floorflow.folding.elimination import FORBIDDEN, Elimination, Pair, elimination
 from floorflow.folding.states import States
 
 Array = NDArray[np.int64]
@@ -37,6 +37,15 @@ class Pricing:
         """Group of each row, (size,)."""
         counts = [begins.size for begins in states.begins]
         self._state_begins = np.cumsum([0, *counts])
+        self._group_of_state = np.repeat(np.arange(len(counts)), counts)
+        self.tied: Array = np.unique(np.array(list(states.pairs), dtype=np.int64))
+        """Groups that have neighbours."""
+        self._has_no_neighbours = np.isin(np.arange(len(counts)), self.tied, invert=True)
+        self._is_tied = np.isin(self._group_of_state, self.tied)
+        place = {group: at for at, group in enumerate(self.tied.tolist())}
+        self._tied_pairs = {(place[a], place[b]): use.shape[:2] for (a, b), use in states.pairs.items()}
+        self.plan: Elimination = elimination([counts[group] for group in place], self._tied_pairs)
+        """The elimination of those groups."""
         self._first_rows = np.concatenate([b + at for b, at in zip(states.begins, self.begins, strict=False)])
         self._state_of = np.concatenate([of + at for of, at in zip(states.state_of, self._state_begins, strict=False)])
 
@@ -55,22 +64,29 @@ class Pricing:
 
         A sum of FORBIDDEN or more means that there is no choice.
         """
-        cheapest, nodes = self._nodes(rows)
-        total, states = self.states.plan.least(nodes, self._edges(prices))
-        wanted = states + self._state_begins[:-1]
-        case = np.arange(len(rows))[:, None]
-        chosen = np.zeros(cheapest.shape, dtype=np.bool_)
-        chosen[case, wanted] = True
-        # The first row of each wanted state that costs no more than the state.
+        cheapest = self._cheapest(rows)
+        total, states = self.plan.least(self._nodes(cheapest), self._edges(prices))
+        alone, sums = self._alone(cheapest)
+        # A group without neighbours takes any of its cheapest states.
+        chosen = cheapest == alone[:, self._group_of_state]
+        chosen[:, self._is_tied] = False
+        chosen[np.arange(len(rows))[:, None], states + self._state_begins[:-1][self.tied]] = True
+        # The first row of each group in such a state that costs no more than the state.
         is_it = chosen[:, self._state_of] & (np.minimum(rows, FORBIDDEN) == cheapest[:, self._state_of])
         place = np.where(is_it, np.arange(self.size), self.size)
-        return total, np.minimum.reduceat(place, self.begins[:-1], axis=1)
+        return total + sums, np.minimum.reduceat(place, self.begins[:-1], axis=1)
 
     def margins(self, rows: Array, prices: Array) -> Array:
         """Return for each row the least sum with it, (k, size)."""
-        cheapest, nodes = self._nodes(rows)
-        margins = np.concatenate(self.states.plan.margins(nodes, self._edges(prices)), axis=1)
-        return np.asarray((margins - cheapest)[:, self._state_of] + rows)
+        cheapest = self._cheapest(rows)
+        alone, sums = self._alone(cheapest)
+        margins = cheapest - alone[:, self._group_of_state]
+        if self.tied.size:
+            tied = self.plan.margins(self._nodes(cheapest), self._edges(prices))
+            least = tied[0].min(axis=1)
+            margins[:, self._is_tied] = np.concatenate(tied, axis=1) - least[:, None]
+            sums = sums + least
+        return np.asarray((margins + sums[:, None] - cheapest)[:, self._state_of] + rows)
 
     def total(self, picks: Array) -> Array:
         """Return what one choice uses, (5,), more than any budget if a pair is barred; ``picks`` are positions."""
@@ -88,18 +104,30 @@ class Pricing:
         """Return the marked rows of each group, as indices into the group's rows."""
         return [rows[part] for rows, part in zip(self.states.rows, np.split(mask, self.begins[1:-1]), strict=True)]
 
-    def _nodes(self, rows: Array) -> tuple[Array, list[Array]]:
-        """Return the cheapest row of each state, (k, states), and the same group by group."""
-        cheapest = np.minimum(np.minimum.reduceat(rows, self._first_rows, axis=1), FORBIDDEN)
-        return cheapest, np.split(cheapest, self._state_begins[1:-1], axis=1)
+    def _cheapest(self, rows: Array) -> Array:
+        """Return the cheapest row of each state, (k, states)."""
+        return np.minimum(np.minimum.reduceat(rows, self._first_rows, axis=1), FORBIDDEN)
+
+    def _alone(self, cheapest: Array) -> tuple[Array, Array]:
+        """Return the least of every group by itself, (k, groups), and its sum over those that have no neighbours."""
+        least = np.minimum.reduceat(cheapest, self._state_begins[:-1], axis=1)
+        own = least[:, self._has_no_neighbours]
+        sums = np.where((own >= FORBIDDEN).any(axis=1), FORBIDDEN, np.where(own < FORBIDDEN, own, 0).sum(axis=1))
+        return least, sums
+
+    def _nodes(self, cheapest: Array) -> list[Array]:
+        """Return the states of the groups that have neighbours, group by group."""
+        return [cheapest[:, self._state_begins[group] : self._state_begins[group + 1]] for group in self.tied.tolist()]
 
     def _edges(self, prices: Array) -> dict[Pair, Array]:
+        """Return the prices of pairs of states, by positions in ``tied``."""
         both = prices @ self._pair_use[0].T
         both[:, self._pair_use[1]] = FORBIDDEN
         edges, at = {}, 0
-        for pair, use in self.states.pairs.items():
-            edges[pair] = both[:, at : at + use[..., 0].size].reshape(-1, *use.shape[:2])
-            at += use[..., 0].size
+        for pair, shape in self._tied_pairs.items():
+            entries = shape[0] * shape[1]
+            edges[pair] = both[:, at : at + entries].reshape(-1, *shape)
+            at += entries
         return edges
 
     @cached_property

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from floorflow.folding.elimination import Elimination, Pair, elimination
 from floorflow.folding.problem import FoldingProblem
-from floorflow.folding.streams import between, own_use, pair_prices
+from floorflow.folding.streams import most_of_a_stream, pair_prices, settled
 
 Array = NDArray[np.int64]
 
@@ -24,10 +24,10 @@ Array = NDArray[np.int64]
 class States:
     """Rows to choose from, those of a state next to each other.
 
-    ``rows[g]`` are indices into the group's rows; ``use[g]`` is (n_g, 5), with the streams inside the group or to the
-    host; ``cycles[g]`` is (n_g, engines); ``begins[g]`` says where each state begins; ``pairs[g, h]`` with g < h is
-    (states of g, states of h, 5), and ``barred[g, h]`` marks those that exceed the budget by themselves, or that no
-    hardware can join; they count 0 in ``pairs``.
+    ``rows[g]`` are indices into the group's rows; ``use[g]`` is (n_g, 5), with the streams that the group alone decides
+    (`streams.settled`); ``cycles[g]`` is (n_g, engines); ``begins[g]`` says where each state begins; ``pairs[g, h]``
+    with g < h is (states of g, states of h, 5), and ``barred[g, h]`` marks those that exceed the budget by themselves,
+    or that no hardware can join; they count 0 in ``pairs``.
     """
 
     rows: tuple[Array, ...]
@@ -72,29 +72,31 @@ class States:
 
 def states(problem: FoldingProblem, keep: Sequence[Array]) -> States:
     """Sort the rows in ``keep``, indices for each group, by state."""
+    decided, streams = settled(problem, keep)
     ends: list[list[Array]] = [[] for _ in problem.groups]
-    for c in between(problem.couplings):
+    for c in streams:
         ends[c.source].append(c.source_class)
         ends[c.target].append(c.target_class)
-    rows, begins = [], []
-    for kept, classes in zip(keep, ends, strict=True):
+    rows, use, begins = [], [], []
+    for kept, own, classes in zip(keep, decided, ends, strict=True):
         order, begin = _by_state(kept, [seen[kept] for seen in classes])
-        rows.append(order)
+        rows.append(kept[order])
+        use.append(own[order])
         begins.append(begin)
     cycles = (group.engine_cycles[row] for group, row in zip(problem.groups, rows, strict=True))
     # The first row of each state tells its prices.
-    pairs = pair_prices(problem.couplings, [row[begin] for row, begin in zip(rows, begins, strict=True)])
-    budget = np.array(problem.budget.as_tuple(), dtype=np.int64)
-    barred: dict[Pair, NDArray[np.bool_]] = {pair: np.any(use > budget, axis=2) for pair, use in pairs.items()}
+    pairs = pair_prices(streams, [row[begin] for row, begin in zip(rows, begins, strict=True)])
+    most = most_of_a_stream(problem)
+    barred: dict[Pair, NDArray[np.bool_]] = {pair: np.any(use > most, axis=2) for pair, use in pairs.items()}
     pairs = {pair: np.where(barred[pair][:, :, None], 0, use) for pair, use in pairs.items()}
-    return States(tuple(rows), tuple(own_use(problem, rows)), tuple(cycles), tuple(begins), pairs, barred)
+    return States(tuple(rows), tuple(use), tuple(cycles), tuple(begins), pairs, barred)
 
 
 def _by_state(kept: Array, classes: Sequence[Array]) -> tuple[Array, Array]:
-    """Return the rows in order of their classes, and where each combination begins."""
+    """Return the order of the rows by their classes, and where each combination begins."""
     order = np.lexsort((kept, *reversed(classes)))
     new = np.zeros(kept.size, dtype=bool)
     new[:1] = True
     for seen in classes:
         new[1:] |= np.diff(seen[order]) != 0
-    return kept[order], np.flatnonzero(new)
+    return order, np.flatnonzero(new)

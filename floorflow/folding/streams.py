@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.dataflow.options import Coupling
+from floorflow.dataflow.options import UNBUILDABLE, Coupling
 from floorflow.folding.elimination import Pair
 from floorflow.folding.problem import FoldingProblem
 
@@ -22,6 +22,34 @@ def own_use(problem: FoldingProblem, rows: Sequence[Array]) -> list[Array]:
             kept = rows[c.source]
             use[c.source] = use[c.source] + c.use[c.source_class[kept], c.target_class[kept]]
     return use
+
+
+def settled(problem: FoldingProblem, rows: Sequence[Array]) -> tuple[list[Array], tuple[Coupling, ...]]:
+    """Return what some rows of each group use with the streams that one end alone decides, and the other streams.
+
+    One end decides where all rows that the other has left are alike to the stream. Where one of its prices exceeds the
+    budget by itself, or no hardware can join the ends, the stream is kept apart.
+    """
+    use, left = own_use(problem, rows), []
+    most = most_of_a_stream(problem)
+    for c in between(problem.couplings):
+        source, target = c.source_class[rows[c.source]], c.target_class[rows[c.target]]
+        if not (_alike(source) or _alike(target)) or (c.use[source][:, target] > most).any():
+            left.append(c)
+        elif _alike(source):
+            use[c.target] = use[c.target] + c.use[source[0], target]
+        else:
+            use[c.source] = use[c.source] + c.use[source, target[0]]
+    return use, tuple(left)
+
+
+def most_of_a_stream(problem: FoldingProblem) -> Array:
+    """Return what a stream may use at most, (5,): what exceeds the budget by itself, or what cannot be built, may not."""
+    return np.minimum(np.array(problem.budget.as_tuple(), dtype=np.int64), UNBUILDABLE - 1)
+
+
+def _alike(classes: Array) -> bool:
+    return classes.size > 0 and bool((classes == classes[0]).all())
 
 
 def between(couplings: Sequence[Coupling]) -> tuple[Coupling, ...]:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from floorflow.dataflow.options import UNBUILDABLE
 from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.folding.infeasible import CLOSE, shortage
 from floorflow.resources import Resources
@@ -25,7 +26,8 @@ def test_the_scale_fits_and_nothing_below_the_proven_one_does(problem: FoldingPr
         return
     short = shortage(problem, interval)
     if short is None:
-        assert not all(rows.size for rows in problem.rows_within(interval))
+        without_limits = problem.with_budget(Resources(*[UNBUILDABLE - 1] * 5))
+        assert isinstance(fold_at_interval(without_limits, interval), FoldingInfeasible)
         return
     assert isinstance(fold_at_interval(scaled(problem, short.scale), interval), FoldingSolution) or short.scale > 10**5
     below = scaled(problem, short.proven_scale * 0.99)
