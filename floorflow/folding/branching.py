@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.folding.counts import Count, Kinds, split
-from floorflow.folding.cutting_planes import Cut, ceiling
+from floorflow.folding.cutting_planes import Cut, CuttingPlanes
 from floorflow.folding.descent import Descent
 from floorflow.folding.elimination import FORBIDDEN
 from floorflow.folding.pricing import Mask
@@ -74,6 +74,8 @@ class _Node:
     """Prices to be tried next."""
     weights: Floats = field(default_factory=lambda: np.zeros(0))
     """Of the cuts, as `cutting_planes.Ceiling` has them."""
+    planes: CuttingPlanes | None = None
+    """The cuts as a programme, while the node is being bounded."""
     returns: int = 0
     """How often it was put back because its prices had not come to an end."""
 
@@ -147,6 +149,8 @@ class _Search:
                 for n, total, choice in zip(active, totals.tolist(), picks, strict=True)
                 if self._learn(n, total, choice)
             ]
+        for node in batch:
+            node.planes = None
 
     def _learn(self, node: _Node, total: int, picks: Array) -> bool:
         """Take note of the choice that is least at the node's trial prices; return whether to try others."""
@@ -158,8 +162,12 @@ class _Search:
             node.bound, node.prices = bound, node.trial
         if node.bound > self.cutoff:
             return False
-        node.cuts.append(self._cut(node, picks))
-        top = ceiling(node.cuts, max(1.0, float(self.terms.dearest)) * 1.05)
+        cut = self._cut(node, picks)
+        if node.planes is None:
+            node.planes = CuttingPlanes(node.prices.size, self.terms.most_bound, node.cuts)
+        node.planes.add(cut)
+        node.cuts.append(cut)
+        top = node.planes.ceiling()
         node.weights = top.weights
         node.trial = self._whole((self._parts(node) + top.prices) / 2)
         return top.bound - node.bound > CLOSE * max(1.0, abs(top.bound))
@@ -242,7 +250,7 @@ class _Search:
         rows = self.pricing.row_prices(prices)
         for case, (node, trial) in enumerate(zip(nodes, trials, strict=True)):
             for count, price in zip(node.counts, trial[5:].tolist(), strict=True):
-                rows[case, count.rows] += count.sign * price
+                rows[case, count.places] += count.sign * price
             rows[case, ~node.allowed] = FORBIDDEN
         return rows, prices
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ Floats = NDArray[np.float64]
 
 SOME = 1e-6
 """Share of a row in a blend of choices from which it counts."""
+LEAST_SCORE = 1e-9
+"""What a split must tell to be one."""
 OWN_COST = 0.1
 """Weight of a resource's own cost, beside its price, in telling which rows differ most."""
 
@@ -33,9 +35,14 @@ class Count:
     others: Mask
     """The other rows of these groups."""
 
+    @cached_property
+    def places(self) -> Array:
+        """Positions of the rows."""
+        return np.flatnonzero(self.rows)
+
     def excess(self, picks: Array) -> float:
         """Return by how many picks a choice breaks the limit, negative if it does not."""
-        return float(self.sign * (int(self.rows[picks].sum()) - self.limit))
+        return float(self.sign * (np.count_nonzero(self.rows[picks]) - self.limit))
 
     def forbidden(self) -> Mask | None:
         """Return the rows that none may take, if that is all that the count says."""
@@ -57,6 +64,8 @@ class Kinds:
             for groups in (np.flatnonzero(self.of == kind) for kind in range(len(known)))
         ]
         """For each kind the positions of its rows, (groups, rows)."""
+        self.shares = [pricing.use[line[0]] / np.maximum(terms.budget, 1) for line in self.lines]
+        """For each kind what its rows use of the budget, (rows, 5)."""
 
 
 def split(kinds: Kinds, allowed: Mask, blend: Floats, prices: Array) -> tuple[Count, Count]:
@@ -71,8 +80,7 @@ def split(kinds: Kinds, allowed: Mask, blend: Floats, prices: Array) -> tuple[Co
     best: tuple[float, int, Mask, float] | None = None
     for kind in np.unique(kinds.of[pricing.group[(blend > SOME) & (blend < 1 - SOME)]]).tolist():
         line = kinds.lines[kind]
-        shares = pricing.use[line[0]] / np.maximum(budget, 1) * value
-        found = _widest(shares, blend[line].sum(axis=0))
+        found = _widest(kinds.shares[kind] * value, blend[line].sum(axis=0))
         if found is not None and (best is None or found[0] > best[0]):
             best = (found[0], kind, *found[1:])
     if best is None:
@@ -81,21 +89,22 @@ def split(kinds: Kinds, allowed: Mask, blend: Floats, prices: Array) -> tuple[Co
 
 
 def _widest(shares: Floats, count: Floats) -> tuple[float, Mask, float] | None:
-    """Return how much the best split of a kind's rows tells, its lower part, and how many picks the blend has there."""
+    """Return how much the best split of a kind's rows tells, its lower part, and how many picks the blend has there.
+
+    A split tells much where it leaves many picks between two whole numbers, and where its parts differ much.
+    """
     taken = np.flatnonzero(count > SOME)
-    best: tuple[float, Mask, float] | None = None
-    for resource in range(shares.shape[1]):
-        amounts = shares[taken, resource]
-        values = np.unique(amounts)
-        for low, high in pairwise(values.tolist()):
-            lower, below = shares[:, resource] <= (low + high) / 2, amounts <= low
-            inside = float(count[lower].sum())
-            open_ = min(inside - np.floor(inside + SOME), np.ceil(inside - SOME) - inside)
-            means = [np.average(amounts[part], weights=count[taken][part]) for part in (below, ~below)]
-            score = float(max(0.0, open_) * (means[1] - means[0]))
-            if score > 1e-9 and (best is None or score > best[0]):
-                best = (score, lower, inside)
-    return best
+    order = shares[taken].argsort(axis=0, kind="stable")
+    amounts, picks = np.take_along_axis(shares[taken], order, axis=0), count[taken][order]
+    inside, spent = picks.cumsum(axis=0), (picks * amounts).cumsum(axis=0)
+    inside, rest, spent, left = inside[:-1], inside[-1] - inside[:-1], spent[:-1], spent[-1] - spent[:-1]
+    open_ = np.minimum(inside - np.floor(inside + SOME), np.ceil(inside - SOME) - inside)
+    score = np.where(amounts[1:] > amounts[:-1], open_ * (left / rest - spent / inside), 0.0).T
+    if not score.size or score.max() <= LEAST_SCORE:
+        return None
+    resource, at = divmod(int(score.argmax()), score.shape[1])
+    lower = shares[:, resource] <= (amounts[at, resource] + amounts[at + 1, resource]) / 2
+    return float(score[resource, at]), lower, float(count[lower].sum())
 
 
 def _counts(size: int, line: Array, lower: Mask, inside: float) -> tuple[Count, Count]:

@@ -43,23 +43,34 @@ class Ceiling:
     weights: Floats
 
 
-def ceiling(cuts: Sequence[Cut], most: float) -> Ceiling:
-    """Return the highest bound, at most ``most``, and its prices."""
-    solver = pywraplp.Solver.CreateSolver("CLP")
-    bound = solver.NumVar(-solver.infinity(), 1.0, "")
-    prices = [solver.NumVar(0.0, DEAREST, "") for _ in cuts[0].excess]
-    rows = []
-    for cut in cuts:
-        row = solver.Constraint(-solver.infinity(), cut.cost / most)
-        row.SetCoefficient(bound, 1.0)
-        for price, much in zip(prices, cut.excess.tolist(), strict=True):
+class CuttingPlanes:
+    """The programme, which grows by a row a cut and is solved from where it was."""
+
+    def __init__(self, limits: int, most: float, cuts: Sequence[Cut] = ()) -> None:
+        """Start with a price for each of so many limits; no bound above ``most`` is of interest."""
+        self.most = most
+        self.solver = pywraplp.Solver.CreateSolver("CLP")
+        self.bound = self.solver.NumVar(-self.solver.infinity(), 1.0, "")
+        self.prices = [self.solver.NumVar(0.0, DEAREST, "") for _ in range(limits)]
+        self.rows: list[pywraplp.Constraint] = []
+        self.solver.Maximize(self.bound)
+        for cut in cuts:
+            self.add(cut)
+
+    def add(self, cut: Cut) -> None:
+        """Take one more cut into account."""
+        row = self.solver.Constraint(-self.solver.infinity(), cut.cost / self.most)
+        row.SetCoefficient(self.bound, 1.0)
+        for price, much in zip(self.prices, cut.excess.tolist(), strict=True):
             if much:
                 row.SetCoefficient(price, -much)
-        rows.append(row)
-    solver.Maximize(bound)
-    solver.Solve()
-    return Ceiling(
-        bound.solution_value() * most,
-        np.array([price.solution_value() for price in prices]) * most,
-        np.array([row.dual_value() for row in rows]),
-    )
+        self.rows.append(row)
+
+    def ceiling(self) -> Ceiling:
+        """Return the highest bound and its prices."""
+        self.solver.Solve()
+        return Ceiling(
+            self.bound.solution_value() * self.most,
+            np.array([price.solution_value() for price in self.prices]) * self.most,
+            np.array([row.dual_value() for row in self.rows]),
+        )

@@ -87,7 +87,7 @@ class _Walk:
         if not tried.size:
             return None
         change, group = self.change[tried], self.pricing.group[tried]
-        merit = self._merit(change[:, None] + change)
+        merit = self._merit(change[:, None], change)
         merit[self.descent.near[np.ix_(group, group)]] = np.inf
         first, second = divmod(int(np.argmin(merit)), tried.size)
         return (int(tried[first]), int(tried[second])) if self._helps(merit[first, second]) else None
@@ -112,10 +112,16 @@ class _Walk:
         self.use = self.pricing.total(self.picks)
         self.now = float(self._merit(np.zeros(5, dtype=np.int64)))
 
-    def _merit(self, change: Array) -> Floats:
-        """Return how bad changes, (..., 5), leave the choice: excess first, then cost."""
-        over = np.maximum(self.use + change - self.terms.budget, 0) / np.maximum(self.terms.budget, 1)
-        return np.asarray(over.sum(axis=-1) * (EXCESS * self.terms.dearest) + change @ self.terms.weights)
+    def _merit(self, change: Array, second: Array | None = None) -> Floats:
+        """Return how bad changes, (..., 5), or each with a second, leave the choice: excess first, then cost."""
+        second = np.zeros(5, dtype=np.int64) if second is None else second
+        merit = change @ self.terms.weights + (second @ self.terms.weights).astype(np.float64)
+        rooms, penalties = self.terms.budget - self.use, EXCESS * self.terms.dearest / np.maximum(self.terms.budget, 1)
+        # One resource after the other: numpy is slow along a short last axis.
+        for resource, (room, penalty) in enumerate(zip(rooms.tolist(), penalties.tolist(), strict=True)):
+            over = change[..., resource] + (second[..., resource] - room)
+            merit += np.maximum(over, 0) * penalty
+        return np.asarray(merit)
 
     def _helps(self, merit: float) -> bool:
         return merit < self.now - max(0.5, 1e-9 * abs(self.now))

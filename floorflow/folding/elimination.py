@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heapify, heappop, heappush
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,7 @@ class Fit:
     shape: tuple[int, ...]
 
     def __call__(self, table: Array) -> Array:
+        """Lay out a table."""
         return table.transpose(self.axes).reshape(self.shape)
 
 
@@ -83,7 +85,8 @@ class Elimination:
         case = np.arange(total.size)
         picks = np.zeros((total.size, len(self.sizes)), dtype=np.int64)
         for step, table in zip(reversed(self.steps), reversed(tables), strict=True):
-            lines = table[(case, slice(None), *(picks[:, n] for n in step.scope[1:]))]
+            line: tuple[Array | slice, ...] = (case, slice(None), *(picks[:, n] for n in step.scope[1:]))
+            lines = table[line]
             picks[:, step.node] = lines.argmin(axis=1)
         return total, picks
 
@@ -112,11 +115,10 @@ class Elimination:
         return [(table, outside[position]) for position, table in enumerate(tables)]
 
     def _forward(self, nodes: Sequence[Array], edges: Mapping[Pair, Array]) -> tuple[list[Array], list[Array], Array]:
-        """Return every step's table before its node is minimised out, the same after, and the sum over all parts."""
+        """Return every step's table before its node is minimised out, the same after, and the sum over all."""
         extra = _cut_prices(self.cut, edges)
         tables: list[Array] = []
         messages: list[Array] = []
-        total = np.zeros(nodes[0].shape[0] if nodes else 1, dtype=np.int64)
         for step, layout in zip(self.steps, self._layouts, strict=True):
             own = nodes[step.node] if step.node not in extra else nodes[step.node] + extra[step.node]
             table = layout.own(own)
@@ -126,9 +128,7 @@ class Elimination:
                 table = table + fit(messages[child])
             tables.append(table)
             messages.append(np.minimum(table.min(axis=1), FORBIDDEN))
-            if len(step.scope) == 1:
-                total = total + messages[-1]
-        return tables, messages, total
+        return tables, messages, messages[-1] if messages else np.zeros(1, dtype=np.int64)
 
     @cached_property
     def _layouts(self) -> tuple[_Layout, ...]:
@@ -225,6 +225,10 @@ def _steps(scopes: Sequence[tuple[int, ...]], edges: Iterable[Pair]) -> tuple[St
     for position, scope in enumerate(scopes):
         if len(scope) > 1:
             children[place[scope[1]]].append(position)
+    # Parts that no edge joins follow each other, so that there is one sum.
+    ends = [position for position, scope in enumerate(scopes) if len(scope) == 1]
+    for end, following in pairwise(ends):
+        children[following].append(end)
     return tuple(
         Step(scope[0], scope, tuple(owned[position]), tuple(children[position]))
         for position, scope in enumerate(scopes)

@@ -74,44 +74,63 @@ class Enumerated:
 
 
 def cheapest_below(choices: Candidates, weights: Array, budget: Array, prices: Array, most: int) -> Enumerated:
-    """Enumerate the choices within the budget that cost at most ``most``."""
-    return _Enumeration(choices, weights, budget, prices, most).run()
+    """Enumerate the choices within the budget that cost at most ``most``.
+
+    Mostly one or two resources bind. Those without a price are first taken to be plentiful, which leaves few labels; if
+    the cheapest folding then exceeds one of them, all that may run short are watched.
+    """
+    short = _may_run_short(choices, budget)
+    found = Enumerated(None, complete=False)
+    for watched in dict.fromkeys((tuple(r for r in short if prices[r]), short)):
+        search = _Enumeration(choices, weights, budget, watched)
+        if not search.run(prices, most):
+            break
+        found = search.best()
+        if found.complete:
+            break
+    return found
 
 
 class _Enumeration:
     """One enumeration: the elimination, its priced tables and their slack below the limit."""
 
-    def __init__(self, choices: Candidates, weights: Array, budget: Array, prices: Array, most: int) -> None:
-        self.choices, self.weights, self.budget = choices, weights, budget
+    def __init__(self, choices: Candidates, weights: Array, budget: Array, watched: Sequence[int]) -> None:
+        self.choices, self.weights, self.budget, self.watched = choices, weights, budget, list(watched)
         self.plan: Elimination = sweep([rows.size for rows in choices.rows], choices.pairs)
-        both = FINENESS * weights + prices
-        nodes = [(use @ both)[None] for use in choices.use]
-        edges = {pair: (use @ both)[None] for pair, use in choices.pairs.items()}
-        self.tables = [(table[0], outside[0]) for table, outside in self.plan.bounds(nodes, edges)]
-        self.limit = FINENESS * most + int(prices @ budget)
-        self.scarce = _may_run_short(choices, budget)
         self.done: list[_Labels] = []
 
-    def run(self) -> Enumerated:
+    def run(self, prices: Array, most: int) -> bool:
+        """Carry the labels from the first step to the last; return whether none had to be left out."""
         if self.plan.cut:
-            return Enumerated(None, complete=False)
-        roots = []
-        for position, step in enumerate(self.plan.steps):
-            labels = self._labels(position, step)
+            return False
+        both = FINENESS * self.weights + prices
+        nodes = [(use @ both)[None] for use in self.choices.use]
+        edges = {pair: (use @ both)[None] for pair, use in self.choices.pairs.items()}
+        limit = FINENESS * most + int(prices @ self.budget)
+        for position, (table, outside) in enumerate(self.plan.bounds(nodes, edges)):
+            labels = self._labels(position, table[0], (limit - table[0] - outside[0]).reshape(-1))
             if labels is None:
-                return Enumerated(None, complete=False)
+                return False
             self.done.append(labels)
-            if len(step.scope) == 1:
-                roots.append(position)
-        # Parts that no stream joins (two networks) are added up at the end.
-        best = self._together(roots)
-        return Enumerated(None if best is None else self._picks(roots, best), complete=True)
+        return True
 
-    def _labels(self, position: int, step: Step) -> _Labels | None:
-        """Join the node's rows with the labels of the steps below it, and keep what can still win."""
-        shape = tuple(self.plan.sizes[n] for n in step.scope)
-        table, outside = self.tables[position]
-        slack = (self.limit - table - outside).reshape(-1)
+    def best(self) -> Enumerated:
+        """Return the cheapest folding within the budget; a cheaper one that only exceeds the unwatched leaves doubt."""
+        use = self.done[-1].use
+        cost = use @ self.weights
+        excess = use > self.budget
+        possible, within = ~excess[:, self.watched].any(axis=1), ~excess.any(axis=1)
+        if not within.any():
+            return Enumerated(None, complete=not possible.any())
+        label = int(np.where(within, cost, cost.max() + 1).argmin())
+        return Enumerated(self._picks(label), complete=bool(cost[label] == cost[possible].min()))
+
+    def _labels(self, position: int, table: Array, slack: Array) -> _Labels | None:
+        """Join the node's rows with the labels of the steps below it, and keep what can still win.
+
+        ``table`` is over the step's scope; ``slack`` is how far its entries, in line, are below the limit.
+        """
+        step, shape = self.plan.steps[position], table.shape
         cell = np.flatnonzero(slack >= 0)
         partial = _Partial(cell, self._own_use(step, shape)[cell], np.zeros(cell.size, dtype=np.int64), ())
         for child in step.children:
@@ -133,7 +152,7 @@ class _Enumeration:
         row, state = np.divmod(partial.cell, flat.shape[1])
         # A label's distance from the cheapest of its state, now over all rows of the node.
         extra = partial.extra + (flat - flat.min(axis=0)).reshape(-1)[partial.cell]
-        kept = _undominated(state, partial.use @ self.weights, partial.use[:, self.scarce])
+        kept = _undominated(state, partial.use @ self.weights, partial.use[:, self.watched])
         if kept.size > MOST_LABELS:
             return None
         return _Labels(state[kept], partial.use[kept], extra[kept], row[kept], tuple(o[kept] for o in partial.origin))
@@ -155,26 +174,9 @@ class _Enumeration:
             state = state * self.plan.sizes[node] + grid[step.scope.index(node)]
         return state
 
-    def _together(self, roots: Sequence[int]) -> tuple[int, ...] | None:
-        """Return one label of each root that keep the budget together at the least cost."""
-        use = np.zeros((1, 5), dtype=np.int64)
-        chosen: list[Array] = []
-        for root in roots:
-            labels = self.done[root]
-            pair = np.indices((len(use), len(labels.use))).reshape(2, -1)
-            chosen = [*(c[pair[0]] for c in chosen), pair[1]]
-            use = use[pair[0]] + labels.use[pair[1]]
-            kept = _undominated(np.zeros(len(use), dtype=np.int64), use @ self.weights, use[:, self.scarce])
-            kept = kept[(use[kept] <= self.budget).all(axis=1)]
-            use, chosen = use[kept], [c[kept] for c in chosen]
-        if not len(use):
-            return None
-        best = int(np.argmin(use @ self.weights))
-        return tuple(int(c[best]) for c in chosen)
-
-    def _picks(self, roots: Sequence[int], best: Sequence[int]) -> tuple[int, ...]:
+    def _picks(self, label: int) -> tuple[int, ...]:
         picks = [0] * len(self.plan.sizes)
-        waiting = list(zip(roots, best, strict=True))
+        waiting = [(len(self.done) - 1, label)]
         while waiting:
             position, label = waiting.pop()
             step, labels = self.plan.steps[position], self.done[position]
@@ -183,11 +185,11 @@ class _Enumeration:
         return tuple(picks)
 
 
-def _may_run_short(choices: Candidates, budget: Array) -> list[int]:
+def _may_run_short(choices: Candidates, budget: Array) -> tuple[int, ...]:
     """Return the resources that some choice could use more of than there is."""
     most = sum((use.max(axis=0) for use in choices.use), np.zeros(5, dtype=np.int64))
     most = most + sum((use.max(axis=(0, 1)) for use in choices.pairs.values()), np.zeros(5, dtype=np.int64))
-    return [resource for resource in range(5) if most[resource] > budget[resource]]
+    return tuple(resource for resource in range(5) if most[resource] > budget[resource])
 
 
 def _undominated(state: Array, cost: Array, use: Array) -> Array:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.folding.cutting_planes import Cut, ceiling
+from floorflow.folding.cutting_planes import Cut, CuttingPlanes
 from floorflow.folding.elimination import FORBIDDEN
 from floorflow.folding.pricing import Mask, Pricing
 
@@ -42,6 +42,11 @@ class Terms:
     def dearest(self) -> int:
         """The cost of the whole budget: no folding within it costs more."""
         return int(np.dot(self.weights, self.budget))
+
+    @property
+    def most_bound(self) -> float:
+        """A bound that is above every cost of interest."""
+        return max(1.0, float(self.dearest)) * 1.05
 
     def whole(self, prices: Floats) -> Array:
         """Turn the prices of whole budgets, in units of cost, into integers a unit of each resource."""
@@ -99,19 +104,18 @@ class _Search:
         self.best: Array | None = None
         self.cost = terms.dearest + 1
         self.met: dict[bytes, Cut] = {}
-        self.cuts: list[Cut] = []
+        self.planes = CuttingPlanes(5, terms.most_bound)
 
     def run(self, trial: Array, *, first: bool) -> Relaxed:
-        most = max(1.0, float(self.terms.dearest)) * 1.05
-        for _ in range(STEPS):
+        for step in range(STEPS):
             self._try(trial)
             if self.bound > self.terms.dearest or (first and self.best is not None) or self.bound >= self.cost:
                 break
-            top = ceiling(self.cuts, most)
+            top = self.planes.ceiling()
             if top.bound - self.bound <= CLOSE * max(1.0, abs(top.bound)):
                 break
             # Halfway between the best prices and the model's: the model alone swings from corner to corner.
-            far = len(self.cuts) == 1 and not trial.any()
+            far = step == 0 and not trial.any()
             trial = self.terms.whole(top.prices if far else (self.terms.budgets(self.prices) + top.prices) / 2)
         infeasible = self.bound > self.terms.dearest
         return Relaxed(self.bound, infeasible, self.best, self.cost, self.prices, tuple(self.met.values()))
@@ -130,6 +134,6 @@ class _Search:
         self.met[picks.tobytes()] = cut
         # With cut edges the answer's true cost is above the sum that bounds it; the cut must hold the sum.
         slack = (least - FINENESS * int(cut.cost) - int(prices @ terms.pricing.total(picks))) / FINENESS
-        self.cuts.append(Cut(picks, cut.cost + min(0.0, slack), cut.excess))
+        self.planes.add(Cut(picks, cut.cost + min(0.0, slack), cut.excess))
         if cut.keeps_limits and cut.cost < self.cost and least < FORBIDDEN:
             self.best, self.cost = picks, int(cut.cost)

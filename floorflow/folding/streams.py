@@ -44,7 +44,7 @@ def settled(problem: FoldingProblem, rows: Sequence[Array]) -> tuple[list[Array]
 
 
 def most_of_a_stream(problem: FoldingProblem) -> Array:
-    """Return what a stream may use at most, (5,): what exceeds the budget by itself, or what cannot be built, may not."""
+    """Return what a stream may use at most, (5,): the budget, or less than what stands for what cannot be built."""
     return np.minimum(np.array(problem.budget.as_tuple(), dtype=np.int64), UNBUILDABLE - 1)
 
 
