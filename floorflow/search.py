@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from floorflow.design import Design, Setting
 from floorflow.errors import InfeasibleError, LimitError
-from floorflow.folding import FoldingSolution, fold_at_interval, shortage, shortest_interval
+from floorflow.folding import RATIO, FoldingSolution, fold_at_interval, shortage, shortest_interval
 from floorflow.impl_styles import needless_at
 from floorflow.lowest_latency import latency_cycles, lowest_latency
 from floorflow.placement import PlacementSolution
@@ -101,7 +101,7 @@ def _shortest_possible(run: Trials) -> tuple[tuple[int, ...], int]:
     intervals = problem.intervals()
     # One interval too short, so that the trace says what forbids it.
     start = max(0, problem.first_possible(intervals) - 1)
-    return intervals, shortest_interval(intervals, run.foldable, start) or 0
+    return intervals, shortest_interval(intervals, run.foldable, start, ratio=RATIO) or 0
 
 
 def _least_resources(run: Trials, intervals: tuple[int, ...]) -> str:

@@ -19,12 +19,13 @@ A *group* is one engine or several tied ones; a *row* is a joint option of a gro
     methods        all ways to fold, by name: beside `exact` the published ones (cpsat, rule, annealing, brute)
 """
 
-from floorflow.folding.exact import shortest_interval
+from floorflow.folding.exact import RATIO, shortest_interval
 from floorflow.folding.infeasible import Shortage, shortage
 from floorflow.folding.objective import fold_at_interval
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown, fitting
 
 __all__ = [
+    "RATIO",
     "FoldingInfeasible",
     "FoldingProblem",
     "FoldingSolution",

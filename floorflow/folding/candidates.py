@@ -56,25 +56,72 @@ def candidates(problem: FoldingProblem, interval_cycles: int) -> Candidates | No
     fast = problem.rows_within(interval_cycles)
     if not all(rows.size for rows in fast):
         return None
-    longs: list[list[Coupling]] = [[] for _ in problem.groups]
-    for coupling in between(problem.couplings):
-        longs[coupling.source].append(coupling)
-        longs[coupling.target].append(coupling)
-    use = own_use(problem, fast)
-    known: dict[tuple[bytes, ...], Array] = {}
+    search = _Domination(problem, fast)
     for _ in range(ROUNDS):
-        before = sum(rows.size for rows in fast)
-        for group in range(len(fast)):
-            seen = [_seen_from(group, coupling, fast) for coupling in longs[group]]
-            # Networks repeat their blocks: equal groups among equal neighbours are judged once.
-            key = (use[group].tobytes(), *(part.tobytes() for pair in seen for part in pair))
-            if key not in known:
-                known[key] = _undominated(use[group], seen)
-            kept = known[key]
-            fast[group], use[group] = fast[group][kept], use[group][kept]
-        if sum(rows.size for rows in fast) == before:
+        if not search.round():
             break
-    return Candidates(tuple(fast), tuple(use), problem.couplings)
+    return Candidates(tuple(search.rows), tuple(search.use), problem.couplings)
+
+
+class _Domination:
+    """The rows left of each group while dominated ones are dropped."""
+
+    def __init__(self, problem: FoldingProblem, rows: list[Array]) -> None:
+        self.rows, self.use = rows, own_use(problem, rows)
+        self.ends: list[list[_End]] = [[] for _ in problem.groups]
+        for c in between(problem.couplings):
+            source, target = _End(c.source_class, c.use), _End(c.target_class, c.use.swapaxes(0, 1))
+            source.far, target.far = target, source
+            self.ends[c.source].append(source)
+            self.ends[c.target].append(target)
+        for kept, ends in zip(rows, self.ends, strict=True):
+            for end in ends:
+                end.look(kept)
+        self.judged: list[list[bytes]] = [[b""]] * len(rows)
+        """What each group's neighbours had left when its rows were last compared."""
+        self.known = problem.memo
+
+    def round(self) -> bool:
+        """Drop what is dominated in every group; return whether there was any."""
+        dropped = False
+        for group, ends in enumerate(self.ends):
+            neighbours = [end.far.left.tobytes() for end in ends]
+            if neighbours == self.judged[group]:
+                # What the group has left, none of its rows beats.
+                continue
+            self.judged[group] = neighbours
+            kept = self._judge(group, [end.seen() for end in ends])
+            if kept.size < self.rows[group].size:
+                dropped = True
+                self.rows[group], self.use[group] = self.rows[group][kept], self.use[group][kept]
+                for end in ends:
+                    end.look(self.rows[group])
+        return dropped
+
+    def _judge(self, group: int, seen: Sequence[tuple[Array, Array]]) -> Array:
+        """Return the rows that are not dominated; equal groups among equal neighbours are judged once."""
+        key = (self.use[group].tobytes(), *(part.tobytes() for pair in seen for part in pair))
+        if key not in self.known:
+            self.known[key] = _undominated(self.use[group], seen)
+        return self.known[key]
+
+
+class _End:
+    """One end of a stream between two groups, and what the group at it has left."""
+
+    far: _End
+
+    def __init__(self, classes: Array, use: Array) -> None:
+        """``classes`` of all rows of the group; ``use`` is (classes here, classes at the far end, 5)."""
+        self.classes, self.use = classes, use
+
+    def look(self, rows: Array) -> None:
+        """See which classes these rows have."""
+        self.left, self.compact = np.unique(self.classes[rows], return_inverse=True)
+
+    def seen(self) -> tuple[Array, Array]:
+        """Return the classes of the rows left and their prices, (n_here, n_far, 5), both of what is left."""
+        return self.compact, self.use[self.left][:, self.far.left]
 
 
 def _undominated(use: Array, streams: Sequence[tuple[Array, Array]]) -> Array:
@@ -100,14 +147,3 @@ def _undominated(use: Array, streams: Sequence[tuple[Array, Array]]) -> Array:
         # A row that is kept beats itself.
         left = left[open_]
     return np.sort(np.array(kept))
-
-
-def _seen_from(group: int, coupling: Coupling, rows: Sequence[Array]) -> tuple[Array, Array]:
-    """Return the classes of the group's rows and the price table (n_own, n_neighbour, 5), both of what is left."""
-    if group == coupling.source:
-        own, other, table = coupling.source_class, coupling.target_class[rows[coupling.target]], coupling.use
-    else:
-        own, other = coupling.target_class, coupling.source_class[rows[coupling.source]]
-        table = coupling.use.swapaxes(0, 1)
-    left, compact = np.unique(own[rows[group]], return_inverse=True)
-    return compact, table[left][:, np.unique(other)]

@@ -27,11 +27,13 @@ class Descent:
     def __init__(self, terms: Terms) -> None:
         self.terms, self.pricing = terms, terms.pricing
         states = self.pricing.states
-        groups = range(len(states.rows))
-        self.joined = [[h for h in groups if (min(g, h), max(g, h)) in states.pairs] for g in groups]
-        self.near = np.eye(len(groups), dtype=np.bool_)
-        for pair in states.pairs:
-            self.near[pair] = self.near[pair[::-1]] = True
+        count = len(states.rows)
+        self.joined: list[list[int]] = [[] for _ in range(count)]
+        self.near = np.eye(count, dtype=np.bool_)
+        for a, b in sorted(states.pairs):
+            self.joined[a].append(b)
+            self.joined[b].append(a)
+            self.near[a, b] = self.near[b, a] = True
 
     def run(self, picks: Array, prices: Array) -> Array | None:
         """Return what exchanges lead to from ``picks``, None if that still exceeds the budget."""

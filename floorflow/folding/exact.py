@@ -19,6 +19,7 @@ its limit the bound is what was proven until then.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -47,6 +48,8 @@ MOST_LEFT = 6000
 """Parts left by branching times groups beyond which they are not looked into."""
 NARROWED = 2
 """Times that the rows of such a part are narrowed down before."""
+RATIO = 1.2
+"""By which steps between intervals begin to grow where all that counts is whether they can be folded for."""
 MENDED = 6
 """Foldings of the relaxation next to which better ones are looked for."""
 
@@ -63,15 +66,20 @@ def least_scarce(problem: FoldingProblem, interval_cycles: int, *, prove: bool =
 
 
 def shortest_interval(
-    intervals: Sequence[int], feasible: Callable[[int], bool], start: int = 0, tries: int | None = None
+    intervals: Sequence[int],
+    feasible: Callable[[int], bool],
+    start: int = 0,
+    tries: int | None = None,
+    ratio: float | None = None,
 ) -> int | None:
     """Search ascending ``intervals`` for the first for which ``feasible`` holds, as if it were monotone.
 
     ``start`` is an index below which nothing need be tried; the answer is expected near it. If it is not there, the
-    last interval tells whether there is one, steps double from the start, and what lies between is bisected, in at
-    most so many ``tries``. Returns the least index for which ``feasible`` was seen to hold, None if the last one fails.
+    last interval tells whether there is one, steps grow from the start, and what lies between is bisected, in at
+    most so many ``tries``. Steps are of 1, 2, 4, ... intervals, or by the ``ratio``, its square, that one's square, ...
+    Returns the least index for which ``feasible`` was seen to hold, None if the last one fails.
     """
-    low, high, step = start, len(intervals) - 1, 1
+    low, high, step, growing = start, len(intervals) - 1, 1, True
     if start > high:
         return None
     if feasible(intervals[start]):
@@ -80,9 +88,13 @@ def shortest_interval(
         return None
     while high - low > 1 and tries != 0:
         tries = None if tries is None else tries - 1
-        at = low + step if low + step < high else (low + high) // 2
+        at = high
+        if growing:
+            at = low + step if ratio is None else bisect_left(intervals, intervals[low] * ratio**step, low + 1)
+        if at >= high:
+            growing, at = False, (low + high) // 2
         if feasible(intervals[at]):
-            high, step = at, len(intervals)
+            growing, high = False, at
         else:
             low, step = at, 2 * step
     return high

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import lcm
 
 import numpy as np
@@ -23,7 +23,8 @@ class FoldingProblem:
     ``budget`` bounds the sum over all engines and ``couplings``, which price the streams between them (none: engines
     alone are counted); ``silicon`` holds the platform's raw totals. ``paths`` are the streams between engines, by name,
     if the objective is the latency along them; else it is the scarcity, or the use of the resource ``minimised``.
-    ``largest`` is the most that one group may use.
+    ``largest`` is the most that one group may use. ``memo`` is what `candidates` worked out before, which holds at any
+    interval and budget.
     """
 
     groups: tuple[OptionGroup, ...]
@@ -33,6 +34,7 @@ class FoldingProblem:
     paths: tuple[tuple[str, str], ...] | None = None
     largest: Resources | None = None
     minimised: str | None = None
+    memo: dict[tuple[bytes, ...], NDArray[np.int64]] = field(default_factory=dict, repr=False, compare=False)
 
     def with_budget(self, budget: Resources) -> FoldingProblem:
         """Return the same problem under another budget."""

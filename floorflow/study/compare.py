@@ -15,7 +15,7 @@ from floorflow.dataflow.model import Option
 from floorflow.design import Setting
 from floorflow.errors import InputError
 from floorflow.flow import prepare
-from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, shortest_interval
+from floorflow.folding import RATIO, FoldingInfeasible, FoldingProblem, FoldingSolution, shortest_interval
 from floorflow.folding.brute import MOST_COMBINATIONS, combinations
 from floorflow.folding.exact import Answer, least_scarce
 from floorflow.folding.methods import METHODS, FoldingMethod, first_of
@@ -206,7 +206,7 @@ class Bounds:
     def interval_cycles(self) -> int | None:
         """Return the shortest interval that is not proven to be impossible; None if all are."""
         intervals = self.problem.intervals()
-        index = shortest_interval(intervals, self._open, first_of(self.problem))
+        index = shortest_interval(intervals, self._open, first_of(self.problem), ratio=RATIO)
         return None if index is None else intervals[index]
 
     def _open(self, interval_cycles: int) -> bool:
