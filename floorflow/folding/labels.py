@@ -96,7 +96,15 @@ class _Enumeration:
 
     def __init__(self, choices: Candidates, weights: Array, budget: Array, watched: Sequence[int]) -> None:
         self.choices, self.weights, self.budget, self.watched = choices, weights, budget, list(watched)
-        self.plan: Elimination = sweep([rows.size for rows in choices.rows], choices.pairs)
+        tied = {group for pair in choices.pairs for group in pair}
+        self.open = [group for group, rows in enumerate(choices.rows) if rows.size > 1 or group in tied]
+        """Groups that have a choice, or neighbours; the others are counted at the start."""
+        place = {group: at for at, group in enumerate(self.open)}
+        self.pairs = {(place[a], place[b]): use for (a, b), use in choices.pairs.items()}
+        self.use = [choices.use[group] for group in self.open]
+        fixed = (use[0] for group, use in enumerate(choices.use) if group not in place)
+        self._fixed = sum(fixed, np.zeros(5, dtype=np.int64))
+        self.plan: Elimination = sweep([len(use) for use in self.use], self.pairs)
         self.done: list[_Labels] = []
 
     def run(self, prices: Array, most: int) -> bool:
@@ -104,9 +112,9 @@ class _Enumeration:
         if self.plan.cut:
             return False
         both = FINENESS * self.weights + prices
-        nodes = [(use @ both)[None] for use in self.choices.use]
-        edges = {pair: (use @ both)[None] for pair, use in self.choices.pairs.items()}
-        limit = FINENESS * most + int(prices @ self.budget)
+        nodes = [(use @ both)[None] for use in self.use]
+        edges = {pair: (use @ both)[None] for pair, use in self.pairs.items()}
+        limit = FINENESS * most + int(prices @ self.budget) - int(self._fixed @ both)
         for position, (table, outside) in enumerate(self.plan.bounds(nodes, edges)):
             labels = self._labels(position, table[0], (limit - table[0] - outside[0]).reshape(-1))
             if labels is None:
@@ -116,7 +124,7 @@ class _Enumeration:
 
     def best(self) -> Enumerated:
         """Return the cheapest folding within the budget; a cheaper one that only exceeds the unwatched leaves doubt."""
-        use = self.done[-1].use
+        use = self._fixed + (self.done[-1].use if self.done else np.zeros((1, 5), dtype=np.int64))
         cost = use @ self.weights
         excess = use > self.budget
         possible, within = ~excess[:, self.watched].any(axis=1), ~excess.any(axis=1)
@@ -160,10 +168,10 @@ class _Enumeration:
     def _own_use(self, step: Step, shape: tuple[int, ...]) -> Array:
         """Return what the node and its edges to later nodes use, (cells, 5)."""
         use = np.zeros((*shape, 5), dtype=np.int64)
-        use += self.choices.use[step.node].reshape(-1, *[1] * (len(shape) - 1), 5)
+        use += self.use[step.node].reshape(-1, *[1] * (len(shape) - 1), 5)
         for pair in step.edges:
             fit = fit_of(pair, step.scope, self.plan.sizes)
-            use += np.moveaxis(fit(np.moveaxis(self.choices.pairs[pair], 2, 0)), 0, -1)
+            use += np.moveaxis(fit(np.moveaxis(self.pairs[pair], 2, 0)), 0, -1)
         return use.reshape(-1, 5)
 
     def _child_states(self, step: Step, child: int, shape: tuple[int, ...]) -> Array:
@@ -175,12 +183,12 @@ class _Enumeration:
         return state
 
     def _picks(self, label: int) -> tuple[int, ...]:
-        picks = [0] * len(self.plan.sizes)
-        waiting = [(len(self.done) - 1, label)]
+        picks = [0] * len(self.choices.rows)
+        waiting = [(len(self.done) - 1, label)] if self.done else []
         while waiting:
             position, label = waiting.pop()
             step, labels = self.plan.steps[position], self.done[position]
-            picks[step.node] = int(labels.row[label])
+            picks[self.open[step.node]] = int(labels.row[label])
             waiting += [(child, int(o[label])) for child, o in zip(step.children, labels.origin, strict=True)]
         return tuple(picks)
 
