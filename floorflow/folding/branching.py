@@ -9,7 +9,9 @@ many prices at once; after that each loses the rows that cannot be in a better f
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +32,8 @@ SIDE_BY_SIDE = 24
 """Nodes bounded at once, fewer where their tables would be large."""
 MOST_ENTRIES = 1_000_000
 """Entries of the largest tables of all nodes at once."""
+FEW_OPEN = 25
+"""Groups with a choice left up to which a node is enumerated."""
 ROUNDS = 8
 """Prices tried for each node before it is split."""
 CLOSE = 1e-5
@@ -56,9 +60,21 @@ class Branched:
     left: tuple[tuple[list[Array], Array], ...] = ()
 
 
-def branch_and_bound(terms: Terms, relaxed: Relaxed, below: int, *, first: bool = False) -> Branched:
-    """Search from the relaxation on for foldings that cost less than ``below``; ``first`` ends with any."""
-    return _Search(terms, below).run(relaxed, first=first)
+class Enumerate(Protocol):
+    """Looks at all foldings within the budget that take some rows of each group and cost at most so much."""
+
+    def __call__(self, rows: Sequence[Array], prices: Array, most: int) -> tuple[Sequence[int] | None, bool]:
+        """Return the cheapest one's rows (None: none was found), and whether it is the cheapest for sure."""
+
+
+def branch_and_bound(
+    terms: Terms, relaxed: Relaxed, below: int, enumerate_: Enumerate, *, first: bool = False
+) -> Branched:
+    """Search from the relaxation on for foldings that cost less than ``below``; ``first`` ends with any.
+
+    ``enumerate_`` ends nodes in which few groups have a choice left.
+    """
+    return _Search(terms, below, enumerate_).run(relaxed, first=first)
 
 
 @dataclass
@@ -83,8 +99,8 @@ class _Node:
 class _Search:
     """One search: the best folding so far and the nodes that are open."""
 
-    def __init__(self, terms: Terms, below: int) -> None:
-        self.terms, self.pricing = terms, terms.pricing
+    def __init__(self, terms: Terms, below: int, enumerate_: Enumerate) -> None:
+        self.terms, self.pricing, self.enumerate = terms, terms.pricing, enumerate_
         self.best: Array | None = None
         self.cost = below
         self.kinds = Kinds(terms)
@@ -205,13 +221,19 @@ class _Search:
                 self._push(self._child(node, count))
 
     def _settled(self, node: _Node) -> bool:
-        """Whether a node has one choice at most, which is taken if it is the best."""
+        """Whether nothing of a node is left to be looked at."""
         left = np.add.reduceat(node.allowed, self.pricing.begins[:-1], dtype=np.int64)
-        if left.max() > 1:
-            return bool(left.min() == 0)
-        if left.min() == 1:
+        if left.min() == 0:
+            return True
+        if left.max() == 1:
             self._take(np.flatnonzero(node.allowed))
-        return True
+            return True
+        if np.count_nonzero(left > 1) > FEW_OPEN:
+            return False
+        rows, complete = self.enumerate(*self._part(node), self.most)
+        if rows is not None:
+            self._take(self.pricing.picks_of(rows))
+        return complete
 
     def _part(self, node: _Node) -> tuple[list[Array], Array]:
         return self.pricing.kept(node.allowed), node.prices[:5]

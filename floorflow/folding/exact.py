@@ -159,13 +159,18 @@ class _Search:
         near = terms.pricing.kept(within(terms, prices, most))
         if not all(rows.size for rows in near):
             return True
-        left = candidates_among(self.problem, near)
+        _, complete = self._enumerated(near, prices, most)
+        return complete
+
+    def _enumerated(self, rows: Sequence[Array], prices: Array, most: int) -> tuple[tuple[int, ...] | None, bool]:
+        """Look at all foldings of some rows of at most a cost; return the best one's, and whether all were seen."""
+        left = candidates_among(self.problem, rows)
         found = cheapest_below(left, self.weights, self.budget, prices, most)
-        if found.picks is not None:
-            use = left.total(found.picks)
-            rows = tuple(int(rows[pick]) for rows, pick in zip(left.rows, found.picks, strict=True))
-            self._keep(rows, use)
-        return found.complete
+        if found.picks is None:
+            return None, found.complete
+        best = tuple(int(rows[pick]) for rows, pick in zip(left.rows, found.picks, strict=True))
+        self._keep(best, left.total(found.picks))
+        return best, found.complete
 
     def _branch(self, terms: Terms, relaxed: Relaxed, *, prove: bool) -> Answer:
         """Split what is left, and split again."""
@@ -174,7 +179,8 @@ class _Search:
             self.bound = self.cost
             return self._answer("exact")
         smaller = self._terms(near)
-        found = branch_and_bound(smaller, relax(smaller, relaxed.prices), self.cost, first=not prove)
+        relaxed = relax(smaller, relaxed.prices)
+        found = branch_and_bound(smaller, relaxed, self.cost, self._enumerated, first=not prove)
         if found.picks is not None:
             self._take(smaller, found.picks)
         self.bound = max(self.bound, found.bound)

@@ -233,7 +233,11 @@ def _pairwise(state: Array, cost: Array, use: Array) -> Array:
 
 def _rivals_beaten(block: Array, use: Array) -> Array:
     alive = np.ones(block.size, dtype=bool)
-    for i in range(min(block.size, RIVALS)):
+    columns = [np.ascontiguousarray(column) for column in use.T]
+    for i in range(min(block.size - 1, RIVALS)):
         if alive[i]:
-            alive[i + 1 :] &= ~(use[i] <= use[i + 1 :]).all(axis=1)
+            beaten = columns[0][i + 1 :] >= columns[0][i]
+            for column in columns[1:]:
+                beaten &= column[i + 1 :] >= column[i]
+            alive[i + 1 :] &= ~beaten
     return block[alive]

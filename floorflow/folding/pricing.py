@@ -6,6 +6,7 @@ for its cheapest row.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -99,6 +100,11 @@ class Pricing:
         """Return the picked row of each group, as an index into the group's rows."""
         places = (picks - self.begins[:-1]).tolist()
         return tuple(int(rows[place]) for rows, place in zip(self.states.rows, places, strict=True))
+
+    def picks_of(self, rows: Sequence[int]) -> Array:
+        """Return the positions of one row of each group."""
+        found = [int(np.flatnonzero(held == row)[0]) for held, row in zip(self.states.rows, rows, strict=True)]
+        return np.array(found) + self.begins[:-1]
 
     def kept(self, mask: Mask) -> list[Array]:
         """Return the marked rows of each group, as indices into the group's rows."""

@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
 from floorflow.folding import branching as module
-from floorflow.folding.branching import branch_and_bound
-from floorflow.folding.candidates import Array
+from floorflow.folding.branching import Enumerate, branch_and_bound
+from floorflow.folding.candidates import Array, candidates_among
 from floorflow.folding.descent import Descent
+from floorflow.folding.labels import cheapest_below
 from floorflow.folding.problem import FoldingProblem
 from floorflow.folding.relaxation import relax
 from tests.folding.pairwise import WEIGHTS, budgets, least_cost, random_problems, terms_of, use_of
 
 
+def give_up(rows: Sequence[Array], prices: Array, most: int) -> tuple[None, bool]:
+    """Leave every node to be split."""
+    return None, False
+
+
+def enumeration(problem: FoldingProblem, budget: Array) -> Enumerate:
+    def within(rows: Sequence[Array], prices: Array, most: int) -> tuple[tuple[int, ...] | None, bool]:
+        found = cheapest_below(candidates_among(problem, rows), WEIGHTS, budget, prices, most)
+        best = found.picks and tuple(int(kept[pick]) for kept, pick in zip(rows, found.picks, strict=True))
+        return best, found.complete
+
+    return within
+
+
+@pytest.mark.parametrize("enumerates", [False, True])
 @settings(max_examples=300, deadline=None)
 @given(random_problems(), budgets)
-def test_the_cheapest_folding_is_found_and_proven(problem: FoldingProblem, budget: Array) -> None:
+def test_the_cheapest_folding_is_found_and_proven(enumerates: bool, problem: FoldingProblem, budget: Array) -> None:
     best, terms = least_cost(problem, budget), terms_of(problem, budget)
-    found = branch_and_bound(terms, relax(terms), terms.dearest + 1)
+    ends = enumeration(problem, budget) if enumerates else give_up
+    found = branch_and_bound(terms, relax(terms), terms.dearest + 1, ends)
     if best is None:
         assert found.picks is None
         assert found.bound == terms.dearest + 1
@@ -35,7 +54,7 @@ def test_the_cheapest_folding_is_found_and_proven(problem: FoldingProblem, budge
 def test_only_what_costs_less_than_the_known_is_an_answer(problem: FoldingProblem, budget: Array) -> None:
     best, terms = least_cost(problem, budget), terms_of(problem, budget)
     if best is not None:
-        found = branch_and_bound(terms, relax(terms), best)
+        found = branch_and_bound(terms, relax(terms), best, give_up)
         assert found.picks is None
         assert found.bound == best
 
@@ -44,7 +63,7 @@ def test_only_what_costs_less_than_the_known_is_an_answer(problem: FoldingProble
 @given(random_problems(), budgets)
 def test_any_folding_will_do_if_asked_for_the_first(problem: FoldingProblem, budget: Array) -> None:
     best, terms = least_cost(problem, budget), terms_of(problem, budget)
-    found = branch_and_bound(terms, relax(terms), terms.dearest + 1, first=True)
+    found = branch_and_bound(terms, relax(terms), terms.dearest + 1, give_up, first=True)
     assert (found.picks is None) == (best is None)
     if best is not None and found.picks is not None:
         assert (use_of(problem, terms.pricing.rows_of(found.picks)) <= budget).all()
@@ -58,7 +77,7 @@ def test_a_search_that_ended_early_claims_no_more_than_it_proved(problem: Foldin
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MOST_NODES", 1)
         patch.setattr(module, "ROUNDS", 1)
-        found = branch_and_bound(terms, relax(terms), terms.dearest + 1)
+        found = branch_and_bound(terms, relax(terms), terms.dearest + 1, give_up)
     if best is not None:
         assert found.bound <= best
 
@@ -70,7 +89,7 @@ def test_cut_edges_do_not_spoil_the_proof(problem: FoldingProblem, budget: Array
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("floorflow.folding.elimination.LARGEST_TABLE", 6)
         terms = terms_of(problem, budget)
-        found = branch_and_bound(terms, relax(terms), terms.dearest + 1)
+        found = branch_and_bound(terms, relax(terms), terms.dearest + 1, give_up)
     assert (None if found.picks is None else int(terms.pricing.total(found.picks) @ WEIGHTS)) == best
 
 
