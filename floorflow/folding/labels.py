@@ -23,13 +23,15 @@ Array = NDArray[np.int64]
 
 MOST_LABELS = 10_000
 """Labels of one step beyond which the search is given up."""
+MOST_JOINED = 10 * MOST_LABELS
+"""The same before those that others beat are dropped."""
 RIVALS = 64
-"""Labels of a state, cheapest first, that are tried against all others where several resources may run short."""
+"""Labels of a state, cheapest first, that are tried against all others where several resources are watched."""
 
 
 @dataclass(frozen=True)
 class _Labels:
-    """The labels of one step, in order of ``state``, the flat index of the rows that the step's neighbours take."""
+    """The labels of one step, in order of ``state``, the flat index of its neighbours' rows, and then of ``extra``."""
 
     state: Array
     use: Array
@@ -41,10 +43,12 @@ class _Labels:
     origin: tuple[Array, ...]
     """For each child step the label that this one continues."""
 
-    def of_state(self, states: int) -> tuple[Array, Array]:
-        """Return where the labels of each state begin, and how many there are."""
-        count = np.bincount(self.state, minlength=states)
-        return np.cumsum(count) - count, count
+    def within(self, state: Array, room: Array) -> tuple[Array, Array]:
+        """Return where the labels of each wanted state begin, and how many of them have at most so much extra."""
+        span = int(max(self.extra.max(initial=0), room.max(initial=0))) + 1
+        line = self.state * span + self.extra
+        first = np.searchsorted(line, state * span)
+        return first, np.searchsorted(line, state * span + room, side="right") - first
 
 
 @dataclass(frozen=True)
@@ -56,9 +60,10 @@ class _Partial:
     extra: Array
     origin: tuple[Array, ...]
 
-    def joined(self, source: Array, labels: _Labels, taken: Array, extra: Array) -> _Partial:
+    def joined(self, source: Array, labels: _Labels, taken: Array) -> _Partial:
         """Continue labels ``source`` of these by the labels ``taken`` of a child."""
         origin = (*(o[source] for o in self.origin), taken)
+        extra = self.extra[source] + labels.extra[taken]
         return _Partial(self.cell[source], self.use[source] + labels.use[taken], extra, origin)
 
 
@@ -144,15 +149,12 @@ class _Enumeration:
         for child in step.children:
             labels = self.done[child]
             below = self._child_states(step, child, shape)[partial.cell]
-            first, count = labels.of_state(int(np.prod([self.plan.sizes[n] for n in self.plan.steps[child].scope[1:]])))
-            times = count[below]
-            if times.sum() > 10 * MOST_LABELS:
+            first, times = labels.within(below, slack[partial.cell] - partial.extra)
+            if times.sum() > MOST_JOINED:
                 return None
             source = np.repeat(np.arange(partial.cell.size), times)
-            taken = np.arange(source.size) - np.repeat(np.cumsum(times) - times, times) + first[below][source]
-            extra = partial.extra[source] + labels.extra[taken]
-            fits = extra <= slack[partial.cell[source]]
-            partial = partial.joined(source[fits], labels, taken[fits], extra[fits])
+            taken = np.arange(source.size) - np.repeat(np.cumsum(times) - times, times) + first[source]
+            partial = partial.joined(source, labels, taken)
         return self._kept(partial, table)
 
     def _kept(self, partial: _Partial, table: Array) -> _Labels | None:
@@ -163,6 +165,7 @@ class _Enumeration:
         kept = _undominated(state, partial.use @ self.weights, partial.use[:, self.watched])
         if kept.size > MOST_LABELS:
             return None
+        kept = kept[np.lexsort((extra[kept], state[kept]))]
         return _Labels(state[kept], partial.use[kept], extra[kept], row[kept], tuple(o[kept] for o in partial.origin))
 
     def _own_use(self, step: Step, shape: tuple[int, ...]) -> Array:
