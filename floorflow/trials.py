@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 from floorflow.design import Design, Setting, complete
-from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, fold_at_interval
+from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, Probes, fold_at_interval
 from floorflow.link_bound import LinkBound, link_bound
 from floorflow.partition import PartitionFailure
 from floorflow.placement import PlacementFailure
@@ -49,6 +49,11 @@ class Trials:
     best: Placed | None = None
 
     @cached_property
+    def probes(self) -> Probes:
+        """Foldings within the whole budget, whatever the cut."""
+        return Probes(self.setting.problem)
+
+    @cached_property
     def barrier(self) -> LinkBound | None:
         """What the links between the host's input and output forbid."""
         return link_bound(self.setting.dataflow, self.setting.platform)
@@ -63,6 +68,7 @@ class Trials:
         self.setting = replace(self.setting, problem=problem)
         self.trace.clear()
         self.allowed.clear()
+        self.probes = Probes(problem)
 
     def foldable(self, interval: int) -> bool:
         """Whether links and budget allow an interval; an open question counts as yes, as befits a bound."""
@@ -74,7 +80,7 @@ class Trials:
         if self.barrier is not None and interval < self.barrier.interval_cycles:
             self.note(interval, "proven infeasible", "partition", self.barrier.reason(interval))
             return False
-        answer = fold_at_interval(self.setting.problem, interval, prove=False)
+        answer = self.probes(interval)
         if isinstance(answer, FoldingInfeasible):
             self.note(interval, "proven infeasible", "fold", str(answer))
         return not isinstance(answer, FoldingInfeasible)

@@ -13,14 +13,16 @@ A *group* is one engine or several tied ones; a *row* is a joint option of a gro
     descent        better foldings next to a given one, by exchanges
     branching      branch and bound, where labels give up because several resources bind at once (counts: how to split)
     exact          least scarcity at an interval: relaxation, descent, then labels or branching
+    intervals      which interval to try next, looking for the shortest
     latency, ...   the same for the sum of cycles along the longest path (paths, states, latency_bound, latency_model)
     objective      which of the two a problem asks for
     infeasible     how much larger the budget would have to be, and what fills it
     methods        all ways to fold, by name: beside `exact` the published ones (cpsat, rule, annealing, brute)
 """
 
-from floorflow.folding.exact import RATIO, shortest_interval
+from floorflow.folding.exact import Probes
 from floorflow.folding.infeasible import Shortage, shortage
+from floorflow.folding.intervals import RATIO, shortest_interval
 from floorflow.folding.objective import fold_at_interval
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown, fitting
 
@@ -30,6 +32,7 @@ __all__ = [
     "FoldingProblem",
     "FoldingSolution",
     "FoldingUnknown",
+    "Probes",
     "Shortage",
     "fitting",
     "fold_at_interval",

@@ -26,7 +26,7 @@ from floorflow.folding.relaxation import FINENESS, MOST_SUM, Relaxed, Terms
 Array = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-MOST_NODES, MOST_WORK = 800, 120_000
+MOST_NODES, MOST_WORK = 800, 80_000
 """Nodes after which the search ends with what it has; fewer in large networks, so many times their groups."""
 SIDE_BY_SIDE = 24
 """Nodes bounded at once, fewer where their tables would be large."""

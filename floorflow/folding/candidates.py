@@ -117,7 +117,10 @@ class _End:
 
     def look(self, rows: Array) -> None:
         """See which classes these rows have."""
-        self.left, self.compact = np.unique(self.classes[rows], return_inverse=True)
+        classes = self.classes[rows]
+        there = np.zeros(self.classes.max() + 1, dtype=np.bool_)
+        there[classes] = True
+        self.left, self.compact = np.flatnonzero(there), np.cumsum(there)[classes] - 1
 
     def seen(self) -> tuple[Array, Array]:
         """Return the classes of the rows left and their prices, (n_here, n_far, 5), both of what is left."""

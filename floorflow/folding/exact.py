@@ -19,8 +19,7 @@ its limit the bound is what was proven until then.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,8 +47,6 @@ MOST_LEFT = 6000
 """Parts left by branching times groups beyond which they are not looked into."""
 NARROWED = 2
 """Times that the rows of such a part are narrowed down before."""
-RATIO = 1.2
-"""By which steps between intervals begin to grow where all that counts is whether they can be folded for."""
 MENDED = 6
 """Foldings of the relaxation next to which better ones are looked for."""
 
@@ -65,43 +62,28 @@ def least_scarce(problem: FoldingProblem, interval_cycles: int, *, prove: bool =
     return _Search(problem, choices).run(prove=prove)
 
 
-def shortest_interval(
-    intervals: Sequence[int],
-    feasible: Callable[[int], bool],
-    start: int = 0,
-    tries: int | None = None,
-    ratio: float | None = None,
-) -> int | None:
-    """Search ascending ``intervals`` for the first for which ``feasible`` holds, as if it were monotone.
+class Probes:
+    """Whether there is a folding within an interval, asked for many: the prices of one are where the next starts."""
 
-    ``start`` is an index below which nothing need be tried; the answer is expected near it. If it is not there, the
-    last interval tells whether there is one, steps grow from the start, and what lies between is bisected, in at
-    most so many ``tries``. Steps are of 1, 2, 4, ... intervals, or by the ``ratio``, its square, that one's square, ...
-    Returns the least index for which ``feasible`` was seen to hold, None if the last one fails.
-    """
-    low, high, step, growing = start, len(intervals) - 1, 1, True
-    if start > high:
-        return None
-    if feasible(intervals[start]):
-        return start
-    if start == high or not feasible(intervals[high]):
-        return None
-    while high - low > 1 and tries != 0:
-        tries = None if tries is None else tries - 1
-        at = high
-        if growing:
-            at = low + step if ratio is None else bisect_left(intervals, intervals[low] * ratio**step, low + 1)
-        if at >= high:
-            growing, at = False, (low + high) // 2
-        if feasible(intervals[at]):
-            growing, high = False, at
-        else:
-            low, step = at, 2 * step
-    return high
+    def __init__(self, problem: FoldingProblem) -> None:
+        self.problem = problem
+        self._answers: dict[int, Answer] = {}
+        self._prices: Array | None = None
+
+    def __call__(self, interval_cycles: int) -> Answer:
+        """Return the first folding met, with its distance from the least scarce, or the proof that none exists."""
+        if interval_cycles not in self._answers:
+            choices = candidates(self.problem, interval_cycles)
+            if choices is None:
+                return FoldingInfeasible(None)
+            search = _Search(self.problem, choices)
+            self._answers[interval_cycles] = search.run(prove=False, start=self._prices)
+            self._prices = search.prices
+        return self._answers[interval_cycles]
 
 
 class _Search:
-    """One search: the best rows so far, their cost and the bound on it."""
+    """One search: the best rows so far, their cost, the bound on it and the prices of the relaxation."""
 
     def __init__(self, problem: FoldingProblem, choices: Candidates) -> None:
         self.problem, self.choices = problem, choices
@@ -111,11 +93,12 @@ class _Search:
         self.use = self.budget
         # No folding within the budget costs more than the budget itself.
         self.bound, self.cost = 0, int(self.weights @ self.budget) + 1
+        self.prices: Array | None = None
 
-    def run(self, *, prove: bool) -> Answer:
+    def run(self, *, prove: bool, start: Array | None = None) -> Answer:
         terms = self._terms(self.choices.rows)
-        relaxed = relax(terms, first=not prove)
-        self.bound = relaxed.bound
+        relaxed = relax(terms, start, first=not prove)
+        self.bound, self.prices = relaxed.bound, relaxed.prices
         if relaxed.infeasible:
             return _short(terms)
         if relaxed.picks is not None:

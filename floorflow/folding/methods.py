@@ -9,7 +9,8 @@ from typing import Protocol
 from floorflow.folding.annealing import annealing
 from floorflow.folding.brute import brute
 from floorflow.folding.cpsat import cpsat
-from floorflow.folding.exact import RATIO, Answer, least_scarce, shortest_interval
+from floorflow.folding.exact import Answer, Probes, least_scarce
+from floorflow.folding.intervals import RATIO, shortest_interval
 from floorflow.folding.problem import FoldingProblem, FoldingSolution
 from floorflow.folding.rule import rule
 
@@ -29,12 +30,9 @@ def exact(problem: FoldingProblem, interval_cycles: int | None = None, seed: int
     del seed
     if interval_cycles is not None:
         return least_scarce(problem, interval_cycles)
-    intervals = problem.intervals()
+    intervals, probes = problem.intervals(), Probes(problem)
     index = shortest_interval(
-        intervals,
-        lambda i: isinstance(least_scarce(problem, i, prove=False), FoldingSolution),
-        first_of(problem),
-        ratio=RATIO,
+        intervals, lambda i: isinstance(probes(i), FoldingSolution), first_of(problem), ratio=RATIO
     )
     # The last interval that has no folding, for the reason.
     return least_scarce(problem, intervals[-1 if index is None else index])

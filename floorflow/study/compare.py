@@ -15,7 +15,7 @@ from floorflow.dataflow.model import Option
 from floorflow.design import Setting
 from floorflow.errors import InputError
 from floorflow.flow import prepare
-from floorflow.folding import RATIO, FoldingInfeasible, FoldingProblem, FoldingSolution, shortest_interval
+from floorflow.folding import RATIO, FoldingInfeasible, FoldingProblem, FoldingSolution, Probes, shortest_interval
 from floorflow.folding.brute import MOST_COMBINATIONS, combinations
 from floorflow.folding.exact import Answer, least_scarce
 from floorflow.folding.methods import METHODS, FoldingMethod, first_of
@@ -194,7 +194,7 @@ class Bounds:
     def __init__(self, problem: FoldingProblem) -> None:
         self.problem = problem
         self._proven: dict[int, Answer] = {}
-        self._quick: dict[int, Answer] = {}
+        self._quick = Probes(problem)
 
     def scarcity(self, interval_cycles: int) -> float | None:
         """Return the least scarcity at an interval, or what it is proven not to be below; None if there is none."""
@@ -210,16 +210,12 @@ class Bounds:
         return None if index is None else intervals[index]
 
     def _open(self, interval_cycles: int) -> bool:
-        if interval_cycles not in self._quick:
-            self._quick[interval_cycles] = least_scarce(self.problem, interval_cycles, prove=False)
-        return not isinstance(self._quick[interval_cycles], FoldingInfeasible)
+        return not isinstance(self._quick(interval_cycles), FoldingInfeasible)
 
     def quick_scarcity(self, interval_cycles: int) -> float | None:
         """Return a lower bound on the scarcity at an interval from the relaxation alone."""
-        if self._open(interval_cycles):
-            answer = self._quick[interval_cycles]
-            return answer.stats.bound if isinstance(answer, FoldingSolution) else None
-        return None
+        answer = self._quick(interval_cycles)
+        return answer.stats.bound if isinstance(answer, FoldingSolution) else None
 
 
 def _curve(bounds: Bounds, found: Sequence[int], first: int | None) -> list[tuple[int, float]]:
