@@ -24,13 +24,14 @@ LOOSE = Resources(10**6, 10**6, 10**6, 10**6, 10**6)
 
 @st.composite
 def random_problems(draw: st.DrawFn, most: int = 6) -> FoldingProblem:
-    """Two to six groups of up to three rows; each with the next one, and some others, as neighbours; some equal."""
+    """Two to six groups of up to three rows; with the next one, and some others, as neighbours, or few; some equal."""
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     sizes = random.integers(1, 4, draw(st.integers(2, most)))
     pairs = [(a, b) for a in range(len(sizes)) for b in range(a + 1, len(sizes))]
     joined = [(a, b) for a, b in pairs if b == a + 1 or random.random() < 0.3]
     if draw(st.booleans()):
-        joined = joined[1:]  # in two parts
+        # In parts, and some alone.
+        joined = [pair for pair in joined if random.random() < 0.5]
     uses = [random.integers(0, 8, (size, 5)) for size in sizes]
     if draw(st.booleans()):
         uses = [uses[0]] * len(uses)
@@ -79,4 +80,4 @@ def least_cost(problem: FoldingProblem, budget: Array) -> int | None:
 
 
 budgets = st.lists(st.integers(8, 60), min_size=5, max_size=5).map(np.array)
-prices = st.lists(st.integers(0, 4000), min_size=5, max_size=5).map(np.array)
+prices = st.lists(st.one_of(st.just(0), st.integers(0, 4000)), min_size=5, max_size=5).map(np.array)

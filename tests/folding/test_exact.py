@@ -17,6 +17,7 @@ from floorflow.folding import (
     FoldingInfeasible,
     FoldingProblem,
     FoldingSolution,
+    Probes,
     fitting,
     fold_at_interval,
     shortest_interval,
@@ -118,6 +119,22 @@ def test_coupled_foldings_equal_brute_force(problem: FoldingProblem, interval: i
     assert isinstance(quick, FoldingSolution)
     assert quick.stats.bound is not None
     assert quick.stats.bound <= expected + 1e-9
+
+
+@settings(max_examples=60, deadline=None)
+@given(coupled_problems(), st.permutations(range(1, 9)))
+def test_probes_tell_what_can_be_folded_in_whatever_order_they_are_asked(
+    problem: FoldingProblem, intervals: list[int]
+) -> None:
+    probes = Probes(problem)
+    for interval in intervals:
+        least, answer = least_coupled(problem, interval), probes(interval)
+        assert isinstance(answer, FoldingInfeasible if least is None else FoldingSolution)
+        if least is not None and isinstance(answer, FoldingSolution):
+            assert answer.resources.fits(problem.budget)
+            assert answer.interval_cycles <= interval
+            assert answer.stats.bound is not None
+            assert answer.stats.bound <= least + 1e-9
 
 
 def least_coupled(problem: FoldingProblem, interval: int) -> float | None:
