@@ -17,7 +17,7 @@ A *group* is one engine or several tied ones; a *row* is a joint option of a gro
     latency, ...   the same for the sum of cycles along the longest path (paths, states, latency_bound, latency_model)
     objective      which of the two a problem asks for
     infeasible     how much larger the budget would have to be, and what fills it
-    methods        all ways to fold, by name: beside `exact` the published ones (cpsat, rule, annealing, brute)
+    methods        all ways to fold, by name: beside `exact` the published ones (cpsat, rule, annealing, brute; picks)
 """
 
 from floorflow.folding.exact import Probes

@@ -210,7 +210,7 @@ class _Search:
         margins = self.pricing.margins(rows, prices)
         for node, margin in zip(nodes, margins, strict=True):
             node.allowed = node.allowed & (margin <= FINENESS * self.most + self._refund(node, node.prices))
-            if self._settled(node):
+            if self._ended(node):
                 continue
             blend = self._blend(node)
             if not blend.any() and node.returns < MOST_RETURNS:
@@ -220,7 +220,7 @@ class _Search:
             for count in split(self.kinds, node.allowed, blend, node.prices[:5]):
                 self._push(self._child(node, count))
 
-    def _settled(self, node: _Node) -> bool:
+    def _ended(self, node: _Node) -> bool:
         """Whether nothing of a node is left to be looked at."""
         left = np.add.reduceat(node.allowed, self.pricing.begins[:-1], dtype=np.int64)
         if left.min() == 0:
@@ -294,5 +294,5 @@ class _Search:
 
     def _whole(self, prices: Floats) -> Array:
         """Turn prices as `ceiling` has them into integers."""
-        counts = np.minimum(np.rint(prices[5:] * FINENESS), MOST_SUM // self.pricing.size).astype(np.int64)
+        counts = np.clip(np.rint(prices[5:] * FINENESS), 0, MOST_SUM // self.pricing.size).astype(np.int64)
         return np.append(self.terms.whole(prices[:5]), counts)

@@ -26,8 +26,8 @@ BLOCK = 32
 class Candidates:
     """Rows left of each group, and resources as a pairwise sum: of each row, and of each pair of rows of neighbours.
 
-    ``rows[g]`` are indices into the group's rows; ``use[g]`` is (n_g, 5), with the streams that are not among
-    ``couplings``: those inside the group or to the host.
+    ``rows[g]`` are indices into the group's rows; ``use[g]`` is (n_g, 5), with all streams that are not among
+    ``couplings``.
     """
 
     rows: tuple[Array, ...]
@@ -60,7 +60,7 @@ def candidates(problem: FoldingProblem, interval_cycles: int) -> Candidates | No
     for _ in range(ROUNDS):
         if not search.round():
             break
-    return Candidates(tuple(search.rows), tuple(search.use), problem.couplings)
+    return Candidates(tuple(search.rows), tuple(search.use), between(problem.couplings))
 
 
 class _Domination:
@@ -77,7 +77,7 @@ class _Domination:
         for kept, ends in zip(rows, self.ends, strict=True):
             for end in ends:
                 end.look(kept)
-        self.judged: list[list[bytes]] = [[b""]] * len(rows)
+        self.judged: list[list[bytes] | None] = [None] * len(rows)
         """What each group's neighbours had left when its rows were last compared."""
         self.known = problem.memo
 
@@ -87,7 +87,7 @@ class _Domination:
         for group, ends in enumerate(self.ends):
             neighbours = [end.far.left.tobytes() for end in ends]
             if neighbours == self.judged[group]:
-                # What the group has left, none of its rows beats.
+                # To compare them again would drop none.
                 continue
             self.judged[group] = neighbours
             kept = self._judge(group, [end.seen() for end in ends])

@@ -67,8 +67,9 @@ class CuttingPlanes:
         self.rows.append(row)
 
     def ceiling(self) -> Ceiling:
-        """Return the highest bound and its prices."""
-        self.solver.Solve()
+        """Return the highest bound and its prices; a bound of minus infinity if the solver fails."""
+        if self.solver.Solve() != pywraplp.Solver.OPTIMAL:
+            return Ceiling(-np.inf, np.zeros(len(self.prices)), np.zeros(len(self.rows)))
         return Ceiling(
             self.bound.solution_value() * self.most,
             np.array([price.solution_value() for price in self.prices]) * self.most,

@@ -26,6 +26,8 @@ LARGEST_TABLE = 400_000
 """Entries of the largest table before edges are cut."""
 FORBIDDEN = 1 << 57
 """Stands for the price of what must not be chosen. No sum below it is one; sums are cut off here, so none overflows."""
+MOST_ADDED = 32
+"""Prices, each FORBIDDEN at most, that are added up before the sum is cut off."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Step:
     edges: tuple[Pair, ...]
     """Edges whose first eliminated end is the node."""
     children: tuple[int, ...]
-    """Positions of the steps whose tables this one takes up."""
+    """Positions of the steps whose tables this one takes up; the end of a part that no edge joins is one too."""
 
 
 @dataclass(frozen=True)
@@ -122,10 +124,12 @@ class Elimination:
         for step, layout in zip(self.steps, self._layouts, strict=True):
             own = nodes[step.node] if step.node not in extra else nodes[step.node] + extra[step.node]
             table = layout.own(own)
-            for pair, fit in zip(step.edges, layout.edges, strict=True):
-                table = table + fit(edges[pair])
-            for child, fit in zip(step.children, layout.children, strict=True):
-                table = table + fit(messages[child])
+            parts = [fit(edges[pair]) for pair, fit in zip(step.edges, layout.edges, strict=True)]
+            parts += [fit(messages[child]) for child, fit in zip(step.children, layout.children, strict=True)]
+            for added, part in enumerate(parts, start=1):
+                table = table + part
+                if added % MOST_ADDED == 0:
+                    table = np.minimum(table, FORBIDDEN)
             tables.append(table)
             messages.append(np.minimum(table.min(axis=1), FORBIDDEN))
         return tables, messages, messages[-1] if messages else np.zeros(1, dtype=np.int64)

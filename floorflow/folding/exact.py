@@ -68,18 +68,30 @@ class Probes:
     def __init__(self, problem: FoldingProblem) -> None:
         self.problem = problem
         self._answers: dict[int, Answer] = {}
+        self._searches: dict[int, _Search] = {}
         self._prices: Array | None = None
 
     def __call__(self, interval_cycles: int) -> Answer:
         """Return the first folding met, with its distance from the least scarce, or the proof that none exists."""
         if interval_cycles not in self._answers:
-            choices = candidates(self.problem, interval_cycles)
-            if choices is None:
-                return FoldingInfeasible(None)
-            search = _Search(self.problem, choices)
-            self._answers[interval_cycles] = search.run(prove=False, start=self._prices)
-            self._prices = search.prices
+            self._answers[interval_cycles] = self._probe(interval_cycles)
         return self._answers[interval_cycles]
+
+    def least_scarce(self, interval_cycles: int) -> Answer:
+        """Return the least scarce folding within an interval; where one was met, the search goes on from it."""
+        if isinstance(self(interval_cycles), FoldingInfeasible):
+            return self(interval_cycles)
+        search = self._searches[interval_cycles]
+        return search.run(prove=True, start=search.prices)
+
+    def _probe(self, interval_cycles: int) -> Answer:
+        choices = candidates(self.problem, interval_cycles)
+        if choices is None:
+            return FoldingInfeasible(None)
+        search = self._searches[interval_cycles] = _Search(self.problem, choices)
+        answer = search.run(prove=False, start=self._prices)
+        self._prices = search.prices
+        return answer
 
 
 class _Search:
@@ -98,7 +110,7 @@ class _Search:
     def run(self, *, prove: bool, start: Array | None = None) -> Answer:
         terms = self._terms(self.choices.rows)
         relaxed = relax(terms, start, first=not prove)
-        self.bound, self.prices = relaxed.bound, relaxed.prices
+        self.bound, self.prices = max(self.bound, relaxed.bound), relaxed.prices
         if relaxed.infeasible:
             return _short(terms)
         if relaxed.picks is not None:
@@ -168,13 +180,13 @@ class _Search:
             self._take(smaller, found.picks)
         self.bound = max(self.bound, found.bound)
         few = len(found.left) * len(self.problem.groups) <= MOST_LEFT
-        if prove and few and all(self._settled(*part) for part in found.left):
+        if prove and few and all(self._closed(*part) for part in found.left):
             self.bound = self.cost
         if self.rows is None and self.bound <= smaller.dearest:
             return FoldingUnknown()
         return self._answer("exact/branching")
 
-    def _settled(self, rows: Sequence[Array], prices: Array) -> bool:
+    def _closed(self, rows: Sequence[Array], prices: Array) -> bool:
         """Look at all foldings of a part that branching left, for it holds nothing much better; False if too many."""
         for _ in range(NARROWED):
             if not all(left.size for left in rows):

@@ -1,8 +1,8 @@
 """Every folding below a cost, as labels carried from engine to engine: the exact end of the search.
 
 A label is a partial choice: what it uses, and how far it is above the cheapest partial choice at the prices of the
-relaxation. Partial choices that end in the same rows compete: one that costs no less and uses no less of what may run
-short is dropped, and so is one whose best completion costs more than the limit. Blocks that repeat give equal labels,
+relaxation. Partial choices that end in the same rows compete: one that costs no less and uses no less of what is
+watched is dropped, and so is one whose best completion costs more than the limit. Blocks that repeat give equal labels,
 so that only counts matter. If a folding within the budget is left at the end, it is the optimum; if none, all cost
 more than the limit.
 """
@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from floorflow.dataflow.options import UNBUILDABLE
 from floorflow.folding.candidates import Candidates
-from floorflow.folding.elimination import Elimination, Step, fit_of, sweep
+from floorflow.folding.elimination import FORBIDDEN, Elimination, Step, fit_of, sweep
 from floorflow.folding.relaxation import FINENESS
 
 Array = NDArray[np.int64]
@@ -43,12 +44,14 @@ class _Labels:
     origin: tuple[Array, ...]
     """For each child step the label that this one continues."""
 
-    def within(self, state: Array, room: Array) -> tuple[Array, Array]:
+    def fitting(self, state: Array, room: Array) -> tuple[Array, Array]:
         """Return where the labels of each wanted state begin, and how many of them have at most so much extra."""
-        span = int(max(self.extra.max(initial=0), room.max(initial=0))) + 1
-        line = self.state * span + self.extra
-        first = np.searchsorted(line, state * span)
-        return first, np.searchsorted(line, state * span + room, side="right") - first
+        extras = np.sort(self.extra)
+        # States and ranks make one ascending line; ranks instead of the extras themselves, which would overflow.
+        line = self.state * (extras.size + 1) + np.searchsorted(extras, self.extra)
+        start = state * (extras.size + 1)
+        first = np.searchsorted(line, start)
+        return first, np.searchsorted(line, start + np.searchsorted(extras, room, side="right")) - first
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ class _Partial:
 class Enumerated:
     """The cheapest folding met within the budget (None: none), the best of all if it is within the limit.
 
-    ``complete``: nothing was cut off, so that every folding within the limit was met.
+    ``complete``: proof that no folding within budget and limit is cheaper.
     """
 
     picks: tuple[int, ...] | None
@@ -117,8 +120,8 @@ class _Enumeration:
         if self.plan.cut:
             return False
         both = FINENESS * self.weights + prices
-        nodes = [(use @ both)[None] for use in self.use]
-        edges = {pair: (use @ both)[None] for pair, use in self.pairs.items()}
+        nodes = [_priced(use, both)[None] for use in self.use]
+        edges = {pair: _priced(use, both)[None] for pair, use in self.pairs.items()}
         limit = FINENESS * most + int(prices @ self.budget) - int(self._fixed @ both)
         for position, (table, outside) in enumerate(self.plan.bounds(nodes, edges)):
             labels = self._labels(position, table[0], (limit - table[0] - outside[0]).reshape(-1))
@@ -149,7 +152,7 @@ class _Enumeration:
         for child in step.children:
             labels = self.done[child]
             below = self._child_states(step, child, shape)[partial.cell]
-            first, times = labels.within(below, slack[partial.cell] - partial.extra)
+            first, times = labels.fitting(below, slack[partial.cell] - partial.extra)
             if times.sum() > MOST_JOINED:
                 return None
             source = np.repeat(np.arange(partial.cell.size), times)
@@ -194,6 +197,11 @@ class _Enumeration:
             picks[self.open[step.node]] = int(labels.row[label])
             waiting += [(child, int(o[label])) for child, o in zip(step.children, labels.origin, strict=True)]
         return tuple(picks)
+
+
+def _priced(use: Array, prices: Array) -> Array:
+    """Return the price of amounts, (..., 5); of what cannot be built FORBIDDEN, for it would overflow."""
+    return np.where((use >= UNBUILDABLE).any(axis=-1), FORBIDDEN, use @ prices)
 
 
 def _may_run_short(choices: Candidates, budget: Array) -> tuple[int, ...]:

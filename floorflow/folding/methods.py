@@ -35,7 +35,7 @@ def exact(problem: FoldingProblem, interval_cycles: int | None = None, seed: int
         intervals, lambda i: isinstance(probes(i), FoldingSolution), first_of(problem), ratio=RATIO
     )
     # The last interval that has no folding, for the reason.
-    return least_scarce(problem, intervals[-1 if index is None else index])
+    return probes.least_scarce(intervals[-1 if index is None else index])
 
 
 def first_of(problem: FoldingProblem) -> int:

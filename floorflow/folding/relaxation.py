@@ -51,8 +51,11 @@ class Terms:
     def whole(self, prices: Floats) -> Array:
         """Turn the prices of whole budgets, in units of cost, into integers a unit of each resource."""
         each = np.rint(prices / np.maximum(self.budget, 1) * FINENESS)
-        most = MOST_SUM // np.maximum(self.pricing.most_use, 1)
-        return np.asarray(np.minimum(each, most).astype(np.int64))
+        return self.allowed(np.minimum(each, MOST_SUM).astype(np.int64))
+
+    def allowed(self, prices: Array) -> Array:
+        """Return the prices, none below 0 nor so high that sums would overflow."""
+        return np.clip(prices, 0, MOST_SUM // np.maximum(self.pricing.most_use, 1))
 
     def budgets(self, prices: Array) -> Floats:
         """Turn them back."""
@@ -85,7 +88,7 @@ def relax(terms: Terms, start: Array | None = None, *, first: bool = False) -> R
 
     ``start`` are the prices to try first, none if not given; ``first`` ends the search with the first such folding.
     """
-    return _Search(terms).run(np.zeros(5, dtype=np.int64) if start is None else start, first=first)
+    return _Search(terms).run(np.zeros(5, dtype=np.int64) if start is None else terms.allowed(start), first=first)
 
 
 def within(terms: Terms, prices: Array, cost: int) -> Mask:
@@ -107,6 +110,9 @@ class _Search:
         self.planes = CuttingPlanes(5, terms.most_bound)
 
     def run(self, trial: Array, *, first: bool) -> Relaxed:
+        if first and trial.any():
+            # So that there is a bound worth the name even if these prices lead to a folding at once.
+            self._try(np.zeros_like(trial))
         for step in range(STEPS):
             self._try(trial)
             if self.bound > self.terms.dearest or (first and self.best is not None) or self.bound >= self.cost:

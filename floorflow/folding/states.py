@@ -47,7 +47,7 @@ class States:
 
     @cached_property
     def plan(self) -> Elimination:
-        """The elimination of groups by their states."""
+        """The elimination of all groups by their states; `pricing` has one of those that have neighbours."""
         return elimination([begins.size for begins in self.begins], self.pairs)
 
     def resources(self, picks: Sequence[int]) -> Array:

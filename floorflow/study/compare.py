@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from floorflow.errors import InputError
 from floorflow.flow import prepare
 from floorflow.folding import RATIO, FoldingInfeasible, FoldingProblem, FoldingSolution, Probes, shortest_interval
 from floorflow.folding.brute import MOST_COMBINATIONS, combinations
-from floorflow.folding.exact import Answer, least_scarce
+from floorflow.folding.exact import Answer
 from floorflow.folding.methods import METHODS, FoldingMethod, first_of
 from floorflow.network import FloatBits
 from floorflow.request import Request
@@ -199,7 +200,7 @@ class Bounds:
     def scarcity(self, interval_cycles: int) -> float | None:
         """Return the least scarcity at an interval, or what it is proven not to be below; None if there is none."""
         if interval_cycles not in self._proven:
-            self._proven[interval_cycles] = least_scarce(self.problem, interval_cycles)
+            self._proven[interval_cycles] = self._quick.least_scarce(interval_cycles)
         answer = self._proven[interval_cycles]
         return answer.stats.bound if isinstance(answer, FoldingSolution) else None
 
@@ -213,7 +214,7 @@ class Bounds:
         return not isinstance(self._quick(interval_cycles), FoldingInfeasible)
 
     def quick_scarcity(self, interval_cycles: int) -> float | None:
-        """Return a lower bound on the scarcity at an interval from the relaxation alone."""
+        """Return a lower bound on the scarcity at an interval, not always the best."""
         answer = self._quick(interval_cycles)
         return answer.stats.bound if isinstance(answer, FoldingSolution) else None
 
@@ -227,5 +228,7 @@ def _curve(bounds: Bounds, found: Sequence[int], first: int | None) -> list[tupl
     wanted = np.geomspace(low, high, CURVE_POINTS)
     places = np.searchsorted(intervals, [*wanted, *found], side="right") - 1
     chosen = sorted({int(intervals[place]) for place in places if place >= 0})
-    pairs = ((cycles, bounds.quick_scarcity(cycles)) for cycles in chosen)
-    return [(cycles, bound) for cycles, bound in pairs if bound is not None]
+    pairs = ((cycles, bounds.quick_scarcity(cycles)) for cycles in chosen[::-1])
+    known = [(cycles, bound) for cycles, bound in pairs if bound is not None]
+    # What holds at a longer interval holds at a shorter one.
+    return list(zip((cycles for cycles, _ in known), accumulate((bound for _, bound in known), max), strict=True))[::-1]

@@ -22,6 +22,7 @@ from floorflow.folding import (
     fold_at_interval,
     shortest_interval,
 )
+from floorflow.folding.candidates import candidates
 from floorflow.resources import RESOURCE_NAMES, Resources, scarcity, total
 
 SILICON = Resources(lut=1000, ff=2000, bram18=50, uram=0, dsp=20)
@@ -134,7 +135,22 @@ def test_probes_tell_what_can_be_folded_in_whatever_order_they_are_asked(
             assert answer.resources.fits(problem.budget)
             assert answer.interval_cycles <= interval
             assert answer.stats.bound is not None
-            assert answer.stats.bound <= least + 1e-9
+            assert 0 <= answer.stats.bound <= least + 1e-9
+            proven = probes.least_scarce(interval)
+            assert isinstance(proven, FoldingSolution)
+            assert proven.stats.objective == proven.stats.bound == pytest.approx(least)
+
+
+@settings(max_examples=60, deadline=None)
+@given(coupled_problems(), st.permutations(range(1, 9)))
+def test_what_is_remembered_of_other_intervals_drops_no_other_rows(
+    problem: FoldingProblem, intervals: list[int]
+) -> None:
+    for interval in intervals:
+        known, fresh = candidates(problem, interval), candidates(replace(problem, memo={}), interval)
+        assert (known is None) == (fresh is None)
+        if known is not None and fresh is not None:
+            assert [rows.tolist() for rows in known.rows] == [rows.tolist() for rows in fresh.rows]
 
 
 def least_coupled(problem: FoldingProblem, interval: int) -> float | None:

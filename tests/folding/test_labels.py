@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from floorflow.folding import labels as module
 from floorflow.folding.candidates import Array
-from floorflow.folding.labels import cheapest_below
+from floorflow.folding.labels import _Labels, cheapest_below
 from floorflow.folding.problem import FoldingProblem
-from tests.folding.pairwise import WEIGHTS, budgets, candidates_of, least_cost, prices, random_problems
+from tests.folding.pairwise import WEIGHTS, budgets, candidates_of, least_cost, prices, random_problems, terms_of
 
 
 @settings(max_examples=200, deadline=None)
@@ -34,3 +35,20 @@ def test_too_many_labels_are_not_called_complete(problem: FoldingProblem, budget
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MOST_LABELS", -1)
         assert not cheapest_below(candidates_of(problem), WEIGHTS, budget, budget * 0, 10**6).complete
+
+
+@settings(max_examples=100, deadline=None)
+@given(random_problems(), budgets)
+def test_prices_however_high_do_not_overflow(problem: FoldingProblem, budget: Array) -> None:
+    best, choices, terms = least_cost(problem, budget), candidates_of(problem), terms_of(problem, budget)
+    found = cheapest_below(choices, WEIGHTS, budget, terms.whole(np.full(5, 1e30)), terms.dearest)
+    assert found.complete
+    assert (None if found.picks is None else int(choices.total(found.picks) @ WEIGHTS)) == best
+
+
+def test_labels_that_fit_are_counted_by_state() -> None:
+    none = np.zeros(4, dtype=np.int64)
+    labels = _Labels(np.array([0, 5, 5, 10**5]), np.zeros((4, 5)), np.array([3, 1, 2**50, 0]), none, ())
+    first, count = labels.fitting(np.array([5, 5, 10**5, 7, 0]), np.array([0, 2**60, 2**60, 9, 3]))
+    assert count.tolist() == [0, 2, 1, 0, 1]
+    assert first[[1, 2, 4]].tolist() == [1, 3, 0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from floorflow.folding.candidates import Array
 from floorflow.folding.elimination import FORBIDDEN
@@ -36,6 +37,19 @@ def test_bound_and_answer_enclose_the_optimum(problem: FoldingProblem, budget: A
         use = use_of(problem, terms.pricing.rows_of(relaxed.picks))
         assert (use <= budget).all()
         assert int(use @ WEIGHTS) == relaxed.cost
+
+
+@settings(max_examples=100, deadline=None)
+@given(random_problems(), budgets, st.lists(st.integers(0, 2**60), min_size=5, max_size=5), st.booleans())
+def test_prices_to_start_from_spoil_no_bound(
+    problem: FoldingProblem, budget: Array, start: list[int], first: bool
+) -> None:
+    best, terms = least_cost(problem, budget), terms_of(problem, budget)
+    relaxed = relax(terms, np.array(start), first=first)
+    assert relaxed.bound >= 0
+    if best is not None:
+        assert not relaxed.infeasible
+        assert relaxed.bound <= best
 
 
 @settings(max_examples=100, deadline=None)
