@@ -24,6 +24,8 @@ PROBES = 3
 """Failures in a row, at ever shorter intervals after bisection, that end the search."""
 PLACINGS = 6
 """Intervals between the shortest and the longest that are placed where the shortest cannot be."""
+PLACING_RATIO = 1.1
+"""By which the steps between those begin to grow: far more than 1, 2, 4 of the intervals where they lie close."""
 RATE_ATTEMPTS = 8
 """Intervals tried for a requested rate."""
 INTERRUPTED = "interrupted: this is the best that had been found"
@@ -137,7 +139,7 @@ def _fastest(run: Trials, intervals: tuple[int, ...], bound_index: int) -> str:
         if run.partitioned(intervals[probe]):
             first, misses = probe, -1
         misses, probe = misses + 1, probe - 1
-    shortest_interval(intervals, run.placed, first, PLACINGS)
+    shortest_interval(intervals, run.placed, first, PLACINGS, PLACING_RATIO)
     if run.best is not None and run.best.design.interval_cycles == intervals[bound_index]:
         return "the interval is the folding optimum under the platform's summed limits"
     return _what_stopped(run)
