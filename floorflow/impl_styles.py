@@ -34,9 +34,16 @@ def _of_own_style(group: OptionGroup) -> NDArray[np.bool_]:
     return np.asarray((group.engine_kinds == "").all(axis=1))
 
 
+def fewer_styles(problem: FoldingProblem) -> FoldingProblem | None:
+    """Return the problem of FINN's own styles, None if that leaves all options or some engine none."""
+    own = own_styles(problem)
+    same = own is not None and all(len(a.rows) == len(b.rows) for a, b in zip(own.groups, problem.groups, strict=True))
+    return None if same else own
+
+
 def needless_at(problem: FoldingProblem, interval_cycles: int) -> FoldingProblem | None:
     """Return the problem of FINN's own styles if it has fewer options and reaches an interval too, else None."""
-    own = own_styles(problem)
-    if own is None or all(len(a.rows) == len(b.rows) for a, b in zip(own.groups, problem.groups, strict=True)):
+    own = fewer_styles(problem)
+    if own is None:
         return None
     return own if isinstance(fold_at_interval(own, interval_cycles, prove=False), FoldingSolution) else None

@@ -8,13 +8,14 @@ The least resources are sought at the longest interval allowed, the lowest laten
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from floorflow.design import Design, Setting
 from floorflow.errors import InfeasibleError, LimitError
 from floorflow.folding import RATIO, FoldingSolution, fold_at_interval, shortage, shortest_interval
-from floorflow.impl_styles import needless_at
+from floorflow.impl_styles import fewer_styles, needless_at
 from floorflow.lowest_latency import latency_cycles, lowest_latency
 from floorflow.placement import PlacementSolution
 from floorflow.remedies import Placed, place_design
@@ -75,6 +76,8 @@ def search(setting: Setting, progress: Progress) -> Found:
             intervals, index = _intervals(run)
             bound_cycles = intervals[index]
             ended_by = _fastest(run, intervals, index)
+            if run.best is None or run.best.design.interval_cycles > bound_cycles:
+                run, ended_by = _with_own_styles(run) or (run, ended_by)
     except KeyboardInterrupt:
         ended_by = _salvage(run)
     if run.best is None:
@@ -89,6 +92,7 @@ def _intervals(run: Trials) -> tuple[tuple[int, ...], int]:
     """Return the intervals and the index of the shortest that the budget allows.
 
     Where hls or rtl against FINN's own choice does not shorten it, ``--impl-style auto`` leaves the choice to FINN.
+    Where it does, but a floorplan needs a longer interval, `_with_own_styles` looks whether FINN's choice packs better.
     """
     intervals, index = _shortest_possible(run)
     own = needless_at(run.setting.problem, intervals[index]) if run.setting.request.impl_style == "auto" else None
@@ -96,6 +100,33 @@ def _intervals(run: Trials) -> tuple[tuple[int, ...], int]:
         return intervals, index
     run.restrict(own)
     return _shortest_possible(run)
+
+
+def _with_own_styles(run: Trials) -> tuple[Trials, str] | None:
+    """Search again with hls or rtl as FINN chooses; return that search and what ended it if it found a better design.
+
+    A choice that allows a shorter interval by the sums of resources may be harder to pack: what it needs less of is not
+    what runs short in a slot.
+    """
+    own = fewer_styles(run.setting.problem) if run.setting.request.impl_style == "auto" else None
+    if own is None:
+        return None
+    other = Trials(replace(run.setting, problem=own), run.progress)
+    best = math.inf if run.best is None else run.best.design.interval_cycles
+    intervals, index = _shortest_possible(other)
+    if intervals[index] >= best or not other.foldable(intervals[-1]):
+        return None
+    try:
+        ended_by = _fastest(other, intervals, index)
+    except KeyboardInterrupt:
+        ended_by = INTERRUPTED
+    if other.best is None or other.best.design.interval_cycles >= best:
+        if ended_by == INTERRUPTED:
+            raise KeyboardInterrupt
+        return None
+    tried = [replace(row, detail=f"hls and rtl as FINN chooses: {row.detail}") for row in other.trace]
+    other.trace[:] = [*run.trace, *tried]
+    return other, ended_by
 
 
 def _shortest_possible(run: Trials) -> tuple[tuple[int, ...], int]:

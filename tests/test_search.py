@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
+import onnx
 import pytest
 
 from floorflow import design, flow, remedies, search, trials
 from floorflow.backends.finn import read_source
 from floorflow.errors import InfeasibleError, InputError, LimitError
+from floorflow.folding import FoldingProblem
+from floorflow.impl_styles import fewer_styles
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution
 from floorflow.request import PAPER_CAPS, Request
 from floorflow.search import INTERRUPTED, Found
 from floorflow.stats import SolveStats
 from floorflow.target import Rect
 from tests.conftest import CNV, TFC
+from tests.scarce_dsp import mixed_bits
 
 Placer = Callable[[PlacementProblem], PlacementSolution | PlacementFailure]
 
@@ -177,6 +183,26 @@ def test_a_latency_that_cannot_be_placed_gives_way_under_less_of_the_budget(plac
     assert refused
     assert [row.verdict for row in found.trace if "100% of the budget" in row.detail] == ["not found within the limit"]
     assert all("latency" in row.detail for row in found.trace)
+
+
+def test_finns_own_styles_are_tried_where_others_allow_more_but_cannot_be_placed(
+    placer: Callable[[Placer], None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    model = tmp_path / "mixed_bits.onnx"
+    onnx.save(mixed_bits(), model)
+    request = Request(model, platform="xcku5p", effort="fast", cap={**PAPER_CAPS, "DSP": 0.01, "LUT": 0.05})
+    placer(fits)
+    free, own = find(request), find(replace(request, impl_style="default"))
+    assert free.design.interval_cycles < own.design.interval_cycles
+
+    again: list[FoldingProblem] = []
+    monkeypatch.setattr(search, "fewer_styles", lambda problem: again.append(problem) or fewer_styles(problem))
+    placer(lambda problem: fits(problem) if again else refuses(problem.modules[0].slot))
+    found = find(request)
+    assert found.design.interval_cycles == own.design.interval_cycles
+    assert found.bound_cycles == free.bound_cycles
+    assert [row.verdict for row in found.trace if "as FINN chooses" in row.detail][-1] == "legal"
+    assert sum(row.verdict == "legal" for row in found.trace) == 1
 
 
 def test_the_highest_rate_at_a_given_rate_is_refused() -> None:
