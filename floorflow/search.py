@@ -23,9 +23,9 @@ from floorflow.trials import Attempt, Progress, Trials
 
 PROBES = 3
 """Failures in a row, at ever shorter intervals after bisection, that end the search."""
-PLACINGS = 6
+PLACINGS = 7
 """Intervals between the shortest and the longest that are placed where the shortest cannot be."""
-PLACING_RATIO = 1.1
+PLACING_RATIO = 1.05
 """By which the steps between those begin to grow: far more than 1, 2, 4 of the intervals where they lie close."""
 RATE_ATTEMPTS = 8
 """Intervals tried for a requested rate."""
