@@ -73,7 +73,7 @@ def search(setting: Setting, progress: Progress) -> Found:
         elif setting.request.goal == "resources":
             ended_by = _least_resources(run, intervals)
         else:
-            intervals, index = _intervals(run)
+            run, intervals, index = _in_fit_styles(run)
             bound_cycles = intervals[index]
             ended_by = _fastest(run, intervals, index)
             if run.best is None or run.best.design.interval_cycles > bound_cycles:
@@ -88,8 +88,8 @@ def search(setting: Setting, progress: Progress) -> Found:
     return Found(design, run.best.placements, bound_cycles, ended_by, tuple(run.trace), whole, run.best.remedy)
 
 
-def _intervals(run: Trials) -> tuple[tuple[int, ...], int]:
-    """Return the intervals and the index of the shortest that the budget allows.
+def _in_fit_styles(run: Trials) -> tuple[Trials, tuple[int, ...], int]:
+    """Return the search to go on with, its intervals, and the index of the shortest that the budget allows.
 
     Where hls or rtl against FINN's own choice does not shorten it, ``--impl-style auto`` leaves the choice to FINN.
     Where it does, but a floorplan needs a longer interval, `_with_own_styles` looks whether FINN's choice packs better.
@@ -97,9 +97,9 @@ def _intervals(run: Trials) -> tuple[tuple[int, ...], int]:
     intervals, index = _shortest_possible(run)
     own = needless_at(run.setting.problem, intervals[index]) if run.setting.request.impl_style == "auto" else None
     if own is None:
-        return intervals, index
-    run.restrict(own)
-    return _shortest_possible(run)
+        return run, intervals, index
+    run = run.among(own)
+    return run, *_shortest_possible(run)
 
 
 def _with_own_styles(run: Trials) -> tuple[Trials, str] | None:
@@ -111,7 +111,7 @@ def _with_own_styles(run: Trials) -> tuple[Trials, str] | None:
     own = fewer_styles(run.setting.problem) if run.setting.request.impl_style == "auto" else None
     if own is None:
         return None
-    other = Trials(replace(run.setting, problem=own), run.progress)
+    other = run.among(own)
     best = math.inf if run.best is None else run.best.design.interval_cycles
     intervals, index = _shortest_possible(other)
     if intervals[index] >= best or not other.foldable(intervals[-1]):

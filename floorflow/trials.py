@@ -63,12 +63,12 @@ class Trials:
         self.trace.append(Attempt(interval, verdict, stage, detail))
         self.progress(f"interval {interval:,} cycles: {verdict} ({stage}) {detail}")
 
-    def restrict(self, problem: FoldingProblem) -> None:
-        """Search on among fewer foldings, and forget what was tried among all."""
-        self.setting = replace(self.setting, problem=problem)
-        self.trace.clear()
-        self.allowed.clear()
-        self.probes = Probes(problem)
+    def among(self, problem: FoldingProblem) -> Trials:
+        """Return a new search among fewer foldings."""
+        other = Trials(replace(self.setting, problem=problem), self.progress)
+        # It does not depend on the foldings.
+        other.barrier = self.barrier
+        return other
 
     def foldable(self, interval: int) -> bool:
         """Whether links and budget allow an interval; an open question counts as yes, as befits a bound."""

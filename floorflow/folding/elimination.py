@@ -138,16 +138,13 @@ class Elimination:
     def _layouts(self) -> tuple[_Layout, ...]:
         return tuple(
             _Layout(
-                self._fit((step.node,), step.scope),
-                tuple(self._fit(pair, step.scope) for pair in step.edges),
-                tuple(self._fit(self.steps[child].scope[1:], step.scope) for child in step.children),
+                fit_of((step.node,), step.scope, self.sizes),
+                tuple(fit_of(pair, step.scope, self.sizes) for pair in step.edges),
+                tuple(fit_of(self.steps[child].scope[1:], step.scope, self.sizes) for child in step.children),
                 tuple(_rest_of(step.scope, self.steps[child].scope[1:]) for child in step.children),
             )
             for step in self.steps
         )
-
-    def _fit(self, nodes: Sequence[int], scope: Sequence[int]) -> Fit:
-        return fit_of(nodes, scope, self.sizes)
 
 
 def elimination(sizes: Sequence[int], edges: Iterable[Pair]) -> Elimination:

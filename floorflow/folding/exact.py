@@ -19,7 +19,7 @@ its limit the bound is what was proven until then.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from floorflow.folding.branching import branch_and_bound
 from floorflow.folding.candidates import Candidates, candidates, candidates_among
 from floorflow.folding.descent import Descent
 from floorflow.folding.elimination import FORBIDDEN
+from floorflow.folding.intervals import RATIO, first_of, shortest_interval
 from floorflow.folding.labels import cheapest_below
 from floorflow.folding.pricing import Pricing
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
@@ -76,6 +77,12 @@ class Probes:
         if interval_cycles not in self._answers:
             self._answers[interval_cycles] = self._probe(interval_cycles)
         return self._answers[interval_cycles]
+
+    def shortest(self, holds: Callable[[Answer], bool]) -> int | None:
+        """Return the shortest interval, in cycles, whose answer ``holds``; None if that of the longest does not."""
+        intervals = self.problem.intervals()
+        index = shortest_interval(intervals, lambda i: holds(self(i)), first_of(self.problem), ratio=RATIO)
+        return None if index is None else intervals[index]
 
     def least_scarce(self, interval_cycles: int) -> Answer:
         """Return the least scarce folding within an interval; where one was met, the search goes on from it."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
+from floorflow.folding.problem import FoldingProblem
+
 RATIO = 1.2
 """By which steps between intervals begin to grow where each is tried quickly."""
 
@@ -42,3 +44,8 @@ def shortest_interval(
         else:
             low, step = at, 2 * step
     return high
+
+
+def first_of(problem: FoldingProblem) -> int:
+    """Return the index of the first of the problem's intervals that need be tried."""
+    return min(problem.first_possible(problem.intervals()), len(problem.intervals()) - 1)

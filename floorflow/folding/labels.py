@@ -88,10 +88,10 @@ def cheapest_below(choices: Candidates, weights: Array, budget: Array, prices: A
     the cheapest folding then exceeds one of them, all that may run short are watched.
     """
     short = _may_run_short(choices, budget)
+    search = _Enumeration(choices, weights, budget, prices, most)
     found = Enumerated(None, complete=False)
     for watched in dict.fromkeys((tuple(r for r in short if prices[r]), short)):
-        search = _Enumeration(choices, weights, budget, watched)
-        if not search.run(prices, most):
+        if not search.run(watched):
             break
         found = search.best()
         if found.complete:
@@ -100,10 +100,10 @@ def cheapest_below(choices: Candidates, weights: Array, budget: Array, prices: A
 
 
 class _Enumeration:
-    """One enumeration: the elimination, its priced tables and their slack below the limit."""
+    """One enumeration: the elimination, its priced tables and their slack below the limit; and the labels so far."""
 
-    def __init__(self, choices: Candidates, weights: Array, budget: Array, watched: Sequence[int]) -> None:
-        self.choices, self.weights, self.budget, self.watched = choices, weights, budget, list(watched)
+    def __init__(self, choices: Candidates, weights: Array, budget: Array, prices: Array, most: int) -> None:
+        self.choices, self.weights, self.budget = choices, weights, budget
         tied = {group for pair in choices.pairs for group in pair}
         self.open = [group for group, rows in enumerate(choices.rows) if rows.size > 1 or group in tied]
         """Groups that have a choice, or neighbours; the others are counted at the start."""
@@ -113,18 +113,20 @@ class _Enumeration:
         fixed = (use[0] for group, use in enumerate(choices.use) if group not in place)
         self._fixed = sum(fixed, np.zeros(5, dtype=np.int64))
         self.plan: Elimination = sweep([len(use) for use in self.use], self.pairs)
-        self.done: list[_Labels] = []
-
-    def run(self, prices: Array, most: int) -> bool:
-        """Carry the labels from the first step to the last; return whether none had to be left out."""
-        if self.plan.cut:
-            return False
-        both = FINENESS * self.weights + prices
+        both = FINENESS * weights + prices
         nodes = [_priced(use, both)[None] for use in self.use]
         edges = {pair: _priced(use, both)[None] for pair, use in self.pairs.items()}
-        limit = FINENESS * most + int(prices @ self.budget) - int(self._fixed @ both)
-        for position, (table, outside) in enumerate(self.plan.bounds(nodes, edges)):
-            labels = self._labels(position, table[0], (limit - table[0] - outside[0]).reshape(-1))
+        limit = FINENESS * most + int(prices @ budget) - int(self._fixed @ both)
+        bounds = () if self.plan.cut else self.plan.bounds(nodes, edges)
+        self.tables = [(table[0], (limit - table[0] - outside[0]).reshape(-1)) for table, outside in bounds]
+
+    def run(self, watched: Sequence[int]) -> bool:
+        """Carry the labels from the first step to the last; return whether none had to be left out."""
+        self.watched, self.done = list(watched), list[_Labels]()
+        if self.plan.cut:
+            return False
+        for position, (table, slack) in enumerate(self.tables):
+            labels = self._labels(position, table, slack)
             if labels is None:
                 return False
             self.done.append(labels)

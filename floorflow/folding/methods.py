@@ -10,7 +10,6 @@ from floorflow.folding.annealing import annealing
 from floorflow.folding.brute import brute
 from floorflow.folding.cpsat import cpsat
 from floorflow.folding.exact import Answer, Probes, least_scarce
-from floorflow.folding.intervals import RATIO, shortest_interval
 from floorflow.folding.problem import FoldingProblem, FoldingSolution
 from floorflow.folding.rule import rule
 
@@ -30,17 +29,10 @@ def exact(problem: FoldingProblem, interval_cycles: int | None = None, seed: int
     del seed
     if interval_cycles is not None:
         return least_scarce(problem, interval_cycles)
-    intervals, probes = problem.intervals(), Probes(problem)
-    index = shortest_interval(
-        intervals, lambda i: isinstance(probes(i), FoldingSolution), first_of(problem), ratio=RATIO
-    )
+    probes = Probes(problem)
+    shortest = probes.shortest(lambda answer: isinstance(answer, FoldingSolution))
     # The last interval that has no folding, for the reason.
-    return probes.least_scarce(intervals[-1 if index is None else index])
-
-
-def first_of(problem: FoldingProblem) -> int:
-    """Return the index of the first of the problem's intervals that need be tried."""
-    return min(problem.first_possible(problem.intervals()), len(problem.intervals()) - 1)
+    return probes.least_scarce(problem.intervals()[-1] if shortest is None else shortest)
 
 
 METHODS: Mapping[str, FoldingMethod] = MappingProxyType(

@@ -16,10 +16,10 @@ from floorflow.dataflow.model import Option
 from floorflow.design import Setting
 from floorflow.errors import InputError
 from floorflow.flow import prepare
-from floorflow.folding import RATIO, FoldingInfeasible, FoldingProblem, FoldingSolution, Probes, shortest_interval
+from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, Probes
 from floorflow.folding.brute import MOST_COMBINATIONS, combinations
 from floorflow.folding.exact import Answer
-from floorflow.folding.methods import METHODS, FoldingMethod, first_of
+from floorflow.folding.methods import METHODS, FoldingMethod
 from floorflow.network import FloatBits
 from floorflow.request import Request
 from floorflow.resources import Resources, scarcity, total
@@ -206,12 +206,7 @@ class Bounds:
 
     def interval_cycles(self) -> int | None:
         """Return the shortest interval that is not proven to be impossible; None if all are."""
-        intervals = self.problem.intervals()
-        index = shortest_interval(intervals, self._open, first_of(self.problem), ratio=RATIO)
-        return None if index is None else intervals[index]
-
-    def _open(self, interval_cycles: int) -> bool:
-        return not isinstance(self._quick(interval_cycles), FoldingInfeasible)
+        return self._quick.shortest(lambda answer: not isinstance(answer, FoldingInfeasible))
 
     def quick_scarcity(self, interval_cycles: int) -> float | None:
         """Return a lower bound on the scarcity at an interval, not always the best."""
@@ -231,4 +226,5 @@ def _curve(bounds: Bounds, found: Sequence[int], first: int | None) -> list[tupl
     pairs = ((cycles, bounds.quick_scarcity(cycles)) for cycles in chosen[::-1])
     known = [(cycles, bound) for cycles, bound in pairs if bound is not None]
     # What holds at a longer interval holds at a shorter one.
-    return list(zip((cycles for cycles, _ in known), accumulate((bound for _, bound in known), max), strict=True))[::-1]
+    highest = accumulate((bound for _, bound in known), max)
+    return [(cycles, bound) for (cycles, _), bound in zip(known, highest, strict=True)][::-1]

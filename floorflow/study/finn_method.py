@@ -17,7 +17,8 @@ from floorflow.folding import FoldingProblem, FoldingSolution, FoldingUnknown, s
 from floorflow.folding.balance import layer_pairs
 from floorflow.folding.cpsat import Balance, cpsat
 from floorflow.folding.exact import Answer
-from floorflow.folding.methods import METHODS, FoldingMethod, first_of
+from floorflow.folding.intervals import first_of
+from floorflow.folding.methods import METHODS, FoldingMethod
 from floorflow.folding.picks import Tally
 from floorflow.resources import shortfall
 
