@@ -27,12 +27,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.backends.finn.converter import converter_kind, own_converter
-from floorflow.backends.finn.estimated import Coefficients
-from floorflow.backends.finn.fifo import own_fifo
+from floorflow.backends.finn.cost.estimated import Coefficients
+from floorflow.backends.finn.kinds.converter import converter_kind, own_converter
+from floorflow.backends.finn.kinds.fifo import own_fifo
 from floorflow.backends.finn.kinds.kind import Unit
-from floorflow.backends.finn.registry import known_kind
-from floorflow.backends.finn.start_up import Pace, expected_cycles, pace_of
+from floorflow.backends.finn.kinds.registry import known_kind
+from floorflow.backends.finn.rates.start_up import Pace, expected_cycles, pace_of
 from floorflow.resources import Resources
 from floorflow.technology import Technology, technology_of
 

@@ -21,7 +21,7 @@ from calibration import (
     read_builds,
 )
 
-from floorflow.backends.finn.bands import spread
+from floorflow.backends.finn.cost.bands import spread
 from floorflow.resources import Resources
 
 RESOURCES = ("LUT", "FF", "BRAM18", "DSP")
@@ -175,7 +175,7 @@ def shipped(full: Fit, result: Bands) -> str:
             "",
             "from collections.abc import Mapping",
             "",
-            "from floorflow.backends.finn.estimated import Coefficients",
+            "from floorflow.backends.finn.cost.estimated import Coefficients",
             "",
             "CALIBRATED = Coefficients(",
             *lines,

@@ -22,8 +22,8 @@ import onnx
 
 from floorflow.backends.finn.attributes import Reader
 from floorflow.backends.finn.datatype import bits_of
-from floorflow.backends.finn.rate_problem import channel_name, rate_problem
-from floorflow.backends.finn.registry import KINDS, kind_of
+from floorflow.backends.finn.kinds.registry import KINDS, kind_of
+from floorflow.backends.finn.rates.problem import channel_name, rate_problem
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.rates import RateProblem, Sized, size
 from floorflow.resources import ZERO

@@ -19,22 +19,17 @@ from itertools import pairwise
 from pathlib import Path
 
 from floorflow.backends.finn import CostTable, read_source
-from floorflow.backends.finn.options import forget_options
+from floorflow.backends.finn.folding.legal_foldings import forget_options
 from floorflow.channels import couplings
 from floorflow.dataflow.model import Attributes, Dataflow, Engine, Stream
-from floorflow.design import largest_pblocks, slot_limits
 from floorflow.errors import InfeasibleError
-from floorflow.folding import (
-    FoldingProblem,
-    FoldingSolution,
-    fitting,
-    fold_at_interval,
-)
+from floorflow.folding import FoldingProblem, FoldingSolution, fitting, fold_at_interval
 from floorflow.folding.branching import TOLERANCE
+from floorflow.hardware import load_platform
 from floorflow.request import Request
 from floorflow.resources import total
-from floorflow.study.compare import Bounds
-from floorflow.target import load_platform
+from floorflow.search.candidate import largest_pblocks, slot_limits
+from floorflow.study.comparison.compare import Bounds
 from floorflow.technology import Technology
 
 

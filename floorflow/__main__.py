@@ -1,5 +1,5 @@
 """``python -m floorflow``."""
 
-from floorflow.cli import main
+from floorflow.cli.main import main
 
 main()

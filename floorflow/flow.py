@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from floorflow.backends.finn import CostTable, Source, kept_groups, read_source, with_folding
-from floorflow.bundle import bundle, render_if
 from floorflow.channels import couplings
 from floorflow.dataflow.measured import NOTHING, Measured
-from floorflow.design import Setting, largest_pblocks, longest_interval, slot_limits
+from floorflow.emit import bundle
 from floorflow.folding import FoldingProblem, fitting
+from floorflow.hardware import Platform, load_platform
 from floorflow.network import FloatBits
-from floorflow.outcome import Outcome
 from floorflow.record import record
 from floorflow.request import Request
 from floorflow.resources import total
-from floorflow.search import INTERRUPTED, search
-from floorflow.sizing import Progress, least_fpgas
-from floorflow.target import load_platform
+from floorflow.schema import Plan
+from floorflow.search.candidate import Setting, largest_pblocks, longest_interval, slot_limits
+from floorflow.search.fpga_count import Progress, least_fpgas
+from floorflow.search.search import INTERRUPTED, search
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A plan and its files, content by relative path; run.json is added when they are laid on disk.
+
+    ``interrupted``: Ctrl-C ended the search or left out the pictures.
+    """
+
+    plan: Plan
+    files: dict[str, str | bytes]
+    interrupted: bool = False
 
 
 def plan(request: Request, progress: Progress = lambda _: None, measured: Measured = NOTHING) -> Outcome:
@@ -32,7 +46,7 @@ def plan(request: Request, progress: Progress = lambda _: None, measured: Measur
     interrupted = found.ended_by == INTERRUPTED
     progress("drawing pictures")
     try:
-        files |= render_if(result, setting.platform, wanted=request.plots and not interrupted)
+        files |= _pictures(result, setting.platform) if request.plots and not interrupted else {}
     except KeyboardInterrupt:
         interrupted = True
     return Outcome(result, files, interrupted)
@@ -56,3 +70,10 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measured = N
     paths = dataflow.engine_pairs if request.goal == "latency" else None
     problem = FoldingProblem(groups, total(limits.values()), platform.silicon, channels, paths)
     return Setting(dataflow, platform, request, costs, problem, largest)
+
+
+def _pictures(result: Plan, platform: Platform) -> dict[str, bytes]:
+    """Return the pictures; matplotlib, slow to import, is loaded only here."""
+    from floorflow.view import render
+
+    return render(result.model_dump(by_alias=True), platform)

@@ -5,76 +5,105 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "floorflow"
-OPEN_TO_ALL = {"resources", "stats", "errors", "technology", "request", "assets", "plan", "cpsat"}
+OPEN_TO_ALL = {"resources", "stats", "errors", "technology", "request", "assets", "schema", "solver", "output"}
 ALLOWED = {
     "network": set(),
     "dataflow": set(),
-    "target": set(),
+    "hardware": set(),
     "rates": set(),
     "backends": {"network", "dataflow", "rates"},
-    "folding": {"dataflow", "target"},
-    "channels": {"dataflow", "target"},
-    "partition": {"dataflow", "target"},
-    "placement": {"dataflow", "target"},
-    "emit": {"target"},
-    "view": {"target"},
-    "check": set(),
+    "folding": {"dataflow", "hardware"},
+    "channels": {"dataflow", "hardware"},
+    "partition": {"dataflow", "hardware"},
+    "placement": {"dataflow", "hardware"},
+    "emit": {"hardware"},
+    "view": {"hardware"},
+    "verify": set(),
 }
-DRIVERS = {
-    "search",
-    "trials",
-    "lowest_latency",
-    "remedies",
-    "sizing",
-    "flow",
-    "design",
-    "report",
-    "outcome",
-    "output",
-    "cli",
-    "cli_options",
-    "cli_output",
-    "cli_studies",
-    "bundle",
-    "costing",
+DRIVERS = {"search", "record", "flow", "study", "cli", "__main__", "__init__"}
+"""What may import the stages that it drives; `record` turns what was decided into the Plan."""
+MOST_AT_THE_ROOT = 13
+MOST_LEVELS = 11
+SEARCH_ORDER = (
     "link_bound",
     "impl_styles",
-    "timing",
-    "__main__",
-    "__init__",
-}
+    "fifo_sizing",
+    "candidate",
+    "repair",
+    "state",
+    "lowest_latency",
+    "search",
+    "fpga_count",
+)
+"""The modules of `search` from the bottom up: each imports only earlier ones."""
 
 
-def imported_rooms(path: Path) -> set[str]:
-    rooms = set()
+def module_of(path: Path) -> tuple[str, ...]:
+    """Return a file's place below ``floorflow``; a package's face ends in ``__init__``."""
+    return path.relative_to(PACKAGE).with_suffix("").parts
+
+
+MODULES = {module_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def imports(path: Path) -> Iterator[tuple[str, ...]]:
+    """Yield the modules of floorflow that a file imports, those only for type checkers and inside functions too."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.module:
             assert node.level == 0, f"{path} imports relatively"
             names = [f"{node.module}.{alias.name}" for alias in node.names]
-        rooms |= {name.split(".")[1] for name in names if name.startswith("floorflow.")}
-    return rooms - {"__version__"}
+        for name in names:
+            parts = tuple(name.split("."))
+            if parts[0] == "floorflow" and parts[1:] != ("__version__",):
+                yield _module(parts[1:])
+
+
+def _module(parts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the module that a dotted name is in: itself, its parent, or the face of the package of that name."""
+    for known in (parts, (*parts, "__init__"), parts[:-1], (*parts[:-1], "__init__")):
+        if known in MODULES:
+            return known
+    raise AssertionError(f"floorflow.{'.'.join(parts)} is no module")
+
+
+def imported_rooms(path: Path) -> set[str]:
+    return {module[0] for module in imports(path)} - {"__init__"}
+
+
+def graph_inside(package: tuple[str, ...]) -> nx.DiGraph:
+    """Return which files and packages directly inside a package import which others there."""
+    graph, depth = nx.DiGraph(), len(package)
+    for module, path in MODULES.items():
+        if module[:depth] == package:
+            inside = [other[depth] for other in imports(path) if other[:depth] == package]
+            graph.add_node(module[depth])
+            graph.add_edges_from((module[depth], other) for other in inside if other != module[depth])
+    return graph
 
 
 @pytest.mark.parametrize("room", sorted(ALLOWED))
 def test_rooms_import_only_what_they_may_know(room: str) -> None:
-    open_to_all = set() if room == "check" else OPEN_TO_ALL
+    open_to_all = set() if room == "verify" else OPEN_TO_ALL
     for path in sorted((PACKAGE / room).rglob("*.py")):
         extra = imported_rooms(path) - open_to_all - ALLOWED[room] - {room}
         assert not extra, f"{path.relative_to(PACKAGE)} imports {sorted(extra)}"
 
 
 def test_every_room_is_under_the_rule() -> None:
-    rooms = {p.name for p in PACKAGE.iterdir() if p.is_dir() and not p.name.startswith("_")}
-    modules = {p.stem for p in PACKAGE.glob("*.py")}
-    # record turns what the drivers decided into the Plan; study drives the stages to compare and to calibrate.
-    assert rooms == set(ALLOWED) | {"record", "study"}
-    assert modules == OPEN_TO_ALL | DRIVERS
+    rooms = {module[0] for module in MODULES}
+    assert rooms == set(ALLOWED) | OPEN_TO_ALL | DRIVERS
+
+
+def test_few_files_stand_at_the_root() -> None:
+    assert len(list(PACKAGE.glob("*.py"))) <= MOST_AT_THE_ROOT
 
 
 def test_open_modules_import_no_room() -> None:
@@ -82,7 +111,32 @@ def test_open_modules_import_no_room() -> None:
         assert imported_rooms(PACKAGE / f"{name}.py") <= OPEN_TO_ALL
 
 
+@pytest.mark.parametrize(
+    "package", sorted({module[:-1] for module in MODULES}), ids=lambda p: ".".join(p) or "floorflow"
+)
+def test_imports_make_no_circle(package: tuple[str, ...]) -> None:
+    circles = list(nx.simple_cycles(graph_inside(package)))
+    assert not circles
+
+
+def test_rooms_stand_on_few_levels(capsys: pytest.CaptureFixture[str]) -> None:
+    levels = list(nx.topological_generations(graph_inside(()).reverse()))
+    with capsys.disabled():
+        print("\nrooms by level, from those that import nothing up:")
+        for number, rooms in enumerate(levels, 1):
+            print(f"{number:3}  {', '.join(sorted(rooms))}")
+    assert len(levels) <= MOST_LEVELS
+
+
+def test_modules_of_the_search_are_in_order() -> None:
+    files = {module[1] for module in MODULES if module[0] == "search"}
+    assert files == {*SEARCH_ORDER, "__init__"}
+    for number, name in enumerate(SEARCH_ORDER):
+        inside = {module[1] for module in imports(PACKAGE / "search" / f"{name}.py") if module[0] == "search"}
+        assert inside <= set(SEARCH_ORDER[:number]), f"search/{name}.py imports {sorted(inside)}"
+
+
 @pytest.mark.parametrize("heavy", ["onnx", "ortools", "matplotlib", "networkx", "numpy", "pydantic"])
 def test_help_imports_nothing_heavy(heavy: str) -> None:
-    code = f"import sys, floorflow.cli; sys.exit({heavy!r} in sys.modules)"
+    code = f"import sys, floorflow.cli.main; sys.exit({heavy!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

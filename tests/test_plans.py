@@ -14,15 +14,15 @@ import onnx
 import pytest
 
 from floorflow import flow
-from floorflow.check import check
 from floorflow.errors import InfeasibleError, LimitError
-from floorflow.plan import Plan, json_schema, read_plan
+from floorflow.hardware import Board, known_platforms, load_platform
 from floorflow.request import DEFAULT_FILL, PAPER_CAPS, Request
-from floorflow.target import Board, known_platforms, load_platform
-from tests.check.mutants import MUTANTS, Mutant, NotApplicable
+from floorflow.schema import Plan, json_schema, read_plan
+from floorflow.verify import check
 from tests.conftest import CNV, TFC, make_plan
 from tests.random_models import random_chain, random_graph
 from tests.tools import need_tcl
+from tests.verify.mutants import MUTANTS, Mutant, NotApplicable
 
 ROOT = Path(__file__).resolve().parent.parent
 RANDOM_PLANS = 100
@@ -34,7 +34,7 @@ NO_PLAN_HOLDS = {
     "short_branch_as_shallow_as_any",
     "long_branch_deepened_instead",
 }
-"""Mutants whose target none of the plans has; tests/check plants them in its own."""
+"""Mutants whose target none of the plans has; tests/verify plants them in its own."""
 
 
 @pytest.mark.parametrize("model", [CNV, TFC], ids=lambda path: path.stem)

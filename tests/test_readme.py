@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from floorflow.plan import read_plan
-from floorflow.report import summary
+from floorflow.cli.tables import summary
+from floorflow.schema import read_plan
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 

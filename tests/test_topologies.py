@@ -8,9 +8,9 @@ from pathlib import Path
 import onnx
 import pytest
 
-from floorflow.check import check
-from floorflow.plan import read_plan
 from floorflow.request import PAPER_CAPS, Request, Topology
+from floorflow.schema import read_plan
+from floorflow.verify import check
 from tests.conftest import TFC, make_plan
 from tests.random_models import random_graph
 

@@ -1,5 +1,5 @@
 """Files for other tools, made in memory from the Plan: name to content. Nothing here touches the disk."""
 
-from floorflow.emit.bundle import emit
+from floorflow.emit.bundle import bundle
 
-__all__ = ["emit"]
+__all__ = ["bundle"]

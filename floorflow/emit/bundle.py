@@ -1,7 +1,8 @@
-"""The whole bundle of emitted files."""
+"""The whole bundle of an output folder: the plan, the platform's files, and what is emitted for other tools."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
@@ -10,8 +11,16 @@ from floorflow.assets import asset_folder
 from floorflow.emit.constraints import Pblock, tcl, xdc
 from floorflow.emit.finn import floorplan, folding_config, local_names, specialize_layers_config
 from floorflow.emit.report import report
-from floorflow.plan import Plan
-from floorflow.target import Platform
+from floorflow.hardware import Platform
+from floorflow.schema import Plan
+
+
+def bundle(plan: Plan, platform: Platform) -> dict[str, str | bytes]:
+    """Return every file of the output folder but pictures and run.json."""
+    text = plan.to_json()
+    files: dict[str, str | bytes] = {"plan.json": text}
+    files |= {f"platform/{name}": content for name, content in platform.files.items()}
+    return files | emit(plan, platform, hashlib.sha256(text.encode()).hexdigest())
 
 
 def emit(plan: Plan, platform: Platform, plan_sha256: str) -> dict[str, str]:

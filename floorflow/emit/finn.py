@@ -8,7 +8,7 @@ from typing import Any
 
 import networkx as nx
 
-from floorflow.plan import FoldedEntry, Plan, finn_attribute
+from floorflow.schema import FoldedEntry, Plan, finn_attribute
 
 PREFERENCE = "preferred_impl_style"
 """FINN's attribute of an engine that is hls or rtl against FINN's own choice."""

@@ -10,9 +10,9 @@ from math import ceil
 
 from floorflow.emit.tables import number, rate, some
 from floorflow.emit.use import SlotUse, resources, share, width_of
-from floorflow.plan import EngineEntry, LoadEntry, Plan, TraceEntry
+from floorflow.hardware import Platform
 from floorflow.resources import RESOURCE_NAMES, Resources, total
-from floorflow.target import Platform
+from floorflow.schema import EngineEntry, LoadEntry, Plan, TraceEntry
 
 _FULL = 0.9
 """Share of a limit, a boundary or a link from which it counts as what holds the design back."""

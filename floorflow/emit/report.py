@@ -9,7 +9,9 @@ from textwrap import wrap
 from floorflow.emit.next_steps import next_steps
 from floorflow.emit.tables import number, rate, some, table
 from floorflow.emit.use import SlotUse, share, slot_uses, width_of
-from floorflow.plan import (
+from floorflow.hardware import Platform
+from floorflow.resources import RESOURCE_NAMES
+from floorflow.schema import (
     Amounts,
     ChannelEntry,
     Fractions,
@@ -20,8 +22,6 @@ from floorflow.plan import (
     Stats,
     TimingEntry,
 )
-from floorflow.resources import RESOURCE_NAMES
-from floorflow.target import Platform
 
 _WIDTH = 120
 _COSTS = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from floorflow.plan import Amounts, EngineEntry, FoldedEntry, LoadEntry, PhaseEntry, Plan
+from floorflow.hardware import Platform, supply_outside_keep_outs
 from floorflow.request import limited
 from floorflow.resources import RESOURCE_NAMES, Resources, total
-from floorflow.target import Platform, supply_outside_keep_outs
+from floorflow.schema import Amounts, EngineEntry, FoldedEntry, LoadEntry, PhaseEntry, Plan
 
 
 @dataclass(frozen=True)

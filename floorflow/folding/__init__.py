@@ -15,15 +15,14 @@ A *group* is one engine or several tied ones; a *row* is a joint option of a gro
     exact          least scarcity at an interval: relaxation, descent, then labels or branching
     intervals      which interval to try next, looking for the shortest
     latency, ...   the same for the sum of cycles along the longest path (paths, states, latency_bound, latency_model)
-    objective      which of the two a problem asks for
     infeasible     how much larger the budget would have to be, and what fills it
     methods        all ways to fold, by name: beside `exact` the published ones (cpsat, rule, annealing, brute; picks)
 """
 
-from floorflow.folding.exact import Probes
+from floorflow.folding.exact import Answer, Probes, least_scarce
 from floorflow.folding.infeasible import Shortage, shortage
-from floorflow.folding.intervals import RATIO, shortest_interval
-from floorflow.folding.objective import fold_at_interval
+from floorflow.folding.interval_search import RATIO, shortest_interval
+from floorflow.folding.latency import least_latency
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown, fitting
 
 __all__ = [
@@ -39,3 +38,14 @@ __all__ = [
     "shortage",
     "shortest_interval",
 ]
+
+
+def fold_at_interval(problem: FoldingProblem, interval_cycles: int, *, prove: bool = True) -> Answer:
+    """Return the best folding with no engine above ``interval_cycles``, or the proof that none exists.
+
+    Best is the least scarce one, or that of least latency if the problem has ``paths``. Without ``prove`` the first
+    folding within the budget will do; its ``stats`` are of its scarcity.
+    """
+    if problem.paths is None or not prove:
+        return least_scarce(problem, interval_cycles, prove=prove)
+    return least_latency(problem, interval_cycles)

@@ -16,12 +16,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.folding.counts import Count, Kinds, split
+from floorflow.folding.cardinality_branching import Count, Kinds, split
 from floorflow.folding.cutting_planes import Cut, CuttingPlanes
-from floorflow.folding.descent import Descent
-from floorflow.folding.elimination import FORBIDDEN
+from floorflow.folding.lagrangian import FINENESS, MOST_SUM, Relaxed, Terms
+from floorflow.folding.local_search import Descent
 from floorflow.folding.pricing import Mask
-from floorflow.folding.relaxation import FINENESS, MOST_SUM, Relaxed, Terms
+from floorflow.folding.variable_elimination import FORBIDDEN
 
 Array = NDArray[np.int64]
 Floats = NDArray[np.float64]

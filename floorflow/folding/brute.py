@@ -8,8 +8,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.folding.picks import Tally
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
+from floorflow.folding.selection import Tally
 
 Array = NDArray[np.int64]
 

@@ -27,11 +27,12 @@ import numpy as np
 from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
-from floorflow.cpsat import new_solver
+from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import Coupling
-from floorflow.folding.candidates import candidates
-from floorflow.folding.picks import Tally
+from floorflow.folding.dominance import candidates
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
+from floorflow.folding.selection import Tally
+from floorflow.solver import new_solver
 from floorflow.stats import Status
 
 Array = NDArray[np.int64]
@@ -39,6 +40,7 @@ Row = list[cp_model.IntVar]
 
 DETERMINISTIC_LIMIT = 10.0
 """CP-SAT's work units (about seconds) for each of the three objectives."""
+_LAYERS = ("MVAU", "VVAU")
 _FINEST_EPSILON = 10_000
 
 
@@ -193,3 +195,19 @@ class _Model:
         objective = sum(cost * solver.value(term) for cost, term in zip(costs, terms, strict=True))
         bound = objective if status == cp_model.OPTIMAL else round(solver.best_objective_bound)
         return _Found(picks, objective, bound, status == cp_model.OPTIMAL, values)
+
+
+def layer_pairs(dataflow: Dataflow) -> tuple[tuple[str, str], ...]:
+    """Return consecutive layers by engine name: those between which no other layer lies, windows and pools aside."""
+    after: dict[str, list[str]] = {engine.name: [] for engine in dataflow.engines}
+    for source, target in dataflow.engine_pairs:
+        after[source].append(target)
+    layers = {engine.name for engine in dataflow.engines if engine.kind.startswith(_LAYERS)}
+    reach: dict[str, tuple[str, ...]] = {}
+    # Engines are in topological order: what follows one is known before it.
+    for engine in reversed(dataflow.engines):
+        found: dict[str, None] = {}
+        for name in after[engine.name]:
+            found |= dict.fromkeys((name,) if name in layers else reach[name])
+        reach[engine.name] = tuple(found)
+    return tuple((name, other) for name in reach if name in layers for other in reach[name])[::-1]

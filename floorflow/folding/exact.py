@@ -25,15 +25,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.folding.branching import branch_and_bound
-from floorflow.folding.candidates import Candidates, candidates, candidates_among
-from floorflow.folding.descent import Descent
-from floorflow.folding.elimination import FORBIDDEN
-from floorflow.folding.intervals import RATIO, first_of, shortest_interval
-from floorflow.folding.labels import cheapest_below
+from floorflow.folding.dominance import Candidates, candidates, candidates_among
+from floorflow.folding.interface_classes import states
+from floorflow.folding.interval_search import RATIO, first_of, shortest_interval
+from floorflow.folding.label_setting import cheapest_below
+from floorflow.folding.lagrangian import Relaxed, Terms, relax, within
+from floorflow.folding.local_search import Descent
 from floorflow.folding.pricing import Pricing
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
-from floorflow.folding.relaxation import Relaxed, Terms, relax, within
-from floorflow.folding.states import states
+from floorflow.folding.variable_elimination import FORBIDDEN
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.stats import SolveStats, Status
 

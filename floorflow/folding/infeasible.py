@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from ortools.linear_solver import pywraplp
 
 from floorflow.dataflow.options import UNBUILDABLE
-from floorflow.folding.candidates import candidates
-from floorflow.folding.elimination import FORBIDDEN
+from floorflow.folding.dominance import candidates
 from floorflow.folding.exact import least_scarce
-from floorflow.folding.picks import Tally
+from floorflow.folding.interface_classes import states
 from floorflow.folding.pricing import Pricing
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution
-from floorflow.folding.states import states
+from floorflow.folding.selection import Tally
+from floorflow.folding.variable_elimination import FORBIDDEN
 from floorflow.resources import RESOURCE_NAMES, Resources
 
 Array = NDArray[np.int64]

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.folding.exact import Answer, least_scarce
+from floorflow.folding.interface_classes import States, states
 from floorflow.folding.latency_bound import Bounded, bound_latency, margins
 from floorflow.folding.latency_model import settle
-from floorflow.folding.paths import paths_of
+from floorflow.folding.longest_path import paths_of
 from floorflow.folding.problem import FoldingProblem, FoldingSolution
-from floorflow.folding.states import States, states
 from floorflow.stats import SolveStats, Status
 
 Array = NDArray[np.int64]

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from ortools.linear_solver import pywraplp
 
-from floorflow.folding.elimination import Pair
-from floorflow.folding.paths import Edge, Paths
-from floorflow.folding.states import States
+from floorflow.folding.interface_classes import States
+from floorflow.folding.longest_path import Edge, Paths
+from floorflow.folding.variable_elimination import Pair
 
 Array = NDArray[np.int64]
 Floats = NDArray[np.float64]

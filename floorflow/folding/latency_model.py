@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
-from floorflow.cpsat import new_solver
-from floorflow.folding.elimination import Pair
-from floorflow.folding.paths import Paths
-from floorflow.folding.states import States
+from floorflow.folding.interface_classes import States
+from floorflow.folding.longest_path import Paths
+from floorflow.folding.variable_elimination import Pair
+from floorflow.solver import new_solver
 
 Array = NDArray[np.int64]
 Weighted = tuple[list[cp_model.IntVar], list[int]]

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.dataflow.options import UNBUILDABLE
-from floorflow.folding.elimination import FORBIDDEN, Elimination, Pair, elimination
-from floorflow.folding.states import States
+from floorflow.folding.interface_classes import States
+from floorflow.folding.variable_elimination import FORBIDDEN, Elimination, Pair, elimination
 
 Array = NDArray[np.int64]
 Mask = NDArray[np.bool_]

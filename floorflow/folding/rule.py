@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.folding.picks import Tally
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
+from floorflow.folding.selection import Tally
 
 Array = NDArray[np.int64]
 

@@ -3,13 +3,13 @@
 from floorflow.partition.methods import METHODS, partition
 from floorflow.partition.problem import (
     LINK_WEIGHT,
-    Edge,
     ModuleStream,
     PartitionFailure,
     PartitionProblem,
     PartitionSolution,
     Place,
 )
+from floorflow.partition.routes import Edge
 
 __all__ = [
     "LINK_WEIGHT",

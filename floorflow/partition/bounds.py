@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
+from floorflow.partition.arrays import tabulate
 from floorflow.partition.exact import solve
 from floorflow.partition.problem import PartitionProblem, Place
-from floorflow.partition.tables import tabulate
 from floorflow.resources import Resources, total
 
 _LEAST_LIMIT = 0.002

@@ -14,10 +14,10 @@ from functools import cached_property
 
 import numpy as np
 
+from floorflow.partition.arrays import FF, Floats, Integers, Tables
 from floorflow.partition.ideals import ideals
-from floorflow.partition.orders import SlotOrder, slot_orders
+from floorflow.partition.linear_orders import SlotOrder, slot_orders
 from floorflow.partition.problem import PartitionProblem
-from floorflow.partition.tables import FF, Floats, Integers, Tables
 
 SHARE_SCALE = 1_000_000
 """Fullness of a slot is compared in millionths of its limit."""

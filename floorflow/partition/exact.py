@@ -9,10 +9,10 @@ from typing import Literal
 
 from ortools.sat.python import cp_model
 
+from floorflow.partition.arrays import Integers, Tables
 from floorflow.partition.dp import SHARE_SCALE
 from floorflow.partition.model import Model, build
 from floorflow.partition.problem import PartitionProblem
-from floorflow.partition.tables import Integers, Tables
 
 Status = Literal["optimal", "feasible", "infeasible", "unknown"]
 

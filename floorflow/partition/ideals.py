@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from floorflow.partition.tables import Floats, Integers, Tables
+from floorflow.partition.arrays import Floats, Integers, Tables
 
 MAX_IDEALS = 1500
 """Pairs of ideals are looked at, so time and memory grow with the square: this many take about 0.2 s."""

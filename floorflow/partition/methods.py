@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from floorflow.partition.arrays import Integers, Tables, tabulate
 from floorflow.partition.bounds import edge_bounds
 from floorflow.partition.dp import contiguous
 from floorflow.partition.exact import even_out, solve
-from floorflow.partition.links import links_first
+from floorflow.partition.fm import Neighbourhood, improve
+from floorflow.partition.fpga_first import links_first
+from floorflow.partition.infeasibility import explain, impossible
 from floorflow.partition.metis import recursive_bipartition
-from floorflow.partition.moves import Neighbourhood, improve
-from floorflow.partition.problem import PartitionFailure, PartitionProblem, PartitionSolution
-from floorflow.partition.reasons import explain, impossible
-from floorflow.partition.routes import spanning_tree
-from floorflow.partition.tables import Integers, Tables, tabulate
-from floorflow.partition.windows import improve_windows
+from floorflow.partition.problem import PartitionFailure, PartitionProblem, PartitionSolution, spanning_tree
+from floorflow.partition.window_lns import improve_windows
 from floorflow.stats import SolveStats, Status
 
 Answer = PartitionSolution | PartitionFailure

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 import pymetis
 
-from floorflow.partition.mapping import place_parts
-from floorflow.partition.moves import Neighbourhood, improve, is_legal
-from floorflow.partition.tables import Floats, Integers, Tables
+from floorflow.partition.arrays import Floats, Integers, Tables
+from floorflow.partition.fm import Neighbourhood, improve, is_legal
+from floorflow.partition.slot_permutation import place_parts
 
 _WEIGHT_SCALE = 10_000
 

@@ -21,8 +21,8 @@ from typing import Any
 
 from ortools.sat.python import cp_model
 
+from floorflow.partition.arrays import FF, UNLIMITED, Integers, Tables
 from floorflow.partition.problem import PartitionProblem
-from floorflow.partition.tables import FF, UNLIMITED, Integers, Tables
 from floorflow.resources import RESOURCE_NAMES
 
 

@@ -7,12 +7,11 @@ modules in two slots passes the one way between them: as a rule all this is a tr
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal
 
-from floorflow.partition.routes import Passage, shortest_ways
+from floorflow.partition.routes import Edge, Passage, shortest_ways
 from floorflow.resources import ZERO, Resources, total
 from floorflow.stats import SolveStats
 
@@ -35,23 +34,6 @@ class Place:
     def takes(self, demand: Resources) -> bool:
         """Whether a single module of that demand fits the limit and some room."""
         return demand.fits(self.limit) and (not self.rooms or any(demand.fits(room) for room in self.rooms))
-
-
-@dataclass(frozen=True)
-class Edge:
-    """What joins slots ``a`` and ``b``: an SLR boundary, ``a`` the lower SLR, or a link between two FPGAs.
-
-    ``wires`` is the number of SLLs, ``gbps`` what a link carries in each direction; None: no limit. One wire over the
-    edge costs ``weight``.
-    """
-
-    a: int
-    b: int
-    kind: Literal["sll", "link"]
-    wires: int | None = None
-    gbps: float | None = None
-    weight: int = 1
-    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -220,3 +202,19 @@ class PartitionFailure:
     reason: str
     proven: bool
     short: Resources = ZERO
+
+
+def spanning_tree(problem: PartitionProblem) -> PartitionProblem:
+    """Return the problem with only those edges that close no ring with earlier ones.
+
+    Every assignment that is legal there uses links that exist; whether it stays legal on the shortest ways has to be
+    looked up.
+    """
+    group = list(range(len(problem.slots)))
+    kept = []
+    for edge in problem.edges:
+        a, b = group[edge.a], group[edge.b]
+        if a != b:
+            kept.append(edge)
+            group = [a if other == b else other for other in group]
+    return replace(problem, edges=tuple(kept))

@@ -1,14 +1,29 @@
-"""Ways between slots whose links make rings: the shortest ones, and the tree on which assignments are searched."""
+"""What joins slots, and the shortest ways between them where links make rings."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING
+from typing import Literal
 
-if TYPE_CHECKING:
-    from floorflow.partition.problem import Edge, PartitionProblem
+
+@dataclass(frozen=True)
+class Edge:
+    """What joins slots ``a`` and ``b``: an SLR boundary, ``a`` the lower SLR, or a link between two FPGAs.
+
+    ``wires`` is the number of SLLs, ``gbps`` what a link carries in each direction; None: no limit. One wire over the
+    edge costs ``weight``.
+    """
+
+    a: int
+    b: int
+    kind: Literal["sll", "link"]
+    wires: int | None = None
+    gbps: float | None = None
+    weight: int = 1
+    name: str = ""
+
 
 Passage = tuple[int, bool]
 """An edge by its index, and whether it is passed from ``a`` to ``b``."""
@@ -39,19 +54,3 @@ def _ways_from(
                 link = edges[passage[0]].kind == "link"
                 heappush(waiting, (links + link, boundaries + (not link), (*passed, slot), (*way, passage)))
     return found
-
-
-def spanning_tree(problem: PartitionProblem) -> PartitionProblem:
-    """Return the problem with only those edges that close no ring with earlier ones.
-
-    Every assignment that is legal there uses links that exist; whether it stays legal on the shortest ways has to be
-    looked up.
-    """
-    group = list(range(len(problem.slots)))
-    kept = []
-    for edge in problem.edges:
-        a, b = group[edge.a], group[edge.b]
-        if a != b:
-            kept.append(edge)
-            group = [a if other == b else other for other in group]
-    return replace(problem, edges=tuple(kept))

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from floorflow.hardware.geometry import Rect
 from floorflow.placement.bound import (
     extent_of,
     fits_nowhere,
@@ -24,16 +25,21 @@ from floorflow.placement.bound import (
     pin_bound,
     wire_bound,
 )
+from floorflow.placement.candidate_rectangles import (
+    IntArray,
+    SlotGrid,
+    candidate_rectangles,
+    every_rectangle,
+    slot_grid,
+)
 from floorflow.placement.congestion import congestion_of
+from floorflow.placement.construction import find_starts
 from floorflow.placement.effort import LIMITS, Limits
 from floorflow.placement.exact import solve_exactly
+from floorflow.placement.lns import Field, Layout, improve, twice_hpwl
+from floorflow.placement.net_arrays import wiring_of
 from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution, hpwl_of
-from floorflow.placement.search import Field, Layout, improve, twice_hpwl
-from floorflow.placement.shapes import IntArray, SlotGrid, candidate_rectangles, every_rectangle, slot_grid
-from floorflow.placement.starts import find_starts
-from floorflow.placement.wiring import wiring_of
 from floorflow.stats import SolveStats, Status
-from floorflow.target.geometry import Rect
 
 COMPLETE_WORK = 2.0
 """Deterministic seconds for CP-SAT where it sees every legal rectangle."""

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from floorflow.hardware.max_pblocks import supply_outside_keep_outs
+from floorflow.hardware.slots import Slot
+from floorflow.placement.candidate_rectangles import BoolArray, IntArray, SlotGrid, narrowest, needed_supply
+from floorflow.placement.net_arrays import Wiring
 from floorflow.placement.problem import PlacedModule, PlacementProblem
-from floorflow.placement.shapes import BoolArray, IntArray, SlotGrid, narrowest, needed_supply
-from floorflow.placement.wiring import Wiring
 from floorflow.resources import RESOURCE_NAMES
-from floorflow.target.rooms import supply_outside_keep_outs
-from floorflow.target.slots import Slot
 
 
 @dataclass(frozen=True, slots=True)

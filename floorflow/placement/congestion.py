@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from floorflow.hardware.device import Device
+from floorflow.hardware.geometry import Rect
 from floorflow.placement.problem import Pin, Wire, point_of
-from floorflow.target.device import Device
-from floorflow.target.geometry import Rect
 
 TILE_COLUMNS = 30
 TILE_ROWS = 30

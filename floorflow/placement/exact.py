@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from floorflow.placement.search import Layout
-from floorflow.placement.shapes import BOTTOM, LEFT, RIGHT, TOP, IntArray
-from floorflow.placement.wiring import Wiring
+from floorflow.placement.candidate_rectangles import BOTTOM, LEFT, RIGHT, TOP, IntArray
+from floorflow.placement.lns import Layout
+from floorflow.placement.net_arrays import Wiring
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -41,7 +41,7 @@ def solve_exactly(
     """
     from ortools.sat.python import cp_model
 
-    from floorflow.cpsat import new_solver
+    from floorflow.solver import new_solver
 
     model = cp_model.CpModel()
     sides = [_add_rectangle(model, index, rects) for index, rects in enumerate(candidates)]

@@ -14,11 +14,11 @@ from functools import cached_property
 from typing import Literal
 
 from floorflow.errors import InputError
+from floorflow.hardware.device import Device
+from floorflow.hardware.geometry import Rect
+from floorflow.hardware.slots import Slot
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.stats import SolveStats
-from floorflow.target.device import Device
-from floorflow.target.geometry import Rect
-from floorflow.target.slots import Slot
 
 Effort = Literal["fast", "default", "best"]
 EFFORTS: tuple[Effort, ...] = ("fast", "default", "best")

@@ -12,8 +12,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from floorflow.placement.shapes import BOTTOM, LEFT, RIGHT, TOP, BoolArray, IntArray
-from floorflow.target.geometry import Rect
+from floorflow.hardware.geometry import Rect
+from floorflow.placement.candidate_rectangles import BOTTOM, LEFT, RIGHT, TOP, BoolArray, IntArray
 
 Sums = npt.NDArray[np.int32]
 

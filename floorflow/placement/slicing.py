@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from floorflow.hardware.geometry import Rect
+from floorflow.hardware.slots import Slot
 from floorflow.placement.bound import needs_of
-from floorflow.placement.problem import PlacementProblem
-from floorflow.placement.search import Layout
-from floorflow.placement.shapes import (
+from floorflow.placement.candidate_rectangles import (
     BOTTOM,
     LEFT,
     RIGHT,
@@ -27,8 +27,8 @@ from floorflow.placement.shapes import (
     candidate_rectangles,
     slot_grid,
 )
-from floorflow.target.geometry import Rect
-from floorflow.target.slots import Slot
+from floorflow.placement.lns import Layout
+from floorflow.placement.problem import PlacementProblem
 
 Group = tuple[int, ...]
 """Modules, by index, that get one rectangle."""

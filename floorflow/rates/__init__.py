@@ -2,7 +2,7 @@
 
 from floorflow.rates.analysis import Rates, Sized, analyse, blocked, first_frame, keeps, size
 from floorflow.rates.deadlock import Blocked
-from floorflow.rates.network import Depths
+from floorflow.rates.fifo_graph import Depths
 from floorflow.rates.problem import Actor, Fifo, Moves, RateProblem, cut
 
 __all__ = [

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from floorflow.rates.deadlock import Blocked, deadlock
 from floorflow.rates.depths import keeps_period, shortest_period, smallest_depths
-from floorflow.rates.network import Depths, Network
-from floorflow.rates.outward import scheduled_depths
+from floorflow.rates.fifo_graph import Depths, Network
 from floorflow.rates.problem import RateProblem
-from floorflow.rates.run import run
+from floorflow.rates.schedule_depths import scheduled_depths
+from floorflow.rates.self_timed import run
 
 SEARCHED_BURSTS = 1_000
 """Bursts a frame up to which depths are searched one by one; the search grows with their square."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from floorflow.rates.network import Depths, Network
+from floorflow.rates.fifo_graph import Depths, Network
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from math import ceil
 
 from floorflow.errors import InfeasibleError
 from floorflow.rates.deadlock import deadlock
-from floorflow.rates.edges import Edges
-from floorflow.rates.network import Depths, Network
+from floorflow.rates.fifo_graph import Depths, Network
+from floorflow.rates.precedence import Edges
 from floorflow.rates.problem import RateProblem
-from floorflow.rates.run import run
 from floorflow.rates.schedule import Waits, anchored
+from floorflow.rates.self_timed import run
 
 
 class _Search:

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from floorflow.errors import InfeasibleError
-from floorflow.rates.edges import Edges
-from floorflow.rates.network import Network
+from floorflow.rates.fifo_graph import Network
+from floorflow.rates.precedence import Edges
 from floorflow.rates.problem import Ints
 
 UNREACHED = -(1 << 60)

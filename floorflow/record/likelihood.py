@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 
-from floorflow.backends.finn.bands import CROSSING, fit_likelihood, relative_band, spread
-from floorflow.design import Design, Setting
-from floorflow.plan import ChannelEntry, FitEntry
+from floorflow.backends.finn.cost.bands import CROSSING, fit_likelihood, relative_band, spread
 from floorflow.record.values import amounts
 from floorflow.resources import RESOURCE_NAMES, ZERO, Resources
+from floorflow.schema import ChannelEntry, FitEntry
+from floorflow.search.candidate import Design, Setting
 
 FIFO_KIND = "StreamingFIFO_rtl"
 Use = dict[str, Resources]

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from floorflow.backends.finn.start_up import expected_interval
-from floorflow.channels.charge import modules_between
-from floorflow.design import Design, Setting, hops_of, slot_demands
+from floorflow.backends.finn.rates.start_up import expected_interval
+from floorflow.channels.cost_allocation import modules_between
+from floorflow.hardware import Device, Fpga, Rect, anchor, ranges
 from floorflow.placement import PlacementSolution
-from floorflow.plan import (
+from floorflow.record import likelihood, streams
+from floorflow.record.throughput import timing_of
+from floorflow.record.values import amounts, plain, rectangle, statistics
+from floorflow.resources import RESOURCE_NAMES, Resources
+from floorflow.schema import (
     ChannelEntry,
     EstimatesEntry,
     FloorplanEntry,
@@ -22,12 +26,8 @@ from floorflow.plan import (
     PortEntry,
     plan_attribute,
 )
-from floorflow.record import likelihood, streams
-from floorflow.record.timing import timing_of
-from floorflow.record.values import amounts, plain, rectangle, statistics
-from floorflow.resources import RESOURCE_NAMES, Resources
-from floorflow.search import Found
-from floorflow.target import Device, Fpga, Rect, anchor, ranges
+from floorflow.search.candidate import Design, Setting, hops_of, slot_demands
+from floorflow.search.search import Found
 
 
 def phase(setting: Setting, found: Found, measured: Collection[str] = ()) -> PhaseEntry:

@@ -8,14 +8,18 @@ from dataclasses import asdict
 from pathlib import Path
 
 from floorflow import __version__
+from floorflow.backends.finn.config.style_file import style_file_beside
 from floorflow.backends.finn.specialise import PREFERENCE, renamings
-from floorflow.backends.finn.style_file import style_file_beside
 from floorflow.channels import Channel
 from floorflow.dataflow.measured import NOTHING, Measured
 from floorflow.dataflow.model import Dataflow
-from floorflow.design import Setting
+from floorflow.hardware import Platform
 from floorflow.network import Network
-from floorflow.plan import (
+from floorflow.record.phase import phase
+from floorflow.record.throughput import timing_warnings
+from floorflow.record.values import amounts, plain, rectangle
+from floorflow.request import Request
+from floorflow.schema import (
     CalibrationEntry,
     EngineEntry,
     FpgaEntry,
@@ -33,12 +37,8 @@ from floorflow.plan import (
     SlotEntry,
     TraceEntry,
 )
-from floorflow.record.phase import phase
-from floorflow.record.timing import timing_warnings
-from floorflow.record.values import amounts, plain, rectangle
-from floorflow.request import Request
-from floorflow.search import Found
-from floorflow.target import Platform
+from floorflow.search.candidate import Setting
+from floorflow.search.search import Found
 
 DMA_BITS = 512
 """Widest memory interface of FINN's DMA engines (InsertIODMA)."""

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from floorflow.channels import Channel
-from floorflow.channels.charge import crossing_shares, modules_between
+from floorflow.channels.cost_allocation import crossing_shares, modules_between
 from floorflow.dataflow.modules import module_of
-from floorflow.design import Design, Setting, hops_of
-from floorflow.plan import ChannelEntry, CrossingEntry, LoadEntry
+from floorflow.hardware import Hop
 from floorflow.record.values import amounts
 from floorflow.resources import ZERO, Resources
-from floorflow.target import Hop
+from floorflow.schema import ChannelEntry, CrossingEntry, LoadEntry
+from floorflow.search.candidate import Design, Setting, hops_of
 
 
 def channels(setting: Setting, design: Design) -> list[ChannelEntry]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import cast
 
 from floorflow.dataflow.model import AttributeValue
-from floorflow.plan import Amounts, RectangleEntry, Stats
-from floorflow.plan import AttributeValue as PlanAttribute
+from floorflow.hardware import Rect
 from floorflow.resources import Resources
+from floorflow.schema import Amounts, RectangleEntry, Stats
+from floorflow.schema import AttributeValue as PlanAttribute
 from floorflow.stats import SolveStats
-from floorflow.target import Rect
 
 
 def amounts(resources: Resources) -> Amounts:

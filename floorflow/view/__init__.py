@@ -11,48 +11,48 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from floorflow.target.platform import Platform
+    from floorflow.hardware.platform import Platform
 
 __all__ = ["candidates_chart", "floorplan", "folding_chart", "overview", "partition_chart", "render"]
 
 
 def candidates_chart(plan: Mapping[str, Any]) -> Figure:
-    """Draw the intervals that the search tried; see `floorflow.view.candidates.candidates_chart`."""
-    from floorflow.view import candidates
+    """Draw the intervals that the search tried; see `floorflow.view.pictures.search.candidates_chart`."""
+    from floorflow.view.pictures import search
 
-    return candidates.candidates_chart(plan)
+    return search.candidates_chart(plan)
 
 
 def floorplan(plan: Mapping[str, Any], platform: Platform, fpga: str, phase: int = 0) -> Figure:
-    """Draw the floorplan of one FPGA; see `floorflow.view.picture.floorplan`."""
-    from floorflow.view import picture
+    """Draw the floorplan of one FPGA; see `floorflow.view.pictures.floorplan.floorplan`."""
+    from floorflow.view.pictures import floorplan
 
-    return picture.floorplan(plan, platform, fpga, phase)
+    return floorplan.floorplan(plan, platform, fpga, phase)
 
 
 def folding_chart(plan: Mapping[str, Any], phase: int = 0) -> Figure:
-    """Draw each engine's cycles against the interval; see `floorflow.view.chart.folding_chart`."""
-    from floorflow.view import chart
+    """Draw each engine's cycles against the interval; see `floorflow.view.pictures.folding.folding_chart`."""
+    from floorflow.view.pictures import folding
 
-    return chart.folding_chart(plan, phase)
+    return folding.folding_chart(plan, phase)
 
 
 def overview(plan: Mapping[str, Any], platform: Platform, phase: int = 0) -> Figure:
-    """Draw all FPGAs' floorplans side by side; see `floorflow.view.all_fpgas.overview`."""
-    from floorflow.view import all_fpgas
+    """Draw all FPGAs' floorplans side by side; see `floorflow.view.pictures.overview.overview`."""
+    from floorflow.view.pictures import overview
 
-    return all_fpgas.overview(plan, platform, phase)
+    return overview.overview(plan, platform, phase)
 
 
 def partition_chart(plan: Mapping[str, Any], phase: int = 0) -> Figure:
-    """Draw slots, boundaries and links with their loads; see `floorflow.view.partition.partition_chart`."""
-    from floorflow.view import partition
+    """Draw slots, boundaries and links with their loads; see `floorflow.view.pictures.partition.partition_chart`."""
+    from floorflow.view.pictures import partition
 
     return partition.partition_chart(plan, phase)
 
 
 def render(plan: Mapping[str, Any], platform: Platform) -> dict[str, bytes]:
-    """Return all pictures as ``{"plots/folding.png": bytes, ...}``; see `floorflow.view.files.render`."""
-    from floorflow.view import files
+    """Return all pictures as ``{"plots/folding.png": bytes, ...}``; see `floorflow.view.pictures.files.render`."""
+    from floorflow.view.pictures import files
 
     return files.render(plan, platform)

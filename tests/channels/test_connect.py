@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from floorflow.channels import Channel, Layout, Way, connect, padded_width_bits
-from floorflow.channels.charge import crossing_shares, engine_charges, module_resources
+from floorflow.channels.cost_allocation import crossing_shares, engine_charges, module_resources
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.dataflow.modules import Module
 from floorflow.resources import Resources

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from floorflow.channels.joins import waits, window_fill
+from floorflow.channels.window_fill import waits, window_fill
 from floorflow.dataflow.model import Dataflow, Engine, Stream
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from floorflow.emit.finn import floorplan
-from floorflow.plan import Plan, read_plan
+from floorflow.schema import Plan, read_plan
 
 
 def with_written_weights(plan: Plan, engine: str) -> Plan:

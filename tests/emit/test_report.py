@@ -11,8 +11,8 @@ import pytest
 from floorflow.emit.next_steps import next_steps
 from floorflow.emit.report import report
 from floorflow.emit.use import slot_uses
-from floorflow.plan import Plan, read_plan
-from floorflow.target import Platform, load_platform
+from floorflow.hardware import Platform, load_platform
+from floorflow.schema import Plan, read_plan
 
 
 @pytest.fixture

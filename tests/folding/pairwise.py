@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from floorflow.dataflow.model import Option
 from floorflow.dataflow.options import UNBUILDABLE, Coupling, OptionGroup
-from floorflow.folding.candidates import Array, Candidates, candidates
+from floorflow.folding.dominance import Array, Candidates, candidates
+from floorflow.folding.interface_classes import states
+from floorflow.folding.lagrangian import Terms
 from floorflow.folding.pricing import Pricing
 from floorflow.folding.problem import FoldingProblem
-from floorflow.folding.relaxation import Terms
-from floorflow.folding.states import states
 from floorflow.resources import Resources
 
 WEIGHTS = np.array([3, 0, 5, 7, 2])

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 
 from floorflow.folding import branching as module
 from floorflow.folding.branching import Enumerate, branch_and_bound
-from floorflow.folding.candidates import Array, candidates_among
-from floorflow.folding.descent import Descent
-from floorflow.folding.labels import cheapest_below
+from floorflow.folding.dominance import Array, candidates_among
+from floorflow.folding.label_setting import cheapest_below
+from floorflow.folding.lagrangian import relax
+from floorflow.folding.local_search import Descent
 from floorflow.folding.problem import FoldingProblem
-from floorflow.folding.relaxation import relax
 from tests.folding.pairwise import WEIGHTS, budgets, least_cost, random_problems, terms_of, use_of
 
 
@@ -87,7 +87,7 @@ def test_a_search_that_ended_early_claims_no_more_than_it_proved(problem: Foldin
 def test_cut_edges_do_not_spoil_the_proof(problem: FoldingProblem, budget: Array) -> None:
     best = least_cost(problem, budget)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("floorflow.folding.elimination.LARGEST_TABLE", 6)
+        patch.setattr("floorflow.folding.variable_elimination.LARGEST_TABLE", 6)
         terms = terms_of(problem, budget)
         found = branch_and_bound(terms, relax(terms), terms.dearest + 1, give_up)
     assert (None if found.picks is None else int(terms.pricing.total(found.picks) @ WEIGHTS)) == best

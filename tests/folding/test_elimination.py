@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from floorflow.folding import elimination as module
-from floorflow.folding.elimination import FORBIDDEN, Array, Pair, elimination, sweep
+from floorflow.folding import variable_elimination as module
+from floorflow.folding.variable_elimination import FORBIDDEN, Array, Pair, elimination, sweep
 
 Graph = tuple[list[Array], dict[Pair, Array]]
 CASES = 3

@@ -22,7 +22,7 @@ from floorflow.folding import (
     fold_at_interval,
     shortest_interval,
 )
-from floorflow.folding.candidates import candidates
+from floorflow.folding.dominance import candidates
 from floorflow.resources import RESOURCE_NAMES, Resources, scarcity, total
 
 SILICON = Resources(lut=1000, ff=2000, bram18=50, uram=0, dsp=20)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from floorflow.folding import labels as module
-from floorflow.folding.candidates import Array
-from floorflow.folding.labels import _Labels, cheapest_below
+from floorflow.folding import label_setting as module
+from floorflow.folding.dominance import Array
+from floorflow.folding.label_setting import _Labels, cheapest_below
 from floorflow.folding.problem import FoldingProblem
 from tests.folding.pairwise import WEIGHTS, budgets, candidates_of, least_cost, prices, random_problems, terms_of
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.folding import latency as module
+from floorflow.folding.interface_classes import states
 from floorflow.folding.latency_bound import bound_latency, margins
-from floorflow.folding.paths import Paths, paths_of
-from floorflow.folding.states import states
+from floorflow.folding.longest_path import Paths, paths_of
 from floorflow.resources import Resources
 from tests.folding.test_exact import coupled_problems, option, problem_of
 

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from floorflow.dataflow.model import Dataflow, Engine, Option, Stream
 from floorflow.dataflow.options import OptionGroup
 from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
-from floorflow.folding.balance import layer_pairs
 from floorflow.folding.brute import brute, combinations
-from floorflow.folding.cpsat import Balance, cpsat
+from floorflow.folding.cpsat import Balance, cpsat, layer_pairs
 from floorflow.folding.methods import METHODS, exact
-from floorflow.folding.picks import Tally
+from floorflow.folding.selection import Tally
 from floorflow.resources import Resources, scarcity
 from tests.folding.test_exact import SILICON, coupled_problems, least_coupled, option, problem_of
 

@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from floorflow.folding.candidates import Array
-from floorflow.folding.elimination import FORBIDDEN
+from floorflow.folding.dominance import Array
+from floorflow.folding.lagrangian import FINENESS, relax, within
 from floorflow.folding.problem import FoldingProblem
-from floorflow.folding.relaxation import FINENESS, relax, within
+from floorflow.folding.variable_elimination import FORBIDDEN
 from tests.folding.pairwise import (
     WEIGHTS,
     all_choices,

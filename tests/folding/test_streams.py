@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from floorflow.dataflow.model import Option
 from floorflow.dataflow.options import UNBUILDABLE, Coupling, OptionGroup
-from floorflow.folding.candidates import candidates_among
+from floorflow.folding.dominance import candidates_among
+from floorflow.folding.interface_classes import states
 from floorflow.folding.pricing import Pricing
 from floorflow.folding.problem import FoldingProblem
-from floorflow.folding.states import states
 from floorflow.resources import Resources
 from tests.folding.pairwise import LOOSE, random_problems, use_of
 

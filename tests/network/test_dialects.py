@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
 from examples.make_models import ModelBuilder, cnv, mobilenet_v1, resnet50, tfc
-from floorflow.backends.finn.lower import lower
+from floorflow.backends.finn.lower.lowering import lower
 from floorflow.dataflow.model import Dataflow
 from floorflow.errors import InputError
 from floorflow.network import FloatBits, Network, read

@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floorflow.partition import Edge, PartitionProblem, PartitionSolution, methods, partition
+from floorflow.partition.arrays import tabulate
 from floorflow.partition.bounds import contracted
 from floorflow.partition.dp import contiguous
+from floorflow.partition.fm import Neighbourhood, improve
+from floorflow.partition.fpga_first import links_first
 from floorflow.partition.ideals import MAX_IDEALS, ideals
-from floorflow.partition.links import links_first
-from floorflow.partition.moves import Neighbourhood, improve
-from floorflow.partition.tables import tabulate
-from floorflow.partition.windows import improve_windows
+from floorflow.partition.window_lns import improve_windows
 from tests.partition.problems import best_of_all, chain, everything, problems
 
 

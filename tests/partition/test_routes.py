@@ -16,7 +16,8 @@ from floorflow.partition import (
     Place,
     partition,
 )
-from floorflow.partition.routes import shortest_ways, spanning_tree
+from floorflow.partition.problem import spanning_tree
+from floorflow.partition.routes import shortest_ways
 from floorflow.resources import Resources
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from floorflow.hardware.device import Device, SiteType, Slr
+from floorflow.hardware.geometry import Rect
+from floorflow.hardware.grid import Tile
+from floorflow.hardware.slots import Slot
 from floorflow.placement import Pin, PlacedModule, PlacementProblem, PlacementSolution, Wire
 from floorflow.resources import RESOURCE_NAMES, Resources
-from floorflow.target.device import Device, SiteType, Slr
-from floorflow.target.geometry import Rect
-from floorflow.target.grid import Tile
-from floorflow.target.slots import Slot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,11 +8,11 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from floorflow.hardware.geometry import Rect
 from floorflow.placement import Pin, PlacementSolution, Wire, place
 from floorflow.placement.bound import extent_of, legal_rectangles, needs_of, pin_bound
-from floorflow.placement.shapes import slot_grid
+from floorflow.placement.candidate_rectangles import slot_grid
 from floorflow.resources import Resources
-from floorflow.target.geometry import Rect
 from tests.placement.small import chain, device
 from tests.placement.small import legal_rectangles as every_legal_rectangle
 

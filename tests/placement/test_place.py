@@ -12,10 +12,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from floorflow.errors import InputError
+from floorflow.hardware.geometry import Rect
 from floorflow.placement import Pin, PlacementFailure, PlacementSolution, Wire, place
 from floorflow.placement.congestion import congestion_of
 from floorflow.resources import Resources
-from floorflow.target.geometry import Rect
 from tests.placement.small import assert_legal, brute_force, chain, device, shape_rule, slots
 
 BIG = device("CICDICCICBICCIC" * 8, 12)

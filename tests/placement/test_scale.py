@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 import time
 
+from floorflow.hardware import load_platform
 from floorflow.placement import Pin, PlacedModule, PlacementProblem, PlacementSolution, Wire, place
 from floorflow.resources import Resources
-from floorflow.target import load_platform
 
 MODULES = 60
 

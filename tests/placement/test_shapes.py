@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from floorflow.placement.shapes import (
+from floorflow.hardware.geometry import Rect
+from floorflow.placement.candidate_rectangles import (
     candidate_rectangles,
     compact,
     every_rectangle,
@@ -15,7 +16,6 @@ from floorflow.placement.shapes import (
     slot_grid,
 )
 from floorflow.resources import Resources
-from floorflow.target.geometry import Rect
 from tests.placement.small import chain, device, legal_rectangles
 
 DEMANDS = st.builds(Resources, st.integers(0, 300), st.just(0), st.integers(0, 6), st.just(0), st.integers(0, 6))

@@ -7,10 +7,10 @@ from itertools import combinations
 
 import pytest
 
+from floorflow.hardware import load_platform
+from floorflow.hardware.geometry import Rect
 from floorflow.placement import PlacedModule, PlacementProblem, PlacementSolution, pack_slot, place
 from floorflow.resources import Resources, total
-from floorflow.target import load_platform
-from floorflow.target.geometry import Rect
 
 FILL = {"LUT": 0.85, "FF": 0.85}
 

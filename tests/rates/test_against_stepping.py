@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from floorflow.rates import RateProblem, analyse, size
-from floorflow.rates.network import Network
+from floorflow.rates.fifo_graph import Network
 from tests.rates.graphs import random_problem
 from tests.rates.stepping import DEADLOCK, simulate
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from floorflow.backends.finn.patterns import actor_of, converted
-from floorflow.backends.finn.rate_problem import Passage, rate_problem
-from floorflow.backends.finn.registry import kind_of
+from floorflow.backends.finn.kinds.registry import kind_of
+from floorflow.backends.finn.rates.patterns import actor_of, converted
+from floorflow.backends.finn.rates.problem import Passage, rate_problem
 from floorflow.dataflow.model import Attributes, Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.errors import InputError
 from floorflow.rates import size

@@ -16,7 +16,7 @@ from math import prod
 from pathlib import Path
 
 from floorflow.backends.finn.datatype import bits_of
-from floorflow.backends.finn.graph_ports import output_type
+from floorflow.backends.finn.read.ports import output_type
 
 HERE = Path(__file__).parent / "networks.jsonl.gz"
 

@@ -11,19 +11,19 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from floorflow.check import check
-from floorflow.cli import app
+from floorflow.cli.main import app
 from floorflow.dataflow.measured import Built, Measured, corrected, factors_of
 from floorflow.dataflow.model import Dataflow, Engine, Option
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InfeasibleError, InputError
 from floorflow.output import write
-from floorflow.plan import Plan, read_plan
 from floorflow.request import Request
 from floorflow.resources import Resources, total
-from floorflow.study.again import Given
-from floorflow.study.calibrate import Calibration, calibrate
-from floorflow.study.calibration_data import as_dict, text
+from floorflow.schema import Plan, read_plan
+from floorflow.study.calibration.calibrate import Calibration, calibrate
+from floorflow.study.calibration.data import as_dict, text
+from floorflow.study.calibration.replan import Given
+from floorflow.verify import check
 from tests.conftest import CNV, TFC, make_plan
 from tests.study import report_samples as samples
 

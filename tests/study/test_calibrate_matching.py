@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from floorflow.plan import Plan, read_plan
 from floorflow.resources import Resources
-from floorflow.study.matching import match, node_of
-from floorflow.study.numbering import interchangeable
+from floorflow.schema import Plan, read_plan
+from floorflow.study.calibration.matching import match, node_of
+from floorflow.study.calibration.numbering import interchangeable
 from floorflow.study.reports import POWER, SYNTHESIS, Report, Row
 
 USE = Resources(10, 20, 1, 0, 2)

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from floorflow.cli import app
+from floorflow.cli.main import app
 from floorflow.errors import InputError
 from floorflow.request import Request
-from floorflow.study.compare import Comparison, compare
-from floorflow.study.finn_method import METHOD_NAMES
-from floorflow.study.table import comparison_files, comparison_table
+from floorflow.study.comparison.compare import Comparison, compare
+from floorflow.study.comparison.finn_method import METHOD_NAMES
+from floorflow.study.comparison.table import comparison_files, comparison_table
 from tests.conftest import CNV, TFC
 
 METHODS = ("exact", "cpsat", "finn", "finn-wide", "rule", "annealing", "brute")

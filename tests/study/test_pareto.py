@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from floorflow import flow
-from floorflow.cli_studies import pareto as command
+from floorflow.cli.studies import pareto as command
 from floorflow.dataflow.model import Option
 from floorflow.dataflow.options import Coupling, OptionGroup
 from floorflow.errors import InfeasibleError, InputError, LimitError
@@ -24,11 +24,11 @@ from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution
 from floorflow.folding.brute import brute
 from floorflow.request import PAPER_CAPS, Request
 from floorflow.resources import RESOURCE_NAMES, Resources, scarcity
-from floorflow.study import pareto as study
-from floorflow.study.pareto import Pareto, pareto
-from floorflow.study.pareto_files import folding_files, pareto_files
-from floorflow.study.pareto_fronts import OBJECTIVES, SCARCITY, WORTH, Answer, Front, Fronts, fronts, spread
-from floorflow.study.pareto_table import pareto_table
+from floorflow.study.pareto import pareto as study
+from floorflow.study.pareto.files import folding_files, pareto_files
+from floorflow.study.pareto.fronts import OBJECTIVES, SCARCITY, WORTH, Answer, Front, Fronts, fronts, spread
+from floorflow.study.pareto.pareto import Pareto, pareto
+from floorflow.study.pareto.table import pareto_table
 from tests.conftest import CNV, TFC
 
 SILICON = Resources(lut=1000, ff=2000, bram18=50, uram=8, dsp=20)

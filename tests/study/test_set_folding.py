@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from floorflow.backends.finn.set_folding import Rules, rules_of, set_folding
+from floorflow.backends.finn.folding.set_folding import Rules, rules_of, set_folding
 from floorflow.folding import FoldingSolution
 from floorflow.resources import Resources
-from floorflow.study.finn_method import Refused, finn_method
+from floorflow.study.comparison.finn_method import Refused, finn_method
 from tests.study.judged import POSSIBLE, Judge, judge_of
 from tests.study.recorded import CHOSEN, Recorded, recorded_networks
 

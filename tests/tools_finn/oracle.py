@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from floorflow.plan import Plan
+from floorflow.schema import Plan
 
 Numbers = dict[str, tuple[float, ...]]
 """Cycles, LUT, BRAM_18K, URAM and DSP of each node."""

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from floorflow.target.platform import Platform, load_platform
+from floorflow.hardware.platform import Platform, load_platform
 
 
 @pytest.fixture(scope="session")

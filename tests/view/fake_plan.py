@@ -7,15 +7,15 @@ from dataclasses import asdict
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
+from floorflow.hardware.geometry import Rect
 from floorflow.resources import RESOURCE_NAMES
-from floorflow.target.geometry import Rect
-from floorflow.view.die import box_of
-from floorflow.view.geometry import Box, outside
+from floorflow.view.sheet.die import box_of
+from floorflow.view.sheet.geometry import Box, outside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from floorflow.target.platform import Platform, Slot
+    from floorflow.hardware.platform import Platform, Slot
 
 CAP = {"LUT": 0.7, "FF": 0.5, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9}
 FILL = {"LUT": 0.85, "FF": 0.85, "BRAM18": 1.0, "URAM": 1.0, "DSP": 1.0}

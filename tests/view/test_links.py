@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
-from floorflow.view.geometry import Box
-from floorflow.view.links import LANE, Row, gutters_of, lane_below, link_way
-from floorflow.view.scene import DirectionView, LinkView
+from floorflow.view.contents.scene import DirectionView, LinkView
+from floorflow.view.draw.links import LANE, Row, gutters_of, lane_below, link_way
+from floorflow.view.sheet.geometry import Box
 
 FPGAS = ("fpga0", "fpga1", "fpga2", "fpga3")
 BOXES = [Box(left, 50, left + 100, 80) for left in (0, 200, 400, 600)]

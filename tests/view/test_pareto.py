@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.text import Text
 
-from floorflow.view.files import svg_bytes
-from floorflow.view.palette import BAR, CROSSING, OPEN
-from floorflow.view.pareto import Scale, pareto_chart, spaced_ticks
+from floorflow.view.pictures.files import svg_bytes
+from floorflow.view.pictures.pareto import Scale, pareto_chart, spaced_ticks
+from floorflow.view.sheet.palette import BAR, CROSSING, OPEN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,19 +17,19 @@ from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
 from floorflow.errors import InputError
-from floorflow.target.platform import load_platform
+from floorflow.hardware.platform import load_platform
 from floorflow.view import candidates_chart, floorplan, folding_chart, overview, partition_chart, render
-from floorflow.view.files import svg_bytes
-from floorflow.view.palette import BAR, CROSSING, LINK, STREAM
-from floorflow.view.pins import _link_lines
-from floorflow.view.scene import PortView
+from floorflow.view.contents.scene import PortView
+from floorflow.view.draw.port_marks import _link_lines
+from floorflow.view.pictures.files import svg_bytes
+from floorflow.view.sheet.palette import BAR, CROSSING, LINK, STREAM
 from tests.view.fake_plan import fake_plan
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.transforms import Bbox
 
-    from floorflow.target.platform import Platform
+    from floorflow.hardware.platform import Platform
 
 ROOT = Path(__file__).resolve().parents[2]
 LONG_NAMES = [f"StreamingDataflowPartition_{index}_MVAU_rtl_{index}" for index in range(24)]

@@ -6,20 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from floorflow.view.candidates import last_failure, read_candidates, ticks
-from floorflow.view.chain import read_chain
-from floorflow.view.chart import Scale, _bars
-from floorflow.view.geometry import Box, outside
-from floorflow.view.links import rows_of
-from floorflow.view.order import frames_text
-from floorflow.view.reading import read_scene
-from floorflow.view.scene import Use
-from floorflow.view.text import text_width, wrapped
-from floorflow.view.words import Contents, read_contents
+from floorflow.view.contents.module_contents import Contents, read_contents
+from floorflow.view.contents.names import frames_text
+from floorflow.view.contents.plan_reader import read_scene
+from floorflow.view.contents.scene import Use
+from floorflow.view.contents.slot_chain import read_chain
+from floorflow.view.draw.links import rows_of
+from floorflow.view.pictures.folding import Scale, _bars
+from floorflow.view.pictures.search import last_failure, read_candidates, ticks
+from floorflow.view.sheet.geometry import Box, outside
+from floorflow.view.sheet.text import text_width, wrapped
 from tests.view.fake_plan import CAP, fake_plan
 
 if TYPE_CHECKING:
-    from floorflow.target.platform import Platform
+    from floorflow.hardware.platform import Platform
 
 edges = st.tuples(st.integers(0, 12), st.integers(1, 8))
 

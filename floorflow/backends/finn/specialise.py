@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from floorflow.backends.finn.graph_names import family, numbered
-from floorflow.backends.finn.lower_types import has_rtl
+from floorflow.backends.finn.lower.types import has_rtl
+from floorflow.backends.finn.names import family, numbered
 from floorflow.dataflow.model import HOST_PREFIX, Dataflow, Engine, FoldedDataflow, Option
 from floorflow.network.datatype import named
 from floorflow.technology import Technology

@@ -9,14 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from floorflow.errors import InputError
-from floorflow.study.reports import (
-    finn_estimates,
-    finn_synthesis,
-    flat_text,
-    hierarchy_text,
-    hierarchy_xml,
-    power_text,
-)
+from floorflow.study.reports import finn_estimates, finn_synthesis, flat_text, hierarchy_text, hierarchy_xml, power_text
 from floorflow.study.reports.finn_json import nodes
 from floorflow.study.reports.rows import FINN, HLS, Report
 

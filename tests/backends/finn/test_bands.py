@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from floorflow.backends.finn.bands import CROSSING, band, fit_likelihood, relative_band, spread
-from floorflow.backends.finn.registry import KINDS
-from floorflow.backends.finn.start_up import HLS_RESTART_CYCLES, Pace, expected_cycles
+from floorflow.backends.finn.cost.bands import CROSSING, band, fit_likelihood, relative_band, spread
+from floorflow.backends.finn.kinds.registry import KINDS
+from floorflow.backends.finn.rates.start_up import HLS_RESTART_CYCLES, Pace, expected_cycles
 from floorflow.resources import RESOURCE_NAMES, Resources
 
 AMOUNTS = st.builds(Resources, *(st.integers(0, 10**6) for _ in RESOURCE_NAMES))

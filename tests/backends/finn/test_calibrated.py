@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from floorflow.backends.finn.calibrated import coefficients
-from floorflow.backends.finn.calibrated_values import CALIBRATED, MEASURED_BANDS
-from floorflow.backends.finn.estimated import ESTIMATED, Coefficients
+from floorflow.backends.finn.cost.calibrated import coefficients
+from floorflow.backends.finn.cost.calibrated_values import CALIBRATED, MEASURED_BANDS
+from floorflow.backends.finn.cost.estimated import ESTIMATED, Coefficients
+from floorflow.backends.finn.cost.memory import BLOCK_SHAPES, block_ram18
+from floorflow.backends.finn.folding.legal_foldings import legal_options
 from floorflow.backends.finn.kinds.kind import Choice, priced
-from floorflow.backends.finn.memory import BLOCK_SHAPES, block_ram18
-from floorflow.backends.finn.options import legal_options
-from floorflow.backends.finn.registry import kind_of
+from floorflow.backends.finn.kinds.registry import kind_of
 from floorflow.technology import technology_of
 from tests.backends.finn.engines import BARE, ENGINES
 

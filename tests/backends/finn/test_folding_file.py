@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from floorflow.backends.finn import CostTable, kept_groups, read_source, with_folding
-from floorflow.cli import app
+from floorflow.cli.main import app
 from floorflow.dataflow.model import Dataflow, Option
 from floorflow.errors import InputError
 from floorflow.technology import technology_of

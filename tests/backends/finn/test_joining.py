@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floorflow.backends.finn import CostTable, converter_kind, converter_resources, fifo_resources
-from floorflow.backends.finn.fifo import fifo_estimate, fifo_style
+from floorflow.backends.finn.kinds.fifo import fifo_estimate, fifo_style
 from floorflow.resources import ZERO
 from floorflow.technology import Technology
 

@@ -11,7 +11,7 @@ import onnx
 import pytest
 
 from examples.make_models import ModelBuilder, cnv, tfc
-from floorflow.backends.finn.lower import lower
+from floorflow.backends.finn.lower.lowering import lower
 from floorflow.dataflow.model import Dataflow, Engine
 from floorflow.network import read
 from floorflow.technology import technology_of

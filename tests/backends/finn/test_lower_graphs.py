@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from examples.make_models import ModelBuilder
-from floorflow.backends.finn.graph_ports import input_type
-from floorflow.backends.finn.lower import lower
-from floorflow.backends.finn.registry import KINDS
+from floorflow.backends.finn.kinds.registry import KINDS
+from floorflow.backends.finn.lower.lowering import lower
+from floorflow.backends.finn.read.ports import input_type
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Dataflow, Engine
 from floorflow.network import read

@@ -7,8 +7,8 @@ from statistics import median
 
 import pytest
 
-from floorflow.backends.finn.memory import block_ram18, finn_weight_bram18
-from floorflow.backends.finn.registry import kind_of
+from floorflow.backends.finn.cost.memory import block_ram18, finn_weight_bram18
+from floorflow.backends.finn.kinds.registry import kind_of
 from floorflow.resources import Resources
 from floorflow.technology import technology_of
 

@@ -11,15 +11,15 @@ import pytest
 
 from floorflow import flow
 from floorflow.backends.finn import read_source, with_folding
+from floorflow.backends.finn.config.style_file import STYLE_FILE
 from floorflow.backends.finn.specialise import PREFERENCE
-from floorflow.backends.finn.style_file import STYLE_FILE
-from floorflow.check import check
 from floorflow.dataflow.model import Dataflow
 from floorflow.errors import InputError
-from floorflow.outcome import Outcome
+from floorflow.flow import Outcome
 from floorflow.output import write
 from floorflow.request import Request
 from floorflow.technology import technology_of
+from floorflow.verify import check
 from tests.scarce_dsp import FEW_DSP, mixed_bits
 
 PART = technology_of("xcku5p-ffvd900-2-i")

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from floorflow.backends.finn.attributes import GivenAttributes, Reader
-from floorflow.backends.finn.columns import where
-from floorflow.backends.finn.estimated import ESTIMATED, Coefficients
+from floorflow.backends.finn.cost.estimated import ESTIMATED, Coefficients
+from floorflow.backends.finn.cost.memory import FINN_EMBEDDED_LUT_DEPTH, ceil_divide, finn_depthwise_bram18, uram_blocks
+from floorflow.backends.finn.cost.vectorised import where
 from floorflow.backends.finn.kinds.kind import EVERY_FINN, Batch, Choice, TellsWidths, divisors
 from floorflow.backends.finn.kinds.weighted import Weighted, read_weighted, require_computable
 from floorflow.backends.finn.kinds.weighted_styles import Term, batches, pairs
-from floorflow.backends.finn.memory import FINN_EMBEDDED_LUT_DEPTH, ceil_divide, finn_depthwise_bram18, uram_blocks
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes
 from floorflow.resources import Resources, total

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import Reader
+from floorflow.backends.finn.cost import estimated
+from floorflow.backends.finn.cost.estimated import Logic
+from floorflow.backends.finn.cost.memory import ceil_divide, rom_luts
 from floorflow.backends.finn.datatype import bits_of, bits_to_hold, bounds, extreme_value, is_signed
-from floorflow.backends.finn.estimated import Logic
 from floorflow.backends.finn.kinds.kind import ONLY_MAIN
 from floorflow.backends.finn.kinds.simple import Simple, SimpleUnit
-from floorflow.backends.finn.memory import ceil_divide, rom_luts
 from floorflow.resources import Resources
 
 

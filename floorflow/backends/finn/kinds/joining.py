@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from floorflow.backends.finn.attributes import GivenAttributes, Reader
-from floorflow.backends.finn.converter import finn_converter_luts, own_converter
-from floorflow.backends.finn.estimated import ESTIMATED, Coefficients
-from floorflow.backends.finn.fifo import STYLES, Style, fifo_estimate, finn_fifo, own_fifo
+from floorflow.backends.finn.cost.estimated import ESTIMATED, Coefficients
+from floorflow.backends.finn.kinds.converter import finn_converter_luts, own_converter
+from floorflow.backends.finn.kinds.fifo import STYLES, Style, fifo_estimate, finn_fifo, own_fifo
 from floorflow.backends.finn.kinds.kind import EVERY_FINN, Choice, Folding, FoldsOneByOne, TellsWidths
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes

@@ -9,9 +9,9 @@ from math import isqrt
 from typing import Literal, Protocol
 
 from floorflow.backends.finn.attributes import GivenAttributes
-from floorflow.backends.finn.calibrated import coefficients
-from floorflow.backends.finn.columns import Column, Mask
-from floorflow.backends.finn.estimated import ESTIMATED, Coefficients
+from floorflow.backends.finn.cost.calibrated import coefficients
+from floorflow.backends.finn.cost.estimated import ESTIMATED, Coefficients
+from floorflow.backends.finn.cost.vectorised import Column, Mask
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes
 from floorflow.resources import Resources

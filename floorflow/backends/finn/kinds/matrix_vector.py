@@ -5,20 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import GivenAttributes, Reader
-from floorflow.backends.finn.columns import where
-from floorflow.backends.finn.estimated import ESTIMATED, Coefficients
+from floorflow.backends.finn.cost import estimated
+from floorflow.backends.finn.cost.estimated import ESTIMATED, Coefficients
+from floorflow.backends.finn.cost.memory import ceil_divide, finn_weight_bram18, ram_luts, uram_blocks
+from floorflow.backends.finn.cost.vectorised import where
 from floorflow.backends.finn.kinds.kind import EVERY_FINN, Batch, Choice, TellsWidths, divisors
-from floorflow.backends.finn.kinds.weighted import (
-    Weighted,
-    dsp_lanes,
-    read_weighted,
-    require_computable,
-    versal_dsp,
-)
+from floorflow.backends.finn.kinds.weighted import Weighted, dsp_lanes, read_weighted, require_computable, versal_dsp
 from floorflow.backends.finn.kinds.weighted_styles import Term, batches, pairs
-from floorflow.backends.finn.memory import ceil_divide, finn_weight_bram18, ram_luts, uram_blocks
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes
 from floorflow.resources import Resources, total

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from floorflow.backends.finn.attributes import GivenAttributes, Reader
-from floorflow.backends.finn.estimated import ESTIMATED, Coefficients, Logic
+from floorflow.backends.finn.cost.estimated import ESTIMATED, Coefficients, Logic
 from floorflow.backends.finn.kinds.kind import EVERY_FINN, Choice, Folding, FoldsOneByOne, divisors
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes

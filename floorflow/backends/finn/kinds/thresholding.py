@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import GivenAttributes, Reader
-from floorflow.backends.finn.estimated import ESTIMATED, Coefficients
+from floorflow.backends.finn.cost import estimated
+from floorflow.backends.finn.cost.estimated import ESTIMATED, Coefficients
+from floorflow.backends.finn.cost.memory import block_ram18, ceil_divide, rom_luts, uram_blocks
 from floorflow.backends.finn.kinds.kind import (
     EVERY_FINN,
     MAX_STREAM_BITS,
@@ -17,7 +18,6 @@ from floorflow.backends.finn.kinds.kind import (
     TellsWidths,
     divisors,
 )
-from floorflow.backends.finn.memory import block_ram18, ceil_divide, rom_luts, uram_blocks
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes
 from floorflow.resources import Resources

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil, log
 
-from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import Reader
-from floorflow.backends.finn.columns import where, whole
+from floorflow.backends.finn.cost import estimated
+from floorflow.backends.finn.cost.estimated import Coefficients
+from floorflow.backends.finn.cost.memory import FINN_EMBEDDED_LUT_DEPTH, block_ram18, ceil_divide, rom_luts
+from floorflow.backends.finn.cost.vectorised import where, whole
 from floorflow.backends.finn.datatype import is_real, is_signed
-from floorflow.backends.finn.estimated import Coefficients
-from floorflow.backends.finn.memory import FINN_EMBEDDED_LUT_DEPTH, block_ram18, ceil_divide, rom_luts
 from floorflow.errors import InputError
 from floorflow.resources import Resources
 from floorflow.technology import Technology

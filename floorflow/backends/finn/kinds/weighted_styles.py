@@ -8,12 +8,12 @@ from typing import Protocol, Self
 import numpy as np
 
 from floorflow.backends.finn.attributes import GivenAttributes, Reader
-from floorflow.backends.finn.calibrated import coefficients
-from floorflow.backends.finn.columns import Column, Mask, in_formulas
-from floorflow.backends.finn.estimated import Coefficients
+from floorflow.backends.finn.cost.calibrated import coefficients
+from floorflow.backends.finn.cost.estimated import Coefficients
+from floorflow.backends.finn.cost.memory import FINN_EMBEDDED_LUT_DEPTH
+from floorflow.backends.finn.cost.vectorised import Column, Mask, in_formulas
 from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, Batch, Choice, Folding, Unit
 from floorflow.backends.finn.kinds.weighted import Weighted
-from floorflow.backends.finn.memory import FINN_EMBEDDED_LUT_DEPTH
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes
 from floorflow.resources import Resources, total

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import GivenAttributes, Reader
-from floorflow.backends.finn.columns import Column, Mask, in_formulas, most, where
-from floorflow.backends.finn.estimated import ESTIMATED, Coefficients
+from floorflow.backends.finn.cost import estimated
+from floorflow.backends.finn.cost.estimated import ESTIMATED, Coefficients
+from floorflow.backends.finn.cost.memory import block_ram_width, ceil_divide
+from floorflow.backends.finn.cost.vectorised import Column, Mask, in_formulas, most, where
 from floorflow.backends.finn.kinds.kind import EVERY_FINN, Batch, Choice, Folding, TellsWidths, divisors, priced
 from floorflow.backends.finn.kinds.weighted import RAM_STYLES
-from floorflow.backends.finn.memory import block_ram_width, ceil_divide
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes
 from floorflow.errors import InputError

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 
-from floorflow.backends.finn import estimated
 from floorflow.backends.finn.attributes import GivenAttributes, Reader
-from floorflow.backends.finn.estimated import ESTIMATED, Coefficients
+from floorflow.backends.finn.cost import estimated
+from floorflow.backends.finn.cost.estimated import ESTIMATED, Coefficients
+from floorflow.backends.finn.cost.memory import block_ram_width, ceil_divide
 from floorflow.backends.finn.kinds.kind import ONLY_MAIN, Choice, Folding, FoldsOneByOne, TellsWidths, divisors
 from floorflow.backends.finn.kinds.weighted import RAM_STYLES
 from floorflow.backends.finn.kinds.window import Pair, read_pairs
-from floorflow.backends.finn.memory import block_ram_width, ceil_divide
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes
 from floorflow.resources import Resources

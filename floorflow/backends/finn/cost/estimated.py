@@ -1,0 +1,206 @@
+"""Constants and parts of floorflow's own cost models; docs/cost-model.md says how well they fit.
+
+"metafi" is the real build of a 4-bit residual CNN (Vivado 2022.2, xczu7ev) whose post-synthesis resources are
+known by instance: 32 MVAU_hls, 35 sliding windows, 27 paddings, 21 thresholds, 4 pools, 12 adders, 12 duplicates
+and 81 width converters. "yosys" are 36 syntheses of FINN's RTL with an open tool: shapes, and an upper guide.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from floorflow.backends.finn.cost.memory import FINN_EMBEDDED_LUT_DEPTH, block_ram18, ceil_divide, rom_luts, uram_blocks
+from floorflow.backends.finn.cost.vectorised import ceiling, where
+from floorflow.resources import ZERO, Resources
+from floorflow.technology import Technology
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficients:
+    """What each part of an engine costs; the defaults are the ``estimated`` model's.
+
+    A price is linear in them. Fields end in what they count; ``_share`` scales a structural count.
+
+    Parameters
+    ----------
+    hls_lut, hls_ff, hls_lut_per_port_bit, hls_ff_per_port_bit
+        Control of a small HLS kind; register slice of an HLS stream, for each bit of each port.
+    streamer_lut, streamer_ff_per_bit
+        Weight streamer: address counter and handshake; word register and register slice.
+    buffer_lut_per_bit, buffer_lut_per_word, buffer_ff_per_bit
+        Input buffer of MVAU_hls: MW elements in flip-flops, read by a multiplexer; FINN prices none of it.
+    mvau_hls_lut, mvau_hls_ff
+        Control of MVAU_hls and VVAU_hls without the streamer.
+    product_lut_share, product_ff_per_bit
+        Multipliers and adders in LUTs, as a share of FINN-R's count; pipeline registers for each bit of weight and
+        input of a product.
+    gate_lut_share, gate_ff_per_bit
+        The same where weight or input has one bit, so that a product is a gate and the adder tree a bit count.
+    dsp_adder_lut_share, dsp_product_ff_per_bit
+        LUTs for each of FINN's adder bits when HLS multiplies, and partly adds, in DSP blocks.
+    threshold_lut_per_bit
+        Fused thresholds, for each compared or stored bit, after synthesis has folded constants.
+    rtl_lut, rtl_lut_per_product_bit, rtl_ff_per_product_bit
+        MVAU_rtl: lane correction and adder tree.
+    window_lut, window_ff, window_lut_share, window_lut_per_word_bit, window_ff_per_bank
+        Sliding window in LUTs: banks of 64 words in RAM64M8, their write decoding, their read multiplexer.
+    point_window_lut, point_window_ff
+        Control of a 1x1 (sampling) window, beside 3 LUT and 4 FF a bit.
+    padding_lut, padding_lut_per_bit, padding_ff, padding_ff_per_bit
+        FMPadding_rtl.
+    pool_lut, pool_ff
+        Control of Pool_hls.
+    threshold_rtl_lut, threshold_rtl_lut_per_bit, threshold_rtl_memory_share, threshold_rtl_ff_per_bit
+        Thresholding_rtl for each PE and stage: comparator, threshold memory, pipeline registers.
+    widening_lut_per_bit, narrowing_lut_per_bit, converter_ff_share
+        Width converters, for each bit of their input; share of both words in flip-flops.
+    fifo_lut_share, fifo_ff_per_bit
+        FIFOs, over FINN+'s fit.
+    auto_block_depth
+        Weight memories without a style lie in block RAM from this many words on.
+
+    """
+
+    hls_lut: float = 42
+    hls_ff: float = 38
+    hls_lut_per_port_bit: float = 1
+    hls_ff_per_port_bit: float = 2
+    streamer_lut: float = 40
+    streamer_ff_per_bit: float = 3
+    buffer_lut_per_bit: float = 0.287
+    buffer_lut_per_word: float = 1.55
+    buffer_ff_per_bit: float = 1.095
+    mvau_hls_lut: float = 220
+    mvau_hls_ff: float = 168
+    product_lut_share: float = 1
+    product_ff_per_bit: float = 1.56
+    gate_lut_share: float = 1
+    gate_ff_per_bit: float = 1.56
+    dsp_adder_lut_share: float = 0.65
+    dsp_product_ff_per_bit: float = 1.56
+    threshold_lut_per_bit: float = 0.25
+    rtl_lut: float = 40
+    rtl_lut_per_product_bit: float = 2
+    rtl_ff_per_product_bit: float = 3.5
+    window_lut: float = 144
+    window_ff: float = 86
+    window_lut_share: float = 1.28
+    window_lut_per_word_bit: float = 0.156
+    window_ff_per_bank: float = 0.37
+    point_window_lut: float = 70
+    point_window_ff: float = 45
+    padding_lut: float = 19
+    padding_lut_per_bit: float = 0.55
+    padding_ff: float = 12
+    padding_ff_per_bit: float = 2.02
+    pool_lut: float = 95
+    pool_ff: float = 66
+    threshold_rtl_lut: float = 10
+    threshold_rtl_lut_per_bit: float = 1.15
+    threshold_rtl_memory_share: float = 1.2
+    threshold_rtl_ff_per_bit: float = 2.3
+    widening_lut_per_bit: float = 0.38
+    narrowing_lut_per_bit: float = 0.54
+    converter_ff_share: float = 1
+    fifo_lut_share: float = 1
+    fifo_ff_per_bit: float = 2
+    auto_block_depth: int = 129
+
+
+ESTIMATED = Coefficients()
+"""Fitted on metafi by instance, RTL units with vgg10 in view (docs/cost-model.md)."""
+
+AXILITE_LUT, AXILITE_FF = 120, 120
+"""AXI-lite port for weights written at run time: bus logic, beside half a LUT and two FF a bit of the word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Logic:
+    """A small engine before it is priced: bits of all its ports, its own LUTs and flip-flops, its memories.
+
+    ``control`` names what steers it: an HLS function, a pool, or FINN's padding in RTL, whose ports are in its price.
+    """
+
+    port_bits: int
+    lut: float = 0
+    ff: float = 0
+    memory: Resources = ZERO
+    control: Literal["hls", "pool", "padding"] = "hls"
+
+    def priced(self, prices: Coefficients) -> Resources:
+        """Add up control, register slices and the rest."""
+        memory = self.memory
+        if self.control == "padding":
+            lut = prices.padding_lut + prices.padding_lut_per_bit * self.port_bits
+            ff = prices.padding_ff + prices.padding_ff_per_bit * self.port_bits
+        else:
+            pool = self.control == "pool"
+            lut = (prices.pool_lut if pool else prices.hls_lut) + prices.hls_lut_per_port_bit * self.port_bits
+            ff = (prices.pool_ff if pool else prices.hls_ff) + prices.hls_ff_per_port_bit * self.port_bits
+        lut, ff = ceil_int(lut + self.lut) + memory.lut, ceil_int(ff + self.ff) + memory.ff
+        return Resources(lut, ff, memory.bram18, memory.uram, memory.dsp)
+
+
+def rounded(lut: float, ff: float, *, bram18: int = 0, uram: int = 0, dsp: int = 0) -> Resources:
+    """Round logic up to whole LUTs and flip-flops."""
+    return Resources(ceil_int(lut), ceil_int(ff), bram18, uram, dsp)
+
+
+def unless(condition: bool, cost: Resources) -> Resources:
+    """Return the cost, or nothing where the condition holds."""
+    return Resources(*(where(condition, 0, amount) for amount in cost.as_tuple()))
+
+
+def ceil_int(amount: float) -> int:
+    """Round up, forgiving the last bits of a float."""
+    return ceiling(amount - 1e-9)
+
+
+def multiplier_luts(a_bits: int, b_bits: int) -> int:
+    """LUTs of one multiplier without DSP (FINN-R's formula)."""
+    return (2 * ceil_divide(a_bits + b_bits, 6) - 1) * (a_bits + b_bits)
+
+
+def weight_memory(
+    width_bits: int, depth: int, mem_mode: str, ram_style: str, prices: Coefficients, *, writeable: bool
+) -> Resources:
+    """Price a weight memory of ``depth`` words; ``auto`` is what a tool would choose.
+
+    Embedded memories deeper than 128 words are block RAM, counted once (FINN counts block RAM and UltraRAM).
+    External weights cost a stream port only.
+    """
+    if mem_mode == "external":
+        return rounded(0, prices.streamer_ff_per_bit * width_bits)
+    if mem_mode == "internal_embedded":
+        return _in_either(width_bits, depth, depth <= FINN_EMBEDDED_LUT_DEPTH)
+    if ram_style == "auto":
+        memory = _in_either(width_bits, depth, depth < prices.auto_block_depth)
+    else:
+        memory = stored(width_bits, depth, ram_style)
+    streamer = rounded(prices.streamer_lut, prices.streamer_ff_per_bit * width_bits)
+    bus = rounded(AXILITE_LUT + width_bits / 2, AXILITE_FF + 2 * width_bits) if writeable else Resources()
+    return memory + streamer + bus
+
+
+def _in_either(width_bits: int, depth: int, in_luts: bool) -> Resources:
+    """Price a memory in LUTs or else in block RAM."""
+    blocks = unless(in_luts, stored(width_bits, depth, "block"))
+    return blocks + Resources(lut=where(in_luts, rom_luts(width_bits, depth), 0))
+
+
+def stored(width_bits: int, depth: int, style: str) -> Resources:
+    """Price a memory that is only read, in LUTs (`distributed`), UltraRAM (`ultra`) or block RAM."""
+    if style == "distributed":
+        return Resources(lut=rom_luts(width_bits, depth))
+    if style == "ultra":
+        return Resources(uram=uram_blocks(width_bits, depth))
+    return Resources(bram18=block_ram18(width_bits, depth))
+
+
+def window_memory_luts(width_bits: int, depth: int, technology: Technology, prices: Coefficients) -> float:
+    """LUTs of a written memory in banks of 64 words: 7 bits in 8 LUTs (RAM64M8), 3 in 4 on 7 series (RAM64M)."""
+    bits, luts = (3, 4) if technology.architecture == "7series" else (7, 8)
+    banks = ceil_divide(depth, 64)
+    bank_luts = luts * ceil_divide(width_bits, bits)
+    return banks * (prices.window_lut_share * bank_luts + prices.window_lut_per_word_bit * width_bits)

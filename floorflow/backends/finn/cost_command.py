@@ -1,0 +1,125 @@
+"""The ``cost`` command: one engine a JSON line in, the same line with its cycles, resources and widths out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, get_args
+
+from floorflow.backends.finn.attributes import GivenAttributes
+from floorflow.backends.finn.cost.bands import band
+from floorflow.backends.finn.kinds.kind import CostModel, priced
+from floorflow.backends.finn.kinds.registry import known_kind
+from floorflow.backends.finn.version import FinnVersion, technology_for
+from floorflow.errors import FloorflowError, InputError
+from floorflow.resources import Resources
+from floorflow.technology import Technology, require_known_family, technology_of
+
+DEFAULT_PART = "xcu250-figd2104-2L-e"
+
+_FLAGS = (
+    *("binaryXnorMode", "deep_pipeline", "depthwise", "dynamic_input", "dynamic_mode", "noActivation"),
+    *("parallel_window", "pumpedCompute", "pumpedMemory", "runtime_writeable_weights", "uniform_thres"),
+)
+"""Attributes that FINN allows to be 0 or 1 wherever they occur, also where no estimate reads them."""
+
+_VERSIONS: tuple[FinnVersion, ...] = get_args(FinnVersion)
+
+
+@dataclass(frozen=True, slots=True)
+class CostOptions:
+    """What a line that does not say otherwise means."""
+
+    model: CostModel = "finn"
+    finn: FinnVersion = "main"
+    part: str = DEFAULT_PART
+
+
+def cost_lines(lines: Iterable[str], options: CostOptions) -> Iterator[dict[str, Any]]:
+    """Yield the answer to every line that is not blank; a bad one has ``error`` instead of numbers.
+
+    A line is an object with ``op_type``, ``attrs`` (FINN's names, folding included) and perhaps ``finn`` and
+    ``part``, which beat the options. The answer holds the line's fields and ``cycles``, ``LUT``, ``BRAM_18K``,
+    ``URAM``, ``DSP``, ``in_width`` and ``out_width`` (bits of the first ports, un-padded, null where FINN refuses to
+    tell), with floorflow's own models also ``FF``, and with ``calibrated`` ``band``, the tenths of each amount.
+    """
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield _answer(number, line, options)
+
+
+def _answer(number: int, line: str, options: CostOptions) -> dict[str, Any]:
+    try:
+        given = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return {"line": number, "error": f"line {number} is not JSON: {error}"}
+    if not isinstance(given, dict):
+        return {"line": number, "error": f"line {number} is not a JSON object, expected op_type and attrs"}
+    try:
+        return given | _cost(given, options)
+    except FloorflowError as error:
+        return given | {"error": f"{error}; {error.hint}" if error.hint else str(error)}
+    except ArithmeticError as error:
+        return given | {"error": f"numbers out of range: {error}"}
+
+
+def _cost(given: Mapping[str, Any], options: CostOptions) -> dict[str, Any]:
+    finn = _version(given.get("finn", options.finn))
+    kind = known_kind(_text(given, "op_type"), finn)
+    own = options.model != "finn"
+    technology = _technology(_text({"part": options.part, **given}, "part"), None if own else finn)
+    unit = kind.unit(_attributes(given), finn)
+    found = priced(unit, technology, options.model)
+    inside, outside = unit.finn_widths_bits
+    return {
+        "cycles": unit.cycles,
+        "LUT": found.lut,
+        **({"FF": found.ff} if own else {}),
+        "BRAM_18K": found.bram18,
+        "URAM": found.uram,
+        "DSP": found.dsp,
+        "in_width": inside,
+        "out_width": outside,
+        **({"band": _band(given["op_type"], found)} if options.model == "calibrated" else {}),
+    }
+
+
+def _band(op_type: str, found: Resources) -> dict[str, list[int]]:
+    low, high = band(op_type, found)
+    names = {"lut": "LUT", "ff": "FF", "bram18": "BRAM_18K", "uram": "URAM", "dsp": "DSP"}
+    return {name: [getattr(low, key), getattr(high, key)] for key, name in names.items()}
+
+
+@cache
+def _technology(part: str, finn: FinnVersion | None) -> Technology:
+    """Return the family as that FINN tells it, or as it is."""
+    if finn is not None:
+        return technology_for(part, finn)
+    require_known_family(part)
+    return technology_of(part)
+
+
+def _version(name: object) -> FinnVersion:
+    for version in _VERSIONS:
+        if name == version:
+            return version
+    raise InputError(f"finn is {name!r}, expected one of {', '.join(_VERSIONS)}")
+
+
+def _text(given: Mapping[str, Any], name: str) -> str:
+    value = given.get(name)
+    if not isinstance(value, str):
+        raise InputError(f"{name} is {'missing' if value is None else repr(value)}, expected a string")
+    return value
+
+
+def _attributes(given: Mapping[str, Any]) -> GivenAttributes:
+    found = given.get("attrs")
+    if not isinstance(found, dict):
+        raise InputError("attrs is not an object, expected FINN's attributes by name")
+    for name in _FLAGS:
+        if found.get(name, 0) not in (0, 1):
+            raise InputError(f"attribute {name} is {found[name]!r}, expected 0 or 1")
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in found.items()}

@@ -1,0 +1,50 @@
+"""One cost model on one part: the options of engines and the prices of what joins them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from floorflow.backends.finn.folding.tied_engines import option_groups
+from floorflow.backends.finn.kinds.converter import converter_kind, converter_resources, convertible
+from floorflow.backends.finn.kinds.fifo import fifo_resources
+from floorflow.backends.finn.kinds.kind import Choice, CostModel
+from floorflow.backends.finn.version import FinnVersion
+from floorflow.dataflow.model import Dataflow
+from floorflow.dataflow.options import OptionGroup
+from floorflow.resources import Resources
+from floorflow.technology import Technology
+
+
+@dataclass(frozen=True, slots=True)
+class CostTable:
+    """Answers every question on FINN's costs for a fixed part, model, rule on weights written at run time and FINN.
+
+    ``free_kinds``: engines may be hls where FINN would make them rtl, and the other way.
+    """
+
+    technology: Technology
+    model: CostModel = "calibrated"
+    allow_runtime_weights: bool = True
+    finn: FinnVersion = "main"
+    free_kinds: bool = False
+
+    def groups(self, dataflow: Dataflow) -> tuple[OptionGroup, ...]:
+        """Return every engine's undominated legal foldings; engines whose foldings are tied share a group."""
+        choice = Choice(self.technology, self.model, self.allow_runtime_weights, self.finn, self.free_kinds)
+        return option_groups(dataflow, choice)
+
+    def fifo_resources(self, width_bits: int, depth_words: int) -> Resources:
+        """Price one FIFO."""
+        return fifo_resources(width_bits, depth_words, self.technology, self.model, self.finn)
+
+    def converter_resources(self, input_bits: int, output_bits: int) -> Resources:
+        """Price one width converter; equal widths cost nothing."""
+        return converter_resources(input_bits, output_bits, self.technology, self.model)
+
+    def convertible(self, input_bits: int, output_bits: int) -> bool:
+        """Whether FINN can build the converter: an hls one goes through words of the common multiple."""
+        return convertible(input_bits, output_bits)
+
+    def converter_kind(self, input_bits: int, output_bits: int) -> str:
+        """Return FINN's op type of the converter between two different widths."""
+        return converter_kind(input_bits, output_bits)

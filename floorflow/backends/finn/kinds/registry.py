@@ -1,0 +1,112 @@
+"""Which FINN op types floorflow knows, and the estimate of any of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from floorflow.backends.finn.attributes import GivenAttributes
+from floorflow.backends.finn.kinds import (
+    boundary as borders,
+)
+from floorflow.backends.finn.kinds import (
+    elementwise,
+    joining,
+    moving,
+    pooling,
+)
+from floorflow.backends.finn.kinds import (
+    elementwise_binary as operands,
+)
+from floorflow.backends.finn.kinds.depthwise import Depthwise
+from floorflow.backends.finn.kinds.kind import EngineKind
+from floorflow.backends.finn.kinds.matrix_vector import MatrixVector
+from floorflow.backends.finn.kinds.thresholding import Thresholding
+from floorflow.backends.finn.kinds.window import Window
+from floorflow.backends.finn.kinds.window_hls import HlsWindow
+from floorflow.backends.finn.version import VERSION_NAMES, FinnVersion
+from floorflow.errors import InputError
+from floorflow.technology import Technology
+
+_KINDS: tuple[EngineKind, ...] = (
+    MatrixVector("MVAU_hls"),
+    MatrixVector("MVAU_rtl"),
+    Depthwise("VVAU_hls"),
+    Depthwise("VVAU_rtl"),
+    Window("ConvolutionInputGenerator_rtl"),
+    HlsWindow(),
+    Thresholding("Thresholding_hls"),
+    Thresholding("Thresholding_rtl"),
+    *elementwise.KINDS,
+    *pooling.KINDS,
+    *moving.KINDS,
+    *operands.KINDS,
+    *borders.KINDS,
+    *joining.KINDS,
+)
+
+KINDS: Mapping[str, EngineKind] = MappingProxyType({kind.op_type: kind for kind in _KINDS})
+"""Every kind by FINN's op type."""
+
+
+def kind_of(op_type: str) -> EngineKind:
+    """Return the kind of that op type.
+
+    Raises
+    ------
+    InputError
+        If floorflow does not know it.
+
+    """
+    try:
+        return KINDS[op_type]
+    except KeyError:
+        known = ", ".join(sorted(KINDS))
+        raise InputError(f"FINN op type '{op_type}' is unknown", hint=f"known are {known}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class FinnEstimate:
+    """FINN's own estimate of one engine; widths of the first input and output, un-padded, None where it refuses."""
+
+    cycles: int
+    lut: int
+    bram_18k: int
+    uram: int
+    dsp: int
+    in_width_bits: int | None
+    out_width_bits: int | None
+
+
+def known_kind(op_type: str, finn: FinnVersion) -> EngineKind:
+    """Return the kind of that op type in that version of FINN.
+
+    Raises
+    ------
+    InputError
+        If that version does not have it.
+
+    """
+    kind = kind_of(op_type)
+    if finn not in kind.versions:
+        others = " and ".join(VERSION_NAMES[name] for name in VERSION_NAMES if name in kind.versions)
+        raise InputError(f"{VERSION_NAMES[finn]} has no {op_type}", hint=f"{others} has it")
+    return kind
+
+
+def estimate(
+    op_type: str, attributes: GivenAttributes, technology: Technology, finn: FinnVersion = "main"
+) -> FinnEstimate:
+    """Return FINN's estimate of an engine with all its attributes, folding included.
+
+    Raises
+    ------
+    InputError
+        If that FINN does not have the op type, or an attribute is missing or illegal.
+
+    """
+    unit = known_kind(op_type, finn).unit(attributes, finn)
+    found = unit.finn_resources(technology)
+    inside, outside = unit.finn_widths_bits
+    return FinnEstimate(unit.cycles, found.lut, found.bram18, found.uram, found.dsp, inside, outside)

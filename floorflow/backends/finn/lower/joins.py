@@ -1,0 +1,174 @@
+"""Where streams fork and join: duplicates, additions and concatenations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS
+from floorflow.backends.finn.lower.rewrite import BENDS
+from floorflow.backends.finn.lower.state import NEEDS_NEWER_FINN, Lowering, Output, Wire
+from floorflow.dataflow.model import Attributes, AttributeValue
+from floorflow.network.datatype import BIPOLAR, DataType, integer, named, smallest
+from floorflow.network.model import Operation
+
+
+def forked(lowering: Lowering, operation: Operation, wire: Wire, readers: int) -> list[Wire]:
+    """Return one wire a reader: the wire itself, or the ports of a DuplicateStreams_hls."""
+    if readers < 2:
+        return [wire] * readers
+    attributes: Attributes = {
+        "NumChannels": wire.shape[-1],
+        "NumOutputStreams": readers,
+        "inputDataType": wire.datatype.name,
+        "numInputVectors": wire.shape[:-1],
+    }
+    output = Output(wire.shape, wire.datatype, wire.xnor)
+    first = lowering.add("DuplicateStreams_hls", operation, attributes, wire, output)
+    return [replace(first, port=port, pending=wire.pending) for port in range(readers)]
+
+
+def add(lowering: Lowering, operation: Operation) -> Wire:
+    """Lower an addition of streams to engines that add two; more than two are added in a tree."""
+    wires = [without_host_steps(lowering, operation, wire) for wire in lowering.inputs_of(operation)]
+    _check_integers(lowering, operation, wires)
+    if any(wire.xnor or wire.datatype == BIPOLAR for wire in wires):
+        raise lowering.refuse(
+            operation,
+            "it adds values of -1 and 1, which streams carry in one bit that no engine adds",
+            "Quantise the branches to at least 2 bits.",
+        )
+    while len(wires) > 1:
+        pairs = [wires[i : i + 2] for i in range(0, len(wires), 2)]
+        wires = [_sum_of_two(lowering, operation, pair) if len(pair) == 2 else pair[0] for pair in pairs]
+    return wires[0]
+
+
+def multiply(lowering: Lowering, operation: Operation) -> Wire:
+    """Refuse a product of two streams (squeeze and excite, gates): FINN's stable release has no engine for it."""
+    raise lowering.refuse(
+        operation,
+        "Mul of two tensors that both depend on the data has no engine",
+        "Leave out squeeze-and-excite blocks and gates, or multiply by constants.",
+    )
+
+
+def concat(lowering: Lowering, operation: Operation) -> Wire:
+    """Lower a concatenation of channels to StreamingConcat_hls; scales of the parts wait behind it.
+
+    FINN main's engine takes a whole pixel a word and one type; wider ones need the newer engine.
+    """
+    wires = [without_host_steps(lowering, operation, wire) for wire in lowering.inputs_of(operation)]
+    for wire in wires:
+        if wire.host_only:
+            raise lowering.refuse(operation, f"it follows '{wire.host_only.name}', which has no engine")
+        if wire.shape[:-1] != wires[0].shape[:-1]:
+            raise lowering.refuse(operation, f"its inputs differ in size: {wires[0].shape} and {wire.shape}")
+    signs = {wire.xnor or wire.datatype == BIPOLAR for wire in wires}
+    if len(signs) > 1:
+        raise lowering.refuse(operation, "it joins values of -1 and 1 with others", "Quantise all parts alike.")
+    channels = tuple(wire.shape[-1] for wire in wires)
+    pending = _all_pending(wires)
+    attributes: dict[str, AttributeValue] = {"numInputVectors": wires[0].shape[:-1]}
+    joint = _common(wires)
+    if lowering.newer:
+        attributes |= {"ChannelsPerStream": channels, "inputDataTypes": tuple(wire.datatype.name for wire in wires)}
+    else:
+        wires = _of_one_type(lowering, operation, wires)
+        fits = sum(channels) * joint.bits <= MAX_STREAM_BITS
+        if not fits:
+            lowering.remark(NEEDS_NEWER_FINN, operation)
+        attributes |= {"ElemsPerStream" if fits else "ChannelsPerStream": channels, "inputDataType": joint.name}
+    output = Output((*wires[0].shape[:-1], sum(channels)), joint, wires[0].xnor)
+    return lowering.add("StreamingConcat_hls", operation, attributes, wires, output).then(*pending)
+
+
+def without_host_steps(lowering: Lowering, operation: Operation, wire: Wire) -> Wire:
+    """Leave what waits on a raw input to the host, for a reader that takes integers."""
+    if not wire.pending or not wire.from_host:
+        return wire
+    names = ", ".join(f"'{step.name}'" for step in wire.pending)
+    lowering.notes.append(f"{names} before '{operation.name}' stay on the host: no quantiser follows them")
+    return replace(wire, pending=())
+
+
+def _check_integers(lowering: Lowering, operation: Operation, wires: list[Wire]) -> None:
+    """Refuse to add what an engine before would have had to compute."""
+    for wire in wires:
+        blocking = wire.host_only or next((step for step in wire.pending if step.type in BENDS), None)
+        if blocking:
+            raise lowering.refuse(
+                operation,
+                f"it adds float values behind '{blocking.name}' ({blocking.type}), and no quantiser follows",
+                "Put a quantised activation before the addition.",
+            )
+    if len({wire.shape for wire in wires}) > 1:
+        raise lowering.refuse(operation, f"its inputs differ in shape: {', '.join(str(w.shape) for w in wires)}")
+
+
+def _sum_of_two(lowering: Lowering, operation: Operation, pair: list[Wire]) -> Wire:
+    """Add AddStreams_hls, or ElementwiseAdd_hls; scales and biases of the branches wait behind it."""
+    pending = _all_pending(pair)
+    if lowering.newer:
+        return _elementwise_sum(lowering, operation, pair).then(*pending)
+    wires = _of_one_type(lowering, operation, pair)
+    datatype, shape = wires[0].datatype, wires[0].shape
+    attributes: Attributes = {
+        "NumChannels": shape[-1],
+        "inputDataType": datatype.name,
+        "numInputVectors": shape[:-1],
+    }
+    output = Output(shape, integer(datatype.bits + 1, signed=datatype.signed))
+    return lowering.add("AddStreams_hls", operation, attributes, wires, output).then(*pending)
+
+
+def _elementwise_sum(lowering: Lowering, operation: Operation, pair: list[Wire]) -> Wire:
+    """Add ElementwiseAdd_hls, whose operands may differ in type."""
+    left, right = (named(wire.datatype.name) for wire in pair)
+    datatype, shape = smallest(left.min + right.min, left.max + right.max), pair[0].shape
+    attributes: Attributes = {
+        **{f"{side}_shape": shape for side in ("lhs", "out", "rhs")},
+        **{f"{side}_style": "input" for side in ("lhs", "rhs")},
+        "lhs_dtype": left.name,
+        "rhs_dtype": right.name,
+        "out_dtype": datatype.name,
+    }
+    return lowering.add("ElementwiseAdd_hls", operation, attributes, pair, Output(shape, datatype))
+
+
+def _all_pending(wires: list[Wire]) -> tuple[Operation, ...]:
+    """Return what waits on any of the wires, once each."""
+    return tuple({step.outputs: step for wire in wires for step in wire.pending}.values())
+
+
+def _of_one_type(lowering: Lowering, operation: Operation, wires: list[Wire]) -> list[Wire]:
+    """Bring streams to one type, as FINN's joining engines need it."""
+    common = _common(wires)
+    return [_as(lowering, operation, wire, common) for wire in wires]
+
+
+def _common(wires: list[Wire]) -> DataType:
+    """Return the type of all streams, or the smallest that holds the values of each."""
+    if len({wire.datatype.name for wire in wires}) == 1:
+        return wires[0].datatype
+    full = [named(wire.datatype.name) for wire in wires]
+    return smallest(min(t.min for t in full), max(t.max for t in full))
+
+
+def _as(lowering: Lowering, operation: Operation, wire: Wire, datatype: DataType) -> Wire:
+    """Widen a stream: accumulators where they are made, others by a ChannelwiseOp_hls that may also scale them."""
+    if wire.datatype.name == datatype.name:
+        return wire
+    widened = lowering.widened(wire, datatype)
+    if widened:
+        return widened
+    parameters = integer(max(datatype.bits - wire.datatype.bits, 2), signed=datatype.signed)
+    attributes: Attributes = {
+        "Func": "mul",
+        "NumChannels": wire.shape[-1],
+        "inputDataType": wire.datatype.name,
+        "paramDataType": parameters.name,
+        "outputDataType": datatype.name,
+        "numInputVectors": wire.shape[:-1],
+    }
+    output = Output(wire.shape, datatype)
+    return lowering.add("ChannelwiseOp_hls", operation, attributes, wire, output, weight_bits=parameters.bits)

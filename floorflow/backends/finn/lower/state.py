@@ -1,0 +1,148 @@
+"""The state of one lowering: wires of the growing dataflow, and the engines and streams made so far."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from math import prod
+
+from floorflow.backends.finn.lower.fused_thresholds import Lookahead
+from floorflow.backends.finn.lower.types import rounded_to_bytes
+from floorflow.backends.finn.version import FinnVersion
+from floorflow.dataflow.model import HOST_PREFIX, Attributes, Engine, Stream
+from floorflow.errors import InputError
+from floorflow.network.datatype import DataType
+from floorflow.network.model import Network, Operation
+from floorflow.technology import Technology
+
+_SUPPORTED_HINT = "FINN's engines cover conv, fully connected, pool, add and concat layers with quantised activations."
+
+NEEDS_NEWER_FINN = "built by FINN's development version only, whose engines of this kind fold"
+
+ABSORBABLE = ("affine", "clip", "conv", "fully_connected", "relu")
+"""Operations that thresholds compute if they wait on a wire; a layer waits there with its bias."""
+
+
+@dataclass(frozen=True)
+class Wire:
+    """One end of a stream: the engine that drives it and what flows, channels last.
+
+    ``shape`` is (1, height, width, channels) or (1, ..., features). ``last_dimension`` is that of the producer's
+    output. ``xnor`` says that 0 and 1 stand for -1 and 1. ``pending`` are float operations that no engine has
+    computed: thresholds further on absorb them, or they stay on the host.
+    """
+
+    source: str
+    shape: tuple[int, ...]
+    datatype: DataType
+    last_dimension: int
+    port: int = 0
+    xnor: bool = False
+    pending: tuple[Operation, ...] = ()
+
+    @property
+    def from_host(self) -> bool:
+        """Whether no engine drives the wire."""
+        return self.source.startswith(HOST_PREFIX)
+
+    @property
+    def host_only(self) -> Operation | None:
+        """The first waiting operation that only the host can compute."""
+        return next((step for step in self.pending if step.type not in ABSORBABLE), None)
+
+    def then(self, *operations: Operation) -> Wire:
+        """Return the wire with more operations waiting on it."""
+        return replace(self, pending=(*self.pending, *operations))
+
+
+@dataclass(frozen=True)
+class Output:
+    """What an engine sends: shape with channels last, and datatype."""
+
+    shape: tuple[int, ...]
+    datatype: DataType
+    xnor: bool = False
+
+
+@dataclass
+class Lowering:
+    """A network on its way into engines; ``wires`` holds for each tensor a wire for each reader to come.
+
+    ``remarks`` collects, under a sentence for the user, the names of the operations that it is about.
+    """
+
+    network: Network
+    technology: Technology
+    lookahead: Lookahead
+    finn: FinnVersion = "main"
+    wires: dict[str, list[Wire]] = field(default_factory=dict)
+    engines: dict[str, Engine] = field(default_factory=dict)
+    streams: list[Stream] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    remarks: dict[str, list[str]] = field(default_factory=dict)
+    _counts: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def newer(self) -> bool:
+        """Whether that FINN has the newer engines: operands of any type, concatenations and upsampling that fold."""
+        return self.finn != "main"
+
+    def refuse(self, operation: Operation, reason: str, hint: str = _SUPPORTED_HINT) -> InputError:
+        """Return the error for an operation that has no engine."""
+        return InputError(f"{self.network.name}: operation '{operation.name}' ({operation.type}): {reason}", hint)
+
+    def remark(self, sentence: str, operation: Operation) -> None:
+        """Note something that may hold for many operations."""
+        self.remarks.setdefault(sentence, []).append(f"'{operation.name}'")
+
+    def take(self, tensor: str) -> Wire:
+        """Return the wire that is meant for the next reader of a tensor."""
+        return self.wires[tensor].pop(0)
+
+    def inputs_of(self, operation: Operation) -> list[Wire]:
+        """Return what feeds an operation, one wire an input."""
+        return [self.take(tensor) for tensor in operation.inputs]
+
+    def input_of(self, operation: Operation) -> Wire:
+        """Return what feeds an operation's one data input."""
+        (wire,) = self.inputs_of(operation)
+        return wire
+
+    def add(
+        self,
+        kind: str,
+        operation: Operation,
+        attributes: Attributes,
+        wires: Wire | list[Wire],
+        output: Output,
+        *,
+        weight_bits: int = 0,
+    ) -> Wire:
+        """Make an engine fed by one wire a port, named ``<kind>_<i>`` as FINN does, and return what it drives."""
+        inputs = [wires] if isinstance(wires, Wire) else wires
+        name = f"{kind}_{self._counts[kind]}"
+        self._counts[kind] += 1
+        bits = inputs[0].datatype.bits, output.datatype.bits
+        self.engines[name] = Engine(name, kind, operation.name, attributes, weight_bits, *bits)
+        for port, wire in enumerate(inputs):
+            self._connect(wire, name, port)
+        return Wire(name, output.shape, output.datatype, output.shape[-1], xnor=output.xnor)
+
+    def widened(self, wire: Wire, datatype: DataType) -> Wire | None:
+        """Let a matrix or vector unit send its accumulators in a wider type; None if something else drives the wire."""
+        last = self.engines.get(wire.source)
+        if last is None or last.attributes.get("noActivation") != 1:
+            return None
+        types = {"accDataType": datatype.name, "outputDataType": datatype.name}
+        attributes = {**last.attributes, **types}
+        self.engines[last.name] = replace(last, attributes=attributes, output_bits=datatype.bits)
+        return replace(wire, datatype=datatype)
+
+    def to_host(self, wire: Wire, index: int) -> None:
+        """Send a wire out of the network as ``host:out<index>``; a last accumulator is padded to whole bytes."""
+        padded = self.widened(wire, rounded_to_bytes(wire.datatype))
+        self._connect(padded or wire, f"{HOST_PREFIX}out{index}", 0)
+
+    def _connect(self, wire: Wire, target: str, port: int) -> None:
+        elements, bits = prod(wire.shape), wire.datatype.bits
+        self.streams.append(Stream(wire.source, wire.port, target, port, elements, wire.last_dimension, bits))

@@ -1,0 +1,1 @@
+"""When FINN's engines read and write, as a rate problem."""

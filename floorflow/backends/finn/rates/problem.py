@@ -1,0 +1,128 @@
+"""A folded Dataflow as a rate problem: engines, converters and hosts as actors, channels as FIFOs to be sized."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import ceil
+
+from floorflow.backends.finn.rates.patterns import actor_of, converted, one_group_each, stages
+from floorflow.backends.finn.rates.window_patterns import moves
+from floorflow.dataflow.model import Engine, FoldedDataflow, Stream
+from floorflow.rates import Actor, Fifo, Moves, RateProblem
+
+LEAST_DEPTH_WORDS = 2
+"""The shallowest FIFO that passes a word every cycle, and FINN's least."""
+CONVERTER_STAGES = 1
+"""Cycles that a width converter adds on the way."""
+BURSTS = 150_000
+"""Bursts a frame that the analysis of a large network is held to."""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Cycles that a channel takes beyond a plain FIFO: registers and links on the way there, and back."""
+
+    there_cycles: int = 0
+    back_cycles: int = 0
+
+
+def channel_name(stream: Stream) -> str:
+    """Return the name of a stream's FIFO: ``producer.port->consumer.port``."""
+    return stream.channel
+
+
+def rate_problem(
+    folded: FoldedDataflow, passages: Mapping[str, Passage] | None = None, bursts: int | None = BURSTS
+) -> RateProblem:
+    """Return the rate problem of a folded network; its FIFOs bear the names of the channels.
+
+    The FIFO of a channel holds words of the wider of its two ends, as floorflow's channels do; a converter is part of
+    the engine on the narrower. Hosts send and take a word every cycle. ``bursts`` bounds the bursts a frame by making
+    them longer, which may deepen FIFOs by some words; None keeps the patterns' own.
+
+    Raises
+    ------
+    InputError
+        If the pattern of an engine's kind is unknown.
+
+    """
+    actors = [_actor(folded, engine) for engine in folded.dataflow.engines]
+    fifos = []
+    for stream in folded.dataflow.streams:
+        words = moves(_count(stream, max(_widths(stream, folded))))
+        steps = words.counts
+        if stream.from_host:
+            actors.append(Actor(stream.source, steps, (), (words,)))
+        if stream.to_host:
+            actors.append(Actor(stream.target, steps, (words,)))
+        fifos.append(_fifo(stream, folded, (passages or {}).get(channel_name(stream), Passage())))
+    problem = RateProblem(tuple(actors), tuple(fifos))
+    return problem if bursts is None else _held_to(problem, bursts)
+
+
+def _actor(folded: FoldedDataflow, engine: Engine) -> Actor:
+    """Return an engine's actor with the converters on its side."""
+    actor = actor_of(engine, folded.options[engine.name], *_words(folded, engine.name))
+    for stream in folded.dataflow.streams:
+        source_bits, target_bits = _widths(stream, folded)
+        if stream.source == engine.name and source_bits < target_bits:
+            actor = one_group_each(actor, actor.writes[stream.source_port], source_bits, target_bits)
+            wide = converted(actor.writes[stream.source_port], source_bits, target_bits, written=True)
+            actor = replace(actor, writes=_with(actor.writes, stream.source_port, wide))
+        if stream.target == engine.name and target_bits < source_bits:
+            actor = one_group_each(actor, actor.reads[stream.target_port], target_bits, source_bits)
+            wide = converted(actor.reads[stream.target_port], target_bits, source_bits, written=False)
+            actor = replace(actor, reads=_with(actor.reads, stream.target_port, wide))
+    return actor
+
+
+def _with(ports: tuple[Moves, ...], place: int, port: Moves) -> tuple[Moves, ...]:
+    return (*ports[:place], port, *ports[place + 1 :])
+
+
+def _fifo(stream: Stream, folded: FoldedDataflow, passage: Passage) -> Fifo:
+    source_bits, target_bits = _widths(stream, folded)
+    latency = 1 + passage.there_cycles + (CONVERTER_STAGES if source_bits != target_bits else 0)
+    if not stream.from_host:
+        latency += stages(folded.dataflow.engine(stream.source).kind) - 1
+    return Fifo(
+        name=channel_name(stream),
+        source=stream.source,
+        target=stream.target,
+        width_bits=max(source_bits, target_bits),
+        source_port=0 if stream.from_host else stream.source_port,
+        target_port=0 if stream.to_host else stream.target_port,
+        latency_cycles=latency,
+        return_cycles=1 + passage.back_cycles,
+        least_words=LEAST_DEPTH_WORDS,
+    )
+
+
+def _words(folded: FoldedDataflow, engine: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the words a frame at an engine's input and output ports."""
+    option = folded.options[engine]
+    inputs = {s.target_port: s for s in folded.dataflow.streams if s.target == engine}
+    outputs = {s.source_port: s for s in folded.dataflow.streams if s.source == engine}
+    return (
+        tuple(_count(inputs[port], option.input_widths_bits[port]) for port in sorted(inputs)),
+        tuple(_count(outputs[port], option.output_widths_bits[port]) for port in sorted(outputs)),
+    )
+
+
+def _count(stream: Stream, width_bits: int) -> int:
+    return -(-stream.elements * stream.element_bits // width_bits)
+
+
+def _widths(stream: Stream, folded: FoldedDataflow) -> tuple[int, int]:
+    """Width that the producer writes and that the consumer reads; a host end takes the engine's."""
+    source = None if stream.from_host else folded.options[stream.source].output_widths_bits[stream.source_port]
+    target = None if stream.to_host else folded.options[stream.target].input_widths_bits[stream.target_port]
+    return source or target or 0, target or source or 0
+
+
+def _held_to(problem: RateProblem, bursts: int) -> RateProblem:
+    """Cut long bursts to the fewest words with which the network keeps within so many bursts."""
+    words = sum(max((m.words for m in a.reads + a.writes), default=0) for a in problem.actors)
+    longest = max(1, ceil(words / bursts))
+    return problem.with_bursts_of(longest)

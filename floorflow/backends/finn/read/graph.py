@@ -1,0 +1,202 @@
+"""Read a FINN dataflow graph: its engines under their own names, and the streams between them.
+
+FIFOs, width converters, DMA engines and markers are no engines here: floorflow makes its own, so they are folded back
+into the streams that they are part of. What the host computes before and after the engines stays with the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+from floorflow.backends.finn import names
+from floorflow.backends.finn.read import ports
+from floorflow.backends.finn.read.file import FlatGraph, flatten
+from floorflow.backends.finn.read.order import in_topological_order
+from floorflow.dataflow.model import HOST_PREFIX, AttributeValue, Stream
+from floorflow.errors import InputError
+from floorflow.network.onnx_file import Node, OnnxFile
+
+
+@dataclass(frozen=True)
+class GraphEngine:
+    """One engine of the graph: ``attributes`` without the folding, ``folding`` as the graph carries it.
+
+    ``kind`` is today's op type, without ``_hls`` or ``_rtl`` if FINN has yet to choose. ``stream_inputs`` are the
+    positions of the node's inputs that are streams, not parameters.
+    """
+
+    node: Node
+    kind: str
+    attributes: Mapping[str, AttributeValue]
+    folding: Mapping[str, AttributeValue]
+    stream_inputs: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """The node's name."""
+        return self.node.name
+
+
+@dataclass(frozen=True)
+class GraphStream:
+    """A stream, and the tensor that flows through it, channels last."""
+
+    stream: Stream
+    tensor: str
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A dataflow graph: engines in topological order, streams, and what the host computes.
+
+    ``between`` are host nodes that read what one engine makes and feed another: no stream leads through them.
+    """
+
+    name: str
+    flat: FlatGraph
+    engines: tuple[GraphEngine, ...]
+    streams: tuple[GraphStream, ...]
+    host_nodes: tuple[Node, ...]
+    between: tuple[Node, ...]
+
+
+def read_graph(file: OnnxFile) -> Graph:
+    """Read a dataflow graph.
+
+    Raises
+    ------
+    InputError
+        If a child is missing, a stream has several readers, or a shape is not stored.
+
+    """
+    flat = flatten(file)
+    wiring = _Wiring(flat, in_topological_order(flat))
+    if not wiring.engines:
+        hint = "Give a graph that FINN saved after step_create_dataflow_partition."
+        raise InputError(f"{flat.path}: the graph holds no engine", hint)
+    streams = (*wiring.into_engines(), *wiring.to_host())
+    host = tuple(node for node in wiring.nodes if not names.is_dataflow(node))
+    return Graph(file.name, flat, tuple(wiring.engines.values()), streams, host, tuple(wiring.between(host)))
+
+
+@dataclass(frozen=True)
+class _Wiring:
+    """Which engine makes and reads each tensor, once everything that only passes it on is left out."""
+
+    flat: FlatGraph
+    nodes: tuple[Node, ...]
+
+    @cached_property
+    def makers(self) -> dict[str, Node]:
+        """The node that makes each tensor."""
+        return {name: node for node in self.nodes for name in node.outputs}
+
+    @cached_property
+    def engines(self) -> dict[str, GraphEngine]:
+        """The engines by name."""
+        return {n.name: self._engine(n) for n in self.nodes if names.is_dataflow(n) and not _passes(n)}
+
+    def _engine(self, node: Node) -> GraphEngine:
+        attributes = names.hardware(node)
+        folding = {key: attributes.pop(key) for key in names.FOLDING_ATTRIBUTES if key in attributes}
+        kind = names.present_name(node.op_type, old=self.flat.old)
+        inputs = tuple(i for i, tensor in enumerate(node.inputs) if self._flows(tensor))
+        return GraphEngine(node, kind, attributes, folding, inputs)
+
+    def source(self, tensor: str) -> tuple[str, int]:
+        """Return the tensor that an engine or the host makes, and the bits that FIFOs on the way to it hold."""
+        fifo_bits = 0
+        node = self.makers.get(tensor)
+        while node is not None and _passes(node):
+            fifo_bits += _capacity_bits(node)
+            tensor = node.inputs[0]
+            node = self.makers.get(tensor)
+        return tensor, fifo_bits
+
+    def _flows(self, tensor: str) -> bool:
+        """Whether a tensor is data: parameters are constant, or were stripped from the file."""
+        origin, _ = self.source(tensor)
+        return origin in self.makers or (origin in self.flat.inputs and origin not in self.flat.constants)
+
+    def _maker(self, tensor: str) -> GraphEngine | None:
+        """Return the engine that makes a tensor, None if the host does."""
+        node = self.makers.get(tensor)
+        return self.engines.get(node.name) if node else None
+
+    def into_engines(self) -> Iterator[GraphStream]:
+        """Yield the streams into engines, in their order; what the host makes enters as ``host:in<i>``."""
+        from_host = 0
+        taken: set[str] = set()
+        for engine in self.engines.values():
+            for port, position in enumerate(engine.stream_inputs):
+                tensor, fifo_bits = self.source(engine.node.inputs[position])
+                words = names.fifo_depth(engine.node, "inFIFODepths", port)
+                maker = self._maker(tensor)
+                if maker is None:
+                    bits = ports.input_type(engine.attributes, position).bits
+                    source, from_host = (f"{HOST_PREFIX}in{from_host}", 0), from_host + 1
+                else:
+                    self._take(tensor, taken)
+                    source, asked = _output(maker, tensor)
+                    words, bits = max(words, asked), ports.output_type(maker.kind, maker.attributes).bits
+                yield self._stream((*source, engine.name, port), tensor, bits, fifo_bits, words)
+
+    def to_host(self) -> Iterator[GraphStream]:
+        """Yield the streams that leave: outputs of the graph and what the host reads of engines."""
+        readers = [name for node in self.nodes if not names.is_dataflow(node) for name in node.inputs]
+        leaving = dict(self.source(name) for name in (*self.flat.outputs, *readers) if name in self.makers)
+        made = [(tensor, maker) for tensor in leaving if (maker := self._maker(tensor))]
+        for index, (tensor, maker) in enumerate(made):
+            source, words = _output(maker, tensor)
+            bits = ports.output_type(maker.kind, maker.attributes).bits
+            yield self._stream((*source, f"{HOST_PREFIX}out{index}", 0), tensor, bits, leaving[tensor], words)
+
+    def _stream(
+        self, ends: tuple[str, int, str, int], tensor: str, bits: int, fifo_bits: int, fifo_words: int
+    ) -> GraphStream:
+        shape = self.flat.shapes.get(tensor)
+        if shape is None:
+            message = f"{self.flat.path}: the shape of tensor '{tensor}' between '{ends[0]}' and '{ends[2]}' is missing"
+            raise InputError(message, "Save the graph after FINN's InferShapes.")
+        return GraphStream(Stream(*ends, prod(shape), shape[-1], bits, fifo_bits, fifo_words), tensor, shape)
+
+    def _take(self, tensor: str, taken: set[str]) -> None:
+        if tensor in taken:
+            message = f"{self.flat.path}: several engines read tensor '{tensor}', but a stream has one reader"
+            raise InputError(message, "Put DuplicateStreams there (FINN's InferDuplicateStreamsLayer).")
+        taken.add(tensor)
+
+    def between(self, host: tuple[Node, ...]) -> Iterator[Node]:
+        """Yield host nodes through which data of an engine reaches another engine."""
+        reached: dict[str, Node] = {}
+        for node in host:
+            origins = [self.source(name)[0] for name in node.inputs]
+            if any(self._maker(origin) or origin in reached for origin in origins):
+                reached |= dict.fromkeys(node.outputs, node)
+        feeding = (self.source(name)[0] for engine in self.engines.values() for name in engine.node.inputs)
+        yield from {reached[name].name: reached[name] for name in feeding if name in reached}.values()
+
+
+def _passes(node: Node) -> bool:
+    """Whether a node only passes on what it gets."""
+    kind = names.family(names.present_name(node.op_type, old=False))
+    return names.is_dataflow(node) and kind in names.PASSING and bool(node.inputs)
+
+
+def _output(maker: GraphEngine, tensor: str) -> tuple[tuple[str, int], int]:
+    """Return the engine's name and port that make a tensor, and the FIFO depth that is asked for there."""
+    port = maker.node.outputs.index(tensor)
+    return (maker.name, port), names.fifo_depth(maker.node, "outFIFODepths", port)
+
+
+def _capacity_bits(node: Node) -> int:
+    """Return what a FIFO holds: depth x width; other nodes hold nothing that counts."""
+    if not node.op_type.startswith("StreamingFIFO") or "depth" not in node.attributes:
+        return 0
+    elements = ports.numbers(node.attributes, "folded_shape")[-1:]
+    datatype = ports.datatype(str(node.attributes.get("dataType")))
+    return prod(ports.numbers(node.attributes, "depth")) * prod(elements) * datatype.bits

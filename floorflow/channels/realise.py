@@ -1,0 +1,181 @@
+"""Turn every stream of a folded Dataflow into a channel with hardware and a price.
+
+A FIFO belongs to its producer and a width converter to its narrow side (FINN's floorplan rule), so the wires that
+leave the producer have the larger of the two widths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import ceil
+from typing import Protocol
+
+from floorflow.channels.route_delay import Way, words_on_ways
+from floorflow.channels.window_fill import waits
+from floorflow.dataflow.model import FoldedDataflow, Stream
+from floorflow.resources import ZERO, Resources
+
+INSIDE_DEPTH_WORDS = 2
+"""FIFO depth between two engines of one module."""
+BETWEEN_DEPTH_WORDS = 32
+"""FIFO depth between two modules."""
+CROSSING_DEPTH_WORDS = 4
+"""Extra words for each SLR boundary crossed: what is in flight in the crossing registers."""
+
+
+class ChannelCosts(Protocol):
+    """What a cost model says of converters and FIFOs."""
+
+    def fifo_resources(self, width_bits: int, depth_words: int) -> Resources:
+        """Cost of one FIFO."""
+
+    def converter_resources(self, input_bits: int, output_bits: int) -> Resources:
+        """Cost of one width converter."""
+
+    def convertible(self, input_bits: int, output_bits: int) -> bool:
+        """Whether a converter between the two widths can be built at all."""
+
+    def converter_kind(self, input_bits: int, output_bits: int) -> str:
+        """FINN op type of the converter between two different widths."""
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A realised stream. ``width_bits`` is the width of the wires between the two holders, un-padded.
+
+    ``needed_words``: the FIFO depth that the full rate needs, 0 if it is not known; the FIFO is no shallower.
+    """
+
+    stream: Stream
+    source_width_bits: int
+    target_width_bits: int
+    converter: str | None
+    fifo_depth_words: int
+    converter_resources: Resources
+    fifo_resources: Resources
+    needed_words: int = 0
+
+    @property
+    def name(self) -> str:
+        """``producer.port->consumer.port``."""
+        return self.stream.channel
+
+    @property
+    def resources(self) -> Resources:
+        """Converter and FIFO together."""
+        return self.converter_resources + self.fifo_resources
+
+    @property
+    def width_bits(self) -> int:
+        """Width on the wires that leave the producer's module."""
+        return max(self.source_width_bits, self.target_width_bits)
+
+    @property
+    def words_per_frame(self) -> int:
+        """Words of ``width_bits`` that one frame needs."""
+        return -(-self.stream.elements * self.stream.element_bits // self.width_bits)
+
+    @property
+    def sll_wires(self) -> int:
+        """Wires that the channel takes of an SLR boundary: padded data, valid and ready."""
+        return padded_width_bits(self.width_bits) + 2
+
+    @property
+    def fifo_engine(self) -> str:
+        """Engine whose module holds the FIFO: the producer, or the consumer of a stream from the host."""
+        return self.stream.target if self.stream.from_host else self.stream.source
+
+    @property
+    def converter_engine(self) -> str:
+        """Engine on the converter's narrow side."""
+        return self.stream.source if self.source_width_bits < self.target_width_bits else self.stream.target
+
+
+def padded_width_bits(width_bits: int) -> int:
+    """Round up to whole bytes, as AXI streams are on wires."""
+    return -(-width_bits // 8) * 8
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What is known of a design so far: modules of engines, ways of channels by name (left out: none), the clock.
+
+    ``least_words``: the depths, by channel, that the full rate needs where nothing lies on the ways.
+    """
+
+    module_of: Mapping[str, str]
+    ways: Mapping[str, Way]
+    clock_mhz: float
+    least_words: Mapping[str, int] = field(default_factory=dict)
+
+
+def connect(folded: FoldedDataflow, costs: ChannelCosts, layout: Layout | None = None) -> tuple[Channel, ...]:
+    """Realise every stream; without a layout all engines count as one module."""
+    shares = waits(folded.dataflow)
+    least = {} if layout is None else _least_words(folded, layout)
+    channels = []
+    for stream in folded.dataflow.streams:
+        channel = channel_of_widths(stream, *_widths(stream, folded), costs, shares.get(stream, Fraction(0)))
+        if layout is not None:
+            more = _words_for_its_way(channel, layout, folded.interval_cycles)
+            needed = least.get(channel.name, 0)
+            depth = max(channel.fifo_depth_words + more, needed)
+            channel = replace(_with_fifo(channel, depth, costs), needed_words=needed)
+        channels.append(channel)
+    return tuple(channels)
+
+
+def channel_of_widths(
+    stream: Stream, source_bits: int, target_bits: int, costs: ChannelCosts, wait: Fraction
+) -> Channel:
+    """Return a stream between two ports, inside a module; ``wait`` is the share of a frame held back at a join."""
+    converts = source_bits != target_bits
+    channel = Channel(
+        stream=stream,
+        source_width_bits=source_bits,
+        target_width_bits=target_bits,
+        converter=costs.converter_kind(source_bits, target_bits) if converts else None,
+        fifo_depth_words=0,
+        converter_resources=costs.converter_resources(source_bits, target_bits) if converts else ZERO,
+        fifo_resources=ZERO,
+    )
+    return _with_fifo(channel, INSIDE_DEPTH_WORDS + ceil(wait * channel.words_per_frame), costs)
+
+
+def _with_fifo(channel: Channel, depth_words: int, costs: ChannelCosts) -> Channel:
+    fifo = costs.fifo_resources(channel.width_bits, depth_words)
+    return replace(channel, fifo_depth_words=depth_words, fifo_resources=fifo)
+
+
+def _words_for_its_way(channel: Channel, layout: Layout, interval_cycles: int) -> int:
+    """Words of FIFO beyond the least depth: between modules, and for the registers and links on the way."""
+    homes = layout.module_of
+    inside = homes.get(channel.stream.source) == homes.get(channel.stream.target)
+    way = layout.ways.get(channel.name, Way())
+    words = channel.words_per_frame
+    round_trips = sum(
+        ceil(2 * latency_us * layout.clock_mhz * words / interval_cycles - 1e-9) for latency_us in way.link_latencies_us
+    )
+    between = 0 if inside else BETWEEN_DEPTH_WORDS - INSIDE_DEPTH_WORDS
+    return between + CROSSING_DEPTH_WORDS * way.boundaries + round_trips
+
+
+def _least_words(folded: FoldedDataflow, layout: Layout) -> dict[str, int]:
+    """Depths that the full rate needs with what lies on the ways: on a way itself, and beside it up to a join."""
+    if not layout.least_words:
+        return {}
+    more = words_on_ways(folded.dataflow, layout.ways, layout.clock_mhz)
+    return {name: words + more.get(name, 0) for name, words in layout.least_words.items()}
+
+
+def _widths(stream: Stream, folded: FoldedDataflow) -> tuple[int, int]:
+    """Width the producer emits and width the consumer takes; a host end takes whatever the engine has."""
+    if stream.from_host:
+        width = folded.options[stream.target].input_widths_bits[stream.target_port]
+        return width, width
+    source = folded.options[stream.source].output_widths_bits[stream.source_port]
+    if stream.to_host:
+        return source, source
+    return source, folded.options[stream.target].input_widths_bits[stream.target_port]

@@ -1,0 +1,152 @@
+"""The foldings worth choosing from at one interval: fast enough, and never beaten whatever the neighbours choose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from floorflow.dataflow.options import Coupling
+from floorflow.folding.coupling_prices import between, own_use, pair_prices, settled
+from floorflow.folding.problem import FoldingProblem
+from floorflow.folding.variable_elimination import Pair
+
+Array = NDArray[np.int64]
+
+ROUNDS = 3
+"""Rounds of domination: a row dropped from one group can make rows of its neighbours comparable."""
+BLOCK = 32
+"""Rows compared with all others at once: many, so that numpy's calls do not count; few, so that most work is needed."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Rows left of each group, and resources as a pairwise sum: of each row, and of each pair of rows of neighbours.
+
+    ``rows[g]`` are indices into the group's rows; ``use[g]`` is (n_g, 5), with all streams that are not among
+    ``couplings``.
+    """
+
+    rows: tuple[Array, ...]
+    use: tuple[Array, ...]
+    couplings: tuple[Coupling, ...]
+
+    @cached_property
+    def pairs(self) -> Mapping[Pair, Array]:
+        """Prices between neighbours: ``pairs[g, h]`` with g < h is (n_g, n_h, 5)."""
+        return pair_prices(self.couplings, self.rows)
+
+    def total(self, picks: Sequence[int]) -> Array:
+        """Return the resources of one choice, (5,); ``picks`` are positions in ``rows``."""
+        alone = sum((use[pick] for use, pick in zip(self.use, picks, strict=True)), np.zeros(5, dtype=np.int64))
+        return alone + sum((use[picks[a], picks[b]] for (a, b), use in self.pairs.items()), np.zeros_like(alone))
+
+
+def candidates_among(problem: FoldingProblem, rows: Sequence[Array]) -> Candidates:
+    """Return some rows of each group as candidates, with all that one end of a stream decides in ``use``."""
+    use, streams = settled(problem, rows)
+    return Candidates(tuple(rows), tuple(use), streams)
+
+
+def candidates(problem: FoldingProblem, interval_cycles: int) -> Candidates | None:
+    """Return the rows worth choosing from, or None if some group has none that is fast enough."""
+    fast = problem.rows_within(interval_cycles)
+    if not all(rows.size for rows in fast):
+        return None
+    search = _Domination(problem, fast)
+    for _ in range(ROUNDS):
+        if not search.round():
+            break
+    return Candidates(tuple(search.rows), tuple(search.use), between(problem.couplings))
+
+
+class _Domination:
+    """The rows left of each group while dominated ones are dropped."""
+
+    def __init__(self, problem: FoldingProblem, rows: list[Array]) -> None:
+        self.rows, self.use = rows, own_use(problem, rows)
+        self.ends: list[list[_End]] = [[] for _ in problem.groups]
+        for c in between(problem.couplings):
+            source, target = _End(c.source_class, c.use), _End(c.target_class, c.use.swapaxes(0, 1))
+            source.far, target.far = target, source
+            self.ends[c.source].append(source)
+            self.ends[c.target].append(target)
+        for kept, ends in zip(rows, self.ends, strict=True):
+            for end in ends:
+                end.look(kept)
+        self.judged: list[list[bytes] | None] = [None] * len(rows)
+        """What each group's neighbours had left when its rows were last compared."""
+        self.known = problem.memo
+
+    def round(self) -> bool:
+        """Drop what is dominated in every group; return whether there was any."""
+        dropped = False
+        for group, ends in enumerate(self.ends):
+            neighbours = [end.far.left.tobytes() for end in ends]
+            if neighbours == self.judged[group]:
+                # To compare them again would drop none.
+                continue
+            self.judged[group] = neighbours
+            kept = self._judge(group, [end.seen() for end in ends])
+            if kept.size < self.rows[group].size:
+                dropped = True
+                self.rows[group], self.use[group] = self.rows[group][kept], self.use[group][kept]
+                for end in ends:
+                    end.look(self.rows[group])
+        return dropped
+
+    def _judge(self, group: int, seen: Sequence[tuple[Array, Array]]) -> Array:
+        """Return the rows that are not dominated; equal groups among equal neighbours are judged once."""
+        key = (self.use[group].tobytes(), *(part.tobytes() for pair in seen for part in pair))
+        if key not in self.known:
+            self.known[key] = _undominated(self.use[group], seen)
+        return self.known[key]
+
+
+class _End:
+    """One end of a stream between two groups, and what the group at it has left."""
+
+    far: _End
+
+    def __init__(self, classes: Array, use: Array) -> None:
+        """``classes`` of all rows of the group; ``use`` is (classes here, classes at the far end, 5)."""
+        self.classes, self.use = classes, use
+
+    def look(self, rows: Array) -> None:
+        """See which classes these rows have."""
+        classes = self.classes[rows]
+        there = np.zeros(self.classes.max() + 1, dtype=np.bool_)
+        there[classes] = True
+        self.left, self.compact = np.flatnonzero(there), np.cumsum(there)[classes] - 1
+
+    def seen(self) -> tuple[Array, Array]:
+        """Return the classes of the rows left and their prices, (n_here, n_far, 5), both of what is left."""
+        return self.compact, self.use[self.left][:, self.far.left]
+
+
+def _undominated(use: Array, streams: Sequence[tuple[Array, Array]]) -> Array:
+    """Return positions of the rows that no other beats in every resource, whichever rows the neighbours take."""
+    # dearer[r, b, a]: the most that class b can cost more of resource r than class a.
+    dearer = [(price[:, None] - price[None, :]).max(axis=2).transpose(2, 0, 1) for _, price in streams]
+    resources = [r for r in range(5) if np.ptp(use[:, r]) or any(table[r].any() for table in dearer)]
+    left = np.lexsort((np.arange(len(use)), use.sum(axis=1)))
+    kept: list[int] = []
+    while left.size:
+        block = left[:BLOCK]
+        beats = np.ones((block.size, left.size), dtype=np.bool_)
+        for resource in resources:
+            switched = np.add.outer(use[block, resource], -use[left, resource])
+            for (own, _), table in zip(streams, dearer, strict=True):
+                switched += table[resource][np.ix_(own[block], own[left])]
+            beats &= switched <= 0
+        open_ = np.ones(left.size, dtype=np.bool_)
+        for position, row in enumerate(block):
+            if open_[position]:
+                kept.append(int(row))
+                open_ &= ~beats[position]
+        # A row that is kept beats itself.
+        left = left[open_]
+    return np.sort(np.array(kept))

@@ -1,0 +1,80 @@
+"""What picks of rows use, how fast they are, and the answer that they make: what the published methods share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from floorflow.dataflow.options import Coupling
+from floorflow.folding.coupling_prices import between, own_use
+from floorflow.folding.problem import FoldingProblem, FoldingSolution
+from floorflow.stats import SolveStats, Status
+
+Array = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Adds up resources; ``picks`` hold an index into each group's rows."""
+
+    problem: FoldingProblem
+
+    @cached_property
+    def alone(self) -> tuple[Array, ...]:
+        """Resources of each group's rows with the streams that no neighbour has a say in, (n_rows, 5) each."""
+        return tuple(own_use(self.problem, [np.arange(len(group.rows)) for group in self.problem.groups]))
+
+    @cached_property
+    def between(self) -> tuple[Coupling, ...]:
+        """The streams between two groups."""
+        return between(self.problem.couplings)
+
+    @cached_property
+    def _at(self) -> tuple[tuple[Coupling, ...], ...]:
+        """The streams between two groups that end at each group."""
+        return tuple(
+            tuple(c for c in self.between if g in (c.source, c.target)) for g in range(len(self.problem.groups))
+        )
+
+    @cached_property
+    def budget(self) -> Array:
+        """The budget, (5,)."""
+        return np.array(self.problem.budget.as_tuple(), dtype=np.int64)
+
+    def use(self, picks: Sequence[int]) -> Array:
+        """Return what a choice uses, (5,)."""
+        alone = sum((use[pick] for use, pick in zip(self.alone, picks, strict=True)), np.zeros(5, dtype=np.int64))
+        prices = (c.use[c.source_class[picks[c.source]], c.target_class[picks[c.target]]] for c in self.between)
+        return np.asarray(sum(prices, alone))
+
+    def around(self, group: int, rows: Array, picks: Sequence[int]) -> Array:
+        """Return what rows of one group use with all their streams, (n_rows, 5), while the other picks stay."""
+        use = self.alone[group][rows]
+        for c in self._at[group]:
+            if c.source == group:
+                use = use + c.use[c.source_class[rows], c.target_class[picks[c.target]]]
+            else:
+                use = use + c.use[c.source_class[picks[c.source]], c.target_class[rows]]
+        return use
+
+    def excess(self, use: Array) -> NDArray[np.float64]:
+        """Return by how many budgets an amount, (..., 5), exceeds the budget, summed over the resources."""
+        return np.asarray((np.maximum(use - self.budget, 0) / np.maximum(self.budget, 1)).sum(axis=-1))
+
+    def cost(self, use: Array) -> Array:
+        """Return the scarcity of amounts, (..., 5), in the problem's integer scale."""
+        return np.asarray(use @ self.problem.cost_weights()[0])
+
+    def cycles(self, picks: Sequence[int]) -> list[int]:
+        """Return the cycles of each group."""
+        return [int(group.cycles[pick]) for group, pick in zip(self.problem.groups, picks, strict=True)]
+
+    def solution(self, picks: Sequence[int], method: str, status: Status, bound: int | None = None) -> FoldingSolution:
+        """Return the answer; ``bound`` is on the cost, in the problem's integer scale."""
+        use, scale = self.use(picks), self.problem.cost_weights()[1]
+        stats = SolveStats(method, status, int(self.cost(use)) / scale, None if bound is None else bound / scale)
+        return self.problem.solution(picks, use, stats)

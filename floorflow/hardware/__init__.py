@@ -1,0 +1,44 @@
+"""Devices, boards and platforms: what the hardware offers, read from ``platforms/``."""
+
+from floorflow.hardware.board import Board, BoardInfrastructure, BoardLink, Shell
+from floorflow.hardware.catalogue import known_links, known_platforms
+from floorflow.hardware.device import Device, SiteType, Slr
+from floorflow.hardware.device_file import read_device
+from floorflow.hardware.geometry import Rect
+from floorflow.hardware.links import TOPOLOGIES, Hop, Link
+from floorflow.hardware.max_pblocks import clear_rectangles, rooms, supply_outside_keep_outs
+from floorflow.hardware.platform import Fpga, Platform, SllBoundary, load_platform
+from floorflow.hardware.ranges import anchor, count_sites, parse_ranges, range_rect, ranges, resources_of_sites
+from floorflow.hardware.slots import Infrastructure, Slot
+
+__all__ = [
+    "TOPOLOGIES",
+    "Board",
+    "BoardInfrastructure",
+    "BoardLink",
+    "Device",
+    "Fpga",
+    "Hop",
+    "Infrastructure",
+    "Link",
+    "Platform",
+    "Rect",
+    "Shell",
+    "SiteType",
+    "SllBoundary",
+    "Slot",
+    "Slr",
+    "anchor",
+    "clear_rectangles",
+    "count_sites",
+    "known_links",
+    "known_platforms",
+    "load_platform",
+    "parse_ranges",
+    "range_rect",
+    "ranges",
+    "read_device",
+    "resources_of_sites",
+    "rooms",
+    "supply_outside_keep_outs",
+]

@@ -1,0 +1,141 @@
+"""Links between FPGAs: how equal boards are joined, and the way of a stream from one slot to another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, get_args
+
+from floorflow.hardware.board import BoardLink
+from floorflow.request import Topology
+
+SlotPositions = Mapping[str, tuple[int, int]]
+"""For each slot's name the FPGA's number and the SLR's number in that FPGA, both from 0."""
+
+Routes = Mapping[tuple[int, int], tuple[int, ...]]
+"""For each pair of FPGAs the numbers of those that a stream passes from the first to the second, both included."""
+
+TOPOLOGIES: tuple[Topology, ...] = get_args(Topology)
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link between two FPGAs; ``source`` and ``target`` are the slots of its two ends, the lower FPGA first.
+
+    It carries ``gbps`` Gb/s in each direction at the same time. ``assumed``: bandwidth and latency are guesses.
+    """
+
+    name: str
+    kind: str
+    source: str
+    target: str
+    gbps: float
+    latency_us: float
+    assumed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """A part of the way between two slots: a run of SLR boundaries inside one FPGA, or one link.
+
+    ``hops`` is the number of boundaries crossed, 1 for a link; ``link`` is the link's name, None for a run.
+    """
+
+    kind: Literal["sll", "link"]
+    source: str
+    target: str
+    hops: int
+    link: str | None
+
+
+def joined(topology: Topology, count: int) -> tuple[tuple[int, int], ...]:
+    """Return the pairs of FPGAs that a link joins, the lower number first; neighbours come before others.
+
+    A ring is a chain whose last FPGA is joined to the first, in a star FPGA 0 is joined to every other one.
+    """
+    if topology == "star":
+        return tuple((0, other) for other in range(1, count))
+    most = count - 1 if topology == "full" else 1
+    pairs = tuple((lower, lower + step) for step in range(1, most + 1) for lower in range(count - step))
+    return (*pairs, (0, count - 1)) if topology == "ring" and count > 2 else pairs
+
+
+def most_fpgas(topology: Topology, max_links: int | None, most: int) -> int:
+    """Return how many FPGAs of ``most`` can be joined if each can end ``max_links`` links (None: any number)."""
+    most = min(most, 2) if topology == "pair" else most
+    if max_links is None:
+        return most
+    return next((count - 1 for count in range(2, most + 1) if _degree(topology, count) > max_links), most)
+
+
+def _degree(topology: Topology, count: int) -> int:
+    """Return how many links end at the FPGA with the most."""
+    ends = [number for pair in joined(topology, count) for number in pair]
+    return max(ends.count(number) for number in range(count))
+
+
+def make_links(link: BoardLink | None, topology: Topology, count: int) -> tuple[Link, ...]:
+    """Return the links ``fpga0-fpga1``, ... of ``count`` FPGAs; none without a kind of link."""
+    if link is None:
+        return ()
+    return tuple(
+        Link(
+            name=f"fpga{near}-fpga{far}",
+            kind=link.kind,
+            source=f"fpga{near}.{link.slr}",
+            target=f"fpga{far}.{link.slr}",
+            gbps=link.gbps,
+            latency_us=link.latency_us,
+            assumed=link.assumed,
+        )
+        for near, far in joined(topology, count)
+    )
+
+
+def shortest_routes(positions: SlotPositions, links: Sequence[Link]) -> Routes:
+    """Return the route between any two FPGAs: the fewest links; of several that whose FPGAs have the lowest numbers.
+
+    Numbers are compared from the stream's source on. FPGAs that no links join have no route.
+    """
+    near: dict[int, list[int]] = {number: [] for number, _ in positions.values()}
+    for link in links:
+        a, b = positions[link.source][0], positions[link.target][0]
+        near[a].append(b)
+        near[b].append(a)
+    return {(route[0], route[-1]): route for first in sorted(near) for route in _routes_from(first, near)}
+
+
+def _routes_from(first: int, near: Mapping[int, Sequence[int]]) -> list[tuple[int, ...]]:
+    """Search breadth first, lower numbers first, so that the first route to reach an FPGA is the one wanted."""
+    found: list[tuple[int, ...]] = [(first,)]
+    seen = {first}
+    for route in found:  # grows while it is walked
+        for number in sorted(near[route[-1]]):
+            if number not in seen:
+                seen.add(number)
+                found.append((*route, number))
+    return found
+
+
+def way(
+    positions: SlotPositions, links: Mapping[frozenset[int], Link], routes: Routes, source: str, target: str
+) -> tuple[Hop, ...]:
+    """Return the one way from slot to slot, in order; empty if they are the same.
+
+    ``links`` go by the numbers of the two FPGAs that they join. An unknown slot raises KeyError.
+    """
+    here, hops = source, list[Hop]()
+    for first, second in pairwise(routes[positions[source][0], positions[target][0]]):
+        link = links[frozenset((first, second))]
+        near, far = (link.source, link.target) if first < second else (link.target, link.source)
+        hops += _run(positions, here, near)
+        hops.append(Hop("link", near, far, 1, link.name))
+        here = far
+    return (*hops, *_run(positions, here, target))
+
+
+def _run(positions: SlotPositions, source: str, target: str) -> tuple[Hop, ...]:
+    """Return the run of SLR boundaries between two slots of one FPGA; nothing if they are the same."""
+    crossed = abs(positions[source][1] - positions[target][1])
+    return (Hop("sll", source, target, crossed, None),) if crossed else ()

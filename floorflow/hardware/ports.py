@@ -1,0 +1,48 @@
+"""Ports: where the streams of the host and of links enter and leave a die.
+
+A port is a rectangle of columns and CLB rows, such as a hard MAC or a column of transceivers, inside the SLR that the
+board names. It is no keep-out: a pblock may lie over it. Where the board does not say where its port is, it is the
+right-most column of that SLR, which on UltraScale+ holds transceivers.
+"""
+
+from __future__ import annotations
+
+from floorflow.hardware.board import Board
+from floorflow.hardware.device import Device
+from floorflow.hardware.geometry import Rect
+from floorflow.hardware.reading import require
+
+
+def host_port(board: Board, device: Device) -> Rect:
+    """Return where the host's streams enter and leave."""
+    return board.host_port or _right_edge(device, board.host_slr)
+
+
+def link_port(board: Board, device: Device) -> Rect | None:
+    """Return where streams to and from other FPGAs leave and enter; None if the board has no link."""
+    if board.link is None:
+        return None
+    return board.link.ports.get(board.link.kind) or _right_edge(device, board.link.slr)
+
+
+def check_ports(board: Board, device: Device, file: str) -> None:
+    """Check that each port that the board's file gives lies inside its SLR, which must exist.
+
+    Raises
+    ------
+    PlatformError
+        If a port leaves it.
+
+    """
+    ports = [("host_port", board.host_port, board.host_slr)]
+    if board.link is not None:
+        ports += [(f"link.ports.{kind}", port, board.link.slr) for kind, port in board.link.ports.items()]
+    for field, port, slr in ports:
+        region = device.slr_region(slr)
+        expected = f"expected a rectangle inside {slr}, {region.left}..{region.right} x {region.bottom}..{region.top}"
+        require(port is None or region.contains(port), file, field, expected)
+
+
+def _right_edge(device: Device, slr: str) -> Rect:
+    region = device.slr_region(slr)
+    return Rect(region.right, region.bottom, region.right, region.top)

@@ -1,0 +1,177 @@
+"""What a board leaves of its die: slots with capacity, available resources and areas that no pblock may touch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from floorflow.errors import PlatformError
+from floorflow.hardware.board import Board, BoardInfrastructure, Shell
+from floorflow.hardware.device import Device
+from floorflow.hardware.geometry import Rect
+from floorflow.hardware.links import Link
+from floorflow.hardware.ranges import parse_range, parse_ranges, range_rect, resources_of_sites
+from floorflow.hardware.reading import require
+from floorflow.resources import RESOURCE_NAMES, Resources, total
+from floorflow.technology import technology_of
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A place for modules: one SLR of one FPGA.
+
+    ``capacity`` is the silicon; ``available`` is that less shell less infrastructure. No pblock may touch
+    ``keep_outs``: the shell's static parts and areas reserved for infrastructure.
+    """
+
+    name: str
+    fpga: str
+    slr: str
+    region: Rect
+    keep_outs: tuple[Rect, ...]
+    capacity: Resources
+    available: Resources
+
+
+@dataclass(frozen=True)
+class Infrastructure:
+    """Logic beside the network in a slot, and the rectangle kept free for it, if any."""
+
+    name: str
+    slot: str
+    resources: Resources
+    reserved: Rect | None
+
+
+@dataclass(frozen=True)
+class SlrRemainder:
+    """What the shell leaves of one SLR of a board, before infrastructure; ``static`` are the shell's rectangles."""
+
+    slr: str
+    region: Rect
+    static: tuple[Rect, ...]
+    capacity: Resources
+    available: Resources
+
+
+def remainders(board: Board, device: Device, file: str) -> tuple[SlrRemainder, ...]:
+    """Return what the shell leaves of each SLR, bottom to top; ``file`` is the board's, for messages.
+
+    Raises
+    ------
+    PlatformError
+        If board and die contradict each other.
+
+    """
+    _check_names(board, device, file)
+    return tuple(_remainder(slr.name, board.shell, device, file) for slr in device.slrs)
+
+
+def fpga_infrastructure(
+    number: int, links: Sequence[Link], board: Board, device: Device, file: str
+) -> tuple[Infrastructure, ...]:
+    """Return the infrastructure of FPGA ``number``: the board's own, then a core at each link's end.
+
+    Raises
+    ------
+    PlatformError
+        If a reserved range does not exist in its SLR.
+
+    """
+    fpga = f"fpga{number}"
+    # Links join all FPGAs, each in one slot; without links there is only the first.
+    last = len({slot for link in links for slot in (link.source, link.target)}) - 1
+    own = (item for item in board.infrastructure if item.per == "every" or number in (0, last))
+    here = tuple(_infrastructure(fpga, item, device, file) for item in own)
+    if board.link is None or board.link.core is None:
+        return here
+    slot, core = f"{fpga}.{board.link.slr}", board.link.core
+    ends = (link for link in links if slot in (link.source, link.target))
+    return here + tuple(Infrastructure(f"link core {link.name}", slot, core, None) for link in ends)
+
+
+def fpga_slots(
+    fpga: str, remaining: Sequence[SlrRemainder], infrastructure: Sequence[Infrastructure], file: str
+) -> tuple[Slot, ...]:
+    """Return the slots of one FPGA, bottom to top, less its infrastructure; ``file`` is the board's, for messages.
+
+    Raises
+    ------
+    PlatformError
+        If infrastructure and link cores need more than the shell leaves.
+
+    """
+    return tuple(_slot(fpga, slr, infrastructure, file) for slr in remaining)
+
+
+def _check_names(board: Board, device: Device, file: str) -> None:
+    """Check that part and die are of one architecture and that every SLR that is named exists."""
+    architecture = technology_of(board.part).architecture
+    expected = f"{board.part} is {architecture}, its die {device.part} is {device.architecture}"
+    require(architecture == device.architecture, file, "part", expected)
+    names = {slr.name for slr in device.slrs}
+    fields = [("host_slr", board.host_slr)]
+    fields += [(f"infrastructure.{item.name}.slr", item.slr) for item in board.infrastructure]
+    if board.link is not None:
+        fields.append(("link.slr", board.link.slr))
+    if board.shell is not None:
+        fields += [("shell.static", slr) for slr in board.shell.static]
+        fields += [("shell.measured_available", slr) for slr in board.shell.measured_available]
+    for field, slr in fields:
+        require(slr in names, file, field, f"{device.part} has no {slr}, only {sorted(names)}")
+
+
+def _infrastructure(fpga: str, item: BoardInfrastructure, device: Device, file: str) -> Infrastructure:
+    reserved = None
+    if item.reserved is not None:
+        field = f"infrastructure.{item.name}.reserved"
+        reserved = _rect_in(device, item.slr, item.reserved, file, field)
+    return Infrastructure(item.name, f"{fpga}.{item.slr}", item.resources, reserved)
+
+
+def _rect_in(device: Device, slr: str, text: str, file: str, field: str) -> Rect:
+    """Return a range's rectangle after checking that it lies in its SLR."""
+    try:
+        rect = range_rect(device, text)
+    except PlatformError as error:
+        raise PlatformError(f"{file}: {field}: {error}", hint=error.hint) from error
+    require(device.slr_region(slr).contains(rect), file, field, f"{text} is not inside {slr}")
+    return rect
+
+
+def _remainder(slr: str, shell: Shell | None, device: Device, file: str) -> SlrRemainder:
+    region = device.slr_region(slr)
+    capacity = device.resources(region)
+    if shell is None:
+        return SlrRemainder(slr, region, (), capacity, capacity)
+    static = tuple(_static_rects(shell, slr, device, file))
+    return SlrRemainder(slr, region, static, capacity, _beside_shell(shell, slr, device, capacity))
+
+
+def _slot(fpga: str, remaining: SlrRemainder, infrastructure: Sequence[Infrastructure], file: str) -> Slot:
+    name = f"{fpga}.{remaining.slr}"
+    here = [item for item in infrastructure if item.slot == name]
+    reserved = [item.reserved for item in here if item.reserved is not None]
+    available = remaining.available - total(item.resources for item in here)
+    fits = min(available.as_tuple()) >= 0
+    names = ", ".join(item.name for item in here)
+    require(fits, file, "infrastructure", f"{name} cannot hold {names}: {available.as_dict()} would remain")
+    keep_outs = tuple(sorted((*reserved, *remaining.static)))
+    return Slot(name, fpga, remaining.slr, remaining.region, keep_outs, remaining.capacity, available)
+
+
+def _static_rects(shell: Shell, slr: str, device: Device, file: str) -> list[Rect]:
+    """Return the rectangles of the shell's ranges; LAGUNA ranges give none, as no pblock holds LAGUNA sites."""
+    field = f"shell.static.{slr}"
+    rects = {text: _rect_in(device, slr, text, file, field) for text in shell.static.get(slr, ())}
+    return [rect for text, rect in rects.items() if parse_range(device, text).site != "LAGUNA"]
+
+
+def _beside_shell(shell: Shell, slr: str, device: Device, capacity: Resources) -> Resources:
+    """Return what remains beside the shell's sites, or what was measured to remain if that is less."""
+    static = parse_ranges(device, shell.static.get(slr, ()))
+    remaining = (capacity - resources_of_sites(device, static)).as_dict()
+    measured = shell.measured_available.get(slr, {})
+    return Resources.from_dict(
+        {name: min(remaining[name], measured.get(name, remaining[name])) for name in RESOURCE_NAMES}
+    )

@@ -1,0 +1,58 @@
+"""A start for several FPGAs: whole FPGAs first, since links cost most, then the slots inside each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from floorflow.partition.arrays import Integers, Tables, tabulate
+from floorflow.partition.bounds import contracted
+from floorflow.partition.dp import contiguous
+from floorflow.partition.exact import run, solve
+from floorflow.partition.fm import Neighbourhood
+from floorflow.partition.metis import recursive_bipartition
+from floorflow.partition.model import build
+from floorflow.partition.problem import PartitionProblem
+from floorflow.partition.window_lns import improve_windows
+from floorflow.resources import Resources
+
+_FILLS = (1.0, 0.95, 0.9, 0.85)
+"""Shares of an FPGA's summed limits that are tried in turn: its slots can rarely be filled to the brim."""
+
+
+def links_first(problem: PartitionProblem, tables: Tables, seed: int, limit: float) -> Integers | None:
+    """Return a legal assignment (M,) or None; None too if no FPGA has several slots or there is one FPGA only."""
+    links = [k for k, edge in enumerate(problem.edges) if edge.kind == "link"]
+    if not links or len(links) == len(problem.edges):
+        return None
+    whole, group = contracted(problem, links)
+    for fill in _FILLS:
+        coarse = _by_fpga(_filled(whole, fill), seed, limit / len(_FILLS))
+        if coarse is None:
+            break
+        allowed = [frozenset(np.flatnonzero(np.array(group) == fpga).tolist()) for fpga in coarse.tolist()]
+        model = build(problem, tables, allowed)
+        model.cp.minimize(model.cost)
+        found = run(model, None, seed, limit / len(_FILLS)).place
+        if found is not None:
+            return found
+    return None
+
+
+def _filled(problem: PartitionProblem, fill: float) -> PartitionProblem:
+    slots = tuple(
+        replace(slot, limit=Resources(*(int(fill * amount) for amount in slot.limit.as_tuple())))
+        for slot in problem.slots
+    )
+    return replace(problem, slots=slots)
+
+
+def _by_fpga(problem: PartitionProblem, seed: int, limit: float) -> Integers | None:
+    """Assign modules to whole FPGAs as well as the limit allows."""
+    tables = tabulate(problem)
+    starts = [s for s in (contiguous(problem, tables)[0], recursive_bipartition(tables, seed)) if s is not None]
+    start = min(starts, key=Neighbourhood(tables).key, default=None)
+    if start is not None:
+        return improve_windows(problem, tables, start, seed, limit)
+    return solve(problem, tables, None, seed, limit).place

@@ -1,0 +1,195 @@
+"""Candidate rectangles of a module: for each left edge, bottom and height the narrowest one that is big enough.
+
+Resources add up over columns, so the supply of columns ``left..right`` is a difference of two running sums. They are
+computed once a slot (`SlotGrid`); a module then needs one binary search a resource, over all rows at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from floorflow.hardware.device import Device
+from floorflow.hardware.geometry import Rect
+from floorflow.hardware.slots import Slot
+from floorflow.resources import RESOURCE_NAMES, Resources
+
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+SLACK = 1.5
+"""Where no rectangle is compact enough, those within this factor of the least aspect are taken."""
+
+LEFT, BOTTOM, RIGHT, TOP = 0, 1, 2, 3
+"""Columns of an array of rectangles."""
+
+
+COARSE_STEPS = 20
+"""Slots of at most so many row steps are searched at every bottom and height."""
+
+
+@dataclass(frozen=True)
+class SlotGrid:
+    """Legal edges of a slot and running sums of its supply.
+
+    ``lefts`` (n_left,), ``rights`` (n_right,): legal columns in the region. ``spans`` (n_span, 2): bottom and top.
+    ``before`` (n_span, n_left, 5): supply of the span left of each left edge; ``through`` (n_span, n_right, 5): up to
+    and with each right edge. ``keep_outs`` (n, 4). ``complete``: whether every legal span is in
+    ``spans``.
+    """
+
+    lefts: IntArray
+    rights: IntArray
+    spans: IntArray
+    before: IntArray
+    through: IntArray
+    keep_outs: IntArray
+    complete: bool
+
+
+def slot_grid(device: Device, slot: Slot, *, every_span: bool = False) -> SlotGrid:
+    """Return the edges and running sums of a slot; ``every_span`` leaves no bottom or height out."""
+    region = slot.region
+    lefts = _between(device.left_edges, region.left, region.right)
+    rights = _between(device.right_edges, region.left, region.right)
+    first = -(-region.bottom // device.row_step)
+    steps = (region.top + 1) // device.row_step - first
+    all_spans = _spans(first, steps, device.row_step, thin=False)
+    spans = all_spans if every_span else _spans(first, steps, device.row_step, thin=steps > COARSE_STEPS)
+    return SlotGrid(
+        lefts=lefts,
+        rights=rights,
+        spans=spans,
+        before=_running_supply(device, region.left, lefts - 1, spans),
+        through=_running_supply(device, region.left, rights, spans),
+        keep_outs=sides_of(slot.keep_outs),
+        complete=len(spans) == len(all_spans),
+    )
+
+
+def sides_of(rects: Iterable[Rect]) -> IntArray:
+    """Return, (n, 4), the sides of rectangles."""
+    rows = [rect.as_tuple() for rect in rects]
+    return np.array(rows, dtype=np.int64).reshape(-1, 4)
+
+
+def needed_supply(demand: Resources, fill: Mapping[str, float]) -> IntArray:
+    """Return, (5,), the least supply of each resource for which ``demand <= floor(fill * supply + 1e-9)``."""
+    needs = []
+    for name, amount in zip(RESOURCE_NAMES, demand.as_tuple(), strict=True):
+        share = fill.get(name, 1.0)
+        supply = max(int((amount - 1e-9) / share) - 1, 0)
+        while int(share * supply + 1e-9) < amount:
+            supply += 1
+        needs.append(supply)
+    return np.array(needs, dtype=np.int64)
+
+
+def narrowest(grid: SlotGrid, need: IntArray) -> IntArray:
+    """Return, (n_span, n_left), the index of the least right edge that satisfies the need; n_right if there is none."""
+    n_span, n_left, n_right = len(grid.spans), len(grid.lefts), len(grid.rights)
+    best = np.broadcast_to(np.searchsorted(grid.rights, grid.lefts), (n_span, n_left))
+    rows = np.arange(n_span)[:, None]
+    for kind in np.flatnonzero(need):
+        # A stride between the rows makes one sorted list of them all, so that one search serves every span.
+        stride = 2 * int(grid.through[:, :, kind].max(initial=0)) + int(need[kind]) + 1
+        sums = (grid.through[:, :, kind] + rows * stride).ravel()
+        targets = grid.before[:, :, kind] + rows * stride + need[kind]
+        best = np.maximum(best, np.searchsorted(sums, targets) - rows * n_right)
+    return np.minimum(best, n_right).astype(np.int64)
+
+
+def candidate_rectangles(grid: SlotGrid, need: IntArray) -> IntArray:
+    """Return, (n, 4), the narrowest rectangles clear of keep-outs, without those that contain another candidate."""
+    index = narrowest(grid, need)
+    span, left = np.nonzero(index < len(grid.rights))
+    rects = np.column_stack(
+        (grid.lefts[left], grid.spans[span, 0], grid.rights[index[span, left]], grid.spans[span, 1])
+    )
+    rects = rects[~overlaps(rects, grid.keep_outs).any(axis=1)]
+    rects = _smallest_of_each(rects, (LEFT, BOTTOM, RIGHT), rects[:, TOP])
+    rects = _smallest_of_each(rects, (BOTTOM, RIGHT, TOP), -rects[:, LEFT])
+    return _smallest_of_each(rects, (LEFT, RIGHT, TOP), -rects[:, BOTTOM])
+
+
+def every_rectangle(grid: SlotGrid, need: IntArray, limit: int) -> IntArray | None:
+    """Return, (n, 4), all legal rectangles on the grid's spans, or None if they are more than ``limit``."""
+    index = narrowest(grid, need)
+    n_right = len(grid.rights)
+    if int((n_right - index).sum()) > limit:
+        return None
+    span, left, right = np.nonzero(np.arange(n_right) >= index[:, :, None])
+    rects = np.column_stack((grid.lefts[left], grid.spans[span, 0], grid.rights[right], grid.spans[span, 1]))
+    return rects[~overlaps(rects, grid.keep_outs).any(axis=1)]
+
+
+def compact(rects: IntArray, max_aspect: float | None) -> IntArray:
+    """Keep the rectangles of at most that aspect; where there is none, those of the least aspect that there is."""
+    if max_aspect is None or not len(rects):
+        return rects
+    aspect = aspect_of(rects)
+    least = float(aspect.min())
+    return rects[aspect <= (max_aspect if least <= max_aspect else SLACK * least)]
+
+
+def aspect_of(rects: IntArray) -> npt.NDArray[np.float64]:
+    """Return columns to rows or rows to columns of each rectangle, whichever is larger."""
+    columns = (rects[:, RIGHT] - rects[:, LEFT] + 1).astype(np.float64)
+    rows = (rects[:, TOP] - rects[:, BOTTOM] + 1).astype(np.float64)
+    return np.maximum(columns / rows, rows / columns)
+
+
+def area_of(rects: IntArray) -> IntArray:
+    """Return columns times rows of each rectangle."""
+    area: IntArray = (rects[:, RIGHT] - rects[:, LEFT] + 1) * (rects[:, TOP] - rects[:, BOTTOM] + 1)
+    return area
+
+
+def overlaps(rects: IntArray, others: IntArray) -> BoolArray:
+    """Return, (n_rects, n_others), which rectangles share a column and a row."""
+    a, b = rects[:, None, :], others[None, :, :]
+    hit: BoolArray = (a[..., LEFT] <= b[..., RIGHT]) & (b[..., LEFT] <= a[..., RIGHT])
+    hit &= (a[..., BOTTOM] <= b[..., TOP]) & (b[..., BOTTOM] <= a[..., TOP])
+    return hit
+
+
+def _between(edges: npt.ArrayLike, low: int, high: int) -> IntArray:
+    columns = np.unique(np.asarray(edges, dtype=np.int64))
+    return columns[(columns >= low) & (columns <= high)]
+
+
+def _spans(first: int, steps: int, row_step: int, *, thin: bool) -> IntArray:
+    """Return, (n, 2), bottom and top of spans of whole row steps; ``thin`` leaves out ever more of the tall ones."""
+    spans: list[tuple[int, int]] = []
+    height = 1
+    while height <= steps:
+        stride = max(1, height // 6) if thin else 1
+        places = sorted({*range(0, steps - height + 1, stride), steps - height})
+        spans.extend((first + place, first + place + height) for place in places)
+        height = steps if height < steps < height + stride else height + stride
+    return np.array(spans, dtype=np.int64).reshape(-1, 2) * row_step - (0, 1)
+
+
+def _running_supply(device: Device, left: int, columns: IntArray, spans: IntArray) -> IntArray:
+    """Return, (n_span, n_columns, 5), the supply from ``left`` to each column; 0 where there is no column between."""
+    n_span, n_column = len(spans), len(columns)
+    rects = np.empty((n_span, n_column, 4), dtype=np.int64)
+    rects[:, :, LEFT] = left
+    rects[:, :, RIGHT] = np.maximum(columns, left)
+    rects[:, :, BOTTOM] = spans[:, :1]
+    rects[:, :, TOP] = spans[:, 1:]
+    supply = np.asarray(device.resources_of(rects.reshape(-1, 4)), dtype=np.int64).reshape(n_span, n_column, 5)
+    return np.where((columns >= left)[None, :, None], supply, 0)
+
+
+def _smallest_of_each(rects: IntArray, fixed: tuple[int, int, int], size: IntArray) -> IntArray:
+    """Keep one rectangle for each value of three sides: that of the least size."""
+    order = np.lexsort((size, *(rects[:, side] for side in reversed(fixed))))
+    ordered = rects[order]
+    sides = ordered[:, list(fixed)]
+    first = np.ones(len(ordered), dtype=np.bool_)
+    first[1:] = (sides[1:] != sides[:-1]).any(axis=1)
+    return ordered[first]

@@ -1,0 +1,84 @@
+"""Find any legal layout when space is tight: shelves, and making room by turning others out.
+
+Shelves cut a slot into a few bands of equal height and fill them as a snake, each module as narrow as it can be in
+its band. This wastes little and keeps a chain of modules in order. What still finds no room takes the place
+where it disturbs least; the modules that it turns out look for a new place, at a price that rises each time.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from floorflow.placement.candidate_rectangles import BOTTOM, LEFT, RIGHT, TOP, IntArray, overlaps
+from floorflow.placement.lns import AREA_UNIT, Field, Layout, Occupied, box_at, first_free, pull
+
+MAX_SHELVES = 8
+
+
+def shelves(field: Field, order: Sequence[int], bands: Sequence[tuple[int, int]]) -> Layout:
+    """Fill bands (bottom and top row), each from the side where the one before ended; some may stay unplaced."""
+    layout = Layout.empty(field.count)
+    occupied = Occupied(field, layout)
+    for module in order:
+        rects, free = field.shapes[module].rects, ~occupied.meets(module)
+        for number, (bottom, top) in enumerate(bands):
+            inside = np.flatnonzero(free & (rects[:, BOTTOM] >= bottom) & (rects[:, TOP] <= top))
+            if not len(inside):
+                continue
+            side = rects[inside, RIGHT] if number % 2 == 0 else -rects[inside, LEFT]
+            width = rects[inside, RIGHT] - rects[inside, LEFT]
+            key = side * AREA_UNIT + width * 1024 + rects[inside, TOP] - rects[inside, BOTTOM]
+            occupied.put(module, rects[inside[np.argmin(key)]])
+            break
+    return layout
+
+
+def bands_of(low: int, high: int, row_step: int, count: int) -> list[tuple[int, int]]:
+    """Cut rows ``low..high`` into ``count`` bands of whole row steps, the heights as equal as possible."""
+    first, last = -(-low // row_step), (high + 1) // row_step
+    cuts = [first + (last - first) * index // count for index in range(count + 1)]
+    return [(a * row_step, b * row_step - 1) for a, b in itertools.pairwise(cuts) if b > a]
+
+
+def make_room(field: Field, start: Layout, rounds: int, rng: np.random.Generator) -> Layout:
+    """Place what is unplaced, turning others out where that costs least; the layout with most placed is returned."""
+    layout, best = start.copy(), start.copy()
+    price = np.ones(field.count)
+    for _ in range(rounds):
+        if layout.complete:
+            return layout
+        waiting = np.flatnonzero(~layout.placed)
+        module = int(rng.choice(waiting))
+        key = pull(field, layout, module, field.bits[module]) * AREA_UNIT + field.shapes[module].area
+        box = first_free(Occupied(field, layout), module, key)
+        if box is None:
+            box = _least_disturbing(field, layout, module, price, rng)
+            met = _met_by(field, layout, module, box)
+            layout.placed[met] = False
+            price[module] += 1
+        layout.put(module, box)
+        if layout.placed.sum() > best.placed.sum():
+            best = layout.copy()
+    return best
+
+
+def _least_disturbing(
+    field: Field, layout: Layout, module: int, price: npt.NDArray[np.float64], rng: np.random.Generator
+) -> IntArray:
+    """Return the candidate whose overlapped modules are cheapest; each costs its price times its least area."""
+    shapes = field.shapes[module]
+    cost = shapes.area * 0.5
+    for rival in np.flatnonzero(field.rivals[module] & layout.placed):
+        met = overlaps(shapes.rects, layout.boxes[rival][None, :])[:, 0]
+        cost += met * (price[rival] * int(field.shapes[rival].area.min()))
+    return box_at(shapes, int(np.argmin(cost * (1 + 0.2 * rng.random(len(cost))))))
+
+
+def _met_by(field: Field, layout: Layout, module: int, box: IntArray) -> IntArray:
+    rivals = np.flatnonzero(field.rivals[module] & layout.placed)
+    met: IntArray = rivals[overlaps(box[None, :], layout.boxes[rivals])[0]]
+    return met

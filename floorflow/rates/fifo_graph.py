@@ -1,0 +1,151 @@
+"""A rate problem with its constraints ready: who is beside which FIFO, and in which order data flows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from floorflow.errors import InputError
+from floorflow.rates.precedence import Edges, Words, data_edges, space_edges
+from floorflow.rates.problem import RateProblem
+
+Depths = Mapping[str, int]
+"""Depth of every FIFO in words, by name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """The constraints of a problem. FIFOs and actors are numbered as in the problem."""
+
+    problem: RateProblem
+
+    @cached_property
+    def ends(self) -> tuple[tuple[int, int], ...]:
+        """Source and target actor of each FIFO."""
+        index = self.problem.index
+        return tuple((index[fifo.source], index[fifo.target]) for fifo in self.problem.fifos)
+
+    @cached_property
+    def consumed(self) -> tuple[tuple[int, ...], ...]:
+        """FIFOs that each actor reads."""
+        return self._beside(1)
+
+    @cached_property
+    def produced(self) -> tuple[tuple[int, ...], ...]:
+        """FIFOs that each actor writes."""
+        return self._beside(0)
+
+    def _beside(self, side: int) -> tuple[tuple[int, ...], ...]:
+        beside: list[list[int]] = [[] for _ in self.problem.actors]
+        for fifo, ends in enumerate(self.ends):
+            beside[ends[side]].append(fifo)
+        return tuple(tuple(row) for row in beside)
+
+    @cached_property
+    def written(self) -> tuple[Words, ...]:
+        """When words enter each FIFO."""
+        actors = self.problem.actors
+        pairs = zip(self.problem.fifos, self.ends, strict=True)
+        return tuple(Words.of(actors[source], actors[source].writes[f.source_port]) for f, (source, _) in pairs)
+
+    @cached_property
+    def needed(self) -> tuple[Words, ...]:
+        """When words must be there."""
+        actors = self.problem.actors
+        pairs = zip(self.problem.fifos, self.ends, strict=True)
+        return tuple(Words.of(actors[target], actors[target].reads[f.target_port]) for f, (_, target) in pairs)
+
+    @cached_property
+    def freed(self) -> tuple[Words, ...]:
+        """When places become free."""
+        actors = self.problem.actors
+        pairs = zip(self.problem.fifos, self.ends, strict=True)
+        return tuple(Words.of(actors[target], actors[target].freed(f.target_port)) for f, (_, target) in pairs)
+
+    @cached_property
+    def data(self) -> tuple[Edges, ...]:
+        """Constraints from writer to reader."""
+        rows = zip(self.problem.fifos, self.ends, self.written, self.needed, strict=True)
+        return tuple(data_edges(ends, written, needed, fifo.latency_cycles) for fifo, ends, written, needed in rows)
+
+    def space(self, fifo: int, depth_words: int) -> tuple[Edges, ...]:
+        """Return the constraints from reader back to writer at a depth."""
+        row = self.problem.fifos[fifo]
+        if depth_words < 1:
+            raise InputError(f"FIFO {row.name}: depth is {depth_words} words, expected at least 1")
+        return space_edges(self.ends[fifo], self.written[fifo], self.freed[fifo], depth_words, row.return_cycles)
+
+    @cached_property
+    def levels(self) -> tuple[int, ...]:
+        """Largest number of FIFOs of free depth on a way to each actor; a fixed FIFO ties its two ends to one level."""
+        team = self._teams()
+        links = [
+            (team[source], team[target])
+            for fifo, (source, target) in zip(self.problem.fifos, self.ends, strict=True)
+            if fifo.depth_words is None
+        ]
+        followers: dict[int, list[int]] = {name: [] for name in team}
+        waiting = dict.fromkeys(team, 0)
+        for source, target in links:
+            followers[source].append(target)
+            waiting[target] += 1
+        level = dict.fromkeys(team, 0)
+        ready = [name for name in level if not waiting[name]]
+        for name in ready:
+            for follower in followers[name]:
+                level[follower] = max(level[follower], level[name] + 1)
+                waiting[follower] -= 1
+                if not waiting[follower]:
+                    ready.append(follower)
+        if len(ready) < len(level):
+            raise InputError("the FIFOs of a rate problem run in a circle; fix the depth of one that closes it")
+        return tuple(level[name] for name in team)
+
+    @cached_property
+    def teams(self) -> tuple[tuple[int, ...], ...]:
+        """Actors joined by FIFOs of fixed depth, each actor in one team."""
+        team = self._teams()
+        return tuple(tuple(a for a, name in enumerate(team) if name == number) for number in sorted(set(team)))
+
+    def _teams(self) -> list[int]:
+        """Give actors joined by FIFOs of fixed depth one number, the least of theirs."""
+        team = list(range(len(self.problem.actors)))
+        for fifo, (source, target) in zip(self.problem.fifos, self.ends, strict=True):
+            if fifo.depth_words is not None and team[source] != team[target]:
+                kept, gone = sorted((team[source], team[target]))
+                team = [kept if name == gone else name for name in team]
+        return team
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """Actors from the sources on."""
+        return tuple(sorted(range(len(self.levels)), key=lambda actor: (self.levels[actor], actor)))
+
+    def ample(self, fifo: int) -> int:
+        """Return a depth that cannot bind: its fixed one, or frames enough for each level to run after the one before.
+
+        If every level starts a frame one period and the longest way there and back (no longer than another) after the
+        level before it, each word's place is free again after two periods a level and one for the frame itself.
+        """
+        fixed = self.problem.fifos[fifo].depth_words
+        source, target = self.ends[fifo]
+        frames = 2 * (self.levels[target] - self.levels[source]) + 2
+        return fixed if fixed is not None else frames * self.written[fifo].total
+
+    def complete(self, depths: Depths) -> tuple[int, ...]:
+        """Return the depth of every FIFO, fixed ones included.
+
+        Raises
+        ------
+        InputError
+            If a depth is missing.
+
+        """
+        chosen = []
+        for fifo in self.problem.fifos:
+            depth = fifo.depth_words if fifo.depth_words is not None else depths.get(fifo.name)
+            if depth is None:
+                raise InputError(f"FIFO {fifo.name}: no depth is given; expected a number of words")
+            chosen.append(depth)
+        return tuple(chosen)

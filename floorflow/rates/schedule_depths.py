@@ -1,0 +1,175 @@
+"""Depths from one schedule, for networks too large for the search of single depths.
+
+One actor sets the pace, its steps spread evenly over the period. Everything before it runs as late as its readers
+allow, everything after it as soon as its words are there: each FIFO then holds what the two patterns at its ends make
+it hold, and no wait is passed round and round between a writer and a reader. The busiest actor and the first source
+are tried, and the one that stores fewer bits is kept. Then each actor in turn moves to its soonest or latest time
+between its neighbours if that stores fewer bits, which carries what waits for a join to where it is narrowest. The
+depths are the most words that lie in each FIFO; a pipeline that goes ahead whenever it can is never later than any
+schedule, so they keep the period.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from floorflow.errors import InfeasibleError
+from floorflow.rates.fifo_graph import Network
+from floorflow.rates.precedence import Edges, Words
+from floorflow.rates.problem import Ints
+from floorflow.rates.schedule import UNREACHED, Waits, busiest
+
+ROUNDS = 3
+"""Rounds of moves between neighbours."""
+SHALLOW_WORDS = 33
+"""A FIFO no deeper than this is one shift register for each bit: nothing is gained by moving words out of it."""
+
+
+def scheduled_depths(network: Network, period: int) -> tuple[int, ...]:
+    """Return depths, by FIFO, with which the period is kept.
+
+    Raises
+    ------
+    InfeasibleError
+        If an actor has more cycles than the period, or FIFOs of fixed depth do not hold what this schedule stores.
+
+    """
+    first_source = network.order[0]
+    trials = []
+    for anchor in dict.fromkeys((busiest(network, period), first_source)):
+        x = _outward(network, period, anchor)
+        depths = [_held(network, x, fifo, period) for fifo in range(len(network.ends))]
+        bits = sum(fifo.width_bits * depth for fifo, depth in zip(network.problem.fifos, depths, strict=True))
+        trials.append((bits, anchor, x, depths))
+    _, _, x, depths = min(trials, key=lambda trial: trial[:2])
+    _settle_between_neighbours(network, x, depths, period)
+    for fifo, depth in zip(network.problem.fifos, depths, strict=True):
+        if fifo.depth_words is not None and fifo.depth_words < depth:
+            raise InfeasibleError(f"FIFO {fifo.name} has {fifo.depth_words} words, the schedule needs {depth}")
+    return tuple(depths)
+
+
+def _outward(network: Network, period: int, anchor: int) -> list[Ints]:
+    """Return the waits of the schedule that grows from one actor."""
+    open_ends: list[tuple[Edges, ...]] = [()] * len(network.ends)
+    late = Waits(network, period, backward=True, anchor=anchor)
+    late.start_evenly()
+    late.notify(anchor, open_ends)
+    late.settle(open_ends)
+    early = Waits(network, period, backward=False, anchor=anchor)
+    before = [place for place, waits in enumerate(late.x) if waits[0] > UNREACHED // 2]
+    for place in before:
+        early.x[place] = -late.x[place]
+    for place in before:
+        early.notify(place, open_ends)
+    early.settle(open_ends)
+    return early.x
+
+
+def _settle_between_neighbours(network: Network, x: list[Ints], depths: list[int], period: int) -> None:
+    """Try each actor at both its extremes, and again once a neighbour has moved."""
+    trying = set(range(len(x)))
+    for _ in range(ROUNDS):
+        moved = {actor for actor in network.order if actor in trying and _moved(network, x, depths, actor, period)}
+        beside = {fifo for actor in moved for fifo in network.consumed[actor] + network.produced[actor]}
+        trying = {end for fifo in beside for end in network.ends[fifo]}
+
+
+def _moved(network: Network, x: list[Ints], depths: list[int], actor: int, period: int) -> bool:
+    """Move an actor to the soonest or latest time between its neighbours if that takes fewer bits."""
+    beside = (*network.consumed[actor], *network.produced[actor])
+    if max(depths[fifo] for fifo in beside) <= SHALLOW_WORDS:
+        return False
+    fifos = network.problem.fifos
+    best, changed = sum(fifos[fifo].width_bits * depths[fifo] for fifo in beside), False
+    for waits in _extremes(network, x, actor, period):
+        old, x[actor] = x[actor], waits
+        rough = sum(fifos[fifo].width_bits * _roughly_held(network, x, fifo, period) for fifo in beside)
+        held = [_held(network, x, fifo, period) for fifo in beside] if rough < best else []
+        bits = sum(fifos[fifo].width_bits * depth for fifo, depth in zip(beside, held, strict=False))
+        if held and bits < best:
+            best, changed = bits, True
+            for fifo, depth in zip(beside, held, strict=True):
+                depths[fifo] = depth
+        else:
+            x[actor] = old
+    return changed
+
+
+def _extremes(network: Network, x: list[Ints], actor: int, period: int) -> list[Ints]:
+    """Return the soonest waits that an actor's inputs allow and the latest that its outputs do."""
+    if not network.consumed[actor] or not network.produced[actor]:
+        return []
+    slack = network.problem.actors[actor].cycles - period
+    soonest = np.full_like(x[actor], UNREACHED)
+    for fifo in network.consumed[actor]:
+        edges = network.data[fifo]
+        starts, bursts = edges.by_head
+        asked = np.maximum.reduceat(x[edges.tail][edges.tail_bursts] + edges.weights, starts)
+        soonest[bursts] = np.maximum(soonest[bursts], asked)
+    soonest = np.maximum.accumulate(soonest)
+    latest = np.full_like(x[actor], -UNREACHED)
+    for fifo in network.produced[actor]:
+        edges = network.data[fifo]
+        starts, bursts = edges.by_tail
+        allowed = np.minimum.reduceat(x[edges.head][edges.head_bursts] - edges.weights, starts)
+        latest[bursts] = np.minimum(latest[bursts], allowed)
+    latest = np.minimum.accumulate(latest[::-1])[::-1]
+    return [np.maximum(soonest, soonest[-1] + slack), np.minimum(latest, latest[0] - slack)]
+
+
+def _held(network: Network, x: list[Ints], fifo: int, period: int) -> int:
+    """Return the least depth of a FIFO under a schedule."""
+    depth = _roughly_held(network, x, fifo, period)
+    while not all(_holds(edges, x, period) for edges in network.space(fifo, depth)):
+        depth += 1
+    return depth
+
+
+def _roughly_held(network: Network, x: list[Ints], fifo: int, period: int) -> int:
+    """Return that depth or one word less."""
+    row, (source, target) = network.problem.fifos[fifo], network.ends[fifo]
+    words = _most_words(network.written[fifo], network.freed[fifo], (x[source], x[target]), row.return_cycles, period)
+    return max(row.least_words, words)
+
+
+def _holds(edges: Edges, x: list[Ints], period: int) -> bool:
+    late = x[edges.tail][edges.tail_bursts] + edges.weights - edges.frames * period
+    return bool((x[edges.head][edges.head_bursts] >= late).all())
+
+
+def _most_words(written: Words, freed: Words, waits: tuple[Ints, Ints], back_cycles: int, period: int) -> int:
+    """Return the most places taken at once, less one at most.
+
+    Between the ends of bursts of either side both move words evenly, so that the most is found at such an end, but for
+    a word that rounding within strides may add.
+    """
+    begins, ends = _span(freed, waits[1])
+    times = np.concatenate((begins - 1, begins, ends - 1, ends)) + back_cycles
+    last = _moved_until(written, waits[0], times, period) - 1
+    words = np.sort(np.concatenate((last % written.total, written.bounds[:-1], written.bounds[1:] - 1)))
+    # Each word once; np.unique hashes, which takes twice as long.
+    words = words[(words >= 0) & (words < written.total) & (np.diff(words, prepend=-1) > 0)]
+    burst = written.burst_of(words)
+    gone = _moved_until(freed, waits[1], waits[0][burst] + written.step_of(words, burst) - back_cycles, period)
+    return int((words + 1 - gone).max())
+
+
+def _span(words: Words, waits: Ints) -> tuple[Ints, Ints]:
+    """Return the times of the first and last word of each burst that moves any."""
+    moving = np.flatnonzero(np.diff(words.bounds))
+    first = waits[moving] + words.first[moving]
+    return first, first + words.stride[moving] * (np.diff(words.bounds)[moving] - 1)
+
+
+def _moved_until(words: Words, waits: Ints, times: Ints, period: int) -> Ints:
+    """Return how many words have moved up to and including each time, counted from the start of frame 0."""
+    moving = np.flatnonzero(np.diff(words.bounds))
+    first, counts, strides = waits[moving] + words.first[moving], np.diff(words.bounds)[moving], words.stride[moving]
+    frames = (times - first[0]) // period
+    inside = times - frames * period
+    place = np.searchsorted(first, inside, side="right") - 1
+    spread = (inside - first[place]) // np.maximum(strides[place], 1) + 1
+    spread = np.where(strides[place] > 0, np.minimum(spread, counts[place]), counts[place])
+    moved: Ints = frames * words.total + words.bounds[moving][place] + spread
+    return moved

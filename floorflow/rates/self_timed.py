@@ -1,0 +1,133 @@
+"""Frames one after another from an empty pipeline: when the first words come out, and at what interval frames follow.
+
+Every actor goes ahead as soon as it can. Within a frame the waits of all bursts are relaxed together; what earlier
+frames demand of it is known by then. The interval is found when the waits of the last frames repeat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from floorflow.errors import LimitError
+from floorflow.rates.fifo_graph import Depths, Network
+from floorflow.rates.precedence import Edges
+from floorflow.rates.problem import Ints
+
+Frame = list[Ints]
+
+
+@dataclass(frozen=True)
+class Run:
+    """Cycles until a sink has read the first word of the first frame and until all sinks have ended that frame.
+
+    ``interval_cycles`` is None if it was not asked for.
+    """
+
+    first_word_cycles: int
+    first_frame_cycles: int
+    interval_cycles: Fraction | None
+
+
+def run(network: Network, depths: Depths, most_frames: int = 200) -> Run:
+    """Run frames until they repeat; ``most_frames`` of 1 gives the latencies only. The depths must not deadlock.
+
+    Raises
+    ------
+    LimitError
+        If frames do not repeat within ``most_frames``, or bursts are too long for the depths.
+
+    """
+    space = [network.space(fifo, depth) for fifo, depth in enumerate(network.complete(depths))]
+    memory = max((edges.frames for rows in space for edges in rows), default=0) + 1
+    frames = [_next_frame(network, space, [])]
+    first, last = _sink_times(network, frames[0])
+    if most_frames == 1:
+        return Run(first, last, None)
+    while len(frames) < most_frames:
+        frames.append(_next_frame(network, space, frames))
+        interval = _repeats(frames, memory)
+        if interval is not None:
+            return Run(first, last, interval)
+    raise LimitError(f"no steady interval within {most_frames} frames", hint="raise most_frames")
+
+
+def _next_frame(network: Network, space: Sequence[Sequence[Edges]], frames: list[Frame]) -> Frame:
+    actors = network.problem.actors
+    x = [_after(frames[-1][place], actor.cycles) if frames else np.zeros_like(actor.steps)
+         for place, actor in enumerate(actors)]  # fmt: skip
+    inside: list[list[Edges]] = [[network.data[fifo] for fifo in row] for row in network.consumed]
+    for edges in (edges for rows in space for edges in rows):
+        if edges.frames == 0:
+            inside[edges.head].append(edges)
+        elif edges.frames <= len(frames):
+            _raise(x[edges.head], frames[-edges.frames][edges.tail], edges)
+    _relax(network, x, inside)
+    return x
+
+
+def _after(waits: Ints, cycles: int) -> Ints:
+    return np.full_like(waits, int(waits[-1]) + cycles)
+
+
+def _raise(head: Ints, tail: Ints, edges: Edges) -> None:
+    starts, bursts = edges.by_head
+    asked = np.maximum.reduceat(tail[edges.tail_bursts] + edges.weights, starts)
+    head[bursts] = np.maximum(head[bursts], asked)
+
+
+def _relax(network: Network, x: Frame, inside: list[list[Edges]]) -> None:
+    """Raise the waits of one frame until they satisfy every constraint inside it."""
+    heads_of: list[set[int]] = [set() for _ in x]
+    for rows in inside:
+        for edges in rows:
+            heads_of[edges.tail].add(edges.head)
+    dirty = [True] * len(x)
+    # Waits that exceed every burst of the network run one by one grow for ever.
+    bound = max(int(waits.max()) for waits in x) + sum(actor.cycles for actor in network.problem.actors)
+    bound += sum(fifo.latency_cycles + fifo.return_cycles for fifo in network.problem.fifos) * max(
+        w.total for w in network.written
+    )
+    upward = True
+    while any(dirty):
+        for actor in network.order if upward else reversed(network.order):
+            if not dirty[actor]:
+                continue
+            dirty[actor] = False
+            new = x[actor].copy()
+            for edges in inside[actor]:
+                _raise(new, x[edges.tail], edges)
+            new = np.maximum.accumulate(new)
+            if np.array_equal(new, x[actor]):
+                continue
+            if new[-1] > bound:
+                raise LimitError("bursts are too long for the FIFO depths", hint="use shorter bursts")
+            x[actor] = new
+            for head in heads_of[actor]:
+                dirty[head] = True
+        upward = not upward
+
+
+def _repeats(frames: list[Frame], memory: int) -> Fraction | None:
+    """Return the interval once the last ``memory`` frames equal earlier ones but for one shift of time."""
+    for apart in range(1, len(frames) - memory + 1):
+        shift = int(frames[-1][0][0] - frames[-1 - apart][0][0])
+        pairs = ((frames[-1 - back], frames[-1 - back - apart]) for back in range(memory))
+        if all(np.array_equal(new, old + shift) for a, b in pairs for new, old in zip(a, b, strict=True)):
+            return Fraction(shift, apart)
+    return None
+
+
+def _sink_times(network: Network, frame: Frame) -> tuple[int, int]:
+    """Return the cycles until the ends of the network have read a first word, and until all have ended the frame."""
+    firsts, lasts = [], []
+    for fifo, (_, target) in enumerate(network.ends):
+        if not network.produced[target]:
+            words = network.needed[fifo]
+            burst = int(words.burst_of(np.zeros(1, dtype=np.int64))[0])
+            firsts.append(int(frame[target][burst]) + words.step_at(0) + 1)
+            lasts.append(int(frame[target][-1]) + network.problem.actors[target].cycles)
+    return min(firsts), max(lasts)

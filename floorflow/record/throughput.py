@@ -1,0 +1,41 @@
+"""What one frame takes, in the form that plan.json holds, and the warnings that follow from it."""
+
+from __future__ import annotations
+
+from floorflow.schema import ShallowEntry, TimingEntry
+from floorflow.search.candidate import Design, Setting, passages
+from floorflow.search.fifo_sizing import timing
+
+
+def timing_of(setting: Setting, design: Design) -> TimingEntry:
+    """Analyse the finished design with its planned FIFO depths and what lies on the channels' ways."""
+    depths = {channel.name: channel.fifo_depth_words for channel in design.channels}
+    found = timing(design.folded, depths, passages(setting, design))
+    return TimingEntry(
+        full_rate_cycles=found.full_rate_cycles,
+        interval_cycles=found.interval_cycles,
+        first_word_cycles=found.first_word_cycles,
+        first_frame_cycles=found.first_frame_cycles,
+        deadlock=[f"{row.fifo} ({row.state})" for row in found.deadlock],
+        shallow=[
+            ShallowEntry(channel=row.channel, planned=row.planned_words, needed=row.needed_words)
+            for row in found.shallow
+        ],
+        not_analysed=found.not_analysed,
+    )
+
+
+def timing_warnings(found: TimingEntry | None) -> list[str]:
+    """Warn of a rate that the planned FIFOs do not keep, and of what is not known."""
+    if found is None:
+        return []
+    warnings = []
+    shallow = [f"{row.channel} ({row.planned} words, {row.needed} needed)" for row in found.shallow]
+    if found.deadlock:
+        warnings.append(f"the planned FIFOs deadlock: {', '.join(found.deadlock)}; deepen {', '.join(shallow)}")
+    elif shallow:
+        rate = f"a frame takes {found.interval_cycles:,} cycles" if found.interval_cycles else "the full rate is lost"
+        warnings.append(f"FIFOs are too shallow, {rate}: {', '.join(shallow)}")
+    if found.not_analysed:
+        warnings.append(f"FIFO depths, latency and sustained rate were not analysed: {found.not_analysed}")
+    return warnings

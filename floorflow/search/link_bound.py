@@ -1,0 +1,70 @@
+"""What links forbid whatever the plan: the least that a frame must send from the host's way in to its way out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from math import ceil
+
+import networkx as nx
+
+from floorflow.dataflow.model import Dataflow
+from floorflow.hardware import Platform
+
+
+@dataclass(frozen=True)
+class LinkBound:
+    """A link between the FPGAs of the host's input and output, the bits a frame that must pass it, and its rate."""
+
+    link: str
+    bits_per_frame: int
+    gbps: float
+    clock_mhz: float
+
+    @property
+    def interval_cycles(self) -> int:
+        """Shortest initiation interval at which the link carries them."""
+        return ceil(self.bits_per_frame * self.clock_mhz / (self.gbps * 1e3) * (1 - 1e-9))
+
+    def load_gbps(self, interval_cycles: int) -> float:
+        """Return what the bits make at an interval."""
+        return self.bits_per_frame * self.clock_mhz / (interval_cycles * 1e3)
+
+    def reason(self, interval_cycles: int) -> str:
+        """Say why an interval is too short for the link."""
+        return (
+            f"link {self.link}: at least {self.load_gbps(interval_cycles):.4g} Gb/s needed "
+            f"({self.bits_per_frame:,} bits a frame), {self.gbps:g} Gb/s allowed"
+        )
+
+
+def link_bound(dataflow: Dataflow, platform: Platform) -> LinkBound | None:
+    """Return the link that limits the interval most, or None where none must be passed.
+
+    Every assignment cuts the network between its input and its output at each link on the one way between the host's
+    slots; by max-flow and min-cut no cut has fewer bits. Where links make rings there is more than one way, and no
+    bound is given.
+    """
+    way = platform.way(platform.host_in_slot, platform.host_out_slot)
+    passed = {hop.link for hop in way if hop.link is not None}
+    if not passed or not nx.is_forest(_of_fpgas(platform)):
+        return None
+    slowest = min((link for link in platform.links if link.name in passed), key=lambda link: (link.gbps, link.name))
+    return LinkBound(slowest.name, _narrowest_cut_bits(dataflow), slowest.gbps, platform.clock_mhz)
+
+
+def _of_fpgas(platform: Platform) -> nx.Graph:
+    """Return which FPGAs are joined by links."""
+    return nx.Graph(tuple(slot.split(".")[0] for slot in (link.source, link.target)) for link in platform.links)
+
+
+def _narrowest_cut_bits(dataflow: Dataflow) -> int:
+    """Return the fewest bits a frame over all cuts between the host's streams in and out."""
+    bits: Counter[tuple[str, str]] = Counter()
+    for stream in dataflow.streams:
+        source = "host in" if stream.from_host else stream.source
+        target = "host out" if stream.to_host else stream.target
+        bits[source, target] += stream.elements * stream.element_bits
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from(((a, b, amount) for (a, b), amount in bits.items()), weight="capacity")
+    return int(nx.minimum_cut_value(graph, "host in", "host out"))

@@ -1,0 +1,181 @@
+"""Placing a design, and what is tried when a slot's rectangles do not pack.
+
+The remedies come in this order: modules move to other slots; neighbours merge into shared pblocks, in the design as it
+was and in those with modules moved; the network is folded anew under the tightened slot; neighbours merge in these. A
+longer interval, the last remedy, is the search's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from floorflow.folding import FoldingSolution, fold_at_interval
+from floorflow.hardware import Fpga, Rect
+from floorflow.placement import (
+    Pin,
+    PlacedModule,
+    PlacementFailure,
+    PlacementProblem,
+    PlacementSolution,
+    Wire,
+    pack_slot,
+    place,
+)
+from floorflow.resources import RESOURCE_NAMES, Resources
+from floorflow.search.candidate import (
+    Design,
+    Setting,
+    assign,
+    by_slot,
+    complete,
+    merge_groups,
+    merges_without_cycle,
+    slot_demands,
+)
+
+TIGHTENED = (0.92, 0.84)
+"""Shares of its limit to which a slot whose placement failed is tightened."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A design with the floorplan of every FPGA, and the remedy that led to it (empty: none was needed)."""
+
+    design: Design
+    placements: Mapping[str, PlacementSolution]
+    remedy: str
+
+    @property
+    def hpwl(self) -> float:
+        """Wirelength of all FPGAs."""
+        return sum(placement.hpwl for placement in self.placements.values())
+
+
+def place_with_remedies(setting: Setting, design: Design) -> Placed | PlacementFailure:
+    """Place the design as it is or with the first remedy that helps; else return the first failure."""
+    answer = place_design(setting, design, "")
+    if isinstance(answer, Placed):
+        return answer
+    failed = [(design, answer, "")]  # designs in which neighbours may still merge
+    for tries in (_moved(setting, design, answer.slot), _refolded(setting, design, answer.slot)):
+        for changed, remedy in tries:
+            again = place_design(setting, changed, remedy)
+            if isinstance(again, Placed):
+                return again
+            failed.append((changed, again, remedy))
+        while failed:
+            merged = _merged(setting, *failed.pop(0))
+            if merged is not None:
+                return merged
+    return answer
+
+
+def place_design(
+    setting: Setting, design: Design, remedy: str, hints: Mapping[str, Rect] | None = None
+) -> Placed | PlacementFailure:
+    """Place the modules of every FPGA; ``hints`` are rectangles, by module, to start from."""
+    placements = {}
+    for fpga in setting.platform.fpgas:
+        answer = place(_problem(setting, design, fpga, hints or {}), "auto", setting.request.seed)
+        if isinstance(answer, PlacementFailure):
+            return answer
+        placements[fpga.name] = answer
+    return Placed(design, placements, remedy)
+
+
+def _problem(setting: Setting, design: Design, fpga: Fpga, hints: Mapping[str, Rect]) -> PlacementProblem:
+    here = {slot.name for slot in fpga.slots}
+    modules = tuple(
+        PlacedModule(m.name, design.slot_of[m.name], design.demands[m.name])
+        for m in design.modules
+        if design.slot_of[m.name] in here
+    )
+    wires = tuple(_wires(setting, design, fpga, {module.name for module in modules}))
+    known = {module.name: hints[module.name] for module in modules if module.name in hints}
+    request = setting.request
+    return PlacementProblem(fpga.device, fpga.slots, modules, wires, request.fill, request.effort, hints=known)
+
+
+def _wires(setting: Setting, design: Design, fpga: Fpga, here: Collection[str]) -> Iterator[Wire]:
+    """Yield the wires of one FPGA's modules; an end elsewhere is the port through which the stream comes or goes."""
+    home = {engine: module.name for module in design.modules for engine in module.engines if module.name in here}
+    for channel in design.channels:
+        stream = channel.stream
+        source = home.get(stream.source) or _pin(fpga, at_host=stream.from_host and fpga is setting.platform.fpgas[0])
+        target = home.get(stream.target) or _pin(fpga, at_host=stream.to_host and fpga is setting.platform.fpgas[-1])
+        if source != target and not (isinstance(source, Pin) and isinstance(target, Pin)):
+            yield Wire(source, target, channel.width_bits)
+
+
+def _pin(fpga: Fpga, *, at_host: bool) -> Pin:
+    """Return the host's port, or that of links where the FPGA has none of the host's streams."""
+    port = fpga.host_port if at_host or fpga.link_port is None else fpga.link_port
+    return Pin.at_centre(port)
+
+
+def _moved(setting: Setting, design: Design, slot: str) -> Iterator[tuple[Design, str]]:
+    """Assign the modules anew under a tighter limit of the slot that failed."""
+    if len(setting.platform.slots) == 1:
+        return
+    for share in TIGHTENED:
+        moved = assign(setting, design.folding, design.modules, {slot: share})
+        if setting.request.granularity == "slot" and isinstance(moved, Design):
+            moved = by_slot(setting, moved, sorted(set(moved.slot_of.values())), keep=1)
+        if isinstance(moved, Design):
+            yield moved, f"modules moved out of {slot}"
+
+
+def _merged(setting: Setting, design: Design, failure: PlacementFailure, remedy: str) -> Placed | None:
+    """Merge modules of whichever slot fails: as its slicing into rectangles asks for, then ever further."""
+    slot = failure.slot
+    hints: dict[str, Rect] = {}
+    packed: set[str] = set()
+    while not setting.request.keep_granularity:
+        merged = _fewer(setting, design, slot) if slot in packed else _sliced(setting, design, slot, hints)
+        if merged is None:
+            return None
+        packed.add(slot)
+        done = f"neighbours merged into {len(merged.modules)} modules"
+        answer = place_design(setting, merged, ", ".join(filter(None, (remedy, done))), hints)
+        if isinstance(answer, Placed):
+            return answer
+        design, slot = merged, answer.slot
+    return None
+
+
+def _sliced(setting: Setting, design: Design, slot: str, hints: dict[str, Rect]) -> Design | None:
+    """Merge what shares a rectangle in a slicing of the slot; the rectangles become hints."""
+    fpga = next(f for f in setting.platform.fpgas if slot in {s.name for s in f.slots})
+    problem = _problem(setting, design, fpga, hints)
+    groups = pack_slot(problem, slot, merges_without_cycle(design), setting.request.seed)
+    merged = merge_groups(setting, design, groups) if groups else None
+    if groups is None or not isinstance(merged, Design):
+        return None
+    held = {m.name: m.engines for m in design.modules}
+    names = {frozenset(m.engines): m.name for m in merged.modules}
+    for group, rect in groups.items():
+        hints[names[frozenset(engine for name in group for engine in held[name])]] = rect
+    return merged
+
+
+def _fewer(setting: Setting, design: Design, slot: str) -> Design | None:
+    """Merge a third of a slot's modules."""
+    count = sum(place == slot for place in design.slot_of.values())
+    merged = by_slot(setting, design, [slot], max(1, count * 2 // 3)) if count > 1 else None
+    return merged if isinstance(merged, Design) else None
+
+
+def _refolded(setting: Setting, design: Design, slot: str) -> Iterator[tuple[Design, str]]:
+    """Fold anew with less of what the failed slot is fullest of, under a tighter limit of that slot."""
+    need, limit = slot_demands(design)[slot].as_dict(), setting.limits[slot].as_dict()
+    fullest = max(RESOURCE_NAMES, key=lambda r: need[r] / limit[r] if limit[r] else 0.0)
+    used, budget = design.folding.resources.as_dict(), setting.problem.budget.as_dict()
+    for share in TIGHTENED:
+        less = Resources.from_dict(budget | {fullest: int(share * used[fullest])})
+        folding = fold_at_interval(setting.problem.with_budget(less), design.interval_cycles)
+        if not isinstance(folding, FoldingSolution):
+            return
+        changed = complete(setting, folding, {slot: share})
+        if isinstance(changed, Design):
+            yield changed, f"folded anew with {share:.0%} of the {fullest}"

@@ -1,0 +1,1 @@
+"""Plan again with what a build measured."""

@@ -1,0 +1,179 @@
+"""Measured beats estimated: read the reports of a build, put them in the place of estimates, and plan again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from floorflow import flow
+from floorflow.backends.finn import CostTable, kept_groups, read_source, with_folding
+from floorflow.backends.finn.specialise import PREFERENCE, renamings, respecialised
+from floorflow.dataflow.measured import Built, Measured, factors_of
+from floorflow.dataflow.model import AttributeValue, Dataflow, Option
+from floorflow.errors import InputError, PlatformError
+from floorflow.flow import Outcome
+from floorflow.hardware import load_platform
+from floorflow.network import FloatBits
+from floorflow.request import Request
+from floorflow.resources import Resources
+from floorflow.schema import FoldedEntry, Plan, finn_attribute, read_plan
+from floorflow.study.calibration.matching import Doubt, Matches, match
+from floorflow.study.calibration.replan import Given, request_again
+from floorflow.study.reports import POWER, SYNTHESIS, Folder, read_reports
+
+_FOLDED = ("PE", "SIMD", "parallel_window")
+"""What must be as planned in FINN's final_hw_config.json for an engine's rows to be of the planned folding."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What was measured of ``before``, and the plan that follows. ``estimates`` are of every engine of ``before``.
+
+    ``kinds``: op type of every engine. ``used``: the engines whose rows replaced estimates are ``measured.engines``.
+    """
+
+    before: Plan
+    after: Outcome
+    folder: Folder
+    matches: Matches
+    measured: Measured
+    estimates: Mapping[str, Resources]
+    kinds: Mapping[str, str]
+    doubts: tuple[Doubt, ...]
+
+    @property
+    def unmeasured(self) -> list[str]:
+        """Engines of the plan for which no report has a row that could be used."""
+        return sorted(set(self.estimates) - set(self.measured.engines))
+
+
+def calibrate(
+    out: Path, reports: Path, given: Given | None = None, progress: Callable[[str], None] = lambda _: None
+) -> Calibration:
+    """Plan again what ``out`` holds, with what the reports of its build say instead of estimates.
+
+    A row counts for the folding that was built alone; other foldings of the engine keep their estimates, which are
+    corrected where enough engines of the kind were measured (`dataflow.measured`).
+
+    Raises
+    ------
+    InputError
+        If the plan, its model or a report cannot be read, or no row of the reports is an engine of the plan.
+    InfeasibleError
+        If the network proves too large with what was measured.
+
+    """
+    before = read_plan(out / "plan.json")
+    request = request_again(out, before, given or Given())
+    progress("reading reports")
+    folder = read_reports(reports)
+    matches = match(before, folder.reports)
+    refolded = _refolded(before, folder.built)
+    rows = {name: row for name, row in matches.of(SYNTHESIS).items() if name not in {doubt.name for doubt in refolded}}
+    if not rows:
+        raise _nothing(reports, before, matches, refolded)
+    costs, own = engines_again(request)
+    planned = _as_planned(own, before, request)
+    options = _planned_options(planned, before, costs)
+    folded = before.phases[0].folding.engines
+    other = {new.name: new.kind for old, new in zip(own.engines, planned.engines, strict=True) if old.kind != new.kind}
+    engines = {
+        name: Built(_folding(folded[name]), row.resources, other.get(name, ""))
+        for name, row in rows.items()
+        if row.resources
+    }
+    kinds = {engine.name: engine.kind for engine in planned.engines}
+    pairs: dict[str, list[tuple[Resources, Resources]]] = {}
+    for name, built in engines.items():
+        pairs.setdefault(kinds[name], []).append((options[name].resources, built.resources))
+    measured = Measured(engines, factors_of(pairs), folder.digests)
+    after = flow.plan(request, progress, measured.renamed(renamings(planned, own)))
+    estimates = {name: option.resources for name, option in options.items()}
+    return Calibration(before, after, folder, matches, measured, estimates, kinds, (*matches.doubts, *refolded))
+
+
+def engines_again(request: Request) -> tuple[CostTable, Dataflow]:
+    """Return the engines of the request's model as FINN itself chooses hls and rtl, and what prices them."""
+    try:
+        platform = load_platform(request.platform)
+    except PlatformError as error:
+        hint = "give the board's file that was planned with --platform FILE"
+        raise PlatformError(str(error), hint=hint) from error
+    technology = platform.fpgas[0].device.technology
+    source = read_source(request.model, FloatBits(request.weight_bits, request.activation_bits))
+    dataflow = source.lower(technology, request.label_select, request.finn)
+    if request.folding is not None:
+        dataflow = with_folding(dataflow, request.folding, technology)
+    return CostTable(technology, request.costs, request.runtime_weights, request.finn), dataflow
+
+
+def _as_planned(own: Dataflow, plan: Plan, request: Request) -> Dataflow:
+    """Return the engines as hls or rtl as the plan has them.
+
+    Raises
+    ------
+    InputError
+        If this floorflow makes other engines of the model than the plan has.
+
+    """
+    engines = [engine for network in plan.networks for engine in network.engines]
+    pairs = zip(own.engines, engines, strict=False)
+    kinds = {mine.name: its.kind for mine, its in pairs if PREFERENCE in its.attributes}
+    planned = respecialised(own, kinds) if kinds else own
+    if [engine.name for engine in planned.engines] != [engine.name for engine in engines]:
+        raise InputError(
+            f"{request.model}: lowers to other engines than the plan has, which floorflow {plan.version} made",
+            hint="plan it again with this version, and calibrate that plan if the build is the same",
+        )
+    return planned
+
+
+def _planned_options(planned: Dataflow, plan: Plan, costs: CostTable) -> dict[str, Option]:
+    """Return every engine's option in a plan, with what the cost model, not a build, says of it."""
+    folded = plan.phases[0].folding.engines
+    engines = tuple(replace(e, folding={**e.folding, **_folding(folded[e.name])}) for e in planned.engines)
+    groups = kept_groups(replace(planned, engines=engines), costs, carried=False)
+    return {name: option for group in groups for name, option in zip(group.engines, group.rows[0], strict=True)}
+
+
+def _folding(entry: FoldedEntry) -> dict[str, AttributeValue]:
+    """Return a folding of plan.json under FINN's names."""
+    chosen = (entry.model_extra or {}).items()
+    return {finn_attribute(name): tuple(value) if isinstance(value, list) else value for name, value in chosen}
+
+
+def _refolded(plan: Plan, built: Mapping[str, Mapping[str, Any]]) -> list[Doubt]:
+    """Return the engines that FINN's final_hw_config.json has in another folding than the plan."""
+    doubts = []
+    for name, entry in sorted(plan.phases[0].folding.engines.items()):
+        planned = _folding(entry)
+        config = built.get(name, {})
+        wrong = [key for key in _FOLDED if key in config and key in planned and config[key] != planned[key]]
+        if wrong:
+            differences = ", ".join(f"{key} = {config[key]}, planned {planned[key]}" for key in wrong)
+            doubts.append(Doubt(name, "built otherwise", f"was built with {differences} (final_hw_config.json)"))
+    return doubts
+
+
+def _nothing(reports: Path, plan: Plan, matches: Matches, refolded: Sequence[Doubt]) -> InputError:
+    """Return the error for reports that measure no engine of the plan, with names of both sides."""
+    known = sorted(plan.phases[0].folding.engines)
+    doubts = [*matches.doubts, *refolded]
+    if doubts:
+        why = f"{len(doubts)} in doubt, such as {doubts[0].name}: {doubts[0].reason}"
+    elif matches.rows:
+        found = sorted({evidence for row in matches.rows.values() for evidence in row})
+        why = f"they hold only {', '.join(found)} figures; an estimate or a power does not replace an estimate of area"
+    else:
+        instances = [instance for _, instance, _ in matches.unmatched[:3]] or ["a whole design"]
+        why = f"they name {', '.join(instances)}; the plan has {', '.join(known[:3])}, ..."
+    hint = "use report_utilization -hierarchical with a depth that reaches FINN's nodes, or post_synth_resources.json"
+    return InputError(f"{reports}: no row measures an engine of {plan.networks[0].name}: {why}", hint=hint)
+
+
+def power_milliwatts(calibration: Calibration) -> dict[str, float]:
+    """Return the dynamic power of the engines that power reports list."""
+    rows = calibration.matches.of(POWER)
+    return {name: row.milliwatts for name, row in rows.items() if row.milliwatts is not None}

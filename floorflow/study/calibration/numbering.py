@@ -1,0 +1,52 @@
+"""How sure FINN's numbers of nodes are: it counts each op type in graph order, and parallel branches have no one order.
+
+On a real build (a 4-bit residual network), ``ConvolutionInputGenerator_rtl_13`` and ``_14`` of a residual block's two
+branches changed places between the graph that was folded and the kernel that Vivado saw.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from floorflow.schema import EngineEntry, FoldedEntry, Plan
+
+
+def interchangeable(plan: Plan, partition_ids: Mapping[str, int] | None = None) -> dict[str, list[str]]:
+    """Return, for engines whose number is not sure, the other engines that may have it; those that differ only.
+
+    Two engines of a kind keep their order in every graph order if one leads to the other. ``partition_ids``: only
+    engines of one partition are counted together; None: all.
+    """
+    engines = [engine for network in plan.networks for engine in network.engines]
+    folded = plan.phases[0].folding.engines
+    behind = _behind(plan, [engine.name for engine in engines])
+    kinds: dict[tuple[str, int], list[EngineEntry]] = defaultdict(list)
+    for engine in engines:
+        kinds[engine.kind, partition_ids[engine.name] if partition_ids else 0].append(engine)
+    found: dict[str, list[str]] = {}
+    for group in kinds.values():
+        for engine in group:
+            others = [o for o in group if o.name not in behind[engine.name] and engine.name not in behind[o.name]]
+            rivals = [o.name for o in others if not _alike(engine, o, folded)]
+            if rivals:
+                found[engine.name] = rivals
+    return found
+
+
+def _behind(plan: Plan, names: list[str]) -> dict[str, set[str]]:
+    """Return for every engine all that its output reaches, itself included."""
+    targets: dict[str, list[str]] = defaultdict(list)
+    for channel in plan.phases[0].channels:
+        targets[channel.source].append(channel.target)
+    reached: dict[str, set[str]] = {}
+    for name in reversed(names):  # engines stand in the order of the data flow
+        reached[name] = {name}.union(*(reached.get(target, set()) for target in targets[name]))
+    return reached
+
+
+def _alike(one: EngineEntry, other: EngineEntry, folded: Mapping[str, FoldedEntry]) -> bool:
+    """Whether two engines are the same hardware, so that it does not matter whose row is whose."""
+    same = one.attributes == other.attributes and one.weight_bits == other.weight_bits
+    widths = (one.input_bits, one.output_bits) == (other.input_bits, other.output_bits)
+    return same and widths and folded[one.name].model_extra == folded[other.name].model_extra

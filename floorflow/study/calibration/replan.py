@@ -1,0 +1,150 @@
+"""Ask for the same plan again: the request behind a plan's folder, with its model found and proven to be the same."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from floorflow.errors import InputError
+from floorflow.hardware import known_links, known_platforms
+from floorflow.output import RUN_FILE
+from floorflow.request import Request
+from floorflow.schema import InputFile, Plan
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the user says beside the folder; None: look for it. ``keep_folding``: fold as the plan did."""
+
+    model: Path | None = None
+    folding: Path | None = None
+    platform: Path | None = None
+    keep_folding: bool = False
+    plots: bool = True
+
+
+def require_other(out: Path, plan_folder: Path) -> None:
+    """Refuse to write over the plan that was built: its reports are of that plan, and of no other.
+
+    Raises
+    ------
+    InputError
+        If both are the same folder.
+
+    """
+    if out.resolve() == plan_folder.resolve():
+        raise InputError(f"{out}: holds the plan that was built", hint="choose another folder for --out")
+
+
+def request_again(out: Path, plan: Plan, given: Given) -> Request:
+    """Return the request that the plan in ``out`` answered.
+
+    Raises
+    ------
+    InputError
+        If the model, the folding file or a board file is not found, or is not the one that the plan was made from.
+
+    """
+    options = plan.options
+    model, *others = plan.inputs
+    folding = _input(out, others[0], given.folding, "--folding") if others else None
+    for beside in others[1:]:
+        _same_beside(folding, beside)
+    if given.keep_folding:
+        folding = out / "finn" / "folding_config.json"
+    return Request(
+        model=_input(out, model, given.model, "--model"),
+        platform=_platform(out, plan, given.platform),
+        fpgas=options.fpgas,
+        max_fpgas=options.max_fpgas,
+        link=_link(out, options.link),
+        topology=options.topology,
+        fps=options.fps,
+        objective=options.objective,
+        cap=options.cap.model_dump(),
+        fill=options.fill.model_dump(),
+        clock_mhz=options.clock_mhz,
+        seed=plan.seed,
+        effort=options.effort,
+        granularity=options.granularity,
+        impl_style=options.impl_style,
+        keep_granularity=options.keep_granularity,
+        costs=options.costs,
+        finn=options.finn,
+        runtime_weights=options.runtime_weights,
+        label_select=options.label_select,
+        weight_bits=options.weight_bits,
+        activation_bits=options.activation_bits,
+        keep_folding=options.keep_folding or given.keep_folding,
+        folding=folding,
+        plots=given.plots,
+    )
+
+
+def _input(out: Path, entry: InputFile, given: Path | None, option: str) -> Path:
+    """Return a file of the plan's inputs: the one given, else the first of that name whose contents are the same."""
+    wanted = f"{entry.path} (sha256 {entry.sha256[:12]}...)"
+    if given is not None:
+        found = _sha256(given)
+        if found is None:
+            raise InputError(f"{option} {given}: cannot be read", hint=f"give the file that was planned, {wanted}")
+        if found != entry.sha256:
+            raise InputError(
+                f"{option} {given}: has sha256 {found[:12]}..., but {out} was planned from {wanted}",
+                hint="measurements hold for what was built; plan the new file first",
+            )
+        return given
+    for path in _places(out, entry.path):
+        if _sha256(path) == entry.sha256:
+            return path
+    raise InputError(f"{out}: its input {wanted} is not found", hint=f"give it with {option} FILE")
+
+
+def _same_beside(folding: Path | None, entry: InputFile) -> None:
+    """Require the file that went with the folding file to lie beside it still.
+
+    Raises
+    ------
+    InputError
+        If it does not, or is another.
+
+    """
+    path = (folding or Path()).with_name(entry.path)
+    if _sha256(path) != entry.sha256:
+        hint = "put the file there that was planned, or give another copy of both with --folding FILE"
+        raise InputError(f"{path}: is not the file (sha256 {entry.sha256[:12]}...) that was planned", hint=hint)
+
+
+def _places(out: Path, name: str) -> Iterator[Path]:
+    """Yield where a file may lie: as run.json's command line has it, here, and beside the plan's folder."""
+    try:
+        run = json.loads((out / RUN_FILE).read_text(encoding="utf-8"))
+        words = [str(word) for word in run.get("argv", [])]
+    except (OSError, ValueError, AttributeError):
+        words = []
+    yield from (path for path in (Path(word.rpartition("=")[2]) for word in words) if path.name == name)
+    yield from (Path(name), out.resolve().parent / name, out / name)
+
+
+def _sha256(path: Path) -> str | None:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
+def _platform(out: Path, plan: Plan, given: Path | None) -> str:
+    """Return the name of a shipped board, or the path of a user's: the one given, or the copy in the plan's folder."""
+    name = plan.platform.fpgas[0].board
+    if given is not None:
+        return str(given)
+    return name if name in known_platforms() else str(out / "platform" / "boards" / f"{name}.yaml")
+
+
+def _link(out: Path, kind: str | None) -> str | None:
+    if kind is None or kind in known_links():
+        return kind
+    return str(out / "platform" / "links" / f"{kind}.yaml")

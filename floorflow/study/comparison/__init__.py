@@ -1,0 +1,1 @@
+"""Folding methods side by side."""

@@ -1,0 +1,230 @@
+"""Folding methods side by side on one network and platform: what each finds, and how far that is from the optimum."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from floorflow.backends.finn import CostTable, read_source
+from floorflow.backends.finn.specialise import PREFERENCE
+from floorflow.dataflow.model import Option
+from floorflow.errors import InputError
+from floorflow.flow import prepare
+from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, Probes
+from floorflow.folding.brute import MOST_COMBINATIONS, combinations
+from floorflow.folding.exact import Answer
+from floorflow.folding.methods import METHODS, FoldingMethod
+from floorflow.network import FloatBits
+from floorflow.request import Request
+from floorflow.resources import Resources, scarcity, total
+from floorflow.search.candidate import Setting
+from floorflow.study.comparison.finn_method import methods_of
+
+DEFAULT_METHODS = ("exact", "cpsat", "finn", "finn-wide", "rule", "annealing")
+CURVE_POINTS = 14
+"""Intervals at which the bound is drawn."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What one method found. ``resources`` are engines, converters and FIFOs together.
+
+    ``bound`` is proven for every folding of the problem at this interval, and ``gap`` is to it: (scarcity - bound) /
+    scarcity. Without a folding all but ``verdict`` and ``seconds`` are None. ``folding`` goes by the names that engines
+    have where FINN itself chooses hls and rtl.
+    """
+
+    method: str
+    verdict: str
+    seconds: float
+    interval_cycles: int | None = None
+    frames_per_s: float | None = None
+    engines: Resources | None = None
+    resources: Resources | None = None
+    scarcity: float | None = None
+    bound: float | None = None
+    folding: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def gap(self) -> float | None:
+        """Share of the scarcity that may be saved at most."""
+        if self.scarcity is None or self.bound is None:
+            return None
+        return max(0.0, 1 - self.bound / self.scarcity) if self.scarcity else 0.0
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All methods on one problem. ``bound_cycles``: no folding within the budget is faster.
+
+    ``curve`` holds intervals and the scarcity that no folding can be below there.
+    """
+
+    network: str
+    platform: str
+    costs: str
+    clock_mhz: float
+    requested_cycles: int | None
+    bound_cycles: int | None
+    entries: tuple[Entry, ...]
+    curve: tuple[tuple[int, float], ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON and for the picture."""
+        return {
+            "schema": "floorflow-comparison/1",
+            "network": self.network,
+            "platform": self.platform,
+            "costs": self.costs,
+            "clock_mhz": self.clock_mhz,
+            "requested_cycles": self.requested_cycles,
+            "bound_cycles": self.bound_cycles,
+            "methods": [_entry_dict(entry, self.bound_cycles) for entry in self.entries],
+            "curve": [{"interval_cycles": cycles, "scarcity_bound": bound} for cycles, bound in self.curve],
+        }
+
+
+def _entry_dict(entry: Entry, bound_cycles: int | None) -> dict[str, Any]:
+    return {
+        "method": entry.method,
+        "verdict": entry.verdict,
+        "seconds": round(entry.seconds, 3),
+        "interval_cycles": entry.interval_cycles,
+        "interval_over_bound": entry.interval_cycles / bound_cycles if entry.interval_cycles and bound_cycles else None,
+        "frames_per_s": entry.frames_per_s,
+        "engines": entry.engines.as_dict() if entry.engines else None,
+        "resources": entry.resources.as_dict() if entry.resources else None,
+        "scarcity": entry.scarcity,
+        "bound": entry.bound,
+        "gap": entry.gap,
+        "folding": {name: dict(sorted(chosen.items())) for name, chosen in sorted(entry.folding.items())},
+    }
+
+
+def compare(
+    request: Request,
+    methods: Sequence[str] = DEFAULT_METHODS,
+    epsilon: float | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Comparison:
+    """Fold by every method: the least resources at the request's rate, or the highest rate within the budget.
+
+    ``epsilon`` balances the rates of consecutive layers in ``cpsat``, as its paper has it.
+
+    Raises
+    ------
+    InputError
+        If a method is unknown, or the number of FPGAs is ``auto``.
+    InfeasibleError
+        If an engine fits no slot.
+
+    """
+    if request.fpgas == "auto":
+        raise InputError("compare folds for a fixed budget, --fpgas auto has none", hint="give a number of FPGAs")
+    source = read_source(request.model, FloatBits(request.weight_bits, request.activation_bits))
+    setting = prepare(source, replace(request, objective=None), request.fpgas)
+    known = _known(setting, epsilon)
+    unknown = [name for name in methods if name not in known]
+    if unknown:
+        raise InputError(f"folding method '{unknown[0]}' is unknown", hint=f"known are {', '.join(known)}")
+    interval = None if request.fps is None else setting.problem.intervals()[-1]
+    bounds = Bounds(setting.problem)
+    entries = []
+    for name in methods:
+        progress(f"folding by {name}")
+        entries.append(_entry(name, known[name], setting, interval, bounds))
+    progress("bounds")
+    clock_mhz = setting.platform.clock_mhz
+    first = bounds.interval_cycles() if interval is None else None
+    curve = tuple(_curve(bounds, [entry.interval_cycles for entry in entries if entry.interval_cycles], first))
+    names = setting.dataflow.name, setting.platform.name
+    return Comparison(*names, request.costs, clock_mhz, interval, first, tuple(entries), curve)
+
+
+def _known(setting: Setting, epsilon: float | None) -> Mapping[str, FoldingMethod]:
+    costs = setting.costs
+    if not isinstance(costs, CostTable):
+        return METHODS
+    return methods_of(setting.dataflow, costs, setting.request.finn, epsilon)
+
+
+def _entry(name: str, method: FoldingMethod, setting: Setting, interval: int | None, bounds: Bounds) -> Entry:
+    problem = setting.problem
+    started = time.perf_counter()
+    answer = method(problem, interval, setting.request.seed)
+    seconds = time.perf_counter() - started
+    if not isinstance(answer, FoldingSolution):
+        return Entry(name, _refusal(name, answer, problem, interval), seconds)
+    engines = total(option.resources for option in answer.options.values())
+    return Entry(
+        method=name,
+        verdict=answer.stats.status,
+        seconds=seconds,
+        interval_cycles=answer.interval_cycles,
+        frames_per_s=setting.platform.clock_mhz * 1e6 / answer.interval_cycles,
+        engines=engines,
+        resources=answer.resources,
+        scarcity=scarcity(answer.resources, problem.silicon),
+        bound=bounds.scarcity(answer.interval_cycles if interval is None else interval),
+        folding={engine: _chosen(option) for engine, option in answer.options.items()},
+    )
+
+
+def _chosen(option: Option) -> dict[str, Any]:
+    """Return an engine's folding, and whether it is hls or rtl where that is not FINN's own choice."""
+    style = {PREFERENCE: option.kind.rpartition("_")[2]} if option.kind else {}
+    return {**option.folding, **style}
+
+
+def _refusal(name: str, answer: Answer, problem: FoldingProblem, interval: int | None) -> str:
+    if isinstance(answer, FoldingInfeasible):
+        return f"proven infeasible: {answer}"
+    if name == "brute" and (count := combinations(problem, interval)) > MOST_COMBINATIONS:
+        return f"not tried: {count:.1e} combinations, {MOST_COMBINATIONS:.0e} allowed"
+    return f"none found: {answer}"
+
+
+class Bounds:
+    """What is proven on the problem: the least scarcity by interval, the shortest interval; each found only once."""
+
+    def __init__(self, problem: FoldingProblem) -> None:
+        self.problem = problem
+        self._proven: dict[int, Answer] = {}
+        self._quick = Probes(problem)
+
+    def scarcity(self, interval_cycles: int) -> float | None:
+        """Return the least scarcity at an interval, or what it is proven not to be below; None if there is none."""
+        if interval_cycles not in self._proven:
+            self._proven[interval_cycles] = self._quick.least_scarce(interval_cycles)
+        answer = self._proven[interval_cycles]
+        return answer.stats.bound if isinstance(answer, FoldingSolution) else None
+
+    def interval_cycles(self) -> int | None:
+        """Return the shortest interval that is not proven to be impossible; None if all are."""
+        return self._quick.shortest(lambda answer: not isinstance(answer, FoldingInfeasible))
+
+    def quick_scarcity(self, interval_cycles: int) -> float | None:
+        """Return a lower bound on the scarcity at an interval, not always the best."""
+        answer = self._quick(interval_cycles)
+        return answer.stats.bound if isinstance(answer, FoldingSolution) else None
+
+
+def _curve(bounds: Bounds, found: Sequence[int], first: int | None) -> list[tuple[int, float]]:
+    """Return the bound at intervals spread evenly over the ratio that the methods' answers span, and a bit beyond."""
+    intervals = np.array(bounds.problem.intervals())
+    if not found:
+        return []
+    low, high = min(*found, first or found[0]) * 0.8, max(found) * 2.5
+    wanted = np.geomspace(low, high, CURVE_POINTS)
+    places = np.searchsorted(intervals, [*wanted, *found], side="right") - 1
+    chosen = sorted({int(intervals[place]) for place in places if place >= 0})
+    pairs = ((cycles, bounds.quick_scarcity(cycles)) for cycles in chosen[::-1])
+    known = [(cycles, bound) for cycles, bound in pairs if bound is not None]
+    # What holds at a longer interval holds at a shorter one.
+    highest = accumulate((bound for _, bound in known), max)
+    return [(cycles, bound) for (cycles, _), bound in zip(known, highest, strict=True)][::-1]

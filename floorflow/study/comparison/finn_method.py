@@ -1,0 +1,123 @@
+"""FINN's SetFolding as a folding method: its answer to a target, judged and priced like every other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from floorflow.backends.finn import CostTable, kept_groups
+from floorflow.backends.finn.folding.set_folding import Rules, Sizes, rules_of, set_folding
+from floorflow.backends.finn.version import FinnVersion
+from floorflow.channels import couplings
+from floorflow.dataflow.model import Dataflow
+from floorflow.errors import InputError
+from floorflow.folding import FoldingProblem, FoldingSolution, FoldingUnknown, shortest_interval
+from floorflow.folding.cpsat import Balance, cpsat, layer_pairs
+from floorflow.folding.exact import Answer
+from floorflow.folding.interval_search import first_of
+from floorflow.folding.methods import METHODS, FoldingMethod
+from floorflow.folding.selection import Tally
+from floorflow.resources import shortfall
+
+WIDE_WEIGHTS = 10_000
+"""FINN's ``mvau_wwidth_max`` raised until it binds no more."""
+METHOD_NAMES = (*METHODS, "finn", "finn-wide")
+"""All methods; ``finn-wide`` is SetFolding with `WIDE_WEIGHTS`."""
+FINN_MAIN = Rules()
+SAMPLES = 24
+"""Intervals at which SetFolding is tried to find where its answers begin to keep the budget."""
+
+
+@dataclass(frozen=True)
+class Refused(FoldingUnknown):
+    """SetFolding's answer is none: too slow, too large, or nothing that FINN can build. Nothing is proven by that."""
+
+    reason: str = ""
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+def methods_of(
+    dataflow: Dataflow, costs: CostTable, finn: FinnVersion = "main", epsilon: float | None = None
+) -> dict[str, FoldingMethod]:
+    """Return every method by name, FINN's own on these engines; ``epsilon`` balances the layers' rates in ``cpsat``."""
+    known = dict(METHODS)
+    if epsilon is not None:
+        known["cpsat"] = _balanced(Balance(layer_pairs(dataflow), epsilon))
+    known["finn"] = finn_method(dataflow, costs, rules_of(finn))
+    known["finn-wide"] = finn_method(dataflow, costs, rules_of(finn, WIDE_WEIGHTS))
+    return known
+
+
+def _balanced(balance: Balance) -> FoldingMethod:
+    def method(problem: FoldingProblem, interval_cycles: int | None = None, seed: int = 0) -> Answer:
+        return cpsat(problem, interval_cycles, seed, balance)
+
+    return method
+
+
+def finn_method(dataflow: Dataflow, costs: CostTable, rules: Rules = FINN_MAIN) -> FoldingMethod:
+    """Return SetFolding on these engines as a method; memories stay as the engines have them, else FINN's defaults.
+
+    Within an interval it gets the target that just allows it. Without one, the shortest interval is sought at which its
+    answer keeps the budget, for it knows of none itself.
+    """
+
+    def at(problem: FoldingProblem, interval_cycles: int) -> FoldingSolution | Refused:
+        target = interval_cycles if rules.target_is_enough else interval_cycles + 1
+        answer = folded_as(dataflow, costs, set_folding(dataflow, target, rules), problem)
+        if isinstance(answer, FoldingSolution) and answer.interval_cycles > interval_cycles:
+            return Refused(f"SetFolding reaches {answer.interval_cycles:,} cycles, not {interval_cycles:,}")
+        return answer
+
+    def method(problem: FoldingProblem, interval_cycles: int | None = None, seed: int = 0) -> Answer:
+        del seed
+        if interval_cycles is not None:
+            return at(problem, interval_cycles)
+        return _shortest(problem, at)
+
+    return method
+
+
+def _shortest(problem: FoldingProblem, at: Callable[[FoldingProblem, int], FoldingSolution | Refused]) -> Answer:
+    """Return the answer at the shortest interval that has one.
+
+    At long intervals too there may be none: FINN builds no matrix unit with very few SIMD. So samples tell where to
+    bisect.
+    """
+    intervals = problem.intervals()
+    start = first_of(problem)
+    samples = sorted(set(np.linspace(start, len(intervals) - 1, SAMPLES).round().astype(int).tolist()))
+    failed = start - 1
+    answer: FoldingSolution | Refused = Refused()
+    for place in samples:
+        answer = at(problem, intervals[place])
+        if isinstance(answer, FoldingSolution):
+            span = intervals[failed + 1 : place + 1]
+            index = shortest_interval(span, lambda i: isinstance(at(problem, i), FoldingSolution))
+            return at(problem, span[-1 if index is None else index])
+        failed = place
+    return answer
+
+
+def folded_as(
+    dataflow: Dataflow, costs: CostTable, sizes: dict[str, Sizes], problem: FoldingProblem
+) -> FoldingSolution | Refused:
+    """Price a given folding as the problem prices: with streams if it does, under its budget."""
+    engines = tuple(replace(e, folding={**e.folding, **sizes.get(e.name, {})}) for e in dataflow.engines)
+    folded = replace(dataflow, engines=engines)
+    try:
+        groups = kept_groups(folded, costs)
+    except InputError as error:
+        return Refused(f"FINN cannot build it: {error}")
+    streams = couplings(folded, groups, costs) if problem.couplings else ()
+    alone = replace(problem, groups=groups, couplings=streams)
+    found = Tally(alone).solution([0] * len(groups), "finn", "heuristic")
+    short = shortfall(found.resources, problem.budget)
+    if short:
+        missing = ", ".join(f"{amount:,} {name}" for name, amount in short.items())
+        return Refused(f"SetFolding's answer exceeds the budget by {missing}")
+    return found

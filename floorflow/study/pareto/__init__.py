@@ -1,0 +1,1 @@
+"""What a frame rate costs: fronts of interval against each resource."""

@@ -1,0 +1,78 @@
+"""Fronts as the files of an output folder: data, a picture, and each point's folding for FINN and for `plan`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from floorflow.backends.finn.config.style_file import STYLE_FILE
+from floorflow.backends.finn.specialise import PREFERENCE, layers, specialised
+from floorflow.dataflow.model import Dataflow, FoldedDataflow
+from floorflow.folding import FoldingSolution
+from floorflow.resources import RESOURCE_NAMES
+from floorflow.study.pareto.pareto import Pareto
+
+FOLDING_FILE = "folding_config.json"
+_COLUMNS = ("objective", "interval_cycles", "frames_per_s", "status", "value", "bound", "gap", "folding_cycles")
+
+
+def pareto_files(pareto: Pareto, *, foldings: bool = False) -> dict[str, str | bytes]:
+    """Return ``pareto.json``, ``.csv``, ``.png`` and ``.svg``; matplotlib is loaded only here.
+
+    With ``foldings`` also ``foldings/<objective>_<interval>/`` for each point, see `folding_files`.
+    """
+    from floorflow.view.pictures.files import png_bytes, svg_bytes
+    from floorflow.view.pictures.pareto import pareto_chart
+
+    content = pareto.as_dict()
+    figure = pareto_chart(content)
+    return {
+        "pareto.json": _json(content),
+        "pareto.csv": _csv(content),
+        "pareto.png": png_bytes(figure),
+        "pareto.svg": svg_bytes(figure),
+        **(_all_foldings(pareto) if foldings else {}),
+    }
+
+
+def _all_foldings(pareto: Pareto) -> dict[str, str]:
+    return {
+        f"foldings/{front.objective}_{point.interval_cycles}/{name}": text
+        for front in pareto.fronts
+        for point in front.points
+        if point.folding is not None
+        for name, text in folding_files(pareto.dataflow, point.folding).items()
+    }
+
+
+def folding_files(dataflow: Dataflow, folding: FoldingSolution) -> dict[str, str]:
+    """Return folding_config.json, and specialize_layers_config.json where hls or rtl is not FINN's own choice."""
+    folded = specialised(FoldedDataflow(dataflow, folding.options))
+    config = {name: dict(sorted(option.folding.items())) for name, option in sorted(folded.options.items())}
+    chosen = ((layer, engine.attributes.get(PREFERENCE)) for layer, engine in layers(folded.dataflow).items())
+    styles = {layer: {PREFERENCE: style} for layer, style in chosen if style is not None}
+    files = {FOLDING_FILE: _json({"Defaults": {}} | config)}
+    return files | {STYLE_FILE: _json({"Defaults": {}} | styles)} if styles else files
+
+
+def _json(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, indent=2, sort_keys=True) + "\n"
+
+
+def _csv(content: Mapping[str, Any]) -> str:
+    """Return one row a point and objective; what is not known is empty."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, (*_COLUMNS, *RESOURCE_NAMES), restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(_rows(content))
+    return text.getvalue()
+
+
+def _rows(content: Mapping[str, Any]) -> Iterator[dict[str, object]]:
+    for front in content["fronts"]:
+        for point in front["points"]:
+            row = {"objective": front["objective"], **point, **(point["resources"] or {})}
+            yield {key: value for key, value in row.items() if key in {*_COLUMNS, *RESOURCE_NAMES}}

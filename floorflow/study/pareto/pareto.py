@@ -1,0 +1,172 @@
+"""What a frame rate costs: the least of each resource, and the least scarcity, by interval on one platform."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from floorflow.backends.finn import read_source
+from floorflow.dataflow.model import Dataflow
+from floorflow.errors import InfeasibleError, InputError, LimitError
+from floorflow.flow import prepare
+from floorflow.folding import fold_at_interval, shortage
+from floorflow.network import FloatBits
+from floorflow.request import Request
+from floorflow.resources import RESOURCE_NAMES, Resources
+from floorflow.search.candidate import Setting
+from floorflow.study.comparison.compare import Bounds
+from floorflow.study.pareto.fronts import OBJECTIVES, SCARCITY, Front, Point, Progress, fronts
+
+POINTS = 12
+"""Intervals of each front, unless told."""
+SCHEMA = "floorflow-pareto/1"
+
+
+@dataclass(frozen=True)
+class Pareto:
+    """The fronts of one network on one platform, all at the same intervals.
+
+    ``budget`` are the summed limits that every folding keeps; no folding within it is faster than ``bound_cycles``.
+    Shares of ``silicon`` add up to the scarcity.
+    """
+
+    network: str
+    platform: str
+    fpgas: int
+    costs: str
+    clock_mhz: float
+    budget: Resources
+    silicon: Resources
+    bound_cycles: int
+    fronts: tuple[Front, ...]
+    dataflow: Dataflow = field(repr=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON and for the picture."""
+        return {
+            "schema": SCHEMA,
+            "network": self.network,
+            "platform": self.platform,
+            "fpgas": self.fpgas,
+            "costs": self.costs,
+            "clock_mhz": self.clock_mhz,
+            "budget": self.budget.as_dict(),
+            "silicon": self.silicon.as_dict(),
+            "bound_cycles": self.bound_cycles,
+            "fronts": [
+                {
+                    "objective": front.objective,
+                    "seconds": round(front.seconds, 3),
+                    "points": [self._point(front.objective, point) for point in front.points],
+                }
+                for front in self.fronts
+            ],
+        }
+
+    def _point(self, objective: str, point: Point) -> dict[str, Any]:
+        folding = point.folding
+        return {
+            "interval_cycles": point.interval_cycles,
+            "frames_per_s": self.clock_mhz * 1e6 / point.interval_cycles,
+            "status": point.status,
+            "reason": point.reason,
+            "value": _amount(objective, point.value),
+            "bound": _amount(objective, point.bound),
+            "gap": point.gap,
+            "folding_cycles": None if folding is None else folding.interval_cycles,
+            "resources": None if folding is None else folding.resources.as_dict(),
+        }
+
+
+def _amount(objective: str, value: float | None) -> float | int | None:
+    """Write units of a resource as the whole numbers that they are."""
+    return value if value is None or objective == SCARCITY else round(value)
+
+
+def pareto(
+    request: Request,
+    resources: Sequence[str] = (),
+    points: int = POINTS,
+    progress: Progress = lambda _: None,
+) -> Pareto:
+    """Find the fronts of these ``resources``, all that the platform has if none is named, and that of the scarcity.
+
+    Every folding keeps all limits of the platform, summed; the request's rate and objective do not count.
+
+    Raises
+    ------
+    InputError
+        If a resource is unknown or the platform has none of it, or if the number of FPGAs is ``auto``.
+    InfeasibleError
+        If no interval is possible, or an engine fits no slot.
+    LimitError
+        If the solver found no folding at any interval, and did not prove that there is none.
+
+    """
+    setting = _setting(request, resources)
+    objectives = _objectives(setting, resources)
+    progress("shortest interval")
+    first = Bounds(setting.problem).interval_cycles()
+    if first is None:
+        raise _impossible(setting)
+    found = fronts(setting.problem, objectives, first, points, progress=progress)
+    _require_some(setting, found)
+    return Pareto(
+        network=setting.dataflow.name,
+        platform=setting.platform.name,
+        fpgas=len(setting.platform.fpgas),
+        costs=request.costs,
+        clock_mhz=setting.platform.clock_mhz,
+        budget=setting.problem.budget,
+        silicon=setting.problem.silicon,
+        bound_cycles=first,
+        fronts=found,
+        dataflow=setting.dataflow,
+    )
+
+
+def _setting(request: Request, resources: Sequence[str]) -> Setting:
+    if request.fpgas == "auto":
+        raise InputError("pareto folds for a fixed budget, --fpgas auto has none", hint="give a number of FPGAs")
+    unknown = [name for name in resources if name not in RESOURCE_NAMES]
+    if unknown:
+        message = f"--resources: '{unknown[0]}' is unknown"
+        raise InputError(message, hint=f"known are {', '.join(RESOURCE_NAMES)}; the scarcity is always there")
+    source = read_source(request.model, FloatBits(request.weight_bits, request.activation_bits))
+    return prepare(source, replace(request, objective=None, fps=None), request.fpgas)
+
+
+def _objectives(setting: Setting, resources: Sequence[str]) -> list[str]:
+    """Return the scarcity and the resources that were asked for, in the order of `OBJECTIVES`."""
+    have = setting.problem.silicon.as_dict()
+    for name in resources:
+        if not have[name]:
+            board = setting.platform.name
+            raise InputError(f"--resources: {board} has no {name}", hint=f"leave {name} out, or take another board")
+    wanted = set(resources) or {name for name in RESOURCE_NAMES if have[name]}
+    return [name for name in OBJECTIVES if name == SCARCITY or name in wanted]
+
+
+def _require_some(setting: Setting, found: Sequence[Front]) -> None:
+    """Refuse fronts without a single folding."""
+    statuses = {point.status for front in found for point in front.points}
+    if statuses == {"infeasible"}:
+        raise _impossible(setting)
+    if not statuses & {"optimal", "feasible"}:
+        raise LimitError(
+            f"no folding of {setting.dataflow.name} on {setting.platform.name} found within the solver's limit, "
+            "though none is proven impossible",
+            hint="try a higher --cap or more --fpgas",
+        )
+
+
+def _impossible(setting: Setting) -> InfeasibleError:
+    problem = setting.problem
+    longest = problem.intervals()[-1]
+    answer, short = fold_at_interval(problem, longest), shortage(problem, longest)
+    return InfeasibleError(
+        f"proven infeasible: {setting.dataflow.name} does not fit {setting.platform.name} at any interval: {answer} "
+        f"in all slots together" + (f"; {short}" if short else ""),
+        hint="a higher --cap, more --fpgas, a larger platform or a narrower network",
+    )

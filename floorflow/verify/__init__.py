@@ -1,0 +1,10 @@
+"""The independent judge of a plan folder.
+
+It reads plan.json, the emitted files and the raw platform files, derives everything again with its own code (XDC and
+Tcl reader, tile-by-tile site count, table of legal foldings) and shares nothing with the stages that it judges.
+"""
+
+from floorflow.verify.verify import check
+from floorflow.verify.violations import VIOLATIONS, NotAPlan, Violation
+
+__all__ = ["VIOLATIONS", "NotAPlan", "Violation", "check"]

@@ -1,0 +1,183 @@
+"""Streams of a phase: ends, widths, words, converters, links and crossing registers, from the engines' ports."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+
+from floorflow.verify.engines import AttributeProblem
+from floorflow.verify.finn.foldings import MAX_HLS_STREAM_BITS
+from floorflow.verify.finn.ports import PORTS, Port, Ports
+from floorflow.verify.hardware.routes import links_on
+from floorflow.verify.phase_facts import HOST, PhaseFacts, stream_wires, topological_order
+from floorflow.verify.plan_structure import RESOURCE_NAMES, Record
+from floorflow.verify.violations import Findings
+
+_HOST_ENDS = {"source": re.compile(r"host:in\d+"), "target": re.compile(r"host:out\d+")}
+
+FIFO_THAT_EXISTS = 3
+"""Least depth for which FINN makes a FIFO; shallower ones are the engines' own registers."""
+
+
+def check_channels(phase: PhaseFacts, findings: Findings) -> None:
+    """Judge every channel of a phase."""
+    ports = _ports(phase)
+    for name, count in Counter(channel["name"] for channel in phase.channels).items():
+        if count > 1:
+            findings.add("channel-repeated", f"{phase.where} channel {name}", f"stands {count} times")
+    _check_connections(phase, ports, findings)
+    _check_host_ports(phase, findings)
+    if len(topological_order(phase.successors)) < len(phase.successors):
+        findings.add("cyclic-dataflow", phase.where, "some engines depend on their own output")
+    for channel in phase.channels:
+        where = f"{phase.where} channel {channel['name']}"
+        _check_stream(channel, _ends(channel, ports), where, findings)
+        _check_converter(phase, channel, where, findings)
+        _check_registers(phase, channel, where, findings)
+
+
+def _ports(phase: PhaseFacts) -> dict[str, Ports]:
+    """Ports of every engine for which they can be derived."""
+    found: dict[str, Ports] = {}
+    for name, engine in phase.folded.items():
+        try:
+            if engine.kind in PORTS:
+                found[name] = PORTS[engine.kind](engine)
+        except (AttributeProblem, ArithmeticError):
+            continue  # reported where the folding is judged
+    return found
+
+
+def _check_connections(phase: PhaseFacts, ports: dict[str, Ports], findings: Findings) -> None:
+    used: Counter[tuple[str, str, int]] = Counter()
+    for channel in phase.channels:
+        for end in ("source", "target"):
+            used[(channel[end], end, channel[f"{end}_port"])] += 1
+            if channel[end] not in phase.folded and not _HOST_ENDS[end].fullmatch(channel[end]):
+                where = f"{phase.where} channel {channel['name']}"
+                findings.add("channel-end-unknown", where, f"{end} {channel[end]} is no engine and no host port")
+    expected = {
+        (name, end, number)
+        for name, engine in ports.items()
+        for end, streams in (("target", engine.inputs), ("source", engine.outputs))
+        for number in range(len(streams))
+    }
+    for name, end, number in sorted(expected | {key for key in used if key[0] in ports}):
+        count = used[(name, end, number)]
+        if count != 1 or (name, end, number) not in expected:
+            side = "input" if end == "target" else "output"
+            known = "exists" if (name, end, number) in expected else f"does not exist on a {phase.folded[name].kind}"
+            message = f"{side} {number} {known} and has {count} channels"
+            findings.add("port-mismatch", f"{phase.where} engine {name}", message)
+
+
+def _check_host_ports(phase: PhaseFacts, findings: Findings) -> None:
+    """Judge that the host's streams are numbered from 0 on each side and that each is one channel, at port 0."""
+    for end, side in (("source", "in"), ("target", "out")):
+        channels = [channel for channel in phase.channels if _HOST_ENDS[end].fullmatch(channel[end])]
+        names = sorted(channel[end] for channel in channels)
+        expected = sorted(f"{HOST}{side}{number}" for number in range(len(channels)))
+        if names != expected:
+            stated = ", ".join(names)
+            findings.add("port-mismatch", phase.where, f"the host's {side}puts are {stated}, expected one channel each")
+        for channel in channels:
+            if channel[f"{end}_port"]:
+                message = f"{end}_port is {channel[f'{end}_port']}, the host's streams have port 0"
+                findings.add("port-mismatch", f"{phase.where} channel {channel['name']}", message)
+
+
+def _ends(channel: Record, ports: dict[str, Ports]) -> tuple[Port | None, Port | None]:
+    """Return the ports at the source and the target; None at the host and where unknown."""
+    source, target = ports.get(channel["source"]), ports.get(channel["target"])
+    outputs = source.outputs if source else ()
+    inputs = target.inputs if target else ()
+    out = outputs[channel["source_port"]] if channel["source_port"] < len(outputs) else None
+    inside = inputs[channel["target_port"]] if channel["target_port"] < len(inputs) else None
+    return out, inside
+
+
+def _check_stream(channel: Record, ends: tuple[Port | None, Port | None], where: str, findings: Findings) -> None:
+    source, target = ends
+    if channel["source"].startswith(HOST):
+        source = target
+    if channel["target"].startswith(HOST):
+        target = source
+    if source is None or target is None:
+        return
+    expect = findings.expect
+    expect("wrong-stream-width", where, "source_width_bits", channel["source_width_bits"], source.width_bits)
+    expect("wrong-stream-width", where, "target_width_bits", channel["target_width_bits"], target.width_bits)
+    wires = max(source.width_bits, target.width_bits)
+    expect("wrong-stream-width", where, "width_bits", channel["width_bits"], wires)
+    frame_bits = source.elements * source.bits
+    if (source.elements, source.bits) != (target.elements, target.bits):
+        sides = f"{source.elements} elements of {source.bits} bits against {target.elements} of {target.bits}"
+        findings.add("stream-mismatch", where, sides)
+    expect("wrong-words", where, "words_per_frame", channel["words_per_frame"], -(-frame_bits // max(wires, 1)))
+    uneven = any(port.last_dimension % port.parallel for port in ends if port)
+    if source.width_bits != target.width_bits and (uneven or source.last_dimension % target.parallel):
+        findings.add("converter-illegal", where, f"words do not divide the dimension {source.last_dimension}")
+
+
+def _check_converter(phase: PhaseFacts, channel: Record, where: str, findings: Findings) -> None:
+    widths = (channel["source_width_bits"], channel["target_width_bits"])
+    narrow, wide = min(widths), max(widths)
+    if narrow == wide:
+        if channel["converter"] is not None or channel["converter_module"] is not None:
+            findings.add("converter-needless", where, f"both ends are {wide} bits wide")
+        if any(_amounts(channel, "converter")):
+            findings.add("converter-needless", where, "converter_resources without a converter")
+        return
+    if channel["converter"] is None:
+        findings.add("converter-missing", where, f"{widths[0]} bits meet {widths[1]} bits")
+        return
+    variant = "rtl" if narrow and wide % narrow == 0 else "hls"
+    kind = f"StreamingDataWidthConverter_{variant}"
+    if variant == "hls" and math.lcm(narrow, wide) > MAX_HLS_STREAM_BITS:
+        findings.add("converter-illegal", where, f"{narrow} and {wide} bits need {math.lcm(narrow, wide)} inside")
+    findings.expect("converter-kind", where, "converter", channel["converter"], kind)
+    holder = phase.module_of.get(channel["source"] if widths[0] == narrow else channel["target"])
+    findings.expect("converter-module", where, "converter_module", channel["converter_module"], holder)
+
+
+def _amounts(channel: Record, part: str) -> list[int]:
+    return [channel[f"{part}_resources"][name] for name in RESOURCE_NAMES]
+
+
+def _check_registers(phase: PhaseFacts, channel: Record, where: str, findings: Findings) -> None:
+    """Judge the flip-flop stages at SLR boundaries and the names of the links on a channel's way."""
+    way = phase.way(channel)
+    if way is None:
+        if phase.ends(channel):
+            findings.add("link-unknown", where, "it runs between FPGAs that no links join")
+        return
+    links = ",".join(link.entry["name"] for link in links_on(way)) or None
+    findings.expect("link-mismatch", where, "link", channel["link"], links)
+    name = "wrong-crossing-registers"
+    derived: Counter[str] = Counter()
+    stages = 0
+    for lower, upper in phase.boundaries(way):
+        each = phase.fpgas[lower.fpga]["crossing_registers"]
+        stages += each
+        derived[lower.name] += (each + 1) // 2 * stream_wires(channel["width_bits"])
+        derived[upper.name] += each // 2 * stream_wires(channel["width_bits"])
+    findings.expect(name, where, "crossing_registers", channel["crossing_registers"], stages)
+    for slot in sorted({*derived, *channel["crossing_resources"]}):
+        stated = channel["crossing_resources"].get(slot, dict.fromkeys(RESOURCE_NAMES, 0))
+        expected = {**dict.fromkeys(RESOURCE_NAMES, 0), "FF": derived[slot]}
+        stated = {resource: stated[resource] for resource in RESOURCE_NAMES}
+        findings.expect(name, f"{where} slot {slot}", "crossing_resources", stated, expected)
+
+
+def check_costs(phase: PhaseFacts, findings: Findings) -> None:
+    """Judge that nothing that exists costs nothing (not asked of plans with FINN's own estimates)."""
+    for name, engine in phase.folded.items():
+        if not any(engine.folding["resources"][resource] for resource in RESOURCE_NAMES):
+            findings.add("zero-resources", f"{phase.where} engine {name}", "the engine costs nothing")
+    for channel in phase.channels:
+        where = f"{phase.where} channel {channel['name']}"
+        if channel["converter"] is not None and not any(_amounts(channel, "converter")):
+            findings.add("zero-resources", where, "the width converter costs nothing")
+        if channel["fifo_depth"] >= FIFO_THAT_EXISTS and not any(_amounts(channel, "fifo")):
+            findings.add("zero-resources", where, "the FIFO costs nothing")

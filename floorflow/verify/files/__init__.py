@@ -1,0 +1,1 @@
+"""The files of a plan's folder, read and held against the plan."""

@@ -1,0 +1,213 @@
+"""The constraint files of one FPGA against the plan: what each command of an XDC states, then what the plan says."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from floorflow.verify.files.tcl import Command, TclProblem, Word, list_items, parse_commands
+from floorflow.verify.hardware.ranges import parse_range
+from floorflow.verify.plan_structure import Record
+from floorflow.verify.violations import Findings
+
+CONTROL_FLOW = frozenset(
+    {
+        *("after", "apply", "break", "catch", "continue", "else", "elseif", "eval", "exec", "expr", "for", "foreach"),
+        *("if", "namespace", "proc", "return", "set", "subst", "switch", "unset", "uplevel", "variable", "while"),
+    }
+)
+PATTERN_CHARACTERS = re.compile(r"[*?{}\\$\s]")
+"""Characters with which a name handed to get_cells is no longer one exact name; Vivado takes brackets literally."""
+
+
+class Refusal(Exception):  # noqa: N818 - a finding about one command, caught in this module
+    """A command that must not stand in a constraint file; holds the violation's name."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
+@dataclass(slots=True)
+class Stated:
+    """What a constraint file says, by pblock in the order of creation; ``cells`` are ``(pblock, cell)``."""
+
+    created: Counter[str] = field(default_factory=Counter)
+    ranges: dict[str, list[str]] = field(default_factory=dict)
+    parents: dict[str, list[str]] = field(default_factory=dict)
+    soft: dict[str, str] = field(default_factory=dict)
+    cells: list[tuple[str, str]] = field(default_factory=list)
+    early: list[str] = field(default_factory=list)
+
+    def use(self, pblock: str) -> str:
+        """Note that a command names a pblock, which must have been created before."""
+        if pblock not in self.created:
+            self.early.append(pblock)
+        return pblock
+
+
+def static(words: Iterable[Word]) -> list[str]:
+    """Return plain texts; anything that Tcl would substitute is refused."""
+    texts = []
+    for word in words:
+        if word.dynamic or word.nested is not None:
+            raise Refusal("control-flow", f"{word.text!r} is computed, expected a plain word")
+        texts.append(word.text)
+    return texts
+
+
+def expect_words(command: Command, count: int, form: str) -> None:
+    """Refuse a command unless it has that many words."""
+    if len(command.words) != count:
+        raise Refusal("malformed-command", f"expected {form}")
+
+
+def _inner(word: Word, name: str) -> str:
+    """Return the one argument of ``[name argument]``; a bare word stands for itself."""
+    if word.nested is None:
+        return static([word])[0]
+    if word.nested.name != name:
+        raise Refusal("malformed-command", f"expected [{name} ...], found [{word.text}]")
+    arguments = static(word.nested.words[1:])
+    if any(argument.startswith("-") for argument in arguments) and name == "get_cells":
+        raise Refusal("cell-pattern-ambiguous", f"[{word.text}] selects cells by options")
+    if len(arguments) != 1:
+        raise Refusal("malformed-command", f"[{word.text}]: expected one argument")
+    return arguments[0]
+
+
+def _create(command: Command, stated: Stated) -> None:
+    expect_words(command, 2, "create_pblock NAME")
+    stated.created[static(command.words[1:])[0]] += 1
+
+
+def _resize(command: Command, stated: Stated) -> None:
+    expect_words(command, 4, "resize_pblock [get_pblocks NAME] -add {RANGES}")
+    pblock = stated.use(_inner(command.words[1], "get_pblocks"))
+    option, ranges = static(command.words[2:])
+    if option != "-add":
+        raise Refusal("malformed-command", f"option {option}, expected -add")
+    stated.ranges.setdefault(pblock, []).extend(list_items(ranges))
+
+
+def _set_property(command: Command, stated: Stated) -> None:
+    expect_words(command, 4, "set_property NAME VALUE [get_pblocks NAME]")
+    name = static(command.words[1:2])[0].upper()
+    pblock = stated.use(_inner(command.words[3], "get_pblocks"))
+    value = _inner(command.words[2], "get_pblocks")
+    if name == "PARENT":
+        stated.parents.setdefault(pblock, []).append(value)
+    elif name == "IS_SOFT":
+        stated.soft[pblock] = value.upper()
+    else:
+        raise Refusal("unknown-command", f"property {name}, expected PARENT or IS_SOFT")
+
+
+def _add_cells(command: Command, stated: Stated) -> None:
+    expect_words(command, 3, "add_cells_to_pblock [get_pblocks NAME] [get_cells {CELL}]")
+    pblock = stated.use(_inner(command.words[1], "get_pblocks"))
+    if command.words[2].nested is None:
+        raise Refusal("malformed-command", "expected [get_cells {CELL}]")
+    cells = list_items(_inner(command.words[2], "get_cells"))
+    stated.cells.extend((pblock, cell) for cell in cells)
+
+
+Handler = Callable[[Command, Stated], None]
+
+_XDC: dict[str, Handler] = {
+    "create_pblock": _create,
+    "resize_pblock": _resize,
+    "set_property": _set_property,
+    "add_cells_to_pblock": _add_cells,
+}
+
+
+def read_xdc(text: str, where: str, _part: str, findings: Findings) -> Stated:
+    """Return what an XDC file states; commands that it must not hold are reported."""
+    stated = Stated()
+    for command in parse_commands(text):
+        judge_command(command, _XDC, stated, where, findings)
+    return stated
+
+
+def judge_command(
+    command: Command, known: Mapping[str, Handler], stated: Stated, where: str, findings: Findings
+) -> None:
+    """Let the handler of a command note what it states; report commands without one and those that are refused."""
+    place = f"{where} line {command.line}"
+    try:
+        name = static(command.words[:1])[0].removeprefix("::")
+        handler = known.get(name)
+        if handler is not None:
+            handler(command, stated)
+        elif name in CONTROL_FLOW:
+            findings.add("control-flow", place, f"command {name}")
+        else:
+            findings.add("unknown-command", place, f"command {name}")
+    except Refusal as refusal:
+        findings.add(refusal.name, place, str(refusal))
+    except TclProblem as problem:
+        findings.add("malformed-command", place, str(problem))
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What the plan says of one FPGA: pblocks by full name, parents, and the cell and pblock of each engine."""
+
+    pblocks: dict[str, Record]
+    parents: dict[str, str | None]
+    cells: dict[str, str]
+
+
+def compare(stated: Stated, planned: Planned, where: str, findings: Findings) -> None:
+    """Judge a constraint file against the plan."""
+    for name in sorted({*stated.created} - {*planned.pblocks}):
+        findings.add("pblock-unplanned", where, f"{name} is created, the plan does not have it")
+    for name in sorted({*stated.early}):
+        known = name in planned.pblocks
+        findings.add(
+            "pblock-uncreated" if known else "pblock-unplanned", where, f"{name} is used and not created before"
+        )
+    for name, entry in planned.pblocks.items():
+        if name not in stated.created:
+            findings.add("pblock-uncreated", where, f"{name} is not created")
+            continue
+        _compare_pblock(name, entry, stated, where, findings)
+        parents = stated.parents.get(name, [])
+        expected = [planned.parents[name]] if planned.parents.get(name) else []
+        if parents != expected:
+            findings.add("pblock-parent", f"{where} {name}", f"parents {parents}, expected {expected}")
+    _compare_cells(stated, planned, where, findings)
+
+
+def _compare_pblock(name: str, entry: Record, stated: Stated, file: str, findings: Findings) -> None:
+    where = f"{file} {name}"
+    if stated.created[name] > 1:
+        findings.add("pblock-repeated", where, f"created {stated.created[name]} times")
+    ranges = stated.ranges.get(name, [])
+    for text in ranges:
+        if parse_range(text) is None:
+            findings.add("range-malformed", where, f"{text} is not lower-left:upper-right of one site type")
+    if sorted(ranges) != sorted(entry["ranges"]):
+        differing = sorted(set(ranges) ^ set(entry["ranges"]))
+        findings.add("pblock-ranges-differ", where, f"{', '.join(differing) or 'a range is repeated'}")
+    if stated.soft.get(name) not in ("FALSE", "0"):
+        findings.add("pblock-soft", where, "IS_SOFT FALSE is not set")
+
+
+def _compare_cells(stated: Stated, planned: Planned, where: str, findings: Findings) -> None:
+    for cell, count in Counter(cell for _, cell in stated.cells).items():
+        if count > 1:
+            findings.add("cell-repeated", where, f"{cell} is added {count} times")
+    for pblock, cell in stated.cells:
+        if PATTERN_CHARACTERS.search(cell):
+            findings.add("cell-pattern-ambiguous", where, f"{cell} could take two cells")
+        elif cell not in planned.cells:
+            findings.add("cell-unknown", where, f"{cell} belongs to no engine")
+        elif planned.cells[cell] != pblock:
+            findings.add("cell-misplaced", where, f"{cell} is in {pblock}, the plan says {planned.cells[cell]}")
+    added = {cell for _, cell in stated.cells}
+    for cell in sorted({*planned.cells} - added):
+        findings.add("cell-missing", where, f"{cell} is added to no pblock")

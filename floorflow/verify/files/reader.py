@@ -1,0 +1,188 @@
+"""The files of a plan folder: read once, as bytes, text, JSON or YAML; what cannot be read becomes a violation."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from floorflow.verify.plan_structure import Record
+from floorflow.verify.violations import Findings, NotAPlan
+
+_SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+MAX_BYTES = 64 * 1024 * 1024
+"""No file of a plan is larger; a larger one is not read."""
+
+
+NUMBER_LIMIT = 2**63
+"""Integers below it, whatever their sign, are those that every reader of a plan can store."""
+
+LIBRARY = "vivado/floorflow.tcl"
+
+_BROKEN_TEXT = re.compile("[\0\ud800-\udfff]")
+_YAML_ERRORS = (yaml.YAMLError, RecursionError, ValueError, LookupError, AttributeError, TypeError, ArithmeticError)
+"""What PyYAML raises: besides its own errors those of Python's types, for tags that do not fit their values."""
+
+
+class RepeatedKeyError(ValueError):
+    """A JSON object or a YAML mapping holds a key twice, of which a reader would see one."""
+
+
+class _Loader(_SafeLoader):  # type: ignore[misc]  # the C loader has no types
+    """A safe loader that refuses a key that stands twice in one mapping."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Record:
+        keys = [(key.tag, key.value) for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        if len(set(keys)) < len(keys):
+            raise RepeatedKeyError(f"key {next(key for key in keys if keys.count(key) > 1)[1]!r} stands twice")
+        found: Record = super().construct_mapping(node, deep)
+        return found
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> Record:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise RepeatedKeyError(f"key {next(key for key in keys if keys.count(key) > 1)!r} stands twice")
+    return found
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is not JSON")
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A plan folder. Each file is read and its faults are reported once."""
+
+    root: Path
+    known: dict[str, bytes | None] = field(default_factory=dict)
+
+    def data(self, name: str, findings: Findings) -> bytes | None:
+        """Return a file's bytes, or None after reporting that it is not there."""
+        if name not in self.known:
+            self.known[name] = self._read(name, findings)
+        return self.known[name]
+
+    def _read(self, name: str, findings: Findings) -> bytes | None:
+        path = self.root / name
+        try:
+            status = path.stat()
+            if not stat.S_ISREG(status.st_mode):
+                findings.add("file-missing", name, "is no plain file")
+                return None
+            if status.st_size > MAX_BYTES:
+                findings.add("file-corrupt", name, f"is larger than {MAX_BYTES} bytes")
+                return None
+            return path.read_bytes()
+        except (OSError, ValueError) as error:  # ValueError: a name with NUL or half a surrogate pair
+            findings.add("file-missing", name, getattr(error, "strerror", None) or str(error))
+            return None
+
+    def matching(self, patterns: Iterable[str]) -> list[str]:
+        """Return the files whose paths in the folder match one of the patterns, sorted."""
+        found = {path for pattern in patterns for path in self.root.glob(pattern) if path.is_file()}
+        return sorted(path.relative_to(self.root).as_posix() for path in found)
+
+    def text(self, name: str, findings: Findings) -> str | None:
+        """Return a file's text, or None after reporting why not."""
+        data = self.data(name, findings)
+        if data is None:
+            return None
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            findings.add("file-corrupt", name, f"is not UTF-8: {error}")
+            return None
+
+    def json(self, name: str, findings: Findings) -> Record | None:
+        """Return a JSON object, or None after reporting why not."""
+        text = self.text(name, findings)
+        if text is None:
+            return None
+        try:
+            content = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+        except (ValueError, RecursionError) as error:
+            findings.add("file-corrupt", name, f"is not JSON: {error}")
+            return None
+        return self._object(name, content, findings)
+
+    def yaml(self, name: str, findings: Findings) -> Record | None:
+        """Return a YAML mapping, or None after reporting why not."""
+        text = self.text(name, findings)
+        if text is None:
+            return None
+        try:
+            content = yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe loader, see above
+        except _YAML_ERRORS as error:
+            findings.add("file-corrupt", name, f"is not YAML: {' '.join(str(error).split())}")
+            return None
+        return self._object(name, content, findings)
+
+    def _object(self, name: str, content: object, findings: Findings) -> Record | None:
+        fault = next(_faults(content), None) if isinstance(content, dict) else "no object"
+        if fault is None and isinstance(content, dict):
+            return content
+        findings.add("file-corrupt", name, f"holds {fault}")
+        return None
+
+
+def _faults(content: object) -> Iterator[str]:
+    """Yield what no file of a plan holds: numbers that tools cannot store, broken texts, values outside JSON."""
+    waiting, seen = [content], set[int]()
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            if _BROKEN_TEXT.search(value):
+                yield f"a text with NUL or half a surrogate pair: {value!r:.60}"
+        elif isinstance(value, int):
+            if abs(value) >= NUMBER_LIMIT:
+                yield "an integer of 2^63 or more"
+        elif isinstance(value, dict | list):
+            if id(value) in seen:
+                continue  # a YAML alias
+            seen.add(id(value))
+            waiting += [*value, *value.values()] if isinstance(value, dict) else value
+        elif value is not None and not isinstance(value, float):
+            yield f"a {type(value).__name__}, expected values as in JSON"
+
+
+def shipped_file(kind: str, name: str) -> Path | None:
+    """Return a file or folder that ships with floorflow, in the wheel or beside the source tree."""
+    package = Path(__file__).resolve().parents[2]
+    candidates = (package / "_assets" / kind / name, package.parent / kind / name)
+    return next((path for path in candidates if path.exists()), None)
+
+
+def check_library(folder: Folder, findings: Findings) -> None:
+    """Judge that the Tcl library, which the scripts source, is the shipped one."""
+    shipped = shipped_file("tcl", "floorflow.tcl")
+    if (
+        folder.text(LIBRARY, findings) is not None
+        and shipped
+        and folder.data(LIBRARY, findings) != shipped.read_bytes()
+    ):
+        findings.add("shipped-file-differs", LIBRARY, "floorflow ships another file of this name")
+
+
+def open_folder(out: Path) -> Folder:
+    """Return the folder, if it can be a plan's.
+
+    Raises
+    ------
+    NotAPlan
+        If ``out`` is no folder, or holds neither plan.json nor platform/.
+
+    """
+    if not out.is_dir():
+        raise NotAPlan(f"{out}: is no folder; give the folder that `floorflow plan` wrote")
+    if not (out / "plan.json").exists() and not (out / "platform").exists():
+        raise NotAPlan(f"{out}: holds neither plan.json nor platform/; give the folder that `floorflow plan` wrote")
+    return Folder(out)

@@ -1,0 +1,82 @@
+"""pblocks.tcl of one FPGA: one line that sources floorflow's Tcl library, then calls to it and nothing else."""
+
+from __future__ import annotations
+
+from floorflow.verify.files.constraints import Handler, Refusal, Stated, judge_command, static
+from floorflow.verify.files.tcl import Command, list_items, parse_commands
+from floorflow.verify.violations import Findings
+
+LIBRARY_PATH = "file join [file dirname [file normalize [info script]]] .. vivado floorflow.tcl"
+"""What stands in the brackets behind ``source``."""
+
+OPTIONS = ("-ranges", "-parent", "-cells")
+
+
+def _library_call(command: Command, stated: Stated) -> None:
+    words = static(command.words[1:])
+    if len(words) % 2 == 0:
+        raise Refusal("malformed-command", "expected floorflow::pblock NAME -option VALUE ...")
+    pblock, names, values = words[0], words[1::2], words[2::2]
+    stated.created[pblock] += 1
+    stated.soft[pblock] = "FALSE"  # what the library does with every pblock
+    for name in names:
+        if name not in OPTIONS or names.count(name) > 1:
+            raise Refusal("malformed-command", f"option {name}, expected each of {', '.join(OPTIONS)} at most once")
+    for option, value in zip(names, values, strict=True):
+        if option == "-ranges":
+            stated.ranges.setdefault(pblock, []).extend(list_items(value))
+        elif option == "-parent":
+            stated.parents.setdefault(pblock, []).append(value)
+        else:
+            stated.cells.extend((pblock, cell) for cell in list_items(value))
+
+
+def _is_library_source(command: Command) -> bool:
+    """Whether the command sources the library that lies in the plan's folder, spelt as floorflow spells it."""
+    words = command.words
+    if len(words) != 2 or words[0].nested is not None or words[1].nested is None:
+        return False
+    return words[0].text == "source" and words[1].text == LIBRARY_PATH
+
+
+def _begin(command: Command, part: str) -> None:
+    if static(command.words[1:]) != ["-part", part]:
+        raise Refusal("malformed-command", f"expected floorflow::begin -part {part}")
+
+
+def _end(command: Command, stated: Stated) -> None:
+    """Refuse an end whose count, at which the library stops, is not that of the calls before it."""
+    made = sum(stated.created.values())
+    if static(command.words[1:]) != ["-pblocks", str(made)]:
+        raise Refusal("malformed-command", f"expected floorflow::end -pblocks {made}")
+
+
+def read_tcl(text: str, where: str, part: str, findings: Findings) -> Stated:
+    """Return what calls to floorflow's Tcl library state; other commands are reported."""
+    stated = Stated()
+    calls: dict[str, Handler] = {
+        "floorflow::begin": lambda command, _: _begin(command, part),
+        "floorflow::pblock": _library_call,
+        "floorflow::end": _end,
+    }
+    order: list[str] = []
+    for command in parse_commands(text):
+        if _is_library_source(command):
+            order.append("source")
+            continue
+        judge_command(command, calls, stated, where, findings)
+        order.append(command.name.removeprefix("::").removeprefix("floorflow::"))
+        if order[-1] == "source":
+            order[-1] = "another source"
+    _check_order(order, where, findings)
+    return stated
+
+
+def _check_order(order: list[str], where: str, findings: Findings) -> None:
+    if order[:1] != ["source"] or order.count("source") > 1:
+        message = f"the file does not begin with `source [{LIBRARY_PATH}]`, once"
+        findings.add("library-missing", where, message)
+    calls = [name for name in order if name != "source"]
+    inner = calls[1:-1]
+    if len(calls) < 2 or calls[0] != "begin" or calls[-1] != "end" or {"begin", "end"} & {*inner}:
+        findings.add("malformed-command", where, "pblocks must stand between one begin and one end, the last command")

@@ -1,0 +1,1 @@
+"""FINN's engines and files, judged by rules of their own."""

@@ -1,0 +1,110 @@
+"""FINN's two files against the plan: folding_config.json, and floorplan.json with FINN's rules for kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from floorflow.verify.engines import FINN_NAMES
+from floorflow.verify.phase_facts import HOST, PhaseFacts, quotient, topological_order
+from floorflow.verify.plan_structure import Record, is_count
+from floorflow.verify.violations import Findings
+
+FOLDING_FILE = "finn/folding_config.json"
+FLOORPLAN_FILE = "finn/floorplan.json"
+
+NOT_FOLDING = ("cycles", "resources")
+"""Keys of a folding entry that are results, no attributes."""
+
+NUMBERS = ("slr", "partition_id", "device_id")
+"""Keys of an entry of floorplan.json beside ``mem_port``."""
+
+FREE_KEYS = ("inFIFODepths", "outFIFODepths", "preferred_impl_style")
+"""Attributes that folding_config.json may set beside the folding."""
+
+
+def check_folding_file(content: Record, phase: PhaseFacts, findings: Findings) -> None:
+    """Judge that FINN would fold every engine as the plan says."""
+    _check_defaults(content, FOLDING_FILE, findings)
+    for name, entry in _entries(content, FOLDING_FILE, phase, findings):
+        where = f"{FOLDING_FILE} {name}"
+        folding = phase.folded[name].folding
+        planned = {FINN_NAMES.get(key, key): value for key, value in folding.items() if key not in NOT_FOLDING}
+        for key, value in planned.items():
+            if key not in entry or not _equal(entry[key], value):
+                message = f"{key} is {entry.get(key)!r}, the plan says {value!r}"
+                findings.add("finn-folding-differs", where, message)
+        for key in sorted(set(entry) - set(planned) - set(FREE_KEYS)):
+            stated = phase.folded[name].entry["attributes"].get(key)
+            if stated is None or stated != entry[key]:
+                message = f"{key} is {entry[key]!r}, the plan says {stated!r}"
+                findings.add("finn-folding-differs", where, message)
+
+
+def _check_defaults(content: Record, where: str, findings: Findings) -> None:
+    """Judge that FINN finds the entry that it asks for, and that it changes nothing."""
+    if not isinstance(content.get("Defaults"), dict):
+        findings.add("finn-entry-malformed", where, "there is no object Defaults")
+    elif content["Defaults"]:
+        findings.add("finn-folding-differs", where, "Defaults sets attributes that the plan does not have")
+
+
+def _equal(stated: object, planned: object) -> bool:
+    """Whether two values are the same in JSON: true is not 1, 1.0 is not 1."""
+    return type(stated) is type(planned) and stated == planned
+
+
+def _entries(content: Record, where: str, phase: PhaseFacts, findings: Findings) -> Iterator[tuple[str, Record]]:
+    """Yield the engines' entries; report engines without one and entries without an engine."""
+    for name in phase.folded:
+        entry = content.get(name)
+        if entry is None:
+            findings.add("finn-node-missing", where, f"{name} has no entry")
+        elif not isinstance(entry, dict):
+            findings.add("finn-entry-malformed", f"{where} {name}", "is no object")
+        else:
+            yield name, entry
+    for name in sorted({*content} - {*phase.folded, "Defaults"}):
+        findings.add("finn-node-unknown", where, f"{name} is no engine of the plan")
+
+
+def check_floorplan_file(content: Record, phase: PhaseFacts, findings: Findings) -> dict[str, int]:
+    """Judge SLRs, devices and partition ids; return the partition id of each engine that has one."""
+    ids: dict[str, int] = {}
+    places: dict[int, dict[tuple[object, object], str]] = {}
+    _check_defaults(content, FLOORPLAN_FILE, findings)
+    input_count = sum(channel["source"].startswith(HOST) for channel in phase.channels)
+    for name, entry in _entries(content, FLOORPLAN_FILE, phase, findings):
+        where = f"{FLOORPLAN_FILE} {name}"
+        numbers = all(is_count(entry.get(key)) for key in NUMBERS)
+        if not numbers or entry.get("mem_port") != "" or len(entry) > len(NUMBERS) + 1:
+            message = f"expected integers {', '.join(NUMBERS)}, an empty mem_port and nothing else"
+            findings.add("finn-entry-malformed", where, message)
+            continue
+        ids[name] = entry["partition_id"]
+        if ids[name] < input_count:
+            message = f"partition_id {ids[name]} is one of the {input_count} that FINN gives to the input DMA engines"
+            findings.add("finn-partition-reserved", where, message)
+        slot = phase.slot_of_module(phase.module_of.get(name))
+        if slot is not None:
+            findings.expect("finn-slr-differs", where, "slr", entry["slr"], slot.slr)
+            findings.expect("finn-slr-differs", where, "device_id", entry["device_id"], slot.fpga_number)
+        places.setdefault(ids[name], {}).setdefault((entry["slr"], entry["device_id"]), name)
+    for number, found in sorted(places.items()):
+        if len(found) > 1:
+            message = f"partition {number} holds {', '.join(found.values())} in several SLRs"
+            findings.add("finn-partition-split", FLOORPLAN_FILE, message)
+    _check_ids(ids, phase, findings)
+    return ids
+
+
+def _check_ids(ids: dict[str, int], phase: PhaseFacts, findings: Findings) -> None:
+    groups = {name: str(number) for name, number in ids.items()}
+    between = quotient(phase.successors, groups)
+    if len(topological_order(between)) < len(between):
+        message = "partition ids depend on each other in a cycle; FINN would refuse them"
+        findings.add("finn-partition-cycle", FLOORPLAN_FILE, message)
+    for name, number in ids.items():
+        followers = [follower for follower in phase.successors[name] if ids.get(follower) == number]
+        if followers and phase.folded[name].choice("runtime_writeable_weights", 0) == 1:
+            message = f"its weights are written at run time, yet {followers[0]} follows in partition {number}"
+            findings.add("finn-partition-open", f"{FLOORPLAN_FILE} {name}", message)

@@ -1,0 +1,282 @@
+"""Which foldings are legal for which FINN kind, as a table of rules; each rule yields what it objects to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+from floorflow.verify.engines import ELEMENTWISE, AttributeProblem, FoldedEngine, is_signed
+from floorflow.verify.finn.attributes import stray_attributes
+from floorflow.verify.finn.cycles import max_pool_is_1d
+from floorflow.verify.finn.ports import PORTS
+from floorflow.verify.plan_structure import is_count
+
+Rule = Callable[[FoldedEngine], Iterator[str]]
+
+MAX_HLS_STREAM_BITS = 8191
+"""Widest ap_uint that FINN's HLS code takes for a stream."""
+
+MAX_HLS_INPUT_FOLD = 1024
+"""FINN's MVAU_hls asserts SIMD >= MW / 1024."""
+
+MEMORY_MODES = ("internal_embedded", "internal_decoupled", "external")
+RAM_STYLES = ("auto", "block", "distributed", "ultra")
+
+
+def _divides(engine: FoldedEngine, name: str, whole: int, what: str) -> Iterator[str]:
+    value = engine.parallelism(name)
+    if whole % value:
+        yield f"{name} = {value} does not divide {what} = {whole}"
+
+
+def _one_of(engine: FoldedEngine, name: str, allowed: tuple[int | str, ...]) -> Iterator[str]:
+    value = engine.folding.get(name)
+    if name in engine.folding and (isinstance(value, bool) or value not in allowed):
+        yield f"{name} = {engine.folding[name]!r}, expected one of {', '.join(map(str, allowed))}"
+
+
+def _flag(engine: FoldedEngine, attribute: str) -> Iterator[str]:
+    if engine.number(attribute, 0) not in (0, 1):
+        yield f"attribute {attribute} is {engine.number(attribute)}, expected 0 or 1"
+
+
+def _divisor(name: str, attribute: str) -> Rule:
+    def rule(engine: FoldedEngine) -> Iterator[str]:
+        yield from _divides(engine, name, engine.number(attribute), attribute)
+
+    return rule
+
+
+def _hls_streams(engine: FoldedEngine) -> Iterator[str]:
+    ports = PORTS[engine.kind](engine)
+    for port in (*ports.inputs, *ports.outputs):
+        if port.width_bits > MAX_HLS_STREAM_BITS:
+            yield f"a stream of {port.width_bits} bits is wider than {MAX_HLS_STREAM_BITS}"
+
+
+def _weight_memory(engine: FoldedEngine) -> Iterator[str]:
+    yield from _flag(engine, "noActivation")
+    yield from _one_of(engine, "mem_mode", MEMORY_MODES)
+    yield from _one_of(engine, "ram_style", RAM_STYLES)
+    yield from _one_of(engine, "ram_style_thresholds", ("auto", "block", "distributed"))
+    yield from _one_of(engine, "runtime_writeable_weights", (0, 1))
+    decoupled = engine.choice("mem_mode", "internal_decoupled") == "internal_decoupled"
+    stream = engine.pe * engine.simd * int(engine.entry["weight_bits"])
+    if decoupled and engine.kind.endswith("_hls") and stream > MAX_HLS_STREAM_BITS:
+        yield f"a weight stream of {stream} bits is wider than {MAX_HLS_STREAM_BITS}"
+    yield from _ultra_ram(engine)
+    writeable = engine.choice("runtime_writeable_weights", 0) == 1
+    if decoupled and engine.choice("ram_style", "auto") == "ultra" and not writeable and not engine.versal:
+        yield "ram_style = ultra needs runtime_writeable_weights = 1: UltraRAM has no initial contents"
+
+
+def _ultra_ram(engine: FoldedEngine) -> Iterator[str]:
+    if engine.choice("ram_style", "auto") == "ultra" and not engine.has_uram:
+        yield "ram_style = ultra on a part without UltraRAM"
+
+
+def _rtl_weights(engine: FoldedEngine) -> Iterator[str]:
+    if engine.number("noActivation", 0) != 1:
+        yield "an RTL unit cannot hold thresholds (noActivation = 0)"
+    if engine.choice("res_type", "auto") == "lut":
+        yield "an RTL unit multiplies in DSP blocks only (res_type = lut)"
+    if engine.number("binaryXnorMode", 0):
+        yield "an RTL unit has no XNOR mode"
+    signed = any(is_signed(name) for name in engine.texts("inputDataType"))
+    if engine.input_bits > (9 if signed else 8):
+        yield f"an RTL unit takes inputs up to 8 bits, 9 if signed; these have {engine.input_bits}"
+    if int(engine.entry["weight_bits"]) > 8:
+        yield f"an RTL unit takes weights up to 8 bits; these have {engine.entry['weight_bits']}"
+
+
+def _mvau(engine: FoldedEngine) -> Iterator[str]:
+    yield from _divides(engine, "pe", engine.number("MH"), "MH")
+    yield from _divides(engine, "simd", engine.number("MW"), "MW")
+    yield from _one_of(engine, "res_type", ("auto", "lut", "dsp"))
+    yield from _weight_memory(engine)
+
+
+def _mvau_hls(engine: FoldedEngine) -> Iterator[str]:
+    yield from _mvau(engine)
+    if engine.simd * MAX_HLS_INPUT_FOLD < engine.number("MW"):
+        yield f"simd = {engine.simd} is below MW / {MAX_HLS_INPUT_FOLD}"
+    yield from _hls_streams(engine)
+
+
+def _mvau_rtl(engine: FoldedEngine) -> Iterator[str]:
+    yield from _mvau(engine)
+    yield from _rtl_weights(engine)
+
+
+def _vvau(engine: FoldedEngine) -> Iterator[str]:
+    yield from _divides(engine, "pe", engine.number("Channels"), "Channels")
+    yield from _divides(engine, "simd", math.prod(engine.pair("Kernel")), "kernel size")
+    yield from _one_of(engine, "res_type", ("auto", "lut", "dsp"))
+    yield from _weight_memory(engine)
+
+
+def _vvau_hls(engine: FoldedEngine) -> Iterator[str]:
+    yield from _vvau(engine)
+    yield from _hls_streams(engine)
+
+
+def _vvau_rtl(engine: FoldedEngine) -> Iterator[str]:
+    yield from _vvau(engine)
+    yield from _rtl_weights(engine)
+    if not engine.versal:
+        yield "VVAU_rtl needs the DSP58 of Versal parts"
+
+
+def _window(engine: FoldedEngine) -> Iterator[str]:
+    channels = engine.number("IFMChannels")
+    yield from _divides(engine, "simd", channels, "IFMChannels")
+    yield from _one_of(engine, "parallel_window", (0, 1))
+    yield from _one_of(engine, "ram_style", RAM_STYLES)
+    yield from _ultra_ram(engine)
+    depthwise, kernel = engine.number("depthwise", 0) == 1, engine.pair("ConvKernelDim")
+    free = depthwise or kernel == (1, 1)
+    if engine.parallel_window and engine.simd != channels and not free:
+        yield f"parallel_window = 1 needs simd = {channels}"
+    yield from _flag(engine, "depthwise")
+    for axis in (0, 1):
+        yield from _window_axis(engine, axis)
+
+
+def _window_axis(engine: FoldedEngine, axis: int) -> Iterator[str]:
+    size, stride = engine.pair("IFMDim")[axis], engine.pair("Stride", [1, 1])[axis]
+    reach = (engine.pair("ConvKernelDim")[axis] - 1) * engine.pair("Dilation", [1, 1])[axis] + 1
+    if reach > size or not 1 <= stride <= size:
+        yield f"a dilated kernel of {reach} with stride {stride} does not fit a feature map of {size}"
+    elif engine.pair("OFMDim")[axis] != (size - reach) // stride + 1:
+        yield f"OFMDim is {engine.pair('OFMDim')[axis]}, kernel and stride give {(size - reach) // stride + 1}"
+
+
+def _window_hls(engine: FoldedEngine) -> Iterator[str]:
+    yield from _window(engine)
+    square = all(len(set(engine.pair(name, [1, 1]))) == 1 for name in ("IFMDim", "OFMDim", "ConvKernelDim", "Stride"))
+    if engine.number("is1D", 0) == 0 and not (square and engine.pair("Dilation", [1, 1]) == (1, 1)):
+        yield "the HLS window takes square maps and kernels without dilation only"
+    yield from _hls_streams(engine)
+
+
+def _thresholding(engine: FoldedEngine) -> Iterator[str]:
+    yield from _divides(engine, "pe", engine.number("NumChannels"), "NumChannels")
+    yield from _one_of(engine, "mem_mode", MEMORY_MODES)
+    yield from _one_of(engine, "ram_style", RAM_STYLES)
+    yield from _one_of(engine, "runtime_writeable_weights", (0, 1))
+    yield from _ultra_ram(engine)
+    for name in ("depth_trigger_bram", "depth_trigger_uram"):
+        if not is_count(engine.folding.get(name, 0)):
+            yield f"{name} = {engine.folding[name]!r}, expected a non-negative integer"
+
+
+def _max_pool(engine: FoldedEngine) -> Iterator[str]:
+    if max_pool_is_1d(engine):
+        yield from _divides(engine, "pe", engine.number("NumChannels"), "NumChannels")
+        return
+    for axis in (0, 1):
+        if engine.pair("ImgDim")[axis] % engine.pair("PoolDim")[axis]:
+            yield "the pool does not divide the feature map"
+    if "pe" in engine.folding:  # FINN ignores PE here, yet wants it legal
+        yield from _divides(engine, "pe", engine.number("NumChannels"), "NumChannels")
+    yield from _hls_streams(engine)
+
+
+def _label_select(engine: FoldedEngine) -> Iterator[str]:
+    if engine.flavour == "dev":  # FINN dev pads the labels
+        if engine.pe > engine.number("Labels"):
+            yield f"pe = {engine.pe} is above Labels"
+        return
+    yield from _divides(engine, "pe", engine.number("Labels"), "Labels")
+
+
+def _elementwise_binary(engine: FoldedEngine) -> Iterator[str]:
+    """Yield where PE does not divide; an operand that repeats one element may have a last dimension of 1."""
+    last = {name: engine.numbers(f"{name}_shape")[-1] for name in ("out", "lhs", "rhs")}
+    repeats = (last["lhs"] == 1) != (last["rhs"] == 1)
+    for name, size in last.items():
+        if not (repeats and size == 1):
+            yield from _divides(engine, "pe", size, f"the last dimension of {name}_shape")
+
+
+def _reshape(engine: FoldedEngine) -> Iterator[str]:
+    for name in ("inp_shape", "out_shape"):
+        yield from _divides(engine, "pe", engine.numbers(name)[-1], f"the last dimension of {name}")
+
+
+def _moved_channels(engine: FoldedEngine) -> Iterator[str]:
+    if engine.has("ChannelsPerStream"):
+        for channels in engine.numbers("ChannelsPerStream"):
+            yield from _divides(engine, "simd", channels, "ChannelsPerStream")
+    yield from _hls_streams(engine)
+
+
+def _upsample(engine: FoldedEngine) -> Iterator[str]:
+    if engine.has("HO"):
+        yield from _divides(engine, "simd", engine.number("NumChannels"), "NumChannels")
+
+
+def _duplicate(engine: FoldedEngine) -> Iterator[str]:
+    yield from _divides(engine, "pe", engine.number("NumChannels"), "NumChannels")
+    if engine.number("NumOutputStreams", 2) < 2:
+        yield f"NumOutputStreams is {engine.number('NumOutputStreams')}, expected two or more"
+
+
+def _unfolded(_: FoldedEngine) -> Iterator[str]:
+    yield from ()
+
+
+_PE_CHANNELS = _divisor("pe", "NumChannels")
+_SIMD_CHANNELS = _divisor("simd", "NumChannels")
+
+LEGALITY: dict[str, Rule] = {
+    "MVAU_hls": _mvau_hls,
+    "MVAU_rtl": _mvau_rtl,
+    "VVAU_hls": _vvau_hls,
+    "VVAU_rtl": _vvau_rtl,
+    "ConvolutionInputGenerator_rtl": _window,
+    "ConvolutionInputGenerator_hls": _window_hls,
+    "Thresholding_rtl": _thresholding,
+    "Thresholding_hls": _thresholding,
+    "FMPadding_rtl": _SIMD_CHANNELS,
+    "FMPadding_hls": _SIMD_CHANNELS,
+    "FMPadding_Pixel_hls": _SIMD_CHANNELS,
+    "Pool_hls": _divisor("pe", "Channels"),
+    "StreamingMaxPool_hls": _max_pool,
+    "AddStreams_hls": _PE_CHANNELS,
+    "StreamingEltwise_hls": _PE_CHANNELS,
+    **dict.fromkeys(ELEMENTWISE, _elementwise_binary),
+    "DuplicateStreams_hls": _duplicate,
+    "ChannelwiseOp_hls": _PE_CHANNELS,
+    "GlobalAccPool_hls": _PE_CHANNELS,
+    "LabelSelect_hls": _label_select,
+    "StreamingConcat_hls": _moved_channels,
+    "StreamingSplit_hls": _moved_channels,
+    "UpsampleNearestNeighbour_hls": _upsample,
+    "DownSampler_hls": _SIMD_CHANNELS,
+    "Lookup_hls": _unfolded,
+    "Reshape_rtl": _reshape,
+}
+"""Rules of legality of each kind that check knows."""
+
+
+def objections(engine: FoldedEngine) -> list[str]:
+    """Return why the engine's folding is illegal; empty if it is legal."""
+    try:
+        return [*LEGALITY[engine.kind](engine), *stray_attributes(engine)]
+    except (AttributeProblem, ArithmeticError) as problem:
+        return [str(problem)]
+
+
+def window_objections(window: FoldedEngine, consumer: FoldedEngine) -> Iterator[str]:
+    """Yield what a depthwise window and the VVAU or pool that it feeds do not agree on.
+
+    The window's words interleave channels, which no width converter can repair.
+    """
+    depthwise_unit = consumer.kind.startswith(("VVAU", "Pool"))
+    if not window.kind.startswith("ConvolutionInputGenerator") or not depthwise_unit:
+        return
+    if window.number("depthwise", 0) == 1 and window.simd != consumer.pe:
+        yield f"simd = {window.simd} of the window must equal pe = {consumer.pe} of {consumer.name}"
+    if consumer.kind.startswith("VVAU") and consumer.simd > 1 and not window.parallel_window:
+        yield f"simd = {consumer.simd} of {consumer.name} needs parallel_window = 1"

@@ -1,0 +1,135 @@
+"""Whether engines are hls or rtl as FINN makes them: by its own rule, or told by specialize_layers_config.json.
+
+FINN's rule (SpecializeLayers): windows, padding and thresholds are rtl; a matrix unit is if it holds no thresholds, is
+no XNOR unit, and has signed weights of 4 to 8 bits and data of 4 to 8 (9 if signed); a vector unit so on Versal only.
+On 7 series weights must be narrow besides, which a plan does not tell.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Literal
+
+from floorflow.verify.engines import FoldedEngine, bits_of, is_signed
+from floorflow.verify.files.reader import Folder
+from floorflow.verify.phase_facts import PhaseFacts
+from floorflow.verify.plan_structure import Record
+from floorflow.verify.violations import Findings
+
+STYLE_FILE = "finn/specialize_layers_config.json"
+PREFERENCE = "preferred_impl_style"
+"""FINN's attribute of a layer, and in a plan of an engine that is not as FINN itself would make it."""
+
+Style = Literal["hls", "rtl"]
+_RTL = ("ConvolutionInputGenerator", "FMPadding", "Thresholding")
+_UNITS = ("MVAU", "VVAU")
+_LEAST_BITS, _PREFERRED_BITS, _MOST_BITS = 2, 4, 8
+
+
+def check_styles(folder: Folder, plan: Record, phase: PhaseFacts, findings: Findings) -> None:
+    """Judge every engine's style and name, and the file that tells FINN of them."""
+    engines = list(phase.folded.values())
+    for engine in engines:
+        if PREFERENCE in engine.entry["attributes"] or _is_lowered(plan, engine):
+            for message in _objections(engine, on_7series=_on_7series(phase)):
+                findings.add("wrong-impl-style", engine.name, message)
+    wanted = {
+        layer: {PREFERENCE: engine.entry["attributes"][PREFERENCE]}
+        for layer, engine in _layers(engines)
+        if PREFERENCE in engine.entry["attributes"]
+    }
+    options = plan["options"]
+    if wanted and options.get("impl_style") == "default" and not options.get("keep_folding"):
+        findings.add("wrong-impl-style", "options", f"impl_style is default, yet {', '.join(wanted)} deviate")
+    if wanted:
+        _check_names(engines, findings)
+        content = folder.json(STYLE_FILE, findings)
+        if content is not None:
+            _check_file(content, wanted, findings)
+    elif folder.matching([STYLE_FILE]):
+        findings.add("finn-style-differs", STYLE_FILE, "every engine is as FINN itself chooses: the file must not be")
+
+
+def _is_lowered(plan: Record, engine: FoldedEngine) -> bool:
+    """Whether floorflow made the engine, from an operation that is none of FINN's layers."""
+    operations = (operation for network in plan["networks"] for operation in network["operations"])
+    types = {operation.get("type") for operation in operations if operation.get("name") == engine.entry["operation"]}
+    return bool(types) and _layer(engine) not in types
+
+
+def _layer(engine: FoldedEngine) -> str:
+    return engine.kind.rpartition("_")[0]
+
+
+def _layers(engines: list[FoldedEngine]) -> Iterator[tuple[str, FoldedEngine]]:
+    """Yield engines with the names of their layers: counted by generic op type, hls and rtl together."""
+    counts: Counter[str] = Counter()
+    for engine in engines:
+        yield f"{_layer(engine)}_{counts[_layer(engine)]}", engine
+        counts[_layer(engine)] += 1
+
+
+def _on_7series(phase: PhaseFacts) -> bool:
+    return any(fpga["part"].lower().startswith("xc7") for fpga in phase.fpgas.values())
+
+
+def _objections(engine: FoldedEngine, *, on_7series: bool) -> Iterator[str]:
+    style, preferred = engine.kind.rpartition("_")[2], engine.entry["attributes"].get(PREFERENCE)
+    own = _own_style(engine, on_7series=on_7series)
+    if preferred is None:
+        if own not in (None, style):
+            yield f"is {style}, FINN makes it {own} and no {PREFERENCE} says otherwise"
+    elif preferred != style:
+        yield f"{PREFERENCE} is {preferred!r}, the engine is {style}"
+    elif preferred == own:
+        yield f"{PREFERENCE} is {preferred}, which is FINN's own choice"
+    elif preferred == "rtl" and not _has_rtl(engine, _LEAST_BITS):
+        yield f"{PREFERENCE} is rtl, which FINN has not for this layer"
+    elif _layer(engine) not in (*_RTL, *_UNITS):
+        yield f"has {PREFERENCE}, but FINN has no choice for this layer"
+
+
+def _own_style(engine: FoldedEngine, *, on_7series: bool) -> Style | None:
+    """Return what FINN makes of a layer by itself; None if the plan does not tell."""
+    if _layer(engine) in _RTL:
+        return "rtl"
+    if _layer(engine) not in _UNITS:
+        return None
+    if not _has_rtl(engine, _PREFERRED_BITS):
+        return "hls"
+    return None if on_7series else "rtl"
+
+
+def _has_rtl(engine: FoldedEngine, least_bits: int) -> bool:
+    """Whether FINN has the layer in rtl, given narrow weights, and takes it from so many bits on."""
+    if _layer(engine) in _RTL:
+        return True
+    if _layer(engine) not in _UNITS or (_layer(engine) == "VVAU" and not engine.versal):
+        return False
+    attributes = engine.entry["attributes"]
+    if attributes.get("noActivation", 0) != 1 or attributes.get("binaryXnorMode", 0):
+        return False
+    data, weights = (str(attributes.get(name, "")) for name in ("inputDataType", "weightDataType"))
+    bits, weight_bits = bits_of(data) or 0, bits_of(weights) or 0
+    fits = bits <= _MOST_BITS + is_signed(data) and weight_bits <= _MOST_BITS and is_signed(weights)
+    return fits and min(bits, weight_bits) >= least_bits
+
+
+def _check_names(engines: list[FoldedEngine], findings: Findings) -> None:
+    """Judge that engines are numbered by op type, as FINN does behind SpecializeLayers."""
+    counts: Counter[str] = Counter()
+    for engine in engines:
+        name = f"{engine.kind}_{counts[engine.kind]}"
+        counts[engine.kind] += 1
+        if engine.name != name:
+            findings.add("wrong-engine-name", engine.name, f"FINN calls it {name}")
+
+
+def _check_file(content: Record, wanted: Record, findings: Findings) -> None:
+    if content.get("Defaults") != {}:
+        findings.add("finn-style-differs", STYLE_FILE, "Defaults is no empty object")
+    for layer in sorted({*content, *wanted} - {"Defaults"}):
+        if content.get(layer) != wanted.get(layer):
+            message = f"{layer} is {content.get(layer)!r:.80}, the plan says {wanted.get(layer)!r}"
+            findings.add("finn-style-differs", STYLE_FILE, message)

@@ -1,0 +1,1 @@
+"""Dies, boards and links from their raw YAML, counted again."""

@@ -1,0 +1,278 @@
+"""A board from its YAML file: what the shell keeps, what infrastructure takes, and what is left of each SLR."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from floorflow.verify.hardware.geometry import Device, Rectangle, Sites, shared, union
+from floorflow.verify.hardware.ranges import (
+    SiteRange,
+    clock_region_rectangle,
+    parse_range,
+    rectangle_of_range,
+    sites_of_range,
+    within_device,
+)
+from floorflow.verify.hardware.topology import joined_pairs
+from floorflow.verify.plan_structure import (
+    COUNT,
+    FLAG,
+    NUMBER,
+    RECTANGLE,
+    RESOURCE_NAMES,
+    TEXT,
+    MapOf,
+    Optional,
+    Record,
+)
+
+BOARD_SCHEMA = "floorflow-board/1"
+
+BOARD = {
+    "schema": TEXT,
+    "name": TEXT,
+    "part": TEXT,
+    "device": TEXT,
+    "clock_mhz": NUMBER,
+    "max_fpgas": COUNT,
+    "host_slr": TEXT,
+    "host_port": Optional(RECTANGLE),
+    "crossing_registers": COUNT,
+    "sll_wires": Optional([COUNT]),
+    "cell_pattern": TEXT,
+    "shell": Optional(
+        {
+            "parent_pblock": Optional(TEXT),
+            "static": Optional(MapOf([TEXT])),
+            "measured_available": Optional(MapOf(MapOf(COUNT))),
+        }
+    ),
+    "infrastructure": Optional(
+        [{"name": TEXT, "slr": TEXT, "per": TEXT, "resources": MapOf(COUNT), "reserved": Optional(TEXT)}]
+    ),
+    "link": Optional(
+        {
+            "kind": TEXT,
+            "slr": TEXT,
+            "gbps": NUMBER,
+            "latency_us": NUMBER,
+            "core": Optional(MapOf(COUNT)),
+            "ports": Optional(MapOf(RECTANGLE)),
+            "assumed": Optional(FLAG),
+            "max_links": Optional(COUNT),
+        }
+    ),
+}
+"""Fields of a board file that check reads."""
+
+LINK_SCHEMA = "floorflow-link/1"
+
+LINK = {
+    "schema": TEXT,
+    "name": TEXT,
+    "gbps": NUMBER,
+    "latency_us": NUMBER,
+    "core": Optional(MapOf(COUNT)),
+    "assumed": FLAG,
+}
+"""Fields of a link file that check reads."""
+
+PER = ("every", "first_and_last")
+"""On which FPGAs of a chain a piece of infrastructure stands."""
+
+RESOURCE_OF_SITE = {"RAMB18": "BRAM18", "URAM288": "URAM", "DSP48E2": "DSP", "DSP48": "DSP"}
+"""Resource of which one site is one unit; a RAMB36 is its two RAMB18."""
+
+
+def fpga_name(number: int) -> str:
+    """Name of an FPGA by its place in the chain."""
+    return f"fpga{number}"
+
+
+def link_name(lower: int, upper: int) -> str:
+    """Name of the link between two FPGAs."""
+    return f"{fpga_name(lower)}-{fpga_name(upper)}"
+
+
+class BoardProblem(Exception):  # noqa: N818 - a finding about the file, caught where it is read
+    """A range of the board's file does not exist on its die."""
+
+
+@dataclass(frozen=True)
+class Board:
+    """One FPGA of the platform: the board's file, its die, and its place among ``fpga_count`` FPGAs.
+
+    ``kind`` is the link file whose figures replace those of the board's file, if another kind was asked for.
+    """
+
+    raw: Record
+    device: Device
+    number: int = 0
+    fpga_count: int = 1
+    topology: str = "chain"
+    kind: Record | None = None
+
+    @property
+    def shell(self) -> Record:
+        """The shell's entry, empty on bare boards."""
+        found: Record = self.raw.get("shell", {})
+        return found
+
+    def slr_name(self, slr: int) -> str:
+        """Name of an SLR as the board's file uses it."""
+        return str(self.device.raw["slrs"][slr]["name"])
+
+    def parent_pblock(self, slr: int) -> str | None:
+        """Pblock of the shell that is the parent of those in an SLR."""
+        pattern = self.shell.get("parent_pblock")
+        return str(pattern).replace("{slr}", self.slr_name(slr)) if pattern else None
+
+    @cached_property
+    def static_ranges(self) -> list[SiteRange]:
+        """Ranges that the shell keeps."""
+        texts = [text for ranges in self.shell.get("static", {}).values() for text in ranges]
+        return [self._range(text) for text in texts]
+
+    def _range(self, text: str) -> SiteRange:
+        span = parse_range(text)
+        if span is None:
+            raise BoardProblem(f"{text} is not lower-left:upper-right of one site type")
+        regions = self.device.raw["clock_regions"]
+        inside = span.right < len(regions["columns"]) and span.top < regions["rows"]
+        if not (inside if span.kind == "CLOCKREGION" else within_device(self.device, span)):
+            raise BoardProblem(f"{text} leaves the device")
+        return span
+
+    @property
+    def link(self) -> Record | None:
+        """How boards of this kind are joined."""
+        found: Record | None = self.raw.get("link")
+        if found is None or self.kind is None:
+            return found
+        figures = {key: self.kind[key] for key in ("gbps", "latency_us", "assumed")}
+        return {**found, **figures, "kind": self.kind["name"], "core": self.kind.get("core")}
+
+    @property
+    def host_port(self) -> Rectangle:
+        """Where the host's streams enter and leave."""
+        return self._port(self.raw.get("host_port"), self.raw["host_slr"])
+
+    @property
+    def link_port(self) -> Rectangle | None:
+        """Where streams over links leave and enter; None if there can be no link."""
+        if self.link is None:
+            return None
+        return self._port(self.link.get("ports", {}).get(self.link["kind"]), self.link["slr"])
+
+    def _port(self, stated: Record | None, slr: str) -> Rectangle:
+        """Return the stated rectangle, which must lie in its SLR, or else the SLR's last column."""
+        names = [entry["name"] for entry in self.device.raw["slrs"]]
+        if slr not in names:
+            raise BoardProblem(f"a port is in {slr}, which the die does not have")
+        bottom, top = self.device.slr_rows(names.index(slr))
+        last = self.device.columns - 1
+        if stated is None:
+            return Rectangle(last, bottom, last, top)
+        port = Rectangle(stated["left"], stated["bottom"], stated["right"], stated["top"])
+        if not (port.left <= port.right <= last and bottom <= port.bottom <= port.top <= top):
+            raise BoardProblem(f"the port {port} is not inside {slr}")
+        return port
+
+    @property
+    def infrastructure(self) -> list[Record]:
+        """Infrastructure that stands on this FPGA: the board's own and a core at the end of each link."""
+        at_an_end = self.number in (0, self.fpga_count - 1)
+        own = [item for item in self.raw.get("infrastructure", []) if item["per"] == "every" or at_an_end]
+        return own + self._link_cores
+
+    @property
+    def _link_cores(self) -> list[Record]:
+        if self.link is None or not self.link.get("core"):
+            return []
+        return [
+            {"name": f"link core {link_name(*pair)}", "slr": self.link["slr"], "resources": self.link["core"]}
+            for pair in joined_pairs(self.topology, self.fpga_count)
+            if self.number in pair
+        ]
+
+    @cached_property
+    def keep_outs(self) -> list[Rectangle]:
+        """Rectangles that no pblock may touch: static ranges without LAGUNA, and reserved ones."""
+        spans = [span for span in self.static_ranges if span.kind != "LAGUNA"]
+        spans += [self._range(item["reserved"]) for item in self.infrastructure if item.get("reserved")]
+        return [rectangle_of_range(self.device, span) for span in spans]
+
+    @cached_property
+    def keep_out_sites(self) -> Sites:
+        """Every site inside the keep-outs."""
+        found: Sites = {}
+        for area in self.keep_outs:
+            found = union(found, self.device.sites(area))
+        return found
+
+    @cached_property
+    def static_sites(self) -> Sites:
+        """Sites that the shell takes: of a site range only those of its type, of a clock region all."""
+        found: Sites = {}
+        for span in self.static_ranges:
+            if span.kind == "CLOCKREGION":
+                found = union(found, self.device.sites(clock_region_rectangle(self.device, span)))
+            else:
+                found = union(found, sites_of_range(self.device, span))
+        return found
+
+    @property
+    def capacities(self) -> list[dict[str, int]]:
+        """Silicon of each SLR."""
+        return self.device.slr_resources
+
+    @cached_property
+    def _without_shell(self) -> list[dict[str, int]]:
+        """Capacity of each SLR less the shell, or what was measured if that is less."""
+        found = []
+        for slr, capacity in enumerate(self.capacities):
+            taken = self._shell_resources(slr)
+            measured = self.shell.get("measured_available", {}).get(self.slr_name(slr), {})
+            left = {name: capacity[name] - taken[name] for name in RESOURCE_NAMES}
+            found.append({name: min(left[name], measured.get(name, left[name])) for name in RESOURCE_NAMES})
+        return found
+
+    def available(self, slr: int) -> dict[str, int]:
+        """Return what the shell leaves of an SLR, less the infrastructure in it."""
+        here = [item["resources"] for item in self.infrastructure if item["slr"] == self.slr_name(slr)]
+        left = self._without_shell[slr]
+        return {name: max(0, left[name] - sum(item.get(name, 0) for item in here)) for name in RESOURCE_NAMES}
+
+    def _shell_resources(self, slr: int) -> dict[str, int]:
+        total = dict.fromkeys(RESOURCE_NAMES, 0)
+        luts, flops = self._slice_resources()
+        for (kind, _), mask in shared(self.static_sites, self.device.slr_sites[slr]).items():
+            if kind == "SLICE":
+                total["LUT"] += luts * mask.bit_count()
+                total["FF"] += flops * mask.bit_count()
+            elif kind in RESOURCE_OF_SITE:
+                total[RESOURCE_OF_SITE[kind]] += mask.bit_count()
+        return total
+
+    def _slice_resources(self) -> tuple[int, int]:
+        """LUT and FF of one SLICE; the same for all SLICEs of a die."""
+        for entry in self.device.raw["legend"].values():
+            slices = entry.get("sites", {}).get("SLICE")
+            if slices:
+                return entry["resources"]["LUT"] // slices, entry["resources"]["FF"] // slices
+        return 0, 0
+
+    def sll_wires(self) -> Iterator[int]:
+        """Yield the usable wires of each SLR boundary, bottom to top."""
+        sll = self.device.raw.get("sll")
+        silicon = sll["wires_per_column"] * len(sll["columns"]) if sll else 0
+        stated = self.raw.get("sll_wires")
+        for index in range(len(self.device.raw["slrs"]) - 1):
+            yield min(silicon, stated[index]) if stated and index < len(stated) else silicon
+
+    def cell(self, engine: str, partition: object) -> str:
+        """Hierarchical name of an engine's cell."""
+        pattern: str = self.raw["cell_pattern"]
+        return pattern.replace("{engine}", engine).replace("{partition}", str(partition))

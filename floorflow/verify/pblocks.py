@@ -1,0 +1,158 @@
+"""The floorplan of a phase: rectangles, ranges, supply, overlap, shell and wire length, from counted sites."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+from floorflow.verify.hardware.boards import Board
+from floorflow.verify.hardware.geometry import (
+    FREE_SITE_TYPES,
+    Device,
+    Rectangle,
+    Sites,
+    anchor_of,
+    describe,
+    difference,
+    shared,
+    union,
+)
+from floorflow.verify.hardware.ranges import exists, parse_range, sites_of_range, within_device
+from floorflow.verify.hardware.routes import Slot
+from floorflow.verify.phase_facts import PhaseFacts
+from floorflow.verify.plan_structure import Record
+from floorflow.verify.sums import amounts, excess, limit_of, module_totals
+from floorflow.verify.violations import Findings
+from floorflow.verify.wirelength import wire_length
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """One pblock: what its rectangle holds and what its ranges name."""
+
+    name: str
+    where: str
+    entry: Record
+    area: Rectangle
+    inside: Sites
+    named: Sites
+
+
+def check_floorplan(phase: PhaseFacts, boards: Mapping[str, Board], fill: dict[str, float], findings: Findings) -> None:
+    """Judge the pblocks of every FPGA of a phase."""
+    _check_membership(phase, findings)
+    for fpga in phase.fpgas:
+        if fpga not in phase.raw["floorplan"]:
+            findings.add("floorplan-missing", f"{phase.where}.floorplan", f"{fpga} has no entry")
+    for fpga, floorplan in phase.raw["floorplan"].items():
+        if fpga not in boards:
+            findings.add("platform-mismatch", f"{phase.where}.floorplan", f"{fpga} is no FPGA with readable files")
+            continue
+        board = boards[fpga]
+        placed = []
+        for name, entry in floorplan["pblocks"].items():
+            where = f"{phase.where} pblock {name}"
+            area = Rectangle(**{side: entry["rectangle"][side] for side in ("left", "bottom", "right", "top")})
+            if not board.device.contains(area):
+                findings.add("rectangle-outside-device", where, f"{area}")
+                continue
+            named = _check_ranges(board.device, entry["ranges"], where, findings)
+            placed.append(Placed(name, where, entry, area, board.device.sites(area), named))
+        _check_each(phase, board, placed, fill, findings)
+        _check_overlaps(placed, findings)
+        length = wire_length(phase, board, fpga, {block.name: block.area for block in placed})
+        findings.expect("wrong-hpwl", f"{phase.where}.floorplan.{fpga}", "hpwl", floorplan["hpwl"], length)
+
+
+def _check_membership(phase: PhaseFacts, findings: Findings) -> None:
+    homes: dict[str, list[str]] = {}
+    for fpga, floorplan in phase.raw["floorplan"].items():
+        for name, entry in floorplan["pblocks"].items():
+            homes.setdefault(name, []).append(fpga)
+            where = f"{phase.where} pblock {name}"
+            slot = phase.slots.get(entry["slot"])
+            assigned = phase.raw["partition"]["assignment"].get(name)
+            if name not in phase.modules:
+                findings.add("module-unknown", where, "the pblock belongs to no module")
+            if slot is None or slot.fpga != fpga or entry["slot"] != assigned:
+                findings.add("slr-mismatch", where, f"slot {entry['slot']} on {fpga}, the module is in {assigned}")
+    for name in phase.modules:
+        if name not in homes:
+            findings.add("pblock-missing", phase.where, f"module {name} has no pblock")
+        elif len(homes[name]) > 1:
+            findings.add("pblock-repeated", phase.where, f"module {name} has pblocks on {homes[name]}")
+
+
+def _check_ranges(device: Device, ranges: list[str], where: str, findings: Findings) -> Sites:
+    """Judge each range and return all sites that they name."""
+    named: Sites = {}
+    for text in ranges:
+        span = parse_range(text)
+        if span is None:
+            findings.add("range-malformed", where, f"{text} is not lower-left:upper-right of one site type")
+            continue
+        if not within_device(device, span):
+            findings.add("range-outside-device", where, f"{text} leaves the device")
+            continue
+        corners = ((span.left, span.bottom), (span.right, span.top))
+        if not all(exists(device, span.kind, x, y) for x, y in corners):
+            findings.add("range-corner-missing", where, f"a corner of {text} is a hole")
+        named = union(named, sites_of_range(device, span))
+    return named
+
+
+def _check_each(
+    phase: PhaseFacts, board: Board, placed: list[Placed], fill: dict[str, float], findings: Findings
+) -> None:
+    totals = module_totals(phase)
+    parents = {board.parent_pblock(slr) for slr in range(len(board.device.raw["slrs"]))}
+    for block in placed:
+        _check_sites(block, findings)
+        if f"pblock_{block.name}" in parents:
+            findings.add("pblock-parent", block.where, "its name in Vivado is that of a pblock of the shell")
+        kept = [area for area in board.keep_outs if area.overlaps(block.area)]
+        touched = shared(block.named, board.keep_out_sites)
+        if kept or touched:
+            what = f"overlaps {kept[0]}" if kept else f"names {describe(touched)}"
+            findings.add("shell-touched", block.where, f"{what} that must stay free")
+        slot = phase.slots.get(block.entry["slot"])
+        if slot is not None:
+            _check_slr(block, slot, board.device, findings)
+        supply = board.device.resources(block.area)
+        findings.expect("wrong-supply", block.where, "supply", amounts(block.entry["supply"]), supply)
+        demand = totals.get(block.name, amounts(block.entry["demand"]))
+        findings.expect("wrong-demand", block.where, "demand", amounts(block.entry["demand"]), demand)
+        over = excess(demand, limit_of(fill, supply))
+        if over:
+            findings.add("fill-exceeded", block.where, over)
+
+
+def _check_slr(block: Placed, slot: Slot, device: Device, findings: Findings) -> None:
+    if slot.slr >= len(device.raw["slrs"]):
+        return  # reported where the platform is judged
+    bottom, top = device.slr_rows(slot.slr)
+    if block.area.bottom < bottom or block.area.top > top:
+        rows = f"{block.area.bottom}..{block.area.top}"
+        findings.add("slr-mismatch", block.where, f"rows {rows} leave SLR{slot.slr}, rows {bottom}..{top}")
+
+
+def _check_sites(block: Placed, findings: Findings) -> None:
+    held = {key: mask for key, mask in block.inside.items() if key[0] not in FREE_SITE_TYPES}
+    missing = difference(held, block.named)
+    for kind in sorted({kind for kind, _ in held} - {kind for kind, _ in block.named}):
+        findings.add("site-type-unconstrained", block.where, f"the rectangle holds {kind}, no range does")
+        missing = {key: mask for key, mask in missing.items() if key[0] != kind}
+    if missing:
+        findings.add("range-mismatch", block.where, f"ranges leave out {describe(missing)}")
+    extra = difference(block.named, block.inside)
+    if extra:
+        findings.add("range-mismatch", block.where, f"ranges add {describe(extra)}")
+    findings.expect("wrong-anchor", block.where, "anchor", block.entry["anchor"], anchor_of(block.inside))
+
+
+def _check_overlaps(placed: list[Placed], findings: Findings) -> None:
+    for first, second in combinations(placed, 2):
+        both = shared(first.named, second.named)
+        if first.area.overlaps(second.area) or both:
+            findings.add("pblock-overlap", first.where, f"overlaps {second.name}; they share {describe(both)}")

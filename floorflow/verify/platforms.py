@@ -1,0 +1,199 @@
+"""The plan's platform against the board and device files that lie beside it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from pathlib import PurePosixPath
+
+from floorflow.verify.files.reader import Folder, shipped_file
+from floorflow.verify.hardware.boards import BOARD, BOARD_SCHEMA, LINK, LINK_SCHEMA, PER, Board, BoardProblem
+from floorflow.verify.hardware.geometry import DEVICE, DEVICE_SCHEMA, Device
+from floorflow.verify.hardware.links import check_links
+from floorflow.verify.phase_facts import slr_number
+from floorflow.verify.plan_structure import RESOURCE_NAMES, Record, departures
+from floorflow.verify.sums import amounts
+from floorflow.verify.violations import Findings
+
+MAX_REGION_ROWS = 1000
+"""CLB rows of a clock region; real ones have 48 to 96."""
+
+
+def load_boards(folder: Folder, plan: Record, findings: Findings) -> dict[str, Board]:
+    """Return the board of each FPGA whose files can be read; what is wrong with the others is reported."""
+    fpgas, topology, kind = plan["platform"]["fpgas"], plan["options"]["topology"], None
+    if plan["options"]["link"] is not None:
+        kind = _well_formed(folder, f"links/{plan['options']['link']}", LINK, LINK_SCHEMA, findings)
+        if kind is None:
+            return {}
+    found: dict[str, Board] = {}
+    devices: dict[str, Device] = {}
+    for number, fpga in enumerate(fpgas):
+        board = _well_formed(folder, f"boards/{fpga['board']}", BOARD, BOARD_SCHEMA, findings)
+        die = _well_formed(folder, f"devices/{fpga['device']}", DEVICE, DEVICE_SCHEMA, findings)
+        if board is None or die is None:
+            continue
+        device = devices.setdefault(fpga["device"], Device(die))
+        where = f"platform/boards/{fpga['board']}.yaml"
+        try:
+            found[fpga["name"]] = _complete(Board(board, device, number, len(fpgas), topology, kind))
+        except (
+            BoardProblem,
+            LookupError,
+            TypeError,
+            ValueError,
+            ArithmeticError,
+            StopIteration,
+            MemoryError,
+        ) as problem:
+            findings.add("platform-malformed", where, f"{type(problem).__name__}: {problem}")
+    return found
+
+
+def _complete(board: Board) -> Board:
+    """Derive everything that a rule may ask for, so that a malformed file shows here and nowhere else."""
+    if board.device.region_rows > MAX_REGION_ROWS:
+        raise BoardProblem(f"a clock region of {board.device.region_rows} rows, no die has over {MAX_REGION_ROWS}")
+    if "{engine}" not in board.raw["cell_pattern"]:
+        raise BoardProblem("cell_pattern has no {engine}")
+    for item in board.raw.get("infrastructure", []):
+        if item["per"] not in PER:
+            raise BoardProblem(f"infrastructure {item['name']} is per {item['per']}, expected {' or '.join(PER)}")
+    _check_link(board)
+    _ = board.keep_out_sites, board.device.all_sites, list(board.sll_wires()), board.host_port, board.link_port
+    for slr in range(len(board.device.raw["slrs"])):
+        board.available(slr)
+    return board
+
+
+def _check_link(board: Board) -> None:
+    link = board.link
+    if link is None:
+        if board.kind is not None:
+            raise BoardProblem("has no link, so the plan cannot have another kind of link")
+        return
+    if link["slr"] not in [slr["name"] for slr in board.device.raw["slrs"]]:
+        raise BoardProblem(f"link.slr is {link['slr']}, which the die does not have")
+    if link["gbps"] <= 0 or link["latency_us"] < 0:
+        raise BoardProblem("link.gbps must be positive and link.latency_us not negative")
+
+
+def _well_formed(folder: Folder, name: str, template: Record, schema: str, findings: Findings) -> Record | None:
+    where = f"platform/{name}.yaml"
+    content = folder.yaml(where, findings)
+    if content is None:
+        return None
+    problems = list(departures(content, template, ""))
+    if not problems and content["schema"] != schema:
+        problems = [("schema", f"is {content['schema']}, expected {schema}")]
+    for place, message in problems:
+        findings.add("platform-malformed", f"{where} {place}".rstrip(), message)
+    return None if problems else content
+
+
+def check_files(folder: Folder, plan: Record, findings: Findings) -> None:
+    """Judge that the platform's files are listed and that those with a shipped name are the shipped ones."""
+    listed, kind = plan["platform"]["files"], plan["options"]["link"]
+    needed = [] if kind is None else [f"links/{kind}.yaml"]
+    for fpga in plan["platform"]["fpgas"]:
+        needed += [f"boards/{fpga['board']}.yaml", f"devices/{fpga['device']}.yaml"]
+    for name in sorted({*needed} - {*listed}):
+        findings.add("platform-mismatch", "platform.files", f"{name} is not listed")
+    shipped = shipped_file("platforms", "boards")
+    for name in sorted(set(listed)):
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts:
+            findings.add("platform-mismatch", "platform.files", f"{name} leaves the folder")
+            continue
+        content = folder.data(f"platform/{name}", findings)
+        original = shipped.parent / name if shipped else None
+        if content is not None and original and original.is_file() and original.read_bytes() != content:
+            findings.add("shipped-file-differs", f"platform/{name}", "floorflow ships another file of this name")
+
+
+def check_platform(plan: Record, boards: dict[str, Board], findings: Findings) -> None:
+    """Judge parts, slots, capacities, infrastructure and SLLs."""
+    _check_fractions(plan["options"], findings)
+    names = Counter(fpga["name"] for fpga in plan["platform"]["fpgas"])
+    for name, count in names.items():
+        if count > 1:
+            findings.add("platform-mismatch", "platform.fpgas", f"{count} FPGAs are called {name}")
+    for number, fpga in enumerate(plan["platform"]["fpgas"]):
+        if fpga["name"] in boards:
+            _check_fpga(fpga, boards[fpga["name"]], f"platform.fpgas[{number}]", findings)
+    _check_infrastructure(plan["platform"], boards, findings)
+    _check_slls(plan["platform"], boards, findings)
+    check_links(plan, boards, findings)
+
+
+def _check_fractions(options: Record, findings: Findings) -> None:
+    for kind in ("cap", "fill"):
+        for name in RESOURCE_NAMES:
+            if not 0 < options[kind][name] <= 1:
+                where = f"options.{kind}.{name}"
+                findings.add("fraction-out-of-range", where, f"{options[kind][name]} is not in (0, 1]")
+    if options["clock_mhz"] <= 0:
+        findings.add("platform-mismatch", "options.clock_mhz", f"{options['clock_mhz']} is not positive")
+
+
+def _check_fpga(fpga: Record, board: Board, where: str, findings: Findings) -> None:
+    derived = {
+        "board": board.raw["name"],
+        "part": board.raw["part"],
+        "device": PurePosixPath(board.raw["device"]).stem,
+        "host_slot": f"{fpga['name']}.{board.raw['host_slr']}",
+        "host_port": asdict(board.host_port),
+        "link_port": board.link_port and asdict(board.link_port),
+        "crossing_registers": board.raw["crossing_registers"],
+    }
+    for key, value in derived.items():
+        findings.expect("platform-mismatch", where, key, fpga[key], value)
+    die = board.device.raw
+    known = [die["part"], *(alias.split()[0] for alias in die.get("aliases", []) if alias.split())]
+    if not board.raw["part"].startswith(tuple(known)):
+        message = f"part {board.raw['part']} begins with none of the die's names {', '.join(known)}"
+        findings.add("platform-mismatch", where, message)
+    slrs = [slr["name"] for slr in board.device.raw["slrs"]]
+    stated = sorted((slot["name"], slot["slr"]) for slot in fpga["slots"])
+    expected = sorted((f"{fpga['name']}.{slr}", slr) for slr in slrs)
+    if stated != expected or len(fpga["slots"]) != len(slrs):
+        names = ", ".join(slot["name"] for slot in fpga["slots"])
+        findings.add("platform-mismatch", f"{where}.slots", f"slots are {names}; the die has {', '.join(slrs)}")
+    for slot in fpga["slots"]:
+        slr = slr_number(slot["slr"])
+        if slr is not None and slr < len(slrs):
+            place = f"{where} slot {slot['name']}"
+            capacity, available = board.capacities[slr], board.available(slr)
+            findings.expect("capacity-mismatch", place, "capacity", amounts(slot["capacity"]), capacity)
+            findings.expect("available-mismatch", place, "available", amounts(slot["available"]), available)
+
+
+def _check_infrastructure(platform: Record, boards: dict[str, Board], findings: Findings) -> None:
+    def key(name: str, slot: str, resources: dict[str, int]) -> tuple[object, ...]:
+        return name, slot, *(resources.get(resource, 0) for resource in RESOURCE_NAMES)
+
+    if len(boards) < len({fpga["name"] for fpga in platform["fpgas"]}):
+        return  # an unreadable board is reported already
+    expected = Counter(
+        key(item["name"], f"{fpga}.{item['slr']}", item["resources"])
+        for fpga, board in boards.items()
+        for item in board.infrastructure
+    )
+    stated = Counter(key(item["name"], item["slot"], item["resources"]) for item in platform["infrastructure"])
+    for item in expected - stated:
+        findings.add("infrastructure-mismatch", "platform.infrastructure", f"the board has {item}")
+    for item in stated - expected:
+        findings.add("infrastructure-mismatch", "platform.infrastructure", f"the board does not have {item}")
+
+
+def _check_slls(platform: Record, boards: dict[str, Board], findings: Findings) -> None:
+    expected = {
+        (f"{fpga}.{board.slr_name(index)}", f"{fpga}.{board.slr_name(index + 1)}"): wires
+        for fpga, board in boards.items()
+        for index, wires in enumerate(board.sll_wires())
+    }
+    stated = {(sll["lower"], sll["upper"]): sll["wires"] for sll in platform["slls"]}
+    for lower, upper in sorted({*expected, *stated}):
+        where = f"platform.slls {lower}-{upper}"
+        wires = stated.get((lower, upper)), expected.get((lower, upper))
+        findings.expect("sll-capacity-mismatch", where, "wires", *wires)

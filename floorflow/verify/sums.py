@@ -1,0 +1,146 @@
+"""Totals of a phase: engines and channels to modules, modules and crossing registers to slots, limits."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+from floorflow.verify.phase_facts import PhaseFacts, quotient, stream_wires, topological_order
+from floorflow.verify.plan_structure import RESOURCE_NAMES, Record
+from floorflow.verify.violations import Findings
+
+Amounts = dict[str, int]
+
+
+def amounts(entry: Record) -> Amounts:
+    """Return the five resources of an entry, and nothing else."""
+    return {name: entry[name] for name in RESOURCE_NAMES}
+
+
+def add(first: Amounts, second: Amounts) -> Amounts:
+    """Sum of two amounts."""
+    return {name: first[name] + second[name] for name in RESOURCE_NAMES}
+
+
+def limit_of(fractions: dict[str, float], whole: Amounts) -> Amounts:
+    """Largest whole amount under a cap or fill; a fraction outside [0, 1], reported elsewhere, counts as its end."""
+    within = {name: min(1.0, max(0.0, fractions[name])) for name in RESOURCE_NAMES}
+    return {name: math.floor(within[name] * whole[name] + 1e-9) for name in RESOURCE_NAMES}
+
+
+def excess(demand: Amounts, limit: Amounts) -> str:
+    """Describe every resource of which more is needed than allowed; empty if all fits."""
+    over = [name for name in RESOURCE_NAMES if demand[name] > limit[name]]
+    return ", ".join(f"{name} needs {demand[name]}, limit {limit[name]}" for name in over)
+
+
+def _zero() -> Amounts:
+    return dict.fromkeys(RESOURCE_NAMES, 0)
+
+
+def check_membership(phase: PhaseFacts, findings: Findings) -> None:
+    """Judge that every engine has a folding and one module, and that modules form no cycle."""
+    modules = phase.raw["modules"]
+    holders = Counter(engine for module in modules for engine in module["engines"])
+    folding = phase.raw["folding"]["engines"]
+    where = phase.where
+    known = {*phase.folded}
+    for name in sorted({*holders, *folding} - known):
+        findings.add("engine-unknown", where, f"{name} is folded or in a module but in no network")
+    for name in phase.folded:
+        if holders[name] == 0:
+            findings.add("engine-missing", where, f"{name} is in no module")
+        elif holders[name] > 1:
+            findings.add("engine-repeated", where, f"{name} is in modules {holders[name]} times")
+    for module in modules:
+        if not module["engines"]:
+            findings.add("module-empty", where, f"module {module['name']} has no engines")
+    for name, count in Counter(module["name"] for module in modules).items():
+        if count > 1:
+            findings.add("module-repeated", where, f"{count} modules are called {name}")
+    between = quotient(phase.successors, phase.module_of)
+    if len(topological_order(between)) < len(between):
+        findings.add("module-cycle", where, "some modules depend on their own output")
+
+
+def check_implementations(phase: PhaseFacts, findings: Findings) -> None:
+    """Judge that every module's implementation is listed once and that only equal modules share one."""
+    listed = Counter(entry["name"] for entry in phase.raw["implementations"])
+    for name, count in listed.items():
+        if count > 1:
+            findings.add("implementation-unknown", phase.where, f"implementation {name} is listed {count} times")
+    made: dict[str, Record] = {}
+    for module in phase.raw["modules"]:
+        name, where = module["implementation"], f"{phase.where} module {module['name']}"
+        if name not in listed:
+            findings.add("implementation-unknown", where, f"implementation {name} is not listed")
+        original = made.setdefault(name, module)
+        if _hardware(phase, original) != _hardware(phase, module):
+            findings.add("implementation-mismatch", where, f"differs from {original['name']}, as {name} is made once")
+
+
+def _hardware(phase: PhaseFacts, module: Record) -> list[tuple[object, ...]]:
+    """Return what an implementation fixes: kind, attributes and folding of each engine."""
+    engines = [phase.folded[name] for name in module["engines"] if name in phase.folded]
+    return [(engine.kind, engine.entry["attributes"], engine.folding) for engine in engines]
+
+
+def module_totals(phase: PhaseFacts) -> dict[str, Amounts]:
+    """Sum up every module's engines, FIFOs and converters."""
+    totals = {name: _zero() for name in phase.modules}
+    for engine, module in phase.module_of.items():
+        if engine in phase.folded:
+            totals[module] = add(totals[module], amounts(phase.folded[engine].folding["resources"]))
+    for channel in phase.channels:
+        for part in ("fifo", "converter"):
+            holder = channel[f"{part}_module"]
+            if holder in totals:
+                totals[holder] = add(totals[holder], amounts(channel[f"{part}_resources"]))
+    return totals
+
+
+def check_sums(phase: PhaseFacts, findings: Findings) -> None:
+    """Judge the totals of channels and modules."""
+    for channel in phase.channels:
+        where = f"{phase.where} channel {channel['name']}"
+        total = add(amounts(channel["converter_resources"]), amounts(channel["fifo_resources"]))
+        findings.expect("wrong-sum", where, "resources", amounts(channel["resources"]), total)
+        for key in ("fifo_module", "converter_module"):
+            if channel[key] is not None and channel[key] not in phase.modules:
+                findings.add("module-unknown", where, f"{key} is {channel[key]}")
+    for name, total in module_totals(phase).items():
+        where = f"{phase.where} module {name}"
+        findings.expect("wrong-sum", where, "resources", amounts(phase.modules[name]["resources"]), total)
+
+
+def slot_totals(phase: PhaseFacts) -> dict[str, Amounts]:
+    """Sum up every slot's modules and its share of the crossing registers."""
+    totals = {name: _zero() for name in phase.slots}
+    for name, total in module_totals(phase).items():
+        slot = phase.slot_of_module(name)
+        if slot is not None:
+            totals[slot.name] = add(totals[slot.name], total)
+    for channel in phase.channels:
+        flops = stream_wires(channel["width_bits"])
+        for lower, upper in phase.boundaries(phase.way(channel) or ()):
+            stages = phase.fpgas[lower.fpga]["crossing_registers"]
+            totals[lower.name]["FF"] += (stages + 1) // 2 * flops
+            totals[upper.name]["FF"] += stages // 2 * flops
+    return totals
+
+
+def check_slots(phase: PhaseFacts, cap: dict[str, float], findings: Findings) -> None:
+    """Judge utilisation and limits of every slot."""
+    stated = phase.raw["partition"]["utilisation"]
+    for name in sorted(set(stated) - set(phase.slots)):
+        findings.add("slot-unknown", f"{phase.where}.partition.utilisation", f"{name} is no slot")
+    for name, demand in slot_totals(phase).items():
+        where = f"{phase.where} slot {name}"
+        available = amounts(phase.slots[name].entry["available"])
+        shares = {r: demand[r] / available[r] if available[r] else 0.0 for r in RESOURCE_NAMES}
+        for resource in RESOURCE_NAMES:
+            share = stated.get(name, {}).get(resource)
+            findings.expect("wrong-utilisation", where, f"utilisation of {resource}", share, shares[resource])
+        over = excess(demand, limit_of(cap, available))
+        if over:
+            findings.add("cap-exceeded", where, over)

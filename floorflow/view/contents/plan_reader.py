@@ -1,0 +1,82 @@
+"""Read from plan.json (as a plain dict, `docs/plan.md`) what one FPGA's picture shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from floorflow.errors import InputError
+from floorflow.resources import RESOURCE_NAMES
+from floorflow.view.contents.module_contents import read_contents
+from floorflow.view.contents.names import Plan, modules_in_order, networks_text, rate_text
+from floorflow.view.contents.scene import ModuleView, Scene
+from floorflow.view.contents.slot_use import read_slots
+from floorflow.view.contents.stream_ends import read_crossings, read_ports, read_streams
+from floorflow.view.sheet.geometry import Box
+
+
+def read_scene(plan: Plan, fpga: str, phase: int = 0) -> Scene:
+    """Read everything that the picture of one FPGA shows.
+
+    Raises
+    ------
+    InputError
+        If the plan has no floorplan of that FPGA.
+
+    """
+    floorplans = plan["phases"][phase]["floorplan"]
+    if fpga not in floorplans:
+        known = ", ".join(sorted(floorplans)) or "none"
+        raise InputError(
+            f"plan.json: phases[{phase}].floorplan has no '{fpga}'; it has: {known}", hint="name one of these"
+        )
+    entry = next(item for item in plan["platform"]["fpgas"] if item["name"] == fpga)
+    return Scene(
+        fpga=fpga,
+        title=_title(plan, fpga),
+        subtitle=rate_text(plan, phase),
+        modules=_read_modules(plan, fpga, phase),
+        streams=read_streams(plan, fpga, phase),
+        ports=read_ports(plan, fpga, phase),
+        crossings=read_crossings(plan, fpga, phase),
+        slots=read_slots(plan, fpga, phase),
+        host_port=_box(entry["host_port"]),
+        link_port=None if entry["link_port"] is None else _box(entry["link_port"]),
+    )
+
+
+def _box(rectangle: Mapping[str, int]) -> Box:
+    """Return the box around whole columns and rows, both inclusive."""
+    return Box(rectangle["left"], rectangle["bottom"], rectangle["right"] + 1, rectangle["top"] + 1)
+
+
+def _title(plan: Plan, fpga: str) -> str:
+    board = next(
+        (item["board"] for item in plan["platform"]["fpgas"] if item["name"] == fpga),
+        plan["platform"]["name"],
+    )
+    return f"{networks_text(plan)} on {board}, {fpga}"
+
+
+def _read_modules(plan: Plan, fpga: str, phase: int) -> tuple[ModuleView, ...]:
+    pblocks = plan["phases"][phase]["floorplan"][fpga]["pblocks"]
+    return tuple(
+        _read_module(plan, phase, number, module, pblocks[module["name"]])
+        for number, module in enumerate(modules_in_order(plan, phase), start=1)
+        if module["name"] in pblocks
+    )
+
+
+def _read_module(
+    plan: Plan, phase: int, number: int, module: Mapping[str, Any], pblock: Mapping[str, Any]
+) -> ModuleView:
+    demand, supply = pblock["demand"], pblock["supply"]
+    return ModuleView(
+        number=number,
+        name=module["name"],
+        slot=pblock["slot"],
+        box=_box(pblock["rectangle"]),
+        contents=read_contents(plan, phase, module["engines"]),
+        lut=int(demand["LUT"]),
+        fill={name: demand[name] / supply[name] for name in RESOURCE_NAMES if supply[name]},
+    )

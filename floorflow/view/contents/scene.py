@@ -1,0 +1,156 @@
+"""What the pictures show: modules in dataflow order, streams between them, use of slots, boundaries and links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from floorflow.resources import RESOURCE_NAMES
+from floorflow.view.contents.module_contents import Contents
+from floorflow.view.sheet.geometry import Box
+
+
+@dataclass(frozen=True)
+class ModuleView:
+    """One module with a pblock. ``number`` counts in dataflow order over all FPGAs, from 1.
+
+    ``box`` is in grid units; ``fill`` is demand over supply of the pblock for the resources it holds.
+    """
+
+    number: int
+    name: str
+    slot: str
+    box: Box
+    contents: Contents
+    lut: int
+    fill: Mapping[str, float]
+
+    @property
+    def tightest(self) -> str:
+        """The resource that fills the pblock most."""
+        return max(RESOURCE_NAMES, key=lambda name: self.fill.get(name, 0.0))
+
+
+@dataclass(frozen=True)
+class PortView:
+    """Where streams enter or leave an FPGA by a link: at ``slot``, all of them together at ``gbps``."""
+
+    name: str
+    """``from fpga0`` or ``to fpga2``."""
+    slot: str
+    at_left: bool
+    """Whether the neighbour comes earlier in the chain, which is drawn from left to right."""
+    gbps: float
+
+
+@dataclass(frozen=True)
+class StreamView:
+    """All streams of an FPGA from one end to another; an end is a module, a port to a link, or ``host in0``."""
+
+    source: str
+    target: str
+    width_bits: int
+    ahead: int
+    """By how many modules in dataflow order the target lies after the source; 0 if an end is elsewhere."""
+
+
+@dataclass(frozen=True)
+class CrossingView:
+    """A stream between two slots, as the plan lists it; ``ends`` are module numbers or ``host in0``."""
+
+    ends: tuple[str, str]
+    source: str
+    target: str
+    width_bits: int
+    gbps: float
+    by_link: bool
+
+
+@dataclass(frozen=True)
+class Use:
+    """A share of what is available and the most that the cap allows."""
+
+    share: float
+    limit: float
+
+
+@dataclass(frozen=True)
+class SlotView:
+    """One slot: use of each resource that it has, the numbers of its modules, and what else lies there."""
+
+    name: str
+    slr: str
+    use: Mapping[str, Use]
+    modules: tuple[int, ...]
+    host: tuple[str, ...]
+    """The host's streams that begin or end here: ``host in0``."""
+    infrastructure: tuple[tuple[str, int], ...]
+    """(name, LUT) of the board's own logic."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Everything the plan says about one FPGA in one phase."""
+
+    fpga: str
+    title: str
+    subtitle: str
+    modules: tuple[ModuleView, ...]
+    streams: tuple[StreamView, ...]
+    ports: tuple[PortView, ...]
+    crossings: tuple[CrossingView, ...]
+    slots: tuple[SlotView, ...]
+    host_port: Box
+    """Where the host's streams enter and leave, in grid units."""
+    link_port: Box | None
+    """Where streams over links enter and leave."""
+
+
+@dataclass(frozen=True)
+class BoundaryView:
+    """An SLR boundary: its SLL wires, used and there, and the streams over it."""
+
+    lower: str
+    upper: str
+    use_wires: float
+    capacity_wires: float
+    down: tuple[CrossingView, ...]
+    up: tuple[CrossingView, ...]
+
+
+@dataclass(frozen=True)
+class DirectionView:
+    """One direction of a link: its load, and the streams that it carries."""
+
+    use_gbps: float
+    streams: tuple[CrossingView, ...]
+
+
+@dataclass(frozen=True)
+class LinkView:
+    """A link between two slots of different FPGAs; ``gbps`` is its capacity in each direction."""
+
+    name: str
+    kind: str
+    source: str
+    target: str
+    gbps: float
+    latency_us: float
+    assumed: bool
+    forward: DirectionView
+    backward: DirectionView
+
+
+@dataclass(frozen=True)
+class ChainView:
+    """All FPGAs of a plan, in the order of the chain, with what lies between their slots."""
+
+    title: str
+    subtitle: str
+    fpgas: tuple[tuple[str, tuple[SlotView, ...]], ...]
+    """(name, slots from the top SLR down)."""
+    boundaries: Mapping[str, BoundaryView]
+    """By the name of the lower slot."""
+    links: tuple[LinkView, ...]
+    module_names: tuple[str, ...]
+    """In dataflow order: number 1 comes first."""

@@ -1,0 +1,101 @@
+"""Read from plan.json the streams of one FPGA and where they enter and leave it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from floorflow.view.contents.names import Plan, fpga_names, fpga_of, modules_in_order
+from floorflow.view.contents.scene import CrossingView, PortView, StreamView
+
+_HOST_PREFIX = "host:"
+"""Channel ends outside the network are ``host:in0``, ``host:out0`` (`docs/plan.md`)."""
+
+
+def host_text(end: str) -> str | None:
+    """Return ``host in0`` for the channel end ``host:in0``, and None for an engine."""
+    return end.replace(_HOST_PREFIX, "host ", 1) if end.startswith(_HOST_PREFIX) else None
+
+
+def read_streams(plan: Plan, fpga: str, phase: int = 0) -> tuple[StreamView, ...]:
+    """Add up the streams of one FPGA between each two ends; streams inside a module are left out.
+
+    A stream from or to another FPGA ends at the port of the link, one that only passes has a port at both ends.
+    """
+    order = modules_in_order(plan, phase)
+    partition = plan["phases"][phase]["partition"]
+    number = {module["name"]: index for index, module in enumerate(order, start=1)}
+    here = {name for name, slot in partition["assignment"].items() if fpga_of(slot) == fpga}
+    holder = {engine: module["name"] for module in order for engine in module["engines"]}
+    passed = _links_passed(partition["crossings"], fpga)
+    width_bits: dict[tuple[str, str], int] = {}
+    for channel in plan["phases"][phase]["channels"]:
+        ends = _ends_here([holder.get(channel[e], channel[e]) for e in ("source", "target")], here, channel, passed)
+        if ends is not None and ends[0] != ends[1]:
+            width_bits[ends] = width_bits.get(ends, 0) + channel["width_bits"]
+    return tuple(
+        StreamView(*ends, bits, number[ends[1]] - number[ends[0]] if here.issuperset(ends) else 0)
+        for ends, bits in sorted(width_bits.items())
+    )
+
+
+def _links_passed(crossings: Sequence[Mapping[str, Any]], fpga: str) -> dict[tuple[str, str], str]:
+    """Return the port by which a channel enters or leaves the FPGA, by (channel, ``from`` or ``to``)."""
+    passed = {}
+    for item in crossings:
+        if item["kind"] == "link":
+            before, after = fpga_of(item["source"]), fpga_of(item["target"])
+            if after == fpga:
+                passed[item["channel"], "from"] = f"from {before}"
+            elif before == fpga:
+                passed[item["channel"], "to"] = f"to {after}"
+    return passed
+
+
+def _ends_here(
+    ends: Sequence[str], here: set[str], channel: Mapping[str, Any], passed: Mapping[tuple[str, str], str]
+) -> tuple[str, str] | None:
+    """Return a channel's ends on this FPGA, or None if it does not touch it."""
+    ports = [passed.get((channel["name"], direction)) for direction in ("from", "to")]
+    found = [end if end in here else port for end, port in zip(ends, ports, strict=True)]
+    if found == [None, None]:
+        return None
+    source, target = (end or host_text(far) for end, far in zip(found, ends, strict=True))
+    return None if source is None or target is None else (source, target)
+
+
+def read_ports(plan: Plan, fpga: str, phase: int = 0) -> tuple[PortView, ...]:
+    """Return the FPGA's ends of links that carry streams, one for each neighbour and direction."""
+    place = {name: index for index, name in enumerate(fpga_names(plan))}
+    gbps: dict[tuple[str, str, bool], float] = {}
+    for item in plan["phases"][phase]["partition"]["crossings"]:
+        before, after = fpga_of(item["source"]), fpga_of(item["target"])
+        if item["kind"] == "link" and fpga in (before, after):
+            name, near, far = (
+                (f"to {after}", item["source"], after) if before == fpga else (f"from {before}", item["target"], before)
+            )
+            key = name, near, place[far] < place[fpga]
+            gbps[key] = gbps.get(key, 0.0) + item["gbps"]
+    return tuple(PortView(*key, load) for key, load in sorted(gbps.items()))
+
+
+def read_crossings(plan: Plan, fpga: str | None = None, phase: int = 0) -> tuple[CrossingView, ...]:
+    """Return the streams between slots, of all FPGAs or those that one of them has a part in."""
+    content = plan["phases"][phase]
+    numbers = {
+        engine: str(number)
+        for number, module in enumerate(modules_in_order(plan, phase), start=1)
+        for engine in module["engines"]
+    }
+    channels = {channel["name"]: channel for channel in content["channels"]}
+    return tuple(
+        _read_crossing(item, channels[item["channel"]], numbers)
+        for item in content["partition"]["crossings"]
+        if fpga is None or fpga in (fpga_of(item["source"]), fpga_of(item["target"]))
+    )
+
+
+def _read_crossing(item: Mapping[str, Any], channel: Mapping[str, Any], numbers: Mapping[str, str]) -> CrossingView:
+    source, target = (host_text(channel[end]) or numbers[channel[end]] for end in ("source", "target"))
+    width_bits, gbps = int(item["width_bits"]), float(item["gbps"])
+    return CrossingView((source, target), item["source"], item["target"], width_bits, gbps, item["kind"] == "link")

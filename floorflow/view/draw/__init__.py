@@ -1,0 +1,1 @@
+"""Parts of pictures, drawn on a sheet."""

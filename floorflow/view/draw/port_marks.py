@@ -1,0 +1,132 @@
+"""Mark on the die where streams enter and leave it: at the host's port and at that of links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from floorflow.view.contents.scene import PortView, Scene
+from floorflow.view.sheet.geometry import Box
+from floorflow.view.sheet.palette import BAR, LINK
+from floorflow.view.sheet.sheet import Frame, Sheet
+from floorflow.view.sheet.text import Occupied, block_size
+
+Point = tuple[float, float]
+
+_SIZE = 6.8
+_MOST = 2
+"""Neighbours named beside a port in one direction; of more only the number is given."""
+_MARK = 7.0
+"""Points across a mark."""
+_NEAR = 50.0
+"""Points from an edge of the die within which a port's text stands outside that edge."""
+_REACH = 18.0
+"""Points between the die's edge and a text outside it: the strip of the clock regions' numbers."""
+_PAD = 3.0
+"""Points between a text on the die and the edge of its box."""
+
+
+@dataclass(frozen=True)
+class _Port:
+    """A port that streams use: their ends' names, what is written of them, its area and the mark's box in points."""
+
+    names: tuple[str, ...]
+    lines: tuple[str, ...]
+    area: Box
+    mark: Box
+    colour: str
+
+
+def draw_pins(sheet: Sheet, frame: Frame, scene: Scene, occupied: Occupied) -> dict[str, Box]:
+    """Mark the ports that streams use and write beside them which; return the mark in points by a stream's end."""
+    ports = _ports(frame, scene)
+    for port in ports:
+        occupied.take(port.mark)
+    for port in ports:
+        sheet.rectangle(port.area, fill=False, edgecolor=port.colour, linewidth=1.6, zorder=8)
+        x, y = port.mark.centre
+        sheet.axes.plot(x, y, marker="D", markersize=5.5, color=port.colour, markeredgecolor="white", zorder=14)
+        _write(sheet, frame, port, _far_ends(frame, scene, port), occupied)
+    return {name: port.mark for port in ports for name in port.names}
+
+
+def _ports(frame: Frame, scene: Scene) -> list[_Port]:
+    """Return the ports in use; where both lie in one place, the mark of links stands beside that of the host."""
+    found = []
+    inner = [stream for stream in scene.streams if stream.source.startswith("host ")]
+    outer = [stream for stream in scene.streams if stream.target.startswith("host ")]
+    width_bits: dict[str, int] = {}
+    for name, bits in [*((s.source, s.width_bits) for s in inner), *((s.target, s.width_bits) for s in outer)]:
+        width_bits[name] = width_bits.get(name, 0) + bits
+    if width_bits:
+        area = frame.place(scene.host_port)
+        lines = tuple(line for name, bits in sorted(width_bits.items()) for line in (name, f"{bits} bit"))
+        found.append(_Port(tuple(sorted(width_bits)), lines, area, Box.around(*area.centre, _MARK, _MARK), BAR))
+    if scene.ports and scene.link_port is not None:
+        area = frame.place(scene.link_port)
+        x, y = area.centre
+        taken = any(port.mark.overlaps(Box.around(x, y, _MARK, _MARK)) for port in found)
+        mark = Box.around(x, y + 2 * _MARK * taken, _MARK, _MARK)
+        found.append(_Port(tuple(port.name for port in scene.ports), _link_lines(scene.ports), area, mark, LINK))
+    return found
+
+
+def _link_lines(ports: Sequence[PortView]) -> tuple[str, ...]:
+    """Name each neighbour and its load, or of many only how many they are."""
+    lines: list[str] = []
+    for direction in ("from", "to"):
+        group = [port for port in ports if port.name.startswith(f"{direction} ")]
+        if len(group) > _MOST:
+            lines += [f"{direction} {len(group)} FPGAs", f"{sum(port.gbps for port in group):.3g} Gb/s"]
+        else:
+            lines += [line for port in group for line in (port.name, f"{port.gbps:.3g} Gb/s")]
+    return tuple(lines)
+
+
+def _far_ends(frame: Frame, scene: Scene, port: _Port) -> list[Point]:
+    """Return the middles of the modules at the other ends of a port's streams."""
+    middles = {module.name: frame.place(module.box).centre for module in scene.modules}
+    pairs = [(s.source, s.target) for s in scene.streams] + [(s.target, s.source) for s in scene.streams]
+    return [middles[far] for near, far in pairs if near in port.names and far in middles]
+
+
+def _write(sheet: Sheet, frame: Frame, port: _Port, far: Sequence[Point], occupied: Occupied) -> None:
+    """Write what uses a port at a free place off its streams, the nearest such, with a line to its mark."""
+    width, height = block_size(port.lines, _SIZE, bold=True)
+    places = list(_places(frame.die, port.mark.centre, width + 2 * _PAD, height + _PAD))
+    free = [place for place in places if occupied.free(place, 1.5)] or places
+    box = min(free, key=lambda place: _met(place, port.mark.centre, far))
+    occupied.take(box)
+    sheet.line(port.mark.centre, _nearest(box, port.mark.centre), color=port.colour, linewidth=1.2, zorder=12.5)
+    patch = {"boxstyle": "square,pad=0.15", "facecolor": "white", "edgecolor": port.colour, "linewidth": 0.6}
+    style: dict[str, Any] = {"ha": "center", "va": "center", "weight": "bold", "linespacing": 1.1, "zorder": 13}
+    sheet.write(*box.centre, "\n".join(port.lines), _SIZE, color=port.colour, bbox=patch, **style)
+
+
+def _met(place: Box, mark: Point, far: Sequence[Point]) -> int:
+    """Count the straight lines from a mark to far ends that a place would hide."""
+    shares = [step / 60 for step in range(61)]
+    ways = ([(mark[0] + t * (x - mark[0]), mark[1] + t * (y - mark[1])) for t in shares] for x, y in far)
+    return sum(any(place.left <= x <= place.right and place.bottom <= y <= place.top for x, y in way) for way in ways)
+
+
+def _places(die: Box, mark: Point, width: float, height: float) -> Iterator[Box]:
+    """Yield places for a text, the best first: outside the edge that the mark is near, then around the mark."""
+    x, y = mark
+    outside = [die.left - _REACH - width / 2] * (x - die.left < _NEAR)
+    outside += [die.right + _REACH + width / 2] * (die.right - x < _NEAR)
+    for step in sorted(range(-12, 13), key=lambda step: (abs(step), step)):
+        for centre_x in outside:
+            yield Box.around(centre_x, y + 4 * step, width, height)
+    for distance in range(1, 40):
+        reach = _MARK / 2 + 3 * distance
+        for step_x, step_y in ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, 1), (1, -1), (-1, -1)):
+            place = Box.around(x + step_x * (reach + width / 2), y + step_y * (reach + height / 2), width, height)
+            if die.holds(place):
+                yield place
+
+
+def _nearest(box: Box, point: Point) -> Point:
+    """Return the point of a box that is nearest to another point."""
+    return min(max(point[0], box.left), box.right), min(max(point[1], box.bottom), box.top)

@@ -1,0 +1,186 @@
+"""Route streams between the modules' labels and draw them: width by bits, colour by how far they go."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from matplotlib.collections import LineCollection, PolyCollection
+from numpy.typing import NDArray
+
+from floorflow.view.contents.scene import StreamView
+from floorflow.view.sheet.geometry import Box
+from floorflow.view.sheet.palette import BAR, CROSSING, LINK, STREAM
+from floorflow.view.sheet.sheet import Sheet
+from floorflow.view.sheet.text import Occupied, block_size
+
+Path = NDArray[np.float64]
+"""(points, 2): x and y in points along a line."""
+
+Reach = Literal["slr", "host", "fpga", "link"]
+"""How far a stream goes: within its SLR, there from or to the host, over SLR boundaries, or over a link."""
+_COLOURS = {"slr": STREAM, "host": BAR, "fpga": CROSSING, "link": LINK}
+
+_SAMPLES = 240
+_BEND = 0.16
+"""How far a stream that skips modules bows out, as a share of its length."""
+_LEAVING = 1000
+"""Boxes of others that a stream rather passes over than leaving the die: all of them."""
+_BENDS = (0.0, 0.08, -0.08, 0.16, -0.16, 0.24, -0.24, 0.34, -0.34, 0.46, -0.46)
+"""What is tried, besides the usual bow, to lead a stream past the labels of other modules."""
+
+
+@dataclass(frozen=True)
+class Route:
+    """A stream as drawn: where it runs, how wide it is, and how far it goes."""
+
+    path: Path
+    width_bits: int
+    reach: Reach
+    tip: bool
+    """Whether there is room for an arrow head."""
+    scale: float
+    """Width of the line over its usual one."""
+
+    @property
+    def line_width(self) -> float:
+        """Return points: 0.8 for one bit, 0.3 more for each doubling, times the scale."""
+        return self.scale * (0.8 + 0.3 * math.log2(max(self.width_bits, 1)))
+
+
+def route(stream: StreamView, ends: Mapping[str, Box], reach: Reach, scale: float = 1.0) -> Route:
+    """Run from box to box: straight to the next module in dataflow order, bowed past modules in between.
+
+    If that meets other boxes of ``ends``, the bow that meets the fewest is taken.
+    """
+    source, target = ends[stream.source], ends[stream.target]
+    path = _past(ends, source, target, 0.0 if stream.ahead in (0, 1) else _BEND)
+    outside = ~(_within(path, source, 0.5) | _within(path, target, 1.5))
+    clear = path[outside]
+    long_enough = len(clear) > 1 and float(np.hypot(*(clear[-1] - clear[0]))) > 7.0
+    return Route(clear if long_enough else path, stream.width_bits, reach, long_enough, scale)
+
+
+def _past(ends: Mapping[str, Box], source: Box, target: Box, usual: float) -> Path:
+    """Return the curve that meets the fewest boxes but its own, among these the one nearest to the usual bend."""
+    boxes = np.array([(box.left, box.bottom, box.right, box.top) for box in ends.values()])
+    others = np.array([box not in (source, target) for box in ends.values()])
+    low, high = boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)
+
+    def met(path: Path) -> int:
+        """Count the boxes met, and points outside all boxes' hull as more than any: bows stay on the die."""
+        points = path[::4, np.newaxis, :]
+        inside = ((points > boxes[:, :2] - 1) & (points < boxes[:, 2:] + 1)).all(axis=2).any(axis=0)
+        return int((inside & others).sum()) + _LEAVING * int(((path < low) | (path > high)).any())
+
+    bends = (usual, *sorted(_BENDS, key=lambda bend: (abs(bend - usual), bend)))
+    curves = (_curve(source.centre, target.centre, bend) for bend in bends)
+    best = next(curves)
+    fewest = met(best)
+    for curve in curves:
+        if fewest == 0:
+            break
+        count = met(curve)
+        if count < fewest:
+            best, fewest = curve, count
+    return best
+
+
+def _curve(start: tuple[float, float], end: tuple[float, float], bend: float) -> Path:
+    """Sample a quadratic Bezier curve whose middle control point lies ``bend`` x length to the left."""
+    first, last = np.array(start), np.array(end)
+    along = last - first
+    control = (first + last) / 2 + bend * np.array([-along[1], along[0]])
+    t = np.linspace(0.0, 1.0, _SAMPLES)[:, np.newaxis]
+    return np.asarray((1 - t) ** 2 * first + 2 * t * (1 - t) * control + t**2 * last)
+
+
+def _within(path: Path, box: Box, gap: float) -> NDArray[np.bool_]:
+    x, y = path[:, 0], path[:, 1]
+    beside = (x < box.left - gap) | (x > box.right + gap)
+    return np.asarray(~(beside | (y < box.bottom - gap) | (y > box.top + gap)))
+
+
+def draw_routes(sheet: Sheet, routes: Sequence[Route]) -> None:
+    """Draw all streams: a white casing, so that they stand out from the modules, then lines and arrow heads."""
+    if not routes:
+        return
+    lines = [_shaft(item) for item in routes]
+    widths = [item.line_width for item in routes]
+    colours = [_COLOURS[item.reach] for item in routes]
+    casing = LineCollection(lines, linewidths=[width + 1.8 for width in widths], colors="white", alpha=0.75, zorder=9)
+    styles = [(0, (4.0, 1.2)) if item.reach == "fpga" else "solid" for item in routes]
+    shafts = LineCollection(lines, linewidths=widths, colors=colours, linestyles=styles, zorder=10)
+    heads = [_head(item) for item in routes if item.tip]
+    head_colours = [colour for colour, item in zip(colours, routes, strict=True) if item.tip]
+    sheet.axes.add_collection(casing, autolim=False)
+    sheet.axes.add_collection(shafts, autolim=False)
+    sheet.axes.add_collection(
+        PolyCollection(heads, facecolors=head_colours, edgecolors="white", linewidths=0.4, zorder=11),
+        autolim=False,
+    )
+
+
+def _head_length(item: Route) -> float:
+    return 3.5 * item.scale + 1.5 * item.line_width
+
+
+def _direction(path: Path) -> Path:
+    step = path[-1] - path[max(len(path) - 12, 0)]
+    return np.asarray(step / np.hypot(*step))
+
+
+def _shaft(item: Route) -> Path:
+    """Return the line up to the base of its arrow head, thinned out to what the eye needs."""
+    path = item.path
+    if item.tip:
+        distance = np.hypot(*(path - path[-1]).T)
+        kept = path[distance >= 0.8 * _head_length(item)]
+        path = kept if len(kept) > 1 else path[:2]
+    straight = np.allclose(_direction(path[:2]), _direction(path), atol=1e-3)
+    return np.round(path[[0, -1]] if straight else np.vstack([path[:-1:10], path[-1:]]), 2)
+
+
+def _head(item: Route) -> Path:
+    tip, along, length = item.path[-1], _direction(item.path), _head_length(item)
+    across = np.array([-along[1], along[0]]) * length * 0.42
+    base = tip - along * length
+    return np.round(np.array([tip, base + across, base - across]), 2)
+
+
+def label_crossings(sheet: Sheet, routes: Sequence[Route], boundaries: Sequence[float], occupied: Occupied) -> None:
+    """Write the width in bits beside each crossing stream, on the first boundary it meets, if a place is free.
+
+    Widths that find no place are still in the side panel.
+    """
+    for item in routes:
+        if item.reach != "fpga":
+            continue
+        text, size = f"{item.width_bits} bit", 6.5
+        width, height = block_size((text,), size, bold=True)
+        box = _free_box(item.path, boundaries, width + 3, height, occupied)
+        if box is not None:
+            occupied.take(box)
+            patch = {
+                "boxstyle": "square,pad=0.12",
+                "facecolor": "white",
+                "edgecolor": CROSSING,
+                "linewidth": 0.6,
+            }
+            style: dict[str, Any] = {"ha": "center", "va": "center_baseline", "weight": "bold", "bbox": patch}
+            sheet.write(*box.centre, text, size, color=CROSSING, **style)
+
+
+def _free_box(path: Path, boundaries: Sequence[float], width: float, height: float, occupied: Occupied) -> Box | None:
+    """Return a free place on the line as near as possible to the first boundary that it crosses."""
+    low, high = sorted((float(path[0, 1]), float(path[-1, 1])))
+    crossed = [y for y in boundaries if low <= y <= high]
+    start = int(np.argmin(np.abs(path[:, 1] - crossed[0]))) if crossed else len(path) // 2
+    for index in sorted(range(0, len(path), 3), key=lambda position: (abs(position - start), position)):
+        box = Box.around(float(path[index, 0]), float(path[index, 1]), width, height)
+        if occupied.free(box, 4.0):
+            return box
+    return None

@@ -1,0 +1,196 @@
+"""The floorplan of one FPGA as a figure: silicon, modules in dataflow order, streams, table and key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.figure import Figure
+
+from floorflow.view.contents.names import Plan, module_count
+from floorflow.view.contents.plan_reader import read_scene
+from floorflow.view.contents.scene import Scene, StreamView
+from floorflow.view.draw.background import draw_background, draw_holes, label_background
+from floorflow.view.draw.labels import Label, place_labels
+from floorflow.view.draw.margins import FILL_KEY, PANEL_WIDTH, draw_key, draw_panel, draw_slots, panel_height
+from floorflow.view.draw.port_marks import draw_pins
+from floorflow.view.draw.streams import Reach, Route, draw_routes, label_crossings, route
+from floorflow.view.draw.use_bars import BAR_KEY
+from floorflow.view.sheet.die import FABRIC, Die, die_of
+from floorflow.view.sheet.geometry import Box
+from floorflow.view.sheet.palette import COLUMN_COLOURS, INK, QUIET, Colour, darker, module_colours
+from floorflow.view.sheet.sheet import Frame, Sheet, drawing_settings, new_sheet
+from floorflow.view.sheet.text import Occupied
+
+if TYPE_CHECKING:
+    from floorflow.hardware.platform import Platform
+
+_MARGIN, _SLOTS_WIDTH, _GUTTER, _DIE_WIDTH = 18.0, 136.0, 66.0, (410.0, 600.0)
+_HEADER, _KEY, _AXIS = 50.0, 42.0, 16.0
+"""Heights of title, key and clock-region numbers, all in points; the die's width is between two values."""
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """The sheet, the die on it, and the boxes of slots and table beside it."""
+
+    sheet: Sheet
+    frame: Frame
+    slots: Box
+    panel: Box
+
+
+def floorplan(plan: Plan, platform: Platform, fpga: str, phase: int = 0) -> Figure:
+    """Draw the floorplan of one FPGA.
+
+    ``plan`` is plan.json as a plain dict (`docs/plan.md`), ``phase`` an index into its ``phases``.
+
+    Raises
+    ------
+    InputError
+        If the plan has no floorplan of that FPGA, or the platform no such FPGA.
+
+    """
+    scene, die = read_scene(plan, fpga, phase), die_of(platform, fpga)
+    with drawing_settings():
+        layout = _lay_out(scene, die)
+        colours = colours_of(plan, scene, phase)
+        _draw_die(layout, scene, die, colours)
+        _draw_margins(layout, scene, die, colours)
+        return layout.sheet.figure
+
+
+def colours_of(plan: Plan, scene: Scene, phase: int) -> dict[str, Colour]:
+    """Return the modules' colours; the ramp runs over the modules of all FPGAs."""
+    ramp = module_colours(module_count(plan, phase))
+    return {module.name: ramp[module.number - 1] for module in scene.modules}
+
+
+def _lay_out(scene: Scene, die: Die) -> _Layout:
+    """Give the die the height of the table of modules, within limits that keep the sheet readable on a screen."""
+    proportion = proportion_of(die)
+    die_width = min(max(panel_height(scene) / proportion, _DIE_WIDTH[0]), _DIE_WIDTH[1])
+    die_height = die_width * proportion
+    body = max(die_height + _AXIS, panel_height(scene))
+    width = _MARGIN + _SLOTS_WIDTH + _GUTTER + die_width + _GUTTER + PANEL_WIDTH + _MARGIN
+    top = _MARGIN + _KEY + body
+    left = _MARGIN + _SLOTS_WIDTH + _GUTTER
+    right = left + die_width + _GUTTER
+    return _Layout(
+        sheet=new_sheet(width, top + _HEADER),
+        frame=Frame(Box(left, top - die_height, left + die_width, top), die.column_count, die.row_count),
+        slots=Box(_MARGIN, top - body, _MARGIN + _SLOTS_WIDTH, top),
+        panel=Box(right, top - body, right + PANEL_WIDTH, top),
+    )
+
+
+def proportion_of(die: Die) -> float:
+    """Return height over width of a die as drawn: its own, within limits that suit a screen."""
+    return min(max(die.height_over_width, 0.7), 1.8)
+
+
+def _draw_die(layout: _Layout, scene: Scene, die: Die, colours: Mapping[str, Colour]) -> None:
+    sheet, frame = layout.sheet, layout.frame
+    draw_background(sheet, frame, die)
+    occupied = Occupied()
+    pins = draw_pins(sheet, frame, scene, occupied)
+    labels = draw_modules(sheet, frame, scene, die, colours, occupied=occupied, names=True)
+    label_background(sheet, frame, die, occupied)
+    routes = routes_between(scene, die, labels | pins)
+    draw_routes(sheet, routes)
+    label_crossings(sheet, routes, [frame.place(box).top for _, box in die.slrs[:-1]], occupied)
+
+
+def draw_modules(
+    sheet: Sheet,
+    frame: Frame,
+    scene: Scene,
+    die: Die,
+    colours: Mapping[str, Colour],
+    *,
+    occupied: Occupied,
+    names: bool,
+) -> dict[str, Box]:
+    """Draw the modules' rectangles and labels, with or without names; return the labels' boxes by module."""
+    areas = [(module, frame.place(module.box)) for module in scene.modules]
+    for module, area in areas:
+        colour = colours[module.name]
+        patch = sheet.rectangle(area, facecolor=(*colour, 0.82), edgecolor="none", zorder=5)
+        patch.set_gid(module.name)
+        sheet.rectangle(area, fill=False, edgecolor=darker(colour), linewidth=1.0, zorder=6)
+    draw_holes(sheet, frame, die)
+    labels = place_labels(areas, occupied, names=names)
+    for label in labels.values():
+        _draw_label(sheet, label)
+    return {name: label.box for name, label in labels.items()}
+
+
+def _draw_label(sheet: Sheet, label: Label) -> None:
+    if label.leader is not None:
+        sheet.line(label.leader, label.box.centre, color=INK, linewidth=0.6, zorder=12)
+    patch = {
+        "boxstyle": "round,pad=0.22",
+        "facecolor": "white",
+        "edgecolor": "#6b7078",
+        "linewidth": 0.5,
+    }
+    plain = len(label.lines) == 1 and not label.turned
+    style: dict[str, Any] = {"ha": "center", "va": "center_baseline" if plain else "center", "zorder": 13}
+    rotation = 90 if label.turned else 0
+    text = "\n".join(label.lines)
+    sheet.write(*label.box.centre, text, label.size, bbox=patch, rotation=rotation, linespacing=1.1, **style)
+
+
+def routes_between(scene: Scene, die: Die, ends: Mapping[str, Box], scale: float = 1.0) -> tuple[Route, ...]:
+    """Route the streams between modules and ports, given the boxes of both in points.
+
+    A stream that only passes from link to link at one port has no way on the die.
+    """
+    modules = {module.name: _slr_at(die, module.box) for module in scene.modules}
+    links = {port.name for port in scene.ports}
+
+    def reach(stream: StreamView) -> Reach:
+        if not links.isdisjoint((stream.source, stream.target)):
+            return "link"
+        slrs = {modules.get(end, _slr_at(die, scene.host_port)) for end in (stream.source, stream.target)}
+        if len(slrs) > 1:
+            return "fpga"
+        return "slr" if stream.source in modules and stream.target in modules else "host"
+
+    return tuple(
+        route(stream, ends, reach(stream), scale)
+        for stream in scene.streams
+        if stream.source in ends and stream.target in ends and ends[stream.source] != ends[stream.target]
+    )
+
+
+def _slr_at(die: Die, box: Box) -> str:
+    return next(name for name, slr in die.slrs if slr.bottom <= box.bottom < slr.top)
+
+
+def _draw_margins(layout: _Layout, scene: Scene, die: Die, colours: Mapping[str, Colour]) -> None:
+    sheet, frame = layout.sheet, layout.frame
+    sheet.write(_MARGIN, sheet.height - 24, scene.title, 14, weight="bold")
+    sheet.write(_MARGIN, sheet.height - 39, scene.subtitle, 9, color=QUIET)
+    draw_slots(sheet, layout.slots, scene.slots, {name: frame.place(box) for name, box in die.slrs})
+    draw_panel(sheet, layout.panel, scene, colours)
+    key = Box(_MARGIN, _MARGIN, sheet.width - _MARGIN, _MARGIN + _KEY - 6)
+    hosted = any(end.startswith("host ") for stream in scene.streams for end in (stream.source, stream.target))
+    below = draw_die_key(sheet, key, die, linked=bool(scene.ports), hosted=hosted)
+    sheet.write(_MARGIN, below, f"{BAR_KEY}   ·   {FILL_KEY}", 7, color=QUIET)
+
+
+def draw_die_key(sheet: Sheet, area: Box, die: Die, *, linked: bool, hosted: bool = True) -> float:
+    """Draw the key of what occurs on a die; return where the next line is."""
+    present = {kind for row in die.kinds for kind in row} - {FABRIC}
+    return draw_key(
+        sheet,
+        area,
+        kinds=[kind for kind in COLUMN_COLOURS if kind in present],
+        has_static=bool(die.static),
+        has_reserved=bool(die.reserved),
+        crosses=len(die.slrs) > 1,
+        hosted=hosted,
+        linked=linked,
+    )

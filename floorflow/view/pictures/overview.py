@@ -1,0 +1,159 @@
+"""The floorplans of all FPGAs side by side as one figure, at a small scale, with the links between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+
+from floorflow.view.contents.names import Plan, fpga_names, fpga_of
+from floorflow.view.contents.plan_reader import read_scene
+from floorflow.view.contents.scene import ChainView, LinkView, Scene
+from floorflow.view.contents.slot_chain import read_chain
+from floorflow.view.draw.background import draw_background
+from floorflow.view.draw.host_marks import draw_host_ends, slot_boxes
+from floorflow.view.draw.links import Row, draw_link, gutters_of, label_gutter, lane_below, link_way, load_text, rows_of
+from floorflow.view.draw.streams import draw_routes
+from floorflow.view.pictures.floorplan import colours_of, draw_die_key, draw_modules, proportion_of, routes_between
+from floorflow.view.sheet.die import Die, die_of
+from floorflow.view.sheet.geometry import Box
+from floorflow.view.sheet.palette import LINK, QUIET, Colour
+from floorflow.view.sheet.sheet import Frame, Sheet, drawing_settings, new_sheet
+from floorflow.view.sheet.text import Occupied, block_size
+
+if TYPE_CHECKING:
+    from floorflow.hardware.platform import Platform
+
+_MARGIN, _HEADER, _KEY, _SIDE, _DIE_WIDTH, _GAP, _NAME = 18.0, 56.0, 46.0, 56.0, 200.0, 112.0, 18.0
+"""Margins, title, key, room for the host's streams, width of a die, between two dies, an FPGA's name; in points."""
+_PORT = 5.0
+"""Points beside the die where the streams over a link come together."""
+_SCALE = 0.6
+"""Width of the streams over that in a floorplan of one FPGA."""
+
+
+@dataclass(frozen=True)
+class _View:
+    """What the plan says of one FPGA, and its silicon."""
+
+    scene: Scene
+    die: Die
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """The sheet, each die on it by its FPGA, in their order, the rows of FPGAs, and the gutters of links."""
+
+    sheet: Sheet
+    frames: Mapping[str, Frame]
+    rows: tuple[Row, ...]
+    gutters: Mapping[str, int]
+
+    def row_of(self, fpga: str) -> Row:
+        """Return the row in which an FPGA lies."""
+        number = list(self.frames).index(fpga)
+        return next(row for row in self.rows if number in row.numbers)
+
+
+def overview(plan: Plan, platform: Platform, phase: int = 0) -> Figure:
+    """Draw the floorplans of all FPGAs, up to four in a row, and the links from slot to slot."""
+    chain = read_chain(plan, phase)
+    views = {name: _View(read_scene(plan, name, phase), die_of(platform, name)) for name in fpga_names(plan)}
+    with drawing_settings():
+        layout = _lay_out(views, gutters_of(chain.links, list(views)))
+        sheet, occupied = layout.sheet, Occupied()
+        _write_header(sheet, chain)
+        slots = {name: slot_boxes(layout.frames[name], view.scene, view.die) for name, view in views.items()}
+        for link in chain.links:
+            _draw_link(layout, link, slots, occupied)
+        for name, view in views.items():
+            colours = colours_of(plan, view.scene, phase)
+            ends = _draw_modules(sheet, layout.frames[name], view, colours, occupied)
+            ends |= _ports(view.scene, slots[name])
+            draw_routes(sheet, routes_between(view.scene, view.die, ends, _SCALE))
+            draw_host_ends(sheet, layout.frames[name], view.scene, slots[name], ends, occupied=occupied)
+        key = Box(_MARGIN, _MARGIN, sheet.width - _MARGIN, _MARGIN + _KEY - 10)
+        draw_die_key(sheet, key, next(iter(views.values())).die, linked=True)
+        return sheet.figure
+
+
+def _lay_out(views: Mapping[str, _View], gutters: Mapping[str, int]) -> _Layout:
+    numbers, names, dies = rows_of(len(views)), list(views), {name: view.die for name, view in views.items()}
+    wraps, lane = len(numbers) > 1, lane_below(gutters)
+    height = max(_DIE_WIDTH * proportion_of(die) for die in dies.values())
+    columns = len(numbers[0])
+    right = _GAP if wraps else _SIDE
+    width = 2 * _MARGIN + _SIDE + columns * _DIE_WIDTH + (columns - 1) * _GAP + right
+    sheet = new_sheet(width, _HEADER + len(numbers) * (_NAME + height + lane) + _KEY + _MARGIN)
+    frames: dict[str, Frame] = {}
+    rows = []
+    for index, row in enumerate(numbers):
+        top = sheet.height - _HEADER - _NAME - index * (_NAME + height + lane)
+        for column, number in enumerate(row):
+            die, left = dies[names[number]], _MARGIN + _SIDE + column * (_DIE_WIDTH + _GAP)
+            box = Box(left, top - _DIE_WIDTH * proportion_of(die), left + _DIE_WIDTH, top)
+            frames[names[number]] = Frame(box, die.column_count, die.row_count)
+        rows.append(Row(row, _MARGIN + _SIDE - _PORT, top - height, sheet.width))
+    return _Layout(sheet, frames, tuple(rows), gutters)
+
+
+def _write_header(sheet: Sheet, chain: ChainView) -> None:
+    sheet.write(_MARGIN, sheet.height - 25, chain.title, 13, weight="bold")
+    sheet.write(_MARGIN, sheet.height - 39, chain.subtitle, 8.5, color=QUIET)
+    note = "numbers: modules in dataflow order; names, and where links leave a die, in the floorplan of each FPGA"
+    sheet.write(_MARGIN, sheet.height - 51, note, 7.5, color=QUIET)
+
+
+def _draw_link(
+    layout: _Layout,
+    link: LinkView,
+    slots: Mapping[str, Mapping[str, Box]],
+    occupied: Occupied,
+) -> None:
+    """Draw a link between two slots, with its name and loads above its beginning."""
+    ends = fpga_of(link.source), fpga_of(link.target)
+    start, end = _beside(slots[ends[0]][link.source]), _beside(slots[ends[1]][link.target])
+    row, next_row = (layout.row_of(fpga) for fpga in ends)
+    gutter = layout.gutters[link.name]
+    way = link_way(start, end, (row, next_row), _GAP, gutter)
+    draw_link(layout.sheet, link, way)
+    if gutter:
+        label_gutter(layout.sheet, link, way)
+        return
+    loads = [f"→ {load_text(link.forward.use_gbps, link.gbps)}"]
+    if link.backward.streams:
+        loads.append(f"← {load_text(link.backward.use_gbps, link.gbps)}")
+    lines = (link.name, *loads)
+    width, height = block_size(lines, 7, bold=True)
+    x, y = start.right + 6 + width / 2, start.centre[1] + 6 + height / 2
+    occupied.take(Box.around(x, y, width, height))
+    text = "\n".join(lines)
+    layout.sheet.write(x, y, text, 7, ha="center", va="center", color=LINK, weight="bold", linespacing=1.15)
+
+
+def _draw_modules(
+    sheet: Sheet, frame: Frame, view: _View, colours: Mapping[str, Colour], occupied: Occupied
+) -> dict[str, Box]:
+    """Draw a die with its modules under its name; return the boxes of the modules' numbers."""
+    scene = view.scene
+    count = f"{len(scene.modules)} module" + "s" * (len(scene.modules) != 1)
+    sheet.write(frame.die.left, frame.die.top + 5, scene.fpga, 10, weight="bold")
+    sheet.write(frame.die.right, frame.die.top + 5, count, 7.5, color=QUIET, ha="right")
+    draw_background(sheet, frame, view.die, numbered=False)
+    return draw_modules(sheet, frame, scene, view.die, colours, occupied=occupied, names=False)
+
+
+def _ports(scene: Scene, slots: Mapping[str, Box]) -> dict[str, Box]:
+    """Return where the streams over links begin or end, beside the slots' boxes."""
+    boxes = {port.name: (_beside(slots[port.slot]), port.at_left) for port in scene.ports}
+    return {
+        name: Box.around(slot.left if at_left else slot.right, slot.centre[1], 1, 1)
+        for name, (slot, at_left) in boxes.items()
+    }
+
+
+def _beside(slot: Box) -> Box:
+    """Return a slot's box, wider by the distance of the ports at both sides."""
+    return Box(slot.left - _PORT, slot.bottom, slot.right + _PORT, slot.top)

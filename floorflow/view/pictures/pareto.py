@@ -1,0 +1,285 @@
+"""Fronts of folding as small multiples: the least of each resource, and the least scarcity, against the interval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil, floor, log10
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+
+from floorflow.view.contents.names import TIMES, frames_text
+from floorflow.view.pictures.folding import tick_text
+from floorflow.view.pictures.search import ticks
+from floorflow.view.sheet.palette import BAR, CROSSING, INK, OPEN, QUIET, RULE
+from floorflow.view.sheet.sheet import POINTS_PER_INCH, drawing_settings
+from floorflow.view.sheet.text import clipped
+
+Pareto = Mapping[str, Any]
+"""As `floorflow pareto` writes it."""
+
+_SCARCITY = "scarcity"
+_WIDTH, _HEIGHT, _COLUMN_GAP, _ROW_GAP = 2.95, 2.25, 1.05, 0.5
+_LEFT, _RIGHT, _TOP, _BOTTOM = 0.72, 0.62, 1.4, 1.12
+"""In inches: a panel, what lies between panels, the margins of the sheet."""
+_TITLE_SIZE, _SIZE, _TICK_SIZE, _KEY_SIZE = 12, 8.5, 7.5, 8
+_MOST_SHARES = 6
+_BETWEEN, _BELOW, _REFERENCE = "#cfe3f3", "#eceef0", "#7a8088"
+_HATCHED: Mapping[str, Any] = {"facecolor": _BELOW, "edgecolor": "#b4b9c0", "hatch": "////", "linewidth": 0.0}
+_PROVEN: Mapping[str, Any] = {"marker": "o", "markersize": 4.0, "mfc": BAR, "mec": BAR, "linestyle": "none"}
+_UNPROVEN: Mapping[str, Any] = {"marker": "o", "markersize": 5.0, "mfc": "white", "mec": OPEN, "linestyle": "none"}
+_FASTEST: Mapping[str, Any] = {"marker": "*", "markersize": 11.0, "mfc": INK, "mec": "white", "linestyle": "none"}
+_NOTHING: Mapping[str, Any] = {"marker": "x", "markersize": 5.0, "color": OPEN, "linestyle": "none"}
+_BUDGET: Mapping[str, Any] = {"color": CROSSING, "linewidth": 1.1}
+_OTHER: Mapping[str, Any] = {"color": _REFERENCE, "linewidth": 1.0, "linestyle": (0, (4, 2))}
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The y axis of a panel, logarithmic; ``has_zero``: linear below 1, so that 0 is on it."""
+
+    low: float
+    high: float
+    has_zero: bool
+
+    def ticks(self) -> tuple[float, ...]:
+        """Return round amounts along the axis."""
+        above = ticks(1.0 if self.has_zero else self.low, self.high)
+        return (0.0, *above) if self.has_zero else above
+
+    def shares(self, budget: int) -> tuple[float, ...]:
+        """Return a few round shares of the budget along the axis, up to all of it."""
+        least = (1.0 if self.has_zero else self.low) / budget
+        found = ticks(least, 1.0)
+        if len(found) > _MOST_SHARES:
+            found = tuple(10.0**-power for power in range(10) if 10.0**-power >= least)
+        return (0.0, *found) if self.has_zero else found
+
+
+def pareto_chart(pareto: Pareto) -> Figure:
+    """Draw one panel a front: what was found as stairs, what is proven below them, the budget above."""
+    with drawing_settings():
+        fronts = sorted(pareto["fronts"], key=lambda front: bool(front["objective"] == _SCARCITY))
+        columns = 3 if len(fronts) in {3, 5, 6} else min(2, len(fronts))
+        rows = ceil(len(fronts) / columns)
+        width = _LEFT + _RIGHT + columns * (_WIDTH + _COLUMN_GAP) - _COLUMN_GAP
+        height = _TOP + _BOTTOM + rows * (_HEIGHT + _ROW_GAP) - _ROW_GAP
+        figure = Figure(figsize=(width, height), facecolor="white")
+        for index, front in enumerate(fronts):
+            row, column = divmod(index, columns)
+            corner = _LEFT + column * (_WIDTH + _COLUMN_GAP), height - _TOP - _HEIGHT - row * (_HEIGHT + _ROW_GAP)
+            box = corner[0] / width, corner[1] / height, _WIDTH / width, _HEIGHT / height
+            panel = _Panel(figure.add_axes(box), pareto, front)
+            panel.draw()
+            panel.dress(top=row == 0, bottom=index + columns >= len(fronts))
+        _write_header(figure, pareto)
+        _write_key(figure, pareto)
+        return figure
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """One front on its axes."""
+
+    axes: Axes
+    pareto: Pareto
+    front: Mapping[str, Any]
+
+    @property
+    def points(self) -> list[Mapping[str, Any]]:
+        """The points that have a folding."""
+        return [point for point in self.front["points"] if point["value"] is not None]
+
+    @property
+    def budget(self) -> int:
+        """The limit; the scarcity has none, given as 0."""
+        return int(self.pareto["budget"].get(self.front["objective"], 0))
+
+    @property
+    def reference(self) -> list[tuple[int, int]]:
+        """Intervals and what the least scarce foldings use of this resource there."""
+        name = self.front["objective"]
+        least_scarce = next(front for front in self.pareto["fronts"] if front["objective"] == _SCARCITY)
+        found = [point for point in least_scarce["points"] if point["resources"] and name != _SCARCITY]
+        return [(point["interval_cycles"], point["resources"][name]) for point in found]
+
+    def scale(self) -> Scale:
+        """Return an axis that holds all that is drawn."""
+        amounts = [point[key] for point in self.points for key in ("value", "bound") if point[key] is not None]
+        amounts += [used for _, used in self.reference] + ([self.budget] if self.budget else [])
+        above = [amount for amount in amounts if amount > 0] or [1.0]
+        has_zero = min(amounts, default=1.0) <= 0
+        return Scale(-0.35 if has_zero else min(above) / 1.6, max(above) * 1.8, has_zero)
+
+    def draw(self) -> None:
+        """Draw what is ruled out, the budget, the least scarce foldings' use, and the front."""
+        self._set_axes(self.axes)
+        ruled_out = [point["interval_cycles"] for point in self.front["points"] if point["status"] == "infeasible"]
+        first = self.pareto["bound_cycles"]
+        self.axes.axvspan(_span(self.pareto)[0], max(first, *ruled_out, 0), zorder=1.8, **_HATCHED)
+        if self.budget:
+            self.axes.axhline(self.budget, zorder=3, **_BUDGET)
+        if self.reference:
+            self.axes.step(*zip(*self.reference, strict=True), where="post", zorder=3.5, **_OTHER)
+        if self.points:
+            self._draw_bounds()
+            self._draw_points()
+        below = self.axes.get_xaxis_transform()
+        for point in self.front["points"]:
+            if point["status"] == "unknown":
+                self.axes.plot(point["interval_cycles"], 0.04, transform=below, zorder=6, **_NOTHING)
+
+    def _set_axes(self, axes: Axes, *, x: bool = True, y: bool = True) -> None:
+        """Set scale and limits of this panel's axes, or of one axis of a twin, which shares the other."""
+        scale = self.scale()
+        if x:
+            axes.set_xscale("log")
+            axes.set_xlim(*_span(self.pareto))
+        if y and scale.has_zero:
+            axes.set_yscale("symlog", linthresh=1.0, linscale=0.4)
+        elif y:
+            axes.set_yscale("log")
+        if y:
+            axes.set_ylim(scale.low, scale.high)
+
+    def _draw_bounds(self) -> None:
+        """Shade what no folding reaches, and where between two points the front may still run."""
+        lowest, points = self.scale().low, self.points
+        for point, after in pairwise(points):
+            ends = point["interval_cycles"], after["interval_cycles"]
+            low = lowest if after["bound"] is None else after["bound"]
+            self.axes.fill_between(ends, lowest, low, color=_BELOW, zorder=1, linewidth=0)
+            self.axes.fill_between(ends, low, point["value"], color=_BETWEEN, zorder=1.5, linewidth=0)
+
+    def _draw_points(self) -> None:
+        points, lowest = self.points, self.scale().low
+        cycles, values = [p["interval_cycles"] for p in points], [p["value"] for p in points]
+        self.axes.step(cycles, values, where="post", color=BAR, linewidth=1.5, zorder=5)
+        for point in points:
+            at, proven = point["interval_cycles"], point["status"] == "optimal"
+            if not proven:
+                low = lowest if point["bound"] is None else point["bound"]
+                self.axes.vlines(at, low, point["value"], color=OPEN, linewidth=2.0, zorder=5.5)
+            self.axes.plot(at, point["value"], zorder=6, **(_PROVEN if proven else _UNPROVEN))
+        self.axes.plot(cycles[0], values[0], zorder=7, **_FASTEST)
+
+    def dress(self, *, top: bool, bottom: bool) -> None:
+        """Add axes, labels and title."""
+        axes, scale = self.axes, self.scale()
+        _set_ticks(axes, axes.xaxis, {cycles: tick_text(cycles) for cycles in spaced_ticks(*_span(self.pareto))})
+        _set_ticks(axes, axes.yaxis, {amount: tick_text(amount) for amount in scale.ticks()})
+        axes.grid(color=RULE, linewidth=0.4)
+        axes.set_axisbelow(True)
+        if bottom:
+            axes.set_xlabel("interval in cycles; shorter is faster", fontsize=_SIZE, color=QUIET)
+        if top:
+            self._add_rates()
+        if self.budget:
+            right = axes.twinx()
+            self._set_axes(right, x=False)
+            shares = {share * self.budget: f"{share * 100:g}%" for share in scale.shares(self.budget)}
+            _set_ticks(right, right.yaxis, shares, CROSSING)
+        self._write_title(20.0 if top else 5.0)
+
+    def _add_rates(self) -> None:
+        """Write frames a second along the top."""
+        first, last = _span(self.pareto)
+        upper = self.axes.twiny()
+        self._set_axes(upper, y=False)
+        per_s = self.pareto["clock_mhz"] * 1e6
+        rates = spaced_ticks(per_s / last, per_s / first)
+        _set_ticks(upper, upper.xaxis, {per_s / rate: tick_text(rate) for rate in rates})
+        upper.text(1.02, 1.03, "frames/s", fontsize=_TICK_SIZE, color=QUIET, transform=upper.transAxes, ha="left")
+
+    def _write_title(self, above: float) -> None:
+        """Write the front's name, and its ends."""
+        place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "baseline"}
+        self.axes.annotate(self.front["objective"], (0, 1), (0, above), fontsize=10, color=INK, weight="bold", **place)
+        ends = [self._amount(point["value"]) for point in self.points[:: max(1, len(self.points) - 1)]]
+        text = " to ".join(dict.fromkeys(ends)) or "no folding found"
+        text = f"summed shares: {text}" if self.front["objective"] == _SCARCITY else text
+        self.axes.annotate(text, (1, 1), (0, above), fontsize=_SIZE, color=QUIET, ha="right", **place)
+
+    def _amount(self, value: float) -> str:
+        if self.front["objective"] == _SCARCITY:
+            return f"{value:.4f}"
+        return f"{value:,}" + (f" ({value / self.budget:.1%})" if self.budget else "")
+
+
+def spaced_ticks(first: float, last: float) -> tuple[float, ...]:
+    """Return round numbers between two, few enough to be written side by side below a panel."""
+    leads = (1.0, 2.0, 5.0) if last / first < 100 else (1.0, 3.0) if last / first < 10**4 else (1.0,)
+    powers = range(floor(log10(first)), ceil(log10(last)) + 1)
+    found = (lead * 10.0**power for power in powers for lead in leads)
+    return tuple(number for number in found if first <= number <= last)
+
+
+def _span(pareto: Pareto) -> tuple[float, float]:
+    """Return the ends of the x axis: a bit more than all intervals."""
+    cycles = [point["interval_cycles"] for front in pareto["fronts"] for point in front["points"]]
+    first, last = min(*cycles, pareto["bound_cycles"]), max(cycles)
+    margin = max((last / first) ** 0.05, 1.15)
+    return first / margin, last * margin
+
+
+def _set_ticks(axes: Axes, axis: Axis, labels: Mapping[float, str], colour: str = QUIET) -> None:
+    """Put ticks with these labels on one axis, and the panels' look on the rest."""
+    axis.set_major_locator(FixedLocator(list(labels)))
+    axis.set_major_formatter(FixedFormatter(list(labels.values())))
+    axis.set_minor_locator(NullLocator())
+    axis.set_tick_params(labelsize=_TICK_SIZE, color=RULE, labelcolor=colour, length=2.5)
+    for spine in axes.spines.values():
+        spine.set_color(RULE)
+
+
+def _write_header(figure: Figure, pareto: Pareto) -> None:
+    width, height = figure.get_size_inches()
+    board = pareto["platform"] if pareto["fpgas"] == 1 else f"{pareto['fpgas']} {TIMES} {pareto['platform']}"
+    clock_mhz, first = pareto["clock_mhz"], pareto["bound_cycles"]
+    points = max(len(front["points"]) for front in pareto["fronts"])
+    fastest = f"no folding is faster than {first:,} cycles = {frames_text(clock_mhz * 1e6 / first)} frames/s"
+    lines = (
+        f"{pareto['network']} on {board}: what a frame rate costs",
+        f"{fastest}   ·   {clock_mhz:g} MHz   ·   costs {pareto['costs']}   ·   {points} intervals",
+        "each is minimised alone, within the limits of all; converters and FIFOs counted, floorplans not tried",
+    )
+    room = (width - _LEFT - _RIGHT) * POINTS_PER_INCH
+    for index, (line, below) in enumerate(zip(lines, (0.33, 0.55, 0.73), strict=True)):
+        size = _SIZE if index else _TITLE_SIZE
+        style: dict[str, Any] = {"color": QUIET} if index else {"color": INK, "weight": "bold"}
+        text = clipped(line, room if index else room * 0.88, size)
+        figure.text(_LEFT / width, 1 - below / height, text, fontsize=size, **style)
+
+
+def _write_key(figure: Figure, pareto: Pareto) -> None:
+    statuses = {point["status"] for front in pareto["fronts"] for point in front["points"]}
+    entries: list[tuple[Line2D | Patch, str]] = [
+        (_sample(_PROVEN, color=BAR, linewidth=1.5, linestyle="-"), "found, and proven the least"),
+        (Patch(facecolor=_BETWEEN), "between two points the least lies here"),
+        (Patch(facecolor=_BELOW), "no folding is here"),
+        (_sample(_OTHER), "in the folding of least scarcity"),
+        (_sample(_BUDGET), "limit of the platform"),
+        (_sample(_FASTEST), "fastest folding"),
+        (Patch(**_HATCHED), "interval proven impossible"),
+    ]
+    if "feasible" in statuses:
+        entries.insert(1, (_sample(_UNPROVEN, color=OPEN, linestyle="-"), "found; the least lies on the bar"))
+    if "unknown" in statuses:
+        entries.append((_sample(_NOTHING), "neither found nor proven impossible"))
+    width, height = figure.get_size_inches()
+    figure.legend(
+        handles=[handle for handle, _ in entries], labels=[text for _, text in entries], loc="lower left",
+        bbox_to_anchor=(_LEFT / width, 0.08 / height), ncols=3 if width < 10 else 4, fontsize=_KEY_SIZE, frameon=False,
+        borderaxespad=0, columnspacing=1.6, handlelength=2.4,
+    )  # fmt: skip
+
+
+def _sample(style: Mapping[str, Any], **other: Any) -> Line2D:
+    return Line2D([], [], **{**style, **other})

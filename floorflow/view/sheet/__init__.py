@@ -1,0 +1,1 @@
+"""The sheet that pictures are drawn on: boxes, texts, colours, silicon."""

@@ -1,0 +1,94 @@
+"""Widths of texts in DejaVu Sans, which matplotlib ships, so that labels can be fitted before they are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextToPath
+
+from floorflow.view.sheet.geometry import Box
+
+LINE_HEIGHT = 1.25
+"""Height of a line of text over its font size."""
+
+_SAFETY = 1.04
+"""Hinting makes rendered text up to some per cent wider than its outlines."""
+
+_FAMILY = "DejaVu Sans"
+
+
+@lru_cache(maxsize=4096)
+def text_width(text: str, size: float, *, bold: bool = False) -> float:
+    """Return the width of one line in points at a font size in points."""
+    properties = FontProperties(family=_FAMILY, size=size, weight="bold" if bold else "normal")
+    width, _, _ = TextToPath().get_text_width_height_descent(text, properties, False)  # noqa: FBT003 - its own API
+    return float(width) * _SAFETY
+
+
+def block_size(lines: tuple[str, ...], size: float, *, bold: bool = False) -> tuple[float, float]:
+    """Return (width, height) in points of lines set below one another."""
+    return max(text_width(line, size, bold=bold) for line in lines), len(lines) * size * LINE_HEIGHT
+
+
+def shortened(text: str, width: float, size: float) -> str:
+    """Return ``text``, or as much of its two ends around an ellipsis as fits into ``width`` points.
+
+    The middle goes, because engines' names differ at their end and say what they are at their start.
+    """
+
+    def without_middle(kept: int) -> str:
+        head = (kept + 1) // 2
+        return text[:head] + "…" + text[len(text) - (kept - head) :]
+
+    return _longest(text, without_middle, width, size)
+
+
+def clipped(text: str, width: float, size: float) -> str:
+    """Return ``text``, or as much of its start as fits into ``width`` points with an ellipsis."""
+    return _longest(text, lambda kept: text[:kept] + "…", width, size)
+
+
+def _longest(text: str, cut: Callable[[int], str], width: float, size: float) -> str:
+    """Return ``text`` if it fits, else the cut of it that keeps the most characters; at least the ellipsis."""
+    if text_width(text, size) <= width:
+        return text
+    fitting, too_many = 0, len(text)
+    while too_many - fitting > 1:
+        kept = (fitting + too_many) // 2
+        if text_width(cut(kept), size) <= width:
+            fitting = kept
+        else:
+            too_many = kept
+    return cut(fitting)
+
+
+def wrapped(text: str, width: float, size: float, most_lines: int) -> tuple[str, ...]:
+    """Return ``text`` cut at spaces into lines of at most ``width`` points; the last ends in an ellipsis if clipped."""
+    lines: list[str] = []
+    words = text.split()
+    for index, word in enumerate(words):
+        if lines and text_width(f"{lines[-1]} {word}", size) <= width:
+            lines[-1] += f" {word}"
+        elif lines and len(lines) == most_lines:
+            lines[-1] = " ".join([lines[-1], *words[index:]])
+            break
+        else:
+            lines.append(word)
+    return tuple(clipped(line, width, size) for line in lines)
+
+
+class Occupied:
+    """Boxes that already carry text, in points: nothing else may be written there."""
+
+    def __init__(self) -> None:
+        self._boxes: list[Box] = []
+
+    def free(self, box: Box, gap: float = 1.0) -> bool:
+        """Whether nothing is written within ``gap`` of ``box``."""
+        return not any(box.overlaps(taken, gap) for taken in self._boxes)
+
+    def take(self, box: Box) -> None:
+        """Remember that ``box`` now carries text."""
+        self._boxes.append(box)

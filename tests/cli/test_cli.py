@@ -1,0 +1,247 @@
+"""The command line: exit codes, one clear message for each kind of bad input, nothing half-written."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import TensorProto, helper
+from typer.testing import CliRunner, Result
+
+from floorflow.assets import asset_folder
+from floorflow.cli.main import app
+from tests.conftest import CNV, TFC
+
+SHIPPED = ("alveo-u250", "pynq-z1", "xcku5p", "zcu104")
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(a) for a in arguments])
+
+
+def plan(model: Path, out: Path, *more: str) -> Result:
+    return run("plan", model, "-p", "pynq-z1", "-o", out, "--no-plots", *more)
+
+
+def float_model(path: Path) -> Path:
+    node = helper.make_node("Relu", ["x"], ["y"], name="the_node")
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, (1, 3, 8, 8)) for name in ("x", "y")]
+    onnx.save(helper.make_model(helper.make_graph([node], "g", ends[:1], ends[1:])), path)
+    return path
+
+
+def dynamic_model(path: Path) -> Path:
+    model = onnx.load(CNV)
+    model.graph.input[0].type.tensor_type.shape.dim[2].dim_param = "height"
+    onnx.save(model, path)
+    return path
+
+
+def unsupported_model(path: Path) -> Path:
+    model = onnx.load(CNV)
+    pool = next(node for node in model.graph.node if node.op_type == "MaxPool")
+    pool.CopyFrom(helper.make_node("Erf", pool.input, pool.output, name="the_node"))
+    onnx.save(model, path)
+    return path
+
+
+def bad_models(folder: Path) -> dict[str, tuple[Path, str]]:
+    garbage, truncated = folder / "garbage.onnx", folder / "truncated.onnx"
+    garbage.write_text("this is a letter to my aunt, not a network")
+    truncated.write_bytes(CNV.read_bytes()[: CNV.stat().st_size // 2])
+    return {
+        "missing": (folder / "nowhere.onnx", "nowhere.onnx"),
+        "garbage": (garbage, "garbage.onnx"),
+        "truncated": (truncated, "truncated.onnx"),
+        "float": (float_model(folder / "float.onnx"), "quantis"),
+        "dynamic": (dynamic_model(folder / "dynamic.onnx"), "height"),
+        "unsupported": (unsupported_model(folder / "op.onnx"), "the_node"),
+    }
+
+
+@pytest.mark.parametrize("kind", ["missing", "garbage", "truncated", "float", "dynamic", "unsupported"])
+def test_bad_models_exit_2_with_one_message_and_leave_nothing(kind: str, tmp_path: Path) -> None:
+    model, word = bad_models(tmp_path)[kind]
+    result = plan(model, tmp_path / "out")
+    assert result.exit_code == 2, result.stderr
+    assert word in result.stderr
+    assert "Traceback" not in result.stderr
+    assert len(result.stderr.splitlines()) <= 24
+    assert result.stdout == ""
+    assert not (tmp_path / "out").exists()
+
+
+def test_unknown_platform_suggests_the_nearest_names(tmp_path: Path) -> None:
+    result = run("plan", TFC, "-p", "alveo-u25", "-o", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "alveo-u250" in result.stderr
+
+
+def test_output_folder_that_is_not_empty_is_refused_before_any_work(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    result = plan(tmp_path / "not-even-there.onnx", tmp_path)
+    assert result.exit_code == 2
+    assert "not empty" in result.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_network_that_cannot_fit_exits_3_and_says_what_is_short(tmp_path: Path) -> None:
+    result = plan(CNV, tmp_path / "out", "--cap", "LUT=0.05")
+    assert result.exit_code == 3
+    assert re.search(r"proven infeasible: .*LUT.* [\d,]+ .* [\d,]+", result.stderr, re.DOTALL)
+    assert not (tmp_path / "out").exists()
+
+
+def test_rate_beyond_the_widest_folding_exits_3(tmp_path: Path) -> None:
+    result = plan(TFC, tmp_path / "out", "--fps", "1e9")
+    assert result.exit_code == 3
+    assert "proven infeasible: engine" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["--cap", "LUTS=0.5"], "LUTS"),
+        (["--cap", "LUT=1.5"], "fraction"),
+        (["--fill", "LUT=much"], "fraction"),
+        (["--cap", "LUT=0.7", "--cap", "LUT=0.6"], "--cap LUT=0.6: LUT is given twice, before as LUT=0.7"),
+        (["--fill", "DSP=1", "--fill", "DSP=1"], "--fill DSP=1: DSP is given twice"),
+        (["--fps", "-3"], "fps"),
+        (["--fps", "inf"], "fps"),
+        (["--objective", "beauty"], "objective"),
+        (["--objective", "throughput", "--fps", "10"], "--objective throughput: --fps 10 asks for that rate"),
+        (["--fpgas", "0"], "--fpgas 0: expected auto or a number of 1 and more"),
+        (["--fpgas", "-1"], "--fpgas -1: expected auto or a number"),
+        (["--fpgas", "1.5"], "--fpgas 1.5: expected auto or a number"),
+        (["--fpgas", "two"], "--fpgas two: expected auto or a number"),
+        (["--fpgas", "\u0663"], "expected auto or a number"),
+        (["--fpgas", "2"], "pynq-z1: 2 FPGAs were asked for, but its boards have no link"),
+        (["--fpgas", "9" * 30], "FPGAs were asked for, but its boards have no link"),
+        (["--fpgas", "3", "--max-fpgas", "2"], "--fpgas 3: --max-fpgas allows 2"),
+        (["--max-fpgas", "0"], "max-fpgas"),
+        (["--link", "pcie"], "link: --link pcie was asked for, but the field is missing"),
+        (["--topology", "torus"], "topology"),
+        (["--effort", "heroic"], "effort"),
+        (["--impl-style", "vhdl"], "impl-style"),
+        (["--impl-style", "free", "--costs", "finn"], "--impl-style free: --costs finn prices FINN's own choices"),
+    ],
+)
+def test_bad_options_exit_2(arguments: list[str], word: str, tmp_path: Path) -> None:
+    result = plan(TFC, tmp_path / "out", *arguments)
+    assert result.exit_code == 2
+    assert word in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["--fpgas", "17"], "alveo-u250: 17 FPGAs were asked for, at most 16 can be linked"),
+        (["--fpgas", "2", "--link", "string"], "--link string: unknown kind of link"),
+        (["--fpgas", "3", "--topology", "pair"], "with --topology pair, but a pair is two"),
+        (["--fpgas", "4", "--topology", "full"], "an FPGA ends at most 2 links"),
+    ],
+)
+def test_links_that_a_board_does_not_have_exit_2(arguments: list[str], word: str, tmp_path: Path) -> None:
+    result = run("plan", TFC, "-p", "alveo-u250", "-o", tmp_path / "out", *arguments)
+    assert result.exit_code == 2
+    assert word in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "word"),
+    [
+        ("  gbps: 100\n", "  gbps: 0\n", "link.gbps: Input should be greater than 0; found 0"),
+        ("  gbps: 100\n", "  gbps: -3\n", "link.gbps: Input should be greater than 0; found -3"),
+        ("  gbps: 100\n", "  gbps: '100'\n", "link.gbps: Input should be a valid number; found '100'"),
+        ("  gbps: 100\n", "  gbps: 100\n  gbps: 10\n", "the field 'gbps' stands twice"),
+        ("latency_us: 1\n", "latency_us: -1\n", "link.latency_us: Input should be greater than or equal to 0"),
+        ("latency_us: 1\n", "latency_us: 1.0e+30\n", "link.latency_us: Input should be less than or equal to"),
+        ("  slr: SLR3\n", "  slr: SLR7\n", "link.slr: xcu250 has no SLR7"),
+        ("    slr: SLR0\n", "    slr: SLR9\n", "infrastructure.ddr.slr: xcu250 has no SLR9"),
+        ("crossing_registers: 2\n", "crossing_registers: 2000\n", "crossing_registers: Input should be less than"),
+        ("crossing_registers: 2\n", "crossing_registers: -1\n", "crossing_registers: Input should be greater than"),
+        ("max_fpgas: 16\n", "max_fpgas: 1\n", "2 FPGAs were asked for, at most 1 can be linked"),
+        ("max_fpgas: 16\n", "max_fpgas: 2000000\n", "max_fpgas: Input should be less than or equal to 64"),
+        ("clock_mhz: 250\n", "clock_mhz: 2024-13-45\n", "not valid YAML"),
+    ],
+)
+def test_bad_boards_exit_2_with_file_and_field_and_leave_nothing(old: str, new: str, word: str, tmp_path: Path) -> None:
+    text = (asset_folder("platforms") / "boards" / "alveo-u250.yaml").read_text(encoding="utf-8")
+    assert old in text
+    board = tmp_path / "mine.yaml"
+    board.write_text(text.replace("name: alveo-u250", "name: mine", 1).replace(old, new, 1), encoding="utf-8")
+    result = run("plan", TFC, "-p", board, "--fpgas", "2", "-o", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "mine.yaml" in result.stderr
+    assert word in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_json_is_the_plan_alone_on_standard_output(tmp_path: Path) -> None:
+    result = plan(TFC, tmp_path / "out", "--json")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == (tmp_path / "out" / "plan.json").read_text()
+
+
+def test_quiet_says_nothing(tmp_path: Path) -> None:
+    result = plan(TFC, tmp_path / "out", "--quiet")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
+
+
+def test_force_plans_again_over_an_earlier_plan(tmp_path: Path) -> None:
+    assert plan(TFC, tmp_path / "out").exit_code == 0
+    assert plan(TFC, tmp_path / "out").exit_code == 2
+    assert plan(TFC, tmp_path / "out", "--force").exit_code == 0
+
+
+def test_check_exits_0_on_a_plan_1_on_a_spoilt_one_and_2_on_anything_else(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert plan(TFC, out).exit_code == 0
+    assert run("check", out).exit_code == 0
+    text = (out / "plan.json").read_text()
+    (out / "plan.json").write_text(text.replace('"latency_us": ', '"latency_us": 9'))
+    spoilt = run("check", out, "--json")
+    assert spoilt.exit_code == 1
+    assert json.loads(spoilt.stdout)[0].keys() == {"name", "where", "message"}
+    assert run("check", tmp_path / "nothing").exit_code == 2
+
+
+def test_platforms_lists_every_board_and_shows_one() -> None:
+    listing = run("platforms", "--json")
+    assert [p["name"] for p in json.loads(listing.stdout)] == sorted(SHIPPED)
+    one = run("platforms", "alveo-u250")
+    assert one.exit_code == 0
+    assert "fpga0.SLR3" in one.stdout
+    assert "11,520 SLL wires" in one.stdout
+    assert "links: ethernet-100g in SLR3, 100 Gb/s each way, 1 us, at most 2 in one FPGA; up to 16" in one.stdout
+    assert "links: none, one FPGA only" in run("platforms", "pynq-z1").stdout
+    assert json.loads(run("platforms", "xcku5p", "--json").stdout)["link"]["kind"] == "pcie"
+    assert run("platforms", "alveo-u999").exit_code == 2
+
+
+def test_inspect_shows_engines_and_what_was_assumed() -> None:
+    shown = run("inspect", CNV)
+    assert shown.exit_code == 0
+    assert "MVAU_hls_8" in shown.stdout
+    assert "8-bit" in shown.stdout
+    assert json.loads(run("inspect", CNV, "--json").stdout)["engines"][0]["name"] == "Thresholding_rtl_0"
+
+
+def test_inspect_lowers_for_the_platform_that_is_named() -> None:
+    small = json.loads(run("inspect", TFC, "-p", "pynq-z1", "--json").stdout)
+    assert small["part"] == "xc7z020clg400-1"
+    assert json.loads(run("inspect", TFC, "--json").stdout)["part"] == "xcu250-figd2104-2L-e"
+    for arguments in (["-p", "pynq"], ["-p", "pynq-z1", "--part", "xczu7ev-ffvc1156-2-e"], ["--part", "toaster"]):
+        result = run("inspect", TFC, *arguments)
+        assert (result.exit_code, result.stdout) == (2, "")
+
+
+def test_version() -> None:
+    assert re.fullmatch(r"floorflow \d+\.\d+\.\d+\n", run("--version").stdout)

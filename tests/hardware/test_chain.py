@@ -1,0 +1,191 @@
+"""Platforms of several FPGAs: links, what they take, and the way between slots."""
+
+import time
+from functools import cache
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from floorflow.errors import PlatformError
+from floorflow.hardware import Hop, Link, SllBoundary, load_platform
+from floorflow.resources import Resources
+from tests.hardware.conftest import shipped
+
+CORE = Resources(35219, 86269, 183)
+DDR = Resources(33256, 44889, 199, 0, 3)
+
+
+@pytest.fixture(scope="module")
+def three():
+    return load_platform("alveo-u250", fpgas=3)
+
+
+def link_of(name):
+    text = shipped(name)
+    return text[text.index("link:\n") : text.index("evidence:\n")]
+
+
+def test_one_fpga_has_no_links():
+    for name in ("alveo-u250", "xcku5p", "zcu104", "pynq-z1"):
+        platform = load_platform(name)
+        assert platform.links == ()
+        assert not any(item.name.startswith("link core") for item in platform.infrastructure)
+
+
+def test_equal_fpgas_share_one_die_and_one_board(three):
+    assert [fpga.name for fpga in three.fpgas] == ["fpga0", "fpga1", "fpga2"]
+    assert len({id(fpga.device) for fpga in three.fpgas}) == 1
+    assert len({id(fpga.board) for fpga in three.fpgas}) == 1
+    assert [slot.name for slot in three.slots] == [f"fpga{f}.SLR{s}" for f in range(3) for s in range(4)]
+    assert {slot.fpga for slot in three.fpgas[1].slots} == {"fpga1"}
+    assert sorted(three.files) == ["boards/alveo-u250.yaml", "devices/xcu250.yaml"]
+    assert three.silicon == Resources(3 * 1728000, 3 * 3456000, 3 * 5376, 3 * 1280, 3 * 12288)
+
+
+def test_u250_are_a_chain_of_100g_ethernet(three):
+    assert three.links == (
+        Link("fpga0-fpga1", "ethernet-100g", "fpga0.SLR3", "fpga1.SLR3", 100, 1, assumed=False),
+        Link("fpga1-fpga2", "ethernet-100g", "fpga1.SLR3", "fpga2.SLR3", 100, 1, assumed=False),
+    )
+
+
+def test_ku5p_are_an_assumed_chain_without_cores():
+    platform = load_platform("xcku5p", fpgas=2)
+    assert platform.links == (Link("fpga0-fpga1", "pcie", "fpga0.SLR0", "fpga1.SLR0", 50, 5, assumed=True),)
+    assert platform.infrastructure == ()
+    assert all(slot.available == slot.capacity for slot in platform.slots)
+
+
+def test_each_link_end_has_a_core_and_only_the_outer_fpgas_a_memory_controller(three):
+    assert [(item.name, item.slot, item.resources) for item in three.infrastructure] == [
+        ("ddr", "fpga0.SLR0", DDR),
+        ("link core fpga0-fpga1", "fpga0.SLR3", CORE),
+        ("link core fpga0-fpga1", "fpga1.SLR3", CORE),
+        ("link core fpga1-fpga2", "fpga1.SLR3", CORE),
+        ("ddr", "fpga2.SLR0", DDR),
+        ("link core fpga1-fpga2", "fpga2.SLR3", CORE),
+    ]
+
+
+def test_available_is_less_by_what_stands_in_each_slot(three):
+    bare = {slot.slr: slot for slot in load_platform("alveo-u250").slots}
+    available = {slot.name: slot.available for slot in three.slots}
+    for fpga, cores in (("fpga0", CORE), ("fpga1", CORE + CORE), ("fpga2", CORE)):
+        assert available[f"{fpga}.SLR1"] == bare["SLR1"].available
+        assert available[f"{fpga}.SLR2"] == bare["SLR2"].available
+        assert available[f"{fpga}.SLR3"] == bare["SLR3"].available - cores
+    assert available["fpga0.SLR0"] == available["fpga2.SLR0"] == bare["SLR0"].available
+    assert available["fpga1.SLR0"] == bare["SLR0"].available + DDR
+
+
+def test_only_the_outer_fpgas_keep_the_controllers_area_free(three):
+    alone = load_platform("alveo-u250").slots[0].keep_outs
+    first, inner, last = (fpga.slots[0].keep_outs for fpga in three.fpgas)
+    assert first == last == alone
+    assert set(alone) - set(inner) == {three.infrastructure[0].reserved}
+
+
+def test_infrastructure_of_every_fpga_stands_on_each(write_board):
+    platform = load_platform(write_board("per: first_and_last", "per: every"), fpgas=3)
+    assert [item.slot for item in platform.infrastructure if item.name == "ddr"] == [f"fpga{n}.SLR0" for n in range(3)]
+
+
+def test_boundaries_stay_inside_their_fpga(three):
+    wires = (11520, 11520, 23040)
+    expected = [SllBoundary(f"fpga{f}.SLR{s}", f"fpga{f}.SLR{s + 1}", w) for f in range(3) for s, w in enumerate(wires)]
+    assert three.boundaries == tuple(expected)
+
+
+def test_the_host_enters_the_first_fpga_and_leaves_the_last(three):
+    assert (three.host_in_slot, three.host_out_slot) == ("fpga0.SLR0", "fpga2.SLR0")
+    alone = load_platform("alveo-u250")
+    assert (alone.host_in_slot, alone.host_out_slot) == ("fpga0.SLR0", "fpga0.SLR0")
+
+
+def test_the_way_runs_to_the_link_and_on_from_it(three):
+    assert three.way("fpga0.SLR1", "fpga2.SLR2") == (
+        Hop("sll", "fpga0.SLR1", "fpga0.SLR3", 2, None),
+        Hop("link", "fpga0.SLR3", "fpga1.SLR3", 1, "fpga0-fpga1"),
+        Hop("link", "fpga1.SLR3", "fpga2.SLR3", 1, "fpga1-fpga2"),
+        Hop("sll", "fpga2.SLR3", "fpga2.SLR2", 1, None),
+    )
+    assert three.way("fpga1.SLR3", "fpga0.SLR0") == (
+        Hop("link", "fpga1.SLR3", "fpga0.SLR3", 1, "fpga0-fpga1"),
+        Hop("sll", "fpga0.SLR3", "fpga0.SLR0", 3, None),
+    )
+    assert three.way("fpga1.SLR0", "fpga1.SLR2") == (Hop("sll", "fpga1.SLR0", "fpga1.SLR2", 2, None),)
+    assert three.way("fpga1.SLR2", "fpga1.SLR2") == ()
+    with pytest.raises(KeyError):
+        three.way("fpga1.SLR2", "fpga3.SLR0")
+
+
+@cache
+def u250s(count):
+    return load_platform("alveo-u250", fpgas=count)
+
+
+@settings(deadline=None)
+@given(count=st.integers(1, 5), data=st.data())
+def test_a_way_is_connected_takes_each_link_once_and_is_the_same_backwards(count, data):
+    platform = u250s(count)
+    names = [slot.name for slot in platform.slots]
+    source, target = data.draw(st.sampled_from(names)), data.draw(st.sampled_from(names))
+    way = platform.way(source, target)
+    stops = [source, *(hop.target for hop in way)]
+    assert stops[-1] == target
+    assert [hop.source for hop in way] == stops[:-1]
+    fpgas = sorted(int(name[4]) for name in (source, target))
+    links = sorted(hop.link for hop in way if hop.kind == "link")
+    assert links == [f"fpga{near}-fpga{far}" for near, far in pairwise(range(fpgas[0], fpgas[1] + 1))]
+    for hop in way:
+        if hop.kind == "sll":
+            assert hop.source.split(".")[0] == hop.target.split(".")[0]
+            assert hop.hops == abs(int(hop.source[-1]) - int(hop.target[-1])) > 0
+    back = [Hop(h.kind, h.target, h.source, h.hops, h.link) for h in reversed(way)]
+    assert platform.way(target, source) == tuple(back)
+
+
+def test_sixteen_fpgas_load_in_half_a_second():
+    started = time.process_time()
+    platform = load_platform("alveo-u250", fpgas=16)
+    assert time.process_time() - started < 0.5
+    assert (len(platform.slots), len(platform.links), len(platform.boundaries)) == (64, 15, 48)
+
+
+def test_a_board_without_link_is_used_alone(write_board):
+    path = write_board(link_of("xcku5p"), "", base="xcku5p")
+    assert load_platform(path).links == ()
+    with pytest.raises(PlatformError, match=r"mine\.yaml: link: mine: 2 FPGAs were asked for, but the field") as caught:
+        load_platform(path, fpgas=2)
+    assert caught.value.exit_code == 2
+    assert "platforms/README.md" in caught.value.hint
+
+
+def test_link_cores_that_exceed_a_slot_are_refused_where_they_stand(write_board):
+    path = write_board("core: {LUT: 35219", "core: {LUT: 300000")
+    assert len(load_platform(path, fpgas=2).links) == 1
+    complaint = (
+        r"infrastructure: fpga1\.SLR3 cannot hold link core fpga0-fpga1, link core fpga1-fpga2: .*'LUT': -168000"
+    )
+    with pytest.raises(PlatformError, match=complaint):
+        load_platform(path, fpgas=3)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("slr: SLR3", "slr: SLR4", r"link\.slr: xcu250 has no SLR4"),
+        ("gbps: 100", "gbps: 0", r"link\.gbps: .*greater than 0"),
+        ("gbps: 100", "gbps: .inf", r"link\.gbps: .*finite"),
+        ("latency_us: 1", "latency_us: -1", r"link\.latency_us: .*greater than or equal to 0"),
+        ("  assumed: false\n", "", r"link\.assumed: the field is missing"),
+        ("BRAM18: 183", "BRAM: 183", r"link\.core\.BRAM"),
+        ("kind: ethernet-100g", "kind: Ethernet 100G", r"link\.kind: .*pattern"),
+        ("kind: ethernet-100g", "kind: ethernet-100g\n  topology: ring", r"link\.topology: unknown field"),
+    ],
+)
+def test_a_bad_link_names_file_and_field(write_board, old, new, complaint):
+    with pytest.raises(PlatformError, match=rf"mine\.yaml: {complaint}"):
+        load_platform(write_board(old, new))

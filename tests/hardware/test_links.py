@@ -1,0 +1,172 @@
+"""Topologies, kinds of link, and the way of a stream where links make rings."""
+
+from __future__ import annotations
+
+from itertools import pairwise, permutations
+from pathlib import Path
+
+import pytest
+
+from floorflow.errors import PlatformError
+from floorflow.hardware import TOPOLOGIES, Platform, known_links, load_platform
+from floorflow.hardware.links import joined, most_fpgas
+from floorflow.partition import Edge
+from floorflow.partition.routes import shortest_ways
+from floorflow.resources import Resources
+
+
+@pytest.mark.parametrize(
+    ("topology", "count", "expected"),
+    [
+        ("pair", 2, "01"),
+        ("chain", 1, ""),
+        ("chain", 4, "01 12 23"),
+        ("ring", 2, "01"),
+        ("ring", 3, "01 12 02"),
+        ("ring", 5, "01 12 23 34 04"),
+        ("star", 4, "01 02 03"),
+        ("full", 4, "01 12 23 02 13 03"),
+    ],
+)
+def test_topologies_join_neighbours_first(topology, count, expected):
+    assert [f"{low}{high}" for low, high in joined(topology, count)] == expected.split()
+
+
+@pytest.mark.parametrize(
+    ("topology", "max_links", "expected"),
+    [
+        ("pair", None, 2),
+        ("chain", 1, 2),
+        ("chain", 2, 16),
+        ("ring", 1, 2),
+        ("star", 2, 3),
+        ("full", 3, 4),
+        ("full", None, 16),
+    ],
+)
+def test_ends_of_links_bound_the_number_of_fpgas(topology, max_links, expected):
+    assert most_fpgas(topology, max_links, 16) == expected
+
+
+def best_route(pairs, first, last, count):
+    """Return the fewest links and lowest numbers by trying all simple paths."""
+    inner = [n for n in range(count) if n not in (first, last)]
+    ways = [(first, *middle, last) for size in range(count - 1) for middle in permutations(inner, size)]
+    both = {*pairs, *((b, a) for a, b in pairs)}
+    return min((w for w in ways if both.issuperset(pairwise(w))), key=lambda w: (len(w), w))
+
+
+@pytest.mark.parametrize("topology", [t for t in TOPOLOGIES if t != "pair"])
+def test_a_way_takes_the_fewest_links_and_then_the_lowest_numbers(topology):
+    platform = load_platform("xcku5p", 6, topology=topology)
+    for first in range(6):
+        for last in range(6):
+            passed = [first, *(int(hop.target[4]) for hop in platform.way(f"fpga{first}.SLR0", f"fpga{last}.SLR0"))]
+            assert first == last or tuple(passed) == best_route(joined(topology, 6), first, last, 6)
+
+
+@pytest.mark.parametrize("topology", ["chain", "ring", "star", "full"])
+def test_partition_prices_the_ways_that_the_platform_gives(topology):
+    platform = load_platform("alveo-u250", 3, topology=topology)
+    names = [slot.name for slot in platform.slots]
+    edges = [Edge(names.index(b.lower), names.index(b.upper), "sll") for b in platform.boundaries]
+    edges += [Edge(names.index(k.source), names.index(k.target), "link", name=k.name) for k in platform.links]
+    ways = shortest_ways(len(names), edges)
+    for a, source in enumerate(names):
+        for b, target in enumerate(names):
+            hops = platform.way(source, target)
+            links = [edges[k].name for k, _ in ways[a, b] if edges[k].kind == "link"]
+            assert links == [hop.link for hop in hops if hop.link]
+            assert len(ways[a, b]) == sum(hop.hops for hop in hops)
+
+
+def test_the_hub_of_a_star_has_a_core_for_every_link():
+    platform = load_platform("alveo-u250", 3, topology="star")
+    cores = [(item.name, item.slot) for item in platform.infrastructure if item.name.startswith("link core")]
+    assert [slot for _, slot in cores] == ["fpga0.SLR3", "fpga0.SLR3", "fpga1.SLR3", "fpga2.SLR3"]
+    assert [item.slot for item in platform.infrastructure if item.name == "ddr"] == ["fpga0.SLR0", "fpga2.SLR0"]
+
+
+def test_the_kinds_of_link_are_known():
+    assert known_links() == ("aurora-100g", "ethernet-100g", "pcie")
+
+
+@pytest.mark.parametrize("board", ["alveo-u250", "xcku5p"])
+def test_a_boards_own_kind_of_link_is_the_shipped_one(board):
+    own = load_platform(board, 2)
+    same = load_platform(board, 2, link=own.links[0].kind)
+    assert (same.links, same.infrastructure, same.slots) == (own.links, own.infrastructure, own.slots)
+    assert same.fpgas[0].board == own.fpgas[0].board
+    assert sorted(same.files) == sorted([*own.files, f"links/{own.links[0].kind}.yaml"])
+
+
+def test_another_kind_of_link_brings_its_own_figures_and_cores():
+    platform = load_platform("alveo-u250", 2, link="pcie")
+    (link,) = platform.links
+    assert (link.kind, link.gbps, link.latency_us, link.assumed) == ("pcie", 50, 5, True)
+    assert link.source == "fpga0.SLR3"
+    assert not any(item.name.startswith("link core") for item in platform.infrastructure)
+    cores = [i.resources for i in load_platform("xcku5p", 2, link="aurora-100g").infrastructure]
+    assert cores == [Resources(12000, 24000, 46)] * 2
+
+
+LINK = """schema: floorflow-link/1
+name: mine
+gbps: 25
+latency_us: 0.5
+assumed: true
+evidence: []
+"""
+
+
+def written(folder: Path, text: str) -> str:
+    path = folder / "mine.yaml"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_a_user_may_bring_a_link_of_their_own(tmp_path):
+    platform: Platform = load_platform("xcku5p", 2, link=written(tmp_path, LINK))
+    assert platform.links[0].gbps == 25
+    assert platform.files["links/mine.yaml"] == LINK
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("gbps: 25", "gbps: 0", r"mine\.yaml: gbps: .*greater than 0; found 0"),
+        ("gbps: 25", "gbps: -1", r"mine\.yaml: gbps: .*greater than 0; found -1"),
+        ("gbps: 25", "gbps: fast", r"mine\.yaml: gbps: .*valid number; found 'fast'"),
+        ("gbps: 25", "gbps: 1.0e+9", r"mine\.yaml: gbps: .*less than or equal to 100000"),
+        ("gbps: 25", "gbps: 25\ngbps: 50", r"mine\.yaml: .*'gbps' stands twice"),
+        ("latency_us: 0.5", "latency_us: -1", r"mine\.yaml: latency_us: .*greater than or equal to 0; found -1"),
+        ("assumed: true", "assumed: true\nslr: SLR0", r"mine\.yaml: slr: unknown field"),
+        ("assumed: true\n", "", r"mine\.yaml: assumed: the field is missing"),
+        ("name: mine", "name: pcie", r"mine\.yaml: name: 'pcie' is a file that ships with floorflow"),
+        ("floorflow-link/1", "floorflow-board/1", r"mine\.yaml: schema: .*floorflow-link/1"),
+    ],
+)
+def test_a_bad_link_file_names_file_and_field(tmp_path, old, new, complaint):
+    with pytest.raises(PlatformError, match=complaint):
+        load_platform("xcku5p", 2, link=written(tmp_path, LINK.replace(old, new)))
+
+
+@pytest.mark.parametrize(
+    ("board", "fpgas", "link", "topology", "complaint"),
+    [
+        ("xcku5p", 2, "carrier-pigeon", "chain", r"--link carrier-pigeon: unknown kind of link"),
+        ("pynq-z1", 1, "pcie", "chain", r"pynq-z1\.yaml: link: --link pcie was asked for, but the field is missing"),
+        ("xcku5p", 3, None, "pair", r"3 FPGAs were asked for with --topology pair, but a pair is two"),
+        ("alveo-u250", 4, None, "star", r"--topology star, but an FPGA ends at most 2 links \(.*alveo-u250\.yaml"),
+        ("alveo-u250", 4, None, "full", r"--topology full, but an FPGA ends at most 2 links"),
+    ],
+)
+def test_links_that_cannot_be_are_refused(board, fpgas, link, topology, complaint):
+    with pytest.raises(PlatformError, match=complaint) as caught:
+        load_platform(board, fpgas, link=link, topology=topology)
+    assert caught.value.exit_code == 2
+    assert caught.value.hint
+
+
+def test_more_fpgas_than_the_topology_allows_end_the_search_for_their_number():
+    assert load_platform("alveo-u250", 1, topology="full").fpgas[0].board.max_fpgas == 3

@@ -1,0 +1,137 @@
+"""hls or rtl is chosen where it serves the objective, and all that follows goes by the names that FINN then gives."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+
+from floorflow import flow
+from floorflow.backends.finn import read_source
+from floorflow.errors import InfeasibleError, InputError
+from floorflow.output import write
+from floorflow.request import PAPER_CAPS, Request
+from floorflow.schema import Plan, read_plan
+from floorflow.search.impl_styles import own_styles
+from floorflow.study.calibration.calibrate import calibrate
+from floorflow.study.calibration.replan import Given
+from floorflow.verify import check
+from tests.conftest import CNV, TFC, make_plan
+from tests.scarce_dsp import FEW_DSP, mixed_bits
+from tests.study import report_samples as samples
+from tests.study.test_calibrate import uses
+
+STYLES = "finn/specialize_layers_config.json"
+PREFERENCE = "preferred_impl_style"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("mixed") / "mixed_bits.onnx"
+    onnx.save(mixed_bits(), path)
+    return path
+
+
+def request(model: Path, **options: Any) -> Request:
+    return Request(model, **{"platform": "xcku5p", "effort": "fast", "plots": False} | options)
+
+
+def decided(files: dict[str, Any]) -> dict[str, Any]:
+    """All files of a plan but what names the option or depends on its bytes."""
+    plan = json.loads(files["plan.json"])
+    del plan["options"]["impl_style"]
+    return {name: content for name, content in files.items() if name.startswith("finn/")} | {"plan": plan}
+
+
+def deviating(plan: Plan) -> list[str]:
+    return [engine.name for engine in plan.networks[0].engines if PREFERENCE in engine.attributes]
+
+
+@pytest.mark.parametrize("network", [CNV, TFC], ids=lambda path: path.stem)
+def test_finns_own_choice_stays_where_it_reaches_the_same_rate(network: Path) -> None:
+    plans = [flow.plan(request(network, impl_style=style)).files for style in ("auto", "default")]
+    assert decided(plans[0]) == decided(plans[1])
+    assert STYLES not in plans[0]
+
+
+def test_units_leave_the_dsps_where_these_run_short(model: Path, tmp_path: Path) -> None:
+    with pytest.raises(InfeasibleError, match="DSP: at least 2 needed, 1 allowed"):
+        flow.plan(request(model, cap=FEW_DSP, impl_style="default"))
+    outcome = flow.plan(request(model, cap=FEW_DSP))
+    assert deviating(outcome.plan) == ["MVAU_hls_1", "MVAU_hls_2", "MVAU_rtl_0"]
+    styles = {"MVAU_1": "hls", "MVAU_2": "hls", "MVAU_3": "rtl"}
+    expected = {"Defaults": {}} | {name: {PREFERENCE: style} for name, style in styles.items()}
+    assert json.loads(outcome.files[STYLES]) == expected
+    assert any("against FINN's own choice" in warning for warning in outcome.plan.warnings)
+    assert set(json.loads(outcome.files["finn/folding_config.json"])) == {
+        "Defaults",
+        *(engine.name for engine in outcome.plan.networks[0].engines),
+    }
+    write(tmp_path / "out", outcome.files, {})
+    assert check(tmp_path / "out") == []
+
+
+def test_free_is_never_slower_nor_scarcer_than_finns_own_choice(model: Path) -> None:
+    for share in (0.003, 0.01, 0.9):
+        cap = {**PAPER_CAPS, "DSP": share, "LUT": 0.05}
+        own, auto, free = (flow.plan(request(model, cap=cap, impl_style=s)).plan for s in ("default", "auto", "free"))
+        assert free.search.bound_cycles == auto.search.bound_cycles <= own.search.bound_cycles
+        if auto.search.bound_cycles == own.search.bound_cycles:
+            assert not deviating(auto)
+        resources = [
+            flow.plan(request(model, cap=cap, impl_style=style, objective="resources")).plan.phases[0].folding.stats
+            for style in ("default", "free")
+        ]
+        assert (resources[1].objective or 0) <= (resources[0].objective or 0)
+
+
+def test_costs_of_finns_leave_the_choice_to_finn(model: Path) -> None:
+    assert not deviating(flow.plan(request(model, costs="finn")).plan)
+
+
+def test_the_problem_of_finns_own_styles_is_the_one_without_others(model: Path) -> None:
+    source = read_source(model)
+    free = own_styles(flow.prepare(source, request(model, impl_style="free"), 1).problem)
+    default = flow.prepare(source, request(model, impl_style="default"), 1).problem
+    assert free is not None
+    assert free.groups == default.groups
+    for one, other in zip(free.couplings, default.couplings, strict=True):
+        for name in ("source_class", "target_class", "use"):
+            assert (getattr(one, name) == getattr(other, name)).all()
+
+
+@pytest.fixture(scope="module")
+def built(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_plan(tmp_path_factory.mktemp("built") / "out", request(model, cap=FEW_DSP))
+
+
+@pytest.mark.parametrize("keep_folding", [False, True])
+def test_what_was_built_and_measured_in_other_styles_is_planned_again(
+    model: Path, built: Path, tmp_path: Path, keep_folding: bool
+) -> None:
+    before = read_plan(built / "plan.json")
+    (tmp_path / "post_synth_resources.json").write_text(samples.synthesis_json(uses(before)))
+    found = calibrate(built, tmp_path, Given(model, keep_folding=keep_folding, plots=False))
+    assert uses(found.after.plan) == uses(before)
+    assert found.after.plan.calibration is not None
+    assert found.after.plan.calibration.measured == sorted(uses(before))
+    assert deviating(found.after.plan) == deviating(before)
+    assert found.kinds["MVAU_hls_1"] == "MVAU_hls"
+
+
+def test_a_style_file_that_changed_since_is_refused(model: Path, built: Path, tmp_path: Path) -> None:
+    kept = make_plan(
+        tmp_path / "kept",
+        request(model, cap=FEW_DSP, keep_folding=True, folding=built / "finn" / "folding_config.json"),
+    )
+    for name in ("folding_config.json", "specialize_layers_config.json"):
+        (tmp_path / name).write_bytes((built / "finn" / name).read_bytes())
+    (tmp_path / "post_synth_resources.json").write_text(samples.synthesis_json(uses(read_plan(kept / "plan.json"))))
+    given = Given(model, folding=tmp_path / "folding_config.json", plots=False)
+    assert deviating(calibrate(kept, tmp_path, given).after.plan)
+    (tmp_path / "specialize_layers_config.json").write_text("{}")
+    with pytest.raises(InputError, match="is not the file"):
+        calibrate(kept, tmp_path, given)

@@ -1,0 +1,219 @@
+"""The feedback loop: remedies in their order, honest claims, and Ctrl-C that leaves the best plan found so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import onnx
+import pytest
+
+from floorflow import flow
+from floorflow.backends.finn import read_source
+from floorflow.errors import InfeasibleError, InputError, LimitError
+from floorflow.folding import FoldingProblem
+from floorflow.hardware import Rect
+from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution
+from floorflow.request import PAPER_CAPS, Request
+from floorflow.search import candidate as design
+from floorflow.search import repair as remedies
+from floorflow.search import search
+from floorflow.search import state as trials
+from floorflow.search.impl_styles import fewer_styles
+from floorflow.search.search import INTERRUPTED, Found
+from floorflow.stats import SolveStats
+from tests.conftest import CNV, TFC
+from tests.scarce_dsp import mixed_bits
+
+Placer = Callable[[PlacementProblem], PlacementSolution | PlacementFailure]
+
+
+def fits(problem: PlacementProblem) -> PlacementSolution:
+    """Say that everything has room; where is of no interest here."""
+    rectangles = {module.name: Rect(0, 0, 1, 1) for module in problem.modules}
+    return PlacementSolution(rectangles, 0.0, {"max": 0.0, "mean": 0.0}, SolveStats("fake", "heuristic", 0.0))
+
+
+def refuses(slot: str) -> PlacementFailure:
+    return PlacementFailure(slot, (), f"no room in {slot}", proven=False, stats=SolveStats("fake", "heuristic"))
+
+
+def at_most(count: int) -> Placer:
+    """Return a placer that fails any slot with more modules."""
+
+    def place(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
+        held = [module.slot for module in problem.modules]
+        full = sorted(slot for slot in set(held) if held.count(slot) > count)
+        return refuses(full[0]) if full else fits(problem)
+
+    return place
+
+
+@pytest.fixture
+def placer(monkeypatch: pytest.MonkeyPatch) -> Callable[[Placer], None]:
+    def use(place: Placer) -> None:
+        monkeypatch.setattr(remedies, "place", lambda problem, _method, _seed: place(problem))
+
+    return use
+
+
+def find(request: Request) -> Found:
+    return search.search(flow.prepare(read_source(request.model), request, 1), lambda _: None)
+
+
+def rate(request: Request) -> float:
+    found = find(request)
+    return 1 / found.design.interval_cycles
+
+
+def test_neighbours_merge_in_every_slot_that_fails(placer: Callable[[Placer], None]) -> None:
+    placer(fits)
+    free = find(Request(CNV, "alveo-u250"))
+    placer(at_most(2))
+    packed = find(Request(CNV, "alveo-u250"))
+    slots = list(packed.design.slot_of.values())
+    assert packed.design.interval_cycles == free.design.interval_cycles
+    assert max(slots.count(slot) for slot in slots) == 2
+    assert "merged" in packed.trace[-1].detail
+
+
+def test_kept_granularity_costs_rate_instead(placer: Callable[[Placer], None]) -> None:
+    placer(at_most(1))
+    assert rate(Request(TFC, "pynq-z1", keep_granularity=True)) < rate(Request(TFC, "pynq-z1"))
+
+
+def test_a_placer_that_always_fails_ends_in_a_limit_not_in_a_proof(placer: Callable[[Placer], None]) -> None:
+    placer(lambda problem: refuses(problem.slots[0].name))
+    with pytest.raises(LimitError, match=r"none is proven impossible.*no room in fpga0\.SLR0"):
+        find(Request(TFC, "pynq-z1"))
+
+
+def test_a_higher_rate_is_never_easier_and_the_highest_is_never_beaten(placer: Callable[[Placer], None]) -> None:
+    placer(fits)
+    best = rate(Request(CNV, "zcu104"))
+    clock_hz = 200e6
+    for share in (0.3, 0.7, 0.999):
+        found = find(Request(CNV, "zcu104", fps=best * clock_hz * share))
+        assert 1 / found.design.interval_cycles >= best * share * (1 - 1e-6)
+    with pytest.raises((LimitError, InfeasibleError)):
+        find(Request(CNV, "zcu104", fps=best * clock_hz * 1.02))
+
+
+def test_tighter_caps_never_give_a_higher_rate(placer: Callable[[Placer], None]) -> None:
+    placer(fits)
+    rates = [rate(Request(CNV, "pynq-z1", cap={**PAPER_CAPS, "LUT": cap})) for cap in (0.7, 0.55, 0.45)]
+    assert all(looser >= tighter for looser, tighter in pairwise(rates))
+
+
+def test_folding_is_called_optimal_only_against_the_whole_budget(placer: Callable[[Placer], None]) -> None:
+    placer(fits)
+    found = find(Request(CNV, "pynq-z1"))
+    stats = found.design.folding.stats
+    assert stats.objective is not None
+    assert stats.bound is not None
+    assert (stats.status == "optimal") == (stats.objective <= stats.bound)
+
+
+def interrupt_after(count: int, monkeypatch: pytest.MonkeyPatch) -> list[None]:
+    """Press Ctrl-C when the search has completed that many designs and goes for another; then the list is not empty."""
+    completed: list[None] = []
+    interrupted: list[None] = []
+
+    def complete(*arguments: object) -> object:
+        if len(completed) == count:
+            interrupted.append(None)
+            raise KeyboardInterrupt
+        answer = genuine(*arguments)  # type: ignore[arg-type]
+        completed.extend([None] * isinstance(answer, design.Design))
+        return answer
+
+    genuine = design.complete
+    monkeypatch.setattr(trials, "complete", complete)
+    return interrupted
+
+
+def test_ctrl_c_leaves_the_best_design_found_so_far(
+    placer: Callable[[Placer], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted = interrupt_after(1, monkeypatch)
+    placer(lambda problem: fits(problem) if interrupted else refuses(problem.slots[0].name))
+    found = find(Request(CNV, "pynq-z1"))
+    assert found.ended_by == INTERRUPTED
+    assert found.trace[-1].verdict == "legal"
+
+
+def test_ctrl_c_before_any_design_goes_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupt_after(0, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        find(Request(CNV, "alveo-u250"))
+
+
+def test_latency_is_never_above_that_of_the_highest_rate(placer: Callable[[Placer], None]) -> None:
+    placer(fits)
+    fast, quick = (find(Request(CNV, "zcu104", objective=goal)) for goal in (None, "latency"))
+    assert path_cycles(quick) == quick.design.folding.stats.objective
+    assert path_cycles(quick) < path_cycles(fast)
+    assert quick.whole_budget_bound is not None
+    assert quick.whole_budget_bound <= path_cycles(quick)
+    assert quick.ended_by.startswith("lowest latency: ")
+
+
+def test_a_rate_bounds_the_interval_of_the_lowest_latency(placer: Callable[[Placer], None]) -> None:
+    placer(fits)
+    found = find(Request(TFC, "pynq-z1", objective="latency", fps=200e6 / 400))
+    assert found.design.interval_cycles <= 400
+
+
+def test_least_resources_use_less_than_any_rate(placer: Callable[[Placer], None]) -> None:
+    placer(fits)
+    least, at_rate = find(Request(CNV, "zcu104", objective="resources")), find(Request(CNV, "zcu104", fps=1000))
+    assert least.ended_by == "least resources: no folding at any interval is less scarce"
+    assert (least.design.folding.stats.objective or 0) < (at_rate.design.folding.stats.objective or 0)
+    assert at_rate.ended_by == "the requested rate was met"
+
+
+def test_a_latency_that_cannot_be_placed_gives_way_under_less_of_the_budget(placer: Callable[[Placer], None]) -> None:
+    refused: list[int] = []
+
+    def place(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
+        need = sum(module.demand.lut for module in problem.modules)
+        refused.extend([need] if need > 12_000 else [])
+        return refuses(problem.slots[0].name) if need > 12_000 else fits(problem)
+
+    placer(place)
+    found = find(Request(TFC, "pynq-z1", objective="latency"))
+    assert refused
+    assert [row.verdict for row in found.trace if "100% of the budget" in row.detail] == ["not found within the limit"]
+    assert all("latency" in row.detail for row in found.trace)
+
+
+def test_finns_own_styles_are_tried_where_others_allow_more_but_cannot_be_placed(
+    placer: Callable[[Placer], None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    model = tmp_path / "mixed_bits.onnx"
+    onnx.save(mixed_bits(), model)
+    request = Request(model, platform="xcku5p", effort="fast", cap={**PAPER_CAPS, "DSP": 0.01, "LUT": 0.05})
+    placer(fits)
+    free, own = find(request), find(replace(request, impl_style="default"))
+    assert free.design.interval_cycles < own.design.interval_cycles
+
+    again: list[FoldingProblem] = []
+    monkeypatch.setattr(search, "fewer_styles", lambda problem: again.append(problem) or fewer_styles(problem))
+    placer(lambda problem: fits(problem) if again else refuses(problem.modules[0].slot))
+    found = find(request)
+    assert found.design.interval_cycles == own.design.interval_cycles
+    assert found.bound_cycles == free.bound_cycles
+    assert [row.verdict for row in found.trace if "as FINN chooses" in row.detail][-1] == "legal"
+    assert sum(row.verdict == "legal" for row in found.trace) == 1
+
+
+def test_the_highest_rate_at_a_given_rate_is_refused() -> None:
+    with pytest.raises(InputError, match="--objective throughput"):
+        Request(CNV, "zcu104", objective="throughput", fps=100)
+
+
+def path_cycles(found: Found) -> int:
+    """Return the engine cycles of a chain."""
+    return sum(option.cycles for option in found.design.folding.options.values())

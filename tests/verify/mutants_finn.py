@@ -1,0 +1,214 @@
+"""Planted mistakes in FINN's files."""
+
+from __future__ import annotations
+
+import json
+
+from tests.verify.planting import (
+    JOIN,
+    TWO_SLRS,
+    Files,
+    NotApplicable,
+    Plan,
+    crossing,
+    edit_json,
+    first,
+    folded,
+    mutant,
+    phase_of,
+)
+
+
+@mutant("finn-folding-differs")
+def folding_file_with_another_pe(plan: Plan, files: Files) -> None:
+    name = folded(plan)[0]
+    edit_json(files, "finn/folding_config.json", lambda content: content[name].update(PE=content[name]["PE"] * 2))
+
+
+@mutant("finn-entry-malformed")
+def folding_file_without_defaults(plan: Plan, files: Files) -> None:
+    edit_json(files, "finn/folding_config.json", lambda content: content.pop("Defaults"))
+
+
+@mutant("finn-node-missing")
+def engine_forgotten_in_the_folding_file(plan: Plan, files: Files) -> None:
+    name = folded(plan)[0]
+    edit_json(files, "finn/folding_config.json", lambda content: content.pop(name))
+
+
+@mutant("finn-slr-differs")
+def finn_engine_in_another_slr(plan: Plan, files: Files) -> None:
+    name = folded(plan)[0]
+    edit_json(files, "finn/floorplan.json", lambda content: content[name].update(slr=content[name]["slr"] + 1))
+
+
+@mutant("finn-partition-split", TWO_SLRS)
+def one_partition_in_two_slrs(plan: Plan, files: Files) -> None:
+    crossing(plan)
+
+    def merge(content: Plan) -> None:
+        for name, entry in content.items():
+            if name != "Defaults":
+                entry["partition_id"] = 1
+
+    edit_json(files, "finn/floorplan.json", merge)
+
+
+@mutant("finn-partition-cycle")
+def partitions_in_a_cycle(plan: Plan, files: Files) -> None:
+    chain = [c for c in phase_of(plan)["channels"] if not c["source"].startswith("host:")]
+    middle = first(
+        (c["source"], c["target"], d["target"])
+        for c in chain
+        for d in chain
+        if c["target"] == d["source"] and not d["target"].startswith("host:")
+    )
+
+    def split(content: Plan) -> None:
+        content[middle[0]]["partition_id"] = content[middle[2]]["partition_id"] = 901
+        content[middle[1]]["partition_id"] = 902
+
+    edit_json(files, "finn/floorplan.json", split)
+
+
+@mutant("finn-partition-open")
+def runtime_weights_inside_a_partition(plan: Plan, files: Files) -> None:
+    engines = phase_of(plan)["folding"]["engines"]
+    ids = json.loads(files["finn/floorplan.json"])
+    name = first(
+        c["source"]
+        for c in phase_of(plan)["channels"]
+        if c["source"] in engines
+        and c["target"] in engines
+        and ids[c["source"]]["partition_id"] == ids[c["target"]]["partition_id"]
+    )
+    engines[name]["runtime_writeable_weights"] = 1
+
+
+@mutant("finn-partition-reserved")
+def partition_of_an_input_dma(plan: Plan, files: Files) -> None:
+    name = folded(plan)[0]
+    edit_json(files, "finn/floorplan.json", lambda content: content[name].update(partition_id=0))
+
+
+@mutant("finn-entry-malformed")
+def floorplan_file_without_defaults(plan: Plan, files: Files) -> None:
+    edit_json(files, "finn/floorplan.json", lambda content: content.pop("Defaults"))
+
+
+@mutant("finn-entry-malformed")
+def memory_port_of_a_kernel(plan: Plan, files: Files) -> None:
+    name = folded(plan)[0]
+    edit_json(files, "finn/floorplan.json", lambda content: content[name].update(mem_port="DDR[0]"))
+
+
+@mutant("finn-entry-malformed")
+def fifth_key_in_the_floorplan_file(plan: Plan, files: Files) -> None:
+    name = folded(plan)[0]
+    edit_json(files, "finn/floorplan.json", lambda content: content[name].update(SLR=2))
+
+
+@mutant("finn-node-unknown")
+def fifo_in_the_floorplan_file(plan: Plan, files: Files) -> None:
+    place = {"slr": 0, "device_id": 0, "partition_id": 9, "mem_port": ""}
+    edit_json(files, "finn/floorplan.json", lambda content: content.update(StreamingFIFO_0=place))
+
+
+STYLES = "finn/specialize_layers_config.json"
+STYLED = {"weightDataType": "INT4", "inputDataType": "UINT4", "noActivation": 1}
+
+
+def _last_unit(plan: Plan) -> Plan:
+    """Return a matrix unit without thresholds, of types that FINN makes rtl, lowered from a layer."""
+    engines = plan["networks"][0]["engines"]
+    found: Plan = first(e for e in engines if e["kind"] == "MVAU_hls" and e["attributes"].get("noActivation") == 1)
+    found["attributes"] |= STYLED
+    plan["networks"][0]["operations"].append({"name": found["operation"], "type": "conv"})
+    return found
+
+
+def _styled(plan: Plan, files: Files) -> str:
+    """Let that unit be hls against FINN's own choice, with the file that says so; return the name of its layer."""
+    unit = _last_unit(plan)
+    unit["attributes"]["preferred_impl_style"] = "hls"
+    units = [engine for engine in plan["networks"][0]["engines"] if engine["kind"].startswith("MVAU")]
+    layer = f"MVAU_{units.index(unit)}"
+    files[STYLES] = json.dumps({"Defaults": {}, layer: {"preferred_impl_style": "hls"}})
+    return layer
+
+
+@mutant("wrong-impl-style")
+def unit_in_hls_that_finn_makes_rtl(plan: Plan, files: Files) -> None:
+    if plan["platform"]["fpgas"][0]["part"].startswith("xc7"):
+        raise NotApplicable  # there it depends on the weights, which a plan does not hold
+    _last_unit(plan)
+
+
+@mutant("wrong-impl-style")
+def preference_that_the_engine_does_not_follow(plan: Plan, files: Files) -> None:
+    _styled(plan, files)
+    _last_unit(plan)["attributes"]["preferred_impl_style"] = "rtl"
+
+
+@mutant("wrong-impl-style")
+def preference_for_what_finn_makes_anyway(plan: Plan, files: Files) -> None:
+    _styled(plan, files)
+    _last_unit(plan)["attributes"]["weightDataType"] = "INT2"
+
+
+@mutant("wrong-impl-style")
+def preference_that_was_not_asked_for(plan: Plan, files: Files) -> None:
+    _styled(plan, files)
+    plan["options"] |= {"impl_style": "default", "keep_folding": False}
+
+
+@mutant("wrong-impl-style", JOIN)
+def preference_where_there_is_no_choice(plan: Plan, files: Files) -> None:
+    engine = first(e for e in plan["networks"][0]["engines"] if e["kind"] == "DuplicateStreams_hls")
+    engine["attributes"]["preferred_impl_style"] = "hls"
+
+
+@mutant("wrong-engine-name")
+def engines_not_numbered_by_their_styles(plan: Plan, files: Files) -> None:
+    _styled(plan, files)
+    engines = plan["networks"][0]["engines"]
+    places = [place for place, engine in enumerate(engines) if engine["kind"] == "MVAU_hls"]
+    if len(places) < 2:
+        raise NotApplicable
+    one, other = places[:2]
+    engines[one], engines[other] = engines[other], engines[one]
+
+
+@mutant("file-missing")
+def styles_without_their_file(plan: Plan, files: Files) -> None:
+    _styled(plan, files)
+    del files[STYLES]
+
+
+@mutant("finn-style-differs")
+def style_file_without_a_style(plan: Plan, files: Files) -> None:
+    files[STYLES] = json.dumps({"Defaults": {}})
+
+
+@mutant("finn-style-differs")
+def style_left_out_of_the_file(plan: Plan, files: Files) -> None:
+    layer = _styled(plan, files)
+    edit_json(files, STYLES, lambda content: content.pop(layer))
+
+
+@mutant("finn-style-differs")
+def style_of_a_layer_that_follows_finn(plan: Plan, files: Files) -> None:
+    _styled(plan, files)
+    edit_json(files, STYLES, lambda content: content.update(MVAU_0={"preferred_impl_style": "hls"}))
+
+
+@mutant("finn-style-differs")
+def other_style_in_the_file(plan: Plan, files: Files) -> None:
+    layer = _styled(plan, files)
+    edit_json(files, STYLES, lambda content: content[layer].update(preferred_impl_style="rtl"))
+
+
+@mutant("finn-style-differs")
+def style_for_all_by_default(plan: Plan, files: Files) -> None:
+    _styled(plan, files)
+    edit_json(files, STYLES, lambda content: content.update(Defaults={"preferred_impl_style": ["hls", "all"]}))

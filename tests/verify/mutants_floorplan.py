@@ -1,0 +1,149 @@
+"""Planted mistakes in pblocks: rectangles, ranges, supply, demand."""
+
+from __future__ import annotations
+
+import math
+
+from floorflow.verify.hardware.geometry import Rectangle
+from floorflow.verify.hardware.ranges import SiteRange, clock_region_rectangle
+from tests.verify.dies import ranges_of
+from tests.verify.planting import (
+    TWO_SLRS,
+    Files,
+    NotApplicable,
+    Plan,
+    area_of,
+    board_of,
+    charge,
+    die,
+    first,
+    mutant,
+    name_ranges,
+    pblocks,
+    phase_of,
+    place,
+)
+
+
+@mutant("pblock-overlap")
+def overlap_by_one_column(plan: Plan, files: Files) -> None:
+    blocks = pblocks(plan)
+    if len(blocks) < 2:
+        raise NotApplicable
+    moved, kept = first(blocks), area_of(list(blocks.values())[1])
+    last = die(plan, files).columns - 1
+    width = area_of(blocks[moved]).right - area_of(blocks[moved]).left
+    place(plan, files, moved, Rectangle(kept.right, kept.bottom, min(last, kept.right + width), kept.top))
+
+
+@mutant("rectangle-outside-device")
+def rectangle_off_the_device(plan: Plan, files: Files) -> None:
+    first(pblocks(plan).values())["rectangle"]["right"] = die(plan, files).columns
+
+
+@mutant("range-outside-device")
+def site_off_the_device(plan: Plan, files: Files) -> None:
+    name, entry = first(pblocks(plan).items())
+    columns = len(die(plan, files).raw["site_columns"]["SLICE"])
+    last = max(int(text.split("Y")[-1]) for text in entry["ranges"] if text.startswith("SLICE"))
+    extra = f"SLICE_X{columns - 1}Y{last}:SLICE_X{columns}Y{last}"
+    name_ranges(plan, files, name, [*entry["ranges"], extra])
+
+
+@mutant("site-type-unconstrained")
+def site_type_left_out(plan: Plan, files: Files) -> None:
+    name, ranges = first(
+        (name, entry["ranges"])
+        for name, entry in pblocks(plan).items()
+        if any(text.startswith("RAMB18") for text in entry["ranges"])
+    )
+    name_ranges(plan, files, name, [text for text in ranges if not text.startswith("RAMB18")])
+
+
+@mutant("range-mismatch")
+def range_one_column_short(plan: Plan, files: Files) -> None:
+    name, entry = first(pblocks(plan).items())
+    sites = die(plan, files).sites(area_of(entry))
+    rightmost = max(x for kind, x in sites if kind == "SLICE")
+    kept = {key: mask for key, mask in sites.items() if key != ("SLICE", rightmost)}
+    name_ranges(plan, files, name, ranges_of(kept))
+
+
+@mutant("range-malformed")
+def range_turned_over(plan: Plan, files: Files) -> None:
+    name, entry = first(pblocks(plan).items())
+    turned = [":".join(reversed(text.split(":"))) for text in entry["ranges"][:1]]
+    name_ranges(plan, files, name, [*turned, *entry["ranges"][1:]])
+
+
+@mutant("range-corner-missing", TWO_SLRS)
+def corner_in_a_laguna_hole(plan: Plan, files: Files) -> None:
+    device = die(plan, files)
+    name, entry = first(pblocks(plan).items())
+    height = device.region_rows - 1
+    hole, y = first(
+        (x, region * device.region_rows)
+        for region in range(len(device.raw["clock_region_layouts"]))
+        for x, column in enumerate(device.raw["site_columns"]["SLICE"])
+        if device.legend_at(column, region)["kind"] != "clb"
+    )
+    name_ranges(plan, files, name, [*entry["ranges"], f"SLICE_X{hole}Y{y}:SLICE_X{hole + 1}Y{y + height}"])
+
+
+@mutant("shell-touched", TWO_SLRS)
+def pblock_on_the_shell(plan: Plan, files: Files) -> None:
+    static = board_of(plan, files).get("shell", {}).get("static", {})
+    text = first(text for ranges in static.values() for text in ranges if text.startswith("CLOCKREGION"))
+    x, y = text.split(":")[0].split("_X")[1].split("Y")
+    corner = SiteRange("CLOCKREGION", int(x), int(y), int(x), int(y))
+    place(plan, files, first(pblocks(plan)), clock_region_rectangle(die(plan, files), corner))
+
+
+@mutant("slr-mismatch", TWO_SLRS)
+def slot_changed_in_the_pblock_only(plan: Plan, files: Files) -> None:
+    entry = first(pblocks(plan).values())
+    slots = [slot["name"] for slot in plan["platform"]["fpgas"][0]["slots"]]
+    entry["slot"] = first(slot for slot in slots if slot != entry["slot"])
+
+
+@mutant("slr-mismatch", TWO_SLRS)
+def slr_changed_in_the_plan_but_not_in_the_constraints(plan: Plan, files: Files) -> None:
+    name, entry = first(pblocks(plan).items())
+    slots = [slot["name"] for slot in plan["platform"]["fpgas"][0]["slots"]]
+    entry["slot"] = first(slot for slot in slots if slot != entry["slot"])
+    phase_of(plan)["partition"]["assignment"][name] = entry["slot"]
+
+
+@mutant("fill-exceeded")
+def fill_exceeded_by_one(plan: Plan, files: Files) -> None:
+    name, entry = first(pblocks(plan).items())
+    limit = math.floor(plan["options"]["fill"]["LUT"] * entry["supply"]["LUT"] + 1e-9)
+    charge(plan, name, "LUT", limit + 1 - entry["demand"]["LUT"])
+
+
+@mutant("wrong-supply")
+def supply_overstated(plan: Plan, files: Files) -> None:
+    first(pblocks(plan).values())["supply"]["DSP"] += 2
+
+
+@mutant("wrong-demand")
+def demand_understated(plan: Plan, files: Files) -> None:
+    first(pblocks(plan).values())["demand"]["LUT"] -= 1
+
+
+@mutant("wrong-anchor")
+def anchor_elsewhere(plan: Plan, files: Files) -> None:
+    entry = first(pblocks(plan).values())
+    x, y = entry["anchor"].removeprefix("SLICE_X").split("Y")
+    entry["anchor"] = f"SLICE_X{int(x) + 1}Y{y}"
+
+
+@mutant("pblock-missing")
+def module_without_pblock(plan: Plan, files: Files) -> None:
+    blocks = pblocks(plan)
+    del blocks[first(blocks)]
+
+
+@mutant("wrong-hpwl")
+def wire_length_understated(plan: Plan, files: Files) -> None:
+    first(phase_of(plan)["floorplan"].values())["hpwl"] -= 1

@@ -1,0 +1,123 @@
+"""Planted mistakes in sums, slots, the partition and what solvers claim."""
+
+from __future__ import annotations
+
+import math
+
+from tests.verify.planting import TWO_SLRS, Files, Plan, charge, crossing, first, mutant, phase_of
+
+
+@mutant("wrong-sum")
+def module_cheaper_than_its_parts(plan: Plan, files: Files) -> None:
+    module = phase_of(plan)["modules"][0]
+    module["resources"]["LUT"] -= 1
+
+
+@mutant("wrong-utilisation")
+def utilisation_understated(plan: Plan, files: Files) -> None:
+    slot = phase_of(plan)["partition"]["assignment"][phase_of(plan)["modules"][0]["name"]]
+    phase_of(plan)["partition"]["utilisation"][slot]["LUT"] *= 0.9
+
+
+@mutant("capacity-mismatch")
+def silicon_overstated(plan: Plan, files: Files) -> None:
+    plan["platform"]["fpgas"][0]["slots"][0]["capacity"]["LUT"] += 8
+
+
+@mutant("available-mismatch")
+def shell_forgotten(plan: Plan, files: Files) -> None:
+    plan["platform"]["fpgas"][0]["slots"][0]["available"]["FF"] += 16
+
+
+@mutant("cap-exceeded")
+def slot_over_its_limit_by_one(plan: Plan, files: Files) -> None:
+    phase = phase_of(plan)
+    module = phase["modules"][0]["name"]
+    slot = first(
+        s for s in plan["platform"]["fpgas"][0]["slots"] if s["name"] == phase["partition"]["assignment"][module]
+    )
+    limit = math.floor(plan["options"]["cap"]["LUT"] * slot["available"]["LUT"] + 1e-9)
+    used = round(phase["partition"]["utilisation"][slot["name"]]["LUT"] * slot["available"]["LUT"])
+    charge(plan, module, "LUT", limit + 1 - used)
+
+
+@mutant("shipped-file-differs")
+def platform_file_edited(plan: Plan, files: Files) -> None:
+    files[f"platform/boards/{plan['platform']['fpgas'][0]['board']}.yaml"] += "# edited\n"
+
+
+@mutant("fraction-out-of-range")
+def cap_above_one(plan: Plan, files: Files) -> None:
+    plan["options"]["cap"]["URAM"] = 1.5
+
+
+@mutant("crossing-missing", TWO_SLRS)
+def crossing_not_listed(plan: Plan, files: Files) -> None:
+    first(phase_of(plan)["partition"]["crossings"])
+    phase_of(plan)["partition"]["crossings"].pop(0)
+
+
+@mutant("wrong-crossing", TWO_SLRS)
+def crossing_rate_understated(plan: Plan, files: Files) -> None:
+    crossing(plan)[0]["gbps"] *= 0.5
+
+
+@mutant("wrong-cost")
+def partition_cost_understated(plan: Plan, files: Files) -> None:
+    phase_of(plan)["partition"]["cost"] += 1
+
+
+@mutant("wrong-crossing-registers", TWO_SLRS)
+def crossing_registers_forgotten(plan: Plan, files: Files) -> None:
+    channel = crossing(plan)[1]
+    channel["crossing_registers"], channel["crossing_resources"] = 0, {}
+
+
+@mutant("sll-overload", TWO_SLRS)
+def more_wires_than_the_boundary_has(plan: Plan, files: Files) -> None:
+    channel = crossing(plan)[1]
+    channel["width_bits"] = sum(sll["wires"] for sll in plan["platform"]["slls"])
+
+
+@mutant("sll-capacity-mismatch", TWO_SLRS)
+def boundary_with_invented_wires(plan: Plan, files: Files) -> None:
+    first(plan["platform"]["slls"])["wires"] += 1
+
+
+@mutant("slot-unknown")
+def module_in_a_slot_that_is_not_there(plan: Plan, files: Files) -> None:
+    phase = phase_of(plan)
+    phase["partition"]["assignment"][phase["modules"][0]["name"]] = "fpga0.SLR9"
+
+
+@mutant("wrong-gap")
+def gap_that_does_not_follow(plan: Plan, files: Files) -> None:
+    phase_of(plan)["partition"]["stats"] = {
+        "method": "x",
+        "status": "feasible",
+        "objective": 10.0,
+        "bound": 5.0,
+        "gap": 0.25,
+    }
+
+
+@mutant("wrong-status")
+def optimal_with_a_gap(plan: Plan, files: Files) -> None:
+    phase_of(plan)["folding"]["stats"] = {
+        "method": "x",
+        "status": "optimal",
+        "objective": 10.0,
+        "bound": 5.0,
+        "gap": 0.5,
+    }
+
+
+@mutant("bound-above-objective")
+def bound_above_the_objective(plan: Plan, files: Files) -> None:
+    phase_of(plan)["folding"]["stats"] = {
+        "method": "x",
+        "status": "feasible",
+        "objective": 5.0,
+        "bound": 10.0,
+        "gap": 0.0,
+    }

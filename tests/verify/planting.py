@@ -1,0 +1,165 @@
+"""Planted mistakes: each changes a legal plan in memory and names the violation that must be found.
+
+Targets are picked generically (first module, first crossing, ...), so that the table also serves real plans. A mutant
+that finds nothing to spoil raises `NotApplicable`. Where a mistake would show in a sum as well, the sums are mended, so
+that only the rule in question can catch it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from floorflow.verify.hardware.geometry import Device, Rectangle, anchor_of
+from tests.verify.dies import ranges_of
+
+Plan = dict[str, Any]
+Files = dict[str, str]
+
+
+class NotApplicable(Exception):  # noqa: N818 - says so of a mutant, is no error
+    """The plan holds nothing that this mutant could spoil."""
+
+
+ANY_PLAN, TWO_SLRS, TWO_FPGAS, LINK_CORES, JOIN = "", "two SLRs", "two FPGAs", "link cores", "a join"
+"""What a plan must have for a mutant to apply; plans with link cores have SLRs and a link beyond the host's SLR."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A planted mistake, the violation that it must lead to, and what it needs of a plan."""
+
+    title: str
+    expected: str
+    spoil: Callable[[Plan, Files], None]
+    needs: str = ANY_PLAN
+
+
+LINK_COST = 10
+"""What a wire over a link costs, in boundaries."""
+
+REGISTERED: list[Mutant] = []
+
+
+def mutant(
+    expected: str, needs: str = ANY_PLAN
+) -> Callable[[Callable[[Plan, Files], None]], Callable[[Plan, Files], None]]:
+    def register(spoil: Callable[[Plan, Files], None]) -> Callable[[Plan, Files], None]:
+        REGISTERED.append(Mutant(spoil.__name__, expected, spoil, needs))
+        return spoil
+
+    return register
+
+
+def phase_of(plan: Plan) -> Plan:
+    found: Plan = plan["phases"][0]
+    return found
+
+
+def stream_wires(width_bits: int) -> int:
+    return -(-width_bits // 8) * 8 + 2
+
+
+def first(items: Any) -> Any:
+    for item in items:
+        return item
+    raise NotApplicable
+
+
+def pblocks(plan: Plan) -> Plan:
+    found: Plan = phase_of(plan)["floorplan"][plan["platform"]["fpgas"][0]["name"]]["pblocks"]
+    return found
+
+
+def die(plan: Plan, files: Files) -> Device:
+    name = plan["platform"]["fpgas"][0]["device"]
+    return Device(yaml.load(files[f"platform/devices/{name}.yaml"], Loader=yaml.CSafeLoader))
+
+
+def board_of(plan: Plan, files: Files) -> Plan:
+    found: Plan = yaml.safe_load(files[f"platform/boards/{plan['platform']['fpgas'][0]['board']}.yaml"])
+    return found
+
+
+def folded(plan: Plan, kind: str = "", key: str = "pe") -> tuple[str, Plan, Plan]:
+    """Return name, folding and attributes of the first engine of a kind that has the folding attribute."""
+    phase = phase_of(plan)
+    return first(
+        (engine["name"], phase["folding"]["engines"][engine["name"]], engine["attributes"])
+        for network in plan["networks"]
+        for engine in network["engines"]
+        if engine["kind"].startswith(kind) and key in phase["folding"]["engines"][engine["name"]]
+    )
+
+
+def constraint_files(plan: Plan) -> list[str]:
+    folder = plan["platform"]["fpgas"][0]["name"]
+    return [f"{folder}/pblocks.xdc", f"{folder}/pblocks.tcl"]
+
+
+def xdc(plan: Plan) -> str:
+    return constraint_files(plan)[0]
+
+
+def edit_lines(files: Files, name: str, edit: Callable[[list[str]], list[str]]) -> None:
+    files[name] = "\n".join(edit(files[name].split("\n")))
+
+
+def edit_json(files: Files, name: str, edit: Callable[[Plan], None]) -> None:
+    content = json.loads(files[name])
+    edit(content)
+    files[name] = json.dumps(content)
+
+
+def drop_first(lines: list[str], start: str) -> list[str]:
+    index = first(i for i, line in enumerate(lines) if line.startswith(start))
+    return lines[:index] + lines[index + 1 :]
+
+
+def charge(plan: Plan, module: str, resource: str, amount: int) -> None:
+    """Let the first engine of a module need more, and mend every sum behind it."""
+    phase = phase_of(plan)
+    entry = first(m for m in phase["modules"] if m["name"] == module)
+    phase["folding"]["engines"][entry["engines"][0]]["resources"][resource] += amount
+    entry["resources"][resource] += amount
+    for floorplan in phase["floorplan"].values():
+        if module in floorplan["pblocks"]:
+            floorplan["pblocks"][module]["demand"][resource] += amount
+    slot = phase["partition"]["assignment"][module]
+    for fpga in plan["platform"]["fpgas"]:
+        for place in fpga["slots"]:
+            if place["name"] == slot and place["available"][resource]:
+                phase["partition"]["utilisation"][slot][resource] += amount / place["available"][resource]
+
+
+def name_ranges(plan: Plan, files: Files, module: str, ranges: list[str]) -> None:
+    """Give a pblock other ranges, in the plan and in the constraint files."""
+    entry = pblocks(plan)[module]
+    for name in constraint_files(plan):
+        for separator in (" ", "\n", " \\\n    "):
+            files[name] = files[name].replace(separator.join(entry["ranges"]), separator.join(ranges))
+    entry["ranges"] = ranges
+
+
+def place(plan: Plan, files: Files, module: str, area: Rectangle) -> None:
+    """Move a pblock, with everything that follows from its rectangle."""
+    device, entry = die(plan, files), pblocks(plan)[module]
+    sites = device.sites(area)
+    name_ranges(plan, files, module, ranges_of(sites))
+    entry["rectangle"] = {"left": area.left, "bottom": area.bottom, "right": area.right, "top": area.top}
+    entry["anchor"], entry["supply"] = anchor_of(sites) or entry["anchor"], device.resources(area)
+
+
+def area_of(entry: Plan) -> Rectangle:
+    return Rectangle(**entry["rectangle"])
+
+
+def crossing(plan: Plan) -> tuple[Plan, Plan]:
+    """Return the first crossing and its channel."""
+    phase = phase_of(plan)
+    found = first(phase["partition"]["crossings"])
+    return found, first(c for c in phase["channels"] if c["name"] == found["channel"])

@@ -1,0 +1,135 @@
+"""A legal plan passes, whatever the spelling of its constraint files; other folders are no plans or lack files."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from floorflow.verify import VIOLATIONS, NotAPlan, Violation, check
+from tests.verify.tiny import CASES, Files, Plan, tiny_plan, write_folder
+
+
+@cache
+def legal(case: str) -> tuple[Plan, Files]:
+    return tiny_plan(case)
+
+
+def names(violations: list[Violation]) -> set[str]:
+    return {violation.name for violation in violations}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_legal_plan_has_no_violations(case: str, tmp_path: Path) -> None:
+    assert check(write_folder(tmp_path, *legal(case))) == []
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_plan_for_latency_has_the_longest_path_as_its_objective(case: str, tmp_path: Path) -> None:
+    plan, files = copy.deepcopy(legal(case))
+    phase = plan["phases"][0]
+    engines = phase["folding"]["engines"]
+
+    def done(name: str) -> int:
+        sources = [c["source"] for c in phase["channels"] if c["target"] == name and c["source"] in engines]
+        return int(engines[name]["cycles"]) + max(map(done, sources), default=0)
+
+    cycles = max(done(name) for name in engines)
+    plan["options"]["objective"] = "latency"
+    phase["folding"]["stats"] |= {"status": "optimal", "objective": cycles, "bound": cycles, "gap": 0.0}
+    phase["folding"]["whole_budget_bound"] = cycles / 2
+    assert check(write_folder(tmp_path, plan, files)) == []
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_fifo_may_be_deeper_than_its_way_asks_for(case: str, tmp_path: Path) -> None:
+    plan, files = copy.deepcopy(legal(case))
+    for channel in plan["phases"][0]["channels"]:
+        channel["fifo_depth"] += 100
+    assert check(write_folder(tmp_path, plan, files)) == []
+
+
+def by_continued_lines(text: str) -> str:
+    return text.replace(" -add ", " \\\n    -add ")
+
+
+def by_bare_parent(text: str) -> str:
+    return text.replace("PARENT [get_pblocks {pblock_dynamic_SLR0}]", "PARENT pblock_dynamic_SLR0")
+
+
+def by_windows_lines(text: str) -> str:
+    return text.replace("\n", "\r\n")
+
+
+def by_semicolons(text: str) -> str:
+    return ";".join(text.split("\n")[1:])
+
+
+def by_split_ranges(text: str) -> str:
+    return text.replace(" RAMB36", "}\n resize_pblock [get_pblocks pblock_front] -add {RAMB36", 1)
+
+
+def by_comments(text: str) -> str:
+    return "# foreach x {\n" + text.replace("}]\n", "}] ;# a * comment\n")
+
+
+@pytest.mark.parametrize(
+    "spell", [by_continued_lines, by_bare_parent, by_windows_lines, by_semicolons, by_split_ranges, by_comments]
+)
+def test_other_spellings_of_the_same_constraints_pass(spell: Callable[[str], str], tmp_path: Path) -> None:
+    plan, files = copy.deepcopy(legal("alveo-u250"))
+    spelt = spell(files["fpga0/pblocks.xdc"])
+    assert spelt != files["fpga0/pblocks.xdc"]
+    files["fpga0/pblocks.xdc"] = spelt
+    assert check(write_folder(tmp_path, plan, files)) == []
+
+
+def test_a_folder_without_a_plan_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "other.txt").write_text("x", encoding="utf-8")
+    for out in (tmp_path, tmp_path / "missing", tmp_path / "other.txt"):
+        with pytest.raises(NotAPlan, match="floorflow plan"):
+            check(out)
+
+
+@pytest.mark.parametrize("name", [*sorted(tiny_plan("xcku5p")[1]), "plan.json"])
+def test_a_missing_or_corrupt_file_is_a_violation(name: str, tmp_path: Path) -> None:
+    out = write_folder(tmp_path, *legal("xcku5p"))
+    (out / name).write_bytes(b"{\xff")
+    assert "file-corrupt" in names(check(out))
+    (out / name).unlink()
+    assert "file-missing" in names(check(out))
+
+
+@pytest.mark.parametrize(
+    "content", ["[]", '{"schema": 1, "schema": 2}', '{"a": NaN}', '{"a": ' + "[" * 100_000, "x: [", "null"]
+)
+def test_what_is_no_json_object_is_corrupt(content: str, tmp_path: Path) -> None:
+    out = write_folder(tmp_path, *legal("xcku5p"))
+    (out / "plan.json").write_text(content, encoding="utf-8")
+    assert names(check(out)) == {"file-corrupt"}
+
+
+def test_another_schema_is_malformed(tmp_path: Path) -> None:
+    plan, files = copy.deepcopy(legal("xcku5p"))
+    plan["schema"] = "floorflow-plan/2"
+    assert names(check(write_folder(tmp_path, plan, files))) == {"plan-malformed"}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_damage_never_stops_the_check(seed: int, tmp_path: Path) -> None:
+    case = ("xcku5p", "two join")[seed % 2]
+    plan, files = copy.deepcopy(legal(case))
+    chance = random.Random(seed)
+    name = chance.choice(sorted(set(files) - {"platform/devices/xcku5p.yaml"}))
+    at = chance.randrange(len(files[name]))
+    files[name] = files[name][:at] + chance.choice(["", "{", "}", "[", "]", "$", '"', "0", "-1", "null", "\\\n"])
+    files[name] += legal(case)[1][name][at + chance.randrange(4) :]
+    assert names(check(write_folder(tmp_path, plan, files))) <= set(VIOLATIONS)
+
+
+def test_every_violation_is_told_in_one_line() -> None:
+    assert all(meaning and "\n" not in meaning and not meaning.endswith(".") for meaning in VIOLATIONS.values())

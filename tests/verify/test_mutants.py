@@ -1,0 +1,48 @@
+"""Every planted mistake is found, under its name."""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from floorflow.verify import VIOLATIONS, check
+from tests.verify.mutants import MUTANTS, Files, Mutant, NotApplicable, Plan
+from tests.verify.planting import ANY_PLAN, JOIN, LINK_CORES, TWO_FPGAS, TWO_SLRS
+from tests.verify.tiny import tiny_plan, write_folder
+
+CASE_FOR = {
+    ANY_PLAN: "xcku5p",
+    TWO_SLRS: "alveo-u250",
+    TWO_FPGAS: "two join",
+    LINK_CORES: "two alveo-u250",
+    JOIN: "join",
+}
+
+
+@cache
+def legal(case: str) -> tuple[Plan, Files]:
+    return tiny_plan(case)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.title)
+def test_a_planted_mistake_is_found(mutant: Mutant, tmp_path: Path) -> None:
+    plan, files = copy.deepcopy(legal(CASE_FOR[mutant.needs]))
+    mutant.spoil(plan, files)
+    found = {violation.name for violation in check(write_folder(tmp_path, plan, files))}
+    assert mutant.expected in found
+
+
+def test_mutants_with_needs_do_not_apply_where_these_are_not_met() -> None:
+    for mutant in MUTANTS:
+        if mutant.needs:
+            with pytest.raises(NotApplicable):
+                mutant.spoil(*copy.deepcopy(legal("xcku5p")))
+
+
+def test_titles_are_unique_and_every_violation_has_a_mutant() -> None:
+    assert max(Counter(mutant.title for mutant in MUTANTS).values()) == 1
+    assert {mutant.expected for mutant in MUTANTS} == set(VIOLATIONS)

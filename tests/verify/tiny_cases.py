@@ -1,0 +1,154 @@
+"""Where the small networks lie: on one FPGA or two, with depths, ways and latencies worked out on paper.
+
+The clock runs at 200 MHz. A link of the U250 takes 1 us and ends in SLR3, so that a round trip is 400 cycles; one of
+the KU5P takes 5 us: 2000 cycles. The window of the joining network is full after 23 of 100 pixels: 552 cycles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from floorflow.verify.hardware.geometry import Rectangle
+from tests.verify.tiny_network import CHAIN, JOIN, Network
+
+CLOCK_MHZ = 200.0
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """One step of a channel's way between slots."""
+
+    source: str
+    target: str
+    hops: int
+    kind: str = "sll"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A network on a board: rectangle and slot of each module, FIFO depths, and the ways between slots."""
+
+    board: str
+    fpgas: int
+    network: Network
+    layout: dict[str, tuple[Rectangle, str]]
+    depths: dict[str, int]
+    latency_us: float
+    ways: dict[str, list[Crossing]] = field(default_factory=dict)
+    links: dict[str, str] = field(default_factory=dict)
+
+    def slot_of(self, engine: str) -> str:
+        return self.layout[self.network.module_of(engine)][1]
+
+
+LOW_LEFT, LOW_RIGHT, UPPER_LEFT = Rectangle(5, 0, 59, 59), Rectangle(60, 0, 101, 59), Rectangle(5, 60, 59, 119)
+U250_SLR0, U250_SLR1 = Rectangle(3, 0, 61, 59), Rectangle(3, 240, 61, 299)
+CHAIN_DEPTHS = {"in": 32, "padded": 2, "window": 2, "hidden": 32, "out": 32}
+JOIN_DEPTHS = {
+    "in": 32,
+    "main": 2,
+    "copy": 32,
+    "padded": 2,
+    "window": 32,
+    "product": 32,
+    "sum": 2,
+    "out": 32,
+    "skip": 32 + 59,  # 552 * 256 / 2396 = 58.98
+    "side": 32 + 15,  # 552 * 64 / 2396 = 14.7
+}
+PORTS = {
+    "xcku5p": (
+        {"left": 204, "bottom": 0, "right": 204, "top": 59},
+        {"left": 204, "bottom": 0, "right": 204, "top": 59},
+    ),
+    "alveo-u250": (
+        {"left": 226, "bottom": 60, "right": 280, "top": 239},
+        {"left": 25, "bottom": 720, "right": 25, "top": 779},
+    ),
+}
+"""The host's and the links' port of each board."""
+
+OUT = [Crossing("fpga0.SLR0", "fpga1.SLR0", 1, "link")]
+BACK = [Crossing("fpga1.SLR0", "fpga0.SLR0", 1, "link")]
+
+CASES: dict[str, Case] = {
+    "xcku5p": Case(
+        board="xcku5p",
+        fpgas=1,
+        network=CHAIN,
+        layout={"front": (LOW_LEFT, "fpga0.SLR0"), "back": (LOW_RIGHT, "fpga0.SLR0")},
+        depths=CHAIN_DEPTHS,
+        latency_us=1750 / 200,
+    ),
+    "alveo-u250": Case(
+        board="alveo-u250",
+        fpgas=1,
+        network=CHAIN,
+        layout={"front": (U250_SLR0, "fpga0.SLR0"), "back": (U250_SLR1, "fpga0.SLR1")},
+        depths=CHAIN_DEPTHS | {"hidden": 36, "out": 36},
+        latency_us=1750 / 200,
+        ways={
+            "hidden": [Crossing("fpga0.SLR0", "fpga0.SLR1", 1)],
+            "out": [Crossing("fpga0.SLR1", "fpga0.SLR0", 1)],
+        },
+    ),
+    "two alveo-u250": Case(
+        board="alveo-u250",
+        fpgas=2,
+        network=CHAIN,
+        layout={"front": (U250_SLR0, "fpga0.SLR0"), "back": (U250_SLR1, "fpga1.SLR1")},
+        depths=CHAIN_DEPTHS | {"hidden": 32 + 5 * 4 + 34, "out": 36},  # 400 * 72 / 864 = 33.3
+        latency_us=1750 / 200 + 1,
+        ways={
+            "hidden": [
+                Crossing("fpga0.SLR0", "fpga0.SLR3", 3),
+                Crossing("fpga0.SLR3", "fpga1.SLR3", 1, "link"),
+                Crossing("fpga1.SLR3", "fpga1.SLR1", 2),
+            ],
+            "out": [Crossing("fpga1.SLR1", "fpga1.SLR0", 1)],
+        },
+        links={"hidden": "fpga0-fpga1"},
+    ),
+    "three xcku5p": Case(  # the FPGA in the middle is empty
+        board="xcku5p",
+        fpgas=3,
+        network=CHAIN,
+        layout={"front": (LOW_LEFT, "fpga0.SLR0"), "back": (LOW_RIGHT, "fpga2.SLR0")},
+        depths=CHAIN_DEPTHS | {"hidden": 32 + 167 + 167},  # 2000 * 72 / 864 = 166.7
+        latency_us=1750 / 200 + 10,
+        ways={
+            "hidden": [
+                Crossing("fpga0.SLR0", "fpga1.SLR0", 1, "link"),
+                Crossing("fpga1.SLR0", "fpga2.SLR0", 1, "link"),
+            ],
+        },
+        links={"hidden": "fpga0-fpga1,fpga1-fpga2"},
+    ),
+    "join": Case(
+        board="xcku5p",
+        fpgas=1,
+        network=JOIN,
+        layout={
+            "head": (LOW_LEFT, "fpga0.SLR0"),
+            "body": (UPPER_LEFT, "fpga0.SLR0"),
+            "tail": (LOW_RIGHT, "fpga0.SLR0"),
+        },
+        depths=JOIN_DEPTHS,
+        latency_us=5676 / 200,
+    ),
+    "two join": Case(
+        board="xcku5p",
+        fpgas=2,
+        network=JOIN,
+        layout={
+            "head": (LOW_LEFT, "fpga0.SLR0"),
+            "body": (LOW_LEFT, "fpga1.SLR0"),
+            "tail": (LOW_RIGHT, "fpga0.SLR0"),
+        },
+        depths=JOIN_DEPTHS | {"copy": 32 + 214, "window": 32 + 481, "product": 32 + 214, "out": 32 + 54},
+        latency_us=5676 / 200 + 15,
+        ways={"copy": OUT, "window": OUT, "product": BACK, "out": OUT},
+        links=dict.fromkeys(("copy", "window", "product", "out"), "fpga0-fpga1"),
+    ),
+}
+"""Legal places, by name."""

@@ -1,0 +1,222 @@
+"""The phase of a plan made by hand: channels, modules, partition and floorplan of a case."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from floorflow.verify.hardware.geometry import Device, Rectangle, anchor_of
+from tests.verify.dies import ranges_of
+from tests.verify.tiny_cases import CLOCK_MHZ, PORTS, Case
+from tests.verify.tiny_network import HOST, RESOURCES, Network, Stream, add, amounts
+
+Entry = dict[str, Any]
+
+STATS = {"method": "hand", "status": "optimal", "objective": 0.0, "bound": 0.0, "gap": 0.0}
+LINK_COST = 10
+
+
+def phase_of_case(case: Case, platform: Entry, die: Device) -> Entry:
+    network = case.network
+    fps = CLOCK_MHZ * 1e6 / network.interval
+    channels = [_channel(stream, case) for stream in network.streams]
+    crossings = [_crossing(entry, step, fps) for entry in channels for step in case.ways.get(entry["name"], [])]
+    modules = _modules(network, channels)
+    return {
+        "folding": _folding(case, die, channels),
+        "channels": channels,
+        "modules": modules,
+        "implementations": [{"name": module["name"], "window": {}, "ports": []} for module in modules],
+        "partition": {
+            "assignment": {name: slot for name, (_, slot) in case.layout.items()},
+            "utilisation": _utilisation(case, platform, channels, modules),
+            "crossings": crossings,
+            "cost": _cost(crossings),
+            "loads": _loads(platform, crossings),
+            "stats": _stats(_cost(crossings)),
+        },
+        "floorplan": {fpga["name"]: _floorplan(fpga["name"], case, die, modules) for fpga in platform["fpgas"]},
+        "estimates": {
+            "clock_mhz": CLOCK_MHZ,
+            "cycles": network.interval,
+            "fps": fps,
+            "latency_us": case.latency_us,
+            "bottleneck": network.bottleneck,
+        },
+    }
+
+
+def _stats(objective: float) -> Entry:
+    return {**STATS, "objective": objective, "bound": objective}
+
+
+def _cost(crossings: list[Entry]) -> int:
+    return sum(_wires(entry) * entry["hops"] * (LINK_COST if entry["kind"] == "link" else 1) for entry in crossings)
+
+
+def _folding(case: Case, die: Device, channels: list[Entry]) -> Entry:
+    """Folding counted engines, converters and FIFOs; here the FIFOs are as deep as they became."""
+    network = case.network
+    used = add(*(entry["resources"] for entry in [*network.folding.values(), *channels]))
+    scarcity = _scarcity(used, case, die)
+    return {
+        "engines": network.folding,
+        "cycles": network.interval,
+        "resources": used,
+        "budget": used,
+        "stats": _stats(scarcity),
+        "whole_budget_bound": scarcity,
+    }
+
+
+def _scarcity(used: Entry, case: Case, die: Device) -> float:
+    silicon = add(*die.slr_resources)
+    return sum(used[name] / silicon[name] / case.fpgas for name in RESOURCES if name != "FF" and silicon[name])
+
+
+def _end(text: str) -> tuple[str, int]:
+    name, _, port = text.partition(".")
+    return name, int(port or 0)
+
+
+def _wires(entry: Entry) -> int:
+    whole_bytes: int = -(-entry["width_bits"] // 8) * 8
+    return whole_bytes + 2
+
+
+def _channel(stream: Stream, case: Case) -> Entry:
+    network, (source, source_port), (target, target_port) = case.network, _end(stream.source), _end(stream.target)
+    narrow = network.module_of(source) if stream.widths[0] < stream.widths[1] else None
+    fifo, converter = amounts(40, 30), amounts(25, 20) if narrow else amounts()
+    entry: Entry = {
+        "name": stream.name,
+        "source": source,
+        "source_port": source_port,
+        "target": target,
+        "target_port": target_port,
+        "source_width_bits": stream.widths[0],
+        "target_width_bits": stream.widths[1],
+        "width_bits": max(stream.widths),
+        "words_per_frame": stream.words,
+        "converter": "StreamingDataWidthConverter_rtl" if narrow else None,
+        "converter_module": narrow,
+        "fifo_depth": case.depths[stream.name],
+        "fifo_module": network.module_of(target if source.startswith(HOST) else source),
+        "link": case.links.get(stream.name),
+        "resources": add(fifo, converter),
+        "fifo_resources": fifo,
+        "converter_resources": converter,
+    }
+    boundaries = [pair for step in case.ways.get(stream.name, []) if step.kind == "sll" for pair in _crossed(step)]
+    entry["crossing_registers"] = 2 * len(boundaries)  # one stage in each of the two slots at a boundary
+    stages = [slot for pair in boundaries for slot in pair]
+    entry["crossing_resources"] = {slot: amounts(ff=stages.count(slot) * _wires(entry)) for slot in sorted({*stages})}
+    return entry
+
+
+def _crossed(step: Any) -> list[tuple[str, str]]:
+    """Return the pairs of slots, the lower first, at the boundaries of a run."""
+    fpga = step.source.split(".")[0]
+    low, high = sorted((int(step.source[-1]), int(step.target[-1])))
+    return [(f"{fpga}.SLR{slr}", f"{fpga}.SLR{slr + 1}") for slr in range(low, high)]
+
+
+def _crossing(entry: Entry, step: Any, fps: float) -> Entry:
+    gbps = entry["words_per_frame"] * entry["width_bits"] * fps / 1e9
+    ends = {"source": step.source, "target": step.target, "hops": step.hops, "kind": step.kind}
+    return {"channel": entry["name"], "width_bits": entry["width_bits"], "gbps": gbps, **ends}
+
+
+def _loads(platform: Entry, crossings: list[Entry]) -> list[Entry]:
+    found: dict[str, Entry] = {}
+    for sll in platform["slls"]:
+        name = f"{sll['lower']}-{sll['upper']}"
+        found[name] = {"name": name, "kind": "sll", "use": 0, "capacity": sll["wires"]}
+    for link in platform["links"]:
+        lower, upper = link["name"].split("-")
+        for name in (f"{lower}>{upper}", f"{upper}>{lower}"):
+            found[name] = {"name": name, "kind": "link", "use": 0.0, "capacity": link["gbps"]}
+    for entry in crossings:
+        source, target = entry["source"].split(".")[0], entry["target"].split(".")[0]
+        if entry["kind"] == "link":
+            found[f"{source}>{target}"]["use"] += entry["gbps"]
+            continue
+        low, high = sorted((int(entry["source"][-1]), int(entry["target"][-1])))
+        for slr in range(low, high):
+            found[f"{source}.SLR{slr}-{source}.SLR{slr + 1}"]["use"] += _wires(entry)
+    return list(found.values())
+
+
+def _modules(network: Network, channels: list[Entry]) -> list[Entry]:
+    held = {
+        name: [network.folding[engine]["resources"] for engine in engines] for name, engines in network.modules.items()
+    }
+    for entry in channels:
+        held[entry["fifo_module"]].append(entry["fifo_resources"])
+        if entry["converter"]:
+            held[entry["converter_module"]].append(entry["converter_resources"])
+    return [
+        {"name": name, "engines": engines, "implementation": name, "reused": False, "resources": add(*held[name])}
+        for name, engines in network.modules.items()
+    ]
+
+
+def _utilisation(case: Case, platform: Entry, channels: list[Entry], modules: list[Entry]) -> Entry:
+    found = {}
+    for slot in [slot for fpga in platform["fpgas"] for slot in fpga["slots"]]:
+        inside = [module["resources"] for module in modules if case.layout[module["name"]][1] == slot["name"]]
+        flops = [channel["crossing_resources"].get(slot["name"], amounts()) for channel in channels]
+        demand, available = add(amounts(), *inside, *flops), slot["available"]
+        shares = {name: demand[name] / available[name] if available[name] else 0.0 for name in RESOURCES}
+        assert all(math.isfinite(share) for share in shares.values())
+        found[slot["name"]] = {name: round(share, 9) for name, share in shares.items()}
+    return found
+
+
+def _floorplan(fpga: str, case: Case, die: Device, modules: list[Entry]) -> Entry:
+    here = [module for module in modules if case.layout[module["name"]][1].startswith(f"{fpga}.")]
+    blocks = {module["name"]: _pblock(die, *case.layout[module["name"]], module["resources"]) for module in here}
+    length = _wire_length(case, fpga)
+    return {"pblocks": blocks, "hpwl": length, "congestion": {}, "stats": _stats(length)}
+
+
+def _pblock(die: Device, area: Rectangle, slot: str, demand: dict[str, int]) -> Entry:
+    sites = die.sites(area)
+    return {
+        "slot": slot,
+        "rectangle": {"left": area.left, "bottom": area.bottom, "right": area.right, "top": area.top},
+        "ranges": ranges_of(sites),
+        "anchor": anchor_of(sites),
+        "demand": demand,
+        "supply": die.resources(area),
+    }
+
+
+def _wire_length(case: Case, fpga: str) -> float:
+    """Add up the streams that leave a module of the FPGA, from its middle to that of the other module or the port."""
+    length = 0.0
+    for stream in case.network.streams:
+        first, second = _place(case, fpga, stream.source, "fpga0"), _place(case, fpga, stream.target, _last(case))
+        if (first[1] or second[1]) and first != second:
+            (across, along), (x, y) = first[0], second[0]
+            length += max(stream.widths) * (abs(across - x) + abs(along - y))
+    return length
+
+
+def _last(case: Case) -> str:
+    return f"fpga{case.fpgas - 1}"
+
+
+def _place(case: Case, fpga: str, end: str, host_fpga: str) -> tuple[tuple[float, float], bool]:
+    """Return the middle of what an end of a stream is on an FPGA, and whether that is a module."""
+    host_port, link_port = PORTS[case.board]
+    if end.startswith(HOST):
+        return _middle(**(host_port if fpga == host_fpga else link_port)), False
+    area, slot = case.layout[case.network.module_of(_end(end)[0])]
+    if slot.startswith(f"{fpga}."):
+        return _middle(area.left, area.bottom, area.right, area.top), True
+    return _middle(**link_port), False
+
+
+def _middle(left: int, bottom: int, right: int, top: int) -> tuple[float, float]:
+    return (left + right) / 2, (bottom + top) / 2
