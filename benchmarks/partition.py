@@ -13,7 +13,7 @@ import random
 import time
 from itertools import pairwise
 
-from floorflow.partition import Edge, ModuleStream, PartitionProblem, PartitionSolution, Place, partition
+from floorflow.partition import Edge, ModuleStream, PartitionProblem, PartitionSolution, SlotCapacity, partition
 from floorflow.resources import Resources, total
 
 METHODS = ("plain-metis", "metis", "dp", "auto")
@@ -114,13 +114,13 @@ def streams(names: list[str], skip: int, rng: random.Random) -> tuple[ModuleStre
     return tuple(found)
 
 
-def platform(fpgas: int) -> tuple[tuple[Place, ...], tuple[Edge, ...]]:
+def platform(fpgas: int) -> tuple[tuple[SlotCapacity, ...], tuple[Edge, ...]]:
     """A chain of FPGAs of four SLRs, the host in SLR0, the links in SLR3."""
-    slots: list[Place] = []
+    slots: list[SlotCapacity] = []
     edges: list[Edge] = []
     for number in range(fpgas):
         base = len(slots)
-        slots += [Place(f"fpga{number}.SLR{i}", limit) for i, limit in enumerate(SLR_LIMITS)]
+        slots += [SlotCapacity(f"fpga{number}.SLR{i}", limit) for i, limit in enumerate(SLR_LIMITS)]
         for i, wires in enumerate(SLL_WIRES):
             name = f"{slots[base + i].name}-{slots[base + i + 1].name}"
             edges.append(Edge(base + i, base + i + 1, "sll", wires=wires, name=name))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from floorflow.backends.finn import CostTable, Source, kept_groups, read_source, with_folding
 from floorflow.channels import couplings
-from floorflow.dataflow.measured import NOTHING, Measured
+from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.emit import bundle
 from floorflow.folding import FoldingProblem, fitting
 from floorflow.hardware import Platform, load_platform
@@ -15,7 +15,7 @@ from floorflow.record import record
 from floorflow.request import Request
 from floorflow.resources import total
 from floorflow.schema import Plan
-from floorflow.search.candidate import Setting, largest_pblocks, longest_interval, slot_limits
+from floorflow.search.candidate import PlanningContext, largest_pblocks, longest_interval, slot_limits
 from floorflow.search.fpga_count import Progress, least_fpgas
 from floorflow.search.search import INTERRUPTED, search
 
@@ -32,27 +32,27 @@ class Outcome:
     interrupted: bool = False
 
 
-def plan(request: Request, progress: Progress = lambda _: None, measured: Measured = NOTHING) -> Outcome:
+def plan(request: Request, progress: Progress = lambda _: None, measured: Measurements = NO_MEASUREMENTS) -> Outcome:
     """Plan a network on a platform: read, lower, cost, search, record, emit, view.
 
-    `search` goes round the stages between: fold, connect, cluster, partition (`design.complete`), place (`remedies`).
+    `search` goes round the stages between: fold, connect, cluster, partition (`candidate.complete`), place (`repairs`).
     """
     source = read_source(request.model, FloatBits(request.weight_bits, request.activation_bits))
-    setting, found, tried = least_fpgas(
+    context, found, tried = least_fpgas(
         request, lambda fpgas: prepare(source, request, fpgas, measured), lambda s: search(s, progress), progress
     )
-    result = record(source.network, setting, found, tried, measured)
-    files = bundle(result, setting.platform)
+    result = record(source.network, context, found, tried, measured)
+    files = bundle(result, context.platform)
     interrupted = found.ended_by == INTERRUPTED
     progress("drawing pictures")
     try:
-        files |= _pictures(result, setting.platform) if request.plots and not interrupted else {}
+        files |= _pictures(result, context.platform) if request.plots and not interrupted else {}
     except KeyboardInterrupt:
         interrupted = True
     return Outcome(result, files, interrupted)
 
 
-def prepare(source: Source, request: Request, fpgas: int, measured: Measured = NOTHING) -> Setting:
+def prepare(source: Source, request: Request, fpgas: int, measured: Measurements = NO_MEASUREMENTS) -> PlanningContext:
     """Lower the model, price every engine's foldings, or the one to be kept, and keep those that fit some slot."""
     platform = load_platform(request.platform, fpgas, request.clock_mhz, request.link, request.topology)
     technology = platform.fpgas[0].device.technology
@@ -69,7 +69,7 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measured = N
     channels = couplings(dataflow, groups, costs)
     paths = dataflow.engine_pairs if request.goal == "latency" else None
     problem = FoldingProblem(groups, total(limits.values()), platform.silicon, channels, paths)
-    return Setting(dataflow, platform, request, costs, problem, largest)
+    return PlanningContext(dataflow, platform, request, costs, problem, largest)
 
 
 def _pictures(result: Plan, platform: Platform) -> dict[str, bytes]:

@@ -20,7 +20,7 @@ Topology = Literal["pair", "chain", "ring", "star", "full"]
 ImplStyle = Literal["auto", "default", "free"]
 Objective = Literal["throughput", "latency", "resources"]
 
-PAPER_CAPS: Mapping[str, float] = MappingProxyType({"LUT": 0.7, "FF": 0.5, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9})
+DEFAULT_CAP: Mapping[str, float] = MappingProxyType({"LUT": 0.7, "FF": 0.5, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9})
 """The coarse-grained floorplanning paper's share of a slot that a design may use."""
 DEFAULT_FILL: Mapping[str, float] = MappingProxyType({"LUT": 0.85, "FF": 0.85, "BRAM18": 1.0, "URAM": 1.0, "DSP": 1.0})
 """How full one pblock may be."""
@@ -45,7 +45,7 @@ class Request:
     topology: Topology = "chain"
     fps: float | None = None
     objective: Objective | None = None
-    cap: Mapping[str, float] = field(default_factory=lambda: PAPER_CAPS)
+    cap: Mapping[str, float] = field(default_factory=lambda: DEFAULT_CAP)
     fill: Mapping[str, float] = field(default_factory=lambda: DEFAULT_FILL)
     clock_mhz: float | None = None
     seed: int = 0
@@ -88,14 +88,14 @@ class Request:
         return self.objective or ("throughput" if self.fps is None else "resources")
 
 
-def limited(amount: Resources, fractions: Mapping[str, float]) -> Resources:
+def scaled_down(amount: Resources, parse_fractions: Mapping[str, float]) -> Resources:
     """Return floor(fraction x amount) of each resource; the tiny term keeps 0.7 x 10 at 7."""
     return Resources(
-        *(floor(fractions[n] * have + 1e-9) for n, have in zip(RESOURCE_NAMES, amount.as_tuple(), strict=True))
+        *(floor(parse_fractions[n] * have + 1e-9) for n, have in zip(RESOURCE_NAMES, amount.as_tuple(), strict=True))
     )
 
 
-def fractions(defaults: Mapping[str, float], settings: list[str], option: str) -> dict[str, float]:
+def parse_fractions(defaults: Mapping[str, float], settings: list[str], option: str) -> dict[str, float]:
     """Apply ``LUT=0.75`` settings of ``--cap`` or ``--fill`` over defaults.
 
     Raises

@@ -352,7 +352,7 @@ class ShallowEntry(_Model):
     needed: int
 
 
-class TimingEntry(_Model):
+class ThroughputEntry(_Model):
     """What one frame takes in cycles with the planned FIFOs; a number that is not known is null.
 
     ``full_rate_cycles`` is the interval that deep enough FIFOs reach, ``deadlock`` names the channels that stop each
@@ -371,7 +371,7 @@ class TimingEntry(_Model):
 class EstimatesEntry(_Model):
     """What the plan promises; ``expected_cycles`` counts start-ups, which ``cycles`` leave out as FINN does.
 
-    ``bands`` and ``fits`` are empty where the cost model knows no error. ``timing`` is of the planned FIFOs.
+    ``bands`` and ``fits`` are empty where the cost model knows no error. ``throughput`` is of the planned FIFOs.
     """
 
     clock_mhz: float
@@ -380,7 +380,7 @@ class EstimatesEntry(_Model):
     latency_us: float
     bottleneck: str
     expected_cycles: int | None = None
-    timing: TimingEntry | None = None
+    throughput: ThroughputEntry | None = None
     bands: dict[str, dict[str, tuple[float, float]]] = Field(default={})
     fits: dict[str, FitEntry] = Field(default={})
 

@@ -9,7 +9,7 @@ import pytest
 
 from floorflow import flow
 from floorflow.output import write
-from floorflow.request import PAPER_CAPS, Request
+from floorflow.request import DEFAULT_CAP, Request
 from tests.random_models import random_graph
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
@@ -39,6 +39,6 @@ def branches_on_two_u250(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small network with forks, adds and concats, squeezed until it needs two cards."""
     folder = tmp_path_factory.mktemp("branches")
     onnx.save(random_graph(27), folder / "branches.onnx")
-    cap = {**PAPER_CAPS, "LUT": 0.01}
+    cap = {**DEFAULT_CAP, "LUT": 0.01}
     request = Request(folder / "branches.onnx", "alveo-u250", fpgas=2, cap=cap, effort="fast", plots=False)
     return make_plan(folder / "out", request)

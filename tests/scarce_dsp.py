@@ -5,9 +5,9 @@ from __future__ import annotations
 import onnx
 
 from examples.make_models import ModelBuilder
-from floorflow.request import PAPER_CAPS
+from floorflow.request import DEFAULT_CAP
 
-FEW_DSP = {**PAPER_CAPS, "DSP": 0.001}
+FEW_DSP = {**DEFAULT_CAP, "DSP": 0.001}
 """Of 1,824 DSPs of an xcku5p one is left."""
 
 

@@ -16,7 +16,7 @@ import pytest
 from floorflow import flow
 from floorflow.errors import InfeasibleError, LimitError
 from floorflow.hardware import Board, known_platforms, load_platform
-from floorflow.request import DEFAULT_FILL, PAPER_CAPS, Request
+from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
 from floorflow.schema import Plan, json_schema, read_plan
 from floorflow.verify import check
 from tests.conftest import CNV, TFC, make_plan
@@ -60,7 +60,7 @@ def test_random_branched_networks_plan_legally_on_any_platform(seed: int, tmp_pa
     rng = random.Random(seed)
     board, fpgas = rng.choice([("alveo-u250", 1), ("alveo-u250", 2), ("xcku5p", 3), ("zcu104", 1), ("pynq-z1", 1)])
     granularity = rng.choice(["stage", "block", "layer", "slot"])
-    cap = {**PAPER_CAPS, "LUT": rng.choice([0.7, 0.2, 0.05])}
+    cap = {**DEFAULT_CAP, "LUT": rng.choice([0.7, 0.2, 0.05])}
     request = Request(
         model, board, fpgas=fpgas, cap=cap, granularity=granularity, effort="fast", seed=seed, plots=False
     )
@@ -160,11 +160,11 @@ def test_equal_runs_write_equal_bytes_whatever_the_hash_seed(tmp_path: Path) -> 
 
 
 def request_with_cap(lut: float) -> Request:
-    return Request(CNV, "alveo-u250", cap={**PAPER_CAPS, "LUT": lut}, plots=False, effort="fast")
+    return Request(CNV, "alveo-u250", cap={**DEFAULT_CAP, "LUT": lut}, plots=False, effort="fast")
 
 
 def test_tighter_caps_spread_then_slow_down_then_prove_infeasible(tmp_path: Path) -> None:
-    requests = [Request(CNV, "alveo-u250", fps=60_000, plots=False, cap={**PAPER_CAPS, "LUT": c}) for c in (0.7, 0.35)]
+    requests = [Request(CNV, "alveo-u250", fps=60_000, plots=False, cap={**DEFAULT_CAP, "LUT": c}) for c in (0.7, 0.35)]
     spread = [len(set(flow.plan(r).plan.phases[0].partition.assignment.values())) for r in requests]
     assert spread[0] < spread[1]
     rates = [flow.plan(request_with_cap(cap)).plan.phases[0].estimates.fps for cap in (0.7, 0.2, 0.05)]

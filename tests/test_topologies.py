@@ -8,7 +8,7 @@ from pathlib import Path
 import onnx
 import pytest
 
-from floorflow.request import PAPER_CAPS, Request, Topology
+from floorflow.request import DEFAULT_CAP, Request, Topology
 from floorflow.schema import read_plan
 from floorflow.verify import check
 from tests.conftest import TFC, make_plan
@@ -18,7 +18,7 @@ from tests.random_models import random_graph
 @pytest.mark.parametrize("topology", ["chain", "ring", "star", "full"])
 def test_plans_on_every_topology_are_legal_and_use_its_links(topology: Topology, tmp_path: Path) -> None:
     onnx.save(random_graph(27), tmp_path / "branches.onnx")
-    cap = {**PAPER_CAPS, "LUT": 0.06}
+    cap = {**DEFAULT_CAP, "LUT": 0.06}
     request = Request(
         tmp_path / "branches.onnx", "xcku5p", fpgas=4, topology=topology, cap=cap, effort="fast", plots=False
     )

@@ -99,7 +99,7 @@ def padded_width_bits(width_bits: int) -> int:
 
 
 @dataclass(frozen=True)
-class Layout:
+class PartialPlacement:
     """What is known of a design so far: modules of engines, ways of channels by name (left out: none), the clock.
 
     ``least_words``: the depths, by channel, that the full rate needs where nothing lies on the ways.
@@ -111,15 +111,17 @@ class Layout:
     least_words: Mapping[str, int] = field(default_factory=dict)
 
 
-def connect(folded: FoldedDataflow, costs: ChannelCosts, layout: Layout | None = None) -> tuple[Channel, ...]:
+def connect(
+    folded: FoldedDataflow, costs: ChannelCosts, placed_so_far: PartialPlacement | None = None
+) -> tuple[Channel, ...]:
     """Realise every stream; without a layout all engines count as one module."""
     shares = waits(folded.dataflow)
-    least = {} if layout is None else _least_words(folded, layout)
+    least = {} if placed_so_far is None else _least_words(folded, placed_so_far)
     channels = []
     for stream in folded.dataflow.streams:
         channel = channel_of_widths(stream, *_widths(stream, folded), costs, shares.get(stream, Fraction(0)))
-        if layout is not None:
-            more = _words_for_its_way(channel, layout, folded.interval_cycles)
+        if placed_so_far is not None:
+            more = _words_for_its_way(channel, placed_so_far, folded.interval_cycles)
             needed = least.get(channel.name, 0)
             depth = max(channel.fifo_depth_words + more, needed)
             channel = replace(_with_fifo(channel, depth, costs), needed_words=needed)
@@ -149,25 +151,26 @@ def _with_fifo(channel: Channel, depth_words: int, costs: ChannelCosts) -> Chann
     return replace(channel, fifo_depth_words=depth_words, fifo_resources=fifo)
 
 
-def _words_for_its_way(channel: Channel, layout: Layout, interval_cycles: int) -> int:
+def _words_for_its_way(channel: Channel, placed_so_far: PartialPlacement, interval_cycles: int) -> int:
     """Words of FIFO beyond the least depth: between modules, and for the registers and links on the way."""
-    homes = layout.module_of
+    homes = placed_so_far.module_of
     inside = homes.get(channel.stream.source) == homes.get(channel.stream.target)
-    way = layout.ways.get(channel.name, Way())
+    way = placed_so_far.ways.get(channel.name, Way())
     words = channel.words_per_frame
     round_trips = sum(
-        ceil(2 * latency_us * layout.clock_mhz * words / interval_cycles - 1e-9) for latency_us in way.link_latencies_us
+        ceil(2 * latency_us * placed_so_far.clock_mhz * words / interval_cycles - 1e-9)
+        for latency_us in way.link_latencies_us
     )
     between = 0 if inside else BETWEEN_DEPTH_WORDS - INSIDE_DEPTH_WORDS
     return between + CROSSING_DEPTH_WORDS * way.boundaries + round_trips
 
 
-def _least_words(folded: FoldedDataflow, layout: Layout) -> dict[str, int]:
+def _least_words(folded: FoldedDataflow, placed_so_far: PartialPlacement) -> dict[str, int]:
     """Depths that the full rate needs with what lies on the ways: on a way itself, and beside it up to a join."""
-    if not layout.least_words:
+    if not placed_so_far.least_words:
         return {}
-    more = words_on_ways(folded.dataflow, layout.ways, layout.clock_mhz)
-    return {name: words + more.get(name, 0) for name, words in layout.least_words.items()}
+    more = words_on_ways(folded.dataflow, placed_so_far.ways, placed_so_far.clock_mhz)
+    return {name: words + more.get(name, 0) for name, words in placed_so_far.least_words.items()}
 
 
 def _widths(stream: Stream, folded: FoldedDataflow) -> tuple[int, int]:

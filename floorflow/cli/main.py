@@ -100,7 +100,7 @@ def plan(
     """Plan a network on a platform: folding, partition, pblocks, files and pictures."""
     with errors_to_exit_codes(debug=debug):
         from floorflow.output import require_free, write
-        from floorflow.request import DEFAULT_FILL, MOST_FPGAS, PAPER_CAPS, Request, fpga_count, fractions
+        from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, MOST_FPGAS, Request, fpga_count, parse_fractions
 
         started = time.perf_counter()
         require_free(out, force=force)
@@ -113,8 +113,8 @@ def plan(
             topology=topology.value,
             fps=fps,
             objective=None if objective is None else objective.value,
-            cap=fractions(PAPER_CAPS, cap or [], "--cap"),
-            fill=fractions(DEFAULT_FILL, fill or [], "--fill"),
+            cap=parse_fractions(DEFAULT_CAP, cap or [], "--cap"),
+            fill=parse_fractions(DEFAULT_FILL, fill or [], "--fill"),
             clock_mhz=clock_mhz,
             seed=seed,
             effort=effort.value,

@@ -112,7 +112,7 @@ def compare(
     """Fold by several methods, side by side: rate, resources, gap to the proven bound, time."""
     with errors_to_exit_codes(debug=debug):
         from floorflow.output import require_free, write
-        from floorflow.request import PAPER_CAPS, Request, fractions
+        from floorflow.request import DEFAULT_CAP, Request, parse_fractions
         from floorflow.study.comparison.compare import compare as fold_by_all
         from floorflow.study.comparison.table import comparison_files, comparison_table
 
@@ -124,7 +124,7 @@ def compare(
             platform=platform,
             fpgas=fpgas,
             fps=fps,
-            cap=fractions(PAPER_CAPS, cap or [], "--cap"),
+            cap=parse_fractions(DEFAULT_CAP, cap or [], "--cap"),
             clock_mhz=clock_mhz,
             costs=costs.value,
             finn=finn.value,
@@ -169,7 +169,7 @@ def pareto(
     with errors_to_exit_codes(debug=debug):
         from floorflow.errors import InputError
         from floorflow.output import require_free, write
-        from floorflow.request import PAPER_CAPS, Request, fractions
+        from floorflow.request import DEFAULT_CAP, Request, parse_fractions
         from floorflow.study.pareto.files import pareto_files
         from floorflow.study.pareto.pareto import pareto as find_fronts
         from floorflow.study.pareto.table import pareto_table
@@ -183,7 +183,7 @@ def pareto(
             model=model,
             platform=platform,
             fpgas=fpgas,
-            cap=fractions(PAPER_CAPS, cap or [], "--cap"),
+            cap=parse_fractions(DEFAULT_CAP, cap or [], "--cap"),
             clock_mhz=clock_mhz,
             costs=costs.value,
             finn=finn.value,
@@ -221,13 +221,13 @@ def calibrate(
         from floorflow.output import require_free, write
         from floorflow.study.calibration import calibrate as study
         from floorflow.study.calibration import data as calibration_data
-        from floorflow.study.calibration.replan import Given, require_other
+        from floorflow.study.calibration.replan import Overrides, require_other
         from floorflow.study.calibration.table import calibration_tables
 
         started = time.perf_counter()
         require_other(out, plan_folder)
         require_free(out, force=force)
-        given = Given(model, folding, platform, keep_folding, plots=not no_plots)
+        given = Overrides(model, folding, platform, keep_folding, plots=not no_plots)
         with progress_shown(quiet=as_json) as progress:
             found = study.calibrate(plan_folder, reports, given, progress)
         data = calibration_data.text(found)

@@ -26,7 +26,7 @@ Factors = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True)
-class Built:
+class MeasuredEngine:
     """What one engine took on the chip, folded as it was built; ``kind`` is the option's."""
 
     folding: Attributes
@@ -40,10 +40,10 @@ class Built:
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurements:
     """Everything that a build told: ``engines`` by name, ``factors`` by kind, ``reports`` with their sha256."""
 
-    engines: Mapping[str, Built] = field(default_factory=dict)
+    engines: Mapping[str, MeasuredEngine] = field(default_factory=dict)
     factors: Factors = field(default_factory=dict)
     reports: Mapping[str, str] = field(default_factory=dict)
 
@@ -67,7 +67,7 @@ class Measured:
             return replace(option, resources=built.resources)
         return replace(option, resources=corrected(option.resources, self.factors.get(option.kind or kind, {})))
 
-    def renamed(self, names: Mapping[str, str]) -> Measured:
+    def renamed(self, names: Mapping[str, str]) -> Measurements:
         """Return the same with other names of the engines."""
         return replace(self, engines={names[name]: built for name, built in self.engines.items()})
 
@@ -76,7 +76,7 @@ class Measured:
         return frozenset(name for name, built in self.engines.items() if built.is_of(options[name]))
 
 
-NOTHING = Measured()
+NO_MEASUREMENTS = Measurements()
 
 
 def corrected(estimate: Resources, factors: Mapping[str, float]) -> Resources:

@@ -20,7 +20,7 @@ from floorflow.schema import (
     PhaseEntry,
     Plan,
     Stats,
-    TimingEntry,
+    ThroughputEntry,
 )
 
 _WIDTH = 120
@@ -37,7 +37,7 @@ def report(plan: Plan, platform: Platform) -> str:
     sections = [
         ("What was read and assumed", _read(plan)),
         ("Rate", _rate(plan, phase)),
-        ("What one frame takes", _timing(phase)),
+        ("What one frame takes", _throughput(phase)),
         ("How far from optimal", _gaps(plan, phase)),
         ("What the search tried, and what ended it", _tried(plan)),
         ("Use of each slot", _slots(plan, slots)),
@@ -119,7 +119,7 @@ def _rate(plan: Plan, phase: PhaseEntry) -> list[str]:
         f"{floor(e.fps * 10) / 10:,.1f} frames/s{asked}: one frame every {e.cycles:,} cycles at {e.clock_mhz:g} MHz",
     ]
     # Rough figures, for plans whose FIFOs were not analysed.
-    analysed = e.timing is not None and e.timing.first_frame_cycles is not None and not e.timing.shallow
+    analysed = e.throughput is not None and e.throughput.first_frame_cycles is not None and not e.throughput.shallow
     if not analysed:
         lines.append(f"latency at most {e.latency_us:,.1f} us (every engine in turn; streaming overlaps them)")
     folded = phase.folding.engines
@@ -136,9 +136,9 @@ def _rate(plan: Plan, phase: PhaseEntry) -> list[str]:
     return [*lines, *(_host_stream(channel, e.fps) for channel in phase.channels if _at_host(channel))]
 
 
-def _timing(phase: PhaseEntry) -> list[str]:
+def _throughput(phase: PhaseEntry) -> list[str]:
     """Return latency and sustained rate with the planned FIFOs; what is too shallow, and what to do."""
-    e, found = phase.estimates, phase.estimates.timing
+    e, found = phase.estimates, phase.estimates.throughput
     if found is None:
         return []
     lines = []
@@ -174,7 +174,7 @@ def _timing(phase: PhaseEntry) -> list[str]:
     return lines
 
 
-def _why(found: TimingEntry) -> str:
+def _why(found: ThroughputEntry) -> str:
     if found.interval_cycles == found.full_rate_cycles:
         return "which leaves out how windows start"
     return "since FIFOs are too shallow"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from floorflow.hardware import Platform, supply_outside_keep_outs
-from floorflow.request import limited
+from floorflow.request import scaled_down
 from floorflow.resources import RESOURCE_NAMES, Resources, total
 from floorflow.schema import Amounts, EngineEntry, FoldedEntry, LoadEntry, PhaseEntry, Plan
 
@@ -43,8 +43,8 @@ def slot_uses(plan: Plan, platform: Platform) -> tuple[SlotUse, ...]:
         SlotUse(
             slot.name,
             demand[slot.name],
-            limited(slot.available, cap),
-            limited(supply_outside_keep_outs(devices[slot.fpga], slot), fill),
+            scaled_down(slot.available, cap),
+            scaled_down(supply_outside_keep_outs(devices[slot.fpga], slot), fill),
         )
         for slot in platform.slots
     )

@@ -19,7 +19,7 @@ A *group* is one engine or several tied ones; a *row* is a joint option of a gro
     methods        all ways to fold, by name: beside `exact` the published ones (cpsat, rule, annealing, brute; picks)
 """
 
-from floorflow.folding.exact import Answer, Probes, least_scarce
+from floorflow.folding.exact import Answer, FeasibilityOracle, least_scarce
 from floorflow.folding.infeasible import Shortage, shortage
 from floorflow.folding.interval_search import RATIO, shortest_interval
 from floorflow.folding.latency import least_latency
@@ -27,11 +27,11 @@ from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, Folding
 
 __all__ = [
     "RATIO",
+    "FeasibilityOracle",
     "FoldingInfeasible",
     "FoldingProblem",
     "FoldingSolution",
     "FoldingUnknown",
-    "Probes",
     "Shortage",
     "fitting",
     "fold_at_interval",

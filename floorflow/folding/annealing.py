@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
-from floorflow.folding.selection import Tally
+from floorflow.folding.selection import Evaluator
 
 Array = NDArray[np.int64]
 
@@ -41,7 +41,7 @@ def annealing(
     rows = problem.rows_within(problem.intervals()[-1] if interval_cycles is None else interval_cycles)
     if not all(part.size for part in rows):
         return FoldingInfeasible(None)
-    walk = _Walk(Tally(problem), rows, random.Random(seed), shortest=interval_cycles is None)
+    walk = _Walk(Evaluator(problem), rows, random.Random(seed), shortest=interval_cycles is None)
     steps = math.ceil(DECADES * math.log(10) / -math.log(COOLING))
     moves = max(LEAST_MOVES, len(rows))
     temperature = HOTTEST
@@ -57,16 +57,16 @@ def annealing(
 class _Walk:
     """A random walk over choices; energies are in units of the start's."""
 
-    def __init__(self, tally: Tally, rows: list[Array], random_numbers: random.Random, *, shortest: bool) -> None:
+    def __init__(self, tally: Evaluator, rows: list[Array], random_numbers: random.Random, *, shortest: bool) -> None:
         self.tally, self.rows, self.random, self.shortest = tally, rows, random_numbers, shortest
-        self.picks = [
+        self.selection = [
             int(part[np.lexsort((part, tally.cost(alone[part]), -group.cycles[part]))[0]])
             for group, part, alone in zip(tally.problem.groups, rows, tally.alone, strict=True)
         ]
         self.weights = tally.problem.cost_weights()[0].astype(float)
         self.per_budget = 1 / np.maximum(tally.budget, 1)
-        self.cycles = tally.cycles(self.picks)
-        self.use = tally.use(self.picks)
+        self.cycles = tally.cycles(self.selection)
+        self.use = tally.use(self.selection)
         self.unit = max(1.0, self._cost(self.use))
         self.slowest = max(self.cycles)
         self.energy = self._energy(self.use, self.slowest)
@@ -78,10 +78,10 @@ class _Walk:
         """Change one group to another row, or stay."""
         group = self.random.randrange(len(self.rows))
         row = int(self.random.choice(self.rows[group]))
-        old = self.picks[group]
+        old = self.selection[group]
         if row == old:
             return
-        pair = self.tally.around(group, np.array([old, row]), self.picks)
+        pair = self.tally.around(group, np.array([old, row]), self.selection)
         use = self.use - pair[0] + pair[1]
         cycles = int(self.tally.problem.groups[group].cycles[row])
         slowest = max(cycles, *(c for g, c in enumerate(self.cycles) if g != group), 0)
@@ -89,7 +89,7 @@ class _Walk:
         worse = energy - self.energy
         if worse > 0 and self.random.random() >= math.exp(-worse / temperature):
             return
-        self.picks[group], self.cycles[group] = row, cycles
+        self.selection[group], self.cycles[group] = row, cycles
         self.use, self.energy = use, energy
         self._remember()
 
@@ -108,4 +108,4 @@ class _Walk:
             return
         merit = (float(max(self.cycles)) if self.shortest else 0.0, self._cost(self.use))
         if self.best is None or merit < self.best:
-            self.best, self.best_picks = merit, list(self.picks)
+            self.best, self.best_picks = merit, list(self.selection)

@@ -55,7 +55,7 @@ class Branched:
     ``left`` are the parts that may hold a better one: the rows of each group, and prices that bound the part.
     """
 
-    picks: Array | None
+    selection: Array | None
     bound: int
     left: tuple[tuple[list[Array], Array], ...] = ()
 
@@ -124,10 +124,10 @@ class _Search:
 
     def run(self, relaxed: Relaxed, *, first: bool) -> Branched:
         cuts = list(relaxed.met)
-        if relaxed.picks is not None:
-            self._take(relaxed.picks)
+        if relaxed.selection is not None:
+            self._take(relaxed.selection)
         for cut in cuts[::-1][:FROM_ROOT]:
-            self._mend(cut.picks, relaxed.prices)
+            self._mend(cut.selection, relaxed.prices)
         everything = np.ones(self.pricing.size, dtype=np.bool_)
         self._push(_Node(everything, (), relaxed.prices, relaxed.bound, cuts, relaxed.prices))
         while self.open and self.nodes < self.most_nodes and not (first and self.best is not None):
@@ -159,16 +159,16 @@ class _Search:
             if not active:
                 break
             rows, prices = self._priced(active, [node.trial for node in active])
-            totals, picks = self.pricing.least(rows, prices)
+            totals, selection = self.pricing.least(rows, prices)
             active = [
                 n
-                for n, total, choice in zip(active, totals.tolist(), picks, strict=True)
+                for n, total, choice in zip(active, totals.tolist(), selection, strict=True)
                 if self._learn(n, total, choice)
             ]
         for node in batch:
             node.planes = None
 
-    def _learn(self, node: _Node, total: int, picks: Array) -> bool:
+    def _learn(self, node: _Node, total: int, selection: Array) -> bool:
         """Take note of the choice that is least at the node's trial prices; return whether to try others."""
         if total >= FORBIDDEN:
             node.bound = self.terms.dearest + 1 + self.cost
@@ -178,7 +178,7 @@ class _Search:
             node.bound, node.prices = bound, node.trial
         if node.bound > self.cutoff:
             return False
-        cut = self._cut(node, picks)
+        cut = self._cut(node, selection)
         if node.planes is None:
             node.planes = CuttingPlanes(node.prices.size, self.terms.most_bound, node.cuts)
         node.planes.add(cut)
@@ -192,13 +192,13 @@ class _Search:
         """Look for better foldings near the last choices of the most promising nodes."""
         promising = sorted((n for n in batch if n.bound <= self.cutoff), key=lambda node: node.bound)
         for node in promising[:FROM_NODES]:
-            self._mend(node.cuts[-1].picks, node.prices[:5])
+            self._mend(node.cuts[-1].selection, node.prices[:5])
 
-    def _mend(self, picks: Array, prices: Array) -> None:
-        if picks.tobytes() in self.mended:
+    def _mend(self, selection: Array, prices: Array) -> None:
+        if selection.tobytes() in self.mended:
             return
-        self.mended.add(picks.tobytes())
-        found = self.descent.run(picks, prices)
+        self.mended.add(selection.tobytes())
+        found = self.descent.run(selection, prices)
         if found is not None:
             self._take(found)
 
@@ -238,11 +238,11 @@ class _Search:
     def _part(self, node: _Node) -> tuple[list[Array], Array]:
         return self.pricing.kept(node.allowed), node.prices[:5]
 
-    def _take(self, picks: Array) -> Cut:
+    def _take(self, selection: Array) -> Cut:
         """Take note of a choice, the best if it keeps the budget at less cost."""
-        cut = self.terms.cut(picks)
+        cut = self.terms.cut(selection)
         if cut.keeps_limits and cut.cost < self.cost:
-            self.best, self.cost = picks, int(cut.cost)
+            self.best, self.cost = selection, int(cut.cost)
         return cut
 
     def _blend(self, node: _Node) -> Floats:
@@ -251,7 +251,7 @@ class _Search:
         if node.weights.sum() < 0.5:
             return blend
         for weight, cut in zip(node.weights, node.cuts, strict=True):
-            blend[cut.picks] += weight
+            blend[cut.selection] += weight
         return blend
 
     def _child(self, node: _Node, count: Count) -> _Node:
@@ -260,9 +260,9 @@ class _Search:
         if only is not None:
             allowed = node.allowed.copy()
             allowed[only] = False
-            cuts = [cut for cut in node.cuts if allowed[cut.picks].all()]
+            cuts = [cut for cut in node.cuts if allowed[cut.selection].all()]
             return _Node(allowed, node.counts, node.prices, node.bound, cuts[-MOST_CUTS:], node.prices)
-        cuts = [replace(cut, excess=np.append(cut.excess, count.excess(cut.picks))) for cut in node.cuts]
+        cuts = [replace(cut, excess=np.append(cut.excess, count.excess(cut.selection))) for cut in node.cuts]
         prices = np.append(node.prices, 0)
         return _Node(node.allowed, (*node.counts, count), prices, node.bound, cuts[-MOST_CUTS:], prices)
 
@@ -283,10 +283,10 @@ class _Search:
             int(price) * count.sign * count.limit for count, price in counts
         )
 
-    def _cut(self, node: _Node, picks: Array) -> Cut:
+    def _cut(self, node: _Node, selection: Array) -> Cut:
         """Return what a choice says of a node's bound."""
-        cut = self._take(picks)
-        return replace(cut, excess=np.append(cut.excess, [count.excess(picks) for count in node.counts]))
+        cut = self._take(selection)
+        return replace(cut, excess=np.append(cut.excess, [count.excess(selection) for count in node.counts]))
 
     def _parts(self, node: _Node) -> Floats:
         """Return the node's prices as `ceiling` has them."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
-from floorflow.folding.selection import Tally
+from floorflow.folding.selection import Evaluator
 
 Array = NDArray[np.int64]
 
@@ -49,19 +49,19 @@ class _Search:
     """The best combination so far: by interval if it shall be the shortest, then by cost."""
 
     def __init__(self, problem: FoldingProblem, rows: Sequence[Array], *, shortest: bool) -> None:
-        self.tally, self.rows, self.shortest = Tally(problem), rows, shortest
+        self.tally, self.rows, self.shortest = Evaluator(problem), rows, shortest
         self.best: tuple[int, int] | None = None
-        self.picks: list[int] = []
+        self.selection: list[int] = []
 
     def try_all(self, numbers: Array) -> None:
         """Try the combinations of these numbers, the last group's row changing fastest."""
         places = np.unravel_index(numbers, [part.size for part in self.rows])
-        picks = [part[place] for part, place in zip(self.rows, places, strict=True)]
+        selection = [part[place] for part, place in zip(self.rows, places, strict=True)]
         groups = self.tally.problem.groups
-        use = np.sum([alone[pick] for alone, pick in zip(self.tally.alone, picks, strict=True)], axis=0)
+        use = np.sum([alone[pick] for alone, pick in zip(self.tally.alone, selection, strict=True)], axis=0)
         for c in self.tally.between:
-            use = use + c.use[c.source_class[picks[c.source]], c.target_class[picks[c.target]]]
-        cycles = np.max([group.cycles[pick] for group, pick in zip(groups, picks, strict=True)], axis=0)
+            use = use + c.use[c.source_class[selection[c.source]], c.target_class[selection[c.target]]]
+        cycles = np.max([group.cycles[pick] for group, pick in zip(groups, selection, strict=True)], axis=0)
         legal = np.flatnonzero((use <= self.tally.budget).all(axis=1))
         if not legal.size:
             return
@@ -69,9 +69,9 @@ class _Search:
         first = np.lexsort((legal, cost, interval))[0]
         merit = int(interval[first]), int(cost[first])
         if self.best is None or merit < self.best:
-            self.best, self.picks = merit, [int(pick[legal[first]]) for pick in picks]
+            self.best, self.selection = merit, [int(pick[legal[first]]) for pick in selection]
 
     def answer(self) -> FoldingSolution | FoldingInfeasible:
         if self.best is None:
             return FoldingInfeasible(None)
-        return self.tally.solution(self.picks, "brute", "optimal", self.best[1])
+        return self.tally.solution(self.selection, "brute", "optimal", self.best[1])

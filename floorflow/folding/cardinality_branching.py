@@ -40,9 +40,9 @@ class Count:
         """Positions of the rows."""
         return np.flatnonzero(self.rows)
 
-    def excess(self, picks: Array) -> float:
+    def excess(self, selection: Array) -> float:
         """Return by how many picks a choice breaks the limit, negative if it does not."""
-        return float(self.sign * (np.count_nonzero(self.rows[picks]) - self.limit))
+        return float(self.sign * (np.count_nonzero(self.rows[selection]) - self.limit))
 
     def forbidden(self) -> Mask | None:
         """Return the rows that none may take, if that is all that the count says."""
@@ -95,8 +95,8 @@ def _widest(shares: Floats, count: Floats) -> tuple[float, Mask, float] | None:
     """
     taken = np.flatnonzero(count > SOME)
     order = shares[taken].argsort(axis=0, kind="stable")
-    amounts, picks = np.take_along_axis(shares[taken], order, axis=0), count[taken][order]
-    inside, spent = picks.cumsum(axis=0), (picks * amounts).cumsum(axis=0)
+    amounts, selection = np.take_along_axis(shares[taken], order, axis=0), count[taken][order]
+    inside, spent = selection.cumsum(axis=0), (selection * amounts).cumsum(axis=0)
     inside, rest, spent, left = inside[:-1], inside[-1] - inside[:-1], spent[:-1], spent[-1] - spent[:-1]
     open_ = np.minimum(inside - np.floor(inside + SOME), np.ceil(inside - SOME) - inside)
     score = np.where(amounts[1:] > amounts[:-1], open_ * (left / rest - spent / inside), 0.0).T

@@ -31,7 +31,7 @@ from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import Coupling
 from floorflow.folding.dominance import candidates
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
-from floorflow.folding.selection import Tally
+from floorflow.folding.selection import Evaluator
 from floorflow.solver import new_solver
 from floorflow.stats import Status
 
@@ -67,7 +67,7 @@ def cpsat(
             return FoldingInfeasible(None)
         model = _Model(problem, rows, balance)
         fastest = model.minimise([model.interval], [1], seed, None)
-        if fastest.picks is None:
+        if fastest.selection is None:
             return _nothing(fastest)
         interval_cycles, proven = fastest.objective, fastest.optimal
     return _least_scarce(problem, interval_cycles, seed, balance, proven=proven)
@@ -87,21 +87,21 @@ def _least_scarce(
     model = _Model(problem, rows, balance)
     costs = model.costs.tolist()
     least = model.minimise(model.terms, costs, seed, None)
-    if least.picks is None:
+    if least.selection is None:
         return _nothing(least)
     model.model.add(cp_model.LinearExpr.weighted_sum(model.terms, costs) <= least.objective)
     groups = zip(problem.groups, rows, strict=True)
     cycles = np.concatenate([group.engine_cycles[part].sum(axis=1) for group, part in groups])
     quick = model.minimise([x for row in model.x for x in row], cycles.tolist(), seed, least)
     status: Status = "optimal" if least.optimal and proven else "feasible"
-    return model.tally.solution(quick.picks or least.picks, "cpsat", status, least.bound)
+    return model.tally.solution(quick.selection or least.selection, "cpsat", status, least.bound)
 
 
 @dataclass(frozen=True)
 class _Found:
     """One solve: the picks (None: nothing found), as rows of each group, their objective, and what is proven."""
 
-    picks: tuple[int, ...] | None
+    selection: tuple[int, ...] | None
     objective: int
     bound: int
     optimal: bool
@@ -116,7 +116,7 @@ class _Model:
     """The model with its variables; objectives are added one after another."""
 
     def __init__(self, problem: FoldingProblem, rows: Sequence[Array], balance: Balance) -> None:
-        self.problem, self.rows, self.tally = problem, rows, Tally(problem)
+        self.problem, self.rows, self.tally = problem, rows, Evaluator(problem)
         self.model = cp_model.CpModel()
         self.x: list[Row] = [[self.model.new_bool_var("") for _ in part] for part in rows]
         for row in self.x:
@@ -188,13 +188,13 @@ class _Model:
         status = solver.solve(self.model)
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             return _Found(None, 0, 0, optimal=status == cp_model.INFEASIBLE)
-        picks = tuple(
+        selection = tuple(
             int(part[[solver.value(x) for x in row].index(1)]) for row, part in zip(self.x, self.rows, strict=True)
         )
         values = tuple(solver.value(variable) for variable in variables)
         objective = sum(cost * solver.value(term) for cost, term in zip(costs, terms, strict=True))
         bound = objective if status == cp_model.OPTIMAL else round(solver.best_objective_bound)
-        return _Found(picks, objective, bound, status == cp_model.OPTIMAL, values)
+        return _Found(selection, objective, bound, status == cp_model.OPTIMAL, values)
 
 
 def layer_pairs(dataflow: Dataflow) -> tuple[tuple[str, str], ...]:

@@ -20,7 +20,7 @@ DEAREST = 1e3
 class Cut:
     """A choice met: no bound is above ``cost`` + prices @ ``excess``, which is in units of each limit's ``size``."""
 
-    picks: Array
+    selection: Array
     cost: float
     excess: Floats
 

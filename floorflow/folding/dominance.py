@@ -39,10 +39,12 @@ class Candidates:
         """Prices between neighbours: ``pairs[g, h]`` with g < h is (n_g, n_h, 5)."""
         return pair_prices(self.couplings, self.rows)
 
-    def total(self, picks: Sequence[int]) -> Array:
-        """Return the resources of one choice, (5,); ``picks`` are positions in ``rows``."""
-        alone = sum((use[pick] for use, pick in zip(self.use, picks, strict=True)), np.zeros(5, dtype=np.int64))
-        return alone + sum((use[picks[a], picks[b]] for (a, b), use in self.pairs.items()), np.zeros_like(alone))
+    def total(self, selection: Sequence[int]) -> Array:
+        """Return the resources of one choice, (5,); ``selection`` are positions in ``rows``."""
+        alone = sum((use[pick] for use, pick in zip(self.use, selection, strict=True)), np.zeros(5, dtype=np.int64))
+        return alone + sum(
+            (use[selection[a], selection[b]] for (a, b), use in self.pairs.items()), np.zeros_like(alone)
+        )
 
 
 def candidates_among(problem: FoldingProblem, rows: Sequence[Array]) -> Candidates:

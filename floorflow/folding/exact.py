@@ -63,7 +63,7 @@ def least_scarce(problem: FoldingProblem, interval_cycles: int, *, prove: bool =
     return _Search(problem, choices).run(prove=prove)
 
 
-class Probes:
+class FeasibilityOracle:
     """Whether there is a folding within an interval, asked for many: the prices of one are where the next starts."""
 
     def __init__(self, problem: FoldingProblem) -> None:
@@ -120,13 +120,13 @@ class _Search:
         self.bound, self.prices = max(self.bound, relaxed.bound), relaxed.prices
         if relaxed.infeasible:
             return _short(terms)
-        if relaxed.picks is not None:
-            self._take(terms, relaxed.picks)
+        if relaxed.selection is not None:
+            self._take(terms, relaxed.selection)
         if self._done(prove=prove):
             return self._answer("exact")
         descent = Descent(terms)
         for cut in relaxed.met[::-1][:MENDED]:
-            mended = descent.run(cut.picks, relaxed.prices)
+            mended = descent.run(cut.selection, relaxed.prices)
             if mended is not None:
                 self._take(terms, mended)
         if self._done(prove=prove) or (prove and self._enumerate(terms, relaxed)):
@@ -139,8 +139,8 @@ class _Search:
     def _done(self, *, prove: bool) -> bool:
         return self.rows is not None and (not prove or self.bound >= self.cost)
 
-    def _take(self, terms: Terms, picks: Array) -> None:
-        self._keep(terms.pricing.rows_of(picks), terms.pricing.total(picks))
+    def _take(self, terms: Terms, selection: Array) -> None:
+        self._keep(terms.pricing.rows_of(selection), terms.pricing.total(selection))
 
     def _keep(self, rows: tuple[int, ...], use: Array) -> None:
         if int(use @ self.weights) < self.cost:
@@ -168,10 +168,10 @@ class _Search:
         """Look at all foldings of some rows of at most a cost; return the best one's, and whether all were seen."""
         left = candidates_among(self.problem, rows)
         found = cheapest_below(left, self.weights, self.budget, prices, most)
-        if found.picks is None:
+        if found.selection is None:
             return None, found.complete
-        best = tuple(int(rows[pick]) for rows, pick in zip(left.rows, found.picks, strict=True))
-        self._keep(best, left.total(found.picks))
+        best = tuple(int(rows[pick]) for rows, pick in zip(left.rows, found.selection, strict=True))
+        self._keep(best, left.total(found.selection))
         return best, found.complete
 
     def _branch(self, terms: Terms, relaxed: Relaxed, *, prove: bool) -> Answer:
@@ -183,8 +183,8 @@ class _Search:
         smaller = self._terms(near)
         relaxed = relax(smaller, relaxed.prices)
         found = branch_and_bound(smaller, relaxed, self.cost, self._enumerated, first=not prove)
-        if found.picks is not None:
-            self._take(smaller, found.picks)
+        if found.selection is not None:
+            self._take(smaller, found.selection)
         self.bound = max(self.bound, found.bound)
         few = len(found.left) * len(self.problem.groups) <= MOST_LEFT
         if prove and few and all(self._closed(*part) for part in found.left):

@@ -23,7 +23,7 @@ from floorflow.folding.exact import least_scarce
 from floorflow.folding.interface_classes import states
 from floorflow.folding.pricing import Pricing
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution
-from floorflow.folding.selection import Tally
+from floorflow.folding.selection import Evaluator
 from floorflow.folding.variable_elimination import FORBIDDEN
 from floorflow.resources import RESOURCE_NAMES, Resources
 
@@ -112,8 +112,8 @@ class _Search:
     exact: FoldingSolution | None = None
 
     @cached_property
-    def tally(self) -> Tally:
-        return Tally(self.problem)
+    def tally(self) -> Evaluator:
+        return Evaluator(self.problem)
 
     @cached_property
     def per_budget(self) -> Floats:
@@ -152,8 +152,8 @@ class _Search:
 
     def mend(self) -> None:
         """Change the best foldings group by group while their scale falls."""
-        for picks in sorted(self.met, key=lambda picks: (self.met[picks], picks))[:MENDED]:
-            now, use = list(picks), self.tally.use(picks)
+        for selection in sorted(self.met, key=lambda selection: (self.met[selection], selection))[:MENDED]:
+            now, use = list(selection), self.tally.use(selection)
             for _ in range(MENDING_ROUNDS):
                 before = list(now)
                 for group, rows in enumerate(self.pricing.states.rows):
@@ -162,10 +162,10 @@ class _Search:
                     break
             self.met[tuple(now)] = float((use * self.per_budget).max())
 
-    def _best_row(self, group: int, rows: Array, picks: Sequence[int], use: Array) -> tuple[int, Array]:
+    def _best_row(self, group: int, rows: Array, selection: Sequence[int], use: Array) -> tuple[int, Array]:
         """Return the group's row of least scale, and what the choice then uses."""
-        own = self.tally.around(group, np.array([picks[group]]), picks)
-        uses = use - own + self.tally.around(group, rows, picks)
+        own = self.tally.around(group, np.array([selection[group]]), selection)
+        uses = use - own + self.tally.around(group, rows, selection)
         used = uses * self.per_budget
         best = int(np.lexsort((rows, used.sum(axis=1), used.max(axis=1)))[0])
         return int(rows[best]), uses[best]
@@ -191,8 +191,8 @@ class _Search:
 
     def told(self, interval_cycles: int) -> Shortage:
         """Return what was found out."""
-        picks = min(self.met, key=lambda picks: (self.met[picks], picks))
-        found = self.exact or self.tally.solution(picks, "shortage", "feasible")
+        selection = min(self.met, key=lambda selection: (self.met[selection], selection))
+        found = self.exact or self.tally.solution(selection, "shortage", "feasible")
         used = np.array(found.resources.as_tuple()) * self.per_budget
         binding = int(used.argmax())
         need = found.resources.as_tuple()[binding]

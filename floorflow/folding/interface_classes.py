@@ -50,24 +50,24 @@ class States:
         """The elimination of all groups by their states; `pricing` has one of those that have neighbours."""
         return elimination([begins.size for begins in self.begins], self.pairs)
 
-    def resources(self, picks: Sequence[int]) -> Array:
-        """Return what one choice uses, (5,), but for barred pairs; ``picks`` are positions in ``rows``."""
-        states = self.states_of(picks)
-        alone = sum((use[pick] for use, pick in zip(self.use, picks, strict=True)), np.zeros(5, dtype=np.int64))
+    def resources(self, selection: Sequence[int]) -> Array:
+        """Return what one choice uses, (5,), but for barred pairs; ``selection`` are positions in ``rows``."""
+        states = self.states_of(selection)
+        alone = sum((use[pick] for use, pick in zip(self.use, selection, strict=True)), np.zeros(5, dtype=np.int64))
         return alone + sum((use[states[a], states[b]] for (a, b), use in self.pairs.items()), np.zeros_like(alone))
 
-    def states_of(self, picks: Sequence[int]) -> list[int]:
+    def states_of(self, selection: Sequence[int]) -> list[int]:
         """Return the state of each pick."""
-        return [int(state[pick]) for state, pick in zip(self.state_of, picks, strict=True)]
+        return [int(state[pick]) for state, pick in zip(self.state_of, selection, strict=True)]
 
-    def barred_pairs(self, picks: Sequence[int]) -> int:
+    def barred_pairs(self, selection: Sequence[int]) -> int:
         """Return how many barred pairs one choice has."""
-        states = self.states_of(picks)
+        states = self.states_of(selection)
         return sum(bool(barred[states[a], states[b]]) for (a, b), barred in self.barred.items())
 
-    def engine_cycles(self, picks: Sequence[int]) -> Array:
+    def engine_cycles(self, selection: Sequence[int]) -> Array:
         """Return the cycles of every engine, group by group."""
-        return np.concatenate([cycles[pick] for cycles, pick in zip(self.cycles, picks, strict=True)])
+        return np.concatenate([cycles[pick] for cycles, pick in zip(self.cycles, selection, strict=True)])
 
 
 def states(problem: FoldingProblem, keep: Sequence[Array]) -> States:

@@ -77,7 +77,7 @@ class Enumerated:
     ``complete``: proof that no folding within budget and limit is cheaper.
     """
 
-    picks: tuple[int, ...] | None
+    selection: tuple[int, ...] | None
     complete: bool
 
 
@@ -191,14 +191,14 @@ class _Enumeration:
         return state
 
     def _picks(self, label: int) -> tuple[int, ...]:
-        picks = [0] * len(self.choices.rows)
+        selection = [0] * len(self.choices.rows)
         waiting = [(len(self.done) - 1, label)] if self.done else []
         while waiting:
             position, label = waiting.pop()
             step, labels = self.plan.steps[position], self.done[position]
-            picks[self.open[step.node]] = int(labels.row[label])
+            selection[self.open[step.node]] = int(labels.row[label])
             waiting += [(child, int(o[label])) for child, o in zip(step.children, labels.origin, strict=True)]
-        return tuple(picks)
+        return tuple(selection)
 
 
 def _priced(use: Array, prices: Array) -> Array:

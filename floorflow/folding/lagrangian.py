@@ -61,15 +61,15 @@ class Terms:
         """Turn them back."""
         return np.asarray(prices * np.maximum(self.budget, 1) / FINENESS)
 
-    def cut(self, picks: Array) -> Cut:
+    def cut(self, selection: Array) -> Cut:
         """Return what one choice says of the bound."""
-        use = self.pricing.total(picks)
-        return Cut(picks, float(use @ self.weights), (use - self.budget) / np.maximum(self.budget, 1))
+        use = self.pricing.total(selection)
+        return Cut(selection, float(use @ self.weights), (use - self.budget) / np.maximum(self.budget, 1))
 
 
 @dataclass(frozen=True)
 class Relaxed:
-    """What the relaxation found: ``bound`` on the cost, ``picks`` and ``cost`` of the best folding within the budget.
+    """What the relaxation found: ``bound`` on the cost; ``selection`` and ``cost`` of the best folding within budget.
 
     ``infeasible``: proof that there is none. ``prices`` are those of the bound, in units of cost / FINENESS; ``met``
     are all choices that were best at some prices, the last one last.
@@ -77,7 +77,7 @@ class Relaxed:
 
     bound: int
     infeasible: bool
-    picks: Array | None
+    selection: Array | None
     cost: int
     prices: Array
     met: tuple[Cut, ...]
@@ -130,16 +130,16 @@ class _Search:
         terms = self.terms
         both = (FINENESS * terms.weights + prices)[None]
         totals, choices = terms.pricing.least(terms.pricing.row_prices(both), both)
-        least, picks = int(totals[0]), choices[0]
+        least, selection = int(totals[0]), choices[0]
         bound = -((int(prices @ terms.budget) - least) // FINENESS)
         if least >= FORBIDDEN:
             bound = terms.dearest + 1
         if bound > self.bound:
             self.bound, self.prices = bound, prices
-        cut = terms.cut(picks)
-        self.met[picks.tobytes()] = cut
+        cut = terms.cut(selection)
+        self.met[selection.tobytes()] = cut
         # With cut edges the answer's true cost is above the sum that bounds it; the cut must hold the sum.
-        slack = (least - FINENESS * int(cut.cost) - int(prices @ terms.pricing.total(picks))) / FINENESS
-        self.planes.add(Cut(picks, cut.cost + min(0.0, slack), cut.excess))
+        slack = (least - FINENESS * int(cut.cost) - int(prices @ terms.pricing.total(selection))) / FINENESS
+        self.planes.add(Cut(selection, cut.cost + min(0.0, slack), cut.excess))
         if cut.keeps_limits and cut.cost < self.cost and least < FORBIDDEN:
-            self.best, self.cost = picks, int(cut.cost)
+            self.best, self.cost = selection, int(cut.cost)

@@ -64,7 +64,7 @@ class _Search:
         choices = states(self.problem, self.keep)
         bounded = bound_latency(choices, self.paths, self.budget, self.latency)
         self.bound = min(bounded.bound, self.latency)
-        self._take(choices, bounded.picks)
+        self._take(choices, bounded.selection)
         method = "lagrange"
         if self.bound < self.latency:
             method = "lagrange+cpsat"
@@ -94,13 +94,13 @@ class _Search:
         known = [int(np.flatnonzero(held == row)[0]) for held, row in zip(choices.rows, self.rows, strict=True)]
         within = (self.bound, self.latency)
         answer = settle(choices, self.paths, self.budget, within=within, known=known, limit=DETERMINISTIC_LIMIT)
-        self._take(choices, answer.picks)
+        self._take(choices, answer.selection)
         if proves:
             self.bound = min(self.latency, max(self.bound, answer.bound))
 
-    def _take(self, choices: States, picks: Sequence[int] | None) -> None:
-        if picks is not None:
-            rows = tuple(int(held[pick]) for held, pick in zip(choices.rows, picks, strict=True))
+    def _take(self, choices: States, selection: Sequence[int] | None) -> None:
+        if selection is not None:
+            rows = tuple(int(held[pick]) for held, pick in zip(choices.rows, selection, strict=True))
             if self._latency(rows) < self.latency:
                 self.rows, self.latency = rows, self._latency(rows)
 

@@ -75,7 +75,7 @@ class Bounded:
 
     bound: int
     prices: Prices
-    picks: tuple[int, ...] | None
+    selection: tuple[int, ...] | None
     latency: int
     met: tuple[tuple[int, ...], ...]
 
@@ -149,7 +149,7 @@ class _Search:
         self.best = self._prices(np.zeros(budget.size), {})
         self.bound = 0
         self.met: dict[tuple[int, ...], None] = {}
-        self.picks: tuple[int, ...] | None = None
+        self.selection: tuple[int, ...] | None = None
         self.latency = to_beat + 1
         self.last: tuple[int, ...] = ()
 
@@ -167,7 +167,7 @@ class _Search:
             prices = kept[0] + part * (wanted - kept[0])
             flow = {edge: (1 - part) * kept[1].get(edge, 0.0) + part * amount for edge, amount in toward.items()}
         self._steer(*kept)
-        return Bounded(self.bound, self.best, self.picks, self.latency, tuple(self.met))
+        return Bounded(self.bound, self.best, self.selection, self.latency, tuple(self.met))
 
     def _steer(self, prices: Floats, flow: Mapping[Edge, float]) -> None:
         """Look for foldings within the budget: raise the price of what is exceeded, lower that of the rest.
@@ -195,11 +195,11 @@ class _Search:
         rows, least, pairs = prices.tables(self.choices)
         totals, choices = self.choices.plan.least(least, pairs)
         total, states = int(totals[0]), choices[0].tolist()
-        picks = tuple(
+        selection = tuple(
             int(begins[state] + row[begins[state] : end].argmin())
             for begins, row, state, end in zip(self.choices.begins, rows, states, self._ends(states), strict=True)
         )
-        self._remember(picks, total, prices)
+        self._remember(selection, total, prices)
         bound = -(-(total - int(prices.resources @ self.budget)) // prices.scale)
         if bound <= self.bound and self.bound:
             return False
@@ -211,14 +211,14 @@ class _Search:
         pairs = zip(self.choices.begins, self.choices.rows, states, strict=True)
         return [int(np.append(begins, rows.size)[state + 1]) for begins, rows, state in pairs]
 
-    def _remember(self, picks: tuple[int, ...], total: int, prices: Prices) -> None:
-        self.met[picks] = None
-        self.last = picks
-        use, cycles = self.choices.resources(picks), self.choices.engine_cycles(picks)
-        barred = self.choices.barred_pairs(picks)
+    def _remember(self, selection: tuple[int, ...], total: int, prices: Prices) -> None:
+        self.met[selection] = None
+        self.last = selection
+        use, cycles = self.choices.resources(selection), self.choices.engine_cycles(selection)
+        barred = self.choices.barred_pairs(selection)
         # With cut edges the folding's own sum is above the one that bounds it; the model must hold that one.
         own = int(prices.resources @ use) + int(prices.flow @ cycles) + barred * prices.barred
         self.master.add((barred * prices.barred + min(0, total - own)) / prices.scale, cycles, use - self.budget)
         latency = self.paths.longest(cycles)
         if not barred and (use <= self.budget).all() and latency < self.latency:
-            self.picks, self.latency = picks, latency
+            self.selection, self.latency = selection, latency

@@ -35,7 +35,7 @@ Weighted = tuple[list[cp_model.IntVar], list[int]]
 class Settled:
     """CP-SAT's answer: the best picks found (positions in the rows), and a proven bound on the latency."""
 
-    picks: tuple[int, ...] | None
+    selection: tuple[int, ...] | None
     bound: int
 
 
@@ -58,8 +58,8 @@ def settle(
         return Settled(None, most + 1)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return Settled(None, least)
-    picks = tuple([solver.boolean_value(x) for x in row].index(True) for row in model.rows)
-    return Settled(picks, max(least, ceil(solver.best_objective_bound - 1e-6)))
+    selection = tuple([solver.boolean_value(x) for x in row].index(True) for row in model.rows)
+    return Settled(selection, max(least, ceil(solver.best_objective_bound - 1e-6)))
 
 
 class _Model:
@@ -81,17 +81,17 @@ class _Model:
         self._latency(most)
         self.model.minimize(self.latency)
 
-    def hint(self, picks: Sequence[int]) -> None:
+    def hint(self, selection: Sequence[int]) -> None:
         """Start from a choice within the budget."""
-        at = self.choices.states_of(picks)
-        chosen = [row[pick] for row, pick in zip(self.rows, picks, strict=True)]
+        at = self.choices.states_of(selection)
+        chosen = [row[pick] for row, pick in zip(self.rows, selection, strict=True)]
         chosen += [states[state] for states, state in zip(self.states, at, strict=True)]
         chosen += [table[at[a]][at[b]] for (a, b), table in self.both.items()]
         ones = {variable.index for variable in chosen}
         kinds = [*self.rows, *self.states, *(line for table in self.both.values() for line in table)]
         for variable in {v.index: v for variables in kinds for v in variables}.values():
             self.model.add_hint(variable, variable.index in ones)
-        done = self.paths.done(self.choices.engine_cycles(picks))
+        done = self.paths.done(self.choices.engine_cycles(selection))
         for engine, start in self.starts.items():
             self.model.add_hint(start, max(done[source] for source in self.paths.before[engine]))
         self.model.add_hint(self.latency, max(done))

@@ -35,23 +35,23 @@ class Descent:
             self.joined[b].append(a)
             self.near[a, b] = self.near[b, a] = True
 
-    def run(self, picks: Array, prices: Array) -> Array | None:
-        """Return what exchanges lead to from ``picks``, None if that still exceeds the budget."""
-        walk = _Walk(self, picks, self.terms.weights + prices / FINENESS)
+    def run(self, selection: Array, prices: Array) -> Array | None:
+        """Return what exchanges lead to from ``selection``, None if that still exceeds the budget."""
+        walk = _Walk(self, selection, self.terms.weights + prices / FINENESS)
         for _ in range(MOST_EXCHANGES):
             rows = walk.one() or walk.two()
             if rows is None:
                 break
             walk.exchange(rows)
-        return walk.picks if (walk.use <= self.terms.budget).all() else None
+        return walk.selection if (walk.use <= self.terms.budget).all() else None
 
-    def around(self, group: int, picks: Array) -> tuple[Array, NDArray[np.bool_]]:
+    def around(self, group: int, selection: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Return what the group's rows use with all their streams, (n, 5), and which of them no hardware can join."""
         states = self.pricing.states
         use, own = states.use[group].copy(), states.state_of[group]
         barred = np.zeros(len(use), dtype=np.bool_)
         for other in self.joined[group]:
-            state = int(states.state_of[other][picks[other] - self.pricing.begins[other]])
+            state = int(states.state_of[other][selection[other] - self.pricing.begins[other]])
             if group < other:
                 use += states.pairs[group, other][own, state]
                 barred |= states.barred[group, other][own, state]
@@ -64,13 +64,13 @@ class Descent:
 class _Walk:
     """One descent: the choice, and how each row would change what it uses."""
 
-    def __init__(self, descent: Descent, picks: Array, prices: Floats) -> None:
+    def __init__(self, descent: Descent, selection: Array, prices: Floats) -> None:
         self.descent, self.terms, self.pricing = descent, descent.terms, descent.pricing
-        self.picks = picks.copy()
+        self.selection = selection.copy()
         self.prices = prices
         self.change = np.zeros((self.pricing.size, 5), dtype=np.int64)
         self.closed = np.zeros(self.pricing.size, dtype=np.bool_)
-        for group in range(picks.size):
+        for group in range(selection.size):
             self._look(group)
         self._sum()
 
@@ -97,21 +97,21 @@ class _Walk:
     def exchange(self, rows: tuple[int, ...]) -> None:
         """Take these rows."""
         groups = [int(self.pricing.group[row]) for row in rows]
-        self.picks[groups] = rows
+        self.selection[groups] = rows
         for group in sorted({*groups, *(h for g in groups for h in self.descent.joined[g])}):
             self._look(group)
         self._sum()
 
     def _look(self, group: int) -> None:
-        use, barred = self.descent.around(group, self.picks)
+        use, barred = self.descent.around(group, self.selection)
         part = slice(self.pricing.begins[group], self.pricing.begins[group + 1])
-        place = self.picks[group] - self.pricing.begins[group]
+        place = self.selection[group] - self.pricing.begins[group]
         self.change[part] = use - use[place]
         self.closed[part] = barred
-        self.closed[self.picks[group]] = True
+        self.closed[self.selection[group]] = True
 
     def _sum(self) -> None:
-        self.use = self.pricing.total(self.picks)
+        self.use = self.pricing.total(self.selection)
         self.now = float(self._merit(np.zeros(5, dtype=np.int64)))
 
     def _merit(self, change: Array, second: Array | None = None) -> Floats:

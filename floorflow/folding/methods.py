@@ -9,7 +9,7 @@ from typing import Protocol
 from floorflow.folding.annealing import annealing
 from floorflow.folding.brute import brute
 from floorflow.folding.cpsat import cpsat
-from floorflow.folding.exact import Answer, Probes, least_scarce
+from floorflow.folding.exact import Answer, FeasibilityOracle, least_scarce
 from floorflow.folding.problem import FoldingProblem, FoldingSolution
 from floorflow.folding.rule import rule
 
@@ -29,7 +29,7 @@ def exact(problem: FoldingProblem, interval_cycles: int | None = None, seed: int
     del seed
     if interval_cycles is not None:
         return least_scarce(problem, interval_cycles)
-    probes = Probes(problem)
+    probes = FeasibilityOracle(problem)
     shortest = probes.shortest(lambda answer: isinstance(answer, FoldingSolution))
     # The last interval that has no folding, for the reason.
     return probes.least_scarce(problem.intervals()[-1] if shortest is None else shortest)

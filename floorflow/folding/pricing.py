@@ -89,16 +89,16 @@ class Pricing:
             sums = sums + least
         return np.asarray((margins + sums[:, None] - cheapest)[:, self._state_of] + rows)
 
-    def total(self, picks: Array) -> Array:
-        """Return what one choice uses, (5,), more than any budget if a pair is barred; ``picks`` are positions."""
-        state = self._state_of[picks] - self._state_begins[:-1]
+    def total(self, selection: Array) -> Array:
+        """Return what one choice uses, (5,), more than any budget if a pair is barred; ``selection`` are positions."""
+        state = self._state_of[selection] - self._state_begins[:-1]
         ends, width, begins = self._pair_places
         places = begins + state[ends[:, 0]] * width + state[ends[:, 1]]
-        return np.asarray(self.use[picks].sum(axis=0) + self._pair_use[0][places].sum(axis=0))
+        return np.asarray(self.use[selection].sum(axis=0) + self._pair_use[0][places].sum(axis=0))
 
-    def rows_of(self, picks: Array) -> tuple[int, ...]:
+    def rows_of(self, selection: Array) -> tuple[int, ...]:
         """Return the picked row of each group, as an index into the group's rows."""
-        places = (picks - self.begins[:-1]).tolist()
+        places = (selection - self.begins[:-1]).tolist()
         return tuple(int(rows[place]) for rows, place in zip(self.states.rows, places, strict=True))
 
     def picks_of(self, rows: Sequence[int]) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
-from floorflow.folding.selection import Tally
+from floorflow.folding.selection import Evaluator
 
 Array = NDArray[np.int64]
 
@@ -31,7 +31,7 @@ def rule(
     target = 0 if interval_cycles is None else interval_cycles
     if interval_cycles is not None and not all(rows.size for rows in problem.rows_within(interval_cycles)):
         return FoldingInfeasible(None)
-    climb = _Climb(Tally(problem), problem.rows_within(longest))
+    climb = _Climb(Evaluator(problem), problem.rows_within(longest))
     if not all(rows.size for rows in climb.rows):
         return FoldingInfeasible(None)
     climb.start()
@@ -41,24 +41,24 @@ def rule(
         pass
     if interval_cycles is not None and max(climb.cycles) > interval_cycles:
         return FoldingUnknown()
-    return climb.tally.solution(climb.picks, "rule", "heuristic")
+    return climb.tally.solution(climb.selection, "rule", "heuristic")
 
 
 class _Climb:
     """One way up from the narrowest folding."""
 
-    def __init__(self, tally: Tally, rows: list[Array]) -> None:
+    def __init__(self, tally: Evaluator, rows: list[Array]) -> None:
         self.tally, self.rows = tally, rows
-        self.picks: list[int] = []
+        self.selection: list[int] = []
         self.cycles: list[int] = []
 
     def start(self) -> None:
         """Take each group's slowest row, the least scarce of equals."""
         for group, rows, alone in zip(self.tally.problem.groups, self.rows, self.tally.alone, strict=True):
             order = np.lexsort((rows, self.tally.cost(alone[rows]), -group.cycles[rows]))
-            self.picks.append(int(rows[order[0]]))
-        self.cycles = self.tally.cycles(self.picks)
-        self.use = self.tally.use(self.picks)
+            self.selection.append(int(rows[order[0]]))
+        self.cycles = self.tally.cycles(self.selection)
+        self.use = self.tally.use(self.selection)
 
     def mend(self) -> bool:
         """Change rows, group by group, while that brings the choice closer to the budget; say whether it is met."""
@@ -92,10 +92,10 @@ class _Climb:
 
     def _after(self, group: int, rows: Array) -> Array:
         """Return what the whole choice uses with each of the rows, (n_rows, 5)."""
-        now = self.tally.around(group, np.array([self.picks[group]]), self.picks)
-        return np.asarray(self.use - now + self.tally.around(group, rows, self.picks))
+        now = self.tally.around(group, np.array([self.selection[group]]), self.selection)
+        return np.asarray(self.use - now + self.tally.around(group, rows, self.selection))
 
     def _set(self, group: int, row: int) -> None:
         self.use = self._after(group, np.array([row]))[0]
-        self.picks[group] = row
+        self.selection[group] = row
         self.cycles[group] = int(self.tally.problem.groups[group].cycles[row])

@@ -18,8 +18,8 @@ Array = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Tally:
-    """Adds up resources; ``picks`` hold an index into each group's rows."""
+class Evaluator:
+    """Adds up resources; ``selection`` hold an index into each group's rows."""
 
     problem: FoldingProblem
 
@@ -45,20 +45,20 @@ class Tally:
         """The budget, (5,)."""
         return np.array(self.problem.budget.as_tuple(), dtype=np.int64)
 
-    def use(self, picks: Sequence[int]) -> Array:
+    def use(self, selection: Sequence[int]) -> Array:
         """Return what a choice uses, (5,)."""
-        alone = sum((use[pick] for use, pick in zip(self.alone, picks, strict=True)), np.zeros(5, dtype=np.int64))
-        prices = (c.use[c.source_class[picks[c.source]], c.target_class[picks[c.target]]] for c in self.between)
+        alone = sum((use[pick] for use, pick in zip(self.alone, selection, strict=True)), np.zeros(5, dtype=np.int64))
+        prices = (c.use[c.source_class[selection[c.source]], c.target_class[selection[c.target]]] for c in self.between)
         return np.asarray(sum(prices, alone))
 
-    def around(self, group: int, rows: Array, picks: Sequence[int]) -> Array:
+    def around(self, group: int, rows: Array, selection: Sequence[int]) -> Array:
         """Return what rows of one group use with all their streams, (n_rows, 5), while the other picks stay."""
         use = self.alone[group][rows]
         for c in self._at[group]:
             if c.source == group:
-                use = use + c.use[c.source_class[rows], c.target_class[picks[c.target]]]
+                use = use + c.use[c.source_class[rows], c.target_class[selection[c.target]]]
             else:
-                use = use + c.use[c.source_class[picks[c.source]], c.target_class[rows]]
+                use = use + c.use[c.source_class[selection[c.source]], c.target_class[rows]]
         return use
 
     def excess(self, use: Array) -> NDArray[np.float64]:
@@ -69,12 +69,14 @@ class Tally:
         """Return the scarcity of amounts, (..., 5), in the problem's integer scale."""
         return np.asarray(use @ self.problem.cost_weights()[0])
 
-    def cycles(self, picks: Sequence[int]) -> list[int]:
+    def cycles(self, selection: Sequence[int]) -> list[int]:
         """Return the cycles of each group."""
-        return [int(group.cycles[pick]) for group, pick in zip(self.problem.groups, picks, strict=True)]
+        return [int(group.cycles[pick]) for group, pick in zip(self.problem.groups, selection, strict=True)]
 
-    def solution(self, picks: Sequence[int], method: str, status: Status, bound: int | None = None) -> FoldingSolution:
+    def solution(
+        self, selection: Sequence[int], method: str, status: Status, bound: int | None = None
+    ) -> FoldingSolution:
         """Return the answer; ``bound`` is on the cost, in the problem's integer scale."""
-        use, scale = self.use(picks), self.problem.cost_weights()[1]
+        use, scale = self.use(selection), self.problem.cost_weights()[1]
         stats = SolveStats(method, status, int(self.cost(use)) / scale, None if bound is None else bound / scale)
-        return self.problem.solution(picks, use, stats)
+        return self.problem.solution(selection, use, stats)

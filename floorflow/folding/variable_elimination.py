@@ -85,12 +85,12 @@ class Elimination:
         """
         tables, _, total = self._forward(nodes, edges)
         case = np.arange(total.size)
-        picks = np.zeros((total.size, len(self.sizes)), dtype=np.int64)
+        selection = np.zeros((total.size, len(self.sizes)), dtype=np.int64)
         for step, table in zip(reversed(self.steps), reversed(tables), strict=True):
-            line: tuple[Array | slice, ...] = (case, slice(None), *(picks[:, n] for n in step.scope[1:]))
+            line: tuple[Array | slice, ...] = (case, slice(None), *(selection[:, n] for n in step.scope[1:]))
             lines = table[line]
-            picks[:, step.node] = lines.argmin(axis=1)
-        return total, picks
+            selection[:, step.node] = lines.argmin(axis=1)
+        return total, selection
 
     def margins(self, nodes: Sequence[Array], edges: Mapping[Pair, Array]) -> list[Array]:
         """Return for each choice of each node the least sum with that choice, (k, size of the node)."""

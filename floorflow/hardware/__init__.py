@@ -5,8 +5,8 @@ from floorflow.hardware.catalogue import known_links, known_platforms
 from floorflow.hardware.device import Device, SiteType, Slr
 from floorflow.hardware.device_file import read_device
 from floorflow.hardware.geometry import Rect
-from floorflow.hardware.links import TOPOLOGIES, Hop, Link
-from floorflow.hardware.max_pblocks import clear_rectangles, rooms, supply_outside_keep_outs
+from floorflow.hardware.links import TOPOLOGIES, Link, RouteStep
+from floorflow.hardware.max_pblocks import clear_rectangles, max_pblocks, supply_outside_keep_outs
 from floorflow.hardware.platform import Fpga, Platform, SllBoundary, load_platform
 from floorflow.hardware.ranges import anchor, count_sites, parse_ranges, range_rect, ranges, resources_of_sites
 from floorflow.hardware.slots import Infrastructure, Slot
@@ -18,11 +18,11 @@ __all__ = [
     "BoardLink",
     "Device",
     "Fpga",
-    "Hop",
     "Infrastructure",
     "Link",
     "Platform",
     "Rect",
+    "RouteStep",
     "Shell",
     "SiteType",
     "SllBoundary",
@@ -34,11 +34,11 @@ __all__ = [
     "known_links",
     "known_platforms",
     "load_platform",
+    "max_pblocks",
     "parse_ranges",
     "range_rect",
     "ranges",
     "read_device",
     "resources_of_sites",
-    "rooms",
     "supply_outside_keep_outs",
 ]

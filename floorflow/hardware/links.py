@@ -36,7 +36,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Hop:
+class RouteStep:
     """A part of the way between two slots: a run of SLR boundaries inside one FPGA, or one link.
 
     ``hops`` is the number of boundaries crossed, 1 for a link; ``link`` is the link's name, None for a run.
@@ -120,22 +120,22 @@ def _routes_from(first: int, near: Mapping[int, Sequence[int]]) -> list[tuple[in
 
 def way(
     positions: SlotPositions, links: Mapping[frozenset[int], Link], routes: Routes, source: str, target: str
-) -> tuple[Hop, ...]:
+) -> tuple[RouteStep, ...]:
     """Return the one way from slot to slot, in order; empty if they are the same.
 
     ``links`` go by the numbers of the two FPGAs that they join. An unknown slot raises KeyError.
     """
-    here, hops = source, list[Hop]()
+    here, hops = source, list[RouteStep]()
     for first, second in pairwise(routes[positions[source][0], positions[target][0]]):
         link = links[frozenset((first, second))]
         near, far = (link.source, link.target) if first < second else (link.target, link.source)
         hops += _run(positions, here, near)
-        hops.append(Hop("link", near, far, 1, link.name))
+        hops.append(RouteStep("link", near, far, 1, link.name))
         here = far
     return (*hops, *_run(positions, here, target))
 
 
-def _run(positions: SlotPositions, source: str, target: str) -> tuple[Hop, ...]:
+def _run(positions: SlotPositions, source: str, target: str) -> tuple[RouteStep, ...]:
     """Return the run of SLR boundaries between two slots of one FPGA; nothing if they are the same."""
     crossed = abs(positions[source][1] - positions[target][1])
-    return (Hop("sll", source, target, crossed, None),) if crossed else ()
+    return (RouteStep("sll", source, target, crossed, None),) if crossed else ()

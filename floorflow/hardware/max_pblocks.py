@@ -30,7 +30,7 @@ def clear_rectangles(device: Device, slot: Slot) -> tuple[Rect, ...]:
     return tuple(sorted(r for r in clear if not any(o.contains(r) for o in clear if o != r)))
 
 
-def rooms(device: Device, slot: Slot) -> tuple[Resources, ...]:
+def max_pblocks(device: Device, slot: Slot) -> tuple[Resources, ...]:
     """Return what each of the slot's maximal clear rectangles holds, without those that another one exceeds."""
     supplies = {device.resources(rect) for rect in clear_rectangles(device, slot)}
     kept = (s for s in supplies if not any(s.fits(other) for other in supplies if other != s))

@@ -17,9 +17,9 @@ from floorflow.hardware.geometry import Rect
 from floorflow.hardware.link_file import read_link
 from floorflow.hardware.links import (
     TOPOLOGIES,
-    Hop,
     Link,
     Routes,
+    RouteStep,
     SlotPositions,
     make_links,
     most_fpgas,
@@ -122,7 +122,7 @@ class Platform:
     def _links_between(self) -> Mapping[frozenset[int], Link]:
         return {frozenset(self._positions[slot][0] for slot in (k.source, k.target)): k for k in self.links}
 
-    def way(self, source: str, target: str) -> tuple[Hop, ...]:
+    def way(self, source: str, target: str) -> tuple[RouteStep, ...]:
         """Return the one way between two slots, in order: runs of SLR boundaries inside an FPGA, and single links.
 
         It passes the fewest links. It is empty from a slot to itself; an unknown slot raises KeyError.

@@ -7,7 +7,7 @@ from floorflow.partition.problem import (
     PartitionFailure,
     PartitionProblem,
     PartitionSolution,
-    Place,
+    SlotCapacity,
 )
 from floorflow.partition.routes import Edge
 
@@ -19,6 +19,6 @@ __all__ = [
     "PartitionFailure",
     "PartitionProblem",
     "PartitionSolution",
-    "Place",
+    "SlotCapacity",
     "partition",
 ]

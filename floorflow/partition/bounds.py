@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from floorflow.partition.arrays import tabulate
 from floorflow.partition.exact import solve
-from floorflow.partition.problem import PartitionProblem, Place
+from floorflow.partition.problem import PartitionProblem, SlotCapacity
 from floorflow.resources import Resources, total
 
 _LEAST_LIMIT = 0.002
@@ -51,10 +51,12 @@ def contracted(problem: PartitionProblem, kept: Collection[int]) -> tuple[Partit
     return smaller, index
 
 
-def _merged(slots: list[Place]) -> Place:
-    rooms: list[Resources] = []
+def _merged(slots: list[SlotCapacity]) -> SlotCapacity:
+    pblock_capacities: list[Resources] = []
     for slot in slots:
-        rooms += [room.least(slot.limit) for room in slot.rooms] or [slot.limit]
-    return Place(
-        "+".join(slot.name for slot in slots), total(slot.limit for slot in slots), tuple(dict.fromkeys(rooms))
+        pblock_capacities += [room.least(slot.limit) for room in slot.pblock_capacities] or [slot.limit]
+    return SlotCapacity(
+        "+".join(slot.name for slot in slots),
+        total(slot.limit for slot in slots),
+        tuple(dict.fromkeys(pblock_capacities)),
     )

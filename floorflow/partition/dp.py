@@ -138,10 +138,10 @@ def _along(order: SlotOrder, lattice: _Lattice) -> tuple[int, Integers] | None:
         labels = _step(order, position, labels, lattice)
     if labels.key[last] >= _NEVER:
         return None
-    way = np.append(labels.history[:, last], last)
+    route = np.append(labels.history[:, last], last)
     place = np.zeros(lattice.members.shape[1], dtype=np.int64)
     for position, slot in enumerate(order.slots):
-        place[lattice.members[way[position + 1]] > lattice.members[way[position]]] = slot
+        place[lattice.members[route[position + 1]] > lattice.members[route[position]]] = slot
     return int(labels.key[last]), place
 
 

@@ -82,13 +82,13 @@ class Model:
         for (module, k), variable in self.beyond.items():
             if not isinstance(variable, int):
                 self.cp.add_hint(variable, int(place[module]) in self.tree.far[k])
-        for (a, b, k), ways in self.cross.items():
+        for (a, b, k), routes in self.cross.items():
             ends = int(place[a]) in self.tree.far[k], int(place[b]) in self.tree.far[k]
-            if len(ways) == 1:
-                self.cp.add_hint(ways[0], ends[0] != ends[1])
+            if len(routes) == 1:
+                self.cp.add_hint(routes[0], ends[0] != ends[1])
             else:
-                self.cp.add_hint(ways[0], ends == (True, False))
-                self.cp.add_hint(ways[1], ends == (False, True))
+                self.cp.add_hint(routes[0], ends == (True, False))
+                self.cp.add_hint(routes[1], ends == (False, True))
 
     def read(self, solver: cp_model.CpSolver) -> Integers:
         """Return the assignment (M,) that the solver found."""
@@ -156,10 +156,10 @@ def _crossings(
         for k, most in enumerate(tables.most_bits):
             if isinstance(beyond[a, k], int) or isinstance(beyond[b, k], int):
                 continue
-            ways = tuple(cp.new_bool_var(f"cross[{a},{b},{k},{way}]") for way in range(1 + (most < UNLIMITED)))
-            cp.add(ways[0] >= beyond[a, k] - beyond[b, k])
-            cp.add(ways[-1] >= beyond[b, k] - beyond[a, k])
-            cross[a, b, k] = ways
+            routes = tuple(cp.new_bool_var(f"cross[{a},{b},{k},{route}]") for route in range(1 + (most < UNLIMITED)))
+            cp.add(routes[0] >= beyond[a, k] - beyond[b, k])
+            cp.add(routes[-1] >= beyond[b, k] - beyond[a, k])
+            cross[a, b, k] = routes
     return cross
 
 
@@ -177,10 +177,10 @@ def _flows(
     bits: list[Any] = [0, 0]
     streams = zip(tables.source.tolist(), tables.target.tolist(), tables.wires, tables.bits, strict=True)
     for source, target, width, amount in streams:
-        ways = cross.get((min(source, target), max(source, target), edge))
-        if ways is not None:
-            home, away = (ways[0], ways[-1]) if source < target else (ways[-1], ways[0])
-            wires += int(width) * (ways[0] if len(ways) == 1 else home + away)
+        routes = cross.get((min(source, target), max(source, target), edge))
+        if routes is not None:
+            home, away = (routes[0], routes[-1]) if source < target else (routes[-1], routes[0])
+            wires += int(width) * (routes[0] if len(routes) == 1 else home + away)
         else:
             far = [fixed[end - count] if end >= count else beyond[end, edge] for end in (source, target)]
             home, away = _passing(far[0], far[1])
@@ -215,8 +215,8 @@ def _limit(model: Model, problem: PartitionProblem) -> None:
             _at_most(model, model.use(s, r), int(most), f"limit[{slot.name},{RESOURCE_NAMES[r]}]")
     for k, edge in enumerate(problem.edges):
         _at_most(model, model.loads[k], int(tables.most_wires[k]), f"wires[{edge.name}]")
-        for way, rate in zip(("home", "away"), model.rates[k], strict=True):
-            _at_most(model, rate, int(tables.most_bits[k]), f"rate[{edge.name},{way}]")
+        for route, rate in zip(("home", "away"), model.rates[k], strict=True):
+            _at_most(model, rate, int(tables.most_bits[k]), f"rate[{edge.name},{route}]")
 
 
 def _at_most(model: Model, amount: Any, most: int, name: str) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
-from floorflow.partition.routes import Edge, Passage, shortest_ways
+from floorflow.partition.routes import DirectedEdge, Edge, shortest_routes
 from floorflow.resources import ZERO, Resources, total
 from floorflow.stats import SolveStats
 
@@ -20,20 +20,22 @@ LINK_WEIGHT = 10
 
 
 @dataclass(frozen=True)
-class Place:
+class SlotCapacity:
     """A slot with what the design may use of it.
 
-    ``rooms`` are the contents of the largest pblocks that can be drawn in it, at the allowed fill; a module must fit
-    one of them. Empty: no such rule.
+    ``pblock_capacities`` are the contents of the largest pblocks that can be drawn in it, at the allowed fill; a
+    module must fit one of them. Empty: no such rule.
     """
 
     name: str
     limit: Resources
-    rooms: tuple[Resources, ...] = ()
+    pblock_capacities: tuple[Resources, ...] = ()
 
     def takes(self, demand: Resources) -> bool:
         """Whether a single module of that demand fits the limit and some room."""
-        return demand.fits(self.limit) and (not self.rooms or any(demand.fits(room) for room in self.rooms))
+        return demand.fits(self.limit) and (
+            not self.pblock_capacities or any(demand.fits(room) for room in self.pblock_capacities)
+        )
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class PartitionProblem:
 
     demands: Mapping[str, Resources]
     streams: tuple[ModuleStream, ...]
-    slots: tuple[Place, ...]
+    slots: tuple[SlotCapacity, ...]
     edges: tuple[Edge, ...]
     host_in: int
     host_out: int
@@ -98,32 +100,32 @@ class PartitionProblem:
         return source, self.host_out if stream.target is None else slot_of[stream.target]
 
     @cached_property
-    def _shortest(self) -> Mapping[tuple[int, int], tuple[Passage, ...]]:
-        return shortest_ways(len(self.slots), self.edges)
+    def _shortest(self) -> Mapping[tuple[int, int], tuple[DirectedEdge, ...]]:
+        return shortest_routes(len(self.slots), self.edges)
 
-    def _passages(self, stream: ModuleStream, slot_of: Mapping[str, int]) -> tuple[Passage, ...]:
+    def _steps(self, stream: ModuleStream, slot_of: Mapping[str, int]) -> tuple[DirectedEdge, ...]:
         source, target = self.ends(stream, slot_of)
         if not self.is_tree:
             return self._shortest[source, target]
         return tuple((k, target in side) for k, side in enumerate(self.beyond) if (source in side) != (target in side))
 
-    def way(self, stream: ModuleStream, slot_of: Mapping[str, int]) -> tuple[int, ...]:
+    def route(self, stream: ModuleStream, slot_of: Mapping[str, int]) -> tuple[int, ...]:
         """Return the edges that a stream passes, by ascending index."""
-        return tuple(sorted(k for k, _ in self._passages(stream, slot_of)))
+        return tuple(sorted(k for k, _ in self._steps(stream, slot_of)))
 
     def hops(self, stream: ModuleStream, slot_of: Mapping[str, int]) -> int:
         """Return how many SLR boundaries a stream crosses."""
-        return sum(self.edges[k].kind == "sll" for k in self.way(stream, slot_of))
+        return sum(self.edges[k].kind == "sll" for k in self.route(stream, slot_of))
 
     def cost(self, slot_of: Mapping[str, int]) -> int:
         """Wires times weight of every edge that they pass, over all streams."""
-        return sum(s.wires * self.edges[k].weight for s in self.streams for k in self.way(s, slot_of))
+        return sum(s.wires * self.edges[k].weight for s in self.streams for k in self.route(s, slot_of))
 
     def loads(self, slot_of: Mapping[str, int]) -> tuple[int, ...]:
         """Wires over each edge."""
         use = [0] * len(self.edges)
         for stream in self.streams:
-            for k in self.way(stream, slot_of):
+            for k in self.route(stream, slot_of):
                 use[k] += stream.wires
         return tuple(use)
 
@@ -131,7 +133,7 @@ class PartitionProblem:
         """Bits a frame over each edge, from ``a`` to ``b`` and from ``b`` to ``a``."""
         use = [[0, 0] for _ in self.edges]
         for stream in self.streams:
-            for k, there in self._passages(stream, slot_of):
+            for k, there in self._steps(stream, slot_of):
                 use[k][not there] += stream.bits_per_frame
         return tuple((forth, back) for forth, back in use)
 

@@ -25,32 +25,36 @@ class Edge:
     name: str = ""
 
 
-Passage = tuple[int, bool]
+DirectedEdge = tuple[int, bool]
 """An edge by its index, and whether it is passed from ``a`` to ``b``."""
 
 
-def shortest_ways(slots: int, edges: Sequence[Edge]) -> Mapping[tuple[int, int], tuple[Passage, ...]]:
+def shortest_routes(slots: int, edges: Sequence[Edge]) -> Mapping[tuple[int, int], tuple[DirectedEdge, ...]]:
     """Return the way between any two joined slots: fewest links, then fewest boundaries, then lowest slot numbers."""
-    near: dict[int, list[tuple[int, Passage]]] = {slot: [] for slot in range(slots)}
+    near: dict[int, list[tuple[int, DirectedEdge]]] = {slot: [] for slot in range(slots)}
     for k, edge in enumerate(edges):
         near[edge.a].append((edge.b, (k, True)))
         near[edge.b].append((edge.a, (k, False)))
-    return {(source, target): way for source in range(slots) for target, way in _ways_from(source, near, edges).items()}
+    return {
+        (source, target): route
+        for source in range(slots)
+        for target, route in _routes_from(source, near, edges).items()
+    }
 
 
-def _ways_from(
-    source: int, near: Mapping[int, Sequence[tuple[int, Passage]]], edges: Sequence[Edge]
-) -> dict[int, tuple[Passage, ...]]:
+def _routes_from(
+    source: int, near: Mapping[int, Sequence[tuple[int, DirectedEdge]]], edges: Sequence[Edge]
+) -> dict[int, tuple[DirectedEdge, ...]]:
     """Settle slots in the order of links, boundaries and slots passed."""
-    found: dict[int, tuple[Passage, ...]] = {}
-    waiting: list[tuple[int, int, tuple[int, ...], tuple[Passage, ...]]] = [(0, 0, (source,), ())]
+    found: dict[int, tuple[DirectedEdge, ...]] = {}
+    waiting: list[tuple[int, int, tuple[int, ...], tuple[DirectedEdge, ...]]] = [(0, 0, (source,), ())]
     while waiting:
-        links, boundaries, passed, way = heappop(waiting)
+        links, boundaries, passed, route = heappop(waiting)
         if passed[-1] in found:
             continue
-        found[passed[-1]] = way
-        for slot, passage in near[passed[-1]]:
+        found[passed[-1]] = route
+        for slot, step in near[passed[-1]]:
             if slot not in found:
-                link = edges[passage[0]].kind == "link"
-                heappush(waiting, (links + link, boundaries + (not link), (*passed, slot), (*way, passage)))
+                link = edges[step[0]].kind == "link"
+                heappush(waiting, (links + link, boundaries + (not link), (*passed, slot), (*route, step)))
     return found

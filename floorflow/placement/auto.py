@@ -36,7 +36,7 @@ from floorflow.placement.congestion import congestion_of
 from floorflow.placement.construction import find_starts
 from floorflow.placement.effort import LIMITS, Limits
 from floorflow.placement.exact import solve_exactly
-from floorflow.placement.lns import Field, Layout, improve, twice_hpwl
+from floorflow.placement.lns import Layout, SearchSpace, improve, twice_hpwl
 from floorflow.placement.net_arrays import wiring_of
 from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution, hpwl_of
 from floorflow.stats import SolveStats, Status
@@ -49,7 +49,7 @@ COMPLETE_LIMIT = 4000
 
 
 @dataclass(frozen=True)
-class Ground:
+class PreparedProblem:
     """What is known before any search: by module the needs, the slot's grid and all narrowest rectangles."""
 
     problem: PlacementProblem
@@ -85,7 +85,7 @@ def place_auto(problem: PlacementProblem, seed: int) -> PlacementSolution | Plac
     return _solution(problem, best, bound, method)
 
 
-def _bound(ground: Ground, aspects: Sequence[float | None]) -> float:
+def _bound(ground: PreparedProblem, aspects: Sequence[float | None]) -> float:
     """Bound the wirelength over every legal rectangle of the allowed aspects."""
     problem = ground.problem
     grids = {
@@ -109,7 +109,7 @@ def _method(aspects: Sequence[float | None]) -> str:
     return f"auto, pblocks within {max(limits):g}:1{free}"
 
 
-def _survey(problem: PlacementProblem) -> Ground | PlacementFailure:
+def _survey(problem: PlacementProblem) -> PreparedProblem | PlacementFailure:
     """Compute grids and rectangles, or return the proof that some slot cannot hold its modules."""
     for slot in problem.slots:
         modules = [module for module in problem.modules if module.slot == slot.name]
@@ -134,10 +134,10 @@ def _survey(problem: PlacementProblem) -> Ground | PlacementFailure:
             return PlacementFailure(slot.name, (module.name,), reason, proven=True, stats=stats)
         module_grids.append(grid)
         rects.append(found)
-    return Ground(problem, needs, module_grids, rects, LIMITS[problem.effort])
+    return PreparedProblem(problem, needs, module_grids, rects, LIMITS[problem.effort])
 
 
-def _every_rectangle(ground: Ground) -> list[IntArray] | None:
+def _every_rectangle(ground: PreparedProblem) -> list[IntArray] | None:
     """Return all legal rectangles of each module if shapes are not limited and there are few, else None."""
     problem, left, found = ground.problem, COMPLETE_LIMIT, []
     if problem.max_aspect is not None:
@@ -151,13 +151,13 @@ def _every_rectangle(ground: Ground) -> list[IntArray] | None:
     return found
 
 
-def _improve_best(field: Field, starts: Sequence[Layout], limits: Limits, rng: np.random.Generator) -> Layout:
+def _improve_best(field: SearchSpace, starts: Sequence[Layout], limits: Limits, rng: np.random.Generator) -> Layout:
     rounds = limits.improve_rounds * min(3 * field.count, 20 + field.count) // 30
     found = [improve(field, start, rounds, rng) for start in starts[: limits.improved_starts]]
     return min(found, key=lambda layout: twice_hpwl(layout, field.wiring))
 
 
-def _polish(field: Field, best: Layout, limits: Limits, seed: int) -> Layout:
+def _polish(field: SearchSpace, best: Layout, limits: Limits, seed: int) -> Layout:
     """Let CP-SAT choose among the rectangles whose sides are nearest to the incumbent's."""
     candidates = []
     for box, shapes in zip(best.boxes, field.shapes, strict=True):

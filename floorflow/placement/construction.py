@@ -9,7 +9,7 @@ import numpy as np
 
 from floorflow.placement.candidate_rectangles import BoolArray, IntArray, aspect_of, compact, sides_of
 from floorflow.placement.effort import Limits
-from floorflow.placement.lns import Field, Layout, Shapes, construct, twice_hpwl
+from floorflow.placement.lns import Layout, SearchSpace, Shapes, construct, twice_hpwl
 from floorflow.placement.net_arrays import wiring_of
 from floorflow.placement.problem import PlacementProblem
 from floorflow.placement.raster import Raster
@@ -19,7 +19,7 @@ from floorflow.placement.slicing import sliced
 
 def find_starts(
     problem: PlacementProblem, rects: Sequence[IntArray], limits: Limits, rng: np.random.Generator
-) -> tuple[Field, list[Layout], list[float | None]]:
+) -> tuple[SearchSpace, list[Layout], list[float | None]]:
     """Return what to search on, layouts, best first, and the aspect that each module's rectangle may have.
 
     Layouts are all complete, or none where nothing was found. ``rects`` are each module's narrowest rectangles.
@@ -36,7 +36,7 @@ def find_starts(
         allowed = [aspects[level[module.slot]] for module in problem.modules]
         triples = zip(rects, allowed, rasters, strict=True)
         shapes = (Shapes.of(compact(legal, aspect), raster) for legal, aspect, raster in triples)
-        field = Field(tuple(shapes), wiring, rivals)
+        field = SearchSpace(tuple(shapes), wiring, rivals)
         starts = _attempts(problem, field, allowed, limits, rng)
         short = {module.slot for module, placed in zip(problem.modules, starts[0].placed, strict=True) if not placed}
         tight = sorted(slot for slot in short if level[slot] + 1 < len(aspects))
@@ -70,7 +70,11 @@ def _rivals(problem: PlacementProblem) -> BoolArray:
 
 
 def _attempts(
-    problem: PlacementProblem, field: Field, aspects: Sequence[float | None], limits: Limits, rng: np.random.Generator
+    problem: PlacementProblem,
+    field: SearchSpace,
+    aspects: Sequence[float | None],
+    limits: Limits,
+    rng: np.random.Generator,
 ) -> list[Layout]:
     """Return the complete layouts, best first; if there is none, the incomplete ones."""
     orders = _orders(field)
@@ -92,7 +96,7 @@ def _attempts(
     return sorted(whole.values() or layouts, key=lambda layout: _merit(field, layout))
 
 
-def _composed(problem: PlacementProblem, field: Field, layouts: Sequence[Layout]) -> list[Layout]:
+def _composed(problem: PlacementProblem, field: SearchSpace, layouts: Sequence[Layout]) -> list[Layout]:
     """Return layouts made of the best that any layout, or the hints, have for each slot, where slots lie apart."""
     regions = [slot.region for slot in problem.slots]
     if any(a.overlaps(b) for a, b in itertools.combinations(regions, 2)):
@@ -114,13 +118,13 @@ def _hinted(problem: PlacementProblem) -> list[Layout]:
     return [layout] if problem.hints else []
 
 
-def _merit(field: Field, layout: Layout) -> tuple[int, int]:
+def _merit(field: SearchSpace, layout: Layout) -> tuple[int, int]:
     """Order layouts: unplaced area first, then wirelength."""
     missing = sum(int(field.shapes[module].area.min()) for module in np.flatnonzero(~layout.placed))
     return missing, twice_hpwl(layout, field.wiring)
 
 
-def _orders(field: Field) -> list[list[int]]:
+def _orders(field: SearchSpace) -> list[list[int]]:
     """Return module orders: as given (dataflow), by strongest tie to pins and to those before, largest first."""
     given = list(range(field.count))
     largest = sorted(given, key=lambda module: -int(field.shapes[module].area.min()))

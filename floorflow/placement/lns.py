@@ -49,7 +49,7 @@ class Shapes:
 
 
 @dataclass(frozen=True)
-class Field:
+class SearchSpace:
     """What a search needs to know, by module index.
 
     ``rivals`` (n, n): whether two modules can meet, which is so if their slots' regions overlap.
@@ -115,7 +115,7 @@ class Occupied:
     ``sums`` holds for a slot the sums over all modules but the ``waiting`` boxes.
     """
 
-    field: Field
+    field: SearchSpace
     layout: Layout
     sums: dict[Raster, Sums] = dataclass_field(default_factory=dict)
     waiting: dict[Raster, list[IntArray]] = dataclass_field(default_factory=dict)
@@ -150,7 +150,7 @@ def twice_hpwl(layout: Layout, wiring: Wiring) -> int:
     return length + int(to_pins[layout.placed].sum())
 
 
-def pull(field: Field, layout: Layout, module: int, weights: IntArray) -> IntArray:
+def attraction(field: SearchSpace, layout: Layout, module: int, weights: IntArray) -> IntArray:
     """Return, (n_candidates,), bits times twice the distance to pins and placed modules that it has wires with.
 
     ``weights`` (n,) stand for the bits to other modules.
@@ -176,7 +176,7 @@ def box_at(shapes: Shapes, index: int | np.int64) -> IntArray:
     return box
 
 
-def construct(field: Field, order: Sequence[int], anchor: tuple[int, int]) -> Layout:
+def construct(field: SearchSpace, order: Sequence[int], anchor: tuple[int, int]) -> Layout:
     """Place the modules in order, each nearest to what it talks to; without wires, nearest to the anchor.
 
     ``anchor`` is twice a column and twice a row. Modules that find no room stay unplaced.
@@ -185,7 +185,7 @@ def construct(field: Field, order: Sequence[int], anchor: tuple[int, int]) -> La
     occupied = Occupied(field, layout)
     for module in order:
         shapes = field.shapes[module]
-        cost = pull(field, layout, module, field.bits[module])
+        cost = attraction(field, layout, module, field.bits[module])
         if not cost.any():
             cost = np.abs(shapes.x2 - anchor[0]) + np.abs(shapes.y2 - anchor[1])
         box = first_free(occupied, module, cost * AREA_UNIT + shapes.area)
@@ -194,7 +194,7 @@ def construct(field: Field, order: Sequence[int], anchor: tuple[int, int]) -> La
     return layout
 
 
-def improve(field: Field, start: Layout, rounds: int, rng: np.random.Generator) -> Layout:
+def improve(field: SearchSpace, start: Layout, rounds: int, rng: np.random.Generator) -> Layout:
     """Take two to eight modules out and put them back, ``rounds`` times; return the best layout met.
 
     A worse layout is accepted now and then, ever more rarely (a temperature that falls from 2% of the wirelength).
@@ -215,7 +215,7 @@ def improve(field: Field, start: Layout, rounds: int, rng: np.random.Generator) 
     return best
 
 
-def _pick(field: Field, layout: Layout, rng: np.random.Generator) -> list[int]:
+def _pick(field: SearchSpace, layout: Layout, rng: np.random.Generator) -> list[int]:
     """Choose a module and one to seven more that are wired to it or lie near it."""
     count = min(GROUPS[int(rng.integers(len(GROUPS)))], field.count)
     seed = int(rng.integers(field.count))
@@ -227,7 +227,7 @@ def _pick(field: Field, layout: Layout, rng: np.random.Generator) -> list[int]:
     return [int(index) for index in np.argsort(-score, kind="stable")[:count]]
 
 
-def _reinsert(field: Field, layout: Layout, modules: list[int], rng: np.random.Generator) -> Layout | None:
+def _reinsert(field: SearchSpace, layout: Layout, modules: list[int], rng: np.random.Generator) -> Layout | None:
     """Put the modules back in random order under slightly distorted weights; None if one finds no room."""
     trial = layout.copy()
     trial.placed[modules] = False
@@ -237,7 +237,7 @@ def _reinsert(field: Field, layout: Layout, modules: list[int], rng: np.random.G
         weights = field.bits[module]
         if distort:
             weights = (weights * (1 + 0.4 * rng.random(field.count))).astype(np.int64)
-        key = pull(field, trial, module, weights) * AREA_UNIT + field.shapes[module].area
+        key = attraction(field, trial, module, weights) * AREA_UNIT + field.shapes[module].area
         box = first_free(occupied, module, key)
         if box is None:
             return None

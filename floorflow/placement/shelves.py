@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from floorflow.placement.candidate_rectangles import BOTTOM, LEFT, RIGHT, TOP, IntArray, overlaps
-from floorflow.placement.lns import AREA_UNIT, Field, Layout, Occupied, box_at, first_free, pull
+from floorflow.placement.lns import AREA_UNIT, Layout, Occupied, SearchSpace, attraction, box_at, first_free
 
 MAX_SHELVES = 8
 
 
-def shelves(field: Field, order: Sequence[int], bands: Sequence[tuple[int, int]]) -> Layout:
+def shelves(field: SearchSpace, order: Sequence[int], bands: Sequence[tuple[int, int]]) -> Layout:
     """Fill bands (bottom and top row), each from the side where the one before ended; some may stay unplaced."""
     layout = Layout.empty(field.count)
     occupied = Occupied(field, layout)
@@ -44,7 +44,7 @@ def bands_of(low: int, high: int, row_step: int, count: int) -> list[tuple[int, 
     return [(a * row_step, b * row_step - 1) for a, b in itertools.pairwise(cuts) if b > a]
 
 
-def make_room(field: Field, start: Layout, rounds: int, rng: np.random.Generator) -> Layout:
+def make_room(field: SearchSpace, start: Layout, rounds: int, rng: np.random.Generator) -> Layout:
     """Place what is unplaced, turning others out where that costs least; the layout with most placed is returned."""
     layout, best = start.copy(), start.copy()
     price = np.ones(field.count)
@@ -53,7 +53,7 @@ def make_room(field: Field, start: Layout, rounds: int, rng: np.random.Generator
             return layout
         waiting = np.flatnonzero(~layout.placed)
         module = int(rng.choice(waiting))
-        key = pull(field, layout, module, field.bits[module]) * AREA_UNIT + field.shapes[module].area
+        key = attraction(field, layout, module, field.bits[module]) * AREA_UNIT + field.shapes[module].area
         box = first_free(Occupied(field, layout), module, key)
         if box is None:
             box = _least_disturbing(field, layout, module, price, rng)
@@ -67,7 +67,7 @@ def make_room(field: Field, start: Layout, rounds: int, rng: np.random.Generator
 
 
 def _least_disturbing(
-    field: Field, layout: Layout, module: int, price: npt.NDArray[np.float64], rng: np.random.Generator
+    field: SearchSpace, layout: Layout, module: int, price: npt.NDArray[np.float64], rng: np.random.Generator
 ) -> IntArray:
     """Return the candidate whose overlapped modules are cheapest; each costs its price times its least area."""
     shapes = field.shapes[module]
@@ -78,7 +78,7 @@ def _least_disturbing(
     return box_at(shapes, int(np.argmin(cost * (1 + 0.2 * rng.random(len(cost))))))
 
 
-def _met_by(field: Field, layout: Layout, module: int, box: IntArray) -> IntArray:
+def _met_by(field: SearchSpace, layout: Layout, module: int, box: IntArray) -> IntArray:
     rivals = np.flatnonzero(field.rivals[module] & layout.placed)
     met: IntArray = rivals[overlaps(box[None, :], layout.boxes[rivals])[0]]
     return met

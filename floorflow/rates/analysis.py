@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from floorflow.rates.deadlock import Blocked, deadlock
 from floorflow.rates.depths import keeps_period, shortest_period, smallest_depths
-from floorflow.rates.fifo_graph import Depths, Network
+from floorflow.rates.fifo_graph import Depths, FifoGraph
 from floorflow.rates.problem import RateProblem
 from floorflow.rates.schedule_depths import scheduled_depths
 from floorflow.rates.self_timed import run
@@ -53,7 +53,7 @@ def analyse(problem: RateProblem, depths: Depths) -> Rates:
         If the frames find no steady interval, or bursts are too long for the depths.
 
     """
-    network = Network(problem)
+    network = FifoGraph(problem)
     blocked = deadlock(network, depths)
     if blocked:
         return Rates(None, None, None, blocked)
@@ -73,7 +73,7 @@ def size(problem: RateProblem, interval_cycles: int | None = None, most_bursts: 
         If no depths reach the interval.
 
     """
-    network = Network(problem)
+    network = FifoGraph(problem)
     period = shortest_period(network) if interval_cycles is None else interval_cycles
     smallest = problem.bursts <= most_bursts
     chosen = (smallest_depths if smallest else scheduled_depths)(network, period)
@@ -84,15 +84,15 @@ def size(problem: RateProblem, interval_cycles: int | None = None, most_bursts: 
 
 def blocked(problem: RateProblem, depths: Depths) -> tuple[Blocked, ...]:
     """Return the cycle of FIFOs that stop each other, or nothing if every frame ends."""
-    return deadlock(Network(problem), depths)
+    return deadlock(FifoGraph(problem), depths)
 
 
 def first_frame(problem: RateProblem, depths: Depths) -> tuple[int, int]:
     """Return first-word and first-frame latency in cycles, without the interval; the depths must not deadlock."""
-    found = run(Network(problem), depths, most_frames=1)
+    found = run(FifoGraph(problem), depths, most_frames=1)
     return found.first_word_cycles, found.first_frame_cycles
 
 
 def keeps(problem: RateProblem, depths: Depths, interval_cycles: int) -> bool:
     """Whether given depths keep an interval."""
-    return keeps_period(Network(problem), depths, interval_cycles)
+    return keeps_period(FifoGraph(problem), depths, interval_cycles)

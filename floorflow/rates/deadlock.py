@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from floorflow.rates.fifo_graph import Depths, Network
+from floorflow.rates.fifo_graph import Depths, FifoGraph
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Blocked:
     state: Literal["empty", "full"]
 
 
-def deadlock(network: Network, depths: Depths) -> tuple[Blocked, ...]:
+def deadlock(network: FifoGraph, depths: Depths) -> tuple[Blocked, ...]:
     """Return the cycle of FIFOs that stop each other, or nothing if every frame ends.
 
     Each actor runs as many steps as the words and places it finds allow, until all have finished one frame; a pipeline
@@ -40,7 +40,7 @@ def deadlock(network: Network, depths: Depths) -> tuple[Blocked, ...]:
     return _cycle(network, chosen, done, stuck[0]) if stuck else ()
 
 
-def _reach(network: Network, depths: tuple[int, ...], done: list[int], actor: int) -> tuple[int, int | None]:
+def _reach(network: FifoGraph, depths: tuple[int, ...], done: list[int], actor: int) -> tuple[int, int | None]:
     """Return how many steps an actor can have done, and the FIFO that ends it."""
     best, culprit = network.problem.actors[actor].cycles, None
     for fifo in network.consumed[actor]:
@@ -58,7 +58,7 @@ def _reach(network: Network, depths: tuple[int, ...], done: list[int], actor: in
     return best, culprit
 
 
-def _cycle(network: Network, depths: tuple[int, ...], done: list[int], actor: int) -> tuple[Blocked, ...]:
+def _cycle(network: FifoGraph, depths: tuple[int, ...], done: list[int], actor: int) -> tuple[Blocked, ...]:
     """Follow from one stuck actor to the one it waits for, until one comes up again."""
     seen: list[int] = []
     rows: list[Blocked] = []

@@ -13,7 +13,7 @@ from math import ceil
 
 from floorflow.errors import InfeasibleError
 from floorflow.rates.deadlock import deadlock
-from floorflow.rates.fifo_graph import Depths, Network
+from floorflow.rates.fifo_graph import Depths, FifoGraph
 from floorflow.rates.precedence import Edges
 from floorflow.rates.problem import RateProblem
 from floorflow.rates.schedule import Waits, anchored
@@ -23,7 +23,7 @@ from floorflow.rates.self_timed import run
 class _Search:
     """Depths in force, and the earliest and latest waits under them."""
 
-    def __init__(self, network: Network, period: int) -> None:
+    def __init__(self, network: FifoGraph, period: int) -> None:
         self.network = network
         self.depths = [network.ample(fifo) for fifo in range(len(network.ends))]
         self.space: list[tuple[Edges, ...]] = [network.space(fifo, d) for fifo, d in enumerate(self.depths)]
@@ -61,7 +61,7 @@ class _Search:
                 failed = middle
 
 
-def smallest_depths(network: Network, period: int) -> tuple[int, ...]:
+def smallest_depths(network: FifoGraph, period: int) -> tuple[int, ...]:
     """Return the smallest depths that keep a period, by FIFO (see the module's text for what is smallest).
 
     Raises
@@ -78,7 +78,7 @@ def smallest_depths(network: Network, period: int) -> tuple[int, ...]:
     return tuple(search.depths)
 
 
-def shortest_period(network: Network) -> int:
+def shortest_period(network: FifoGraph) -> int:
     """Return the shortest whole interval that any FIFO depths reach.
 
     It is that of the slowest actor, or of the slowest team of actors that FIFOs of fixed depth tie together.
@@ -92,14 +92,14 @@ def shortest_period(network: Network) -> int:
     return max(ceil(_team_interval(network, team)) for team in network.teams)
 
 
-def _team_interval(network: Network, team: tuple[int, ...]) -> Fraction:
+def _team_interval(network: FifoGraph, team: tuple[int, ...]) -> Fraction:
     """Return the interval of some actors by themselves."""
     actors = tuple(network.problem.actors[place] for place in team)
     if len(team) == 1:
         return Fraction(actors[0].cycles)
     names = {actor.name for actor in actors}
     fifos = tuple(f for f in network.problem.fifos if f.depth_words is not None and {f.source, f.target} <= names)
-    alone = Network(RateProblem(actors, fifos))
+    alone = FifoGraph(RateProblem(actors, fifos))
     blocked = deadlock(alone, {})
     if blocked:
         raise InfeasibleError(f"FIFOs of fixed depth deadlock: {', '.join(row.fifo for row in blocked)}")
@@ -107,7 +107,7 @@ def _team_interval(network: Network, team: tuple[int, ...]) -> Fraction:
     return interval if interval is not None else Fraction(actors[0].cycles)
 
 
-def keeps_period(network: Network, depths: Depths, period: int) -> bool:
+def keeps_period(network: FifoGraph, depths: Depths, period: int) -> bool:
     """Whether a schedule of that period exists under given depths."""
     space = [network.space(fifo, depth) for fifo, depth in enumerate(network.complete(depths))]
     return anchored(network, period, space, backward=False) is not None

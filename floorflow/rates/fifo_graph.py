@@ -15,7 +15,7 @@ Depths = Mapping[str, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class FifoGraph:
     """The constraints of a problem. FIFOs and actors are numbered as in the problem."""
 
     problem: RateProblem

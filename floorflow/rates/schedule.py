@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from floorflow.errors import InfeasibleError
-from floorflow.rates.fifo_graph import Network
+from floorflow.rates.fifo_graph import FifoGraph
 from floorflow.rates.precedence import Edges
 from floorflow.rates.problem import Ints
 
@@ -29,7 +29,7 @@ class Waits:
     Forward, x is the earliest time (less the step number) at which a burst can start. Backward, x is minus the latest.
     """
 
-    network: Network
+    network: FifoGraph
     period: int
     backward: bool
     anchor: int
@@ -131,7 +131,7 @@ class Waits:
         self._pending = [[] for _ in self._pending]
 
 
-def busiest(network: Network, period: int) -> int:
+def busiest(network: FifoGraph, period: int) -> int:
     """Return the actor with the most cycles.
 
     Raises
@@ -148,7 +148,7 @@ def busiest(network: Network, period: int) -> int:
     return place
 
 
-def anchored(network: Network, period: int, space: Sequence[Sequence[Edges]], *, backward: bool) -> Waits | None:
+def anchored(network: FifoGraph, period: int, space: Sequence[Sequence[Edges]], *, backward: bool) -> Waits | None:
     """Return the waits relative to the busiest actor, or None if no schedule has that period.
 
     Raises

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from floorflow.errors import InfeasibleError
-from floorflow.rates.fifo_graph import Network
+from floorflow.rates.fifo_graph import FifoGraph
 from floorflow.rates.precedence import Edges, Words
 from floorflow.rates.problem import Ints
 from floorflow.rates.schedule import UNREACHED, Waits, busiest
@@ -25,7 +25,7 @@ SHALLOW_WORDS = 33
 """A FIFO no deeper than this is one shift register for each bit: nothing is gained by moving words out of it."""
 
 
-def scheduled_depths(network: Network, period: int) -> tuple[int, ...]:
+def scheduled_depths(network: FifoGraph, period: int) -> tuple[int, ...]:
     """Return depths, by FIFO, with which the period is kept.
 
     Raises
@@ -49,7 +49,7 @@ def scheduled_depths(network: Network, period: int) -> tuple[int, ...]:
     return tuple(depths)
 
 
-def _outward(network: Network, period: int, anchor: int) -> list[Ints]:
+def _outward(network: FifoGraph, period: int, anchor: int) -> list[Ints]:
     """Return the waits of the schedule that grows from one actor."""
     open_ends: list[tuple[Edges, ...]] = [()] * len(network.ends)
     late = Waits(network, period, backward=True, anchor=anchor)
@@ -66,7 +66,7 @@ def _outward(network: Network, period: int, anchor: int) -> list[Ints]:
     return early.x
 
 
-def _settle_between_neighbours(network: Network, x: list[Ints], depths: list[int], period: int) -> None:
+def _settle_between_neighbours(network: FifoGraph, x: list[Ints], depths: list[int], period: int) -> None:
     """Try each actor at both its extremes, and again once a neighbour has moved."""
     trying = set(range(len(x)))
     for _ in range(ROUNDS):
@@ -75,7 +75,7 @@ def _settle_between_neighbours(network: Network, x: list[Ints], depths: list[int
         trying = {end for fifo in beside for end in network.ends[fifo]}
 
 
-def _moved(network: Network, x: list[Ints], depths: list[int], actor: int, period: int) -> bool:
+def _moved(network: FifoGraph, x: list[Ints], depths: list[int], actor: int, period: int) -> bool:
     """Move an actor to the soonest or latest time between its neighbours if that takes fewer bits."""
     beside = (*network.consumed[actor], *network.produced[actor])
     if max(depths[fifo] for fifo in beside) <= SHALLOW_WORDS:
@@ -96,7 +96,7 @@ def _moved(network: Network, x: list[Ints], depths: list[int], actor: int, perio
     return changed
 
 
-def _extremes(network: Network, x: list[Ints], actor: int, period: int) -> list[Ints]:
+def _extremes(network: FifoGraph, x: list[Ints], actor: int, period: int) -> list[Ints]:
     """Return the soonest waits that an actor's inputs allow and the latest that its outputs do."""
     if not network.consumed[actor] or not network.produced[actor]:
         return []
@@ -118,7 +118,7 @@ def _extremes(network: Network, x: list[Ints], actor: int, period: int) -> list[
     return [np.maximum(soonest, soonest[-1] + slack), np.minimum(latest, latest[0] - slack)]
 
 
-def _held(network: Network, x: list[Ints], fifo: int, period: int) -> int:
+def _held(network: FifoGraph, x: list[Ints], fifo: int, period: int) -> int:
     """Return the least depth of a FIFO under a schedule."""
     depth = _roughly_held(network, x, fifo, period)
     while not all(_holds(edges, x, period) for edges in network.space(fifo, depth)):
@@ -126,7 +126,7 @@ def _held(network: Network, x: list[Ints], fifo: int, period: int) -> int:
     return depth
 
 
-def _roughly_held(network: Network, x: list[Ints], fifo: int, period: int) -> int:
+def _roughly_held(network: FifoGraph, x: list[Ints], fifo: int, period: int) -> int:
     """Return that depth or one word less."""
     row, (source, target) = network.problem.fifos[fifo], network.ends[fifo]
     words = _most_words(network.written[fifo], network.freed[fifo], (x[source], x[target]), row.return_cycles, period)

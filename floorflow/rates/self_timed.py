@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from floorflow.errors import LimitError
-from floorflow.rates.fifo_graph import Depths, Network
+from floorflow.rates.fifo_graph import Depths, FifoGraph
 from floorflow.rates.precedence import Edges
 from floorflow.rates.problem import Ints
 
@@ -32,7 +32,7 @@ class Run:
     interval_cycles: Fraction | None
 
 
-def run(network: Network, depths: Depths, most_frames: int = 200) -> Run:
+def run(network: FifoGraph, depths: Depths, most_frames: int = 200) -> Run:
     """Run frames until they repeat; ``most_frames`` of 1 gives the latencies only. The depths must not deadlock.
 
     Raises
@@ -55,7 +55,7 @@ def run(network: Network, depths: Depths, most_frames: int = 200) -> Run:
     raise LimitError(f"no steady interval within {most_frames} frames", hint="raise most_frames")
 
 
-def _next_frame(network: Network, space: Sequence[Sequence[Edges]], frames: list[Frame]) -> Frame:
+def _next_frame(network: FifoGraph, space: Sequence[Sequence[Edges]], frames: list[Frame]) -> Frame:
     actors = network.problem.actors
     x = [_after(frames[-1][place], actor.cycles) if frames else np.zeros_like(actor.steps)
          for place, actor in enumerate(actors)]  # fmt: skip
@@ -79,7 +79,7 @@ def _raise(head: Ints, tail: Ints, edges: Edges) -> None:
     head[bursts] = np.maximum(head[bursts], asked)
 
 
-def _relax(network: Network, x: Frame, inside: list[list[Edges]]) -> None:
+def _relax(network: FifoGraph, x: Frame, inside: list[list[Edges]]) -> None:
     """Raise the waits of one frame until they satisfy every constraint inside it."""
     heads_of: list[set[int]] = [set() for _ in x]
     for rows in inside:
@@ -121,7 +121,7 @@ def _repeats(frames: list[Frame], memory: int) -> Fraction | None:
     return None
 
 
-def _sink_times(network: Network, frame: Frame) -> tuple[int, int]:
+def _sink_times(network: FifoGraph, frame: Frame) -> tuple[int, int]:
     """Return the cycles until the ends of the network have read a first word, and until all have ended the frame."""
     firsts, lasts = [], []
     for fifo, (_, target) in enumerate(network.ends):

@@ -9,7 +9,7 @@ from floorflow.backends.finn.cost.bands import CROSSING, fit_likelihood, relativ
 from floorflow.record.values import amounts
 from floorflow.resources import RESOURCE_NAMES, ZERO, Resources
 from floorflow.schema import ChannelEntry, FitEntry
-from floorflow.search.candidate import Design, Setting
+from floorflow.search.candidate import Candidate, PlanningContext
 
 FIFO_KIND = "StreamingFIFO_rtl"
 Use = dict[str, Resources]
@@ -17,11 +17,11 @@ Use = dict[str, Resources]
 
 
 def bands(
-    design: Design, channels: list[ChannelEntry], measured: Collection[str] = ()
+    candidate: Candidate, channels: list[ChannelEntry], measured: Collection[str] = ()
 ) -> dict[str, dict[str, tuple[float, float]]]:
     """Return the factors for each kind and resource that the plan uses; ``measured`` engines have none."""
     whole: Use = defaultdict(lambda: ZERO)
-    for _, kind, need in _items(design, channels, measured):
+    for _, kind, need in _items(candidate, channels, measured):
         whole[kind] = whole[kind] + need
     return {
         kind: {name: relative_band(kind, name) for name in RESOURCE_NAMES if use.as_dict()[name]}
@@ -31,13 +31,13 @@ def bands(
 
 
 def fits(
-    setting: Setting, design: Design, channels: list[ChannelEntry], measured: Collection[str] = ()
+    context: PlanningContext, candidate: Candidate, channels: list[ChannelEntry], measured: Collection[str] = ()
 ) -> dict[str, FitEntry]:
     """Return for every slot how likely it holds what lies in it, and the tenths of what that needs."""
-    use: dict[str, Use] = {slot.name: defaultdict(lambda: ZERO) for slot in setting.platform.slots}
-    for slot, kind, need in _items(design, channels, measured):
+    use: dict[str, Use] = {slot.name: defaultdict(lambda: ZERO) for slot in context.platform.slots}
+    for slot, kind, need in _items(candidate, channels, measured):
         use[slot][kind] = use[slot][kind] + need
-    return {slot.name: _fit(use[slot.name], slot.available) for slot in setting.platform.slots}
+    return {slot.name: _fit(use[slot.name], slot.available) for slot in context.platform.slots}
 
 
 def _fit(use: Mapping[str, Resources], available: Resources) -> FitEntry:
@@ -46,20 +46,24 @@ def _fit(use: Mapping[str, Resources], available: Resources) -> FitEntry:
 
 
 def _items(
-    design: Design, channels: list[ChannelEntry], measured: Collection[str]
+    candidate: Candidate, channels: list[ChannelEntry], measured: Collection[str]
 ) -> Iterator[tuple[str, str, Resources]]:
     """Yield slot, kind and estimate of every engine, converter, FIFO and run of crossing registers.
 
     What was measured is as sure as what is decided, so it counts as crossing registers do.
     """
-    kinds = {e.name: CROSSING if e.name in measured else e.kind for e in design.folded.dataflow.engines}
-    for module in design.modules:
+    kinds = {e.name: CROSSING if e.name in measured else e.kind for e in candidate.folded.dataflow.engines}
+    for module in candidate.modules:
         for name in module.engines:
-            yield design.slot_of[module.name], kinds[name], design.folded.options[name].resources
+            yield candidate.slot_of[module.name], kinds[name], candidate.folded.options[name].resources
     for channel in channels:
-        yield design.slot_of[channel.fifo_module], FIFO_KIND, Resources.from_dict(channel.fifo_resources.model_dump())
+        yield (
+            candidate.slot_of[channel.fifo_module],
+            FIFO_KIND,
+            Resources.from_dict(channel.fifo_resources.model_dump()),
+        )
         if channel.converter and channel.converter_module:
             need = Resources.from_dict(channel.converter_resources.model_dump())
-            yield design.slot_of[channel.converter_module], channel.converter, need
+            yield candidate.slot_of[channel.converter_module], channel.converter, need
         for slot, registers in channel.crossing_resources.items():
             yield slot, CROSSING, Resources.from_dict(registers.model_dump())

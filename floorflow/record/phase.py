@@ -26,17 +26,17 @@ from floorflow.schema import (
     PortEntry,
     plan_attribute,
 )
-from floorflow.search.candidate import Design, Setting, hops_of, slot_demands
-from floorflow.search.search import Found
+from floorflow.search.candidate import Candidate, PlanningContext, hops_of, slot_demands
+from floorflow.search.search import SearchResult
 
 
-def phase(setting: Setting, found: Found, measured: Collection[str] = ()) -> PhaseEntry:
+def phase(context: PlanningContext, found: SearchResult, measured: Collection[str] = ()) -> PhaseEntry:
     """Return the one phase of a plan in which nothing is swapped; ``measured`` engines are no estimates."""
-    design = found.design
+    candidate = found.candidate
     rectangles = {name: r for solution in found.placements.values() for name, r in solution.rectangles.items()}
-    channels = streams.channels(setting, design)
+    channels = streams.channels(context, candidate)
     return PhaseEntry(
-        folding=_folding(design, found.whole_budget_bound),
+        folding=_folding(candidate, found.whole_budget_bound),
         channels=channels,
         modules=[
             ModuleEntry(
@@ -44,27 +44,27 @@ def phase(setting: Setting, found: Found, measured: Collection[str] = ()) -> Pha
                 engines=list(m.engines),
                 implementation=m.name,
                 reused=False,
-                resources=amounts(design.demands[m.name]),
+                resources=amounts(candidate.demands[m.name]),
             )
-            for m in design.modules
+            for m in candidate.modules
         ],
-        implementations=[_implementation(m.name, design, rectangles[m.name]) for m in design.modules],
-        partition=_partition(setting, design),
-        floorplan={f.name: _floorplan(f, design, found.placements[f.name]) for f in setting.platform.fpgas},
-        estimates=_estimates(setting, design, channels, measured),
+        implementations=[_implementation(m.name, candidate, rectangles[m.name]) for m in candidate.modules],
+        partition=_partition(context, candidate),
+        floorplan={f.name: _floorplan(f, candidate, found.placements[f.name]) for f in context.platform.fpgas},
+        estimates=_estimates(context, candidate, channels, measured),
     )
 
 
-def _folding(design: Design, whole_budget_bound: float | None) -> FoldingEntry:
+def _folding(candidate: Candidate, whole_budget_bound: float | None) -> FoldingEntry:
     engines = {}
-    for name, option in design.folded.options.items():
+    for name, option in candidate.folded.options.items():
         chosen = {plan_attribute(key): plain(value) for key, value in option.folding.items()}
         entry = {"cycles": option.cycles, "resources": option.resources.as_dict(), **chosen}
         engines[name] = FoldedEntry.model_validate(entry)
-    folding = design.folding
+    folding = candidate.folding
     return FoldingEntry(
         engines=engines,
-        cycles=design.interval_cycles,
+        cycles=candidate.interval_cycles,
         resources=amounts(folding.resources),
         budget=amounts(folding.budget),
         stats=statistics(folding.stats),
@@ -72,10 +72,10 @@ def _folding(design: Design, whole_budget_bound: float | None) -> FoldingEntry:
     )
 
 
-def _implementation(module: str, design: Design, rectangle: Rect) -> ImplementationEntry:
-    ends = modules_between(design.modules, design.channels)
+def _implementation(module: str, candidate: Candidate, rectangle: Rect) -> ImplementationEntry:
+    ends = modules_between(candidate.modules, candidate.channels)
     ports = []
-    for channel in design.channels:
+    for channel in candidate.channels:
         source, target = ends[channel.name]
         if source != target and module in (source, target):
             entry = {
@@ -87,16 +87,16 @@ def _implementation(module: str, design: Design, rectangle: Rect) -> Implementat
     return ImplementationEntry(name=module, window={"columns": rectangle.columns, "rows": rectangle.rows}, ports=ports)
 
 
-def _partition(setting: Setting, design: Design) -> PartitionEntry:
-    demands = slot_demands(design)
-    frames_per_s = _frames_per_s(setting, design)
+def _partition(context: PlanningContext, candidate: Candidate) -> PartitionEntry:
+    demands = slot_demands(candidate)
+    frames_per_s = _frames_per_s(context, candidate)
     return PartitionEntry(
-        assignment=dict(design.slot_of),
-        utilisation={slot.name: _shares(demands[slot.name], slot.available) for slot in setting.platform.slots},
-        crossings=streams.crossings(setting, design, frames_per_s),
-        loads=streams.loads(setting, design, frames_per_s),
-        cost=design.problem.cost(design.partition.slot_of),
-        stats=statistics(design.partition.stats),
+        assignment=dict(candidate.slot_of),
+        utilisation={slot.name: _shares(demands[slot.name], slot.available) for slot in context.platform.slots},
+        crossings=streams.crossings(context, candidate, frames_per_s),
+        loads=streams.loads(context, candidate, frames_per_s),
+        cost=candidate.problem.cost(candidate.partition.slot_of),
+        stats=statistics(candidate.partition.stats),
     )
 
 
@@ -105,63 +105,63 @@ def _shares(demand: Resources, available: Resources) -> dict[str, float]:
     return {name: need / have if have else 0.0 for name, need, have in pairs}
 
 
-def _floorplan(fpga: Fpga, design: Design, placement: PlacementSolution) -> FloorplanEntry:
-    here = [m.name for m in design.modules if m.name in placement.rectangles]
+def _floorplan(fpga: Fpga, candidate: Candidate, placement: PlacementSolution) -> FloorplanEntry:
+    here = [m.name for m in candidate.modules if m.name in placement.rectangles]
     return FloorplanEntry(
-        pblocks={name: _pblock(name, fpga.device, design, placement.rectangles[name]) for name in here},
+        pblocks={name: _pblock(name, fpga.device, candidate, placement.rectangles[name]) for name in here},
         hpwl=placement.hpwl,
         congestion=dict(placement.congestion),
         stats=statistics(placement.stats),
     )
 
 
-def _pblock(module: str, device: Device, design: Design, rect: Rect) -> PblockEntry:
+def _pblock(module: str, device: Device, candidate: Candidate, rect: Rect) -> PblockEntry:
     return PblockEntry(
-        slot=design.slot_of[module],
+        slot=candidate.slot_of[module],
         rectangle=rectangle(rect),
         ranges=list(ranges(device, rect)),
         anchor=anchor(device, rect),
-        demand=amounts(design.demands[module]),
+        demand=amounts(candidate.demands[module]),
         supply=amounts(device.resources(rect)),
     )
 
 
-def _frames_per_s(setting: Setting, design: Design) -> float:
-    return setting.platform.clock_mhz * 1e6 / design.interval_cycles
+def _frames_per_s(context: PlanningContext, candidate: Candidate) -> float:
+    return context.platform.clock_mhz * 1e6 / candidate.interval_cycles
 
 
 def _estimates(
-    setting: Setting, design: Design, channels: list[ChannelEntry], measured: Collection[str]
+    context: PlanningContext, candidate: Candidate, channels: list[ChannelEntry], measured: Collection[str]
 ) -> EstimatesEntry:
-    clock_mhz = setting.platform.clock_mhz
-    options = design.folded.options
-    calibrated = setting.request.costs == "calibrated"
+    clock_mhz = context.platform.clock_mhz
+    options = candidate.folded.options
+    calibrated = context.request.costs == "calibrated"
     return EstimatesEntry(
         clock_mhz=clock_mhz,
-        cycles=design.interval_cycles,
-        fps=_frames_per_s(setting, design),
-        latency_us=_latency_us(setting, design),
-        bottleneck=next(name for name, option in options.items() if option.cycles == design.interval_cycles),
-        expected_cycles=expected_interval(design.folded),
-        timing=timing_of(setting, design),
-        bands=likelihood.bands(design, channels, measured) if calibrated else {},
-        fits=likelihood.fits(setting, design, channels, measured) if calibrated else {},
+        cycles=candidate.interval_cycles,
+        fps=_frames_per_s(context, candidate),
+        latency_us=_latency_us(context, candidate),
+        bottleneck=next(name for name, option in options.items() if option.cycles == candidate.interval_cycles),
+        expected_cycles=expected_interval(candidate.folded),
+        throughput=timing_of(context, candidate),
+        bands=likelihood.bands(candidate, channels, measured) if calibrated else {},
+        fits=likelihood.fits(context, candidate, channels, measured) if calibrated else {},
     )
 
 
-def _latency_us(setting: Setting, design: Design) -> float:
+def _latency_us(context: PlanningContext, candidate: Candidate) -> float:
     """Return FINN's critical path: engine cycles summed along the longest path, and the latency of links on it."""
-    link_us = {link.name: link.latency_us for link in setting.platform.links}
-    ends = modules_between(design.modules, design.channels)
+    link_us = {link.name: link.latency_us for link in context.platform.links}
+    ends = modules_between(candidate.modules, candidate.channels)
     done_us: dict[str, float] = {}
     latest_us = 0.0
-    order = {engine.name: i for i, engine in enumerate(design.folded.dataflow.engines)}
-    for channel in sorted(design.channels, key=lambda c: order.get(c.stream.source, -1)):
+    order = {engine.name: i for i, engine in enumerate(candidate.folded.dataflow.engines)}
+    for channel in sorted(candidate.channels, key=lambda c: order.get(c.stream.source, -1)):
         source, target = channel.stream.source, channel.stream.target
-        way = hops_of(setting, design.slot_of, ends[channel.name])
-        arrival_us = done_us.get(source, 0.0) + sum(link_us[hop.link] for hop in way if hop.link is not None)
+        way = hops_of(context, candidate.slot_of, ends[channel.name])
+        arrival_us = done_us.get(source, 0.0) + sum(link_us[step.link] for step in way if step.link is not None)
         if target in order:
-            cycles_us = design.folded.options[target].cycles / setting.platform.clock_mhz
+            cycles_us = candidate.folded.options[target].cycles / context.platform.clock_mhz
             done_us[target] = max(done_us.get(target, 0.0), arrival_us + cycles_us)
         latest_us = max(latest_us, arrival_us)
     return max(latest_us, *done_us.values())

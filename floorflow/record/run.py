@@ -11,12 +11,12 @@ from floorflow import __version__
 from floorflow.backends.finn.config.style_file import style_file_beside
 from floorflow.backends.finn.specialise import PREFERENCE, renamings
 from floorflow.channels import Channel
-from floorflow.dataflow.measured import NOTHING, Measured
+from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import Dataflow
 from floorflow.hardware import Platform
 from floorflow.network import Network
 from floorflow.record.phase import phase
-from floorflow.record.throughput import timing_warnings
+from floorflow.record.throughput import throughput_warnings
 from floorflow.record.values import amounts, plain, rectangle
 from floorflow.request import Request
 from floorflow.schema import (
@@ -37,38 +37,47 @@ from floorflow.schema import (
     SlotEntry,
     TraceEntry,
 )
-from floorflow.search.candidate import Setting
-from floorflow.search.search import Found
+from floorflow.search.candidate import PlanningContext
+from floorflow.search.search import SearchResult
 
 DMA_BITS = 512
 """Widest memory interface of FINN's DMA engines (InsertIODMA)."""
 
 
 def record(
-    network: Network, setting: Setting, found: Found, tried: Sequence[str] = (), measured: Measured = NOTHING
+    network: Network,
+    context: PlanningContext,
+    found: SearchResult,
+    tried: Sequence[str] = (),
+    measured: Measurements = NO_MEASUREMENTS,
 ) -> Plan:
     """Return the Plan of a finished search; ``tried`` says why fewer FPGAs would not do."""
-    request = setting.request
-    names = renamings(setting.dataflow, found.design.folded.dataflow)
-    built = [names[name] for name in measured.among(found.design.folding.options)]
-    only = phase(setting, found, built)
+    request = context.request
+    names = renamings(context.dataflow, found.candidate.folded.dataflow)
+    built = [names[name] for name in measured.among(found.candidate.folding.options)]
+    only = phase(context, found, built)
     return Plan(
         schema="floorflow-plan/1",
         version=__version__,
         seed=request.seed,
-        options=_options(request, setting.platform),
-        inputs=[InputFile(path=path.name, sha256=_sha256(path)) for path in _inputs(request, setting.dataflow)],
-        calibration=None if measured == NOTHING else _calibration(measured, built),
-        platform=_platform(setting.platform),
-        networks=[_network(network, found.design.folded.dataflow)],
+        options=_options(request, context.platform),
+        inputs=[InputFile(path=path.name, sha256=_sha256(path)) for path in _inputs(request, context.dataflow)],
+        calibration=None if measured == NO_MEASUREMENTS else _calibration(measured, built),
+        platform=_platform(context.platform),
+        networks=[_network(network, found.candidate.folded.dataflow)],
         phases=[only],
         search=_bound(found),
         trace=[TraceEntry(**asdict(row)) for row in found.trace],
-        warnings=[*setting.dataflow.notes, *tried, *_warnings(setting, found), *timing_warnings(only.estimates.timing)],
+        warnings=[
+            *context.dataflow.notes,
+            *tried,
+            *_warnings(context, found),
+            *throughput_warnings(only.estimates.throughput),
+        ],
     )
 
 
-def _calibration(measured: Measured, built: Collection[str]) -> CalibrationEntry:
+def _calibration(measured: Measurements, built: Collection[str]) -> CalibrationEntry:
     return CalibrationEntry(
         measured=sorted(built),
         factors={kind: dict(factors) for kind, factors in measured.factors.items()},
@@ -178,8 +187,8 @@ def _network(network: Network, dataflow: Dataflow) -> NetworkEntry:
     )
 
 
-def _bound(found: Found) -> IntervalBound:
-    interval = found.design.interval_cycles
+def _bound(found: SearchResult) -> IntervalBound:
+    interval = found.candidate.interval_cycles
     if found.bound_cycles > interval:
         raise ValueError(f"an interval of {interval} cycles was found below its bound of {found.bound_cycles}")
     return IntervalBound(
@@ -190,37 +199,37 @@ def _bound(found: Found) -> IntervalBound:
     )
 
 
-def _fed_by_dma(setting: Setting, channel: Channel) -> int:
+def _fed_by_dma(context: PlanningContext, channel: Channel) -> int:
     """Return the frames a second, rounded down, that one DMA engine feeds into a channel."""
     bits = channel.stream.elements * channel.stream.element_bits
-    return int(setting.platform.clock_mhz * 1e6 / -(-bits // DMA_BITS))
+    return int(context.platform.clock_mhz * 1e6 / -(-bits // DMA_BITS))
 
 
-def _style_warning(found: Found) -> list[str]:
+def _style_warning(found: SearchResult) -> list[str]:
     """Say which engines FINN makes as they are planned only if it is told to."""
-    other = [engine.name for engine in found.design.folded.dataflow.engines if PREFERENCE in engine.attributes]
+    other = [engine.name for engine in found.candidate.folded.dataflow.engines if PREFERENCE in engine.attributes]
     if not other:
         return []
     return [f"hls or rtl against FINN's own choice, which specialize_layers_config.json tells it: {', '.join(other)}"]
 
 
-def _warnings(setting: Setting, found: Found) -> list[str]:
-    options = found.design.folded.options
+def _warnings(context: PlanningContext, found: SearchResult) -> list[str]:
+    options = found.candidate.folded.options
     written = sorted(n for n, o in options.items() if o.folding.get("runtime_writeable_weights"))
     warnings = []
     if written:
         warnings.append(
             f"URAM cannot be initialised: the weights of {', '.join(written)} must be written at run time over AXI-lite"
         )
-    wide = [c for c in found.design.channels if c.stream.from_host and c.width_bits > DMA_BITS]
+    wide = [c for c in found.candidate.channels if c.stream.from_host and c.width_bits > DMA_BITS]
     warnings += _style_warning(found)
     warnings += [
         f"{c.stream.source} takes {c.width_bits:,} bits a word, FINN's DMA engines give {DMA_BITS} a cycle at most: "
-        f"the rate holds only if the host's memory keeps up; --fps {_fed_by_dma(setting, c)} is what they feed"
+        f"the rate holds only if the host's memory keeps up; --fps {_fed_by_dma(context, c)} is what they feed"
         for c in wide
     ]
-    if found.remedy:
-        warnings.append(f"to place the design: {found.remedy}")
-    if setting.request.costs == "finn":
+    if found.repair:
+        warnings.append(f"to place the design: {found.repair}")
+    if context.request.costs == "finn":
         warnings.append("costs are FINN's own estimates, in which some hardware costs nothing; real use is higher")
     return warnings

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from floorflow.schema import ShallowEntry, TimingEntry
-from floorflow.search.candidate import Design, Setting, passages
-from floorflow.search.fifo_sizing import timing
+from floorflow.schema import ShallowEntry, ThroughputEntry
+from floorflow.search.candidate import Candidate, PlanningContext, route_delays
+from floorflow.search.fifo_sizing import throughput
 
 
-def timing_of(setting: Setting, design: Design) -> TimingEntry:
+def timing_of(context: PlanningContext, candidate: Candidate) -> ThroughputEntry:
     """Analyse the finished design with its planned FIFO depths and what lies on the channels' ways."""
-    depths = {channel.name: channel.fifo_depth_words for channel in design.channels}
-    found = timing(design.folded, depths, passages(setting, design))
-    return TimingEntry(
+    depths = {channel.name: channel.fifo_depth_words for channel in candidate.channels}
+    found = throughput(candidate.folded, depths, route_delays(context, candidate))
+    return ThroughputEntry(
         full_rate_cycles=found.full_rate_cycles,
         interval_cycles=found.interval_cycles,
         first_word_cycles=found.first_word_cycles,
@@ -25,7 +25,7 @@ def timing_of(setting: Setting, design: Design) -> TimingEntry:
     )
 
 
-def timing_warnings(found: TimingEntry | None) -> list[str]:
+def throughput_warnings(found: ThroughputEntry | None) -> list[str]:
     """Warn of a rate that the planned FIFOs do not keep, and of what is not known."""
     if found is None:
         return []

@@ -8,14 +8,14 @@ from functools import cached_property
 
 import networkx as nx
 
-from floorflow.backends.finn.rates.problem import Passage
+from floorflow.backends.finn.rates.problem import RouteDelay
 from floorflow.backends.finn.specialise import specialised
-from floorflow.channels import Channel, ChannelCosts, Layout, Way, connect
+from floorflow.channels import Channel, ChannelCosts, PartialPlacement, Way, connect
 from floorflow.channels.cost_allocation import engine_charges, module_resources, modules_between
 from floorflow.dataflow.model import Dataflow, FoldedDataflow
 from floorflow.dataflow.modules import Module, Wire, cluster, joins_without_cycle, merge, module_of
 from floorflow.folding import FoldingProblem, FoldingSolution
-from floorflow.hardware import Board, Hop, Platform, rooms, supply_outside_keep_outs
+from floorflow.hardware import Board, Platform, RouteStep, max_pblocks, supply_outside_keep_outs
 from floorflow.partition import (
     LINK_WEIGHT,
     Edge,
@@ -23,10 +23,10 @@ from floorflow.partition import (
     PartitionFailure,
     PartitionProblem,
     PartitionSolution,
-    Place,
+    SlotCapacity,
     partition,
 )
-from floorflow.request import Request, limited
+from floorflow.request import Request, scaled_down
 from floorflow.resources import Resources, largest_share, total
 from floorflow.search.fifo_sizing import FullRate, full_rate
 from floorflow.stats import SolveStats, Status
@@ -36,7 +36,7 @@ ASSIGNMENT_ROUNDS = 4
 
 
 @dataclass(frozen=True)
-class Setting:
+class PlanningContext:
     """What stays the same for all candidates of a run.
 
     Engines of ``dataflow`` and ``problem`` are named as FINN itself chooses hls and rtl; those of a design as its
@@ -48,7 +48,7 @@ class Setting:
     request: Request
     costs: ChannelCosts
     problem: FoldingProblem
-    rooms: Mapping[str, tuple[Resources, ...]]
+    pblock_capacities: Mapping[str, tuple[Resources, ...]]
     """What the largest pblocks of each slot hold, at the allowed fill."""
 
     needs: dict[str, FullRate] = field(default_factory=dict, compare=False, repr=False)
@@ -66,7 +66,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Design:
+class Candidate:
     """A folded, connected, clustered and partitioned network. ``slot_of`` maps modules to slot names."""
 
     folding: FoldingSolution
@@ -89,15 +89,15 @@ def slot_limits(platform: Platform, request: Request) -> dict[str, Resources]:
     limits = {}
     for fpga in platform.fpgas:
         for slot in fpga.slots:
-            drawable = limited(supply_outside_keep_outs(fpga.device, slot), request.fill)
-            limits[slot.name] = limited(slot.available, request.cap).least(drawable)
+            drawable = scaled_down(supply_outside_keep_outs(fpga.device, slot), request.fill)
+            limits[slot.name] = scaled_down(slot.available, request.cap).least(drawable)
     return limits
 
 
 def largest_pblocks(platform: Platform, request: Request) -> dict[str, tuple[Resources, ...]]:
     """Return what the largest pblocks of each slot hold: fill x supply."""
     pairs = [(fpga.device, slot) for fpga in platform.fpgas for slot in fpga.slots]
-    return {slot.name: tuple(limited(r, request.fill) for r in rooms(device, slot)) for device, slot in pairs}
+    return {slot.name: tuple(scaled_down(r, request.fill) for r in max_pblocks(device, slot)) for device, slot in pairs}
 
 
 def longest_interval(platform: Platform, request: Request) -> int | None:
@@ -106,98 +106,105 @@ def longest_interval(platform: Platform, request: Request) -> int | None:
 
 
 def complete(
-    setting: Setting, folding: FoldingSolution, tightened: Mapping[str, float] | None = None
-) -> Design | PartitionFailure:
+    context: PlanningContext, folding: FoldingSolution, tightened: Mapping[str, float] | None = None
+) -> Candidate | PartitionFailure:
     """Run connect, cluster and partition on one folding.
 
     ``tightened`` scales the limit of single slots (a remedy when placement failed there).
     """
-    folded = folded_by(setting, folding)
-    first = connect(folded, setting.costs)
+    folded = folded_by(context, folding)
+    first = connect(folded, context.costs)
     wires = [
         Wire(c.stream.source, c.stream.target, c.width_bits)
         for c in first
         if not (c.stream.from_host or c.stream.to_host)
     ]
-    rooms = [place.limit.least(room) for place in _places(setting) for room in place.rooms]
-    modules = cluster(folded.dataflow, wires, engine_charges(folded, first), setting.request.granularity, rooms)
-    design = assign(setting, folding, modules, tightened)
-    if setting.request.granularity == "slot" and isinstance(design, Design):
-        return by_slot(setting, design, sorted(set(design.slot_of.values())), keep=1)
-    return design
+    pblock_capacities = [
+        place.limit.least(room) for place in _slot_capacities(context) for room in place.pblock_capacities
+    ]
+    modules = cluster(
+        folded.dataflow, wires, engine_charges(folded, first), context.request.granularity, pblock_capacities
+    )
+    candidate = assign(context, folding, modules, tightened)
+    if context.request.granularity == "slot" and isinstance(candidate, Candidate):
+        return by_slot(context, candidate, sorted(set(candidate.slot_of.values())), keep=1)
+    return candidate
 
 
-def folded_by(setting: Setting, folding: FoldingSolution) -> FoldedDataflow:
+def folded_by(context: PlanningContext, folding: FoldingSolution) -> FoldedDataflow:
     """Return the engines as a folding has them: their kinds, and FINN's names of these."""
-    return specialised(FoldedDataflow(setting.dataflow, folding.options))
+    return specialised(FoldedDataflow(context.dataflow, folding.options))
 
 
 def assign(
-    setting: Setting, folding: FoldingSolution, modules: Sequence[Module], tightened: Mapping[str, float] | None = None
-) -> Design | PartitionFailure:
+    context: PlanningContext,
+    folding: FoldingSolution,
+    modules: Sequence[Module],
+    tightened: Mapping[str, float] | None = None,
+) -> Candidate | PartitionFailure:
     """Partition given modules; FIFO depths follow from what the channels turn out to cross.
 
     The bound that the design reports is of the problem with shallow FIFOs everywhere and all of each slot's limit:
     whatever an assignment crosses, it can cost no less.
     """
-    folded = folded_by(setting, folding)
+    folded = folded_by(context, folding)
     home = module_of(modules)
     ways: dict[str, Way] = {}
     bound: float | None = None
     failure = PartitionFailure("crossing FIFOs do not fit beside their modules", proven=False)
     # FIFOs at crossings are deeper, which changes demands, which may move modules: a few rounds settle it.
     for _ in range(ASSIGNMENT_ROUNDS):
-        layout = Layout(home, ways, setting.platform.clock_mhz, least_words(setting, folded))
-        channels = connect(folded, setting.costs, layout)
+        placed_so_far = PartialPlacement(home, ways, context.platform.clock_mhz, least_words(context, folded))
+        channels = connect(folded, context.costs, placed_so_far)
         demands = module_resources(modules, folded, channels)
-        problem = partition_problem(setting, modules, demands, channels, interval_cycles=folding.interval_cycles)
-        answer = partition(problem, "auto", setting.request.effort, setting.request.seed)
+        problem = partition_problem(context, modules, demands, channels, interval_cycles=folding.interval_cycles)
+        answer = partition(problem, "auto", context.request.effort, context.request.seed)
         if isinstance(answer, PartitionFailure):
             return answer
         bound = answer.stats.bound if bound is None else bound
         if tightened:
             problem = replace(problem, slots=tuple(_tightened(slot, tightened) for slot in problem.slots))
-            answer = partition(problem, "auto", setting.request.effort, setting.request.seed)
+            answer = partition(problem, "auto", context.request.effort, context.request.seed)
             if isinstance(answer, PartitionFailure):
                 return replace(answer, proven=False)
         answer = _against(answer, problem.cost(answer.slot_of), bound)
-        design = _settle(setting, folding, modules, channels, answer)
-        if design.problem.is_legal(answer.slot_of):
-            return design
-        needed = _ways(setting, modules, channels, design.slot_of)
+        candidate = _settle(context, folding, modules, channels, answer)
+        if candidate.problem.is_legal(answer.slot_of):
+            return candidate
+        needed = _ways(context, modules, channels, candidate.slot_of)
         ways = {n: _longer(ways.get(n, Way()), needed.get(n, Way())) for n in (ways | needed)}
     return failure
 
 
-def least_words(setting: Setting, folded: FoldedDataflow) -> Mapping[str, int]:
+def least_words(context: PlanningContext, folded: FoldedDataflow) -> Mapping[str, int]:
     """Return the FIFO depths, by channel, that the full rate needs; with --keep-folding no less than the model's.
 
     By FINN's own costs FIFOs are FINN's to size: where they are deep it asks for UltraRAM, on any part.
     """
-    depths = _full_rate_depths(setting, folded) if setting.request.costs != "finn" else {}
-    if not setting.request.keep_folding:
+    depths = _full_rate_depths(context, folded) if context.request.costs != "finn" else {}
+    if not context.request.keep_folding:
         return depths
-    kept = {c.name: c.stream.kept_fifo_depth(c.width_bits) for c in connect(folded, setting.costs)}
+    kept = {c.name: c.stream.kept_fifo_depth(c.width_bits) for c in connect(folded, context.costs)}
     return {name: max(words, depths.get(name, 0)) for name, words in kept.items()}
 
 
-def _full_rate_depths(setting: Setting, folded: FoldedDataflow) -> Mapping[str, int]:
+def _full_rate_depths(context: PlanningContext, folded: FoldedDataflow) -> Mapping[str, int]:
     key = repr([(option.kind, option.folding, option.cycles) for option in folded.options.values()])
-    if key not in setting.needs:
-        setting.needs[key] = full_rate(folded)
-    return setting.needs[key].depths
+    if key not in context.needs:
+        context.needs[key] = full_rate(folded)
+    return context.needs[key].depths
 
 
-def passages(setting: Setting, design: Design) -> dict[str, Passage]:
+def route_delays(context: PlanningContext, candidate: Candidate) -> dict[str, RouteDelay]:
     """Return the cycles that registers and links add to channels, there and back."""
-    ways = _ways(setting, design.modules, design.channels, design.slot_of)
-    cycles = {name: way.cycles(setting.platform.clock_mhz) for name, way in ways.items()}
-    return {name: Passage(each, each) for name, each in cycles.items()}
+    ways = _ways(context, candidate.modules, candidate.channels, candidate.slot_of)
+    cycles = {name: way.cycles(context.platform.clock_mhz) for name, way in ways.items()}
+    return {name: RouteDelay(each, each) for name, each in cycles.items()}
 
 
-def _tightened(slot: Place, shares: Mapping[str, float]) -> Place:
+def _tightened(slot: SlotCapacity, shares: Mapping[str, float]) -> SlotCapacity:
     share = shares.get(slot.name, 1.0)
-    return replace(slot, limit=limited(slot.limit, dict.fromkeys(slot.limit.as_dict(), share)))
+    return replace(slot, limit=scaled_down(slot.limit, dict.fromkeys(slot.limit.as_dict(), share)))
 
 
 def _against(answer: PartitionSolution, cost: int, bound: float | None) -> PartitionSolution:
@@ -207,56 +214,60 @@ def _against(answer: PartitionSolution, cost: int, bound: float | None) -> Parti
 
 
 def _settle(
-    setting: Setting,
+    context: PlanningContext,
     folding: FoldingSolution,
     modules: Sequence[Module],
     streams: Sequence[Channel],
     answer: PartitionSolution,
-) -> Design:
+) -> Candidate:
     """Give every channel the FIFO that its way needs, and charge the modules for it.
 
     ``streams`` are the same channels with FIFOs of any depth.
     """
-    folded = folded_by(setting, folding)
-    names = list(setting.limits)
+    folded = folded_by(context, folding)
+    names = list(context.limits)
     slot_of = {module: names[slot] for module, slot in answer.slot_of.items()}
-    ways = _ways(setting, modules, streams, slot_of)
-    layout = Layout(module_of(modules), ways, setting.platform.clock_mhz, least_words(setting, folded))
-    channels = connect(folded, setting.costs, layout)
+    ways = _ways(context, modules, streams, slot_of)
+    placed_so_far = PartialPlacement(module_of(modules), ways, context.platform.clock_mhz, least_words(context, folded))
+    channels = connect(folded, context.costs, placed_so_far)
     demands = module_resources(modules, folded, channels)
-    problem = partition_problem(setting, modules, demands, channels, interval_cycles=folding.interval_cycles)
-    return Design(folding, folded, tuple(modules), channels, demands, slot_of, answer, problem)
+    problem = partition_problem(context, modules, demands, channels, interval_cycles=folding.interval_cycles)
+    return Candidate(folding, folded, tuple(modules), channels, demands, slot_of, answer, problem)
 
 
-def by_slot(setting: Setting, design: Design, slots: Sequence[str], keep: int) -> Design | PartitionFailure:
+def by_slot(
+    context: PlanningContext, candidate: Candidate, slots: Sequence[str], keep: int
+) -> Candidate | PartitionFailure:
     """Merge neighbouring modules of ``slots`` until at most ``keep`` are left in each; the assignment stays."""
-    modules, slot_of = design.modules, dict(design.slot_of)
+    modules, slot_of = candidate.modules, dict(candidate.slot_of)
     for slot in slots:
         while len(inside := {m.name for m in modules if slot_of[m.name] == slot}) > keep:
-            pair = _smallest_pair(inside, modules, design, setting.limits[slot])
+            pair = _smallest_pair(inside, modules, candidate, context.limits[slot])
             if pair is None:
                 return PartitionFailure(f"no two modules of {slot} can merge without a cycle", proven=False)
-            modules = merge(modules, pair, design.folded.dataflow)
+            modules = merge(modules, pair, candidate.folded.dataflow)
             slot_of = {m.name: slot_of.get(m.name, slot) for m in modules}
-    return _remerged(setting, design, modules, slot_of)
+    return _remerged(context, candidate, modules, slot_of)
 
 
-def merge_groups(setting: Setting, design: Design, groups: Collection[Collection[str]]) -> Design | PartitionFailure:
+def merge_groups(
+    context: PlanningContext, candidate: Candidate, groups: Collection[Collection[str]]
+) -> Candidate | PartitionFailure:
     """Merge modules of one slot by groups of names; the assignment stays."""
-    modules, slot_of = design.modules, dict(design.slot_of)
+    modules, slot_of = candidate.modules, dict(candidate.slot_of)
     for group in groups:
         if len(group) > 1:
             slot = slot_of[min(group)]
-            modules = merge(modules, sorted(group), design.folded.dataflow)
+            modules = merge(modules, sorted(group), candidate.folded.dataflow)
             slot_of = {m.name: slot_of.get(m.name, slot) for m in modules}
-    if not nx.is_directed_acyclic_graph(_module_graph(modules, design.channels)):
+    if not nx.is_directed_acyclic_graph(_module_graph(modules, candidate.channels)):
         return PartitionFailure("merged modules depend on each other in a cycle", proven=False)
-    return _remerged(setting, design, modules, slot_of)
+    return _remerged(context, candidate, modules, slot_of)
 
 
-def merges_without_cycle(design: Design) -> Callable[[Collection[str]], bool]:
+def merges_without_cycle(candidate: Candidate) -> Callable[[Collection[str]], bool]:
     """Return a test whether modules, by name, can become one: no way between two of them leads through another."""
-    graph = _module_graph(design.modules, design.channels)
+    graph = _module_graph(candidate.modules, candidate.channels)
     after = {name: nx.descendants(graph, name) for name in graph}
     before = {name: nx.ancestors(graph, name) for name in graph}
 
@@ -275,28 +286,32 @@ def _module_graph(modules: Sequence[Module], channels: Sequence[Channel]) -> nx.
 
 
 def _remerged(
-    setting: Setting, design: Design, modules: Sequence[Module], slot_of: Mapping[str, str]
-) -> Design | PartitionFailure:
+    context: PlanningContext, candidate: Candidate, modules: Sequence[Module], slot_of: Mapping[str, str]
+) -> Candidate | PartitionFailure:
     """Return the design with merged modules in the same slots."""
-    index = {place.name: i for i, place in enumerate(design.problem.slots)}
+    index = {place.name: i for i, place in enumerate(candidate.problem.slots)}
     placed = {name: index[slot] for name, slot in slot_of.items()}
-    stats = replace(design.partition.stats, method=f"{design.partition.stats.method.split(',')[0]}, modules merged")
-    merged = _settle(setting, design.folding, modules, design.channels, PartitionSolution(placed, stats))
+    stats = replace(
+        candidate.partition.stats, method=f"{candidate.partition.stats.method.split(',')[0]}, modules merged"
+    )
+    merged = _settle(context, candidate.folding, modules, candidate.channels, PartitionSolution(placed, stats))
     if not merged.problem.is_legal(placed):
         return PartitionFailure("merged modules exceed a limit", proven=False)
     return merged
 
 
 def _smallest_pair(
-    inside: Collection[str], modules: Sequence[Module], design: Design, limit: Resources
+    inside: Collection[str], modules: Sequence[Module], candidate: Candidate, limit: Resources
 ) -> tuple[str, str] | None:
     """Return the two neighbours of a slot whose union is smallest, wide streams first; None if all close a cycle."""
-    ends = modules_between(modules, design.channels)
-    graph = _module_graph(modules, design.channels)
-    size = {m.name: total(design.folded.options[e].resources for e in m.engines) for m in modules if m.name in inside}
+    ends = modules_between(modules, candidate.channels)
+    graph = _module_graph(modules, candidate.channels)
+    size = {
+        m.name: total(candidate.folded.options[e].resources for e in m.engines) for m in modules if m.name in inside
+    }
     pairs = sorted(
         (largest_share(size[a] + size[b], limit), -channel.width_bits, a, b)
-        for channel in design.channels
+        for channel in candidate.channels
         for a, b in [ends[channel.name]]
         if a != b and a in inside and b in inside
     )
@@ -304,7 +319,7 @@ def _smallest_pair(
 
 
 def partition_problem(
-    setting: Setting,
+    context: PlanningContext,
     modules: Sequence[Module],
     demands: Mapping[str, Resources],
     channels: Sequence[Channel],
@@ -312,29 +327,29 @@ def partition_problem(
     interval_cycles: int,
 ) -> PartitionProblem:
     """State the assignment of modules to the slots of the platform."""
-    platform = setting.platform
+    platform = context.platform
     names = [slot.name for slot in platform.slots]
     return PartitionProblem(
         demands=dict(demands),
         streams=_streams(modules, channels),
-        slots=_places(setting),
+        slots=_slot_capacities(context),
         edges=_edges(platform, names),
         host_in=names.index(platform.host_in_slot),
         host_out=names.index(platform.host_out_slot),
-        register_stages=setting.board.crossing_registers,
+        register_stages=context.board.crossing_registers,
         frames_per_s=platform.clock_mhz * 1e6 / interval_cycles,
     )
 
 
-def _places(setting: Setting) -> tuple[Place, ...]:
+def _slot_capacities(context: PlanningContext) -> tuple[SlotCapacity, ...]:
     """Return the slots with what the design may use of them."""
     places = []
-    for name, limit in setting.limits.items():
-        held = setting.rooms[name]
-        if setting.request.granularity == "slot" and held:
+    for name, limit in context.limits.items():
+        held = context.pblock_capacities[name]
+        if context.request.granularity == "slot" and held:
             # All of a slot becomes one pblock, so the slot holds no more than its largest room.
             limit = limit.least(max(held, key=lambda room: (room.lut, room.as_tuple())))  # noqa: PLW2901
-        places.append(Place(name, limit, held))
+        places.append(SlotCapacity(name, limit, held))
     return tuple(places)
 
 
@@ -352,10 +367,10 @@ def _edges(platform: Platform, names: Sequence[str]) -> tuple[Edge, ...]:
     return (*boundaries, *links)
 
 
-def slot_demands(design: Design) -> dict[str, Resources]:
+def slot_demands(candidate: Candidate) -> dict[str, Resources]:
     """Return the demand of every slot, crossing registers included."""
-    demands = design.problem.slot_demands(design.partition.slot_of)
-    return {place.name: demand for place, demand in zip(design.problem.slots, demands, strict=True)}
+    demands = candidate.problem.slot_demands(candidate.partition.slot_of)
+    return {place.name: demand for place, demand in zip(candidate.problem.slots, demands, strict=True)}
 
 
 def _streams(modules: Sequence[Module], channels: Sequence[Channel]) -> tuple[ModuleStream, ...]:
@@ -372,23 +387,23 @@ def _streams(modules: Sequence[Module], channels: Sequence[Channel]) -> tuple[Mo
     )
 
 
-def hops_of(setting: Setting, slot_of: Mapping[str, str], ends: tuple[str, str]) -> tuple[Hop, ...]:
+def hops_of(context: PlanningContext, slot_of: Mapping[str, str], ends: tuple[str, str]) -> tuple[RouteStep, ...]:
     """Return the way of a channel between two modules; an end at the host lies in the platform's host slots."""
-    source = slot_of.get(ends[0], setting.platform.host_in_slot)
-    target = slot_of.get(ends[1], setting.platform.host_out_slot)
-    return setting.platform.way(source, target)
+    source = slot_of.get(ends[0], context.platform.host_in_slot)
+    target = slot_of.get(ends[1], context.platform.host_out_slot)
+    return context.platform.way(source, target)
 
 
 def _ways(
-    setting: Setting, modules: Sequence[Module], channels: Sequence[Channel], slot_of: Mapping[str, str]
+    context: PlanningContext, modules: Sequence[Module], channels: Sequence[Channel], slot_of: Mapping[str, str]
 ) -> dict[str, Way]:
-    latency_us = {link.name: link.latency_us for link in setting.platform.links}
+    latency_us = {link.name: link.latency_us for link in context.platform.links}
     ways = {}
     for name, ends in modules_between(modules, channels).items():
-        hops = hops_of(setting, slot_of, ends)
+        hops = hops_of(context, slot_of, ends)
         if hops:
-            boundaries = sum(hop.hops for hop in hops if hop.link is None)
-            ways[name] = Way(boundaries, tuple(latency_us[hop.link] for hop in hops if hop.link is not None))
+            boundaries = sum(step.hops for step in hops if step.link is None)
+            ways[name] = Way(boundaries, tuple(latency_us[step.link] for step in hops if step.link is not None))
     return ways
 
 

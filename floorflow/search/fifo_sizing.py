@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from floorflow.backends.finn.rates.problem import Passage, rate_problem
+from floorflow.backends.finn.rates.problem import RouteDelay, rate_problem
 from floorflow.dataflow.model import FoldedDataflow
 from floorflow.errors import FloorflowError
 from floorflow.rates import Blocked, RateProblem, blocked, first_frame, keeps, size
@@ -41,7 +41,7 @@ class Shallow:
 
 
 @dataclass(frozen=True)
-class Timing:
+class Throughput:
     """What planned depths reach; without a number it is not known, and ``not_analysed`` says why.
 
     ``first_word_cycles`` and ``first_frame_cycles`` run from the first cycle of an empty pipeline until the host has
@@ -58,40 +58,42 @@ class Timing:
     not_analysed: str = ""
 
 
-def full_rate(folded: FoldedDataflow, passages: Mapping[str, Passage] | None = None) -> FullRate:
+def full_rate(folded: FoldedDataflow, route_delays: Mapping[str, RouteDelay] | None = None) -> FullRate:
     """Return the depths that keep the full rate; where they cannot be found, why."""
     try:
-        sized = size(rate_problem(folded, passages), most_bursts=SEARCHED_BURSTS)
+        sized = size(rate_problem(folded, route_delays), most_bursts=SEARCHED_BURSTS)
     except FloorflowError as error:
         return FullRate(None, not_analysed=str(error))
     return FullRate(sized.interval_cycles, sized.depths)
 
 
-def timing(folded: FoldedDataflow, depths: Mapping[str, int], passages: Mapping[str, Passage] | None = None) -> Timing:
+def throughput(
+    folded: FoldedDataflow, depths: Mapping[str, int], route_delays: Mapping[str, RouteDelay] | None = None
+) -> Throughput:
     """Return what planned depths reach, with what lies on the channels' ways."""
     try:
-        problem = rate_problem(folded, passages)
+        problem = rate_problem(folded, route_delays)
         shortest = max(actor.cycles for actor in problem.actors)
         if keeps(problem, depths, shortest):
-            return Timing(shortest, shortest, *first_frame(problem, depths))
-        return _too_shallow(problem, depths, full_rate(folded, passages))
+            return Throughput(shortest, shortest, *first_frame(problem, depths))
+        return _too_shallow(problem, depths, full_rate(folded, route_delays))
     except FloorflowError as error:
-        return Timing(not_analysed=str(error))
+        return Throughput(not_analysed=str(error))
 
 
-def _too_shallow(problem: RateProblem, depths: Mapping[str, int], full: FullRate) -> Timing:
+def _too_shallow(problem: RateProblem, depths: Mapping[str, int], full: FullRate) -> Throughput:
     """Return what is left of the rate, or the deadlock."""
     shallow = tuple(
         Shallow(name, depths[name], words) for name, words in sorted(full.depths.items()) if depths[name] < words
     )
     if problem.bursts > BISECTED_BURSTS:
         unknown = f"the interval of these depths: {problem.bursts:,} bursts a frame are more than {BISECTED_BURSTS:,}"
-        return Timing(full.interval_cycles, shallow=shallow, not_analysed=unknown)
+        return Throughput(full.interval_cycles, shallow=shallow, not_analysed=unknown)
     stuck = blocked(problem, depths)
     if stuck:
-        return Timing(full.interval_cycles, deadlock=stuck, shallow=shallow)
+        return Throughput(full.interval_cycles, deadlock=stuck, shallow=shallow)
     interval = _kept_interval(problem, depths)
-    return Timing(full.interval_cycles, interval, *first_frame(problem, depths), shallow=shallow)
+    return Throughput(full.interval_cycles, interval, *first_frame(problem, depths), shallow=shallow)
 
 
 def _kept_interval(problem: RateProblem, depths: Mapping[str, int]) -> int:

@@ -6,18 +6,18 @@ from collections.abc import Callable
 
 from floorflow.errors import FloorflowError, InfeasibleError, LimitError
 from floorflow.request import Request
-from floorflow.search.candidate import Setting
-from floorflow.search.search import Found
+from floorflow.search.candidate import PlanningContext
+from floorflow.search.search import SearchResult
 
 Progress = Callable[[str], None]
 
 
 def least_fpgas(
     request: Request,
-    prepare: Callable[[int], Setting],
-    search: Callable[[Setting], Found],
+    prepare: Callable[[int], PlanningContext],
+    search: Callable[[PlanningContext], SearchResult],
     progress: Progress,
-) -> tuple[Setting, Found, tuple[str, ...]]:
+) -> tuple[PlanningContext, SearchResult, tuple[str, ...]]:
     """Search on ``request.fpgas`` FPGAs, or with ``auto`` on 1, 2, ... until a plan is found.
 
     Returns the setting, what was found, and a sentence for each smaller number that failed, with its reason.
@@ -31,18 +31,18 @@ def least_fpgas(
 
     """
     if request.fpgas != "auto":
-        setting = prepare(request.fpgas)
-        return setting, search(setting), ()
+        context = prepare(request.fpgas)
+        return context, search(context), ()
     tried: list[str] = []
     last: FloorflowError | None = None
     for count in range(1, request.max_fpgas + 1):
         progress(f"{count} FPGA{'s' if count > 1 else ''}")
-        setting = prepare(count)
+        context = prepare(count)
         try:
-            return setting, search(setting), tuple(tried)
+            return context, search(context), tuple(tried)
         except (InfeasibleError, LimitError) as error:
             last = error
             tried.append(f"{count} FPGA{'s' if count > 1 else ''} would not do: {error}")
-        if count == setting.board.max_fpgas:
+        if count == context.board.max_fpgas:
             break
     raise last if last is not None else LimitError("no number of FPGAs was allowed", hint="raise --max-fpgas")

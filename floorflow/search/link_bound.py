@@ -46,7 +46,7 @@ def link_bound(dataflow: Dataflow, platform: Platform) -> LinkBound | None:
     bound is given.
     """
     way = platform.way(platform.host_in_slot, platform.host_out_slot)
-    passed = {hop.link for hop in way if hop.link is not None}
+    passed = {step.link for step in way if step.link is not None}
     if not passed or not nx.is_forest(_of_fpgas(platform)):
         return None
     slowest = min((link for link in platform.links if link.name in passed), key=lambda link: (link.gbps, link.name))

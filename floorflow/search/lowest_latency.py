@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 from floorflow.folding import FoldingInfeasible, FoldingSolution, fold_at_interval
 from floorflow.resources import Resources
-from floorflow.search.candidate import Design
-from floorflow.search.repair import Placed
-from floorflow.search.state import Trials, Verdict, share_of
+from floorflow.search.candidate import Candidate
+from floorflow.search.repair import PlacedCandidate
+from floorflow.search.state import SearchState, Verdict, share_of
 
 FIRST_STEP = 0.04
 """Share of the budget that the first failure takes from folding."""
@@ -48,7 +48,7 @@ class _Found:
         return f"latency {self.cycles:,.0f} cycles with {self.share:.0%} of the budget: "
 
 
-def lowest_latency(run: Trials, longest: int) -> tuple[float | None, str]:
+def lowest_latency(run: SearchState, longest: int) -> tuple[float | None, str]:
     """Return the bound on the latency under all of the budget, and what ended the search; the best is in ``run``."""
     bound: float | None = None
     failed: _Found | None = None
@@ -65,7 +65,7 @@ def lowest_latency(run: Trials, longest: int) -> tuple[float | None, str]:
     return bound, _what_ended(run, bound)
 
 
-def _refine(run: Trials, longest: int, failed: _Found, legal: _Found) -> None:
+def _refine(run: SearchState, longest: int, failed: _Found, legal: _Found) -> None:
     """Try budgets between one that failed and one that did not, then larger engines."""
     for _ in range(HALVINGS):
         if not _worth(failed, legal):
@@ -84,9 +84,9 @@ def _worth(better: _Found, legal: _Found) -> bool:
     return legal.cycles > (1 + WORTH_A_TRY) * better.cycles
 
 
-def latency_cycles(design: Design) -> int:
+def latency_cycles(candidate: Candidate) -> int:
     """Return the latency for which a design was folded, links left out."""
-    return int(design.folding.stats.objective or 0)
+    return int(candidate.folding.stats.objective or 0)
 
 
 def _shares() -> Iterator[float]:
@@ -97,9 +97,9 @@ def _shares() -> Iterator[float]:
         share, step = share - step, step * STEP_GROWTH
 
 
-def _folded(run: Trials, longest: int, share: float, largest: float | None) -> _Found | None:
+def _folded(run: SearchState, longest: int, share: float, largest: float | None) -> _Found | None:
     """Fold for the lowest latency with a share of the budget; engines up to ``largest`` of a slot, if that can be."""
-    problem = run.setting.problem
+    problem = run.context.problem
     run.progress(f"folding for the lowest latency with {share:.0%} of the budget")
     limited = problem if share >= 1 else problem.with_budget(share_of(problem.budget, share))
     small = limited if largest is None else replace(limited, largest=share_of(_roomiest(run), largest))
@@ -114,19 +114,19 @@ def _folded(run: Trials, longest: int, share: float, largest: float | None) -> _
     return None
 
 
-def _roomiest(run: Trials) -> Resources:
+def _roomiest(run: SearchState) -> Resources:
     """Return the most of each resource that any slot allows."""
-    limits = [limit.as_tuple() for limit in run.setting.limits.values()]
+    limits = [limit.as_tuple() for limit in run.context.limits.values()]
     return Resources(*(max(column) for column in zip(*limits, strict=True)))
 
 
-def _tried(run: Trials, found: _Found) -> bool:
+def _tried(run: SearchState, found: _Found) -> bool:
     """Partition and place a folding, and keep it if it is the best so far. Returns whether that was legal."""
     # Halfway between an even spread over the slots and full ones.
     answer = run.complete(found.folding, (1 + found.share) / 2)
-    if not isinstance(answer, Design) and found.share < 1:
+    if not isinstance(answer, Candidate) and found.share < 1:
         answer = run.complete(found.folding)
-    if not isinstance(answer, Design):
+    if not isinstance(answer, Candidate):
         interval = found.folding.interval_cycles
         run.note(interval, "not found within the limit", "partition", f"{found.about}{answer.reason}")
         return False
@@ -136,14 +136,14 @@ def _tried(run: Trials, found: _Found) -> bool:
     return placed is not None
 
 
-def _order(placed: Placed) -> tuple[int, int]:
-    return latency_cycles(placed.design), placed.design.interval_cycles
+def _order(placed: PlacedCandidate) -> tuple[int, int]:
+    return latency_cycles(placed.candidate), placed.candidate.interval_cycles
 
 
-def _what_ended(run: Trials, bound: float | None) -> str:
+def _what_ended(run: SearchState, bound: float | None) -> str:
     if run.best is None:
         return ""
-    best = latency_cycles(run.best.design)
+    best = latency_cycles(run.best.candidate)
     if bound is not None and best <= bound:
         return "lowest latency: it is the folding optimum under the platform's summed limits"
     failed = [row for row in run.trace if row.verdict != "legal"]

@@ -24,8 +24,8 @@ from floorflow.placement import (
 )
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.search.candidate import (
-    Design,
-    Setting,
+    Candidate,
+    PlanningContext,
     assign,
     by_slot,
     complete,
@@ -39,12 +39,12 @@ TIGHTENED = (0.92, 0.84)
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedCandidate:
     """A design with the floorplan of every FPGA, and the remedy that led to it (empty: none was needed)."""
 
-    design: Design
+    candidate: Candidate
     placements: Mapping[str, PlacementSolution]
-    remedy: str
+    repair: str
 
     @property
     def hpwl(self) -> float:
@@ -52,58 +52,58 @@ class Placed:
         return sum(placement.hpwl for placement in self.placements.values())
 
 
-def place_with_remedies(setting: Setting, design: Design) -> Placed | PlacementFailure:
+def place_with_repairs(context: PlanningContext, candidate: Candidate) -> PlacedCandidate | PlacementFailure:
     """Place the design as it is or with the first remedy that helps; else return the first failure."""
-    answer = place_design(setting, design, "")
-    if isinstance(answer, Placed):
+    answer = place_candidate(context, candidate, "")
+    if isinstance(answer, PlacedCandidate):
         return answer
-    failed = [(design, answer, "")]  # designs in which neighbours may still merge
-    for tries in (_moved(setting, design, answer.slot), _refolded(setting, design, answer.slot)):
-        for changed, remedy in tries:
-            again = place_design(setting, changed, remedy)
-            if isinstance(again, Placed):
+    failed = [(candidate, answer, "")]  # designs in which neighbours may still merge
+    for tries in (_reassigned(context, candidate, answer.slot), _refolded(context, candidate, answer.slot)):
+        for changed, repair in tries:
+            again = place_candidate(context, changed, repair)
+            if isinstance(again, PlacedCandidate):
                 return again
-            failed.append((changed, again, remedy))
+            failed.append((changed, again, repair))
         while failed:
-            merged = _merged(setting, *failed.pop(0))
+            merged = _coarsened(context, *failed.pop(0))
             if merged is not None:
                 return merged
     return answer
 
 
-def place_design(
-    setting: Setting, design: Design, remedy: str, hints: Mapping[str, Rect] | None = None
-) -> Placed | PlacementFailure:
+def place_candidate(
+    context: PlanningContext, candidate: Candidate, repair: str, hints: Mapping[str, Rect] | None = None
+) -> PlacedCandidate | PlacementFailure:
     """Place the modules of every FPGA; ``hints`` are rectangles, by module, to start from."""
     placements = {}
-    for fpga in setting.platform.fpgas:
-        answer = place(_problem(setting, design, fpga, hints or {}), "auto", setting.request.seed)
+    for fpga in context.platform.fpgas:
+        answer = place(_problem(context, candidate, fpga, hints or {}), "auto", context.request.seed)
         if isinstance(answer, PlacementFailure):
             return answer
         placements[fpga.name] = answer
-    return Placed(design, placements, remedy)
+    return PlacedCandidate(candidate, placements, repair)
 
 
-def _problem(setting: Setting, design: Design, fpga: Fpga, hints: Mapping[str, Rect]) -> PlacementProblem:
+def _problem(context: PlanningContext, candidate: Candidate, fpga: Fpga, hints: Mapping[str, Rect]) -> PlacementProblem:
     here = {slot.name for slot in fpga.slots}
     modules = tuple(
-        PlacedModule(m.name, design.slot_of[m.name], design.demands[m.name])
-        for m in design.modules
-        if design.slot_of[m.name] in here
+        PlacedModule(m.name, candidate.slot_of[m.name], candidate.demands[m.name])
+        for m in candidate.modules
+        if candidate.slot_of[m.name] in here
     )
-    wires = tuple(_wires(setting, design, fpga, {module.name for module in modules}))
+    wires = tuple(_wires(context, candidate, fpga, {module.name for module in modules}))
     known = {module.name: hints[module.name] for module in modules if module.name in hints}
-    request = setting.request
+    request = context.request
     return PlacementProblem(fpga.device, fpga.slots, modules, wires, request.fill, request.effort, hints=known)
 
 
-def _wires(setting: Setting, design: Design, fpga: Fpga, here: Collection[str]) -> Iterator[Wire]:
+def _wires(context: PlanningContext, candidate: Candidate, fpga: Fpga, here: Collection[str]) -> Iterator[Wire]:
     """Yield the wires of one FPGA's modules; an end elsewhere is the port through which the stream comes or goes."""
-    home = {engine: module.name for module in design.modules for engine in module.engines if module.name in here}
-    for channel in design.channels:
+    home = {engine: module.name for module in candidate.modules for engine in module.engines if module.name in here}
+    for channel in candidate.channels:
         stream = channel.stream
-        source = home.get(stream.source) or _pin(fpga, at_host=stream.from_host and fpga is setting.platform.fpgas[0])
-        target = home.get(stream.target) or _pin(fpga, at_host=stream.to_host and fpga is setting.platform.fpgas[-1])
+        source = home.get(stream.source) or _pin(fpga, at_host=stream.from_host and fpga is context.platform.fpgas[0])
+        target = home.get(stream.target) or _pin(fpga, at_host=stream.to_host and fpga is context.platform.fpgas[-1])
         if source != target and not (isinstance(source, Pin) and isinstance(target, Pin)):
             yield Wire(source, target, channel.width_bits)
 
@@ -114,68 +114,70 @@ def _pin(fpga: Fpga, *, at_host: bool) -> Pin:
     return Pin.at_centre(port)
 
 
-def _moved(setting: Setting, design: Design, slot: str) -> Iterator[tuple[Design, str]]:
+def _reassigned(context: PlanningContext, candidate: Candidate, slot: str) -> Iterator[tuple[Candidate, str]]:
     """Assign the modules anew under a tighter limit of the slot that failed."""
-    if len(setting.platform.slots) == 1:
+    if len(context.platform.slots) == 1:
         return
     for share in TIGHTENED:
-        moved = assign(setting, design.folding, design.modules, {slot: share})
-        if setting.request.granularity == "slot" and isinstance(moved, Design):
-            moved = by_slot(setting, moved, sorted(set(moved.slot_of.values())), keep=1)
-        if isinstance(moved, Design):
+        moved = assign(context, candidate.folding, candidate.modules, {slot: share})
+        if context.request.granularity == "slot" and isinstance(moved, Candidate):
+            moved = by_slot(context, moved, sorted(set(moved.slot_of.values())), keep=1)
+        if isinstance(moved, Candidate):
             yield moved, f"modules moved out of {slot}"
 
 
-def _merged(setting: Setting, design: Design, failure: PlacementFailure, remedy: str) -> Placed | None:
+def _coarsened(
+    context: PlanningContext, candidate: Candidate, failure: PlacementFailure, repair: str
+) -> PlacedCandidate | None:
     """Merge modules of whichever slot fails: as its slicing into rectangles asks for, then ever further."""
     slot = failure.slot
     hints: dict[str, Rect] = {}
     packed: set[str] = set()
-    while not setting.request.keep_granularity:
-        merged = _fewer(setting, design, slot) if slot in packed else _sliced(setting, design, slot, hints)
+    while not context.request.keep_granularity:
+        merged = _fewer(context, candidate, slot) if slot in packed else _sliced(context, candidate, slot, hints)
         if merged is None:
             return None
         packed.add(slot)
         done = f"neighbours merged into {len(merged.modules)} modules"
-        answer = place_design(setting, merged, ", ".join(filter(None, (remedy, done))), hints)
-        if isinstance(answer, Placed):
+        answer = place_candidate(context, merged, ", ".join(filter(None, (repair, done))), hints)
+        if isinstance(answer, PlacedCandidate):
             return answer
-        design, slot = merged, answer.slot
+        candidate, slot = merged, answer.slot
     return None
 
 
-def _sliced(setting: Setting, design: Design, slot: str, hints: dict[str, Rect]) -> Design | None:
+def _sliced(context: PlanningContext, candidate: Candidate, slot: str, hints: dict[str, Rect]) -> Candidate | None:
     """Merge what shares a rectangle in a slicing of the slot; the rectangles become hints."""
-    fpga = next(f for f in setting.platform.fpgas if slot in {s.name for s in f.slots})
-    problem = _problem(setting, design, fpga, hints)
-    groups = pack_slot(problem, slot, merges_without_cycle(design), setting.request.seed)
-    merged = merge_groups(setting, design, groups) if groups else None
-    if groups is None or not isinstance(merged, Design):
+    fpga = next(f for f in context.platform.fpgas if slot in {s.name for s in f.slots})
+    problem = _problem(context, candidate, fpga, hints)
+    groups = pack_slot(problem, slot, merges_without_cycle(candidate), context.request.seed)
+    merged = merge_groups(context, candidate, groups) if groups else None
+    if groups is None or not isinstance(merged, Candidate):
         return None
-    held = {m.name: m.engines for m in design.modules}
+    held = {m.name: m.engines for m in candidate.modules}
     names = {frozenset(m.engines): m.name for m in merged.modules}
     for group, rect in groups.items():
         hints[names[frozenset(engine for name in group for engine in held[name])]] = rect
     return merged
 
 
-def _fewer(setting: Setting, design: Design, slot: str) -> Design | None:
+def _fewer(context: PlanningContext, candidate: Candidate, slot: str) -> Candidate | None:
     """Merge a third of a slot's modules."""
-    count = sum(place == slot for place in design.slot_of.values())
-    merged = by_slot(setting, design, [slot], max(1, count * 2 // 3)) if count > 1 else None
-    return merged if isinstance(merged, Design) else None
+    count = sum(place == slot for place in candidate.slot_of.values())
+    merged = by_slot(context, candidate, [slot], max(1, count * 2 // 3)) if count > 1 else None
+    return merged if isinstance(merged, Candidate) else None
 
 
-def _refolded(setting: Setting, design: Design, slot: str) -> Iterator[tuple[Design, str]]:
+def _refolded(context: PlanningContext, candidate: Candidate, slot: str) -> Iterator[tuple[Candidate, str]]:
     """Fold anew with less of what the failed slot is fullest of, under a tighter limit of that slot."""
-    need, limit = slot_demands(design)[slot].as_dict(), setting.limits[slot].as_dict()
+    need, limit = slot_demands(candidate)[slot].as_dict(), context.limits[slot].as_dict()
     fullest = max(RESOURCE_NAMES, key=lambda r: need[r] / limit[r] if limit[r] else 0.0)
-    used, budget = design.folding.resources.as_dict(), setting.problem.budget.as_dict()
+    used, budget = candidate.folding.resources.as_dict(), context.problem.budget.as_dict()
     for share in TIGHTENED:
         less = Resources.from_dict(budget | {fullest: int(share * used[fullest])})
-        folding = fold_at_interval(setting.problem.with_budget(less), design.interval_cycles)
+        folding = fold_at_interval(context.problem.with_budget(less), candidate.interval_cycles)
         if not isinstance(folding, FoldingSolution):
             return
-        changed = complete(setting, folding, {slot: share})
-        if isinstance(changed, Design):
+        changed = complete(context, folding, {slot: share})
+        if isinstance(changed, Candidate):
             yield changed, f"folded anew with {share:.0%} of the {fullest}"

@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from floorflow.errors import InfeasibleError, LimitError
 from floorflow.folding import RATIO, FoldingSolution, fold_at_interval, shortage, shortest_interval
 from floorflow.placement import PlacementSolution
-from floorflow.search.candidate import Design, Setting
+from floorflow.search.candidate import Candidate, PlanningContext
 from floorflow.search.impl_styles import fewer_styles, needless_at
 from floorflow.search.lowest_latency import latency_cycles, lowest_latency
-from floorflow.search.repair import Placed, place_design
-from floorflow.search.state import Attempt, Progress, Trials
+from floorflow.search.repair import PlacedCandidate, place_candidate
+from floorflow.search.state import Progress, SearchState, TraceRow
 
 PROBES = 3
 """Failures in a row, at ever shorter intervals after bisection, that end the search."""
@@ -34,23 +34,23 @@ INTERRUPTED = "interrupted: this is the best that had been found"
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """The best legal design, its floorplans by FPGA, the bound on the interval, the trace, and the remedy it took.
 
     ``whole_budget_bound`` bounds what folding minimised when nothing of the budget is kept back: the scarcity at the
     design's interval, or the latency.
     """
 
-    design: Design
+    candidate: Candidate
     placements: Mapping[str, PlacementSolution]
     bound_cycles: int
     ended_by: str
-    trace: tuple[Attempt, ...]
+    trace: tuple[TraceRow, ...]
     whole_budget_bound: float | None
-    remedy: str = ""
+    repair: str = ""
 
 
-def search(setting: Setting, progress: Progress) -> Found:
+def search(context: PlanningContext, progress: Progress) -> SearchResult:
     """Find the best legal design for the request. Ctrl-C ends the search with what can be placed at once.
 
     Raises
@@ -61,58 +61,60 @@ def search(setting: Setting, progress: Progress) -> Found:
         If nothing is proven but no legal design was found.
 
     """
-    run = Trials(setting, progress)
-    intervals = setting.problem.intervals()
+    run = SearchState(context, progress)
+    intervals = context.problem.intervals()
     if not run.foldable(intervals[-1]):
         raise _infeasible(run, intervals[-1])
     bound_cycles: int | None = None
     latency_bound: float | None = None
     try:
-        if setting.request.goal == "latency":
+        if context.request.goal == "latency":
             latency_bound, ended_by = lowest_latency(run, intervals[-1])
-        elif setting.request.goal == "resources":
+        elif context.request.goal == "resources":
             ended_by = _least_resources(run, intervals)
         else:
             run, intervals, index = _in_fit_styles(run)
             bound_cycles = intervals[index]
             ended_by = _fastest(run, intervals, index)
-            if run.best is None or run.best.design.interval_cycles > bound_cycles:
+            if run.best is None or run.best.candidate.interval_cycles > bound_cycles:
                 run, ended_by = _with_own_styles(run) or (run, ended_by)
     except KeyboardInterrupt:
         ended_by = _salvage(run)
     if run.best is None:
         raise _not_found(run)
-    design = run.best.design
-    bound_cycles = design.interval_cycles if bound_cycles is None else bound_cycles
-    whole = latency_bound if setting.request.goal == "latency" else _whole_budget_bound(run.setting, design.folding)
-    return Found(design, run.best.placements, bound_cycles, ended_by, tuple(run.trace), whole, run.best.remedy)
+    candidate = run.best.candidate
+    bound_cycles = candidate.interval_cycles if bound_cycles is None else bound_cycles
+    whole = latency_bound if context.request.goal == "latency" else _whole_budget_bound(run.context, candidate.folding)
+    return SearchResult(
+        candidate, run.best.placements, bound_cycles, ended_by, tuple(run.trace), whole, run.best.repair
+    )
 
 
-def _in_fit_styles(run: Trials) -> tuple[Trials, tuple[int, ...], int]:
+def _in_fit_styles(run: SearchState) -> tuple[SearchState, tuple[int, ...], int]:
     """Return the search to go on with, its intervals, and the index of the shortest that the budget allows.
 
     Where hls or rtl against FINN's own choice does not shorten it, ``--impl-style auto`` leaves the choice to FINN.
     Where it does, but a floorplan needs a longer interval, `_with_own_styles` looks whether FINN's choice packs better.
     """
     intervals, index = _shortest_possible(run)
-    own = needless_at(run.setting.problem, intervals[index]) if run.setting.request.impl_style == "auto" else None
+    own = needless_at(run.context.problem, intervals[index]) if run.context.request.impl_style == "auto" else None
     if own is None:
         return run, intervals, index
     run = run.among(own)
     return run, *_shortest_possible(run)
 
 
-def _with_own_styles(run: Trials) -> tuple[Trials, str] | None:
+def _with_own_styles(run: SearchState) -> tuple[SearchState, str] | None:
     """Search again with hls or rtl as FINN chooses; return that search and what ended it if it found a better design.
 
     A choice that allows a shorter interval by the sums of resources may be harder to pack: what it needs less of is not
     what runs short in a slot.
     """
-    own = fewer_styles(run.setting.problem) if run.setting.request.impl_style == "auto" else None
+    own = fewer_styles(run.context.problem) if run.context.request.impl_style == "auto" else None
     if own is None:
         return None
     other = run.among(own)
-    best = math.inf if run.best is None else run.best.design.interval_cycles
+    best = math.inf if run.best is None else run.best.candidate.interval_cycles
     intervals, index = _shortest_possible(other)
     if intervals[index] >= best or not other.foldable(intervals[-1]):
         return None
@@ -120,7 +122,7 @@ def _with_own_styles(run: Trials) -> tuple[Trials, str] | None:
         ended_by = _fastest(other, intervals, index)
     except KeyboardInterrupt:
         ended_by = INTERRUPTED
-    if other.best is None or other.best.design.interval_cycles >= best:
+    if other.best is None or other.best.candidate.interval_cycles >= best:
         if ended_by == INTERRUPTED:
             raise KeyboardInterrupt
         return None
@@ -129,15 +131,15 @@ def _with_own_styles(run: Trials) -> tuple[Trials, str] | None:
     return other, ended_by
 
 
-def _shortest_possible(run: Trials) -> tuple[tuple[int, ...], int]:
-    problem = run.setting.problem
+def _shortest_possible(run: SearchState) -> tuple[tuple[int, ...], int]:
+    problem = run.context.problem
     intervals = problem.intervals()
     # One interval too short, so that the trace says what forbids it.
     start = max(0, problem.first_possible(intervals) - 1)
     return intervals, shortest_interval(intervals, run.foldable, start, ratio=RATIO) or 0
 
 
-def _least_resources(run: Trials, intervals: tuple[int, ...]) -> str:
+def _least_resources(run: SearchState, intervals: tuple[int, ...]) -> str:
     """Fold for the longest allowed interval; where that cannot be placed, for shorter ones, which change the folding.
 
     Options slower than a requested rate are gone already.
@@ -146,22 +148,22 @@ def _least_resources(run: Trials, intervals: tuple[int, ...]) -> str:
     for _ in range(RATE_ATTEMPTS):
         if run.placed(longest):
             break
-        design = run.designs[longest]
+        candidate = run.candidates[longest]
         # The same folding answers every interval down to its own.
-        shorter = [i for i in intervals if i < (design.interval_cycles if design else longest)]
+        shorter = [i for i in intervals if i < (candidate.interval_cycles if candidate else longest)]
         if not shorter:
             break
         longest = shorter[-1]
-    if run.setting.request.fps is not None:
+    if run.context.request.fps is not None:
         return "the requested rate was met"
     failed = [_verdict(row) for row in run.trace if row.verdict != "legal"]
-    folding = run.best.design.folding if run.best is not None else None
-    if folding and not failed and folding.budget == run.setting.problem.budget and folding.stats.status == "optimal":
+    folding = run.best.candidate.folding if run.best is not None else None
+    if folding and not failed and folding.budget == run.context.problem.budget and folding.stats.status == "optimal":
         return "least resources: no folding at any interval is less scarce"
     return "; ".join(["least resources for which a legal floorplan was found", *failed[-1:]])
 
 
-def _fastest(run: Trials, intervals: tuple[int, ...], bound_index: int) -> str:
+def _fastest(run: SearchState, intervals: tuple[int, ...], bound_index: int) -> str:
     """Place the shortest interval that survives partition, or the next longer one that can be placed."""
     first = shortest_interval(intervals, run.partitioned, bound_index)
     first = len(intervals) if first is None else first
@@ -171,68 +173,68 @@ def _fastest(run: Trials, intervals: tuple[int, ...], bound_index: int) -> str:
             first, misses = probe, -1
         misses, probe = misses + 1, probe - 1
     shortest_interval(intervals, run.placed, first, PLACINGS, PLACING_RATIO)
-    if run.best is not None and run.best.design.interval_cycles == intervals[bound_index]:
+    if run.best is not None and run.best.candidate.interval_cycles == intervals[bound_index]:
         return "the interval is the folding optimum under the platform's summed limits"
     return _what_stopped(run)
 
 
-def _what_stopped(run: Trials) -> str:
+def _what_stopped(run: SearchState) -> str:
     """Return the verdict on the longest interval that failed below the one that was found."""
-    found = run.best.design.interval_cycles if run.best is not None else None
+    found = run.best.candidate.interval_cycles if run.best is not None else None
     failed = [row for row in run.trace if row.verdict != "legal" and (found is None or row.interval_cycles < found)]
     last = max(failed, key=lambda row: row.interval_cycles, default=None)
     return _verdict(last) if last else "bisection"
 
 
-def _verdict(row: Attempt) -> str:
+def _verdict(row: TraceRow) -> str:
     return f"{row.interval_cycles:,} cycles: {row.verdict} ({row.stage}): {row.detail}"
 
 
-def _salvage(run: Trials) -> str:
+def _salvage(run: SearchState) -> str:
     """Place the best design so far after Ctrl-C, without remedies; a second Ctrl-C goes through."""
-    for design in sorted(run.completed, key=_merit(run.setting)):
+    for candidate in sorted(run.completed, key=_merit(run.context)):
         if run.best is None:
-            answer = place_design(run.setting, design, "")
-            if isinstance(answer, Placed):
-                run.note(answer.design.interval_cycles, "legal", "place", "after Ctrl-C, without remedies")
+            answer = place_candidate(run.context, candidate, "")
+            if isinstance(answer, PlacedCandidate):
+                run.note(answer.candidate.interval_cycles, "legal", "place", "after Ctrl-C, without remedies")
                 run.best = answer
     if run.best is None:
         raise KeyboardInterrupt
     return INTERRUPTED
 
 
-def _merit(setting: Setting) -> Callable[[Design], int]:
+def _merit(context: PlanningContext) -> Callable[[Candidate], int]:
     """Return what ranks designs, best first."""
-    return latency_cycles if setting.request.goal == "latency" else lambda design: design.interval_cycles
+    return latency_cycles if context.request.goal == "latency" else lambda candidate: candidate.interval_cycles
 
 
-def _whole_budget_bound(setting: Setting, folding: FoldingSolution) -> float | None:
+def _whole_budget_bound(context: PlanningContext, folding: FoldingSolution) -> float | None:
     """Bound the scarcity at the design's interval under all of the budget, for it may have been folded for less."""
-    if folding.budget == setting.problem.budget:
+    if folding.budget == context.problem.budget:
         return folding.stats.bound
-    loose = fold_at_interval(setting.problem, folding.interval_cycles)
+    loose = fold_at_interval(context.problem, folding.interval_cycles)
     return loose.stats.bound if isinstance(loose, FoldingSolution) else None
 
 
-def _infeasible(run: Trials, interval: int) -> InfeasibleError:
-    setting, fps = run.setting, run.setting.request.fps
-    where = " + ".join(slot.name for slot in setting.platform.slots)
+def _infeasible(run: SearchState, interval: int) -> InfeasibleError:
+    context, fps = run.context, run.context.request.fps
+    where = " + ".join(slot.name for slot in context.platform.slots)
     rate = "at any interval" if fps is None else f"at {fps:,g} frames/s (an interval of at most {interval:,} cycles)"
-    if run.barrier is not None and interval < run.barrier.interval_cycles:
+    if run.link_bound is not None and interval < run.link_bound.interval_cycles:
         return InfeasibleError(
-            f"proven infeasible: {setting.dataflow.name} on {setting.platform.name} {rate}: "
-            f"{run.barrier.reason(interval)}, whatever the cut",
+            f"proven infeasible: {context.dataflow.name} on {context.platform.name} {rate}: "
+            f"{run.link_bound.reason(interval)}, whatever the cut",
             hint="take a faster --link, fewer FPGAs" + (" or a lower --fps" if fps else ""),
         )
-    answer, short = fold_at_interval(setting.problem, interval), shortage(setting.problem, interval)
+    answer, short = fold_at_interval(context.problem, interval), shortage(context.problem, interval)
     return InfeasibleError(
-        f"proven infeasible: {setting.dataflow.name} does not fit {setting.platform.name} {rate}: {answer} "
+        f"proven infeasible: {context.dataflow.name} does not fit {context.platform.name} {rate}: {answer} "
         f"in {where} together" + (f"; {short}" if short else ""),
         hint=("a lower --fps, " if fps else "") + "a higher --cap, a larger platform or a narrower network",
     )
 
 
-def _not_found(run: Trials) -> LimitError:
+def _not_found(run: SearchState) -> LimitError:
     return LimitError(
         f"no legal plan found within the limits, though none is proven impossible: {_what_stopped(run)}",
         hint="try --effort best, another --fps, or a higher --cap",

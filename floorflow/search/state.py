@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
-from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, Probes, fold_at_interval
+from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.partition import PartitionFailure
 from floorflow.placement import PlacementFailure
 from floorflow.resources import ZERO, Resources
-from floorflow.search.candidate import Design, Setting, complete
+from floorflow.search.candidate import Candidate, PlanningContext, complete
 from floorflow.search.link_bound import LinkBound, link_bound
-from floorflow.search.repair import Placed, place_design, place_with_remedies
+from floorflow.search.repair import PlacedCandidate, place_candidate, place_with_repairs
 
 Verdict = Literal["legal", "proven infeasible", "not found within the limit"]
 Stage = Literal["fold", "partition", "place"]
@@ -26,7 +26,7 @@ RESERVE_STEP = 0.04
 
 
 @dataclass(frozen=True)
-class Attempt:
+class TraceRow:
     """A row of the trace."""
 
     interval_cycles: int
@@ -36,38 +36,38 @@ class Attempt:
 
 
 @dataclass
-class Trials:
+class SearchState:
     """One search: what was tried so far, by interval whether the budget allows it and its design, and the best."""
 
-    setting: Setting
+    context: PlanningContext
     progress: Progress
-    trace: list[Attempt] = field(default_factory=list)
+    trace: list[TraceRow] = field(default_factory=list)
     allowed: dict[int, bool] = field(default_factory=dict)
-    designs: dict[int, Design | None] = field(default_factory=dict)
-    completed: list[Design] = field(default_factory=list)
+    candidates: dict[int, Candidate | None] = field(default_factory=dict)
+    completed: list[Candidate] = field(default_factory=list)
     refused: set[int] = field(default_factory=set)
-    best: Placed | None = None
+    best: PlacedCandidate | None = None
 
     @cached_property
-    def probes(self) -> Probes:
+    def probes(self) -> FeasibilityOracle:
         """Foldings within the whole budget, whatever the cut."""
-        return Probes(self.setting.problem)
+        return FeasibilityOracle(self.context.problem)
 
     @cached_property
-    def barrier(self) -> LinkBound | None:
+    def link_bound(self) -> LinkBound | None:
         """What the links between the host's input and output forbid."""
-        return link_bound(self.setting.dataflow, self.setting.platform)
+        return link_bound(self.context.dataflow, self.context.platform)
 
     def note(self, interval: int, verdict: Verdict, stage: Stage, detail: str) -> None:
         """Add a row to the trace."""
-        self.trace.append(Attempt(interval, verdict, stage, detail))
+        self.trace.append(TraceRow(interval, verdict, stage, detail))
         self.progress(f"interval {interval:,} cycles: {verdict} ({stage}) {detail}")
 
-    def among(self, problem: FoldingProblem) -> Trials:
+    def among(self, problem: FoldingProblem) -> SearchState:
         """Return a new search among fewer foldings."""
-        other = Trials(replace(self.setting, problem=problem), self.progress)
+        other = SearchState(replace(self.context, problem=problem), self.progress)
         # It does not depend on the foldings.
-        other.barrier = self.barrier
+        other.link_bound = self.link_bound
         return other
 
     def foldable(self, interval: int) -> bool:
@@ -77,8 +77,8 @@ class Trials:
         return self.allowed[interval]
 
     def _allowed(self, interval: int) -> bool:
-        if self.barrier is not None and interval < self.barrier.interval_cycles:
-            self.note(interval, "proven infeasible", "partition", self.barrier.reason(interval))
+        if self.link_bound is not None and interval < self.link_bound.interval_cycles:
+            self.note(interval, "proven infeasible", "partition", self.link_bound.reason(interval))
             return False
         answer = self.probes(interval)
         if isinstance(answer, FoldingInfeasible):
@@ -87,14 +87,14 @@ class Trials:
 
     def partitioned(self, interval: int) -> bool:
         """Whether fold, connect, cluster and partition succeed; remembers the design."""
-        if interval not in self.designs:
+        if interval not in self.candidates:
             self.progress(f"interval {interval:,} cycles: folding and partition")
-            self.designs[interval] = self._design(interval)
-        return self.designs[interval] is not None
+            self.candidates[interval] = self._design(interval)
+        return self.candidates[interval] is not None
 
-    def _design(self, interval: int) -> Design | None:
+    def _design(self, interval: int) -> Candidate | None:
         """Fold, connect, cluster and partition, leaving ever more of the budget to channels and to packing."""
-        problem, reserve, reason = self.setting.problem, ZERO, ""
+        problem, reserve, reason = self.context.problem, ZERO, ""
         for _ in range(FOLDING_ROUNDS):
             folding = fold_at_interval(problem.with_budget(problem.budget - reserve), interval)
             if not isinstance(folding, FoldingSolution):
@@ -103,7 +103,7 @@ class Trials:
                 self.note(interval, "proven infeasible" if proven else "not found within the limit", "fold", detail)
                 return None
             answer = self.complete(folding)
-            if isinstance(answer, Design):
+            if isinstance(answer, Candidate):
                 return answer
             reason = answer.reason
             larger = larger_reserve(problem.budget, reserve, folding.resources, answer.short)
@@ -113,34 +113,36 @@ class Trials:
         self.note(interval, "not found within the limit", "partition", reason)
         return None
 
-    def complete(self, folding: FoldingSolution, share: float = 1.0) -> Design | PartitionFailure:
+    def complete(self, folding: FoldingSolution, share: float = 1.0) -> Candidate | PartitionFailure:
         """Connect, cluster and partition, within a share of every slot's limit; remembers the design for Ctrl-C."""
-        answer = complete(self.setting, folding, None if share >= 1 else dict.fromkeys(self.setting.limits, share))
-        if isinstance(answer, Design):
+        answer = complete(self.context, folding, None if share >= 1 else dict.fromkeys(self.context.limits, share))
+        if isinstance(answer, Candidate):
             self.completed.append(answer)
         return answer
 
     def placed(self, interval: int) -> bool:
         """Place the design of an interval and remember it as the best."""
-        design = self.designs[interval] if self.partitioned(interval) else None
-        if design is None or design.interval_cycles in self.refused:
+        candidate = self.candidates[interval] if self.partitioned(interval) else None
+        if candidate is None or candidate.interval_cycles in self.refused:
             return False
-        answer = self.place(design)
+        answer = self.place(candidate)
         if answer is None:
             # Other intervals may have led to the same folding.
-            self.refused.add(design.interval_cycles)
+            self.refused.add(candidate.interval_cycles)
         self.best = answer or self.best
         return answer is not None
 
-    def place(self, design: Design, about: str = "", *, remedies: bool = True) -> Placed | None:
+    def place(self, candidate: Candidate, about: str = "", *, repairs: bool = True) -> PlacedCandidate | None:
         """Place a design; the row of the trace begins with ``about``."""
-        self.progress(f"interval {design.interval_cycles:,} cycles: placing {len(design.modules)} modules")
-        answer = place_with_remedies(self.setting, design) if remedies else place_design(self.setting, design, "")
+        self.progress(f"interval {candidate.interval_cycles:,} cycles: placing {len(candidate.modules)} modules")
+        answer = (
+            place_with_repairs(self.context, candidate) if repairs else place_candidate(self.context, candidate, "")
+        )
         if isinstance(answer, PlacementFailure):
-            self.note(design.interval_cycles, "not found within the limit", "place", f"{about}{answer.reason}")
+            self.note(candidate.interval_cycles, "not found within the limit", "place", f"{about}{answer.reason}")
             return None
-        remedy = f"; {answer.remedy}" if answer.remedy else ""
-        self.note(answer.design.interval_cycles, "legal", "place", f"{about}hpwl {answer.hpwl:,.0f}{remedy}")
+        repair = f"; {answer.repair}" if answer.repair else ""
+        self.note(answer.candidate.interval_cycles, "legal", "place", f"{about}hpwl {answer.hpwl:,.0f}{repair}")
         return answer
 
 

@@ -26,7 +26,7 @@ def give_up(rows: Sequence[Array], prices: Array, most: int) -> tuple[None, bool
 def enumeration(problem: FoldingProblem, budget: Array) -> Enumerate:
     def within(rows: Sequence[Array], prices: Array, most: int) -> tuple[tuple[int, ...] | None, bool]:
         found = cheapest_below(candidates_among(problem, rows), WEIGHTS, budget, prices, most)
-        best = found.picks and tuple(int(kept[pick]) for kept, pick in zip(rows, found.picks, strict=True))
+        best = found.selection and tuple(int(kept[pick]) for kept, pick in zip(rows, found.selection, strict=True))
         return best, found.complete
 
     return within
@@ -40,11 +40,11 @@ def test_the_cheapest_folding_is_found_and_proven(enumerates: bool, problem: Fol
     ends = enumeration(problem, budget) if enumerates else give_up
     found = branch_and_bound(terms, relax(terms), terms.dearest + 1, ends)
     if best is None:
-        assert found.picks is None
+        assert found.selection is None
         assert found.bound == terms.dearest + 1
         return
-    assert found.picks is not None
-    use = use_of(problem, terms.pricing.rows_of(found.picks))
+    assert found.selection is not None
+    use = use_of(problem, terms.pricing.rows_of(found.selection))
     assert (use <= budget).all()
     assert int(use @ WEIGHTS) == best == found.bound
 
@@ -55,7 +55,7 @@ def test_only_what_costs_less_than_the_known_is_an_answer(problem: FoldingProble
     best, terms = least_cost(problem, budget), terms_of(problem, budget)
     if best is not None:
         found = branch_and_bound(terms, relax(terms), best, give_up)
-        assert found.picks is None
+        assert found.selection is None
         assert found.bound == best
 
 
@@ -64,9 +64,9 @@ def test_only_what_costs_less_than_the_known_is_an_answer(problem: FoldingProble
 def test_any_folding_will_do_if_asked_for_the_first(problem: FoldingProblem, budget: Array) -> None:
     best, terms = least_cost(problem, budget), terms_of(problem, budget)
     found = branch_and_bound(terms, relax(terms), terms.dearest + 1, give_up, first=True)
-    assert (found.picks is None) == (best is None)
-    if best is not None and found.picks is not None:
-        assert (use_of(problem, terms.pricing.rows_of(found.picks)) <= budget).all()
+    assert (found.selection is None) == (best is None)
+    if best is not None and found.selection is not None:
+        assert (use_of(problem, terms.pricing.rows_of(found.selection)) <= budget).all()
         assert found.bound <= best
 
 
@@ -90,7 +90,7 @@ def test_cut_edges_do_not_spoil_the_proof(problem: FoldingProblem, budget: Array
         patch.setattr("floorflow.folding.variable_elimination.LARGEST_TABLE", 6)
         terms = terms_of(problem, budget)
         found = branch_and_bound(terms, relax(terms), terms.dearest + 1, give_up)
-    assert (None if found.picks is None else int(terms.pricing.total(found.picks) @ WEIGHTS)) == best
+    assert (None if found.selection is None else int(terms.pricing.total(found.selection) @ WEIGHTS)) == best
 
 
 @settings(max_examples=100, deadline=None)
@@ -99,7 +99,7 @@ def test_exchanges_lead_to_a_folding_within_the_budget_or_to_none(problem: Foldi
     terms = terms_of(problem, budget)
     relaxed = relax(terms)
     for cut in relaxed.met:
-        found = Descent(terms).run(cut.picks, relaxed.prices)
+        found = Descent(terms).run(cut.selection, relaxed.prices)
         if found is not None:
             use = use_of(problem, terms.pricing.rows_of(found))
             assert (use <= budget).all()

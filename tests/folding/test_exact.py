@@ -14,10 +14,10 @@ from floorflow.dataflow.model import Option
 from floorflow.dataflow.options import UNBUILDABLE, Coupling, OptionGroup
 from floorflow.errors import InfeasibleError
 from floorflow.folding import (
+    FeasibilityOracle,
     FoldingInfeasible,
     FoldingProblem,
     FoldingSolution,
-    Probes,
     fitting,
     fold_at_interval,
     shortest_interval,
@@ -127,7 +127,7 @@ def test_coupled_foldings_equal_brute_force(problem: FoldingProblem, interval: i
 def test_probes_tell_what_can_be_folded_in_whatever_order_they_are_asked(
     problem: FoldingProblem, intervals: list[int]
 ) -> None:
-    probes = Probes(problem)
+    probes = FeasibilityOracle(problem)
     for interval in intervals:
         least, answer = least_coupled(problem, interval), probes(interval)
         assert isinstance(answer, FoldingInfeasible if least is None else FoldingSolution)
@@ -155,12 +155,12 @@ def test_what_is_remembered_of_other_intervals_drops_no_other_rows(
 
 def least_coupled(problem: FoldingProblem, interval: int) -> float | None:
     costs = []
-    for picks in product(*(range(len(group.rows)) for group in problem.groups)):
-        use = sum(group.use[pick] for group, pick in zip(problem.groups, picks, strict=True))
+    for selection in product(*(range(len(group.rows)) for group in problem.groups)):
+        use = sum(group.use[pick] for group, pick in zip(problem.groups, selection, strict=True))
         use = use + sum(
-            c.use[c.source_class[picks[c.source]], c.target_class[picks[c.target]]] for c in problem.couplings
+            c.use[c.source_class[selection[c.source]], c.target_class[selection[c.target]]] for c in problem.couplings
         )
-        slowest = max(group.cycles[pick] for group, pick in zip(problem.groups, picks, strict=True))
+        slowest = max(group.cycles[pick] for group, pick in zip(problem.groups, selection, strict=True))
         amount = Resources(*(int(value) for value in use))
         if slowest <= interval and amount.fits(problem.budget):
             costs.append(cost(amount, problem.minimised))

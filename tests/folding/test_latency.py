@@ -60,12 +60,12 @@ def path_length(problem: FoldingProblem, cycles: dict[str, int]) -> int:
 
 def least_by_brute_force(problem: FoldingProblem, interval: int) -> int | None:
     latencies = []
-    for picks in product(*(range(len(group.rows)) for group in problem.groups)):
-        use = sum(group.use[pick] for group, pick in zip(problem.groups, picks, strict=True))
+    for selection in product(*(range(len(group.rows)) for group in problem.groups)):
+        use = sum(group.use[pick] for group, pick in zip(problem.groups, selection, strict=True))
         use = use + sum(
-            c.use[c.source_class[picks[c.source]], c.target_class[picks[c.target]]] for c in problem.couplings
+            c.use[c.source_class[selection[c.source]], c.target_class[selection[c.target]]] for c in problem.couplings
         )
-        chosen = [group.rows[pick] for group, pick in zip(problem.groups, picks, strict=True)]
+        chosen = [group.rows[pick] for group, pick in zip(problem.groups, selection, strict=True)]
         cycles = dict(zip(engine_names(problem), (o.cycles for row in chosen for o in row), strict=True))
         if max(cycles.values()) <= interval and Resources(*(int(v) for v in use)).fits(problem.budget):
             latencies.append(path_length(problem, cycles))

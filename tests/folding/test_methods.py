@@ -16,7 +16,7 @@ from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution
 from floorflow.folding.brute import brute, combinations
 from floorflow.folding.cpsat import Balance, cpsat, layer_pairs
 from floorflow.folding.methods import METHODS, exact
-from floorflow.folding.selection import Tally
+from floorflow.folding.selection import Evaluator
 from floorflow.resources import Resources, scarcity
 from tests.folding.test_exact import SILICON, coupled_problems, least_coupled, option, problem_of
 
@@ -124,7 +124,7 @@ def test_the_rule_mends_a_start_that_exceeds_the_budget() -> None:
 
 def test_what_picks_use_adds_up_with_streams() -> None:
     problem = ladder(3, 3)
-    tally = Tally(problem)
+    tally = Evaluator(problem)
     assert tally.use([0, 1, 2]).tolist() == [1 + 4 + 12, 0, 0, 0, 0]
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floorflow.errors import PlatformError
-from floorflow.hardware import Hop, Link, SllBoundary, load_platform
+from floorflow.hardware import Link, RouteStep, SllBoundary, load_platform
 from floorflow.resources import Resources
 from tests.hardware.conftest import shipped
 
@@ -106,16 +106,16 @@ def test_the_host_enters_the_first_fpga_and_leaves_the_last(three):
 
 def test_the_way_runs_to_the_link_and_on_from_it(three):
     assert three.way("fpga0.SLR1", "fpga2.SLR2") == (
-        Hop("sll", "fpga0.SLR1", "fpga0.SLR3", 2, None),
-        Hop("link", "fpga0.SLR3", "fpga1.SLR3", 1, "fpga0-fpga1"),
-        Hop("link", "fpga1.SLR3", "fpga2.SLR3", 1, "fpga1-fpga2"),
-        Hop("sll", "fpga2.SLR3", "fpga2.SLR2", 1, None),
+        RouteStep("sll", "fpga0.SLR1", "fpga0.SLR3", 2, None),
+        RouteStep("link", "fpga0.SLR3", "fpga1.SLR3", 1, "fpga0-fpga1"),
+        RouteStep("link", "fpga1.SLR3", "fpga2.SLR3", 1, "fpga1-fpga2"),
+        RouteStep("sll", "fpga2.SLR3", "fpga2.SLR2", 1, None),
     )
     assert three.way("fpga1.SLR3", "fpga0.SLR0") == (
-        Hop("link", "fpga1.SLR3", "fpga0.SLR3", 1, "fpga0-fpga1"),
-        Hop("sll", "fpga0.SLR3", "fpga0.SLR0", 3, None),
+        RouteStep("link", "fpga1.SLR3", "fpga0.SLR3", 1, "fpga0-fpga1"),
+        RouteStep("sll", "fpga0.SLR3", "fpga0.SLR0", 3, None),
     )
-    assert three.way("fpga1.SLR0", "fpga1.SLR2") == (Hop("sll", "fpga1.SLR0", "fpga1.SLR2", 2, None),)
+    assert three.way("fpga1.SLR0", "fpga1.SLR2") == (RouteStep("sll", "fpga1.SLR0", "fpga1.SLR2", 2, None),)
     assert three.way("fpga1.SLR2", "fpga1.SLR2") == ()
     with pytest.raises(KeyError):
         three.way("fpga1.SLR2", "fpga3.SLR0")
@@ -133,17 +133,17 @@ def test_a_way_is_connected_takes_each_link_once_and_is_the_same_backwards(count
     names = [slot.name for slot in platform.slots]
     source, target = data.draw(st.sampled_from(names)), data.draw(st.sampled_from(names))
     way = platform.way(source, target)
-    stops = [source, *(hop.target for hop in way)]
+    stops = [source, *(step.target for step in way)]
     assert stops[-1] == target
-    assert [hop.source for hop in way] == stops[:-1]
+    assert [step.source for step in way] == stops[:-1]
     fpgas = sorted(int(name[4]) for name in (source, target))
-    links = sorted(hop.link for hop in way if hop.kind == "link")
+    links = sorted(step.link for step in way if step.kind == "link")
     assert links == [f"fpga{near}-fpga{far}" for near, far in pairwise(range(fpgas[0], fpgas[1] + 1))]
-    for hop in way:
-        if hop.kind == "sll":
-            assert hop.source.split(".")[0] == hop.target.split(".")[0]
-            assert hop.hops == abs(int(hop.source[-1]) - int(hop.target[-1])) > 0
-    back = [Hop(h.kind, h.target, h.source, h.hops, h.link) for h in reversed(way)]
+    for step in way:
+        if step.kind == "sll":
+            assert step.source.split(".")[0] == step.target.split(".")[0]
+            assert step.hops == abs(int(step.source[-1]) - int(step.target[-1])) > 0
+    back = [RouteStep(h.kind, h.target, h.source, h.hops, h.link) for h in reversed(way)]
     assert platform.way(target, source) == tuple(back)
 
 

@@ -11,7 +11,7 @@ from floorflow.errors import PlatformError
 from floorflow.hardware import TOPOLOGIES, Platform, known_links, load_platform
 from floorflow.hardware.links import joined, most_fpgas
 from floorflow.partition import Edge
-from floorflow.partition.routes import shortest_ways
+from floorflow.partition.routes import shortest_routes
 from floorflow.resources import Resources
 
 
@@ -61,7 +61,7 @@ def test_a_way_takes_the_fewest_links_and_then_the_lowest_numbers(topology):
     platform = load_platform("xcku5p", 6, topology=topology)
     for first in range(6):
         for last in range(6):
-            passed = [first, *(int(hop.target[4]) for hop in platform.way(f"fpga{first}.SLR0", f"fpga{last}.SLR0"))]
+            passed = [first, *(int(step.target[4]) for step in platform.way(f"fpga{first}.SLR0", f"fpga{last}.SLR0"))]
             assert first == last or tuple(passed) == best_route(joined(topology, 6), first, last, 6)
 
 
@@ -71,13 +71,13 @@ def test_partition_prices_the_ways_that_the_platform_gives(topology):
     names = [slot.name for slot in platform.slots]
     edges = [Edge(names.index(b.lower), names.index(b.upper), "sll") for b in platform.boundaries]
     edges += [Edge(names.index(k.source), names.index(k.target), "link", name=k.name) for k in platform.links]
-    ways = shortest_ways(len(names), edges)
+    ways = shortest_routes(len(names), edges)
     for a, source in enumerate(names):
         for b, target in enumerate(names):
             hops = platform.way(source, target)
             links = [edges[k].name for k, _ in ways[a, b] if edges[k].kind == "link"]
-            assert links == [hop.link for hop in hops if hop.link]
-            assert len(ways[a, b]) == sum(hop.hops for hop in hops)
+            assert links == [step.link for step in hops if step.link]
+            assert len(ways[a, b]) == sum(step.hops for step in hops)
 
 
 def test_the_hub_of_a_star_has_a_core_for_every_link():

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from hypothesis import strategies as st
 
-from floorflow.partition import Edge, ModuleStream, PartitionProblem, Place
+from floorflow.partition import Edge, ModuleStream, PartitionProblem, SlotCapacity
 from floorflow.resources import Resources
 
 AMOUNT = st.builds(Resources, *(st.integers(0, top) for top in (40, 8, 6, 2, 3)))
@@ -27,7 +27,7 @@ def problems(draw: st.DrawFn, most_modules: int = 10, *, least_slots: int = 1, p
     return PartitionProblem(
         demands={name: draw(AMOUNT) for name in names},
         streams=tuple(draw(streams(names))),
-        slots=tuple(Place(f"s{i}", draw(LIMIT), tuple(draw(st.lists(ROOM, max_size=3)))) for i in range(slots)),
+        slots=tuple(SlotCapacity(f"s{i}", draw(LIMIT), tuple(draw(st.lists(ROOM, max_size=3)))) for i in range(slots)),
         edges=tuple(draw(edge(k, path)) for k in range(1, slots)),
         host_in=0 if path else draw(st.integers(0, slots - 1)),
         host_out=draw(st.sampled_from([0, slots - 1])) if path else draw(st.integers(0, slots - 1)),
@@ -66,7 +66,7 @@ def chain(count: int, lut: int, limits: list[int], wires: int = 10, sll: int = 1
             ModuleStream("in", None, "m0", 4, 100),
             *(ModuleStream(f"{a}-{b}", a, b, wires, 100) for a, b in pairwise(names)),
         ),
-        slots=tuple(Place(f"SLR{i}", Resources(lut=limit, ff=1000)) for i, limit in enumerate(limits)),
+        slots=tuple(SlotCapacity(f"SLR{i}", Resources(lut=limit, ff=1000)) for i, limit in enumerate(limits)),
         edges=tuple(Edge(i, i + 1, "sll", wires=sll, name=f"SLR{i}-SLR{i + 1}") for i in range(len(limits) - 1)),
         host_in=0,
         host_out=0,

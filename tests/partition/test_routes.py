@@ -13,11 +13,11 @@ from floorflow.partition import (
     PartitionFailure,
     PartitionProblem,
     PartitionSolution,
-    Place,
+    SlotCapacity,
     partition,
 )
 from floorflow.partition.problem import spanning_tree
-from floorflow.partition.routes import shortest_ways
+from floorflow.partition.routes import shortest_routes
 from floorflow.resources import Resources
 
 
@@ -31,7 +31,7 @@ def ring(count: int, gbps: float = 100.0) -> PartitionProblem:
             ModuleStream(f"{a}-{b}", a, b, wires=10, bits_per_frame=1)
             for a, b in zip(names, [*names[1:], names[0]], strict=True)
         ),
-        slots=tuple(Place(f"fpga{i}.SLR0", Resources(lut=10, ff=100)) for i in range(count)),
+        slots=tuple(SlotCapacity(f"fpga{i}.SLR0", Resources(lut=10, ff=100)) for i in range(count)),
         edges=tuple(Edge(a, b, "link", gbps=gbps, weight=10, name=f"fpga{a}-fpga{b}") for a, b in links),
         host_in=0,
         host_out=count - 1,
@@ -43,7 +43,7 @@ def ring(count: int, gbps: float = 100.0) -> PartitionProblem:
 def test_streams_of_a_ring_take_the_short_way_round() -> None:
     problem = ring(5)
     around = {f"m{i}": i for i in range(5)}
-    assert problem.way(problem.streams[-1], around) == (4,)
+    assert problem.route(problem.streams[-1], around) == (4,)
     assert problem.cost(around) == 5 * 100
     assert problem.link_bits(around) == ((1, 0), (1, 0), (1, 0), (1, 0), (0, 1))
     assert problem.is_legal(around)
@@ -89,12 +89,12 @@ def test_ways_are_as_short_as_those_of_all_pairs(seed: int) -> None:
                     if near == b:
                         step = (links + (edge.kind == "link"), boundaries + (edge.kind == "sll"))
                         length[a, far] = min(length[a, far], step)
-    for (a, b), way in shortest_ways(count, edges).items():
+    for (a, b), route in shortest_routes(count, edges).items():
         here = a
-        for k, forward in way:
+        for k, forward in route:
             near, far = (edges[k].a, edges[k].b) if forward else (edges[k].b, edges[k].a)
             assert near == here
             here = far
-        kinds = [edges[k].kind for k, _ in way]
+        kinds = [edges[k].kind for k, _ in route]
         assert here == b
         assert (kinds.count("link"), kinds.count("sll")) == length[a, b]

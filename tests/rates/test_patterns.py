@@ -4,7 +4,7 @@ import pytest
 
 from floorflow.backends.finn.kinds.registry import kind_of
 from floorflow.backends.finn.rates.patterns import actor_of, converted
-from floorflow.backends.finn.rates.problem import Passage, rate_problem
+from floorflow.backends.finn.rates.problem import RouteDelay, rate_problem
 from floorflow.dataflow.model import Attributes, Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.errors import InputError
 from floorflow.rates import size
@@ -162,5 +162,5 @@ def test_bursts_of_a_network_keep_the_rate_of_its_single_words() -> None:
 
 def test_registers_on_the_way_deepen_the_fifo() -> None:
     name = "host:in0.0->dup.0"
-    far = rate_problem(residual(), {name: Passage(50, 50)})
+    far = rate_problem(residual(), {name: RouteDelay(50, 50)})
     assert size(far).depths[name] > size(rate_problem(residual())).depths[name]

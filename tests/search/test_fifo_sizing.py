@@ -10,18 +10,18 @@ import pytest
 
 from floorflow import flow
 from floorflow.backends.finn import read_source
-from floorflow.backends.finn.rates.problem import Passage, rate_problem
-from floorflow.channels import Layout, Way, connect
+from floorflow.backends.finn.rates.problem import RouteDelay, rate_problem
+from floorflow.channels import PartialPlacement, Way, connect
 from floorflow.dataflow.model import Engine
 from floorflow.emit.report import report
 from floorflow.hardware import load_platform
 from floorflow.rates import RateProblem, keeps
-from floorflow.record.throughput import timing_of, timing_warnings
+from floorflow.record.throughput import throughput_warnings, timing_of
 from floorflow.request import Request
 from floorflow.schema import Plan, read_plan
 from floorflow.search import search
-from floorflow.search.candidate import Design, Setting, least_words, passages
-from floorflow.search.fifo_sizing import Timing, full_rate, timing
+from floorflow.search.candidate import Candidate, PlanningContext, least_words, route_delays
+from floorflow.search.fifo_sizing import Throughput, full_rate, throughput
 from tests.channels.test_connect import Prices
 from tests.conftest import CNV, TFC
 from tests.rates.stepping import DEADLOCK, simulate
@@ -37,7 +37,7 @@ def branched() -> RateProblem:
 
 def test_full_rate_and_its_latency_are_those_of_the_stepping_simulator(branched: RateProblem) -> None:
     full = full_rate(residual())
-    found, seen = timing(residual(), full.depths), simulate(branched, full.depths)
+    found, seen = throughput(residual(), full.depths), simulate(branched, full.depths)
     assert found.interval_cycles == found.full_rate_cycles == full.interval_cycles == seen.interval_cycles
     assert (found.first_word_cycles, found.first_frame_cycles) == (seen.first_word_cycles, seen.first_frame_cycles)
     assert (found.shallow, found.deadlock, found.not_analysed) == ((), (), "")
@@ -47,7 +47,7 @@ def test_full_rate_and_its_latency_are_those_of_the_stepping_simulator(branched:
 def test_a_shallow_fifo_is_named_and_costs_the_rate_that_the_simulator_loses(missing: int) -> None:
     full = full_rate(residual()).depths
     depths = {**full, BYPASS: full[BYPASS] - missing}
-    found = timing(residual(), depths)
+    found = throughput(residual(), depths)
     assert [(row.channel, row.needed_words - row.planned_words) for row in found.shallow] == [(BYPASS, missing)]
     # The simulator stalls before every word, the analysis between bursts; so single steps are compared.
     seen = simulate(rate_problem(residual()).single_steps(), depths)
@@ -59,7 +59,7 @@ def test_a_shallow_fifo_is_named_and_costs_the_rate_that_the_simulator_loses(mis
 
 def test_a_fifo_too_shallow_for_the_window_beside_it_deadlocks() -> None:
     depths = {**full_rate(residual()).depths, BYPASS: 2}
-    found = timing(residual(), depths)
+    found = throughput(residual(), depths)
     assert BYPASS in {row.fifo for row in found.deadlock}
     assert found.interval_cycles is found.first_frame_cycles is None
     assert simulate(rate_problem(residual()), depths).interval_cycles == DEADLOCK
@@ -70,13 +70,13 @@ def test_words_on_the_ways_are_added_on_them_and_beside_them(on: str) -> None:
     net, ways = residual(), {on: Way(boundaries=2, link_latencies_us=(0.06,))}
     home = {engine.name: "m" for engine in net.dataflow.engines}
     least = full_rate(net).depths
-    planned = {c.name: c.fifo_depth_words for c in connect(net, Prices(), Layout(home, ways, 100, least))}
-    cycles = {name: Passage(10, 10) for name in ways}
+    planned = {c.name: c.fifo_depth_words for c in connect(net, Prices(), PartialPlacement(home, ways, 100, least))}
+    cycles = {name: RouteDelay(10, 10) for name in ways}
     problem = rate_problem(net, cycles)
     shortest = max(actor.cycles for actor in problem.actors)
     assert keeps(problem, planned, shortest)
     assert not keeps(problem, {**planned, **least}, shortest)
-    assert timing(net, planned, cycles).interval_cycles == shortest
+    assert throughput(net, planned, cycles).interval_cycles == shortest
 
 
 def test_a_kind_without_a_pattern_is_named() -> None:
@@ -87,44 +87,44 @@ def test_a_kind_without_a_pattern_is_named() -> None:
     )
     unknown = replace(net, dataflow=replace(net.dataflow, engines=engines))
     assert full_rate(unknown).depths == {}
-    found = timing(unknown, {})
-    assert found == Timing(not_analysed=found.not_analysed)
+    found = throughput(unknown, {})
+    assert found == Throughput(not_analysed=found.not_analysed)
     assert "add: when Reshape_rtl reads and writes is unknown" in found.not_analysed
 
 
-def planned(request: Request) -> tuple[Setting, Design]:
-    setting = flow.prepare(read_source(request.model), request, 1)
-    return setting, search.search(setting, lambda _: None).design
+def planned(request: Request) -> tuple[PlanningContext, Candidate]:
+    context = flow.prepare(read_source(request.model), request, 1)
+    return context, search.search(context, lambda _: None).candidate
 
 
 @pytest.fixture(scope="module")
-def tfc() -> tuple[Setting, Design]:
+def tfc() -> tuple[PlanningContext, Candidate]:
     return planned(Request(TFC, "alveo-u250", fps=10_000))
 
 
-def test_planned_fifos_keep_the_full_rate(tfc: tuple[Setting, Design]) -> None:
-    setting, design = tfc
-    found = timing_of(setting, design)
+def test_planned_fifos_keep_the_full_rate(tfc: tuple[PlanningContext, Candidate]) -> None:
+    context, candidate = tfc
+    found = timing_of(context, candidate)
     assert found.interval_cycles == found.full_rate_cycles
-    assert timing_warnings(found) == []
-    assert found == timing_of(setting, design)
-    deep = least_words(setting, design.folded)
-    assert all(c.fifo_depth_words >= deep[c.name] for c in design.channels)
+    assert throughput_warnings(found) == []
+    assert found == timing_of(context, candidate)
+    deep = least_words(context, candidate.folded)
+    assert all(c.fifo_depth_words >= deep[c.name] for c in candidate.channels)
 
 
-def test_a_design_whose_fifo_is_made_shallow_is_warned_of(tfc: tuple[Setting, Design]) -> None:
-    setting, design = tfc
-    depths = full_rate(design.folded, passages(setting, design)).depths
-    worst = max(design.channels, key=lambda c: depths[c.name])
-    channels = tuple(replace(c, fifo_depth_words=1) if c == worst else c for c in design.channels)
-    found = timing_of(setting, replace(design, channels=channels))
+def test_a_design_whose_fifo_is_made_shallow_is_warned_of(tfc: tuple[PlanningContext, Candidate]) -> None:
+    context, candidate = tfc
+    depths = full_rate(candidate.folded, route_delays(context, candidate)).depths
+    worst = max(candidate.channels, key=lambda c: depths[c.name])
+    channels = tuple(replace(c, fifo_depth_words=1) if c == worst else c for c in candidate.channels)
+    found = timing_of(context, replace(candidate, channels=channels))
     assert worst.name in {row.channel for row in found.shallow}
-    assert any(worst.name in line for line in timing_warnings(found))
+    assert any(worst.name in line for line in throughput_warnings(found))
 
 
 def test_the_report_tells_latency_and_rate_and_what_is_shallow(cnv_on_u250: Path) -> None:
     plan = read_plan(cnv_on_u250 / "plan.json")
-    timed = plan.phases[0].estimates.timing
+    timed = plan.phases[0].estimates.throughput
     assert timed is not None
     assert timed.shallow == []
     platform = load_platform(plan.platform.name, 1)
@@ -133,7 +133,10 @@ def test_the_report_tells_latency_and_rate_and_what_is_shallow(cnv_on_u250: Path
     assert "every FIFO is deep enough" in text
     data = json.loads(plan.to_json())
     row = {"channel": "a.0->b.0", "planned": 2, "needed": 77}
-    data["phases"][0]["estimates"]["timing"] |= {"shallow": [row], "interval_cycles": 10 * plan.search.interval_cycles}
+    data["phases"][0]["estimates"]["throughput"] |= {
+        "shallow": [row],
+        "interval_cycles": 10 * plan.search.interval_cycles,
+    }
     text = report(Plan.model_validate(data), platform)
     assert "900.0% longer than the estimate above, since FIFOs are too shallow" in text
     assert "77" in text.split("too shallow for the full rate")[1].splitlines()[2]
@@ -141,17 +144,17 @@ def test_the_report_tells_latency_and_rate_and_what_is_shallow(cnv_on_u250: Path
 
 def test_a_plan_of_before_has_no_timing(cnv_on_u250: Path) -> None:
     data = json.loads((cnv_on_u250 / "plan.json").read_text())
-    del data["phases"][0]["estimates"]["timing"]
+    del data["phases"][0]["estimates"]["throughput"]
     plan = Plan.model_validate(data)
-    assert plan.phases[0].estimates.timing is None
+    assert plan.phases[0].estimates.throughput is None
     assert "What one frame takes" not in report(plan, load_platform(plan.platform.name, 1))
 
 
 def test_depths_that_a_kept_folding_brings_are_lower_bounds() -> None:
-    setting, design = planned(Request(CNV, "alveo-u250", fps=1_000))
-    streams = tuple(replace(s, fifo_words=100 if s.source_port == 0 else 0) for s in design.folded.dataflow.streams)
-    dataflow = replace(design.folded.dataflow, streams=streams)
-    keeping = replace(setting, dataflow=dataflow, request=replace(setting.request, keep_folding=True), needs={})
-    folded = replace(design.folded, dataflow=dataflow)
+    context, candidate = planned(Request(CNV, "alveo-u250", fps=1_000))
+    streams = tuple(replace(s, fifo_words=100 if s.source_port == 0 else 0) for s in candidate.folded.dataflow.streams)
+    dataflow = replace(candidate.folded.dataflow, streams=streams)
+    keeping = replace(context, dataflow=dataflow, request=replace(context.request, keep_folding=True), needs={})
+    folded = replace(candidate.folded, dataflow=dataflow)
     assert min(least_words(keeping, folded).values()) >= 100
-    assert min(least_words(setting, folded).values()) < 100
+    assert min(least_words(context, folded).values()) < 100

@@ -13,11 +13,11 @@ from floorflow import flow
 from floorflow.backends.finn import read_source
 from floorflow.errors import InfeasibleError, InputError
 from floorflow.output import write
-from floorflow.request import PAPER_CAPS, Request
+from floorflow.request import DEFAULT_CAP, Request
 from floorflow.schema import Plan, read_plan
 from floorflow.search.impl_styles import own_styles
 from floorflow.study.calibration.calibrate import calibrate
-from floorflow.study.calibration.replan import Given
+from floorflow.study.calibration.replan import Overrides
 from floorflow.verify import check
 from tests.conftest import CNV, TFC, make_plan
 from tests.scarce_dsp import FEW_DSP, mixed_bits
@@ -76,7 +76,7 @@ def test_units_leave_the_dsps_where_these_run_short(model: Path, tmp_path: Path)
 
 def test_free_is_never_slower_nor_scarcer_than_finns_own_choice(model: Path) -> None:
     for share in (0.003, 0.01, 0.9):
-        cap = {**PAPER_CAPS, "DSP": share, "LUT": 0.05}
+        cap = {**DEFAULT_CAP, "DSP": share, "LUT": 0.05}
         own, auto, free = (flow.plan(request(model, cap=cap, impl_style=s)).plan for s in ("default", "auto", "free"))
         assert free.search.bound_cycles == auto.search.bound_cycles <= own.search.bound_cycles
         if auto.search.bound_cycles == own.search.bound_cycles:
@@ -114,7 +114,7 @@ def test_what_was_built_and_measured_in_other_styles_is_planned_again(
 ) -> None:
     before = read_plan(built / "plan.json")
     (tmp_path / "post_synth_resources.json").write_text(samples.synthesis_json(uses(before)))
-    found = calibrate(built, tmp_path, Given(model, keep_folding=keep_folding, plots=False))
+    found = calibrate(built, tmp_path, Overrides(model, keep_folding=keep_folding, plots=False))
     assert uses(found.after.plan) == uses(before)
     assert found.after.plan.calibration is not None
     assert found.after.plan.calibration.measured == sorted(uses(before))
@@ -130,7 +130,7 @@ def test_a_style_file_that_changed_since_is_refused(model: Path, built: Path, tm
     for name in ("folding_config.json", "specialize_layers_config.json"):
         (tmp_path / name).write_bytes((built / "finn" / name).read_bytes())
     (tmp_path / "post_synth_resources.json").write_text(samples.synthesis_json(uses(read_plan(kept / "plan.json"))))
-    given = Given(model, folding=tmp_path / "folding_config.json", plots=False)
+    given = Overrides(model, folding=tmp_path / "folding_config.json", plots=False)
     assert deviating(calibrate(kept, tmp_path, given).after.plan)
     (tmp_path / "specialize_layers_config.json").write_text("{}")
     with pytest.raises(InputError, match="is not the file"):

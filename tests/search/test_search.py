@@ -16,13 +16,12 @@ from floorflow.errors import InfeasibleError, InputError, LimitError
 from floorflow.folding import FoldingProblem
 from floorflow.hardware import Rect
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution
-from floorflow.request import PAPER_CAPS, Request
-from floorflow.search import candidate as design
-from floorflow.search import repair as remedies
-from floorflow.search import search
+from floorflow.request import DEFAULT_CAP, Request
+from floorflow.search import candidate, search
+from floorflow.search import repair as repairs
 from floorflow.search import state as trials
 from floorflow.search.impl_styles import fewer_styles
-from floorflow.search.search import INTERRUPTED, Found
+from floorflow.search.search import INTERRUPTED, SearchResult
 from floorflow.stats import SolveStats
 from tests.conftest import CNV, TFC
 from tests.scarce_dsp import mixed_bits
@@ -54,18 +53,18 @@ def at_most(count: int) -> Placer:
 @pytest.fixture
 def placer(monkeypatch: pytest.MonkeyPatch) -> Callable[[Placer], None]:
     def use(place: Placer) -> None:
-        monkeypatch.setattr(remedies, "place", lambda problem, _method, _seed: place(problem))
+        monkeypatch.setattr(repairs, "place", lambda problem, _method, _seed: place(problem))
 
     return use
 
 
-def find(request: Request) -> Found:
+def find(request: Request) -> SearchResult:
     return search.search(flow.prepare(read_source(request.model), request, 1), lambda _: None)
 
 
 def rate(request: Request) -> float:
     found = find(request)
-    return 1 / found.design.interval_cycles
+    return 1 / found.candidate.interval_cycles
 
 
 def test_neighbours_merge_in_every_slot_that_fails(placer: Callable[[Placer], None]) -> None:
@@ -73,8 +72,8 @@ def test_neighbours_merge_in_every_slot_that_fails(placer: Callable[[Placer], No
     free = find(Request(CNV, "alveo-u250"))
     placer(at_most(2))
     packed = find(Request(CNV, "alveo-u250"))
-    slots = list(packed.design.slot_of.values())
-    assert packed.design.interval_cycles == free.design.interval_cycles
+    slots = list(packed.candidate.slot_of.values())
+    assert packed.candidate.interval_cycles == free.candidate.interval_cycles
     assert max(slots.count(slot) for slot in slots) == 2
     assert "merged" in packed.trace[-1].detail
 
@@ -96,21 +95,21 @@ def test_a_higher_rate_is_never_easier_and_the_highest_is_never_beaten(placer: C
     clock_hz = 200e6
     for share in (0.3, 0.7, 0.999):
         found = find(Request(CNV, "zcu104", fps=best * clock_hz * share))
-        assert 1 / found.design.interval_cycles >= best * share * (1 - 1e-6)
+        assert 1 / found.candidate.interval_cycles >= best * share * (1 - 1e-6)
     with pytest.raises((LimitError, InfeasibleError)):
         find(Request(CNV, "zcu104", fps=best * clock_hz * 1.02))
 
 
 def test_tighter_caps_never_give_a_higher_rate(placer: Callable[[Placer], None]) -> None:
     placer(fits)
-    rates = [rate(Request(CNV, "pynq-z1", cap={**PAPER_CAPS, "LUT": cap})) for cap in (0.7, 0.55, 0.45)]
+    rates = [rate(Request(CNV, "pynq-z1", cap={**DEFAULT_CAP, "LUT": cap})) for cap in (0.7, 0.55, 0.45)]
     assert all(looser >= tighter for looser, tighter in pairwise(rates))
 
 
 def test_folding_is_called_optimal_only_against_the_whole_budget(placer: Callable[[Placer], None]) -> None:
     placer(fits)
     found = find(Request(CNV, "pynq-z1"))
-    stats = found.design.folding.stats
+    stats = found.candidate.folding.stats
     assert stats.objective is not None
     assert stats.bound is not None
     assert (stats.status == "optimal") == (stats.objective <= stats.bound)
@@ -126,10 +125,10 @@ def interrupt_after(count: int, monkeypatch: pytest.MonkeyPatch) -> list[None]:
             interrupted.append(None)
             raise KeyboardInterrupt
         answer = genuine(*arguments)  # type: ignore[arg-type]
-        completed.extend([None] * isinstance(answer, design.Design))
+        completed.extend([None] * isinstance(answer, candidate.Candidate))
         return answer
 
-    genuine = design.complete
+    genuine = candidate.complete
     monkeypatch.setattr(trials, "complete", complete)
     return interrupted
 
@@ -153,7 +152,7 @@ def test_ctrl_c_before_any_design_goes_through(monkeypatch: pytest.MonkeyPatch) 
 def test_latency_is_never_above_that_of_the_highest_rate(placer: Callable[[Placer], None]) -> None:
     placer(fits)
     fast, quick = (find(Request(CNV, "zcu104", objective=goal)) for goal in (None, "latency"))
-    assert path_cycles(quick) == quick.design.folding.stats.objective
+    assert path_cycles(quick) == quick.candidate.folding.stats.objective
     assert path_cycles(quick) < path_cycles(fast)
     assert quick.whole_budget_bound is not None
     assert quick.whole_budget_bound <= path_cycles(quick)
@@ -163,14 +162,14 @@ def test_latency_is_never_above_that_of_the_highest_rate(placer: Callable[[Place
 def test_a_rate_bounds_the_interval_of_the_lowest_latency(placer: Callable[[Placer], None]) -> None:
     placer(fits)
     found = find(Request(TFC, "pynq-z1", objective="latency", fps=200e6 / 400))
-    assert found.design.interval_cycles <= 400
+    assert found.candidate.interval_cycles <= 400
 
 
 def test_least_resources_use_less_than_any_rate(placer: Callable[[Placer], None]) -> None:
     placer(fits)
     least, at_rate = find(Request(CNV, "zcu104", objective="resources")), find(Request(CNV, "zcu104", fps=1000))
     assert least.ended_by == "least resources: no folding at any interval is less scarce"
-    assert (least.design.folding.stats.objective or 0) < (at_rate.design.folding.stats.objective or 0)
+    assert (least.candidate.folding.stats.objective or 0) < (at_rate.candidate.folding.stats.objective or 0)
     assert at_rate.ended_by == "the requested rate was met"
 
 
@@ -194,16 +193,16 @@ def test_finns_own_styles_are_tried_where_others_allow_more_but_cannot_be_placed
 ) -> None:
     model = tmp_path / "mixed_bits.onnx"
     onnx.save(mixed_bits(), model)
-    request = Request(model, platform="xcku5p", effort="fast", cap={**PAPER_CAPS, "DSP": 0.01, "LUT": 0.05})
+    request = Request(model, platform="xcku5p", effort="fast", cap={**DEFAULT_CAP, "DSP": 0.01, "LUT": 0.05})
     placer(fits)
     free, own = find(request), find(replace(request, impl_style="default"))
-    assert free.design.interval_cycles < own.design.interval_cycles
+    assert free.candidate.interval_cycles < own.candidate.interval_cycles
 
     again: list[FoldingProblem] = []
     monkeypatch.setattr(search, "fewer_styles", lambda problem: again.append(problem) or fewer_styles(problem))
     placer(lambda problem: fits(problem) if again else refuses(problem.modules[0].slot))
     found = find(request)
-    assert found.design.interval_cycles == own.design.interval_cycles
+    assert found.candidate.interval_cycles == own.candidate.interval_cycles
     assert found.bound_cycles == free.bound_cycles
     assert [row.verdict for row in found.trace if "as FINN chooses" in row.detail][-1] == "legal"
     assert sum(row.verdict == "legal" for row in found.trace) == 1
@@ -214,6 +213,6 @@ def test_the_highest_rate_at_a_given_rate_is_refused() -> None:
         Request(CNV, "zcu104", objective="throughput", fps=100)
 
 
-def path_cycles(found: Found) -> int:
+def path_cycles(found: SearchResult) -> int:
     """Return the engine cycles of a chain."""
-    return sum(option.cycles for option in found.design.folding.options.values())
+    return sum(option.cycles for option in found.candidate.folding.options.values())

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from floorflow.cli.main import app
-from floorflow.dataflow.measured import Built, Measured, corrected, factors_of
+from floorflow.dataflow.measured import MeasuredEngine, Measurements, corrected, factors_of
 from floorflow.dataflow.model import Dataflow, Engine, Option
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InfeasibleError, InputError
@@ -22,12 +22,12 @@ from floorflow.resources import Resources, total
 from floorflow.schema import Plan, read_plan
 from floorflow.study.calibration.calibrate import Calibration, calibrate
 from floorflow.study.calibration.data import as_dict, text
-from floorflow.study.calibration.replan import Given
+from floorflow.study.calibration.replan import Overrides
 from floorflow.verify import check
 from tests.conftest import CNV, TFC, make_plan
 from tests.study import report_samples as samples
 
-QUIET = Given(model=CNV, plots=False)
+QUIET = Overrides(model=CNV, plots=False)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def scaled(out: Path, change: Callable[[Resources], Resources]) -> dict[str, Res
     return {name: change(use) for name, use in uses(read_plan(out / "plan.json")).items()}
 
 
-def again(out: Path, tmp_path: Path, change: Callable[[Resources], Resources], given: Given) -> Calibration:
+def again(out: Path, tmp_path: Path, change: Callable[[Resources], Resources], given: Overrides) -> Calibration:
     return calibrate(out, reported(tmp_path / "reports", scaled(out, change)), given)
 
 
@@ -75,7 +75,7 @@ def test_what_is_as_estimated_gives_the_same_plan(cnv_on_pynq: Path, tmp_path: P
 
 def test_the_same_holds_for_one_engine_alone(tfc: Path, tmp_path: Path) -> None:
     name, use = next(iter(uses(read_plan(tfc / "plan.json")).items()))
-    found = calibrate(tfc, reported(tmp_path / "reports", {name: use}), Given(TFC, plots=False))
+    found = calibrate(tfc, reported(tmp_path / "reports", {name: use}), Overrides(TFC, plots=False))
     assert decided(found.after.plan) == decided(found.before)
     assert found.after.plan.calibration.measured == [name]
     assert found.unmeasured == sorted(set(found.estimates) - {name})
@@ -97,14 +97,14 @@ def test_a_kept_folding_takes_every_measured_row(cnv_on_u250: Path, tmp_path: Pa
     def change(use: Resources) -> Resources:
         return Resources(use.lut + 7, use.ff + 5, use.bram18 + 1, use.uram, use.dsp)
 
-    given = Given(CNV, keep_folding=True, plots=False)
+    given = Overrides(CNV, keep_folding=True, plots=False)
     found = again(cnv_on_u250, tmp_path, change, given)
     assert uses(found.after.plan) == scaled(cnv_on_u250, change)
     assert as_dict(found)["changes"]["refolded"] == []
 
 
 def test_what_can_not_fit_is_proven_infeasible(tfc: Path, tmp_path: Path) -> None:
-    given = Given(TFC, keep_folding=True, plots=False)
+    given = Overrides(TFC, keep_folding=True, plots=False)
     with pytest.raises(InfeasibleError, match="proven infeasible"):
         again(tfc, tmp_path, lambda use: Resources(10**6, *use.as_tuple()[1:]), given)
 
@@ -116,7 +116,7 @@ def option(lanes: int, lut: int) -> Option:
 def test_only_the_folding_that_was_built_is_measured_and_others_are_corrected() -> None:
     engines = tuple(Engine(f"A_{i}", "A", "op", {}, 0, 8, 8) for i in range(2))
     group = OptionGroup(("A_0",), ((option(1, 100),), (option(2, 200),)))
-    measured = Measured({"A_0": Built({"PE": 2}, Resources(50))}, {"A": {"LUT": 1.101}})
+    measured = Measurements({"A_0": MeasuredEngine({"PE": 2}, Resources(50))}, {"A": {"LUT": 1.101}})
     (row,) = measured.repriced(Dataflow("n", engines, ()), [group])
     assert [options[0].resources for options in row.rows] == [Resources(111, 100), Resources(50)]
     assert [options[0].folding for options in row.rows] == [{"PE": 1}, {"PE": 2}]
@@ -141,7 +141,7 @@ def test_an_engine_that_was_built_otherwise_is_not_used(tfc: Path, tmp_path: Pat
     name = next(name for name, entry in folded.items() if "pe" in (entry.model_extra or {}))
     folder = reported(tmp_path / "reports", rows)
     (folder / "final_hw_config.json").write_text(json.dumps({name: {"PE": 999}}))
-    found = calibrate(tfc, folder, Given(TFC, plots=False))
+    found = calibrate(tfc, folder, Overrides(TFC, plots=False))
     assert name in found.unmeasured
     assert [(doubt.name, doubt.cause) for doubt in found.doubts] == [(name, "built otherwise")]
 
@@ -160,23 +160,23 @@ def test_reports_of_something_else_are_refused(
         next(iter(uses(read_plan(tfc / "plan.json")))) if "MVAU" in name else name: use for name, use in rows.items()
     }
     with pytest.raises(InputError, match=message):
-        calibrate(tfc, reported(tmp_path / "reports", names), Given(TFC, plots=False))
+        calibrate(tfc, reported(tmp_path / "reports", names), Overrides(TFC, plots=False))
 
 
 def test_estimates_alone_measure_nothing(tfc: Path, tmp_path: Path) -> None:
     name = next(iter(uses(read_plan(tfc / "plan.json"))))
     (tmp_path / "estimate_layer_resources.json").write_text(json.dumps({name: {"LUT": 40.0}}))
     with pytest.raises(InputError, match="only finn figures"):
-        calibrate(tfc, tmp_path, Given(TFC, plots=False))
+        calibrate(tfc, tmp_path, Overrides(TFC, plots=False))
 
 
 def test_the_model_is_asked_for_and_must_be_the_same(tfc: Path, tmp_path: Path) -> None:
     folder = reported(tmp_path / "reports", uses(read_plan(tfc / "plan.json")))
     with pytest.raises(InputError, match=r"tfc_1w1a.onnx .* is not found") as missing:
-        calibrate(tfc, folder, Given(plots=False))
+        calibrate(tfc, folder, Overrides(plots=False))
     assert "--model FILE" in missing.value.hint
     with pytest.raises(InputError, match=r"--model .*cnv_2w2a.onnx: has sha256"):
-        calibrate(tfc, folder, Given(CNV, plots=False))
+        calibrate(tfc, folder, Overrides(CNV, plots=False))
 
 
 def test_the_command_writes_a_new_plan_beside_what_was_measured(tfc: Path, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from floorflow.dataflow.options import Coupling, OptionGroup
 from floorflow.errors import InfeasibleError, InputError, LimitError
 from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown, fold_at_interval
 from floorflow.folding.brute import brute
-from floorflow.request import PAPER_CAPS, Request
+from floorflow.request import DEFAULT_CAP, Request
 from floorflow.resources import RESOURCE_NAMES, Resources, scarcity
 from floorflow.study.pareto import pareto as study
 from floorflow.study.pareto.files import folding_files, pareto_files
@@ -234,7 +234,7 @@ def test_what_cannot_be_asked_for_is_refused_by_name() -> None:
 
 def test_a_network_that_never_fits_is_proven_infeasible_with_the_resource() -> None:
     with pytest.raises(InfeasibleError, match="does not fit pynq-z1 at any interval: LUT: at least"):
-        pareto(Request(CNV, "pynq-z1", cap={**PAPER_CAPS, "LUT": 0.1}))
+        pareto(Request(CNV, "pynq-z1", cap={**DEFAULT_CAP, "LUT": 0.1}))
 
 
 def test_a_solver_without_any_answer_reaches_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:

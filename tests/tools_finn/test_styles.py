@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 from floorflow import flow
-from floorflow.request import PAPER_CAPS, Request
+from floorflow.request import DEFAULT_CAP, Request
 from floorflow.schema import Plan
 from tests.random_models import random_chain
 from tests.scarce_dsp import FEW_DSP, mixed_bits
@@ -75,7 +75,7 @@ def test_without_the_file_finn_plus_makes_other_engines(tmp_path: Path, finn_plu
 @pytest.mark.parametrize("seed", range(12))
 def test_finn_plus_makes_the_engines_of_random_networks(seed: int, tmp_path: Path, finn_plus: FinnPlus) -> None:
     board = ("xcku5p", "zcu104", "alveo-u250")[seed % 3]
-    cap = {**PAPER_CAPS, "DSP": (0.002, 0.02, 0.9)[seed // 3 % 3]}
+    cap = {**DEFAULT_CAP, "DSP": (0.002, 0.02, 0.9)[seed // 3 % 3]}
     plan, styles, folding = plan_of(random_chain(seed), board, tmp_path, cap=cap, impl_style="free")
     assert_made_as_planned(plan, styles, folding, finn_plus)
 

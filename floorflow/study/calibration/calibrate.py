@@ -10,7 +10,7 @@ from typing import Any
 from floorflow import flow
 from floorflow.backends.finn import CostTable, kept_groups, read_source, with_folding
 from floorflow.backends.finn.specialise import PREFERENCE, renamings, respecialised
-from floorflow.dataflow.measured import Built, Measured, factors_of
+from floorflow.dataflow.measured import MeasuredEngine, Measurements, factors_of
 from floorflow.dataflow.model import AttributeValue, Dataflow, Option
 from floorflow.errors import InputError, PlatformError
 from floorflow.flow import Outcome
@@ -19,8 +19,8 @@ from floorflow.network import FloatBits
 from floorflow.request import Request
 from floorflow.resources import Resources
 from floorflow.schema import FoldedEntry, Plan, finn_attribute, read_plan
-from floorflow.study.calibration.matching import Doubt, Matches, match
-from floorflow.study.calibration.replan import Given, request_again
+from floorflow.study.calibration.matching import AmbiguousMatch, Matches, match
+from floorflow.study.calibration.replan import Overrides, request_again
 from floorflow.study.reports import POWER, SYNTHESIS, Folder, read_reports
 
 _FOLDED = ("PE", "SIMD", "parallel_window")
@@ -38,10 +38,10 @@ class Calibration:
     after: Outcome
     folder: Folder
     matches: Matches
-    measured: Measured
+    measured: Measurements
     estimates: Mapping[str, Resources]
     kinds: Mapping[str, str]
-    doubts: tuple[Doubt, ...]
+    doubts: tuple[AmbiguousMatch, ...]
 
     @property
     def unmeasured(self) -> list[str]:
@@ -50,7 +50,7 @@ class Calibration:
 
 
 def calibrate(
-    out: Path, reports: Path, given: Given | None = None, progress: Callable[[str], None] = lambda _: None
+    out: Path, reports: Path, given: Overrides | None = None, progress: Callable[[str], None] = lambda _: None
 ) -> Calibration:
     """Plan again what ``out`` holds, with what the reports of its build say instead of estimates.
 
@@ -66,7 +66,7 @@ def calibrate(
 
     """
     before = read_plan(out / "plan.json")
-    request = request_again(out, before, given or Given())
+    request = request_again(out, before, given or Overrides())
     progress("reading reports")
     folder = read_reports(reports)
     matches = match(before, folder.reports)
@@ -80,7 +80,7 @@ def calibrate(
     folded = before.phases[0].folding.engines
     other = {new.name: new.kind for old, new in zip(own.engines, planned.engines, strict=True) if old.kind != new.kind}
     engines = {
-        name: Built(_folding(folded[name]), row.resources, other.get(name, ""))
+        name: MeasuredEngine(_folding(folded[name]), row.resources, other.get(name, ""))
         for name, row in rows.items()
         if row.resources
     }
@@ -88,7 +88,7 @@ def calibrate(
     pairs: dict[str, list[tuple[Resources, Resources]]] = {}
     for name, built in engines.items():
         pairs.setdefault(kinds[name], []).append((options[name].resources, built.resources))
-    measured = Measured(engines, factors_of(pairs), folder.digests)
+    measured = Measurements(engines, factors_of(pairs), folder.digests)
     after = flow.plan(request, progress, measured.renamed(renamings(planned, own)))
     estimates = {name: option.resources for name, option in options.items()}
     return Calibration(before, after, folder, matches, measured, estimates, kinds, (*matches.doubts, *refolded))
@@ -144,7 +144,7 @@ def _folding(entry: FoldedEntry) -> dict[str, AttributeValue]:
     return {finn_attribute(name): tuple(value) if isinstance(value, list) else value for name, value in chosen}
 
 
-def _refolded(plan: Plan, built: Mapping[str, Mapping[str, Any]]) -> list[Doubt]:
+def _refolded(plan: Plan, built: Mapping[str, Mapping[str, Any]]) -> list[AmbiguousMatch]:
     """Return the engines that FINN's final_hw_config.json has in another folding than the plan."""
     doubts = []
     for name, entry in sorted(plan.phases[0].folding.engines.items()):
@@ -153,11 +153,13 @@ def _refolded(plan: Plan, built: Mapping[str, Mapping[str, Any]]) -> list[Doubt]
         wrong = [key for key in _FOLDED if key in config and key in planned and config[key] != planned[key]]
         if wrong:
             differences = ", ".join(f"{key} = {config[key]}, planned {planned[key]}" for key in wrong)
-            doubts.append(Doubt(name, "built otherwise", f"was built with {differences} (final_hw_config.json)"))
+            doubts.append(
+                AmbiguousMatch(name, "built otherwise", f"was built with {differences} (final_hw_config.json)")
+            )
     return doubts
 
 
-def _nothing(reports: Path, plan: Plan, matches: Matches, refolded: Sequence[Doubt]) -> InputError:
+def _nothing(reports: Path, plan: Plan, matches: Matches, refolded: Sequence[AmbiguousMatch]) -> InputError:
     """Return the error for reports that measure no engine of the plan, with names of both sides."""
     known = sorted(plan.phases[0].folding.engines)
     doubts = [*matches.doubts, *refolded]

@@ -38,7 +38,7 @@ class Measurement:
 
 
 @dataclass(frozen=True)
-class Doubt:
+class AmbiguousMatch:
     """A name that is not used, of an engine or of rows that may be of several. ``cause`` is alike for like reasons."""
 
     name: str
@@ -59,7 +59,7 @@ class Matches:
     """Rows by engine and kind of evidence, and what is left on both sides; ``unmatched`` are ``(file, instance)``."""
 
     rows: Mapping[str, Mapping[str, Measurement]]
-    doubts: tuple[Doubt, ...]
+    doubts: tuple[AmbiguousMatch, ...]
     unmatched: tuple[tuple[str, str, Resources | None], ...]
     streams: Mapping[str, StreamRows]
     designs: Mapping[str, Resources]
@@ -165,11 +165,11 @@ def match(plan: Plan, reports: Iterable[Report]) -> Matches:
     names, reports = names_of(plan), tuple(reports)
     seen = _partitions(names, reports)
     whole = len(seen) == 1 and (len(names.partitions) == 1 or _covers(names, reports))
-    doubts: list[Doubt] = []
+    doubts: list[AmbiguousMatch] = []
     if len(seen) > 1 and len(names.partitions) == 1:
         listed = ", ".join(str(number) for number in sorted(seen))
         reason = f"the plan has one partition, the reports {len(seen)}; FINN numbers nodes anew in each"
-        doubts.append(Doubt(f"StreamingDataflowPartition {listed}", "other partitions than planned", reason))
+        doubts.append(AmbiguousMatch(f"StreamingDataflowPartition {listed}", "other partitions than planned", reason))
         names = replace(names, local={})
     matcher = _Matcher(names, whole)
     for report in reports:
@@ -180,14 +180,14 @@ def match(plan: Plan, reports: Iterable[Report]) -> Matches:
 
 
 def _rows(
-    matcher: _Matcher, rivals: Mapping[str, Sequence[str]], doubts: list[Doubt]
+    matcher: _Matcher, rivals: Mapping[str, Sequence[str]], doubts: list[AmbiguousMatch]
 ) -> dict[str, dict[str, Measurement]]:
     """Settle every claim; add those that cannot be to ``doubts``."""
     rows: dict[str, dict[str, Measurement]] = {}
     for engine, claimed in sorted(matcher.claims.items()):
         for evidence, claims in sorted(claimed.items()):
             settled = _settled(engine, claims, rivals.get(engine, ()))
-            if isinstance(settled, Doubt):
+            if isinstance(settled, AmbiguousMatch):
                 doubts.append(settled)
             else:
                 rows.setdefault(engine, {})[evidence] = settled
@@ -222,22 +222,22 @@ def _paths(report: Report) -> list[tuple[str, ...]]:
     return [row.path for row in report.rows]
 
 
-def _settled(engine: str, claims: Sequence[Claim], rivals: Sequence[str]) -> Measurement | Doubt:
+def _settled(engine: str, claims: Sequence[Claim], rivals: Sequence[str]) -> Measurement | AmbiguousMatch:
     """Return what the reports of the latest design state agree on, or why nothing is sure."""
     if rivals and any(node_of(row.path)[0] is not None for _, row in claims):
         others = ", ".join(rivals[:3])
         reason = f"FINN numbers a partition's nodes anew, and {others} on a parallel branch may be it"
-        return Doubt(engine, "number not sure", reason)
+        return AmbiguousMatch(engine, "number not sure", reason)
     latest = max(report.rank for report, _ in claims)
     held = [(report, row) for report, row in claims if report.rank == latest]
     values = {(row.resources, row.milliwatts) for _, row in held}
     if len(values) > 1:
         places = ", ".join(f"{report.file}: {row.instance}" for report, row in held)
-        return Doubt(engine, "different rows", f"{len(values)} different rows: {places}")
+        return AmbiguousMatch(engine, "different rows", f"{len(values)} different rows: {places}")
     report, row = held[0]
     files = tuple(dict.fromkeys(report.file for report, _ in held))
     if report.evidence == SYNTHESIS and row.resources == ZERO:
         reason = f"{report.file}: {row.instance} uses nothing: dissolved or removed by Vivado?"
-        return Doubt(engine, "uses nothing", reason)
+        return AmbiguousMatch(engine, "uses nothing", reason)
     power = row.milliwatts if report.evidence == POWER else None
     return Measurement(row.instance, files, row.resources, power)

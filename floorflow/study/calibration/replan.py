@@ -16,7 +16,7 @@ from floorflow.schema import InputFile, Plan
 
 
 @dataclass(frozen=True)
-class Given:
+class Overrides:
     """What the user says beside the folder; None: look for it. ``keep_folding``: fold as the plan did."""
 
     model: Path | None = None
@@ -39,7 +39,7 @@ def require_other(out: Path, plan_folder: Path) -> None:
         raise InputError(f"{out}: holds the plan that was built", hint="choose another folder for --out")
 
 
-def request_again(out: Path, plan: Plan, given: Given) -> Request:
+def request_again(out: Path, plan: Plan, given: Overrides) -> Request:
     """Return the request that the plan in ``out`` answered.
 
     Raises

@@ -15,14 +15,14 @@ from floorflow.backends.finn.specialise import PREFERENCE
 from floorflow.dataflow.model import Option
 from floorflow.errors import InputError
 from floorflow.flow import prepare
-from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, Probes
+from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, FoldingSolution
 from floorflow.folding.brute import MOST_COMBINATIONS, combinations
 from floorflow.folding.exact import Answer
 from floorflow.folding.methods import METHODS, FoldingMethod
 from floorflow.network import FloatBits
 from floorflow.request import Request
 from floorflow.resources import Resources, scarcity, total
-from floorflow.search.candidate import Setting
+from floorflow.search.candidate import PlanningContext
 from floorflow.study.comparison.finn_method import methods_of
 
 DEFAULT_METHODS = ("exact", "cpsat", "finn", "finn-wide", "rule", "annealing")
@@ -127,36 +127,36 @@ def compare(
     if request.fpgas == "auto":
         raise InputError("compare folds for a fixed budget, --fpgas auto has none", hint="give a number of FPGAs")
     source = read_source(request.model, FloatBits(request.weight_bits, request.activation_bits))
-    setting = prepare(source, replace(request, objective=None), request.fpgas)
-    known = _known(setting, epsilon)
+    context = prepare(source, replace(request, objective=None), request.fpgas)
+    known = _known(context, epsilon)
     unknown = [name for name in methods if name not in known]
     if unknown:
         raise InputError(f"folding method '{unknown[0]}' is unknown", hint=f"known are {', '.join(known)}")
-    interval = None if request.fps is None else setting.problem.intervals()[-1]
-    bounds = Bounds(setting.problem)
+    interval = None if request.fps is None else context.problem.intervals()[-1]
+    bounds = Bounds(context.problem)
     entries = []
     for name in methods:
         progress(f"folding by {name}")
-        entries.append(_entry(name, known[name], setting, interval, bounds))
+        entries.append(_entry(name, known[name], context, interval, bounds))
     progress("bounds")
-    clock_mhz = setting.platform.clock_mhz
+    clock_mhz = context.platform.clock_mhz
     first = bounds.interval_cycles() if interval is None else None
     curve = tuple(_curve(bounds, [entry.interval_cycles for entry in entries if entry.interval_cycles], first))
-    names = setting.dataflow.name, setting.platform.name
+    names = context.dataflow.name, context.platform.name
     return Comparison(*names, request.costs, clock_mhz, interval, first, tuple(entries), curve)
 
 
-def _known(setting: Setting, epsilon: float | None) -> Mapping[str, FoldingMethod]:
-    costs = setting.costs
+def _known(context: PlanningContext, epsilon: float | None) -> Mapping[str, FoldingMethod]:
+    costs = context.costs
     if not isinstance(costs, CostTable):
         return METHODS
-    return methods_of(setting.dataflow, costs, setting.request.finn, epsilon)
+    return methods_of(context.dataflow, costs, context.request.finn, epsilon)
 
 
-def _entry(name: str, method: FoldingMethod, setting: Setting, interval: int | None, bounds: Bounds) -> Entry:
-    problem = setting.problem
+def _entry(name: str, method: FoldingMethod, context: PlanningContext, interval: int | None, bounds: Bounds) -> Entry:
+    problem = context.problem
     started = time.perf_counter()
-    answer = method(problem, interval, setting.request.seed)
+    answer = method(problem, interval, context.request.seed)
     seconds = time.perf_counter() - started
     if not isinstance(answer, FoldingSolution):
         return Entry(name, _refusal(name, answer, problem, interval), seconds)
@@ -166,7 +166,7 @@ def _entry(name: str, method: FoldingMethod, setting: Setting, interval: int | N
         verdict=answer.stats.status,
         seconds=seconds,
         interval_cycles=answer.interval_cycles,
-        frames_per_s=setting.platform.clock_mhz * 1e6 / answer.interval_cycles,
+        frames_per_s=context.platform.clock_mhz * 1e6 / answer.interval_cycles,
         engines=engines,
         resources=answer.resources,
         scarcity=scarcity(answer.resources, problem.silicon),
@@ -195,7 +195,7 @@ class Bounds:
     def __init__(self, problem: FoldingProblem) -> None:
         self.problem = problem
         self._proven: dict[int, Answer] = {}
-        self._quick = Probes(problem)
+        self._quick = FeasibilityOracle(problem)
 
     def scarcity(self, interval_cycles: int) -> float | None:
         """Return the least scarcity at an interval, or what it is proven not to be below; None if there is none."""

@@ -18,7 +18,7 @@ from floorflow.folding.cpsat import Balance, cpsat, layer_pairs
 from floorflow.folding.exact import Answer
 from floorflow.folding.interval_search import first_of
 from floorflow.folding.methods import METHODS, FoldingMethod
-from floorflow.folding.selection import Tally
+from floorflow.folding.selection import Evaluator
 from floorflow.resources import shortfall
 
 WIDE_WEIGHTS = 10_000
@@ -115,7 +115,7 @@ def folded_as(
         return Refused(f"FINN cannot build it: {error}")
     streams = couplings(folded, groups, costs) if problem.couplings else ()
     alone = replace(problem, groups=groups, couplings=streams)
-    found = Tally(alone).solution([0] * len(groups), "finn", "heuristic")
+    found = Evaluator(alone).solution([0] * len(groups), "finn", "heuristic")
     short = shortfall(found.resources, problem.budget)
     if short:
         missing = ", ".join(f"{amount:,} {name}" for name, amount in short.items())

@@ -14,7 +14,7 @@ from floorflow.folding import fold_at_interval, shortage
 from floorflow.network import FloatBits
 from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES, Resources
-from floorflow.search.candidate import Setting
+from floorflow.search.candidate import PlanningContext
 from floorflow.study.comparison.compare import Bounds
 from floorflow.study.pareto.fronts import OBJECTIVES, SCARCITY, Front, Point, Progress, fronts
 
@@ -104,29 +104,29 @@ def pareto(
         If the solver found no folding at any interval, and did not prove that there is none.
 
     """
-    setting = _setting(request, resources)
-    objectives = _objectives(setting, resources)
+    context = _setting(request, resources)
+    objectives = _objectives(context, resources)
     progress("shortest interval")
-    first = Bounds(setting.problem).interval_cycles()
+    first = Bounds(context.problem).interval_cycles()
     if first is None:
-        raise _impossible(setting)
-    found = fronts(setting.problem, objectives, first, points, progress=progress)
-    _require_some(setting, found)
+        raise _impossible(context)
+    found = fronts(context.problem, objectives, first, points, progress=progress)
+    _require_some(context, found)
     return Pareto(
-        network=setting.dataflow.name,
-        platform=setting.platform.name,
-        fpgas=len(setting.platform.fpgas),
+        network=context.dataflow.name,
+        platform=context.platform.name,
+        fpgas=len(context.platform.fpgas),
         costs=request.costs,
-        clock_mhz=setting.platform.clock_mhz,
-        budget=setting.problem.budget,
-        silicon=setting.problem.silicon,
+        clock_mhz=context.platform.clock_mhz,
+        budget=context.problem.budget,
+        silicon=context.problem.silicon,
         bound_cycles=first,
         fronts=found,
-        dataflow=setting.dataflow,
+        dataflow=context.dataflow,
     )
 
 
-def _setting(request: Request, resources: Sequence[str]) -> Setting:
+def _setting(request: Request, resources: Sequence[str]) -> PlanningContext:
     if request.fpgas == "auto":
         raise InputError("pareto folds for a fixed budget, --fpgas auto has none", hint="give a number of FPGAs")
     unknown = [name for name in resources if name not in RESOURCE_NAMES]
@@ -137,36 +137,36 @@ def _setting(request: Request, resources: Sequence[str]) -> Setting:
     return prepare(source, replace(request, objective=None, fps=None), request.fpgas)
 
 
-def _objectives(setting: Setting, resources: Sequence[str]) -> list[str]:
+def _objectives(context: PlanningContext, resources: Sequence[str]) -> list[str]:
     """Return the scarcity and the resources that were asked for, in the order of `OBJECTIVES`."""
-    have = setting.problem.silicon.as_dict()
+    have = context.problem.silicon.as_dict()
     for name in resources:
         if not have[name]:
-            board = setting.platform.name
+            board = context.platform.name
             raise InputError(f"--resources: {board} has no {name}", hint=f"leave {name} out, or take another board")
     wanted = set(resources) or {name for name in RESOURCE_NAMES if have[name]}
     return [name for name in OBJECTIVES if name == SCARCITY or name in wanted]
 
 
-def _require_some(setting: Setting, found: Sequence[Front]) -> None:
+def _require_some(context: PlanningContext, found: Sequence[Front]) -> None:
     """Refuse fronts without a single folding."""
     statuses = {point.status for front in found for point in front.points}
     if statuses == {"infeasible"}:
-        raise _impossible(setting)
+        raise _impossible(context)
     if not statuses & {"optimal", "feasible"}:
         raise LimitError(
-            f"no folding of {setting.dataflow.name} on {setting.platform.name} found within the solver's limit, "
+            f"no folding of {context.dataflow.name} on {context.platform.name} found within the solver's limit, "
             "though none is proven impossible",
             hint="try a higher --cap or more --fpgas",
         )
 
 
-def _impossible(setting: Setting) -> InfeasibleError:
-    problem = setting.problem
+def _impossible(context: PlanningContext) -> InfeasibleError:
+    problem = context.problem
     longest = problem.intervals()[-1]
     answer, short = fold_at_interval(problem, longest), shortage(problem, longest)
     return InfeasibleError(
-        f"proven infeasible: {setting.dataflow.name} does not fit {setting.platform.name} at any interval: {answer} "
+        f"proven infeasible: {context.dataflow.name} does not fit {context.platform.name} at any interval: {answer} "
         f"in all slots together" + (f"; {short}" if short else ""),
         hint="a higher --cap, more --fpgas, a larger platform or a narrower network",
     )

@@ -20,7 +20,7 @@ BURSTS = 150_000
 
 
 @dataclass(frozen=True)
-class Passage:
+class RouteDelay:
     """Cycles that a channel takes beyond a plain FIFO: registers and links on the way there, and back."""
 
     there_cycles: int = 0
@@ -33,7 +33,7 @@ def channel_name(stream: Stream) -> str:
 
 
 def rate_problem(
-    folded: FoldedDataflow, passages: Mapping[str, Passage] | None = None, bursts: int | None = BURSTS
+    folded: FoldedDataflow, route_delays: Mapping[str, RouteDelay] | None = None, bursts: int | None = BURSTS
 ) -> RateProblem:
     """Return the rate problem of a folded network; its FIFOs bear the names of the channels.
 
@@ -56,7 +56,7 @@ def rate_problem(
             actors.append(Actor(stream.source, steps, (), (words,)))
         if stream.to_host:
             actors.append(Actor(stream.target, steps, (words,)))
-        fifos.append(_fifo(stream, folded, (passages or {}).get(channel_name(stream), Passage())))
+        fifos.append(_fifo(stream, folded, (route_delays or {}).get(channel_name(stream), RouteDelay())))
     problem = RateProblem(tuple(actors), tuple(fifos))
     return problem if bursts is None else _held_to(problem, bursts)
 
@@ -81,9 +81,9 @@ def _with(ports: tuple[Moves, ...], place: int, port: Moves) -> tuple[Moves, ...
     return (*ports[:place], port, *ports[place + 1 :])
 
 
-def _fifo(stream: Stream, folded: FoldedDataflow, passage: Passage) -> Fifo:
+def _fifo(stream: Stream, folded: FoldedDataflow, route_delay: RouteDelay) -> Fifo:
     source_bits, target_bits = _widths(stream, folded)
-    latency = 1 + passage.there_cycles + (CONVERTER_STAGES if source_bits != target_bits else 0)
+    latency = 1 + route_delay.there_cycles + (CONVERTER_STAGES if source_bits != target_bits else 0)
     if not stream.from_host:
         latency += stages(folded.dataflow.engine(stream.source).kind) - 1
     return Fifo(
@@ -94,7 +94,7 @@ def _fifo(stream: Stream, folded: FoldedDataflow, passage: Passage) -> Fifo:
         source_port=0 if stream.from_host else stream.source_port,
         target_port=0 if stream.to_host else stream.target_port,
         latency_cycles=latency,
-        return_cycles=1 + passage.back_cycles,
+        return_cycles=1 + route_delay.back_cycles,
         least_words=LEAST_DEPTH_WORDS,
     )
 

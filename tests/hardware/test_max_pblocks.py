@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from floorflow.hardware import Rect, clear_rectangles, load_platform, rooms
+from floorflow.hardware import Rect, clear_rectangles, load_platform, max_pblocks
 from floorflow.resources import ZERO, Resources
 
 KU5P = load_platform("xcku5p").fpgas[0]
@@ -53,7 +53,7 @@ def test_clear_rectangles_are_the_maximal_ones_of_all(slot):
 @settings(deadline=None, max_examples=20)
 @given(slot=slots)
 def test_whatever_a_clear_rectangle_holds_fits_a_room(slot):
-    device, found = KU5P.device, rooms(KU5P.device, slot)
+    device, found = KU5P.device, max_pblocks(KU5P.device, slot)
     rects = np.array([rect.as_tuple() for rect in clear_by_search(device, slot)], dtype=np.int64).reshape(-1, 4)
     supplies = {Resources(*row) for row in np.unique(device.resources_of(rects), axis=0).tolist()}
     assert set(found) <= supplies
@@ -65,13 +65,13 @@ def test_a_slot_without_keep_outs_is_one_room():
     (slot,) = KU5P.slots
     (rect,) = clear_rectangles(KU5P.device, slot)
     assert slot.region.contains(rect)
-    assert rooms(KU5P.device, slot) == (slot.capacity,)
+    assert max_pblocks(KU5P.device, slot) == (slot.capacity,)
 
 
 def test_a_slot_that_is_kept_out_wholly_has_no_room():
     slot = replace(KU5P.slots[0], keep_outs=(KU5P.slots[0].region,))
     assert clear_rectangles(KU5P.device, slot) == ()
-    assert rooms(KU5P.device, slot) == ()
+    assert max_pblocks(KU5P.device, slot) == ()
 
 
 def test_a_keep_out_that_leaves_no_whole_tile_row_leaves_no_room():
@@ -86,7 +86,7 @@ def test_u250_rooms_lie_beside_shell_and_memory_controller():
         for rect in clear_rectangles(device, slot):
             assert slot.region.contains(rect)
             assert not any(rect.overlaps(hole) for hole in slot.keep_outs)
-    half = rooms(device, slots_of_first[1])
+    half = max_pblocks(device, slots_of_first[1])
     assert all(room.lut <= slots_of_first[1].available.lut for room in half)
-    assert rooms(device, slots_of_first[3]) == (slots_of_first[3].capacity,)
-    assert ZERO not in rooms(device, slots_of_first[0])
+    assert max_pblocks(device, slots_of_first[3]) == (slots_of_first[3].capacity,)
+    assert ZERO not in max_pblocks(device, slots_of_first[0])

@@ -32,9 +32,9 @@ def graphs(draw: st.DrawFn) -> Graph:
 def sums(graph: Graph, case: int) -> dict[tuple[int, ...], int]:
     nodes, edges = graph
     return {
-        picks: sum(int(n[case, p]) for n, p in zip(nodes, picks, strict=True))
-        + sum(int(e[case, picks[a], picks[b]]) for (a, b), e in edges.items())
-        for picks in product(*(range(node.shape[1]) for node in nodes))
+        selection: sum(int(n[case, p]) for n, p in zip(nodes, selection, strict=True))
+        + sum(int(e[case, selection[a], selection[b]]) for (a, b), e in edges.items())
+        for selection in product(*(range(node.shape[1]) for node in nodes))
     }
 
 
@@ -43,7 +43,7 @@ def sums(graph: Graph, case: int) -> dict[tuple[int, ...], int]:
 def test_least_sums_and_margins_equal_those_of_all_choices(graph: Graph) -> None:
     sizes = [node.shape[1] for node in graph[0]]
     for plan in (elimination(sizes, graph[1]), sweep(sizes, graph[1])):
-        totals, picks = plan.least(*graph)
+        totals, selection = plan.least(*graph)
         margins = plan.margins(*graph)
         for case in range(CASES):
             every = sums(graph, case)
@@ -51,7 +51,7 @@ def test_least_sums_and_margins_equal_those_of_all_choices(graph: Graph) -> None
             if least >= FORBIDDEN // 2:
                 assert totals[case] >= FORBIDDEN // 2
                 continue
-            assert totals[case] == every[tuple(picks[case].tolist())] == least
+            assert totals[case] == every[tuple(selection[case].tolist())] == least
             for node, size in enumerate(sizes):
                 for row in range(size):
                     expected = min(v for p, v in every.items() if p[node] == row)
@@ -65,8 +65,8 @@ def test_cut_edges_leave_a_lower_bound(graph: Graph) -> None:
         patch.setattr(module, "LARGEST_TABLE", 6)
         plan = elimination([node.shape[1] for node in graph[0]], graph[1])
     assert all(np.prod([plan.sizes[n] for n in step.scope]) <= 6 for step in plan.steps)
-    totals, picks = plan.least(*graph)
+    totals, selection = plan.least(*graph)
     for case in range(CASES):
         every = sums(graph, case)
         assert totals[case] <= min(every.values())
-        assert tuple(picks[case].tolist()) in every
+        assert tuple(selection[case].tolist()) in every

@@ -29,12 +29,12 @@ def test_bound_and_answer_enclose_the_optimum(problem: FoldingProblem, budget: A
     terms = terms_of(problem, budget)
     relaxed = relax(terms)
     if best is None:
-        assert relaxed.picks is None
+        assert relaxed.selection is None
         return
     assert not relaxed.infeasible
     assert relaxed.bound <= best <= relaxed.cost
-    if relaxed.picks is not None:
-        use = use_of(problem, terms.pricing.rows_of(relaxed.picks))
+    if relaxed.selection is not None:
+        use = use_of(problem, terms.pricing.rows_of(relaxed.selection))
         assert (use <= budget).all()
         assert int(use @ WEIGHTS) == relaxed.cost
 
@@ -71,7 +71,7 @@ def test_least_prices_and_margins_equal_those_of_all_choices(
     pricing = terms_of(problem, budget).pricing
     both = np.stack([FINENESS * WEIGHTS, FINENESS * WEIGHTS + price])
     rows = pricing.row_prices(both)
-    totals, picks = pricing.least(rows, both)
+    totals, selection = pricing.least(rows, both)
     margins = pricing.margins(rows, both)
     # A stream that exceeds the budget by itself is barred.
     streams = [(c, (c.use > budget).any(axis=2)) for c in problem.couplings]
@@ -84,8 +84,8 @@ def test_least_prices_and_margins_equal_those_of_all_choices(
         if not every:
             assert totals[case] >= FORBIDDEN
             continue
-        assert totals[case] == min(every.values()) == every[pricing.rows_of(picks[case])]
-        assert (pricing.total(picks[case]) == use_of(problem, pricing.rows_of(picks[case]))).all()
+        assert totals[case] == min(every.values()) == every[pricing.rows_of(selection[case])]
+        assert (pricing.total(selection[case]) == use_of(problem, pricing.rows_of(selection[case]))).all()
         for place in range(pricing.size):
             group = int(pricing.group[place])
             row = int(pricing.states.rows[group][place - pricing.begins[group]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from floorflow.channels import Channel, Layout, Way, connect, padded_width_bits
+from floorflow.channels import Channel, PartialPlacement, Way, connect, padded_width_bits
 from floorflow.channels.cost_allocation import crossing_shares, engine_charges, module_resources
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.dataflow.modules import Module
@@ -68,9 +68,11 @@ def test_wires_of_a_crossing_are_padded_data_and_handshake() -> None:
 
 def test_depth_grows_between_modules_and_at_each_boundary() -> None:
     network = folded(8, 8)
-    inside = connect(network, Prices(), Layout({"a": "m", "b": "m"}, {}, 100))[1]
-    between = connect(network, Prices(), Layout({"a": "m", "b": "n"}, {}, 100))[1]
-    crossing = connect(network, Prices(), Layout({"a": "m", "b": "n"}, {inside.name: Way(boundaries=2)}, 100))[1]
+    inside = connect(network, Prices(), PartialPlacement({"a": "m", "b": "m"}, {}, 100))[1]
+    between = connect(network, Prices(), PartialPlacement({"a": "m", "b": "n"}, {}, 100))[1]
+    crossing = connect(
+        network, Prices(), PartialPlacement({"a": "m", "b": "n"}, {inside.name: Way(boundaries=2)}, 100)
+    )[1]
     assert (inside.fifo_depth_words, between.fifo_depth_words, crossing.fifo_depth_words) == (2, 32, 40)
     assert crossing.fifo_resources == Resources(lut=8 * 40)
 
@@ -98,6 +100,8 @@ def test_crossing_registers_are_shared_between_the_two_slots_of_each_boundary() 
 def test_a_link_needs_room_for_the_words_of_a_round_trip() -> None:
     network = folded(8, 8)
     name = connect(network, Prices())[1].name
-    linked = connect(network, Prices(), Layout({"a": "m", "b": "n"}, {name: Way(link_latencies_us=(0.3,))}, 100))[1]
+    linked = connect(
+        network, Prices(), PartialPlacement({"a": "m", "b": "n"}, {name: Way(link_latencies_us=(0.3,))}, 100)
+    )[1]
     assert linked.words_per_frame == 24
     assert linked.fifo_depth_words == 32 + 2 * 30 * 24 // network.interval_cycles

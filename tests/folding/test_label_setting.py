@@ -22,11 +22,11 @@ def test_the_cheapest_folding_within_the_limit_is_found(
     best, choices = least_cost(problem, budget), candidates_of(problem)
     found = cheapest_below(choices, WEIGHTS, budget, price, most)
     assert found.complete
-    if found.picks is not None:
-        assert (choices.total(found.picks) <= budget).all()
+    if found.selection is not None:
+        assert (choices.total(found.selection) <= budget).all()
     if best is not None and best <= most:
-        assert found.picks is not None
-        assert int(choices.total(found.picks) @ WEIGHTS) == best
+        assert found.selection is not None
+        assert int(choices.total(found.selection) @ WEIGHTS) == best
 
 
 @given(random_problems(), budgets)
@@ -43,7 +43,7 @@ def test_prices_however_high_do_not_overflow(problem: FoldingProblem, budget: Ar
     best, choices, terms = least_cost(problem, budget), candidates_of(problem), terms_of(problem, budget)
     found = cheapest_below(choices, WEIGHTS, budget, terms.whole(np.full(5, 1e30)), terms.dearest)
     assert found.complete
-    assert (None if found.picks is None else int(choices.total(found.picks) @ WEIGHTS)) == best
+    assert (None if found.selection is None else int(choices.total(found.selection) @ WEIGHTS)) == best
 
 
 def test_labels_that_fit_are_counted_by_state() -> None:
