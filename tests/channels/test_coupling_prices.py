@@ -10,7 +10,7 @@ from floorflow.channels import connect, couplings
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.dataflow.options import UNBUILDABLE, OptionGroup
 from floorflow.resources import Resources, total
-from tests.channels.test_connect import Prices
+from tests.channels.test_realise import Prices
 
 
 class Fussy(Prices):

@@ -22,7 +22,7 @@ from floorflow.schema import Plan, read_plan
 from floorflow.search import search
 from floorflow.search.candidate import Candidate, PlanningContext, least_words, route_delays
 from floorflow.search.fifo_sizing import Throughput, full_rate, throughput
-from tests.channels.test_connect import Prices
+from tests.channels.test_realise import Prices
 from tests.conftest import CNV, TFC
 from tests.rates.stepping import DEADLOCK, simulate
 from tests.rates.test_patterns import residual
