@@ -28,7 +28,7 @@ from floorflow.folding.branching import TOLERANCE
 from floorflow.hardware import load_platform
 from floorflow.request import Request
 from floorflow.resources import total
-from floorflow.search.candidate import largest_pblocks, slot_limits
+from floorflow.search.context import largest_pblocks, slot_limits
 from floorflow.study.comparison.compare import Bounds
 from floorflow.technology import Technology
 

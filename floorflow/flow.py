@@ -15,9 +15,10 @@ from floorflow.record import record
 from floorflow.request import Request
 from floorflow.resources import total
 from floorflow.schema import Plan
-from floorflow.search.candidate import PlanningContext, largest_pblocks, longest_interval, slot_limits
+from floorflow.search.context import PlanningContext, largest_pblocks, longest_interval, slot_limits
 from floorflow.search.fpga_count import Progress, least_fpgas
-from floorflow.search.search import INTERRUPTED, search
+from floorflow.search.highest_rate import INTERRUPTED
+from floorflow.search.search import search
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from floorflow.backends.finn.cost.bands import CROSSING, fit_likelihood, relativ
 from floorflow.record.values import amounts
 from floorflow.resources import RESOURCE_NAMES, ZERO, Resources
 from floorflow.schema import ChannelEntry, FitEntry
-from floorflow.search.candidate import Candidate, PlanningContext
+from floorflow.search.candidate import Candidate
+from floorflow.search.context import PlanningContext
 
 FIFO_KIND = "StreamingFIFO_rtl"
 Use = dict[str, Resources]

@@ -26,8 +26,10 @@ from floorflow.schema import (
     PortEntry,
     plan_attribute,
 )
-from floorflow.search.candidate import Candidate, PlanningContext, hops_of, slot_demands
+from floorflow.search.candidate import Candidate, slot_demands
+from floorflow.search.context import PlanningContext
 from floorflow.search.search import SearchResult
+from floorflow.search.slot_problem import hops_of
 
 
 def phase(context: PlanningContext, found: SearchResult, measured: Collection[str] = ()) -> PhaseEntry:

@@ -37,7 +37,7 @@ from floorflow.schema import (
     SlotEntry,
     TraceEntry,
 )
-from floorflow.search.candidate import PlanningContext
+from floorflow.search.context import PlanningContext
 from floorflow.search.search import SearchResult
 
 DMA_BITS = 512

@@ -12,7 +12,9 @@ from floorflow.hardware import RouteStep
 from floorflow.record.values import amounts
 from floorflow.resources import ZERO, Resources
 from floorflow.schema import ChannelEntry, CrossingEntry, LoadEntry
-from floorflow.search.candidate import Candidate, PlanningContext, hops_of
+from floorflow.search.candidate import Candidate
+from floorflow.search.context import PlanningContext
+from floorflow.search.slot_problem import hops_of
 
 
 def channels(context: PlanningContext, candidate: Candidate) -> list[ChannelEntry]:

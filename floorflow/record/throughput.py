@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from floorflow.schema import ShallowEntry, ThroughputEntry
-from floorflow.search.candidate import Candidate, PlanningContext, route_delays
+from floorflow.search.candidate import Candidate, route_delays
+from floorflow.search.context import PlanningContext
 from floorflow.search.fifo_sizing import throughput
 
 

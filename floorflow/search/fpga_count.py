@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from floorflow.errors import FloorflowError, InfeasibleError, LimitError
 from floorflow.request import Request
-from floorflow.search.candidate import PlanningContext
+from floorflow.search.context import PlanningContext
 from floorflow.search.search import SearchResult
 
 Progress = Callable[[str], None]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from floorflow.folding import FoldingInfeasible, FoldingSolution, fold_at_interval
 from floorflow.resources import Resources
 from floorflow.search.candidate import Candidate
-from floorflow.search.repair import PlacedCandidate
+from floorflow.search.placing import PlacedCandidate
 from floorflow.search.state import SearchState, Verdict, share_of
 
 FIRST_STEP = 0.04

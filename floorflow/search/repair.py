@@ -1,4 +1,4 @@
-"""Placing a design, and what is tried when a slot's rectangles do not pack.
+"""Repairs: what is tried when a slot's rectangles do not pack.
 
 The remedies come in this order: modules move to other slots; neighbours merge into shared pblocks, in the design as it
 was and in those with modules moved; the network is folded anew under the tightened slot; neighbours merge in these. A
@@ -7,49 +7,23 @@ longer interval, the last remedy, is the search's.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from floorflow.folding import FoldingSolution, fold_at_interval
-from floorflow.hardware import Fpga, Rect
+from floorflow.hardware import Rect
 from floorflow.placement import (
-    Pin,
-    PlacedModule,
     PlacementFailure,
-    PlacementProblem,
-    PlacementSolution,
-    Wire,
     pack_slot,
-    place,
 )
 from floorflow.resources import RESOURCE_NAMES, Resources
-from floorflow.search.candidate import (
-    Candidate,
-    PlanningContext,
-    assign,
-    by_slot,
-    complete,
-    merge_groups,
-    merges_without_cycle,
-    slot_demands,
-)
+from floorflow.search.assignment import assign, complete
+from floorflow.search.candidate import Candidate, slot_demands
+from floorflow.search.context import PlanningContext
+from floorflow.search.merging import by_slot, merge_groups, merges_without_cycle
+from floorflow.search.placing import PlacedCandidate, place_candidate, placement_problem
 
 TIGHTENED = (0.92, 0.84)
 """Shares of its limit to which a slot whose placement failed is tightened."""
-
-
-@dataclass(frozen=True)
-class PlacedCandidate:
-    """A design with the floorplan of every FPGA, and the remedy that led to it (empty: none was needed)."""
-
-    candidate: Candidate
-    placements: Mapping[str, PlacementSolution]
-    repair: str
-
-    @property
-    def hpwl(self) -> float:
-        """Wirelength of all FPGAs."""
-        return sum(placement.hpwl for placement in self.placements.values())
 
 
 def place_with_repairs(context: PlanningContext, candidate: Candidate) -> PlacedCandidate | PlacementFailure:
@@ -69,49 +43,6 @@ def place_with_repairs(context: PlanningContext, candidate: Candidate) -> Placed
             if merged is not None:
                 return merged
     return answer
-
-
-def place_candidate(
-    context: PlanningContext, candidate: Candidate, repair: str, hints: Mapping[str, Rect] | None = None
-) -> PlacedCandidate | PlacementFailure:
-    """Place the modules of every FPGA; ``hints`` are rectangles, by module, to start from."""
-    placements = {}
-    for fpga in context.platform.fpgas:
-        answer = place(_problem(context, candidate, fpga, hints or {}), "auto", context.request.seed)
-        if isinstance(answer, PlacementFailure):
-            return answer
-        placements[fpga.name] = answer
-    return PlacedCandidate(candidate, placements, repair)
-
-
-def _problem(context: PlanningContext, candidate: Candidate, fpga: Fpga, hints: Mapping[str, Rect]) -> PlacementProblem:
-    here = {slot.name for slot in fpga.slots}
-    modules = tuple(
-        PlacedModule(m.name, candidate.slot_of[m.name], candidate.demands[m.name])
-        for m in candidate.modules
-        if candidate.slot_of[m.name] in here
-    )
-    wires = tuple(_wires(context, candidate, fpga, {module.name for module in modules}))
-    known = {module.name: hints[module.name] for module in modules if module.name in hints}
-    request = context.request
-    return PlacementProblem(fpga.device, fpga.slots, modules, wires, request.fill, request.effort, hints=known)
-
-
-def _wires(context: PlanningContext, candidate: Candidate, fpga: Fpga, here: Collection[str]) -> Iterator[Wire]:
-    """Yield the wires of one FPGA's modules; an end elsewhere is the port through which the stream comes or goes."""
-    home = {engine: module.name for module in candidate.modules for engine in module.engines if module.name in here}
-    for channel in candidate.channels:
-        stream = channel.stream
-        source = home.get(stream.source) or _pin(fpga, at_host=stream.from_host and fpga is context.platform.fpgas[0])
-        target = home.get(stream.target) or _pin(fpga, at_host=stream.to_host and fpga is context.platform.fpgas[-1])
-        if source != target and not (isinstance(source, Pin) and isinstance(target, Pin)):
-            yield Wire(source, target, channel.width_bits)
-
-
-def _pin(fpga: Fpga, *, at_host: bool) -> Pin:
-    """Return the host's port, or that of links where the FPGA has none of the host's streams."""
-    port = fpga.host_port if at_host or fpga.link_port is None else fpga.link_port
-    return Pin.at_centre(port)
 
 
 def _reassigned(context: PlanningContext, candidate: Candidate, slot: str) -> Iterator[tuple[Candidate, str]]:
@@ -149,7 +80,7 @@ def _coarsened(
 def _sliced(context: PlanningContext, candidate: Candidate, slot: str, hints: dict[str, Rect]) -> Candidate | None:
     """Merge what shares a rectangle in a slicing of the slot; the rectangles become hints."""
     fpga = next(f for f in context.platform.fpgas if slot in {s.name for s in f.slots})
-    problem = _problem(context, candidate, fpga, hints)
+    problem = placement_problem(context, candidate, fpga, hints)
     groups = pack_slot(problem, slot, merges_without_cycle(candidate), context.request.seed)
     merged = merge_groups(context, candidate, groups) if groups else None
     if groups is None or not isinstance(merged, Candidate):

@@ -11,9 +11,12 @@ from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProbl
 from floorflow.partition import PartitionFailure
 from floorflow.placement import PlacementFailure
 from floorflow.resources import ZERO, Resources
-from floorflow.search.candidate import Candidate, PlanningContext, complete
+from floorflow.search.assignment import complete
+from floorflow.search.candidate import Candidate
+from floorflow.search.context import PlanningContext
 from floorflow.search.link_bound import LinkBound, link_bound
-from floorflow.search.repair import PlacedCandidate, place_candidate, place_with_repairs
+from floorflow.search.placing import PlacedCandidate, place_candidate
+from floorflow.search.repair import place_with_repairs
 
 Verdict = Literal["legal", "proven infeasible", "not found within the limit"]
 Stage = Literal["fold", "partition", "place"]

@@ -20,7 +20,8 @@ from floorflow.record.throughput import throughput_warnings, timing_of
 from floorflow.request import Request
 from floorflow.schema import Plan, read_plan
 from floorflow.search import search
-from floorflow.search.candidate import Candidate, PlanningContext, least_words, route_delays
+from floorflow.search.candidate import Candidate, least_words, route_delays
+from floorflow.search.context import PlanningContext
 from floorflow.search.fifo_sizing import Throughput, full_rate, throughput
 from tests.channels.test_realise import Prices
 from tests.conftest import CNV, TFC

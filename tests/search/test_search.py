@@ -17,11 +17,12 @@ from floorflow.folding import FoldingProblem
 from floorflow.hardware import Rect
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution
 from floorflow.request import DEFAULT_CAP, Request
-from floorflow.search import candidate, search
-from floorflow.search import repair as repairs
+from floorflow.search import assignment, highest_rate, placing, search
 from floorflow.search import state as trials
+from floorflow.search.candidate import Candidate
+from floorflow.search.highest_rate import INTERRUPTED
 from floorflow.search.impl_styles import fewer_styles
-from floorflow.search.search import INTERRUPTED, SearchResult
+from floorflow.search.search import SearchResult
 from floorflow.stats import SolveStats
 from tests.conftest import CNV, TFC
 from tests.scarce_dsp import mixed_bits
@@ -53,7 +54,7 @@ def at_most(count: int) -> Placer:
 @pytest.fixture
 def placer(monkeypatch: pytest.MonkeyPatch) -> Callable[[Placer], None]:
     def use(place: Placer) -> None:
-        monkeypatch.setattr(repairs, "place", lambda problem, _method, _seed: place(problem))
+        monkeypatch.setattr(placing, "place", lambda problem, _method, _seed: place(problem))
 
     return use
 
@@ -125,10 +126,10 @@ def interrupt_after(count: int, monkeypatch: pytest.MonkeyPatch) -> list[None]:
             interrupted.append(None)
             raise KeyboardInterrupt
         answer = genuine(*arguments)  # type: ignore[arg-type]
-        completed.extend([None] * isinstance(answer, candidate.Candidate))
+        completed.extend([None] * isinstance(answer, Candidate))
         return answer
 
-    genuine = candidate.complete
+    genuine = assignment.complete
     monkeypatch.setattr(trials, "complete", complete)
     return interrupted
 
@@ -199,7 +200,7 @@ def test_finns_own_styles_are_tried_where_others_allow_more_but_cannot_be_placed
     assert free.candidate.interval_cycles < own.candidate.interval_cycles
 
     again: list[FoldingProblem] = []
-    monkeypatch.setattr(search, "fewer_styles", lambda problem: again.append(problem) or fewer_styles(problem))
+    monkeypatch.setattr(highest_rate, "fewer_styles", lambda problem: again.append(problem) or fewer_styles(problem))
     placer(lambda problem: fits(problem) if again else refuses(problem.modules[0].slot))
     found = find(request)
     assert found.candidate.interval_cycles == own.candidate.interval_cycles

@@ -22,7 +22,7 @@ from floorflow.folding.methods import METHODS, FoldingMethod
 from floorflow.network import FloatBits
 from floorflow.request import Request
 from floorflow.resources import Resources, scarcity, total
-from floorflow.search.candidate import PlanningContext
+from floorflow.search.context import PlanningContext
 from floorflow.study.comparison.finn_method import methods_of
 
 DEFAULT_METHODS = ("exact", "cpsat", "finn", "finn-wide", "rule", "annealing")

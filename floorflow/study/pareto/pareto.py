@@ -14,7 +14,7 @@ from floorflow.folding import fold_at_interval, shortage
 from floorflow.network import FloatBits
 from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES, Resources
-from floorflow.search.candidate import PlanningContext
+from floorflow.search.context import PlanningContext
 from floorflow.study.comparison.compare import Bounds
 from floorflow.study.pareto.fronts import OBJECTIVES, SCARCITY, Front, Point, Progress, fronts
 

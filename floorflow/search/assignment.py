@@ -1,0 +1,103 @@
+"""From one folding to a candidate: connect, cluster and partition, as pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from floorflow.channels import PartialPlacement, Way, connect
+from floorflow.channels.cost_allocation import engine_charges, module_resources
+from floorflow.dataflow.modules import Module, Wire, cluster, module_of
+from floorflow.folding import FoldingSolution
+from floorflow.partition import (
+    PartitionFailure,
+    PartitionSolution,
+    SlotCapacity,
+    partition,
+)
+from floorflow.request import scaled_down
+from floorflow.search.candidate import Candidate, folded_by, least_words, realised
+from floorflow.search.context import PlanningContext
+from floorflow.search.merging import by_slot
+from floorflow.search.slot_problem import channel_ways, longer_way, partition_problem, slot_capacities
+from floorflow.stats import SolveStats, Status
+
+ASSIGNMENT_ROUNDS = 4
+"""Rounds of partition and deeper FIFOs at what it crosses."""
+
+
+def complete(
+    context: PlanningContext, folding: FoldingSolution, tightened: Mapping[str, float] | None = None
+) -> Candidate | PartitionFailure:
+    """Run connect, cluster and partition on one folding.
+
+    ``tightened`` scales the limit of single slots (a remedy when placement failed there).
+    """
+    folded = folded_by(context, folding)
+    first = connect(folded, context.costs)
+    wires = [
+        Wire(c.stream.source, c.stream.target, c.width_bits)
+        for c in first
+        if not (c.stream.from_host or c.stream.to_host)
+    ]
+    pblock_capacities = [
+        place.limit.least(room) for place in slot_capacities(context) for room in place.pblock_capacities
+    ]
+    modules = cluster(
+        folded.dataflow, wires, engine_charges(folded, first), context.request.granularity, pblock_capacities
+    )
+    candidate = assign(context, folding, modules, tightened)
+    if context.request.granularity == "slot" and isinstance(candidate, Candidate):
+        return by_slot(context, candidate, sorted(set(candidate.slot_of.values())), keep=1)
+    return candidate
+
+
+def assign(
+    context: PlanningContext,
+    folding: FoldingSolution,
+    modules: Sequence[Module],
+    tightened: Mapping[str, float] | None = None,
+) -> Candidate | PartitionFailure:
+    """Partition given modules; FIFO depths follow from what the channels turn out to cross.
+
+    The bound that the design reports is of the problem with shallow FIFOs everywhere and all of each slot's limit:
+    whatever an assignment crosses, it can cost no less.
+    """
+    folded = folded_by(context, folding)
+    home = module_of(modules)
+    ways: dict[str, Way] = {}
+    bound: float | None = None
+    failure = PartitionFailure("crossing FIFOs do not fit beside their modules", proven=False)
+    # FIFOs at crossings are deeper, which changes demands, which may move modules: a few rounds settle it.
+    for _ in range(ASSIGNMENT_ROUNDS):
+        placed_so_far = PartialPlacement(home, ways, context.platform.clock_mhz, least_words(context, folded))
+        channels = connect(folded, context.costs, placed_so_far)
+        demands = module_resources(modules, folded, channels)
+        problem = partition_problem(context, modules, demands, channels, interval_cycles=folding.interval_cycles)
+        answer = partition(problem, "auto", context.request.effort, context.request.seed)
+        if isinstance(answer, PartitionFailure):
+            return answer
+        bound = answer.stats.bound if bound is None else bound
+        if tightened:
+            problem = replace(problem, slots=tuple(_tightened(slot, tightened) for slot in problem.slots))
+            answer = partition(problem, "auto", context.request.effort, context.request.seed)
+            if isinstance(answer, PartitionFailure):
+                return replace(answer, proven=False)
+        answer = _against(answer, problem.cost(answer.slot_of), bound)
+        candidate = realised(context, folding, modules, channels, answer)
+        if candidate.problem.is_legal(answer.slot_of):
+            return candidate
+        needed = channel_ways(context, modules, channels, candidate.slot_of)
+        ways = {n: longer_way(ways.get(n, Way()), needed.get(n, Way())) for n in (ways | needed)}
+    return failure
+
+
+def _tightened(slot: SlotCapacity, shares: Mapping[str, float]) -> SlotCapacity:
+    share = shares.get(slot.name, 1.0)
+    return replace(slot, limit=scaled_down(slot.limit, dict.fromkeys(slot.limit.as_dict(), share)))
+
+
+def _against(answer: PartitionSolution, cost: int, bound: float | None) -> PartitionSolution:
+    """Hold an answer's cost against the bound of the first, loosest problem."""
+    status: Status = "optimal" if bound is not None and cost <= bound else "feasible"
+    return replace(answer, stats=SolveStats(answer.stats.method, status, float(cost), bound))

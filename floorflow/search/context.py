@@ -1,0 +1,66 @@
+"""What stays the same for all candidates of a run: the network, the platform, and what the design may use of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from floorflow.channels import ChannelCosts
+from floorflow.dataflow.model import Dataflow
+from floorflow.folding import FoldingProblem
+from floorflow.hardware import Board, Platform, max_pblocks, supply_outside_keep_outs
+from floorflow.request import Request, scaled_down
+from floorflow.resources import Resources
+from floorflow.search.fifo_sizing import FullRate
+
+
+@dataclass(frozen=True)
+class PlanningContext:
+    """What stays the same for all candidates of a run.
+
+    Engines of ``dataflow`` and ``problem`` are named as FINN itself chooses hls and rtl; those of a design as its
+    folding chooses.
+    """
+
+    dataflow: Dataflow
+    platform: Platform
+    request: Request
+    costs: ChannelCosts
+    problem: FoldingProblem
+    pblock_capacities: Mapping[str, tuple[Resources, ...]]
+    """What the largest pblocks of each slot hold, at the allowed fill."""
+
+    needs: dict[str, FullRate] = field(default_factory=dict, compare=False, repr=False)
+    """What full rate needs of FIFOs, by folding: worked out once for each."""
+
+    @property
+    def board(self) -> Board:
+        """The board of every FPGA."""
+        return self.platform.fpgas[0].board
+
+    @cached_property
+    def limits(self) -> dict[str, Resources]:
+        """Limit of every slot."""
+        return slot_limits(self.platform, self.request)
+
+
+def slot_limits(platform: Platform, request: Request) -> dict[str, Resources]:
+    """Return what the design may use of each slot: cap x available, and no more than its pblocks can hold together."""
+    limits = {}
+    for fpga in platform.fpgas:
+        for slot in fpga.slots:
+            drawable = scaled_down(supply_outside_keep_outs(fpga.device, slot), request.fill)
+            limits[slot.name] = scaled_down(slot.available, request.cap).least(drawable)
+    return limits
+
+
+def largest_pblocks(platform: Platform, request: Request) -> dict[str, tuple[Resources, ...]]:
+    """Return what the largest pblocks of each slot hold: fill x supply."""
+    pairs = [(fpga.device, slot) for fpga in platform.fpgas for slot in fpga.slots]
+    return {slot.name: tuple(scaled_down(r, request.fill) for r in max_pblocks(device, slot)) for device, slot in pairs}
+
+
+def longest_interval(platform: Platform, request: Request) -> int | None:
+    """Return the longest interval that reaches ``--fps``, or None if no rate was asked for."""
+    return None if request.fps is None else int(platform.clock_mhz * 1e6 / (request.fps * (1 - 1e-6)))

@@ -1,0 +1,102 @@
+"""The search for the highest frame rate that has a legal floorplan.
+
+Intervals are searched by bisection on fold, connect, cluster and partition; then ever shorter ones are probed, since
+feasibility is monotone for the joint problem but not for heuristics. Survivors are placed, shortest interval first,
+with the repairs of `floorflow.search.repair`; if none helps, longer intervals are tried.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from floorflow.folding import RATIO, shortest_interval
+from floorflow.search.impl_styles import fewer_styles, needless_at
+from floorflow.search.state import SearchState, TraceRow
+
+PROBES = 3
+"""Failures in a row, at ever shorter intervals after bisection, that end the search."""
+PLACINGS = 7
+"""Intervals between the shortest and the longest that are placed where the shortest cannot be."""
+PLACING_RATIO = 1.05
+"""By which the steps between those begin to grow: far more than 1, 2, 4 of the intervals where they lie close."""
+INTERRUPTED = "interrupted: this is the best that had been found"
+"""What ended a search that Ctrl-C stopped."""
+
+
+def in_fit_styles(run: SearchState) -> tuple[SearchState, tuple[int, ...], int]:
+    """Return the search to go on with, its intervals, and the index of the shortest that the budget allows.
+
+    Where hls or rtl against FINN's own choice does not shorten it, ``--impl-style auto`` leaves the choice to FINN.
+    Where it does, but a floorplan needs a longer interval, `with_own_styles` looks whether FINN's choice packs better.
+    """
+    intervals, index = shortest_possible(run)
+    own = needless_at(run.context.problem, intervals[index]) if run.context.request.impl_style == "auto" else None
+    if own is None:
+        return run, intervals, index
+    run = run.among(own)
+    return run, *shortest_possible(run)
+
+
+def with_own_styles(run: SearchState) -> tuple[SearchState, str] | None:
+    """Search again with hls or rtl as FINN chooses; return that search and what ended it if it found a better design.
+
+    A choice that allows a shorter interval by the sums of resources may be harder to pack: what it needs less of is not
+    what runs short in a slot.
+    """
+    own = fewer_styles(run.context.problem) if run.context.request.impl_style == "auto" else None
+    if own is None:
+        return None
+    other = run.among(own)
+    best = math.inf if run.best is None else run.best.candidate.interval_cycles
+    intervals, index = shortest_possible(other)
+    if intervals[index] >= best or not other.foldable(intervals[-1]):
+        return None
+    try:
+        ended_by = highest_rate(other, intervals, index)
+    except KeyboardInterrupt:
+        ended_by = INTERRUPTED
+    if other.best is None or other.best.candidate.interval_cycles >= best:
+        if ended_by == INTERRUPTED:
+            raise KeyboardInterrupt
+        return None
+    tried = [replace(row, detail=f"hls and rtl as FINN chooses: {row.detail}") for row in other.trace]
+    other.trace[:] = [*run.trace, *tried]
+    return other, ended_by
+
+
+def shortest_possible(run: SearchState) -> tuple[tuple[int, ...], int]:
+    """Return the intervals that foldings have, ascending, and the index of the shortest that the budget allows."""
+    problem = run.context.problem
+    intervals = problem.intervals()
+    # One interval too short, so that the trace says what forbids it.
+    start = max(0, problem.first_possible(intervals) - 1)
+    return intervals, shortest_interval(intervals, run.foldable, start, ratio=RATIO) or 0
+
+
+def highest_rate(run: SearchState, intervals: tuple[int, ...], bound_index: int) -> str:
+    """Place the shortest interval that survives partition, or the next longer one that can be placed."""
+    first = shortest_interval(intervals, run.partitioned, bound_index)
+    first = len(intervals) if first is None else first
+    misses, probe = 0, first - 1
+    while probe >= bound_index and misses < PROBES:
+        if run.partitioned(intervals[probe]):
+            first, misses = probe, -1
+        misses, probe = misses + 1, probe - 1
+    shortest_interval(intervals, run.placed, first, PLACINGS, PLACING_RATIO)
+    if run.best is not None and run.best.candidate.interval_cycles == intervals[bound_index]:
+        return "the interval is the folding optimum under the platform's summed limits"
+    return what_stopped(run)
+
+
+def what_stopped(run: SearchState) -> str:
+    """Return the verdict on the longest interval that failed below the one that was found."""
+    found = run.best.candidate.interval_cycles if run.best is not None else None
+    failed = [row for row in run.trace if row.verdict != "legal" and (found is None or row.interval_cycles < found)]
+    last = max(failed, key=lambda row: row.interval_cycles, default=None)
+    return told(last) if last else "bisection"
+
+
+def told(row: TraceRow) -> str:
+    """Return a row of the trace as a sentence."""
+    return f"{row.interval_cycles:,} cycles: {row.verdict} ({row.stage}): {row.detail}"

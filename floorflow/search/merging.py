@@ -1,0 +1,102 @@
+"""Merge modules of a candidate that stand in one slot; the assignment to slots stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+
+import networkx as nx
+
+from floorflow.channels import Channel
+from floorflow.channels.cost_allocation import modules_between
+from floorflow.dataflow.modules import Module, joins_without_cycle, merge
+from floorflow.partition import (
+    PartitionFailure,
+    PartitionSolution,
+)
+from floorflow.resources import Resources, largest_share, total
+from floorflow.search.candidate import Candidate, realised
+from floorflow.search.context import PlanningContext
+
+
+def by_slot(
+    context: PlanningContext, candidate: Candidate, slots: Sequence[str], keep: int
+) -> Candidate | PartitionFailure:
+    """Merge neighbouring modules of ``slots`` until at most ``keep`` are left in each; the assignment stays."""
+    modules, slot_of = candidate.modules, dict(candidate.slot_of)
+    for slot in slots:
+        while len(inside := {m.name for m in modules if slot_of[m.name] == slot}) > keep:
+            pair = _smallest_pair(inside, modules, candidate, context.limits[slot])
+            if pair is None:
+                return PartitionFailure(f"no two modules of {slot} can merge without a cycle", proven=False)
+            modules = merge(modules, pair, candidate.folded.dataflow)
+            slot_of = {m.name: slot_of.get(m.name, slot) for m in modules}
+    return _remerged(context, candidate, modules, slot_of)
+
+
+def merge_groups(
+    context: PlanningContext, candidate: Candidate, groups: Collection[Collection[str]]
+) -> Candidate | PartitionFailure:
+    """Merge modules of one slot by groups of names; the assignment stays."""
+    modules, slot_of = candidate.modules, dict(candidate.slot_of)
+    for group in groups:
+        if len(group) > 1:
+            slot = slot_of[min(group)]
+            modules = merge(modules, sorted(group), candidate.folded.dataflow)
+            slot_of = {m.name: slot_of.get(m.name, slot) for m in modules}
+    if not nx.is_directed_acyclic_graph(_module_graph(modules, candidate.channels)):
+        return PartitionFailure("merged modules depend on each other in a cycle", proven=False)
+    return _remerged(context, candidate, modules, slot_of)
+
+
+def merges_without_cycle(candidate: Candidate) -> Callable[[Collection[str]], bool]:
+    """Return a test whether modules, by name, can become one: no way between two of them leads through another."""
+    graph = _module_graph(candidate.modules, candidate.channels)
+    after = {name: nx.descendants(graph, name) for name in graph}
+    before = {name: nx.ancestors(graph, name) for name in graph}
+
+    def allowed(group: Collection[str]) -> bool:
+        between = set().union(*(after[name] for name in group)) & set().union(*(before[name] for name in group))
+        return between <= set(group)
+
+    return allowed
+
+
+def _module_graph(modules: Sequence[Module], channels: Sequence[Channel]) -> nx.DiGraph:
+    """Return which modules, and ends at the host, feed which others."""
+    graph = nx.DiGraph(pair for pair in modules_between(modules, channels).values() if pair[0] != pair[1])
+    graph.add_nodes_from(module.name for module in modules)
+    return graph
+
+
+def _remerged(
+    context: PlanningContext, candidate: Candidate, modules: Sequence[Module], slot_of: Mapping[str, str]
+) -> Candidate | PartitionFailure:
+    """Return the design with merged modules in the same slots."""
+    index = {place.name: i for i, place in enumerate(candidate.problem.slots)}
+    placed = {name: index[slot] for name, slot in slot_of.items()}
+    stats = replace(
+        candidate.partition.stats, method=f"{candidate.partition.stats.method.split(',')[0]}, modules merged"
+    )
+    merged = realised(context, candidate.folding, modules, candidate.channels, PartitionSolution(placed, stats))
+    if not merged.problem.is_legal(placed):
+        return PartitionFailure("merged modules exceed a limit", proven=False)
+    return merged
+
+
+def _smallest_pair(
+    inside: Collection[str], modules: Sequence[Module], candidate: Candidate, limit: Resources
+) -> tuple[str, str] | None:
+    """Return the two neighbours of a slot whose union is smallest, wide streams first; None if all close a cycle."""
+    ends = modules_between(modules, candidate.channels)
+    graph = _module_graph(modules, candidate.channels)
+    size = {
+        m.name: total(candidate.folded.options[e].resources for e in m.engines) for m in modules if m.name in inside
+    }
+    pairs = sorted(
+        (largest_share(size[a] + size[b], limit), -channel.width_bits, a, b)
+        for channel in candidate.channels
+        for a, b in [ends[channel.name]]
+        if a != b and a in inside and b in inside
+    )
+    return next(((a, b) for *_, a, b in pairs if joins_without_cycle(graph, a, b)), None)

@@ -1,0 +1,108 @@
+"""The partition of a candidate stated on the platform: slots, what joins them, and the streams between modules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from floorflow.channels import Channel, Way
+from floorflow.channels.cost_allocation import modules_between
+from floorflow.dataflow.modules import Module
+from floorflow.hardware import Platform, RouteStep
+from floorflow.partition import (
+    LINK_WEIGHT,
+    Edge,
+    ModuleStream,
+    PartitionProblem,
+    SlotCapacity,
+)
+from floorflow.resources import Resources
+from floorflow.search.context import PlanningContext
+
+
+def partition_problem(
+    context: PlanningContext,
+    modules: Sequence[Module],
+    demands: Mapping[str, Resources],
+    channels: Sequence[Channel],
+    *,
+    interval_cycles: int,
+) -> PartitionProblem:
+    """State the assignment of modules to the slots of the platform."""
+    platform = context.platform
+    names = [slot.name for slot in platform.slots]
+    return PartitionProblem(
+        demands=dict(demands),
+        streams=_streams(modules, channels),
+        slots=slot_capacities(context),
+        edges=_edges(platform, names),
+        host_in=names.index(platform.host_in_slot),
+        host_out=names.index(platform.host_out_slot),
+        register_stages=context.board.crossing_registers,
+        frames_per_s=platform.clock_mhz * 1e6 / interval_cycles,
+    )
+
+
+def slot_capacities(context: PlanningContext) -> tuple[SlotCapacity, ...]:
+    """Return the slots with what the design may use of them."""
+    places = []
+    for name, limit in context.limits.items():
+        held = context.pblock_capacities[name]
+        if context.request.granularity == "slot" and held:
+            # All of a slot becomes one pblock, so the slot holds no more than its largest room.
+            limit = limit.least(max(held, key=lambda room: (room.lut, room.as_tuple())))  # noqa: PLW2901
+        places.append(SlotCapacity(name, limit, held))
+    return tuple(places)
+
+
+def _edges(platform: Platform, names: Sequence[str]) -> tuple[Edge, ...]:
+    """SLR boundaries and links between slots, as positions in ``names``."""
+    place = {name: index for index, name in enumerate(names)}
+    boundaries = (
+        Edge(place[b.lower], place[b.upper], "sll", wires=b.wires, name=f"{b.lower}-{b.upper}")
+        for b in platform.boundaries
+    )
+    links = (
+        Edge(place[k.source], place[k.target], "link", gbps=k.gbps, weight=LINK_WEIGHT, name=k.name)
+        for k in platform.links
+    )
+    return (*boundaries, *links)
+
+
+def _streams(modules: Sequence[Module], channels: Sequence[Channel]) -> tuple[ModuleStream, ...]:
+    ends = modules_between(modules, channels)
+    return tuple(
+        ModuleStream(
+            name=c.name,
+            source=None if c.stream.from_host else ends[c.name][0],
+            target=None if c.stream.to_host else ends[c.name][1],
+            wires=c.sll_wires,
+            bits_per_frame=c.stream.elements * c.stream.element_bits,
+        )
+        for c in channels
+    )
+
+
+def hops_of(context: PlanningContext, slot_of: Mapping[str, str], ends: tuple[str, str]) -> tuple[RouteStep, ...]:
+    """Return the way of a channel between two modules; an end at the host lies in the platform's host slots."""
+    source = slot_of.get(ends[0], context.platform.host_in_slot)
+    target = slot_of.get(ends[1], context.platform.host_out_slot)
+    return context.platform.way(source, target)
+
+
+def channel_ways(
+    context: PlanningContext, modules: Sequence[Module], channels: Sequence[Channel], slot_of: Mapping[str, str]
+) -> dict[str, Way]:
+    """Return what lies between the ends of every channel that leaves its slot, by the channel's name."""
+    latency_us = {link.name: link.latency_us for link in context.platform.links}
+    ways = {}
+    for name, ends in modules_between(modules, channels).items():
+        hops = hops_of(context, slot_of, ends)
+        if hops:
+            boundaries = sum(step.hops for step in hops if step.link is None)
+            ways[name] = Way(boundaries, tuple(latency_us[step.link] for step in hops if step.link is not None))
+    return ways
+
+
+def longer_way(a: Way, b: Way) -> Way:
+    """Return a way at least as long as both."""
+    return Way(max(a.boundaries, b.boundaries), max(a.link_latencies_us, b.link_latencies_us, key=sum))
