@@ -17,6 +17,14 @@ CNV = EXAMPLES / "cnv_2w2a.onnx"
 TFC = EXAMPLES / "tfc_1w1a.onnx"
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what tests recorded with `record_property`: counts of random cases, levels of imports."""
+    reports = [report for kind in ("passed", "failed") for report in terminalreporter.stats.get(kind, [])]
+    for report in reports:
+        for name, value in report.user_properties:
+            terminalreporter.write_line(f"{name}: {value}")
+
+
 def make_plan(out: Path, request: Request) -> Path:
     write(out, flow.plan(request).files, {})
     return out

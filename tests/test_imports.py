@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import networkx as nx
@@ -81,7 +81,7 @@ def _module(parts: tuple[str, ...]) -> tuple[str, ...]:
     raise AssertionError(f"floorflow.{'.'.join(parts)} is no module")
 
 
-def imported_rooms(path: Path) -> set[str]:
+def imported_packages(path: Path) -> set[str]:
     return {module[0] for module in imports(path)} - {"__init__"}
 
 
@@ -96,26 +96,26 @@ def graph_inside(package: tuple[str, ...]) -> nx.DiGraph:
     return graph
 
 
-@pytest.mark.parametrize("room", sorted(ALLOWED))
-def test_rooms_import_only_what_they_may_know(room: str) -> None:
-    open_to_all = set() if room == "verify" else OPEN_TO_ALL
-    for path in sorted((PACKAGE / room).rglob("*.py")):
-        extra = imported_rooms(path) - open_to_all - ALLOWED[room] - {room}
+@pytest.mark.parametrize("package", sorted(ALLOWED))
+def test_packages_import_only_what_they_may_know(package: str) -> None:
+    open_to_all = set() if package == "verify" else OPEN_TO_ALL
+    for path in sorted((PACKAGE / package).rglob("*.py")):
+        extra = imported_packages(path) - open_to_all - ALLOWED[package] - {package}
         assert not extra, f"{path.relative_to(PACKAGE)} imports {sorted(extra)}"
 
 
-def test_every_room_is_under_the_rule() -> None:
-    rooms = {module[0] for module in MODULES}
-    assert rooms == set(ALLOWED) | OPEN_TO_ALL | DRIVERS
+def test_every_package_is_under_the_rule() -> None:
+    packages = {module[0] for module in MODULES}
+    assert packages == set(ALLOWED) | OPEN_TO_ALL | DRIVERS
 
 
 def test_few_files_stand_at_the_root() -> None:
     assert len(list(PACKAGE.glob("*.py"))) <= MOST_AT_THE_ROOT
 
 
-def test_open_modules_import_no_room() -> None:
+def test_open_modules_import_no_package() -> None:
     for name in sorted(OPEN_TO_ALL):
-        assert imported_rooms(PACKAGE / f"{name}.py") <= OPEN_TO_ALL
+        assert imported_packages(PACKAGE / f"{name}.py") <= OPEN_TO_ALL
 
 
 @pytest.mark.parametrize(
@@ -126,12 +126,10 @@ def test_imports_make_no_circle(package: tuple[str, ...]) -> None:
     assert not circles
 
 
-def test_rooms_stand_on_few_levels(capsys: pytest.CaptureFixture[str]) -> None:
+def test_packages_stand_on_few_levels(record_property: Callable[[str, object], None]) -> None:
     levels = list(nx.topological_generations(graph_inside(()).reverse()))
-    with capsys.disabled():
-        print("\nrooms by level, from those that import nothing up:")
-        for number, rooms in enumerate(levels, 1):
-            print(f"{number:3}  {', '.join(sorted(rooms))}")
+    for number, packages in enumerate(levels, 1):
+        record_property(f"imports, level {number}", ", ".join(sorted(packages)))
     assert len(levels) <= MOST_LEVELS
 
 

@@ -1,0 +1,41 @@
+"""Random whole plans: a network, a platform and options that often force crossings of SLRs and links."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import onnx
+
+from floorflow.request import DEFAULT_CAP, Request
+from tests.random_models import random_chain, random_graph
+
+PLATFORMS = (("alveo-u250", 1), ("alveo-u250", 1), ("alveo-u250", 2), ("alveo-u250", 2))
+PLATFORMS += (("xcku5p", 3), ("zcu104", 1), ("pynq-z1", 1))
+LUT_CAPS = {
+    "alveo-u250": (0.7, 0.02, 0.01, 0.005),
+    "xcku5p": (0.05, 0.02, 0.02, 0.01),
+    "zcu104": (0.7, 0.2, 0.05),
+    "pynq-z1": (0.7, 0.5, 0.3),
+}
+"""Shares of a slot that small networks fill, so that they spread over slots, or nearly so."""
+
+
+def random_request(seed: int, folder: Path) -> Request:
+    """Write a random network to ``folder`` and return what to plan with it; equal seeds give equal requests."""
+    rng = random.Random(seed)
+    board, fpgas = rng.choice(PLATFORMS)
+    model = folder / "model.onnx"
+    onnx.save((random_chain if seed % 3 == 0 else random_graph)(seed), model)
+    return Request(
+        model,
+        board,
+        fpgas=fpgas,
+        cap={**DEFAULT_CAP, "LUT": rng.choice(LUT_CAPS[board])},
+        granularity=rng.choice(("stage", "block", "layer", "slot")),
+        fps=rng.choice((None, None, 1000)),
+        objective=rng.choice((None, None, None, "latency", "resources")),
+        effort="fast",
+        seed=seed,
+        plots=False,
+    )

@@ -1,0 +1,46 @@
+"""Random networks on random platforms: whatever is planned is legal, and most of it really crosses something."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from floorflow.errors import InfeasibleError, LimitError
+from floorflow.schema import read_plan
+from floorflow.verify import check
+from tests.conftest import make_plan
+from tests.random_cases import random_request
+
+BATCH = 20
+"""Cases of one test, so that each can say how many of them were worth something."""
+BATCHES = 3
+SLOW_BATCHES = 97
+LEAST = {"planned": 16, "crossed an SLR": 4, "crossed a link": 4}
+
+batches = [*range(BATCHES), *(pytest.param(n, marks=pytest.mark.slow) for n in range(BATCHES, BATCHES + SLOW_BATCHES))]
+
+
+@pytest.mark.parametrize("batch", batches)
+def test_random_networks_plan_legally_and_enough_of_them_cross(
+    batch: int, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    count: Counter[str] = Counter()
+    for seed in range(batch * BATCH, (batch + 1) * BATCH):
+        count += kinds_of_plan(seed, tmp_path / str(seed))
+    record_property(f"random plans {batch}", f"of {BATCH} {', '.join(f'{count[what]} {what}' for what in LEAST)}")
+    assert all(count[what] >= least for what, least in LEAST.items()), count
+
+
+def kinds_of_plan(seed: int, folder: Path) -> Counter[str]:
+    """Plan a random case, judge it, and count what it is good for."""
+    folder.mkdir()
+    try:
+        out = make_plan(folder / "out", random_request(seed, folder))
+    except (InfeasibleError, LimitError):
+        return Counter()
+    assert check(out) == [], f"seed {seed}"
+    crossed = {crossing.kind for crossing in read_plan(out / "plan.json").phases[0].partition.crossings}
+    return Counter({"planned": 1, "crossed an SLR": "sll" in crossed, "crossed a link": "link" in crossed})
