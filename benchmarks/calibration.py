@@ -1,7 +1,7 @@
 """Fit floorflow's calibrated cost model to real builds, and cross-validate it.
 
     python benchmarks/calibration.py                 # the tables, from benchmarks/data/builds.jsonl.gz
-    python benchmarks/calibration.py --write         # and the shipped floorflow/backends/finn/calibrated_values.py
+    python benchmarks/calibration.py --write         # and the shipped floorflow/backends/finn/cost/calibrated_values.py
     python benchmarks/calibration_rows.py REFERENCE  # copies the rows anew from the reference folder
 
 A price is linear in its coefficients, so LUTs and flip-flops are fitted by least squares: a row for each whole design,

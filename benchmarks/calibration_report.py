@@ -25,7 +25,7 @@ from floorflow.backends.finn.cost.bands import spread
 from floorflow.resources import Resources
 
 RESOURCES = ("LUT", "FF", "BRAM18", "DSP")
-SHIPPED = Path(__file__).parents[1] / "floorflow/backends/finn/calibrated_values.py"
+SHIPPED = Path(__file__).parents[1] / "floorflow/backends/finn/cost/calibrated_values.py"
 Samples = dict[tuple[str, str], list[tuple[str, float]]]
 """By kind and resource: network, and measured over predicted."""
 Bands = dict[str, dict[str, tuple[float, float]]]

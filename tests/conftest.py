@@ -12,7 +12,8 @@ from floorflow.output import write
 from floorflow.request import DEFAULT_CAP, Request
 from tests.random_models import random_graph
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = ROOT / "examples"
 CNV = EXAMPLES / "cnv_2w2a.onnx"
 TFC = EXAMPLES / "tfc_1w1a.onnx"
 

@@ -1,0 +1,121 @@
+"""README and docs: their commands run, the files that they name exist, the output that they show is the real one."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from floorflow.cli.tables import summary
+from floorflow.schema import read_plan
+from tests.conftest import ROOT
+
+DOCUMENTS = sorted(
+    [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*.md"), *ROOT.glob("platforms/*.md")]
+)
+STANDS_FOR = {
+    "MODEL": "examples/tfc_1w1a.onnx",
+    "BOARD": "pynq-z1",
+    "OUT": "out/tfc",
+    "NEW": "out/new",
+    "DIR": "reports",
+    "FILE": "engines.jsonl",
+    "FILE.jsonl": "engines.jsonl",
+}
+"""What a word in capitals in a command is replaced by."""
+PREPARED = (
+    "plan examples/tfc_1w1a.onnx -p pynq-z1 --no-plots -o out/tfc",
+    "plan examples/cnv_2w2a.onnx -p alveo-u250 -o out/cnv",
+)
+"""Plans that documented commands look at."""
+RUN_BY_THE_GATE = ("python3 -m venv",)
+"""Commands that `.ci/run` takes from the README and runs in fresh environments."""
+
+
+def code(text: str) -> list[str]:
+    """Return the code spans and the indented lines of a document; of a line only what stands before an explanation."""
+    lines = [line.strip() for line in text.splitlines() if line.startswith("    ")]
+    return [re.split(r" {2,}", line)[0] for line in lines] + re.findall(r"`([^`\n]+)`", text)
+
+
+def documented(start: str) -> list[str]:
+    """Return the commands in the documents that begin with one of some words, each once."""
+    found = [part for path in DOCUMENTS for part in code(path.read_text(encoding="utf-8"))]
+    return sorted({part for part in found if re.match(start, part)})
+
+
+def runnable(command: str) -> list[str]:
+    """Return a command's words without what is optional, and with examples for what is in capitals."""
+    bare = re.sub(r"\[[^\]]*\]", "", command)
+    return [STANDS_FOR.get(word, word) for word in shlex.split(bare)]
+
+
+def run(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="session")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the examples, two plans, a synthesis report and a file of engines."""
+    folder = tmp_path_factory.mktemp("documents")
+    (folder / "examples").symlink_to(ROOT / "examples")
+    for arguments in PREPARED:
+        done = run([sys.executable, "-m", "floorflow", *arguments.split()], folder)
+        assert done.returncode == 0, done.stderr
+    (folder / "reports").mkdir()
+    engine = {"MVAU_hls_0": {"LUT": 1000, "SRL": 0, "FF": 900, "BRAM_36K": 0, "BRAM_18K": 1, "URAM": 0, "DSP": 0}}
+    (folder / "reports" / "post_synth_resources.json").write_text(json.dumps(engine))
+    attributes = {"MW": 64, "MH": 32, "PE": 8, "SIMD": 16, "inputDataType": "INT4", "weightDataType": "INT4"}
+    (folder / "engines.jsonl").write_text(json.dumps({"op_type": "MVAU_rtl", "attrs": attributes}) + "\n")
+    return folder
+
+
+@pytest.mark.parametrize("command", documented(r"floorflow [a-z]+ \S"))
+def test_documented_commands_run(command: str, workplace: Path, tmp_path: Path) -> None:
+    words = runnable(command)[1:]
+    for option in ("-o", "--out"):
+        if option in words:  # each command writes to a folder of its own
+            words[words.index(option) + 1] = str(tmp_path / "out")
+    done = run([sys.executable, "-m", "floorflow", *words], workplace)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("command", documented(r"floorflow [a-z]+$"))
+def test_commands_that_are_only_named_exist(command: str, workplace: Path) -> None:
+    assert run([sys.executable, "-m", "floorflow", command.split()[1], "--help"], workplace).returncode == 0
+
+
+@pytest.mark.parametrize("command", documented(r"python3? "))
+def test_documented_programs_start(command: str) -> None:
+    """Those that need no files run; the others, and test runs, only tell what they would do."""
+    if command.startswith(RUN_BY_THE_GATE):
+        assert "readme_command" in (ROOT / ".ci" / "run").read_text()
+        return
+    words = [sys.executable, *shlex.split(command)[1:]]
+    if "pytest" in words:
+        words.append("--collect-only")
+    elif words[1].startswith("benchmarks/") and len(words) > 2:
+        words = [*words[:2], "--help"]
+    done = run(words, ROOT)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_files_that_documents_name_exist(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    named = re.findall(r"`((?:floorflow|tests|benchmarks|platforms|docs|examples|tcl)/[\w./-]*)`", text)
+    linked = re.findall(r"\]\((?!https?:)([^)#]+)", text)
+    missing = [name for name in named if not (ROOT / name).exists()]
+    assert missing + [name for name in linked if not (path.parent / name).exists()] == []
+
+
+def test_the_summary_in_the_readme_is_the_examples_own(cnv_on_u250: Path) -> None:
+    printed = summary(read_plan(cnv_on_u250 / "plan.json"), Path("out/cnv"))
+    assert "".join(f"    {line}\n" for line in printed.splitlines()) in (ROOT / "README.md").read_text()
