@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from floorflow.backends.finn import CostTable, Source, kept_groups, read_source, with_folding
+from floorflow.backends.finn import CostTable, Source, given_folding_groups, read_source, with_given_folding
 from floorflow.channels import couplings
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.emit import bundle
@@ -59,13 +59,13 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measurements
     technology = platform.fpgas[0].device.technology
     dataflow = source.lower(technology, request.label_select, request.finn)
     if request.folding is not None:
-        dataflow = with_folding(dataflow, request.folding, technology)
+        dataflow = with_given_folding(dataflow, request.folding, technology)
     costs = CostTable(technology, request.costs, request.runtime_weights, request.finn, request.styles_are_open)
     limits, largest = slot_limits(platform, request), largest_pblocks(platform, request)
     places = [(slot, limits[slot].least(room)) for slot, held in largest.items() for room in held]
     longest = longest_interval(platform, request)
     carried = request.folding is None
-    priced = kept_groups(dataflow, costs, carried=carried) if request.keep_folding else costs.groups(dataflow)
+    priced = given_folding_groups(dataflow, costs, carried=carried) if request.keep_folding else costs.groups(dataflow)
     groups = tuple(fitting(group, places, longest) for group in measured.repriced(dataflow, priced))
     channels = couplings(dataflow, groups, costs)
     paths = dataflow.engine_pairs if request.goal == "latency" else None

@@ -1,8 +1,8 @@
 """The FINN backend: reading or lowering to FINN's engines, their legal foldings, and what those cost."""
 
-from floorflow.backends.finn.config.folding_file import with_folding
+from floorflow.backends.finn.config.folding_file import with_given_folding
 from floorflow.backends.finn.folding.cost_table import CostTable
-from floorflow.backends.finn.folding.given_folding import kept_groups
+from floorflow.backends.finn.folding.given_folding import given_folding_groups
 from floorflow.backends.finn.folding.legal_foldings import options
 from floorflow.backends.finn.kinds.converter import converter_kind, converter_resources
 from floorflow.backends.finn.kinds.fifo import fifo_resources
@@ -19,8 +19,8 @@ __all__ = [
     "converter_resources",
     "estimate",
     "fifo_resources",
-    "kept_groups",
+    "given_folding_groups",
     "options",
     "read_source",
-    "with_folding",
+    "with_given_folding",
 ]

@@ -92,10 +92,10 @@ class Reader:
         value = self.attributes.get(name)
         if not isinstance(value, tuple | list) or not value:
             raise self.wrong(name, "a list of strings")
-        found = tuple(item for item in value if isinstance(item, str))
-        if len(found) < len(value):
+        texts = tuple(item for item in value if isinstance(item, str))
+        if len(texts) < len(value):
             raise self.wrong(name, "a list of strings")
-        return found
+        return texts
 
     def sizes(self, name: str, default: tuple[int, ...] | None = None) -> tuple[int, ...]:
         """Return a list of integers, none negative; one integer counts as a list of one."""
@@ -104,10 +104,10 @@ class Reader:
             value = (value,)
         if not isinstance(value, tuple | list) or not value:
             raise self.wrong(name, "a list of integers")
-        found = tuple(item for item in value if isinstance(item, int) and item >= 0)
-        if len(found) < len(value):
+        sizes = tuple(item for item in value if isinstance(item, int) and item >= 0)
+        if len(sizes) < len(value):
             raise self.wrong(name, "a list of integers, none negative")
-        return found
+        return sizes
 
     def pair(self, name: str, default: tuple[int, int] | None = None) -> tuple[int, int]:
         """Return two integers, height and width; one integer stands for both."""
@@ -122,5 +122,5 @@ class Reader:
 
     def wrong(self, name: str, expected: str) -> InputError:
         """Return the error for an attribute that is not what was expected."""
-        found = repr(self.attributes[name]) if name in self.attributes else "missing"
-        return InputError(f"attribute {name} of {self.op_type} is {found}, expected {expected}")
+        value = repr(self.attributes[name]) if name in self.attributes else "missing"
+        return InputError(f"attribute {name} of {self.op_type} is {value}, expected {expected}")

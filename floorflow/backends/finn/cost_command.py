@@ -52,42 +52,42 @@ def cost_lines(lines: Iterable[str], options: CostOptions) -> Iterator[dict[str,
 
 def _answer(number: int, line: str, options: CostOptions) -> dict[str, Any]:
     try:
-        given = json.loads(line)
+        question = json.loads(line)
     except (ValueError, RecursionError) as error:
         return {"line": number, "error": f"line {number} is not JSON: {error}"}
-    if not isinstance(given, dict):
+    if not isinstance(question, dict):
         return {"line": number, "error": f"line {number} is not a JSON object, expected op_type and attrs"}
     try:
-        return given | _cost(given, options)
+        return question | _cost(question, options)
     except FloorflowError as error:
-        return given | {"error": f"{error}; {error.hint}" if error.hint else str(error)}
+        return question | {"error": f"{error}; {error.hint}" if error.hint else str(error)}
     except ArithmeticError as error:
-        return given | {"error": f"numbers out of range: {error}"}
+        return question | {"error": f"numbers out of range: {error}"}
 
 
-def _cost(given: Mapping[str, Any], options: CostOptions) -> dict[str, Any]:
-    finn = _version(given.get("finn", options.finn))
-    kind = known_kind(_text(given, "op_type"), finn)
+def _cost(question: Mapping[str, Any], options: CostOptions) -> dict[str, Any]:
+    finn = _version(question.get("finn", options.finn))
+    kind = known_kind(_text(question, "op_type"), finn)
     own = options.model != "finn"
-    technology = _technology(_text({"part": options.part, **given}, "part"), None if own else finn)
-    unit = kind.unit(_attributes(given), finn)
-    found = priced(unit, technology, options.model)
+    technology = _technology(_text({"part": options.part, **question}, "part"), None if own else finn)
+    unit = kind.unit(_attributes(question), finn)
+    resources = priced(unit, technology, options.model)
     inside, outside = unit.finn_widths_bits
     return {
         "cycles": unit.cycles,
-        "LUT": found.lut,
-        **({"FF": found.ff} if own else {}),
-        "BRAM_18K": found.bram18,
-        "URAM": found.uram,
-        "DSP": found.dsp,
+        "LUT": resources.lut,
+        **({"FF": resources.ff} if own else {}),
+        "BRAM_18K": resources.bram18,
+        "URAM": resources.uram,
+        "DSP": resources.dsp,
         "in_width": inside,
         "out_width": outside,
-        **({"band": _band(given["op_type"], found)} if options.model == "calibrated" else {}),
+        **({"band": _band(question["op_type"], resources)} if options.model == "calibrated" else {}),
     }
 
 
-def _band(op_type: str, found: Resources) -> dict[str, list[int]]:
-    low, high = band(op_type, found)
+def _band(op_type: str, resources: Resources) -> dict[str, list[int]]:
+    low, high = band(op_type, resources)
     names = {"lut": "LUT", "ff": "FF", "bram18": "BRAM_18K", "uram": "URAM", "dsp": "DSP"}
     return {name: [getattr(low, key), getattr(high, key)] for key, name in names.items()}
 
@@ -108,18 +108,18 @@ def _version(name: object) -> FinnVersion:
     raise InputError(f"finn is {name!r}, expected one of {', '.join(_VERSIONS)}")
 
 
-def _text(given: Mapping[str, Any], name: str) -> str:
-    value = given.get(name)
+def _text(question: Mapping[str, Any], name: str) -> str:
+    value = question.get(name)
     if not isinstance(value, str):
         raise InputError(f"{name} is {'missing' if value is None else repr(value)}, expected a string")
     return value
 
 
-def _attributes(given: Mapping[str, Any]) -> GivenAttributes:
-    found = given.get("attrs")
-    if not isinstance(found, dict):
+def _attributes(question: Mapping[str, Any]) -> GivenAttributes:
+    attributes = question.get("attrs")
+    if not isinstance(attributes, dict):
         raise InputError("attrs is not an object, expected FINN's attributes by name")
     for name in _FLAGS:
-        if found.get(name, 0) not in (0, 1):
-            raise InputError(f"attribute {name} is {found[name]!r}, expected 0 or 1")
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in found.items()}
+        if attributes.get(name, 0) not in (0, 1):
+            raise InputError(f"attribute {name} is {attributes[name]!r}, expected 0 or 1")
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in attributes.items()}

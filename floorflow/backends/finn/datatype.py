@@ -82,10 +82,10 @@ def bounds(name: str) -> tuple[int, int]:
         If the type is not one of integers: FINN knows no type that holds sums of others.
 
     """
-    found = _parse(name)
+    parsed = _parse(name)
     if is_real(name):
         raise InputError(f"data type '{name}' is real, expected one of integers, whose sums FINN can type")
-    return found.least, found.greatest
+    return parsed.least, parsed.greatest
 
 
 def extreme_value(name: str) -> int:

@@ -109,8 +109,8 @@ def numbered(op_types: Iterable[str]) -> list[str]:
 
 def hardware(node: Node) -> dict[str, AttributeValue]:
     """Return a node's attributes that describe hardware, in today's spelling, folding included."""
-    kept = (key for key in sorted(node.attributes) if key in HARDWARE_ATTRIBUTES or key in FOLDING_ATTRIBUTES)
-    attributes = {key: _value(key, node.attributes[key]) for key in kept}
+    hardware_keys = (key for key in sorted(node.attributes) if key in HARDWARE_ATTRIBUTES or key in FOLDING_ATTRIBUTES)
+    attributes = {key: _value(key, node.attributes[key]) for key in hardware_keys}
     if node.op_type.startswith("ConvolutionInputGenerator1D"):
         attributes["is1D"] = 1
     return attributes

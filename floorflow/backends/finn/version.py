@@ -26,9 +26,9 @@ def technology_for(part: str, finn: FinnVersion) -> Technology:
 
     """
     require_known_family(part)
-    found, name = technology_of(part), part.lower()
+    technology, name = technology_of(part), part.lower()
     if name.startswith(_VERSAL if finn == "main" else _NEWER_VERSAL):
-        return replace(found, architecture="versal", dsp_block="DSP58")
-    if found.architecture == "versal":
-        return replace(found, architecture="ultrascale+", dsp_block="DSP48E2")
-    return found
+        return replace(technology, architecture="versal", dsp_block="DSP58")
+    if technology.architecture == "versal":
+        return replace(technology, architecture="ultrascale+", dsp_block="DSP48E2")
+    return technology

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from floorflow import flow
-from floorflow.backends.finn import CostTable, kept_groups, read_source, with_folding
+from floorflow.backends.finn import CostTable, given_folding_groups, read_source, with_given_folding
 from floorflow.backends.finn.specialise import PREFERENCE, renamings, respecialised
 from floorflow.dataflow.measured import MeasuredEngine, Measurements, factors_of
 from floorflow.dataflow.model import AttributeValue, Dataflow, Option
@@ -105,7 +105,7 @@ def engines_again(request: Request) -> tuple[CostTable, Dataflow]:
     source = read_source(request.model, FloatBits(request.weight_bits, request.activation_bits))
     dataflow = source.lower(technology, request.label_select, request.finn)
     if request.folding is not None:
-        dataflow = with_folding(dataflow, request.folding, technology)
+        dataflow = with_given_folding(dataflow, request.folding, technology)
     return CostTable(technology, request.costs, request.runtime_weights, request.finn), dataflow
 
 
@@ -134,7 +134,7 @@ def _planned_options(planned: Dataflow, plan: Plan, costs: CostTable) -> dict[st
     """Return every engine's option in a plan, with what the cost model, not a build, says of it."""
     folded = plan.phases[0].folding.engines
     engines = tuple(replace(e, folding={**e.folding, **_folding(folded[e.name])}) for e in planned.engines)
-    groups = kept_groups(replace(planned, engines=engines), costs, carried=False)
+    groups = given_folding_groups(replace(planned, engines=engines), costs, carried=False)
     return {name: option for group in groups for name, option in zip(group.engines, group.rows[0], strict=True)}
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from floorflow.backends.finn import CostTable, kept_groups
+from floorflow.backends.finn import CostTable, given_folding_groups
 from floorflow.backends.finn.folding.set_folding import Rules, Sizes, rules_of, set_folding
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.channels import couplings
@@ -110,7 +110,7 @@ def folded_as(
     engines = tuple(replace(e, folding={**e.folding, **sizes.get(e.name, {})}) for e in dataflow.engines)
     folded = replace(dataflow, engines=engines)
     try:
-        groups = kept_groups(folded, costs)
+        groups = given_folding_groups(folded, costs)
     except InputError as error:
         return Refused(f"FINN cannot build it: {error}")
     streams = couplings(folded, groups, costs) if problem.couplings else ()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from floorflow.backends.finn import CostTable, kept_groups, read_source, with_folding
+from floorflow.backends.finn import CostTable, given_folding_groups, read_source, with_given_folding
 from floorflow.cli.main import app
 from floorflow.dataflow.model import Dataflow, Option
 from floorflow.errors import InputError
@@ -27,8 +27,8 @@ def written(folder: Path, config: object) -> Path:
 
 
 def kept(folder: Path, config: dict[str, Any], network: Path = TFC, **choice: Any) -> dict[str, Option]:
-    dataflow = with_folding(read_source(network).lower(PART, finn="plus"), written(folder, config), PART)
-    groups = kept_groups(dataflow, CostTable(PART, "finn", finn="plus", **choice), carried=False)
+    dataflow = with_given_folding(read_source(network).lower(PART, finn="plus"), written(folder, config), PART)
+    groups = given_folding_groups(dataflow, CostTable(PART, "finn", finn="plus", **choice), carried=False)
     return {name: option for group in groups for name, option in zip(group.engines, group.rows[0], strict=True)}
 
 
@@ -51,7 +51,7 @@ def test_what_the_file_leaves_open_and_what_is_not_used_is_said(tmp_path: Path) 
         "MVAU_hls_0": {"PE": 2, "slr": 1, "outFIFODepths": [8]},
         "StreamingFIFO_rtl_0": {"depth": 8},
     }
-    dataflow = with_folding(read_source(TFC).lower(PART), written(tmp_path, config), PART)
+    dataflow = with_given_folding(read_source(TFC).lower(PART), written(tmp_path, config), PART)
     assert dataflow.engine("MVAU_hls_0").folding == {"PE": 2}
     assert "depth" not in dataflow.engine("MVAU_hls_0").attributes
     assert any("no entry for" in note and "'Thresholding_rtl_0'" in note for note in dataflow.notes)
@@ -123,8 +123,8 @@ def test_constants_of_an_addition_cannot_lie_in_ultraram(tmp_path: Path) -> None
     builder.add("ElementwiseAdd_hls", {**sides, **shapes}, name="bias")
     dataflow: Dataflow = source_of(builder.model(), tmp_path).lower(PART, finn="plus")
     with pytest.raises(InputError, match=r"engine bias .*UltraRAM .* has no initial contents"):
-        kept_groups(dataflow, CostTable(PART, "finn", finn="plus"))
-    groups = kept_groups(dataflow, CostTable(VERSAL, "finn", finn="plus"))
+        given_folding_groups(dataflow, CostTable(PART, "finn", finn="plus"))
+    groups = given_folding_groups(dataflow, CostTable(VERSAL, "finn", finn="plus"))
     assert [group.engines[0] for group in groups] == ["window", "matrix", "bias"]
 
 
@@ -134,7 +134,7 @@ def test_a_file_that_is_none_is_refused(content: str | None, tmp_path: Path) -> 
     if content is not None:
         path.write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=r"folding\.json"):
-        with_folding(read_source(TFC).lower(PART), path, PART)
+        with_given_folding(read_source(TFC).lower(PART), path, PART)
 
 
 def test_the_command_line_refuses_with_exit_code_2_and_keeps_what_is_legal(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from floorflow.backends.finn import CostTable, Source, kept_groups, read_source
+from floorflow.backends.finn import CostTable, Source, given_folding_groups, read_source
 from floorflow.dataflow.model import Dataflow
 from floorflow.errors import InputError
 from floorflow.technology import technology_of
@@ -273,7 +273,7 @@ def test_nodes_in_any_order_read_alike(tmp_path: Path) -> None:
 
 
 def test_the_folding_of_a_graph_can_be_kept(tmp_path: Path) -> None:
-    window, matrix = kept_groups(dataflow_of(layer(), tmp_path), CostTable(PART))
+    window, matrix = given_folding_groups(dataflow_of(layer(), tmp_path), CostTable(PART))
     assert matrix.engines == ("matrix",)
     ((option,),) = matrix.rows
     assert (option.folding["PE"], option.folding["SIMD"], option.cycles) == (2, 4, 3 * 3 * 9)
@@ -286,14 +286,14 @@ def test_a_kept_folding_that_finn_cannot_build_is_refused(tmp_path: Path, key: s
     attribute = next(a for a in builder.nodes[1].attribute if a.name == key)
     attribute.i = value
     with pytest.raises(InputError, match=rf"engine matrix.*{key}.* {value}"):
-        kept_groups(dataflow_of(builder, tmp_path), CostTable(PART))
+        given_folding_groups(dataflow_of(builder, tmp_path), CostTable(PART))
 
 
 def test_nothing_to_keep_says_so(tmp_path: Path) -> None:
     dataflow = dataflow_of(layer(folding=False), tmp_path)
     bare = Dataflow(dataflow.name, dataflow.engines[1:], dataflow.streams[1:])
     with pytest.raises(InputError, match="no folding to keep"):
-        kept_groups(bare, CostTable(PART))
+        given_folding_groups(bare, CostTable(PART))
 
 
 def test_a_reshape_is_an_engine_of_finn_plus(tmp_path: Path) -> None:
@@ -303,7 +303,7 @@ def test_a_reshape_is_an_engine_of_finn_plus(tmp_path: Path) -> None:
     builder.add("LabelSelect", {"Labels": 16, "K": 1, "inputDataType": "UINT8", "PE": 4}, (1, 1), name="best")
     dataflow = source_of(builder.model(), tmp_path).lower(PART, finn="plus")
     assert [engine.kind for engine in dataflow.engines] == ["Reshape_rtl", "LabelSelect_hls"]
-    (reshape, _) = kept_groups(dataflow, CostTable(PART, "finn", finn="plus"))
+    (reshape, _) = given_folding_groups(dataflow, CostTable(PART, "finn", finn="plus"))
     option = reshape.rows[0][0]
     assert (option.cycles, option.input_widths_bits, option.output_widths_bits) == (8, (16,), (16,))
     assert not any("FINN+ has no" in note for note in dataflow.notes)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from floorflow.backends.finn import CostTable, Source, kept_groups, read_source
+from floorflow.backends.finn import CostTable, Source, given_folding_groups, read_source
 from floorflow.errors import InputError
 from floorflow.technology import technology_of
 
@@ -72,7 +72,7 @@ def test_kept_foldings_have_the_cycles_that_finn_wrote_into_the_graph(name: str,
         for attribute in node.attribute
         if attribute.name == "cycles_estimate"
     }
-    groups = kept_groups(source_of(name, folder).lower(PART), CostTable(PART, "finn"))
+    groups = given_folding_groups(source_of(name, folder).lower(PART), CostTable(PART, "finn"))
     assert {group.engines[0]: int(group.cycles[0]) for group in groups} == {
         group.engines[0]: expected[group.engines[0]] for group in groups
     }
@@ -83,7 +83,9 @@ def test_a_folding_is_kept_from_the_stage_that_applied_it_on(folder: Path) -> No
     """Nodes are numbered anew when FIFOs come in, so that only the numbers of each are compared."""
     early, late = (
         Counter((group.rows[0][0].folding.get("PE"), int(group.cycles[0])) for group in groups)
-        for groups in (kept_groups(source_of(name, folder).lower(PART), CostTable(PART, "finn")) for name in STAGES[1:])
+        for groups in (
+            given_folding_groups(source_of(name, folder).lower(PART), CostTable(PART, "finn")) for name in STAGES[1:]
+        )
     )
     assert early == late
 

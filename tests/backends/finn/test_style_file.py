@@ -10,7 +10,7 @@ import onnx
 import pytest
 
 from floorflow import flow
-from floorflow.backends.finn import read_source, with_folding
+from floorflow.backends.finn import read_source, with_given_folding
 from floorflow.backends.finn.config.style_file import STYLE_FILE
 from floorflow.backends.finn.specialise import PREFERENCE
 from floorflow.dataflow.model import Dataflow
@@ -37,7 +37,7 @@ def styled(model: Path, styles: object, folding: dict[str, Any] | None = None) -
     """Lower the network and give it both files."""
     (model.parent / STYLE_FILE).write_text(json.dumps(styles), encoding="utf-8")
     (model.parent / FOLDING).write_text(json.dumps(folding or {"Defaults": {}}), encoding="utf-8")
-    return with_folding(read_source(model).lower(PART), model.parent / FOLDING, PART)
+    return with_given_folding(read_source(model).lower(PART), model.parent / FOLDING, PART)
 
 
 def units(dataflow: Dataflow) -> list[str]:
@@ -91,7 +91,7 @@ def test_names_of_other_styles_need_the_file_and_one_that_fits(model: Path) -> N
     assert f"{STYLE_FILE} beside the file makes other engines hls or rtl" in refused.value.hint
     (model.parent / STYLE_FILE).unlink()
     with pytest.raises(InputError, match="no node 'MVAU_hls_2'") as refused:
-        with_folding(read_source(model).lower(PART), model.parent / FOLDING, PART)
+        with_given_folding(read_source(model).lower(PART), model.parent / FOLDING, PART)
     assert f"need its {STYLE_FILE} beside the file" in refused.value.hint
 
 

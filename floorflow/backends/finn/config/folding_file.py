@@ -1,4 +1,4 @@
-"""Take the folding of a folding_config.json instead of the one that a model carries."""
+"""The folding that a user gives in a folding_config.json, instead of the one that a model carries."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OF_THE_BUILD = frozenset(
 _HINT = "Give a file of FINN's ApplyConfig for this graph, such as finn/folding_config.json of a plan."
 
 
-def with_folding(dataflow: Dataflow, path: Path, technology: Technology) -> Dataflow:
+def with_given_folding(dataflow: Dataflow, path: Path, technology: Technology) -> Dataflow:
     """Return the engines with the attributes of a folding_config.json; FINN only warns of names that it lacks.
 
     Lowered engines are first made hls or rtl as a specialize_layers_config.json beside the file says.
@@ -70,15 +70,15 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
 
 def _defaults(path: Path, entry: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
     """Return attribute, value and op types, or ``"all"``, of each default: ``{"PE": [2, ["MVAU_hls"]]}``."""
-    found = []
+    defaults = []
     for attribute, pairs in entry.items():
         if not isinstance(pairs, list) or len(pairs) % 2:
             message = f"{path}: Defaults: {attribute} is {pairs!r:.60}, expected a value and a list of op types"
             raise InputError(message, _HINT)
         for value, kinds in zip(pairs[::2], pairs[1::2], strict=True):
             _check_kinds(path, attribute, kinds)
-            found.append((attribute, value, kinds))
-    return found
+            defaults.append((attribute, value, kinds))
+    return defaults
 
 
 def _check_kinds(path: Path, attribute: str, kinds: object) -> None:
@@ -93,9 +93,9 @@ def _check_kinds(path: Path, attribute: str, kinds: object) -> None:
 
 def _applied(engine: Engine, path: Path, defaults: list[tuple[str, Any, Any]], own: Mapping[str, Any]) -> Engine:
     """Return an engine with its attributes of the file, those of its own over the defaults."""
-    given = {attribute: value for attribute, value, kinds in defaults if kinds == "all" or engine.kind in kinds}
+    by_default = {attribute: value for attribute, value, kinds in defaults if kinds == "all" or engine.kind in kinds}
     attributes, folding = dict(engine.attributes), dict(engine.folding)
-    for attribute, value in {**given, **own}.items():
+    for attribute, value in {**by_default, **own}.items():
         if attribute in _OF_THE_BUILD:
             continue
         checked = _checked(f"{path}: {engine.name}", attribute, value)

@@ -1,4 +1,4 @@
-"""Keep the folding that a model carries: one option an engine, priced as it stands, if FINN can build it."""
+"""The folding that a model or its user gives: one option an engine, priced as it stands, if FINN can build it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TOO_WIDE = (
 _HINT = "Correct the folding, or leave out --keep-folding and --folding to fold anew."
 
 
-def kept_groups(dataflow: Dataflow, costs: CostTable, *, carried: bool = True) -> tuple[OptionGroup, ...]:
+def given_folding_groups(dataflow: Dataflow, costs: CostTable, *, carried: bool = True) -> tuple[OptionGroup, ...]:
     """Return a group of one option for each engine: the folding and the styles that it has.
 
     ``carried``: the model itself is to have a folding, so that one without any is refused.
@@ -40,7 +40,7 @@ def kept_groups(dataflow: Dataflow, costs: CostTable, *, carried: bool = True) -
         hint = "Leave out --keep-folding, give a FINN graph after step_apply_folding_config, or --folding FILE."
         raise InputError(message, hint)
     choice = Choice(costs.technology, costs.model, costs.allow_runtime_weights, costs.finn)
-    options = {engine.name: _kept(engine, dataflow, choice) for engine in dataflow.engines}
+    options = {engine.name: _given_option(engine, dataflow, choice) for engine in dataflow.engines}
     for window, follower in tied_pairs(dataflow):
         lanes = options[window].folding["SIMD"], options[follower].folding["PE"]
         if lanes[0] != lanes[1]:
@@ -51,9 +51,9 @@ def kept_groups(dataflow: Dataflow, costs: CostTable, *, carried: bool = True) -
     return tuple(OptionGroup((name,), ((option,),)) for name, option in options.items())
 
 
-def _kept(engine: Engine, dataflow: Dataflow, choice: Choice) -> Option:
+def _given_option(engine: Engine, dataflow: Dataflow, choice: Choice) -> Option:
     """Return the one legal option that has the engine's own folding; styles are as given, else FINN's defaults."""
-    given = replace(choice, model="finn")
+    as_given = replace(choice, model="finn")
     attributes = {**_UNFOLDED, **engine.attributes, **engine.folding}
     objection = _memory_objection(attributes, engine.kind, choice)
     if objection:
@@ -62,15 +62,15 @@ def _kept(engine: Engine, dataflow: Dataflow, choice: Choice) -> Option:
         kind = kind_of(engine.kind)
         kind.unit(attributes, choice.finn)
         own = {**engine.attributes, **engine.folding}
-        found = next((o for o in legal_options(kind, own, given) if _is_own(engine, o)), None)
+        option = next((o for o in legal_options(kind, own, as_given) if _is_own(engine, o)), None)
     except InputError as error:
         raise InputError(f"engine {engine.name}: {error}", error.hint or _HINT) from error
-    if found is None:
+    if option is None:
         raise _illegal(engine, _TOO_WIDE)
-    if not ports_of(engine, dataflow.streams).take(found):
+    if not ports_of(engine, dataflow.streams).take(option):
         raise _illegal(engine, "its words do not divide the last dimension of the streams at its ends")
-    unit = kind.unit({**attributes, **found.folding}, choice.finn)
-    return replace(found, resources=priced(unit, choice.technology, choice.model))
+    unit = kind.unit({**attributes, **option.folding}, choice.finn)
+    return replace(option, resources=priced(unit, choice.technology, choice.model))
 
 
 def _memory_objection(attributes: Mapping[str, AttributeValue], kind: str, choice: Choice) -> str:

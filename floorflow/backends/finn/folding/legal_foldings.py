@@ -86,16 +86,16 @@ def options(
     """
     choice = Choice(technology, model, allow_runtime_weights, finn)
     try:
-        found = _cached_front(engine.kind, sorted_items(engine), choice, ports)
+        table = _cached_front(engine.kind, sorted_items(engine), choice, ports)
     except InputError as error:
         raise InputError(f"engine {engine.name}: {error}", hint=error.hint) from error
-    if not len(found):
+    if not len(table):
         raise InfeasibleError(
             f"proven infeasible: engine {engine.name} ({engine.kind}) has no legal folding: every one needs a stream "
             f"of more than {MAX_STREAM_BITS} bits, or weights that it cannot hold",
             hint="use fewer channels or bits in this layer, or another kind of engine",
         )
-    return found
+    return table
 
 
 def sorted_items(engine: Engine) -> _Items:
@@ -153,9 +153,11 @@ def undominated(candidates: OptionTable) -> OptionTable:
     Options with other ports are kept: what they cost in width converters depends on the neighbours. Of equals the
     lexicographically first stays; in the front, options of equal cost stand by the widths of all ports, then so.
     """
-    kept = candidates.take(front(candidates.widths_bits, candidates.costs, partial(_spelling, candidates)))
+    on_front = candidates.take(front(candidates.widths_bits, candidates.costs, partial(_spelling, candidates)))
     # Few options cost the same: only these are told apart by the spelling of their folding.
-    return kept.take(_order(np.vstack([kept.costs, kept.widths_bits.sum(axis=0)]), partial(_spelling, kept)))
+    return on_front.take(
+        _order(np.vstack([on_front.costs, on_front.widths_bits.sum(axis=0)]), partial(_spelling, on_front))
+    )
 
 
 def _spelling(table: OptionTable, row: int) -> tuple[str, ...]:

@@ -42,11 +42,11 @@ def option_groups(dataflow: Dataflow, choice: Choice) -> tuple[OptionGroup, ...]
 
 def _streams_at_ends(dataflow: Dataflow) -> Mapping[str, Sequence[Stream]]:
     """Return the streams that each engine is an end of."""
-    found: dict[str, list[Stream]] = defaultdict(list)
+    by_engine: dict[str, list[Stream]] = defaultdict(list)
     for stream in dataflow.streams:
         for end in {stream.source, stream.target}:
-            found[end].append(stream)
-    return found
+            by_engine[end].append(stream)
+    return by_engine
 
 
 def _of_both_styles(members: Sequence[Engine], ports: Sequence[Ports], choice: Choice) -> TableRows:
@@ -59,10 +59,10 @@ def _of_both_styles(members: Sequence[Engine], ports: Sequence[Ports], choice: C
     if kind is None:
         return own
     try:
-        found = _rows([*members[:-1], replace(members[-1], kind=kind)], ports, choice)
+        restyled = _rows([*members[:-1], replace(members[-1], kind=kind)], ports, choice)
     except InfeasibleError:
         return own
-    other = TableRows((*found.tables[:-1], found.tables[-1].of_kind(kind)))
+    other = TableRows((*restyled.tables[:-1], restyled.tables[-1].of_kind(kind)))
     both = _undominated(own.followed_by(other.take(other.tables[-1].of_styles(is_offered))))
     return own.followed_by(both.take(both.tables[-1].kinds == kind))
 
@@ -113,8 +113,8 @@ def _pair(members: Sequence[Engine], ahead: OptionTable, behind: OptionTable) ->
 def _undominated(rows: TableRows) -> TableRows:
     """Return the rows that no other with the same ports beats in cycles and in every resource, by cost."""
     costs = np.vstack([rows.cycles, rows.use.T])
-    kept = np.sort(front(np.concatenate([table.widths_bits for table in rows.tables]), costs, int))
-    return rows.take(kept[np.lexsort(costs[::-1, kept])])
+    undominated = np.sort(front(np.concatenate([table.widths_bits for table in rows.tables]), costs, int))
+    return rows.take(undominated[np.lexsort(costs[::-1, undominated])])
 
 
 def ports_of(engine: Engine, streams: Sequence[Stream]) -> Ports:

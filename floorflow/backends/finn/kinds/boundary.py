@@ -1,4 +1,4 @@
-"""Kinds without folding: table look-up, transfers to and from memory, and markers at the graph's border."""
+"""Kinds without folding: table look-up, transfers to and from memory, and markers at the boundary of the graph."""
 
 from __future__ import annotations
 

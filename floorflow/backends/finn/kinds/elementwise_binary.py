@@ -21,7 +21,7 @@ _RTL_OPERATIONS = ("Add", "Mul", "Sub")
 _SIDES = ("lhs", "rhs")
 
 
-def _operands(reader: Reader) -> SimpleUnit:
+def _elementwise_binary(reader: Reader) -> SimpleUnit:
     """Read one engine; a port for each operand that is a stream."""
     pe = reader.positive("PE", 1)
     shape = reader.sizes("out_shape")
@@ -104,7 +104,7 @@ def _foldable(reader: Reader) -> int:
 
 
 KINDS = tuple(
-    Simple(f"Elementwise{operation}_{side}", _operands, "PE", _foldable, versions=NOT_MAIN)
+    Simple(f"Elementwise{operation}_{side}", _elementwise_binary, "PE", _foldable, versions=NOT_MAIN)
     for side, operations in (("hls", _HLS_OPERATIONS), ("rtl", _RTL_OPERATIONS))
     for operation in operations
 )

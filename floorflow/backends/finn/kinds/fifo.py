@@ -75,10 +75,10 @@ def own_fifo(
     style = fifo_style(width_bits, depth, requested)
     if style == "ultra" and not technology.has_uram:
         style = "block"
-    found = fifo_estimate(width_bits, depth, style, versal=technology.architecture == "versal")
-    counters = (4 if found.bram18 or found.uram else 2) * (clog2(depth + 1) + 1)
+    estimate = fifo_estimate(width_bits, depth, style, versal=technology.architecture == "versal")
+    counters = (4 if estimate.bram18 or estimate.uram else 2) * (clog2(depth + 1) + 1)
     flip_flops = prices.fifo_ff_per_bit * padded_bits(width_bits) + counters
-    return rounded(prices.fifo_lut_share * found.lut, flip_flops, bram18=found.bram18, uram=found.uram)
+    return rounded(prices.fifo_lut_share * estimate.lut, flip_flops, bram18=estimate.bram18, uram=estimate.uram)
 
 
 def finn_fifo(width_bits: int, depth: int, ram_style: Style, *, vivado: bool, finn: FinnVersion) -> Resources:
@@ -180,16 +180,16 @@ def _ultra(width: int, depth: int, counter: int, versal: bool) -> FifoEstimate:
     spaces = _spaces(depth, registers=16, least=12)
     tiles, groups = _ultra_plan(1 << spaces.low, width, versal)
     lut = 6 * counter + spaces.select_luts(width) + max(1, groups // 4 - 2) * width + (20 if versal else 0)
-    found = FifoEstimate("ultra", lut=lut, uram=tiles)
+    low_part = FifoEstimate("ultra", lut=lut, uram=tiles)
     if spaces.high is None:
-        return found
+        return low_part
     rows = 1 << spaces.high
     if not spaces.high_is_ram(width):
-        return replace(found, lut=lut + _lutram(rows, width) + width)
+        return replace(low_part, lut=lut + _lutram(rows, width) + width)
     ultra, block = _ultra_plan(rows, width, versal)[0], _block_plan(rows, width, versal)[0]
     if spaces.high >= 12 or block >= 7 * ultra:
-        return replace(found, uram=tiles + ultra)
-    return replace(found, bram18=block)
+        return replace(low_part, uram=tiles + ultra)
+    return replace(low_part, bram18=block)
 
 
 def _ultra_plan(rows: int, width: int, versal: bool) -> tuple[int, int]:
@@ -222,11 +222,11 @@ def _block_pieces(rows: int, widest: int) -> tuple[tuple[int, int], ...]:
     """Tiles and groups for every width up to ``widest``, each from the best plans of narrower words."""
     best = [(0, 0)]
     for wide in range(1, widest + 1):
-        found = (1 << 60, 0)
+        least = (1 << 60, 0)
         for piece, deep in BLOCK_SHAPES:
             tiles, groups = best[max(wide - piece, 0)]
             cost = ceil_divide(rows, deep)
-            if cost + tiles < found[0]:
-                found = (cost + tiles, max(cost, groups))
-        best.append(found)
+            if cost + tiles < least[0]:
+                least = (cost + tiles, max(cost, groups))
+        best.append(least)
     return tuple(best)

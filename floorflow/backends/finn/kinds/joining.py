@@ -105,8 +105,8 @@ class FifoUnit(TellsWidths):
         """Return FINN's estimate; FINN+'s was fitted on its own FIFO."""
         if self.finn == "plus":
             versal = technology.architecture == "versal"
-            found = fifo_estimate(self.width_bits, self.depth, self.ram_style, versal=versal)
-            return Resources(lut=found.lut, bram18=found.bram18, uram=found.uram)
+            estimate = fifo_estimate(self.width_bits, self.depth, self.ram_style, versal=versal)
+            return Resources(lut=estimate.lut, bram18=estimate.bram18, uram=estimate.uram)
         return finn_fifo(self.width_bits, self.depth, self.ram_style, vivado=self.vivado, finn=self.finn)
 
     def own_resources(self, technology: Technology, prices: Coefficients = ESTIMATED) -> Resources:

@@ -113,12 +113,12 @@ class MatrixVectorUnit(TellsWidths):
             # Flip-flops behind a multiplexer.
             bits = self.width * self.part.input_bits
             lut = prices.buffer_lut_per_bit * bits + prices.buffer_lut_per_word * words
-            kept = estimated.rounded(lut, prices.buffer_ff_per_bit * bits)
+            buffer = estimated.rounded(lut, prices.buffer_ff_per_bit * bits)
         else:
             # A replay buffer in LUTRAM.
             word_bits = self.part.input_bits * self.part.simd
-            kept = Resources(lut=ram_luts(word_bits, words), ff=2 * word_bits)
-        return estimated.unless(self.part.output_folds == 1, kept)
+            buffer = Resources(lut=ram_luts(word_bits, words), ff=2 * word_bits)
+        return estimated.unless(self.part.output_folds == 1, buffer)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,12 @@ from types import MappingProxyType
 
 from floorflow.backends.finn.attributes import GivenAttributes
 from floorflow.backends.finn.kinds import (
-    boundary as borders,
-)
-from floorflow.backends.finn.kinds import (
+    boundary,
     elementwise,
+    elementwise_binary,
     joining,
     moving,
     pooling,
-)
-from floorflow.backends.finn.kinds import (
-    elementwise_binary as operands,
 )
 from floorflow.backends.finn.kinds.depthwise import Depthwise
 from floorflow.backends.finn.kinds.kind import EngineKind
@@ -41,8 +37,8 @@ _KINDS: tuple[EngineKind, ...] = (
     *elementwise.KINDS,
     *pooling.KINDS,
     *moving.KINDS,
-    *operands.KINDS,
-    *borders.KINDS,
+    *elementwise_binary.KINDS,
+    *boundary.KINDS,
     *joining.KINDS,
 )
 
@@ -107,6 +103,6 @@ def estimate(
 
     """
     unit = known_kind(op_type, finn).unit(attributes, finn)
-    found = unit.finn_resources(technology)
+    resources = unit.finn_resources(technology)
     inside, outside = unit.finn_widths_bits
-    return FinnEstimate(unit.cycles, found.lut, found.bram18, found.uram, found.dsp, inside, outside)
+    return FinnEstimate(unit.cycles, resources.lut, resources.bram18, resources.uram, resources.dsp, inside, outside)

@@ -90,8 +90,8 @@ def batches(kind: WeightedKind, attributes: Attributes, choice: Choice, pe: Colu
 def _styles(reader: Reader, choice: Choice, every: Weighted) -> Iterator[tuple[Folding, Mask]]:
     """Yield the memory and variant attributes to build units with, and which of their sizes may have them."""
     if not choice.styles_are_free:
-        given = _given_style(reader)
-        yield given, np.full(np.shape(every.pe), _uram_is_writeable(given, choice))
+        style = _style_of_graph(reader)
+        yield style, np.full(np.shape(every.pe), _uram_is_writeable(style, choice))
         return
     for memory, in_memory in _memories(reader.is_hls, choice, every):
         for multiplier in _multipliers(reader):
@@ -99,15 +99,15 @@ def _styles(reader: Reader, choice: Choice, every: Weighted) -> Iterator[tuple[F
                 yield {**memory, **multiplier, **thresholds}, in_memory & in_thresholds
 
 
-def _given_style(reader: Reader) -> Folding:
+def _style_of_graph(reader: Reader) -> Folding:
     """Return the memory and variant attributes as the graph gives them, else FINN's defaults."""
-    given = {
+    style = {
         name: reader.text(name, default) if isinstance(default, str) else reader.integer(name, default)
         for name, default in _DEFAULTS.items()
     }
     if reader.has("ram_style_thresholds"):
-        given["ram_style_thresholds"] = reader.text("ram_style_thresholds")
-    return given
+        style["ram_style_thresholds"] = reader.text("ram_style_thresholds")
+    return style
 
 
 def _memories(hls: bool, choice: Choice, every: Weighted) -> Iterator[tuple[Folding, Mask]]:
@@ -145,8 +145,8 @@ def _weights_fit(reader: Reader, every: Weighted, style: Folding) -> Mask:
     return np.asarray((every.simd * lanes * every.weight_bits <= MAX_STREAM_BITS) | (not reader.is_hls))
 
 
-def _uram_is_writeable(given: Folding, choice: Choice) -> bool:
+def _uram_is_writeable(style: Folding, choice: Choice) -> bool:
     """Whether streamed weights are not in UltraRAM, or may be written at run time: UltraRAM has no initial contents."""
-    if given["mem_mode"] != "internal_decoupled" or given["ram_style"] != "ultra":
+    if style["mem_mode"] != "internal_decoupled" or style["ram_style"] != "ultra":
         return True
-    return given["runtime_writeable_weights"] == 1 and choice.allow_runtime_weights and choice.technology.has_uram
+    return style["runtime_writeable_weights"] == 1 and choice.allow_runtime_weights and choice.technology.has_uram

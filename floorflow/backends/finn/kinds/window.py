@@ -288,9 +288,9 @@ def _steps_stay_in_buffer(reader: Reader, folds: int) -> bool:
     reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilation, strict=True)]
     least = ((kernel[0] - 1) * dilation[0] * image[1] + reach[1]) * folds
     taps = kernel[0] * kernel[1]
-    kept = least + max(0, stride[1] - 1 - taps) * folds + max(0, (stride[0] - 1) * image[1] - taps) * folds
+    buffer_words = least + max(0, stride[1] - 1 - taps) * folds + max(0, (stride[0] - 1) * image[1] - taps) * folds
     windows = (image[1] - reach[1]) // stride[1] + 1
     left_over = image[1] % (reach[1] + (windows - 1) * stride[1])
     to_next_window = -least + stride[1] * folds + 1
     to_next_row = -least + (left_over + reach[1]) * folds + (stride[0] - 1) * image[1] * folds + 1
-    return max(abs(to_next_window), abs(to_next_row)) <= kept
+    return max(abs(to_next_window), abs(to_next_row)) <= buffer_words

@@ -80,12 +80,12 @@ def _window(traffic: Traffic) -> Actor:
 
 
 def _padding(traffic: Traffic) -> Actor:
-    """Write every cycle, and read where the word is none of the border's."""
+    """Write every cycle, and read where the word is not padding."""
     reader = traffic.reader
     (height, width), folds = reader.pair("ImgDim"), reader.integer("NumChannels") // reader.integer("SIMD")
     top, left, bottom, right = reader.sizes("Padding")
-    border, row = (left + right) * folds, (width + left + right) * folds
-    steps = np.array([top * row + left * folds, *[width * folds + border] * height])
+    padding, row = (left + right) * folds, (width + left + right) * folds
+    steps = np.array([top * row + left * folds, *[width * folds + padding] * height])
     steps[-1] += bottom * row - left * folds
     read = [0, *[width * folds] * height]
     if not steps[0]:

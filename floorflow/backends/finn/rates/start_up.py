@@ -51,15 +51,15 @@ def expected_cycles(paces: Mapping[str, Pace], inputs: Mapping[str, Sequence[str
     """Return the interval in cycles; ``inputs`` names the engines before each, and engines stand in stream order."""
     since_window: dict[str, int] = {}
     wait: dict[str, float] = {}
-    found = 0.0
+    interval = 0.0
     for name, own in paces.items():
         before = max((since_window[other] for other in inputs.get(name, ())), default=0)
         stall = max((wait.get(other, 0.0) for other in inputs.get(name, ())), default=0.0)
-        found = max(found, own.cycles + own.restart + max(0.0, stall - own.slack))
+        interval = max(interval, own.cycles + own.restart + max(0.0, stall - own.slack))
         since_window[name] = own.cycles if own.first_window else max(own.cycles, before)
         if own.first_window:
             wait[name] = own.first_window * before
-    return round(found)
+    return round(interval)
 
 
 def expected_interval(folded: FoldedDataflow, finn: FinnVersion = "main") -> int:

@@ -23,20 +23,20 @@ def network_of(graph: Graph) -> Network:
     tensors: dict[str, Tensor] = {}
     operations = []
     engines = {engine.name: engine for engine in graph.engines}
-    for found in graph.streams:
-        maker, reader = engines.get(found.stream.source), engines.get(found.stream.target)
+    for graph_stream in graph.streams:
+        maker, reader = engines.get(graph_stream.stream.source), engines.get(graph_stream.stream.target)
         if maker is not None:
             datatype = ports.output_type(maker.kind, maker.attributes)
         elif reader is not None:
-            datatype = ports.input_type(reader.attributes, reader.stream_inputs[found.stream.target_port])
-        tensors[found.tensor] = Tensor(found.tensor, found.shape, datatype)
+            datatype = ports.input_type(reader.attributes, reader.stream_inputs[graph_stream.stream.target_port])
+        tensors[graph_stream.tensor] = Tensor(graph_stream.tensor, graph_stream.shape, datatype)
     for engine in graph.engines:
         weights = _weights(engine)
         if weights is not None:
             tensors[weights.name] = weights
         operations.append(_operation(graph, engine, weights))
-    inputs = (found.tensor for found in graph.streams if found.stream.from_host)
-    outputs = (found.tensor for found in graph.streams if found.stream.to_host)
+    inputs = (graph_stream.tensor for graph_stream in graph.streams if graph_stream.stream.from_host)
+    outputs = (graph_stream.tensor for graph_stream in graph.streams if graph_stream.stream.to_host)
     return Network(
         graph.name,
         tuple(dict.fromkeys(inputs)),
@@ -62,7 +62,7 @@ def dataflow_of(graph: Graph, technology: Technology, finn: FinnVersion = "main"
         raise InputError(message, "FINN did not convert it to hardware: look at its step_convert_to_hw.")
     engines = tuple(_engine(engine, variant(engine, graph, technology, finn)) for engine in graph.engines)
     notes = (*_notes(graph), *_other_versions(engines, finn))
-    return Dataflow(graph.name, engines, tuple(found.stream for found in graph.streams), notes)
+    return Dataflow(graph.name, engines, tuple(graph_stream.stream for graph_stream in graph.streams), notes)
 
 
 def _engine(engine: GraphEngine, kind: str) -> Engine:
@@ -84,8 +84,8 @@ def _operation(graph: Graph, engine: GraphEngine, weights: Tensor | None) -> Ope
     return Operation(
         engine.name,
         family(engine.kind),
-        tuple(found.tensor for found in graph.streams if found.stream.target == engine.name),
-        tuple(found.tensor for found in graph.streams if found.stream.source == engine.name),
+        tuple(graph_stream.tensor for graph_stream in graph.streams if graph_stream.stream.target == engine.name),
+        tuple(graph_stream.tensor for graph_stream in graph.streams if graph_stream.stream.source == engine.name),
         attributes,
         ports.macs(engine.kind, engine.attributes),
     )
