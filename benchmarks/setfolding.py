@@ -5,7 +5,7 @@
 The factor is the recorded folding's scarcity over that of floorflow's at the same interval, above 1 where floorflow
 saves; scarcity is LUT, BRAM18, URAM and DSP over what the board's part holds, summed. Nothing bounds the resources.
 
-With ``finn``, FINN's own estimates judge both sides and memories stay as FINN or the hand left them. With any other
+With ``finn``, FINN's own estimates price both sides and memories stay as FINN or the hand left them. With any other
 cost model both sides have its prices, and floorflow is free to choose memories and multipliers too. Each factor is
 given for engines alone and with width converters counted on both sides (with FIFOs as well in floorflow's own models).
 """
@@ -20,8 +20,8 @@ from statistics import median
 from floorflow.backends.finn import CostModel
 from floorflow.folding import FoldingSolution
 from floorflow.resources import Resources
-from tests.study.judged import POSSIBLE, Judge, judge_of
 from tests.study.recorded import Recorded, RecordedNetwork, recorded_networks
+from tests.study.reference import POSSIBLE, Reference, reference_of
 
 VARIANTS = ("stock", "fmpad", "fmpad+le")
 
@@ -58,12 +58,14 @@ def counted_second(costs: CostModel) -> str:
 
 def set_folding_lines(name: str, network: RecordedNetwork, costs: CostModel) -> Iterator[list[str]]:
     sweep = [row for row in network.rows if not row.by_hand]
-    judges = [judge_of(network.dataflow, sweep[0], costs, counted) for counted in ("engines", counted_second(costs))]
+    references = [
+        reference_of(network.dataflow, sweep[0], costs, counted) for counted in ("engines", counted_second(costs))
+    ]
     for variant in VARIANTS:
         for limit in sorted({row.weight_bits_limit for row in sweep}):
             started = time.perf_counter()
             rows = [r for r in sweep if (r.made_by, r.weight_bits_limit) == (variant, limit) and r.legal]
-            pairs = [[factor(judge, row) for judge in judges] for row in rows]
+            pairs = [[factor(reference, row) for reference in references] for row in rows]
             # What floorflow cannot reach, or cannot price.
             reached = [pair for pair in pairs if None not in pair]
             spread = [text for i in (0, 1) for text in spread_of([pair[i] for pair in reached])]
@@ -77,23 +79,23 @@ def spread_of(factors: list[float]) -> list[str]:
     return [f"{value:.3f}" for value in (min(factors), median(factors), max(factors))] if factors else ["", "", ""]
 
 
-def factor(judge: Judge, row: Recorded) -> float | None:
+def factor(reference: Reference, row: Recorded) -> float | None:
     """Return by how much the recorded folding is scarcer than the least scarce one at its interval."""
-    least, use = judge.least(row.cycles), recorded_use(judge, row)
-    return None if least is None or use is None else judge.scarcity(use) / judge.scarcity(least.resources)
+    least, use = reference.least(row.cycles), recorded_use(reference, row)
+    return None if least is None or use is None else reference.scarcity(use) / reference.scarcity(least.resources)
 
 
-def recorded_use(judge: Judge, row: Recorded) -> Resources | None:
+def recorded_use(reference: Reference, row: Recorded) -> Resources | None:
     """Return what the recorded folding uses: as FINN recorded it, or by another cost model."""
-    if judge.model == "finn":
-        return row.total if judge.counted == "engines" else row.converted
-    priced = judge.priced(row)
+    if reference.model == "finn":
+        return row.total if reference.counted == "engines" else row.converted
+    priced = reference.priced(row)
     return priced.resources if isinstance(priced, FoldingSolution) else None
 
 
 def hand_line(name: str, network: RecordedNetwork, row: Recorded, costs: CostModel) -> list[str]:
-    judges = [judge_of(network.dataflow, row, costs, counted) for counted in ("engines", counted_second(costs))]
-    use, least = recorded_use(judges[0], row), judges[0].least(row.cycles)
+    references = [reference_of(network.dataflow, row, costs, counted) for counted in ("engines", counted_second(costs))]
+    use, least = recorded_use(references[0], row), references[0].least(row.cycles)
     if use is None or least is None:
         return [
             name,
@@ -103,11 +105,11 @@ def hand_line(name: str, network: RecordedNetwork, row: Recorded, costs: CostMod
             "none",
             *[""] * 4,
         ]
-    factors = [factor(judge, row) for judge in judges]
+    factors = [factor(reference, row) for reference in references]
     return [
         name, row.made_by, f"{row.cycles:,}", amounts(use), amounts(least.resources),
         *("?" if value is None else f"{value:.3f}" for value in factors),
-        f"{judges[0].shortest_within(judges[0].scarcity(use)):,}",
+        f"{references[0].shortest_within(references[0].scarcity(use)):,}",
         possible(name, row, least.resources) if costs == "finn" else "",
     ]  # fmt: skip
 

@@ -221,11 +221,11 @@ def calibrate(
         from floorflow.output import require_free, write
         from floorflow.study.calibration import calibrate as study
         from floorflow.study.calibration import data as calibration_data
-        from floorflow.study.calibration.replan import Overrides, require_other
+        from floorflow.study.calibration.replan import Overrides, require_other_folder
         from floorflow.study.calibration.table import calibration_tables
 
         started = time.perf_counter()
-        require_other(out, plan_folder)
+        require_other_folder(out, plan_folder)
         require_free(out, force=force)
         given = Overrides(model, folding, platform, keep_folding, plots=not no_plots)
         with progress_shown(quiet=as_json) as progress:

@@ -1,1 +1,5 @@
-"""Studies: folding methods side by side (`compare`), and a plan made again from what a build measured (`calibrate`)."""
+"""Studies of plans and builds.
+
+`comparison`: folding methods side by side; `pareto`: rate against resources; `calibration`: a plan made again from what
+a build measured; `reports`: readers of what builds report.
+"""

@@ -143,7 +143,7 @@ def test_an_engine_that_was_built_otherwise_is_not_used(tfc: Path, tmp_path: Pat
     (folder / "final_hw_config.json").write_text(json.dumps({name: {"PE": 999}}))
     found = calibrate(tfc, folder, Overrides(TFC, plots=False))
     assert name in found.unmeasured
-    assert [(doubt.name, doubt.cause) for doubt in found.doubts] == [(name, "built otherwise")]
+    assert [(match.name, match.cause) for match in found.rejected] == [(name, "built otherwise")]
 
 
 @pytest.mark.parametrize(

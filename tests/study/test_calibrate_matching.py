@@ -80,7 +80,7 @@ def test_two_reports_that_agree_are_one_measurement(chain: Plan) -> None:
 def test_rows_that_contradict_each_other_are_in_doubt(chain: Plan) -> None:
     found = match(chain, [report("a/MVAU_hls_1", file="a"), report("MVAU_hls_1", file="b", use=OTHER)])
     assert found.of(SYNTHESIS) == {}
-    assert [(doubt.name, doubt.cause) for doubt in found.doubts] == [("MVAU_hls_1", "different rows")]
+    assert [(match.name, match.cause) for match in found.rejected] == [("MVAU_hls_1", "different rows")]
 
 
 def test_the_later_design_state_wins(chain: Plan) -> None:
@@ -91,7 +91,7 @@ def test_the_later_design_state_wins(chain: Plan) -> None:
 
 def test_an_engine_that_uses_nothing_is_in_doubt(chain: Plan) -> None:
     found = match(chain, [report("MVAU_hls_1", use=Resources())])
-    assert [doubt.cause for doubt in found.doubts] == ["uses nothing"]
+    assert [match.cause for match in found.rejected] == ["uses nothing"]
 
 
 def test_power_stands_beside_resources(chain: Plan) -> None:
@@ -105,7 +105,7 @@ def test_partitions_that_were_not_planned_match_nothing(chain: Plan) -> None:
     cells = "top/StreamingDataflowPartition_1_MVAU_hls_1", "top/StreamingDataflowPartition_2_MVAU_hls_2"
     found = match(chain, [report("top", *cells)])
     assert found.rows == {}
-    assert [doubt.cause for doubt in found.doubts] == ["other partitions than planned"]
+    assert [match.cause for match in found.rejected] == ["other partitions than planned"]
 
 
 def test_a_chain_has_no_doubtful_numbers_and_branches_have(chain: Plan, branches: Plan) -> None:
@@ -120,7 +120,7 @@ def test_a_doubtful_number_counts_under_the_graphs_own_name_only(branches: Plan)
     everything = [f"top/StreamingDataflowPartition_1_{e.name}" for e in branches.networks[0].engines]
     renumbered = match(branches, [report("top", *everything)])
     assert name not in renumbered.of(SYNTHESIS)
-    assert "number not sure" in {doubt.cause for doubt in renumbered.doubts if doubt.name == name}
+    assert "number not sure" in {match.cause for match in renumbered.rejected if match.name == name}
     assert name in match(branches, [report("top", f"top/{name}")]).of(SYNTHESIS)
 
 

@@ -14,8 +14,8 @@ from floorflow.folding.brute import MOST_COMBINATIONS, combinations
 from floorflow.folding.methods import METHODS
 from floorflow.request import CostModelName, Request
 from tests.conftest import EXAMPLES
-from tests.study.judged import judge_of
 from tests.study.recorded import recorded_networks
+from tests.study.reference import reference_of
 
 BOARDS = {
     "tfc_1w1a": "pynq-z1",
@@ -30,7 +30,7 @@ BOARDS = {
 def test_exact_equals_brute_force_wherever_that_can_be_had(name: str, counted: str) -> None:
     """Whole networks at short intervals, and pieces of all: as many neighbours as make a million combinations."""
     network = recorded_networks()[name]
-    problem = judge_of(network.dataflow, network.rows[-1], counted=counted).problem
+    problem = reference_of(network.dataflow, network.rows[-1], counted=counted).problem
     intervals = problem.intervals()
     tried = 0
     for interval in (intervals[0], intervals[len(intervals) // 2]):

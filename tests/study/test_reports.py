@@ -160,7 +160,7 @@ def test_a_folder_is_read_with_its_subfolders_and_other_files_left_aside(tmp_pat
         ("post_synth_resources.json", "synthesis"),
     ]
     assert folder.aside == ("time_per_step.json", "timing.rpt")
-    assert folder.built["MVAU_hls_0"] == {"PE": 2}
+    assert folder.built_configs["MVAU_hls_0"] == {"PE": 2}
     assert len(folder.digests["deep/util.xml"]) == 64
 
 

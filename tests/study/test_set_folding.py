@@ -9,9 +9,9 @@ import pytest
 from floorflow.backends.finn.folding.set_folding import Rules, rules_of, set_folding
 from floorflow.folding import FoldingSolution
 from floorflow.resources import Resources
-from floorflow.study.comparison.finn_method import Refused, finn_method
-from tests.study.judged import POSSIBLE, Judge, judge_of
+from floorflow.study.comparison.finn_method import NoSetFolding, finn_method
 from tests.study.recorded import CHOSEN, Recorded, recorded_networks
+from tests.study.reference import POSSIBLE, Reference, reference_of
 
 NETWORKS = sorted(recorded_networks())
 RULES = {
@@ -43,20 +43,20 @@ def test_every_recorded_folding_is_reproduced(name: str) -> None:
 @pytest.mark.parametrize("counted", ["engines", "converters"])
 def test_floorflow_is_never_scarcer_than_setfolding_by_finns_own_costs(name: str, counted: str) -> None:
     rows = [row for row in sweep(name) if row.legal]
-    judge = judge_of(recorded_networks()[name].dataflow, rows[0], "finn", counted)
+    reference = reference_of(recorded_networks()[name].dataflow, rows[0], "finn", counted)
     for row in rows:
-        least = judge.least(row.cycles)
+        least = reference.least(row.cycles)
         assert least is not None
         recorded = row.total if counted == "engines" else row.converted
-        assert judge.scarcity(least.resources) <= judge.scarcity(recorded) + 1e-12
+        assert reference.scarcity(least.resources) <= reference.scarcity(recorded) + 1e-12
 
 
 @EVERY_NETWORK
-def test_recorded_resources_are_those_that_the_judge_sees(name: str) -> None:
+def test_recorded_resources_are_those_of_the_reference(name: str) -> None:
     network = recorded_networks()[name]
     rows = [row for row in network.rows if row.legal]
     for row in (rows[0], rows[-1]):
-        priced = judge_of(network.dataflow, row).priced(row)
+        priced = reference_of(network.dataflow, row).priced(row)
         assert isinstance(priced, FoldingSolution)
         assert (priced.resources, priced.interval_cycles) == (row.total, row.cycles)
 
@@ -66,48 +66,48 @@ def test_what_is_possible_beside_hand_foldings_is_reached(case: tuple[str, str, 
     name, board, cycles = case
     network = recorded_networks()[name]
     row = next(r for r in network.rows if r.made_by == board and r.cycles == cycles)
-    judge = judge_of(network.dataflow, row)
-    least = judge.least(cycles)
+    reference = reference_of(network.dataflow, row)
+    least = reference.least(cycles)
     assert least is not None
     lut, _, bram18, uram, dsp = least.resources.as_tuple()
     expected, fastest = POSSIBLE[case]
     if name.startswith("mobilenet"):
         # Parallel depthwise windows, which that program did not know, do better.
-        assert judge.scarcity(least.resources) < judge.scarcity(Resources(expected[0], 0, *expected[1:]))
-        assert judge.shortest_within(judge.scarcity(row.total)) < fastest
+        assert reference.scarcity(least.resources) < reference.scarcity(Resources(expected[0], 0, *expected[1:]))
+        assert reference.shortest_within(reference.scarcity(row.total)) < fastest
         return
     # ResNet-50's best has a parallel window of 512 channels x 9 taps x 2 bits: 9,216 bits, and 8,191 can be built.
     too_wide = 108 if name == "resnet50-w1a2" else 0
     assert (lut - too_wide, bram18, uram, dsp) == expected
-    assert judge.shortest_within(judge.scarcity(row.total)) == fastest
+    assert reference.shortest_within(reference.scarcity(row.total)) == fastest
 
 
 @pytest.mark.parametrize("name", ["cnv-w2a2", "tfc-w1a1"])
 def test_with_free_memories_and_floorflows_own_costs_it_is_never_scarcer(name: str) -> None:
     network = recorded_networks()[name]
     rows = [row for row in sweep(name) if row.legal][::12]
-    judge = judge_of(network.dataflow, rows[0], "estimated", "streams")
+    reference = reference_of(network.dataflow, rows[0], "estimated", "streams")
     for row in rows:
-        priced, least = judge.priced(row), judge.least(row.cycles)
+        priced, least = reference.priced(row), reference.least(row.cycles)
         assert isinstance(priced, FoldingSolution)
         assert least is not None
-        assert judge.scarcity(least.resources) <= judge.scarcity(priced.resources) + 1e-12
+        assert reference.scarcity(least.resources) <= reference.scarcity(priced.resources) + 1e-12
 
 
-def judge_of_cnv() -> Judge:
-    return judge_of(recorded_networks()["cnv-w2a2"].dataflow, sweep("cnv-w2a2")[0], counted="streams")
+def reference_of_cnv() -> Reference:
+    return reference_of(recorded_networks()["cnv-w2a2"].dataflow, sweep("cnv-w2a2")[0], counted="streams")
 
 
 def test_as_a_method_it_keeps_the_interval_and_the_budget() -> None:
-    judge = judge_of_cnv()
-    method = finn_method(judge.dataflow, judge.costs)
-    free = method(judge.problem, 50_176)
+    reference = reference_of_cnv()
+    method = finn_method(reference.dataflow, reference.costs)
+    free = method(reference.problem, 50_176)
     assert isinstance(free, FoldingSolution)
     assert free.interval_cycles <= 50_176
     assert free.stats.status == "heuristic"
-    tight = judge.problem.with_budget(replace(free.resources, lut=free.resources.lut - 1))
+    tight = reference.problem.with_budget(replace(free.resources, lut=free.resources.lut - 1))
     refused = method(tight, 50_176)
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, NoSetFolding)
     assert str(refused) == "SetFolding's answer exceeds the budget by 1 LUT"
     shortest = method(tight)
     assert isinstance(shortest, FoldingSolution)
@@ -116,10 +116,10 @@ def test_as_a_method_it_keeps_the_interval_and_the_budget() -> None:
 
 
 def test_as_a_method_it_says_what_finn_cannot_build_or_reach() -> None:
-    judge = judge_of_cnv()
+    reference = reference_of_cnv()
     assert "FINN cannot build it: engine MVAU_hls_3" in str(
-        finn_method(judge.dataflow, judge.costs)(judge.problem, 10**9)
+        finn_method(reference.dataflow, reference.costs)(reference.problem, 10**9)
     )
-    too_fast = finn_method(judge.dataflow, judge.costs)(judge.problem, 100)
+    too_fast = finn_method(reference.dataflow, reference.costs)(reference.problem, 100)
     assert "SetFolding reaches" in str(too_fast)
-    assert isinstance(too_fast, Refused)
+    assert isinstance(too_fast, NoSetFolding)

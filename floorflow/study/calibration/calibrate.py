@@ -19,8 +19,8 @@ from floorflow.network import FloatBits
 from floorflow.request import Request
 from floorflow.resources import Resources
 from floorflow.schema import FoldedEntry, Plan, finn_attribute, read_plan
-from floorflow.study.calibration.matching import AmbiguousMatch, Matches, match
-from floorflow.study.calibration.replan import Overrides, request_again
+from floorflow.study.calibration.matching import Matches, RejectedMatch, match
+from floorflow.study.calibration.replan import Overrides, replanned_request
 from floorflow.study.reports import POWER, SYNTHESIS, Folder, read_reports
 
 _FOLDED = ("PE", "SIMD", "parallel_window")
@@ -41,7 +41,7 @@ class Calibration:
     measured: Measurements
     estimates: Mapping[str, Resources]
     kinds: Mapping[str, str]
-    doubts: tuple[AmbiguousMatch, ...]
+    rejected: tuple[RejectedMatch, ...]
 
     @property
     def unmeasured(self) -> list[str]:
@@ -50,7 +50,7 @@ class Calibration:
 
 
 def calibrate(
-    out: Path, reports: Path, given: Overrides | None = None, progress: Callable[[str], None] = lambda _: None
+    out: Path, reports: Path, overrides: Overrides | None = None, progress: Callable[[str], None] = lambda _: None
 ) -> Calibration:
     """Plan again what ``out`` holds, with what the reports of its build say instead of estimates.
 
@@ -66,15 +66,15 @@ def calibrate(
 
     """
     before = read_plan(out / "plan.json")
-    request = request_again(out, before, given or Overrides())
+    request = replanned_request(out, before, overrides or Overrides())
     progress("reading reports")
     folder = read_reports(reports)
     matches = match(before, folder.reports)
-    refolded = _refolded(before, folder.built)
-    rows = {name: row for name, row in matches.of(SYNTHESIS).items() if name not in {doubt.name for doubt in refolded}}
+    refolded = _refolded(before, folder.built_configs)
+    rows = {name: row for name, row in matches.of(SYNTHESIS).items() if name not in {other.name for other in refolded}}
     if not rows:
         raise _nothing(reports, before, matches, refolded)
-    costs, own = engines_again(request)
+    costs, own = replanned_engines(request)
     planned = _as_planned(own, before, request)
     options = _planned_options(planned, before, costs)
     folded = before.phases[0].folding.engines
@@ -86,15 +86,15 @@ def calibrate(
     }
     kinds = {engine.name: engine.kind for engine in planned.engines}
     pairs: dict[str, list[tuple[Resources, Resources]]] = {}
-    for name, built in engines.items():
-        pairs.setdefault(kinds[name], []).append((options[name].resources, built.resources))
+    for name, on_chip in engines.items():
+        pairs.setdefault(kinds[name], []).append((options[name].resources, on_chip.resources))
     measured = Measurements(engines, factors_of(pairs), folder.digests)
     after = flow.plan(request, progress, measured.renamed(renamings(planned, own)))
     estimates = {name: option.resources for name, option in options.items()}
-    return Calibration(before, after, folder, matches, measured, estimates, kinds, (*matches.doubts, *refolded))
+    return Calibration(before, after, folder, matches, measured, estimates, kinds, (*matches.rejected, *refolded))
 
 
-def engines_again(request: Request) -> tuple[CostTable, Dataflow]:
+def replanned_engines(request: Request) -> tuple[CostTable, Dataflow]:
     """Return the engines of the request's model as FINN itself chooses hls and rtl, and what prices them."""
     try:
         platform = load_platform(request.platform)
@@ -144,30 +144,30 @@ def _folding(entry: FoldedEntry) -> dict[str, AttributeValue]:
     return {finn_attribute(name): tuple(value) if isinstance(value, list) else value for name, value in chosen}
 
 
-def _refolded(plan: Plan, built: Mapping[str, Mapping[str, Any]]) -> list[AmbiguousMatch]:
+def _refolded(plan: Plan, configs: Mapping[str, Mapping[str, Any]]) -> list[RejectedMatch]:
     """Return the engines that FINN's final_hw_config.json has in another folding than the plan."""
-    doubts = []
+    rejected = []
     for name, entry in sorted(plan.phases[0].folding.engines.items()):
         planned = _folding(entry)
-        config = built.get(name, {})
+        config = configs.get(name, {})
         wrong = [key for key in _FOLDED if key in config and key in planned and config[key] != planned[key]]
         if wrong:
             differences = ", ".join(f"{key} = {config[key]}, planned {planned[key]}" for key in wrong)
-            doubts.append(
-                AmbiguousMatch(name, "built otherwise", f"was built with {differences} (final_hw_config.json)")
+            rejected.append(
+                RejectedMatch(name, "built otherwise", f"was built with {differences} (final_hw_config.json)")
             )
-    return doubts
+    return rejected
 
 
-def _nothing(reports: Path, plan: Plan, matches: Matches, refolded: Sequence[AmbiguousMatch]) -> InputError:
+def _nothing(reports: Path, plan: Plan, matches: Matches, refolded: Sequence[RejectedMatch]) -> InputError:
     """Return the error for reports that measure no engine of the plan, with names of both sides."""
     known = sorted(plan.phases[0].folding.engines)
-    doubts = [*matches.doubts, *refolded]
-    if doubts:
-        why = f"{len(doubts)} in doubt, such as {doubts[0].name}: {doubts[0].reason}"
+    rejected = [*matches.rejected, *refolded]
+    if rejected:
+        why = f"{len(rejected)} in doubt, such as {rejected[0].name}: {rejected[0].reason}"
     elif matches.rows:
-        found = sorted({evidence for row in matches.rows.values() for evidence in row})
-        why = f"they hold only {', '.join(found)} figures; an estimate or a power does not replace an estimate of area"
+        others = sorted({evidence for row in matches.rows.values() for evidence in row})
+        why = f"they hold only {', '.join(others)} figures; an estimate or a power does not replace an estimate of area"
     else:
         instances = [instance for _, instance, _ in matches.unmatched[:3]] or ["a whole design"]
         why = f"they name {', '.join(instances)}; the plan has {', '.join(known[:3])}, ..."

@@ -42,7 +42,7 @@ def as_dict(calibration: Calibration) -> dict[str, Any]:
                 for file, instance, use in matches.unmatched
             ],
             "plan": calibration.unmeasured,
-            "doubts": [{"name": d.name, "cause": d.cause, "reason": d.reason} for d in calibration.doubts],
+            "doubts": [{"name": d.name, "cause": d.cause, "reason": d.reason} for d in calibration.rejected],
         },
         "streams": _streams(calibration),
         "designs": {file: use.as_dict() for file, use in sorted(matches.designs.items())},
@@ -81,27 +81,27 @@ def ratios(estimate: Resources, measured: Resources) -> dict[str, float | None]:
 
 def modules(calibration: Calibration) -> list[dict[str, Any]]:
     """Return the modules of the old plan that hold measured engines: what those were thought to use, and do."""
-    found = []
+    entries = []
     for module in calibration.before.phases[0].modules:
         known = [name for name in module.engines if name in calibration.measured.engines]
         if known:
             entry = _sums(calibration, known)
-            found.append(
+            entries.append(
                 {"module": module.name, "measured_engines": len(known), "engines": len(module.engines)} | entry
             )
-    return found
+    return entries
 
 
 def kinds(calibration: Calibration) -> dict[str, dict[str, Any]]:
     """Return by op type: engines measured, sums, and the factors that correct estimates of the kind."""
-    found = {}
+    by_kind = {}
     for kind in sorted(set(calibration.kinds.values())):
         names = [name for name, own in calibration.kinds.items() if own == kind]
         known = [name for name in names if name in calibration.measured.engines]
         factors = calibration.measured.factors.get(kind, {})
         entry = {"engines": len(names), "measured_engines": len(known)}
-        found[kind] = entry | _sums(calibration, known) | {"factors": {name: factors.get(name) for name in CORRECTED}}
-    return found
+        by_kind[kind] = entry | _sums(calibration, known) | {"factors": {name: factors.get(name) for name in CORRECTED}}
+    return by_kind
 
 
 def _sums(calibration: Calibration, names: Sequence[str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Which rows of reports are which engines of a plan; strict, so that what is in doubt is listed and not used.
+"""Which rows of reports are which engines of a plan; strict, so that a match that is not sure is rejected and listed.
 
 FINN's cells are called ``StreamingDataflowPartition_1_MVAU_hls_0``, inside a cell of their partition, or plain
 ``MVAU_hls_0`` in a stitched design. A name is compared as a whole, never by its start.
@@ -38,8 +38,8 @@ class Measurement:
 
 
 @dataclass(frozen=True)
-class AmbiguousMatch:
-    """A name that is not used, of an engine or of rows that may be of several. ``cause`` is alike for like reasons."""
+class RejectedMatch:
+    """A name, of an engine or of a partition, whose rows are not used, and why; ``cause`` is alike for like reasons."""
 
     name: str
     cause: str
@@ -59,14 +59,14 @@ class Matches:
     """Rows by engine and kind of evidence, and what is left on both sides; ``unmatched`` are ``(file, instance)``."""
 
     rows: Mapping[str, Mapping[str, Measurement]]
-    doubts: tuple[AmbiguousMatch, ...]
+    rejected: tuple[RejectedMatch, ...]
     unmatched: tuple[tuple[str, str, Resources | None], ...]
     streams: Mapping[str, StreamRows]
     designs: Mapping[str, Resources]
 
     def of(self, evidence: str) -> dict[str, Measurement]:
         """Return one kind of evidence by engine."""
-        return {name: found[evidence] for name, found in self.rows.items() if evidence in found}
+        return {name: by_evidence[evidence] for name, by_evidence in self.rows.items() if evidence in by_evidence}
 
 
 @dataclass(frozen=True)
@@ -165,30 +165,30 @@ def match(plan: Plan, reports: Iterable[Report]) -> Matches:
     names, reports = names_of(plan), tuple(reports)
     seen = _partitions(names, reports)
     whole = len(seen) == 1 and (len(names.partitions) == 1 or _covers(names, reports))
-    doubts: list[AmbiguousMatch] = []
+    rejected: list[RejectedMatch] = []
     if len(seen) > 1 and len(names.partitions) == 1:
         listed = ", ".join(str(number) for number in sorted(seen))
         reason = f"the plan has one partition, the reports {len(seen)}; FINN numbers nodes anew in each"
-        doubts.append(AmbiguousMatch(f"StreamingDataflowPartition {listed}", "other partitions than planned", reason))
+        rejected.append(RejectedMatch(f"StreamingDataflowPartition {listed}", "other partitions than planned", reason))
         names = replace(names, local={})
     matcher = _Matcher(names, whole)
     for report in reports:
         matcher.take(report)
-    rows = _rows(matcher, interchangeable(plan, None if whole else names.ids), doubts)
-    streams = {kind: StreamRows(len(found), total(found.values())) for kind, found in sorted(matcher.streams.items())}
-    return Matches(rows, tuple(doubts), tuple(matcher.unmatched), streams, matcher.designs)
+    rows = _rows(matcher, interchangeable(plan, None if whole else names.ids), rejected)
+    streams = {kind: StreamRows(len(cells), total(cells.values())) for kind, cells in sorted(matcher.streams.items())}
+    return Matches(rows, tuple(rejected), tuple(matcher.unmatched), streams, matcher.designs)
 
 
 def _rows(
-    matcher: _Matcher, rivals: Mapping[str, Sequence[str]], doubts: list[AmbiguousMatch]
+    matcher: _Matcher, rivals: Mapping[str, Sequence[str]], rejected: list[RejectedMatch]
 ) -> dict[str, dict[str, Measurement]]:
-    """Settle every claim; add those that cannot be to ``doubts``."""
+    """Return the measurement of every claim that is sure; add the others to ``rejected``."""
     rows: dict[str, dict[str, Measurement]] = {}
     for engine, claimed in sorted(matcher.claims.items()):
         for evidence, claims in sorted(claimed.items()):
             settled = _settled(engine, claims, rivals.get(engine, ()))
-            if isinstance(settled, AmbiguousMatch):
-                doubts.append(settled)
+            if isinstance(settled, RejectedMatch):
+                rejected.append(settled)
             else:
                 rows.setdefault(engine, {})[evidence] = settled
     return rows
@@ -203,13 +203,13 @@ def _is_design(report: Report, row: Row) -> bool:
 
 def _partitions(names: Names, reports: Iterable[Report]) -> set[int]:
     """Return the partitions in which reports have nodes of the plan's kinds; those of DMA engines have none."""
-    found = set()
+    partitions = set()
     for report in reports:
         for row in report.rows:
             partition, node = node_of(row.path)
             if partition is not None and node.rpartition("_")[0] in names.kinds:
-                found.add(partition)
-    return found
+                partitions.add(partition)
+    return partitions
 
 
 def _covers(names: Names, reports: Iterable[Report]) -> bool:
@@ -222,22 +222,22 @@ def _paths(report: Report) -> list[tuple[str, ...]]:
     return [row.path for row in report.rows]
 
 
-def _settled(engine: str, claims: Sequence[Claim], rivals: Sequence[str]) -> Measurement | AmbiguousMatch:
+def _settled(engine: str, claims: Sequence[Claim], rivals: Sequence[str]) -> Measurement | RejectedMatch:
     """Return what the reports of the latest design state agree on, or why nothing is sure."""
     if rivals and any(node_of(row.path)[0] is not None for _, row in claims):
         others = ", ".join(rivals[:3])
         reason = f"FINN numbers a partition's nodes anew, and {others} on a parallel branch may be it"
-        return AmbiguousMatch(engine, "number not sure", reason)
+        return RejectedMatch(engine, "number not sure", reason)
     latest = max(report.rank for report, _ in claims)
     held = [(report, row) for report, row in claims if report.rank == latest]
     values = {(row.resources, row.milliwatts) for _, row in held}
     if len(values) > 1:
         places = ", ".join(f"{report.file}: {row.instance}" for report, row in held)
-        return AmbiguousMatch(engine, "different rows", f"{len(values)} different rows: {places}")
+        return RejectedMatch(engine, "different rows", f"{len(values)} different rows: {places}")
     report, row = held[0]
     files = tuple(dict.fromkeys(report.file for report, _ in held))
     if report.evidence == SYNTHESIS and row.resources == ZERO:
         reason = f"{report.file}: {row.instance} uses nothing: dissolved or removed by Vivado?"
-        return AmbiguousMatch(engine, "uses nothing", reason)
+        return RejectedMatch(engine, "uses nothing", reason)
     power = row.milliwatts if report.evidence == POWER else None
     return Measurement(row.instance, files, row.resources, power)

@@ -24,14 +24,14 @@ def interchangeable(plan: Plan, partition_ids: Mapping[str, int] | None = None) 
     kinds: dict[tuple[str, int], list[EngineEntry]] = defaultdict(list)
     for engine in engines:
         kinds[engine.kind, partition_ids[engine.name] if partition_ids else 0].append(engine)
-    found: dict[str, list[str]] = {}
+    rivals_of: dict[str, list[str]] = {}
     for group in kinds.values():
         for engine in group:
             others = [o for o in group if o.name not in behind[engine.name] and engine.name not in behind[o.name]]
             rivals = [o.name for o in others if not _alike(engine, o, folded)]
             if rivals:
-                found[engine.name] = rivals
-    return found
+                rivals_of[engine.name] = rivals
+    return rivals_of
 
 
 def _behind(plan: Plan, names: list[str]) -> dict[str, set[str]]:

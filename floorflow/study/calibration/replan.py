@@ -1,4 +1,4 @@
-"""Ask for the same plan again: the request behind a plan's folder, with its model found and proven to be the same."""
+"""Plan again: the request behind a plan's folder, its model the very file that was planned."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Overrides:
     plots: bool = True
 
 
-def require_other(out: Path, plan_folder: Path) -> None:
+def require_other_folder(out: Path, plan_folder: Path) -> None:
     """Refuse to write over the plan that was built: its reports are of that plan, and of no other.
 
     Raises
@@ -39,7 +39,7 @@ def require_other(out: Path, plan_folder: Path) -> None:
         raise InputError(f"{out}: holds the plan that was built", hint="choose another folder for --out")
 
 
-def request_again(out: Path, plan: Plan, given: Overrides) -> Request:
+def replanned_request(out: Path, plan: Plan, overrides: Overrides) -> Request:
     """Return the request that the plan in ``out`` answered.
 
     Raises
@@ -50,14 +50,14 @@ def request_again(out: Path, plan: Plan, given: Overrides) -> Request:
     """
     options = plan.options
     model, *others = plan.inputs
-    folding = _input(out, others[0], given.folding, "--folding") if others else None
+    folding = _input(out, others[0], overrides.folding, "--folding") if others else None
     for beside in others[1:]:
         _same_beside(folding, beside)
-    if given.keep_folding:
+    if overrides.keep_folding:
         folding = out / "finn" / "folding_config.json"
     return Request(
-        model=_input(out, model, given.model, "--model"),
-        platform=_platform(out, plan, given.platform),
+        model=_input(out, model, overrides.model, "--model"),
+        platform=_platform(out, plan, overrides.platform),
         fpgas=options.fpgas,
         max_fpgas=options.max_fpgas,
         link=_link(out, options.link),
@@ -78,26 +78,26 @@ def request_again(out: Path, plan: Plan, given: Overrides) -> Request:
         label_select=options.label_select,
         weight_bits=options.weight_bits,
         activation_bits=options.activation_bits,
-        keep_folding=options.keep_folding or given.keep_folding,
+        keep_folding=options.keep_folding or overrides.keep_folding,
         folding=folding,
-        plots=given.plots,
+        plots=overrides.plots,
     )
 
 
-def _input(out: Path, entry: InputFile, given: Path | None, option: str) -> Path:
-    """Return a file of the plan's inputs: the one given, else the first of that name whose contents are the same."""
+def _input(out: Path, entry: InputFile, override: Path | None, option: str) -> Path:
+    """Return a file of the plan's inputs: the user's, else the first of that name whose contents are the same."""
     wanted = f"{entry.path} (sha256 {entry.sha256[:12]}...)"
-    if given is not None:
-        found = _sha256(given)
-        if found is None:
-            raise InputError(f"{option} {given}: cannot be read", hint=f"give the file that was planned, {wanted}")
-        if found != entry.sha256:
+    if override is not None:
+        digest = _sha256(override)
+        if digest is None:
+            raise InputError(f"{option} {override}: cannot be read", hint=f"give the file that was planned, {wanted}")
+        if digest != entry.sha256:
             raise InputError(
-                f"{option} {given}: has sha256 {found[:12]}..., but {out} was planned from {wanted}",
+                f"{option} {override}: has sha256 {digest[:12]}..., but {out} was planned from {wanted}",
                 hint="measurements hold for what was built; plan the new file first",
             )
-        return given
-    for path in _places(out, entry.path):
+        return override
+    for path in _candidate_paths(out, entry.path):
         if _sha256(path) == entry.sha256:
             return path
     raise InputError(f"{out}: its input {wanted} is not found", hint=f"give it with {option} FILE")
@@ -118,8 +118,8 @@ def _same_beside(folding: Path | None, entry: InputFile) -> None:
         raise InputError(f"{path}: is not the file (sha256 {entry.sha256[:12]}...) that was planned", hint=hint)
 
 
-def _places(out: Path, name: str) -> Iterator[Path]:
-    """Yield where a file may lie: as run.json's command line has it, here, and beside the plan's folder."""
+def _candidate_paths(out: Path, name: str) -> Iterator[Path]:
+    """Yield where a file may lie: as run.json's command line says, in the working folder, beside the plan's folder."""
     try:
         run = json.loads((out / RUN_FILE).read_text(encoding="utf-8"))
         words = [str(word) for word in run.get("argv", [])]
@@ -136,11 +136,11 @@ def _sha256(path: Path) -> str | None:
         return None
 
 
-def _platform(out: Path, plan: Plan, given: Path | None) -> str:
-    """Return the name of a shipped board, or the path of a user's: the one given, or the copy in the plan's folder."""
+def _platform(out: Path, plan: Plan, override: Path | None) -> str:
+    """Return the name of a shipped board, or the path of a user's: the one told now, or the copy in the plan."""
     name = plan.platform.fpgas[0].board
-    if given is not None:
-        return str(given)
+    if override is not None:
+        return str(override)
     return name if name in known_platforms() else str(out / "platform" / "boards" / f"{name}.yaml")
 
 

@@ -64,9 +64,9 @@ def _left(data: Mapping[str, Any]) -> Iterator[str]:
     yield f"in the plan, not measured: {_some(left['plan'])}"
     rows = [f"{row['instance']} ({row['file']})" for row in left["reports"]]
     yield f"in the reports, not in the plan: {_some(rows)}"
-    for cause in dict.fromkeys(doubt["cause"] for doubt in left["doubts"]):
-        alike = [doubt for doubt in left["doubts"] if doubt["cause"] == cause]
-        yield f"not used, {cause}: {_some([doubt['name'] for doubt in alike])}"
+    for cause in dict.fromkeys(match["cause"] for match in left["doubts"]):
+        alike = [match for match in left["doubts"] if match["cause"] == cause]
+        yield f"not used, {cause}: {_some([match['name'] for match in alike])}"
         yield f"    {alike[0]['name']}: {alike[0]['reason']}"
     planned = data["streams"]["planned"]
     for kind, rows in data["streams"]["measured"].items():

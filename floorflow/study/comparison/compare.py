@@ -214,14 +214,14 @@ class Bounds:
         return answer.stats.bound if isinstance(answer, FoldingSolution) else None
 
 
-def _curve(bounds: Bounds, found: Sequence[int], first: int | None) -> list[tuple[int, float]]:
+def _curve(bounds: Bounds, answered: Sequence[int], first: int | None) -> list[tuple[int, float]]:
     """Return the bound at intervals spread evenly over the ratio that the methods' answers span, and a bit beyond."""
     intervals = np.array(bounds.problem.intervals())
-    if not found:
+    if not answered:
         return []
-    low, high = min(*found, first or found[0]) * 0.8, max(found) * 2.5
+    low, high = min(*answered, first or answered[0]) * 0.8, max(answered) * 2.5
     wanted = np.geomspace(low, high, CURVE_POINTS)
-    places = np.searchsorted(intervals, [*wanted, *found], side="right") - 1
+    places = np.searchsorted(intervals, [*wanted, *answered], side="right") - 1
     chosen = sorted({int(intervals[place]) for place in places if place >= 0})
     pairs = ((cycles, bounds.quick_scarcity(cycles)) for cycles in chosen[::-1])
     known = [(cycles, bound) for cycles, bound in pairs if bound is not None]

@@ -1,4 +1,4 @@
-"""FINN's SetFolding as a folding method: its answer to a target, judged and priced like every other."""
+"""FINN's SetFolding as a folding method: its answer to a target, priced and limited like every other."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SAMPLES = 24
 
 
 @dataclass(frozen=True)
-class Refused(FoldingUnknown):
+class NoSetFolding(FoldingUnknown):
     """SetFolding's answer is none: too slow, too large, or nothing that FINN can build. Nothing is proven by that."""
 
     reason: str = ""
@@ -66,11 +66,11 @@ def finn_method(dataflow: Dataflow, costs: CostTable, rules: Rules = FINN_MAIN) 
     answer keeps the budget, for it knows of none itself.
     """
 
-    def at(problem: FoldingProblem, interval_cycles: int) -> FoldingSolution | Refused:
+    def at(problem: FoldingProblem, interval_cycles: int) -> FoldingSolution | NoSetFolding:
         target = interval_cycles if rules.target_is_enough else interval_cycles + 1
         answer = folded_as(dataflow, costs, set_folding(dataflow, target, rules), problem)
         if isinstance(answer, FoldingSolution) and answer.interval_cycles > interval_cycles:
-            return Refused(f"SetFolding reaches {answer.interval_cycles:,} cycles, not {interval_cycles:,}")
+            return NoSetFolding(f"SetFolding reaches {answer.interval_cycles:,} cycles, not {interval_cycles:,}")
         return answer
 
     def method(problem: FoldingProblem, interval_cycles: int | None = None, seed: int = 0) -> Answer:
@@ -82,7 +82,7 @@ def finn_method(dataflow: Dataflow, costs: CostTable, rules: Rules = FINN_MAIN) 
     return method
 
 
-def _shortest(problem: FoldingProblem, at: Callable[[FoldingProblem, int], FoldingSolution | Refused]) -> Answer:
+def _shortest(problem: FoldingProblem, at: Callable[[FoldingProblem, int], FoldingSolution | NoSetFolding]) -> Answer:
     """Return the answer at the shortest interval that has one.
 
     At long intervals too there may be none: FINN builds no matrix unit with very few SIMD. So samples tell where to
@@ -92,7 +92,7 @@ def _shortest(problem: FoldingProblem, at: Callable[[FoldingProblem, int], Foldi
     start = first_of(problem)
     samples = sorted(set(np.linspace(start, len(intervals) - 1, SAMPLES).round().astype(int).tolist()))
     failed = start - 1
-    answer: FoldingSolution | Refused = Refused()
+    answer: FoldingSolution | NoSetFolding = NoSetFolding()
     for place in samples:
         answer = at(problem, intervals[place])
         if isinstance(answer, FoldingSolution):
@@ -105,19 +105,19 @@ def _shortest(problem: FoldingProblem, at: Callable[[FoldingProblem, int], Foldi
 
 def folded_as(
     dataflow: Dataflow, costs: CostTable, sizes: dict[str, Sizes], problem: FoldingProblem
-) -> FoldingSolution | Refused:
+) -> FoldingSolution | NoSetFolding:
     """Price a given folding as the problem prices: with streams if it does, under its budget."""
     engines = tuple(replace(e, folding={**e.folding, **sizes.get(e.name, {})}) for e in dataflow.engines)
     folded = replace(dataflow, engines=engines)
     try:
         groups = given_folding_groups(folded, costs)
     except InputError as error:
-        return Refused(f"FINN cannot build it: {error}")
+        return NoSetFolding(f"FINN cannot build it: {error}")
     streams = couplings(folded, groups, costs) if problem.couplings else ()
     alone = replace(problem, groups=groups, couplings=streams)
-    found = Evaluator(alone).solution([0] * len(groups), "finn", "heuristic")
-    short = shortfall(found.resources, problem.budget)
+    folding = Evaluator(alone).solution([0] * len(groups), "finn", "heuristic")
+    short = shortfall(folding.resources, problem.budget)
     if short:
         missing = ", ".join(f"{amount:,} {name}" for name, amount in short.items())
-        return Refused(f"SetFolding's answer exceeds the budget by {missing}")
-    return found
+        return NoSetFolding(f"SetFolding's answer exceeds the budget by {missing}")
+    return folding

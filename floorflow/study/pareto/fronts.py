@@ -120,7 +120,7 @@ class Fronts:
     solve: Solve = fold_at_interval
     progress: Progress = lambda _: None
     seconds: dict[str, float] = field(default_factory=dict)
-    _found: list[FoldingSolution] = field(default_factory=list)
+    _foldings: list[FoldingSolution] = field(default_factory=list)
     _bounds: dict[str, list[tuple[int, float]]] = field(default_factory=dict)
     _asked: set[tuple[str, int]] = field(default_factory=set)
     _impossible: tuple[int, str] = (0, "")
@@ -137,11 +137,11 @@ class Fronts:
 
     def best(self, objective: str, interval_cycles: int) -> FoldingSolution | None:
         """Return the best folding met for an interval; of equals the least scarce, then the fastest."""
-        quick = [found for found in self._found if found.interval_cycles <= interval_cycles]
+        quick = [folding for folding in self._foldings if folding.interval_cycles <= interval_cycles]
 
-        def merit(found: FoldingSolution) -> tuple[float, float, int]:
-            use = found.resources
-            return self.cost(objective, use), self.cost(SCARCITY, use), found.interval_cycles
+        def merit(folding: FoldingSolution) -> tuple[float, float, int]:
+            use = folding.resources
+            return self.cost(objective, use), self.cost(SCARCITY, use), folding.interval_cycles
 
         return min(quick, key=merit, default=None)
 
@@ -169,7 +169,7 @@ class Fronts:
         with self._timed(objective, f"least {objective} at {interval_cycles:,} cycles"):
             answer = self.solve(self._problems[objective], interval_cycles)
         if isinstance(answer, FoldingSolution):
-            self._found.append(answer)
+            self._foldings.append(answer)
             if answer.stats.bound is not None:
                 self._bounds.setdefault(objective, []).append((interval_cycles, answer.stats.bound))
         elif isinstance(answer, FoldingInfeasible):
@@ -227,7 +227,7 @@ class Fronts:
             with self._timed(objective, f"the rest beside the least {objective} at {cycles:,} cycles"):
                 answer = self.solve(problem, cycles)
             if isinstance(answer, FoldingSolution):
-                self._found.append(answer)
+                self._foldings.append(answer)
 
     def point(self, objective: str, interval_cycles: int) -> Point:
         """Return what is known of a front at an interval."""

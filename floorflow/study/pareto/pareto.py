@@ -104,14 +104,14 @@ def pareto(
         If the solver found no folding at any interval, and did not prove that there is none.
 
     """
-    context = _setting(request, resources)
+    context = _context(request, resources)
     objectives = _objectives(context, resources)
     progress("shortest interval")
     first = Bounds(context.problem).interval_cycles()
     if first is None:
         raise _impossible(context)
-    found = fronts(context.problem, objectives, first, points, progress=progress)
-    _require_some(context, found)
+    front_of_each = fronts(context.problem, objectives, first, points, progress=progress)
+    _require_some(context, front_of_each)
     return Pareto(
         network=context.dataflow.name,
         platform=context.platform.name,
@@ -121,12 +121,12 @@ def pareto(
         budget=context.problem.budget,
         silicon=context.problem.silicon,
         bound_cycles=first,
-        fronts=found,
+        fronts=front_of_each,
         dataflow=context.dataflow,
     )
 
 
-def _setting(request: Request, resources: Sequence[str]) -> PlanningContext:
+def _context(request: Request, resources: Sequence[str]) -> PlanningContext:
     if request.fpgas == "auto":
         raise InputError("pareto folds for a fixed budget, --fpgas auto has none", hint="give a number of FPGAs")
     unknown = [name for name in resources if name not in RESOURCE_NAMES]
@@ -148,9 +148,9 @@ def _objectives(context: PlanningContext, resources: Sequence[str]) -> list[str]
     return [name for name in OBJECTIVES if name == SCARCITY or name in wanted]
 
 
-def _require_some(context: PlanningContext, found: Sequence[Front]) -> None:
+def _require_some(context: PlanningContext, fronts: Sequence[Front]) -> None:
     """Refuse fronts without a single folding."""
-    statuses = {point.status for front in found for point in front.points}
+    statuses = {point.status for front in fronts for point in front.points}
     if statuses == {"infeasible"}:
         raise _impossible(context)
     if not statuses & {"optimal", "feasible"}:

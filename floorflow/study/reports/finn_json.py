@@ -33,12 +33,12 @@ def nodes(text: str, file: str) -> Nodes:
 
 
 def _unique(pairs: Iterable[tuple[str, Any]], text: str, file: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in entries:
             raise malformed(file, line_of(text, key, last=True), f"{key!r} stands there twice")
-        found[key] = value
-    return found
+        entries[key] = value
+    return entries
 
 
 def line_of(text: str, key: str, *, last: bool = False) -> int:

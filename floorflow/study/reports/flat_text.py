@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from floorflow.resources import Resources
 from floorflow.study.reports.rows import SYNTHESIS, Report, Row, count, malformed
-from floorflow.study.reports.vivado_text import Line, facts, tables
+from floorflow.study.reports.vivado_text import Line, head_fields, tables
 
 FORMAT = "utilisation of a design, text"
 _SITES = {
@@ -32,7 +32,7 @@ def read(text: str, file: str) -> Report:
         If the name of the design or a site type is missing; names file and line.
 
     """
-    head, last = facts(text), len(text.splitlines())
+    head, last = head_fields(text), len(text.splitlines())
     if "Design" not in head:
         raise malformed(file, 1, "the head of the report names no Design")
     sites = _sites(text)
@@ -49,15 +49,15 @@ def read(text: str, file: str) -> Report:
 
 def _sites(text: str) -> dict[str, Line]:
     """Return the first row of each site type in the tables that count use."""
-    found: dict[str, Line] = {}
+    first_rows: dict[str, Line] = {}
     for table in tables(text):
-        if table[0].words[:2] == ["Site Type", "Used"]:
+        if table[0].texts[:2] == ["Site Type", "Used"]:
             for line in table[1:]:
-                found.setdefault(line.words[0].rstrip("*"), line)
-    return found
+                first_rows.setdefault(line.texts[0].rstrip("*"), line)
+    return first_rows
 
 
 def _used(line: Line, file: str) -> int:
     if len(line.cells) < 2:
         raise malformed(file, line.number, "the row has no second cell, expected what is used")
-    return count(line.cells[1], file, line.number, line.words[0])
+    return count(line.cells[1], file, line.number, line.texts[0])

@@ -21,12 +21,13 @@ _CONFIG = "final_hw_config.json"
 
 @dataclass(frozen=True)
 class Folder:
-    """What was read. ``built`` is FINN's final_hw_config.json, empty if there is none; ``aside`` names other files."""
+    """What was read; ``aside`` names the files that were not."""
 
     reports: tuple[Report, ...]
     digests: dict[str, str]
     """sha256 by file, of every file that was read."""
-    built: dict[str, dict[str, Any]]
+    built_configs: dict[str, dict[str, Any]]
+    """FINN's final_hw_config.json by engine, empty if there is none."""
     aside: tuple[str, ...]
 
 
@@ -44,7 +45,7 @@ def read_reports(folder: Path) -> Folder:
         raise InputError(f"{folder}: no such folder", hint="give the folder with the reports of a build")
     reports: list[Report] = []
     digests: dict[str, str] = {}
-    built: dict[str, dict[str, Any]] = {}
+    built_configs: dict[str, dict[str, Any]] = {}
     aside: list[str] = []
     for path in files:
         name = path.name if folder.is_file() else path.relative_to(folder).as_posix()
@@ -53,7 +54,7 @@ def read_reports(folder: Path) -> Folder:
         if report is not None:
             reports.append(report)
         elif text is not None and path.name == _CONFIG:
-            built |= nodes(text, name)
+            built_configs |= nodes(text, name)
         else:
             aside.append(name)
             continue
@@ -64,7 +65,7 @@ def read_reports(folder: Path) -> Folder:
             hint="it reads report_utilization (-hierarchical as text or XML), report_power -hier all, "
             "post_synth_resources.json and estimate_layer_resources*.json",
         )
-    return Folder(tuple(reports), digests, built, tuple(aside))
+    return Folder(tuple(reports), digests, built_configs, tuple(aside))
 
 
 def _text(path: Path) -> str | None:

@@ -13,7 +13,7 @@ from floorflow.study.reports.rows import (
     is_hierarchy,
     malformed,
 )
-from floorflow.study.reports.vivado_text import facts, tables
+from floorflow.study.reports.vivado_text import head_fields, tables
 
 FORMAT = "utilisation by hierarchy, text"
 
@@ -32,10 +32,10 @@ def read(text: str, file: str) -> Report:
         If the table or a column is missing, or a cell is no number; names file and line.
 
     """
-    table = next((t for t in tables(text) if is_hierarchy(t[0].words)), None)
+    table = next((t for t in tables(text) if is_hierarchy(t[0].texts)), None)
     if table is None:
         raise malformed(file, len(text.splitlines()), "the table of utilisation by hierarchy is missing")
-    headings = table[0].words
+    headings = table[0].texts
     columns, place, names = (
         hierarchy_columns(headings, file, table[0].number),
         headings.index(INSTANCE),
@@ -47,4 +47,4 @@ def read(text: str, file: str) -> Report:
         path = names.path(line.cells[place])
         if path is not None:
             rows.append(Row(path, resources))
-    return Report(file, FORMAT, SYNTHESIS, tuple(rows), facts(text).get("Design State", ""))
+    return Report(file, FORMAT, SYNTHESIS, tuple(rows), head_fields(text).get("Design State", ""))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from floorflow.study.reports.rows import POWER, Hierarchy, Report, Row, malformed
-from floorflow.study.reports.vivado_text import facts, tables
+from floorflow.study.reports.vivado_text import head_fields, tables
 
 FORMAT = "power, text"
 
@@ -24,7 +24,7 @@ def read(text: str, file: str) -> Report:
         If there is no table by hierarchy or a cell is no number; names file and line.
 
     """
-    table = next((t for t in tables(text) if t[0].words == ["Name", "Power (W)"]), None)
+    table = next((t for t in tables(text) if t[0].texts == ["Name", "Power (W)"]), None)
     if table is None:
         raise malformed(file, len(text.splitlines()), "no table of power by hierarchy; use report_power -hier all")
     names, rows = Hierarchy(file), []
@@ -32,10 +32,10 @@ def read(text: str, file: str) -> Report:
         if len(line.cells) != 2:
             raise malformed(file, line.number, f"the row has {len(line.cells)} cells, expected a name and a power")
         try:
-            watts = float(line.words[1].removeprefix("<"))
+            watts = float(line.texts[1].removeprefix("<"))
         except ValueError:
-            raise malformed(file, line.number, f"Power (W) is {line.words[1]!r:.40}, expected a number") from None
+            raise malformed(file, line.number, f"Power (W) is {line.texts[1]!r:.40}, expected a number") from None
         path = names.path(line.cells[0])
         if path is not None:
             rows.append(Row(path, milliwatts=round(watts * 1000, 6)))
-    return Report(file, FORMAT, POWER, tuple(rows), facts(text).get("Design State", ""))
+    return Report(file, FORMAT, POWER, tuple(rows), head_fields(text).get("Design State", ""))

@@ -119,14 +119,14 @@ def hierarchy_columns(headings: list[str], file: str, line: int) -> dict[str, in
         If one is missing.
 
     """
-    found = {}
+    columns = {}
     for name, spellings in _COLUMNS.items():
         place = next((headings.index(spelling) for spelling in spellings if spelling in headings), None)
         if place is not None:
-            found[name] = place
+            columns[name] = place
         elif name != "URAM":
             raise malformed(file, line, f"the utilisation by hierarchy has no column {spellings[0]!r}")
-    return found
+    return columns
 
 
 def hierarchy_resources(cells: list[str], columns: Mapping[str, int], file: str, line: int) -> Resources:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_FACT = re.compile(r"\|\s*(Tool Version|Command|Design|Design State)\s*:\s*(.*?)\s*\|?\s*")
+_HEAD_FIELD = re.compile(r"\|\s*(Tool Version|Command|Design|Design State)\s*:\s*(.*?)\s*\|?\s*")
 HEAD_LINES = 40
 """Vivado's facts stand in the first lines."""
 
@@ -19,15 +19,15 @@ class Line:
     cells: list[str]
 
     @property
-    def words(self) -> list[str]:
+    def texts(self) -> list[str]:
         """The cells without blanks around them."""
         return [cell.strip() for cell in self.cells]
 
 
-def facts(text: str) -> dict[str, str]:
+def head_fields(text: str) -> dict[str, str]:
     """Return what the head of a report says: ``Command``, ``Design``, ``Design State``."""
     lines = text.splitlines()[:HEAD_LINES]
-    return {match[1]: match[2] for match in map(_FACT.fullmatch, lines) if match}
+    return {match[1]: match[2] for match in map(_HEAD_FIELD.fullmatch, lines) if match}
 
 
 def tables(text: str) -> Iterator[list[Line]]:

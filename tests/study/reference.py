@@ -1,4 +1,4 @@
-"""Recorded foldings held against the exact one, priced alike."""
+"""The reference for recorded foldings: the exact one, priced alike."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from floorflow.channels import couplings
 from floorflow.dataflow.model import Dataflow
 from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.resources import ZERO, Resources, scarcity
-from floorflow.study.comparison.finn_method import Refused, folded_as
+from floorflow.study.comparison.finn_method import NoSetFolding, folded_as
 from floorflow.technology import Technology
 from tests.study.recorded import CHOSEN, Recorded
 
@@ -42,7 +42,7 @@ class ConvertersOnly:
 
 
 @dataclass
-class Judge:
+class Reference:
     """Prices foldings of one network on one part, and knows the least scarce one within each interval."""
 
     dataflow: Dataflow
@@ -73,8 +73,8 @@ class Judge:
     def scarcity(self, use: Resources) -> float:
         return scarcity(use, self.silicon)
 
-    def priced(self, row: Recorded) -> FoldingSolution | Refused:
-        """Price a recorded folding by this judge's own costs, streams included if they are counted."""
+    def priced(self, row: Recorded) -> FoldingSolution | NoSetFolding:
+        """Price a recorded folding by the reference's own costs, streams included if they are counted."""
         sizes = {name: {k: int(v) for k, v in chosen.items() if k in CHOSEN} for name, chosen in row.folding.items()}
         return folded_as(self.dataflow, self.costs, sizes, self.problem)
 
@@ -91,9 +91,11 @@ class Judge:
         return intervals[low]
 
 
-def judge_of(dataflow: Dataflow, row: Recorded, model: CostModel = "finn", counted: Counted = "engines") -> Judge:
-    """Return the judge for a row: memories as the row has them."""
-    return Judge(row.styled(dataflow) if row.by_hand else dataflow, row.technology, row.silicon, model, counted)
+def reference_of(
+    dataflow: Dataflow, row: Recorded, model: CostModel = "finn", counted: Counted = "engines"
+) -> Reference:
+    """Return the reference for a row: memories as the row has them."""
+    return Reference(row.styled(dataflow) if row.by_hand else dataflow, row.technology, row.silicon, model, counted)
 
 
 POSSIBLE: Mapping[tuple[str, str, int], tuple[tuple[int, int, int, int], int]] = {
