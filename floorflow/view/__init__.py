@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
     from floorflow.hardware.platform import Platform
 
-__all__ = ["candidates_chart", "floorplan", "folding_chart", "overview", "partition_chart", "render"]
+__all__ = ["floorplan", "folding_chart", "overview", "partition_chart", "render", "search_chart"]
 
 
-def candidates_chart(plan: Mapping[str, Any]) -> Figure:
-    """Draw the intervals that the search tried; see `floorflow.view.pictures.search.candidates_chart`."""
+def search_chart(plan: Mapping[str, Any]) -> Figure:
+    """Draw the intervals that the search tried; see `floorflow.view.pictures.search.search_chart`."""
     from floorflow.view.pictures import search
 
-    return search.candidates_chart(plan)
+    return search.search_chart(plan)
 
 
 def floorplan(plan: Mapping[str, Any], platform: Platform, fpga: str, phase: int = 0) -> Figure:

@@ -1,4 +1,4 @@
-"""Words for what a module holds: its engines with their folding, and the network's operations they compute."""
+"""What a module holds, as text: its engines with their folding, and the network's operations they compute."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ _SHORT_KINDS = {
     "Thresholding": "threshold",
     "UpsampleNearestNeighbour": "upsample",
 }
-"""FINN's op types in the words of a picture's margin; others keep their own name."""
+"""FINN's op types as a picture's margin has them; others keep their own name."""
 _MATRIX = ("MVAU", "VVAU")
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What a module holds, in words; matrix units and their operations come first.
+    """What a module holds, as text; matrix units and their operations come first.
 
-    A module ``is_merged`` if it holds more than one matrix unit: then ``words`` count its engines by kind, and
+    A module ``is_merged`` if it holds more than one matrix unit: then ``engine_texts`` count its engines by kind, and
     ``operations`` are in dataflow order.
     """
 
-    words: tuple[str, ...]
+    engine_texts: tuple[str, ...]
     operations: tuple[str, ...]
     engine_count: int
     is_merged: bool
@@ -46,7 +46,7 @@ class Contents:
     @property
     def headline(self) -> str:
         """The one thing to say of the module: its matrix unit's folding, or how many engines it holds."""
-        return f"{self.engine_count} engines" if self.is_merged else next(iter(self.words), "")
+        return f"{self.engine_count} engines" if self.is_merged else next(iter(self.engine_texts), "")
 
     def operations_text(self, width: float, size: float) -> str:
         """Name the operations in at most ``width`` points: their range if merged, else two at most."""
@@ -66,9 +66,9 @@ class Contents:
         """Name the engines in at most ``width`` points, whole words only: ``MVAU 8x16, window, +2 more``."""
         start = f"{self.engine_count} engines: " if self.is_merged else ""
         more = "kinds" if self.is_merged else "more"
-        for kept in range(len(self.words), 0, -1):
-            rest = len(self.words) - kept
-            text = start + ", ".join((*self.words[:kept], *([f"+{rest} {more}"] if rest else [])))
+        for count in range(len(self.engine_texts), 0, -1):
+            rest = len(self.engine_texts) - count
+            text = start + ", ".join((*self.engine_texts[:count], *([f"+{rest} {more}"] if rest else [])))
             if text_width(text, size) <= width:
                 return text
         return f"{self.engine_count} engines"
@@ -92,15 +92,15 @@ def read_contents(plan: Plan, phase: int, engines: Sequence[str]) -> Contents:
     folded = plan["phases"][phase]["folding"]["engines"]
     if is_merged:
         families = [_short(_family(engine)) for engine in _matrix_first(inside)]
-        commonest = sorted(dict.fromkeys(families), key=lambda word: (word not in _MATRIX, -families.count(word)))
-        words = tuple(f"{families.count(word)} {word}" for word in commonest)
+        commonest = sorted(dict.fromkeys(families), key=lambda text: (text not in _MATRIX, -families.count(text)))
+        engine_texts = tuple(f"{families.count(text)} {text}" for text in commonest)
         operations = dict.fromkeys(engine["operation"] for engine in inside)
     else:
         pairs = [(engine, folded.get(name, {})) for name, engine in zip(engines, inside, strict=True)]
-        found = dict.fromkeys(_engine_word(_family(engine), folding) for engine, folding in pairs)
-        words = tuple(sorted(found, key=lambda word: TIMES not in word))
+        folded_texts = dict.fromkeys(_engine_text(_family(engine), folding) for engine, folding in pairs)
+        engine_texts = tuple(sorted(folded_texts, key=lambda text: TIMES not in text))
         operations = dict.fromkeys(engine["operation"] for engine in _matrix_first(inside))
-    return Contents(words, tuple(operations), len(engines), is_merged)
+    return Contents(engine_texts, tuple(operations), len(engines), is_merged)
 
 
 def _matrix_first(engines: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -115,7 +115,7 @@ def _short(family: str) -> str:
     return _SHORT_KINDS.get(family, family)
 
 
-def _engine_word(family: str, folding: Mapping[str, Any]) -> str:
+def _engine_text(family: str, folding: Mapping[str, Any]) -> str:
     if family in _MATRIX and "pe" in folding:
         return f"{family} {folding['pe']}{TIMES}{folding.get('simd', 1)}"
     return _short(family)

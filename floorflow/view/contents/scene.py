@@ -142,7 +142,7 @@ class LinkView:
 
 
 @dataclass(frozen=True)
-class ChainView:
+class SlotChainView:
     """All FPGAs of a plan, in the order of the chain, with what lies between their slots."""
 
     title: str

@@ -15,17 +15,17 @@ from floorflow.view.contents.names import (
     platform_text,
     rate_text,
 )
-from floorflow.view.contents.scene import BoundaryView, ChainView, CrossingView, DirectionView, LinkView, SlotView
+from floorflow.view.contents.scene import BoundaryView, CrossingView, DirectionView, LinkView, SlotChainView, SlotView
 from floorflow.view.contents.slot_use import read_slots
 from floorflow.view.contents.stream_ends import read_crossings
 
 
-def read_chain(plan: Plan, phase: int = 0) -> ChainView:
+def read_slot_chain(plan: Plan, phase: int = 0) -> SlotChainView:
     """Read everything that the pictures of all FPGAs together show."""
     crossings = read_crossings(plan, None, phase)
     loads = {item["name"]: item for item in plan["phases"][phase]["partition"]["loads"]}
     fpgas = tuple((name, read_slots(plan, name, phase)) for name in fpga_names(plan))
-    return ChainView(
+    return SlotChainView(
         title=f"{networks_text(plan)} on {platform_text(plan)}",
         subtitle=rate_text(plan, phase),
         fpgas=fpgas,
@@ -52,13 +52,13 @@ def _boundaries(
             while lower != upper:
                 over.setdefault((lower, upwards), []).append(item)
                 lower = neighbour_above[lower]
-    found = {}
+    boundaries = {}
     for sll in plan["platform"]["slls"]:
         lower, upper = sll["lower"], sll["upper"]
         load = loads[f"{lower}-{upper}"]
         down, up = (_widest_first(over.get((lower, upwards), ())) for upwards in (False, True))
-        found[lower] = BoundaryView(lower, upper, load["use"], load["capacity"], down, up)
-    return found
+        boundaries[lower] = BoundaryView(lower, upper, load["use"], load["capacity"], down, up)
+    return boundaries
 
 
 def _read_link(

@@ -24,16 +24,16 @@ def read_slots(plan: Plan, fpga: str, phase: int = 0) -> tuple[SlotView, ...]:
 
 
 def _infrastructure(plan: Plan, slot: str) -> tuple[tuple[str, int], ...]:
-    found = [item for item in plan["platform"]["infrastructure"] if item["slot"] == slot]
-    return tuple((item["name"], int(item["resources"]["LUT"])) for item in found)
+    in_slot = [item for item in plan["platform"]["infrastructure"] if item["slot"] == slot]
+    return tuple((item["name"], int(item["resources"]["LUT"])) for item in in_slot)
 
 
 def _host_streams(plan: Plan, phase: int) -> dict[str, tuple[str, ...]]:
     """Return the host's streams by slot: inputs in the first FPGA, outputs in the last."""
     host_slot = {item["name"]: item["host_slot"] for item in plan["platform"]["fpgas"]}
     names = fpga_names(plan)
-    found: dict[str, list[str]] = {}
+    by_slot: dict[str, list[str]] = {}
     for end, fpga in (("source", names[0]), ("target", names[-1])):
         ends = {channel[end] for channel in plan["phases"][phase]["channels"]}
-        found.setdefault(host_slot[fpga], []).extend(sorted(filter(None, map(host_text, ends))))
-    return {slot: tuple(ends) for slot, ends in found.items()}
+        by_slot.setdefault(host_slot[fpga], []).extend(sorted(filter(None, map(host_text, ends))))
+    return {slot: tuple(ends) for slot, ends in by_slot.items()}

@@ -22,19 +22,21 @@ def read_streams(plan: Plan, fpga: str, phase: int = 0) -> tuple[StreamView, ...
 
     A stream from or to another FPGA ends at the port of the link, one that only passes has a port at both ends.
     """
-    order = modules_in_order(plan, phase)
+    modules = modules_in_order(plan, phase)
     partition = plan["phases"][phase]["partition"]
-    number = {module["name"]: index for index, module in enumerate(order, start=1)}
-    here = {name for name, slot in partition["assignment"].items() if fpga_of(slot) == fpga}
-    holder = {engine: module["name"] for module in order for engine in module["engines"]}
+    number = {module["name"]: index for index, module in enumerate(modules, start=1)}
+    on_fpga = {name for name, slot in partition["assignment"].items() if fpga_of(slot) == fpga}
+    holder = {engine: module["name"] for module in modules for engine in module["engines"]}
     passed = _links_passed(partition["crossings"], fpga)
     width_bits: dict[tuple[str, str], int] = {}
     for channel in plan["phases"][phase]["channels"]:
-        ends = _ends_here([holder.get(channel[e], channel[e]) for e in ("source", "target")], here, channel, passed)
+        ends = _ends_on_fpga(
+            [holder.get(channel[e], channel[e]) for e in ("source", "target")], on_fpga, channel, passed
+        )
         if ends is not None and ends[0] != ends[1]:
             width_bits[ends] = width_bits.get(ends, 0) + channel["width_bits"]
     return tuple(
-        StreamView(*ends, bits, number[ends[1]] - number[ends[0]] if here.issuperset(ends) else 0)
+        StreamView(*ends, bits, number[ends[1]] - number[ends[0]] if on_fpga.issuperset(ends) else 0)
         for ends, bits in sorted(width_bits.items())
     )
 
@@ -52,15 +54,15 @@ def _links_passed(crossings: Sequence[Mapping[str, Any]], fpga: str) -> dict[tup
     return passed
 
 
-def _ends_here(
-    ends: Sequence[str], here: set[str], channel: Mapping[str, Any], passed: Mapping[tuple[str, str], str]
+def _ends_on_fpga(
+    ends: Sequence[str], on_fpga: set[str], channel: Mapping[str, Any], passed: Mapping[tuple[str, str], str]
 ) -> tuple[str, str] | None:
     """Return a channel's ends on this FPGA, or None if it does not touch it."""
     ports = [passed.get((channel["name"], direction)) for direction in ("from", "to")]
-    found = [end if end in here else port for end, port in zip(ends, ports, strict=True)]
-    if found == [None, None]:
+    ends_on_fpga = [end if end in on_fpga else port for end, port in zip(ends, ports, strict=True)]
+    if ends_on_fpga == [None, None]:
         return None
-    source, target = (end or host_text(far) for end, far in zip(found, ends, strict=True))
+    source, target = (end or host_text(far) for end, far in zip(ends_on_fpga, ends, strict=True))
     return None if source is None or target is None else (source, target)
 
 

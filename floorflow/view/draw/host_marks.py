@@ -1,4 +1,4 @@
-"""Draw the host's ends of streams beside a die where it is drawn small, with other FPGAs."""
+"""Marks of the host's streams beside a die where it is drawn small, with other FPGAs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def slot_boxes(frame: Frame, scene: Scene, die: Die) -> dict[str, Box]:
 
 
 @dataclass(frozen=True)
-class _HostEnd:
+class _HostStream:
     """A stream between the host and a module or port: the host's ``slot`` and the other end's box, in points."""
 
     name: str
@@ -48,7 +48,7 @@ class _HostEnd:
         return not self.slot.bottom <= self.near.centre[1] <= self.slot.top
 
 
-def draw_host_ends(
+def draw_host_marks(
     sheet: Sheet, frame: Frame, scene: Scene, slots: Mapping[str, Box], ends: Mapping[str, Box], *, occupied: Occupied
 ) -> None:
     """Draw an arrow between the host, beside its slot, and each module or port that it feeds or that feeds it.
@@ -62,54 +62,56 @@ def draw_host_ends(
         enters = stream.source not in ends
         host, near = (stream.source, stream.target) if enters else (stream.target, stream.source)
         if host in host_slots and near in ends:
-            end = _HostEnd(host, stream.width_bits, host_slots[host], ends[near], enters)
-            at_left = _is_left(frame, end, ends)
-            _draw_host_end(sheet, frame, end, at_left=at_left, lane=lanes[at_left], occupied=occupied)
-            lanes[at_left] += end.crosses
+            host_stream = _HostStream(host, stream.width_bits, host_slots[host], ends[near], enters)
+            at_left = _is_left(frame, host_stream, ends)
+            _draw_host_mark(sheet, frame, host_stream, at_left=at_left, lane=lanes[at_left], occupied=occupied)
+            lanes[at_left] += host_stream.crosses
 
 
-def _is_left(frame: Frame, end: _HostEnd, ends: Mapping[str, Box]) -> bool:
+def _is_left(frame: Frame, stream: _HostStream, ends: Mapping[str, Box]) -> bool:
     """Choose the side: across the die from a port, else with fewer labels before the module's, else the nearer."""
-    x, y = end.near.centre
+    x, y = stream.near.centre
     if not frame.die.left < x < frame.die.right:
         return x > frame.die.right
 
-    def met(box: Box) -> int:
-        return sum(box.overlaps(other) for other in ends.values() if other != end.near)
+    def labels_met(box: Box) -> int:
+        return sum(box.overlaps(other) for other in ends.values() if other != stream.near)
 
-    left = met(Box(frame.die.left, y - 1, end.near.left, y + 1))
-    right = met(Box(end.near.right, y - 1, frame.die.right, y + 1))
+    left = labels_met(Box(frame.die.left, y - 1, stream.near.left, y + 1))
+    right = labels_met(Box(stream.near.right, y - 1, frame.die.right, y + 1))
     return (left, x - frame.die.left) <= (right, frame.die.right - x)
 
 
-def _draw_host_end(sheet: Sheet, frame: Frame, end: _HostEnd, *, at_left: bool, lane: int, occupied: Occupied) -> None:
+def _draw_host_mark(
+    sheet: Sheet, frame: Frame, stream: _HostStream, *, at_left: bool, lane: int, occupied: Occupied
+) -> None:
     """Draw the arrow of one stream, from or to a text at the left or right of the die."""
-    lines = (end.name, f"{end.width_bits} bit")
-    x, y = end.near.centre
+    lines = (stream.name, f"{stream.width_bits} bit")
+    x, y = stream.near.centre
     is_port = not frame.die.left < x < frame.die.right
     # Above the middle in, below it out: a module may have both.
-    beside = 0.0 if is_port else min(end.near.height / 4, 8.0) * (1 if end.enters else -1)
-    height = end.slot.centre[1] if end.crosses or is_port else y + beside
+    beside = 0.0 if is_port else min(stream.near.height / 4, 8.0) * (1 if stream.enters else -1)
+    height = stream.slot.centre[1] if stream.crosses or is_port else y + beside
     box = _beside(frame, lines, height, at_left=at_left, occupied=occupied)
     sheet.write(*box.centre, "\n".join(lines), _SIZE, color=BAR, **_STYLE)
     outer = (box.right + 2 if at_left else box.left - 2, box.centre[1])
-    inner = (end.near.left if at_left else end.near.right, y + beside)
-    if not end.crosses:
-        _draw_way(sheet, (outer, inner), BAR, enters=end.enters)
+    inner = (stream.near.left if at_left else stream.near.right, y + beside)
+    if not stream.crosses:
+        _draw_path(sheet, (outer, inner), BAR, enters=stream.enters)
         return
     inwards = 1 if at_left else -1
     edge = frame.die.left if at_left else frame.die.right
     turn = edge + inwards * (_LANE * (lane + 1))
-    way = ((turn, outer[1]), (turn, inner[1]), inner)
-    _draw_way(sheet, (outer, way[0]), BAR, enters=end.enters, has_head=not end.enters)
-    _draw_way(sheet, way, CROSSING, enters=end.enters, has_head=end.enters)
+    path = ((turn, outer[1]), (turn, inner[1]), inner)
+    _draw_path(sheet, (outer, path[0]), BAR, enters=stream.enters, has_head=not stream.enters)
+    _draw_path(sheet, path, CROSSING, enters=stream.enters, has_head=stream.enters)
 
 
-def _draw_way(
-    sheet: Sheet, way: Sequence[tuple[float, float]], colour: str, *, enters: bool, has_head: bool = True
+def _draw_path(
+    sheet: Sheet, path: Sequence[tuple[float, float]], colour: str, *, enters: bool, has_head: bool = True
 ) -> None:
-    """Draw a line through the corners of ``way``, from the host inwards, its head at the end it goes to."""
-    points = way if enters else way[::-1]
+    """Draw a line through the corners of ``path``, from the host inwards, its head at the end it goes to."""
+    points = path if enters else path[::-1]
     x, y = zip(*points, strict=True)
     style: dict[str, Any] = {"linestyle": (0, (4.0, 1.2))} if colour == CROSSING else {}
     (start_x, start_y), (tip_x, tip_y) = points[-2:]

@@ -17,7 +17,7 @@ Point = tuple[float, float]
 
 MOST_IN_A_ROW = 4
 LANE = 26.0
-"""Points left of a row for the link from the row above, and between rows for its way there."""
+"""Points left of a row for the link from the row above, and between rows for its path there."""
 _GUTTER = 12.0
 """Points between two links that go round below a row."""
 _ELBOW = 12.0
@@ -54,8 +54,8 @@ def lane_below(gutters: Mapping[str, int]) -> float:
     return LANE + _GUTTER * max(gutters.values(), default=0)
 
 
-def link_way(start: Box, end: Box, rows: tuple[Row, Row], gap: float, gutter: int = 0) -> tuple[Point, ...]:
-    """Return the corners of a link's way from the right side of one slot to the left side of another.
+def link_path(start: Box, end: Box, rows: tuple[Row, Row], gap: float, gutter: int = 0) -> tuple[Point, ...]:
+    """Return the corners of a link's path from the right side of one slot to the left side of another.
 
     ``rows`` hold its ends. Between neighbours in a row it changes its height just before its end; else it goes round
     below the row, in a gutter of its own, to the space before its end.
@@ -68,11 +68,11 @@ def link_way(start: Box, end: Box, rows: tuple[Row, Row], gap: float, gutter: in
     return (start.right, from_y), (outer, from_y), (outer, gutter_y), (lane, gutter_y), (lane, to_y), (end.left, to_y)
 
 
-def draw_link(sheet: Sheet, link: LinkView, way: Sequence[Point]) -> None:
-    """Draw a link along its way: arrow heads where it carries streams, dashed if it carries none."""
+def draw_link(sheet: Sheet, link: LinkView, path: Sequence[Point]) -> None:
+    """Draw a link along its path: arrow heads where it carries streams, dashed if it carries none."""
     forward, backward = bool(link.forward.streams), bool(link.backward.streams)
     used = forward or backward
-    x, y = zip(*way, strict=True)
+    x, y = zip(*path, strict=True)
     sheet.axes.plot(
         x,
         y,
@@ -84,14 +84,14 @@ def draw_link(sheet: Sheet, link: LinkView, way: Sequence[Point]) -> None:
         zorder=8,
     )
     if forward:
-        _head(sheet, way[-2], way[-1])
+        _head(sheet, path[-2], path[-1])
     if backward:
-        _head(sheet, way[1], way[0])
+        _head(sheet, path[1], path[0])
 
 
-def label_gutter(sheet: Sheet, link: LinkView, way: Sequence[Point]) -> None:
+def label_gutter(sheet: Sheet, link: LinkView, path: Sequence[Point]) -> None:
     """Write a link's name and loads above its gutter."""
-    (left, y), (right, _) = sorted(way[2:4])
+    (left, y), (right, _) = sorted(path[2:4])
     loads = f"→ {load_text(link.forward.use_gbps, link.gbps)}, ← {load_text(link.backward.use_gbps, link.gbps)}"
     used = bool(link.forward.streams or link.backward.streams)
     text, colour = f"{link.name}  {loads}", LINK if used else QUIET

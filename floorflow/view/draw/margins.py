@@ -32,20 +32,20 @@ _HEADINGS = {
     "tightest": "fullest",
 }
 FILL_KEY = "pblock fill: share of the LUTs inside the rectangle that the module needs; fullest: its scarcest resource"
-PANEL_WIDTH = 592.0
+MODULE_TABLE_WIDTH = 592.0
 
 
-def panel_height(scene: Scene) -> float:
+def module_table_height(scene: Scene) -> float:
     """Return the height in points that the table of modules needs."""
     return ROW * (len(_table(scene)) + 2)
 
 
 Row = tuple[str, ModuleView | CrossingView | str]
-"""What a line of the panel shows (``slot``, ``module``, ``crossing``, ``note`` or ``gap``), and of what."""
+"""What a line of the table of modules shows (``slot``, ``module``, ``crossing``, ``note`` or ``gap``), and of what."""
 
 
 def _table(scene: Scene) -> tuple[Row, ...]:
-    """Return the lines of the panel, top slot first, then crossings."""
+    """Return the lines of the table of modules, top slot first, then crossings."""
     rows: list[Row] = []
     for slot in scene.slots:
         rows.append(("slot", slot.name))
@@ -79,7 +79,7 @@ def _in_dataflow(item: CrossingView) -> tuple[int, int]:
     return int(source) if source.isdigit() else 0, int(target) if target.isdigit() else sys.maxsize
 
 
-def draw_panel(sheet: Sheet, area: Box, scene: Scene, colours: Mapping[str, Colour]) -> None:
+def draw_module_table(sheet: Sheet, area: Box, scene: Scene, colours: Mapping[str, Colour]) -> None:
     """Draw the table of modules and crossings into ``area`` (points), top down."""
     top = area.top - 8
     for name, x in _COLUMNS.items():

@@ -38,7 +38,7 @@ class _Port:
     colour: str
 
 
-def draw_pins(sheet: Sheet, frame: Frame, scene: Scene, occupied: Occupied) -> dict[str, Box]:
+def draw_port_marks(sheet: Sheet, frame: Frame, scene: Scene, occupied: Occupied) -> dict[str, Box]:
     """Mark the ports that streams use and write beside them which; return the mark in points by a stream's end."""
     ports = _ports(frame, scene)
     for port in ports:
@@ -53,7 +53,7 @@ def draw_pins(sheet: Sheet, frame: Frame, scene: Scene, occupied: Occupied) -> d
 
 def _ports(frame: Frame, scene: Scene) -> list[_Port]:
     """Return the ports in use; where both lie in one place, the mark of links stands beside that of the host."""
-    found = []
+    ports = []
     inner = [stream for stream in scene.streams if stream.source.startswith("host ")]
     outer = [stream for stream in scene.streams if stream.target.startswith("host ")]
     width_bits: dict[str, int] = {}
@@ -62,14 +62,14 @@ def _ports(frame: Frame, scene: Scene) -> list[_Port]:
     if width_bits:
         area = frame.place(scene.host_port)
         lines = tuple(line for name, bits in sorted(width_bits.items()) for line in (name, f"{bits} bit"))
-        found.append(_Port(tuple(sorted(width_bits)), lines, area, Box.around(*area.centre, _MARK, _MARK), BAR))
+        ports.append(_Port(tuple(sorted(width_bits)), lines, area, Box.around(*area.centre, _MARK, _MARK), BAR))
     if scene.ports and scene.link_port is not None:
         area = frame.place(scene.link_port)
         x, y = area.centre
-        taken = any(port.mark.overlaps(Box.around(x, y, _MARK, _MARK)) for port in found)
+        taken = any(port.mark.overlaps(Box.around(x, y, _MARK, _MARK)) for port in ports)
         mark = Box.around(x, y + 2 * _MARK * taken, _MARK, _MARK)
-        found.append(_Port(tuple(port.name for port in scene.ports), _link_lines(scene.ports), area, mark, LINK))
-    return found
+        ports.append(_Port(tuple(port.name for port in scene.ports), _link_lines(scene.ports), area, mark, LINK))
+    return ports
 
 
 def _link_lines(ports: Sequence[PortView]) -> tuple[str, ...]:
@@ -91,12 +91,12 @@ def _far_ends(frame: Frame, scene: Scene, port: _Port) -> list[Point]:
     return [middles[far] for near, far in pairs if near in port.names and far in middles]
 
 
-def _write(sheet: Sheet, frame: Frame, port: _Port, far: Sequence[Point], occupied: Occupied) -> None:
+def _write(sheet: Sheet, frame: Frame, port: _Port, far_ends: Sequence[Point], occupied: Occupied) -> None:
     """Write what uses a port at a free place off its streams, the nearest such, with a line to its mark."""
     width, height = block_size(port.lines, _SIZE, bold=True)
     places = list(_places(frame.die, port.mark.centre, width + 2 * _PAD, height + _PAD))
     free = [place for place in places if occupied.free(place, 1.5)] or places
-    box = min(free, key=lambda place: _met(place, port.mark.centre, far))
+    box = min(free, key=lambda place: _lines_hidden(place, port.mark.centre, far_ends))
     occupied.take(box)
     sheet.line(port.mark.centre, _nearest(box, port.mark.centre), color=port.colour, linewidth=1.2, zorder=12.5)
     patch = {"boxstyle": "square,pad=0.15", "facecolor": "white", "edgecolor": port.colour, "linewidth": 0.6}
@@ -104,11 +104,13 @@ def _write(sheet: Sheet, frame: Frame, port: _Port, far: Sequence[Point], occupi
     sheet.write(*box.centre, "\n".join(port.lines), _SIZE, color=port.colour, bbox=patch, **style)
 
 
-def _met(place: Box, mark: Point, far: Sequence[Point]) -> int:
+def _lines_hidden(place: Box, mark: Point, far_ends: Sequence[Point]) -> int:
     """Count the straight lines from a mark to far ends that a place would hide."""
     shares = [step / 60 for step in range(61)]
-    ways = ([(mark[0] + t * (x - mark[0]), mark[1] + t * (y - mark[1])) for t in shares] for x, y in far)
-    return sum(any(place.left <= x <= place.right and place.bottom <= y <= place.top for x, y in way) for way in ways)
+    lines = ([(mark[0] + t * (x - mark[0]), mark[1] + t * (y - mark[1])) for t in shares] for x, y in far_ends)
+    return sum(
+        any(place.left <= x <= place.right and place.bottom <= y <= place.top for x, y in line) for line in lines
+    )
 
 
 def _places(die: Box, mark: Point, width: float, height: float) -> Iterator[Box]:

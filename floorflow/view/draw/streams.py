@@ -1,4 +1,4 @@
-"""Route streams between the modules' labels and draw them: width by bits, colour by how far they go."""
+"""Lead streams past the modules' labels and draw them: width by bits, colour by how far they go."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _BENDS = (0.0, 0.08, -0.08, 0.16, -0.16, 0.24, -0.24, 0.34, -0.34, 0.46, -0.46)
 
 
 @dataclass(frozen=True)
-class Route:
+class StreamLine:
     """A stream as drawn: where it runs, how wide it is, and how far it goes."""
 
     path: Path
@@ -51,7 +51,7 @@ class Route:
         return self.scale * (0.8 + 0.3 * math.log2(max(self.width_bits, 1)))
 
 
-def route(stream: StreamView, ends: Mapping[str, Box], reach: Reach, scale: float = 1.0) -> Route:
+def stream_line(stream: StreamView, ends: Mapping[str, Box], reach: Reach, scale: float = 1.0) -> StreamLine:
     """Run from box to box: straight to the next module in dataflow order, bowed past modules in between.
 
     If that meets other boxes of ``ends``, the bow that meets the fewest is taken.
@@ -61,7 +61,7 @@ def route(stream: StreamView, ends: Mapping[str, Box], reach: Reach, scale: floa
     outside = ~(_within(path, source, 0.5) | _within(path, target, 1.5))
     clear = path[outside]
     long_enough = len(clear) > 1 and float(np.hypot(*(clear[-1] - clear[0]))) > 7.0
-    return Route(clear if long_enough else path, stream.width_bits, reach, long_enough, scale)
+    return StreamLine(clear if long_enough else path, stream.width_bits, reach, long_enough, scale)
 
 
 def _past(ends: Mapping[str, Box], source: Box, target: Box, usual: float) -> Path:
@@ -70,7 +70,7 @@ def _past(ends: Mapping[str, Box], source: Box, target: Box, usual: float) -> Pa
     others = np.array([box not in (source, target) for box in ends.values()])
     low, high = boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)
 
-    def met(path: Path) -> int:
+    def boxes_met(path: Path) -> int:
         """Count the boxes met, and points outside all boxes' hull as more than any: bows stay on the die."""
         points = path[::4, np.newaxis, :]
         inside = ((points > boxes[:, :2] - 1) & (points < boxes[:, 2:] + 1)).all(axis=2).any(axis=0)
@@ -79,11 +79,11 @@ def _past(ends: Mapping[str, Box], source: Box, target: Box, usual: float) -> Pa
     bends = (usual, *sorted(_BENDS, key=lambda bend: (abs(bend - usual), bend)))
     curves = (_curve(source.centre, target.centre, bend) for bend in bends)
     best = next(curves)
-    fewest = met(best)
+    fewest = boxes_met(best)
     for curve in curves:
         if fewest == 0:
             break
-        count = met(curve)
+        count = boxes_met(curve)
         if count < fewest:
             best, fewest = curve, count
     return best
@@ -104,18 +104,18 @@ def _within(path: Path, box: Box, gap: float) -> NDArray[np.bool_]:
     return np.asarray(~(beside | (y < box.bottom - gap) | (y > box.top + gap)))
 
 
-def draw_routes(sheet: Sheet, routes: Sequence[Route]) -> None:
+def draw_stream_lines(sheet: Sheet, stream_lines: Sequence[StreamLine]) -> None:
     """Draw all streams: a white casing, so that they stand out from the modules, then lines and arrow heads."""
-    if not routes:
+    if not stream_lines:
         return
-    lines = [_shaft(item) for item in routes]
-    widths = [item.line_width for item in routes]
-    colours = [_COLOURS[item.reach] for item in routes]
+    lines = [_shaft(item) for item in stream_lines]
+    widths = [item.line_width for item in stream_lines]
+    colours = [_COLOURS[item.reach] for item in stream_lines]
     casing = LineCollection(lines, linewidths=[width + 1.8 for width in widths], colors="white", alpha=0.75, zorder=9)
-    styles = [(0, (4.0, 1.2)) if item.reach == "fpga" else "solid" for item in routes]
+    styles = [(0, (4.0, 1.2)) if item.reach == "fpga" else "solid" for item in stream_lines]
     shafts = LineCollection(lines, linewidths=widths, colors=colours, linestyles=styles, zorder=10)
-    heads = [_head(item) for item in routes if item.tip]
-    head_colours = [colour for colour, item in zip(colours, routes, strict=True) if item.tip]
+    heads = [_head(item) for item in stream_lines if item.tip]
+    head_colours = [colour for colour, item in zip(colours, stream_lines, strict=True) if item.tip]
     sheet.axes.add_collection(casing, autolim=False)
     sheet.axes.add_collection(shafts, autolim=False)
     sheet.axes.add_collection(
@@ -124,7 +124,7 @@ def draw_routes(sheet: Sheet, routes: Sequence[Route]) -> None:
     )
 
 
-def _head_length(item: Route) -> float:
+def _head_length(item: StreamLine) -> float:
     return 3.5 * item.scale + 1.5 * item.line_width
 
 
@@ -133,30 +133,32 @@ def _direction(path: Path) -> Path:
     return np.asarray(step / np.hypot(*step))
 
 
-def _shaft(item: Route) -> Path:
+def _shaft(item: StreamLine) -> Path:
     """Return the line up to the base of its arrow head, thinned out to what the eye needs."""
     path = item.path
     if item.tip:
         distance = np.hypot(*(path - path[-1]).T)
-        kept = path[distance >= 0.8 * _head_length(item)]
-        path = kept if len(kept) > 1 else path[:2]
+        shaft = path[distance >= 0.8 * _head_length(item)]
+        path = shaft if len(shaft) > 1 else path[:2]
     straight = np.allclose(_direction(path[:2]), _direction(path), atol=1e-3)
     return np.round(path[[0, -1]] if straight else np.vstack([path[:-1:10], path[-1:]]), 2)
 
 
-def _head(item: Route) -> Path:
+def _head(item: StreamLine) -> Path:
     tip, along, length = item.path[-1], _direction(item.path), _head_length(item)
     across = np.array([-along[1], along[0]]) * length * 0.42
     base = tip - along * length
     return np.round(np.array([tip, base + across, base - across]), 2)
 
 
-def label_crossings(sheet: Sheet, routes: Sequence[Route], boundaries: Sequence[float], occupied: Occupied) -> None:
+def label_crossings(
+    sheet: Sheet, stream_lines: Sequence[StreamLine], boundaries: Sequence[float], occupied: Occupied
+) -> None:
     """Write the width in bits beside each crossing stream, on the first boundary it meets, if a place is free.
 
-    Widths that find no place are still in the side panel.
+    Widths that find no place are still in the table of modules.
     """
-    for item in routes:
+    for item in stream_lines:
         if item.reach != "fpga":
             continue
         text, size = f"{item.width_bits} bit", 6.5

@@ -34,9 +34,9 @@ def comparison_chart(comparison: Comparison) -> Figure:
     with drawing_settings():
         figure = Figure(figsize=(10.4, 5.2), facecolor="white")
         axes = figure.add_axes((0.08, 0.12, 0.48, 0.74))
-        found = [row for row in comparison["methods"] if row["interval_cycles"] is not None]
+        answered = [row for row in comparison["methods"] if row["interval_cycles"] is not None]
         _draw_bound(axes, comparison["curve"])
-        for index, row in enumerate(found):
+        for index, row in enumerate(answered):
             marker, colour = _STYLES[index % len(_STYLES)]
             # Later ones are smaller, so that equal answers show as rings.
             style: dict[str, Any] = {
@@ -97,8 +97,8 @@ def _dress(axes: Axes, comparison: Comparison) -> None:
         spine.set_color(RULE)
     title = f"{comparison['network']} on {comparison['platform']}: folding methods"
     axes.figure.text(0.08, 0.93, title, fontsize=12, color=INK, weight="bold")
-    facts = f"costs {comparison['costs']}, {comparison['clock_mhz']:g} MHz; converters and FIFOs counted"
-    axes.figure.text(0.08, 0.885, facts, fontsize=_SIZE, color=QUIET)
+    conditions = f"costs {comparison['costs']}, {comparison['clock_mhz']:g} MHz; converters and FIFOs counted"
+    axes.figure.text(0.08, 0.885, conditions, fontsize=_SIZE, color=QUIET)
 
 
 def _write_key(figure: Figure, axes: Axes, comparison: Comparison) -> None:

@@ -14,7 +14,7 @@ from floorflow.view.pictures.floorplan import floorplan
 from floorflow.view.pictures.folding import folding_chart
 from floorflow.view.pictures.overview import overview
 from floorflow.view.pictures.partition import partition_chart
-from floorflow.view.pictures.search import candidates_chart
+from floorflow.view.pictures.search import search_chart
 from floorflow.view.sheet.sheet import drawing_settings
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def render(plan: Plan, platform: Platform) -> dict[str, bytes]:
     are swapped, with ``_phase<n>`` before the dot.
 
     """
-    files = _both("plots/candidates", candidates_chart(plan))
+    files = _both("plots/candidates", search_chart(plan))
     for phase, content in enumerate(plan["phases"]):
         suffix = f"_phase{phase}" if phase else ""
         files |= _both(f"plots/folding{suffix}", folding_chart(plan, phase))

@@ -13,9 +13,16 @@ from floorflow.view.contents.plan_reader import read_scene
 from floorflow.view.contents.scene import Scene, StreamView
 from floorflow.view.draw.background import draw_background, draw_holes, label_background
 from floorflow.view.draw.labels import Label, place_labels
-from floorflow.view.draw.margins import FILL_KEY, PANEL_WIDTH, draw_key, draw_panel, draw_slots, panel_height
-from floorflow.view.draw.port_marks import draw_pins
-from floorflow.view.draw.streams import Reach, Route, draw_routes, label_crossings, route
+from floorflow.view.draw.margins import (
+    FILL_KEY,
+    MODULE_TABLE_WIDTH,
+    draw_key,
+    draw_module_table,
+    draw_slots,
+    module_table_height,
+)
+from floorflow.view.draw.port_marks import draw_port_marks
+from floorflow.view.draw.streams import Reach, StreamLine, draw_stream_lines, label_crossings, stream_line
 from floorflow.view.draw.use_bars import BAR_KEY
 from floorflow.view.sheet.die import FABRIC, Die, die_of
 from floorflow.view.sheet.geometry import Box
@@ -38,7 +45,7 @@ class _Layout:
     sheet: Sheet
     frame: Frame
     slots: Box
-    panel: Box
+    module_table: Box
 
 
 def floorplan(plan: Plan, platform: Platform, fpga: str, phase: int = 0) -> Figure:
@@ -70,10 +77,10 @@ def colours_of(plan: Plan, scene: Scene, phase: int) -> dict[str, Colour]:
 def _lay_out(scene: Scene, die: Die) -> _Layout:
     """Give the die the height of the table of modules, within limits that keep the sheet readable on a screen."""
     proportion = proportion_of(die)
-    die_width = min(max(panel_height(scene) / proportion, _DIE_WIDTH[0]), _DIE_WIDTH[1])
+    die_width = min(max(module_table_height(scene) / proportion, _DIE_WIDTH[0]), _DIE_WIDTH[1])
     die_height = die_width * proportion
-    body = max(die_height + _AXIS, panel_height(scene))
-    width = _MARGIN + _SLOTS_WIDTH + _GUTTER + die_width + _GUTTER + PANEL_WIDTH + _MARGIN
+    body = max(die_height + _AXIS, module_table_height(scene))
+    width = _MARGIN + _SLOTS_WIDTH + _GUTTER + die_width + _GUTTER + MODULE_TABLE_WIDTH + _MARGIN
     top = _MARGIN + _KEY + body
     left = _MARGIN + _SLOTS_WIDTH + _GUTTER
     right = left + die_width + _GUTTER
@@ -81,7 +88,7 @@ def _lay_out(scene: Scene, die: Die) -> _Layout:
         sheet=new_sheet(width, top + _HEADER),
         frame=Frame(Box(left, top - die_height, left + die_width, top), die.column_count, die.row_count),
         slots=Box(_MARGIN, top - body, _MARGIN + _SLOTS_WIDTH, top),
-        panel=Box(right, top - body, right + PANEL_WIDTH, top),
+        module_table=Box(right, top - body, right + MODULE_TABLE_WIDTH, top),
     )
 
 
@@ -94,12 +101,12 @@ def _draw_die(layout: _Layout, scene: Scene, die: Die, colours: Mapping[str, Col
     sheet, frame = layout.sheet, layout.frame
     draw_background(sheet, frame, die)
     occupied = Occupied()
-    pins = draw_pins(sheet, frame, scene, occupied)
+    port_marks = draw_port_marks(sheet, frame, scene, occupied)
     labels = draw_modules(sheet, frame, scene, die, colours, occupied=occupied, names=True)
     label_background(sheet, frame, die, occupied)
-    routes = routes_between(scene, die, labels | pins)
-    draw_routes(sheet, routes)
-    label_crossings(sheet, routes, [frame.place(box).top for _, box in die.slrs[:-1]], occupied)
+    stream_lines = stream_lines_between(scene, die, labels | port_marks)
+    draw_stream_lines(sheet, stream_lines)
+    label_crossings(sheet, stream_lines, [frame.place(box).top for _, box in die.slrs[:-1]], occupied)
 
 
 def draw_modules(
@@ -142,10 +149,10 @@ def _draw_label(sheet: Sheet, label: Label) -> None:
     sheet.write(*label.box.centre, text, label.size, bbox=patch, rotation=rotation, linespacing=1.1, **style)
 
 
-def routes_between(scene: Scene, die: Die, ends: Mapping[str, Box], scale: float = 1.0) -> tuple[Route, ...]:
-    """Route the streams between modules and ports, given the boxes of both in points.
+def stream_lines_between(scene: Scene, die: Die, ends: Mapping[str, Box], scale: float = 1.0) -> tuple[StreamLine, ...]:
+    """Lead the streams from module to module and port, whose boxes are in points.
 
-    A stream that only passes from link to link at one port has no way on the die.
+    A stream that only passes from link to link at one port has no line on the die.
     """
     modules = {module.name: _slr_at(die, module.box) for module in scene.modules}
     links = {port.name for port in scene.ports}
@@ -159,7 +166,7 @@ def routes_between(scene: Scene, die: Die, ends: Mapping[str, Box], scale: float
         return "slr" if stream.source in modules and stream.target in modules else "host"
 
     return tuple(
-        route(stream, ends, reach(stream), scale)
+        stream_line(stream, ends, reach(stream), scale)
         for stream in scene.streams
         if stream.source in ends and stream.target in ends and ends[stream.source] != ends[stream.target]
     )
@@ -174,7 +181,7 @@ def _draw_margins(layout: _Layout, scene: Scene, die: Die, colours: Mapping[str,
     sheet.write(_MARGIN, sheet.height - 24, scene.title, 14, weight="bold")
     sheet.write(_MARGIN, sheet.height - 39, scene.subtitle, 9, color=QUIET)
     draw_slots(sheet, layout.slots, scene.slots, {name: frame.place(box) for name, box in die.slrs})
-    draw_panel(sheet, layout.panel, scene, colours)
+    draw_module_table(sheet, layout.module_table, scene, colours)
     key = Box(_MARGIN, _MARGIN, sheet.width - _MARGIN, _MARGIN + _KEY - 6)
     hosted = any(end.startswith("host ") for stream in scene.streams for end in (stream.source, stream.target))
     below = draw_die_key(sheet, key, die, linked=bool(scene.ports), hosted=hosted)

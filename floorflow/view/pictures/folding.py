@@ -35,7 +35,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Scale:
+class CyclesAxis:
     """From cycles to points right of the axis; logarithmic if ``decades``."""
 
     first: float
@@ -88,13 +88,13 @@ def _note(engine: dict[str, Any]) -> str:
     return " · ".join(f"{label} {engine[key]}".strip() for key, label in _FOLDING if key in engine)
 
 
-def _scale(bars: Sequence[Bar], width: float) -> Scale:
+def _cycles_axis(bars: Sequence[Bar], width: float) -> CyclesAxis:
     """Choose a logarithmic axis if on a linear one at least a third of the bars were hardly visible."""
     last = max((bar.cycles for bar in bars), default=1)
     short = sum(bar.cycles < 0.02 * last for bar in bars)
     least = max(min((bar.cycles for bar in bars), default=1), 1)
     first = 10.0 ** math.floor(math.log10(least) - 1e-9) if least > 1 else 0.5
-    return Scale(first, float(max(last, 1)), width, decades=3 * short >= len(bars) > 0 and last > first)
+    return CyclesAxis(first, float(max(last, 1)), width, decades=3 * short >= len(bars) > 0 and last > first)
 
 
 def _draw(plan: Plan, phase: int, bars: Sequence[Bar], left_out: int) -> Sheet:
@@ -105,10 +105,10 @@ def _draw(plan: Plan, phase: int, bars: Sequence[Bar], left_out: int) -> Sheet:
     sheet = new_sheet(max(left + _BAR_WIDTH + _GAP + notes_width + _MARGIN, 640.0), height)
     _write_header(sheet, plan, phase, left_out)
     area = Box(left, _MARGIN + _AXIS, left + _BAR_WIDTH, sheet.height - _HEADER)
-    scale = _scale(bars, _BAR_WIDTH)
-    _draw_axis(sheet, area, scale)
+    axis = _cycles_axis(bars, _BAR_WIDTH)
+    _draw_axis(sheet, area, axis)
     for index, bar in enumerate(bars):
-        _draw_bar(sheet, area, scale, bar, area.top - (index + 0.5) * _ROW)
+        _draw_bar(sheet, area, axis, bar, area.top - (index + 0.5) * _ROW)
     return sheet
 
 
@@ -125,9 +125,9 @@ def _write_header(sheet: Sheet, plan: Plan, phase: int, left_out: int) -> None:
     sheet.write(_MARGIN, sheet.height - 41, text, 8.5, color=QUIET)
 
 
-def _draw_axis(sheet: Sheet, area: Box, scale: Scale) -> None:
-    for cycles in scale.ticks():
-        x = area.left + scale.at(cycles)
+def _draw_axis(sheet: Sheet, area: Box, axis: CyclesAxis) -> None:
+    for cycles in axis.ticks():
+        x = area.left + axis.at(cycles)
         sheet.line((x, area.bottom), (x, area.top), color=RULE, linewidth=0.5, zorder=1)
         sheet.write(x, area.bottom - 10, tick_text(cycles), 6.5, color=QUIET, ha="center")
     sheet.line((area.left, area.bottom), (area.left, area.top), color=INK, linewidth=0.8, zorder=3)
@@ -141,7 +141,7 @@ def _draw_axis(sheet: Sheet, area: Box, scale: Scale) -> None:
     )
     sheet.write(area.right, area.top + 4, "interval", 7, color=CROSSING, ha="right", weight="bold")
     sheet.write(area.right + _GAP, area.top + 4, "folding", 7, color=QUIET)
-    kind = "logarithmic" if scale.decades else "linear"
+    kind = "logarithmic" if axis.decades else "linear"
     sheet.write(
         area.left,
         area.bottom - 22,
@@ -159,8 +159,8 @@ def tick_text(cycles: float) -> str:
     return f"{cycles:g}"
 
 
-def _draw_bar(sheet: Sheet, area: Box, scale: Scale, bar: Bar, y: float) -> None:
-    length = max(scale.at(bar.cycles), 0.8)
+def _draw_bar(sheet: Sheet, area: Box, axis: CyclesAxis, bar: Bar, y: float) -> None:
+    length = max(axis.at(bar.cycles), 0.8)
     colour, weight = (CROSSING, "bold") if bar.slowest else (BAR, "normal")
     box = Box(area.left, y - 0.36 * _ROW, area.left + length, y + 0.36 * _ROW)
     sheet.rectangle(box, facecolor=colour, edgecolor="none", zorder=2).set_gid(bar.name)

@@ -10,13 +10,28 @@ from matplotlib.figure import Figure
 
 from floorflow.view.contents.names import Plan, fpga_names, fpga_of
 from floorflow.view.contents.plan_reader import read_scene
-from floorflow.view.contents.scene import ChainView, LinkView, Scene
-from floorflow.view.contents.slot_chain import read_chain
+from floorflow.view.contents.scene import LinkView, Scene, SlotChainView
+from floorflow.view.contents.slot_chain import read_slot_chain
 from floorflow.view.draw.background import draw_background
-from floorflow.view.draw.host_marks import draw_host_ends, slot_boxes
-from floorflow.view.draw.links import Row, draw_link, gutters_of, label_gutter, lane_below, link_way, load_text, rows_of
-from floorflow.view.draw.streams import draw_routes
-from floorflow.view.pictures.floorplan import colours_of, draw_die_key, draw_modules, proportion_of, routes_between
+from floorflow.view.draw.host_marks import draw_host_marks, slot_boxes
+from floorflow.view.draw.links import (
+    Row,
+    draw_link,
+    gutters_of,
+    label_gutter,
+    lane_below,
+    link_path,
+    load_text,
+    rows_of,
+)
+from floorflow.view.draw.streams import draw_stream_lines
+from floorflow.view.pictures.floorplan import (
+    colours_of,
+    draw_die_key,
+    draw_modules,
+    proportion_of,
+    stream_lines_between,
+)
 from floorflow.view.sheet.die import Die, die_of
 from floorflow.view.sheet.geometry import Box
 from floorflow.view.sheet.palette import LINK, QUIET, Colour
@@ -59,21 +74,21 @@ class _Layout:
 
 def overview(plan: Plan, platform: Platform, phase: int = 0) -> Figure:
     """Draw the floorplans of all FPGAs, up to four in a row, and the links from slot to slot."""
-    chain = read_chain(plan, phase)
+    slot_chain = read_slot_chain(plan, phase)
     views = {name: _View(read_scene(plan, name, phase), die_of(platform, name)) for name in fpga_names(plan)}
     with drawing_settings():
-        layout = _lay_out(views, gutters_of(chain.links, list(views)))
+        layout = _lay_out(views, gutters_of(slot_chain.links, list(views)))
         sheet, occupied = layout.sheet, Occupied()
-        _write_header(sheet, chain)
+        _write_header(sheet, slot_chain)
         slots = {name: slot_boxes(layout.frames[name], view.scene, view.die) for name, view in views.items()}
-        for link in chain.links:
+        for link in slot_chain.links:
             _draw_link(layout, link, slots, occupied)
         for name, view in views.items():
             colours = colours_of(plan, view.scene, phase)
             ends = _draw_modules(sheet, layout.frames[name], view, colours, occupied)
             ends |= _ports(view.scene, slots[name])
-            draw_routes(sheet, routes_between(view.scene, view.die, ends, _SCALE))
-            draw_host_ends(sheet, layout.frames[name], view.scene, slots[name], ends, occupied=occupied)
+            draw_stream_lines(sheet, stream_lines_between(view.scene, view.die, ends, _SCALE))
+            draw_host_marks(sheet, layout.frames[name], view.scene, slots[name], ends, occupied=occupied)
         key = Box(_MARGIN, _MARGIN, sheet.width - _MARGIN, _MARGIN + _KEY - 10)
         draw_die_key(sheet, key, next(iter(views.values())).die, linked=True)
         return sheet.figure
@@ -99,9 +114,9 @@ def _lay_out(views: Mapping[str, _View], gutters: Mapping[str, int]) -> _Layout:
     return _Layout(sheet, frames, tuple(rows), gutters)
 
 
-def _write_header(sheet: Sheet, chain: ChainView) -> None:
-    sheet.write(_MARGIN, sheet.height - 25, chain.title, 13, weight="bold")
-    sheet.write(_MARGIN, sheet.height - 39, chain.subtitle, 8.5, color=QUIET)
+def _write_header(sheet: Sheet, slot_chain: SlotChainView) -> None:
+    sheet.write(_MARGIN, sheet.height - 25, slot_chain.title, 13, weight="bold")
+    sheet.write(_MARGIN, sheet.height - 39, slot_chain.subtitle, 8.5, color=QUIET)
     note = "numbers: modules in dataflow order; names, and where links leave a die, in the floorplan of each FPGA"
     sheet.write(_MARGIN, sheet.height - 51, note, 7.5, color=QUIET)
 
@@ -117,10 +132,10 @@ def _draw_link(
     start, end = _beside(slots[ends[0]][link.source]), _beside(slots[ends[1]][link.target])
     row, next_row = (layout.row_of(fpga) for fpga in ends)
     gutter = layout.gutters[link.name]
-    way = link_way(start, end, (row, next_row), _GAP, gutter)
-    draw_link(layout.sheet, link, way)
+    path = link_path(start, end, (row, next_row), _GAP, gutter)
+    draw_link(layout.sheet, link, path)
     if gutter:
-        label_gutter(layout.sheet, link, way)
+        label_gutter(layout.sheet, link, path)
         return
     loads = [f"→ {load_text(link.forward.use_gbps, link.gbps)}"]
     if link.backward.streams:

@@ -42,8 +42,8 @@ _OTHER: Mapping[str, Any] = {"color": _REFERENCE, "linewidth": 1.0, "linestyle":
 
 
 @dataclass(frozen=True)
-class Scale:
-    """The y axis of a panel, logarithmic; ``has_zero``: linear below 1, so that 0 is on it."""
+class AmountAxis:
+    """The y axis of a panel: the amount used, logarithmic; ``has_zero``: linear below 1, so that 0 is on it."""
 
     low: float
     high: float
@@ -57,10 +57,10 @@ class Scale:
     def shares(self, budget: int) -> tuple[float, ...]:
         """Return a few round shares of the budget along the axis, up to all of it."""
         least = (1.0 if self.has_zero else self.low) / budget
-        found = ticks(least, 1.0)
-        if len(found) > _MOST_SHARES:
-            found = tuple(10.0**-power for power in range(10) if 10.0**-power >= least)
-        return (0.0, *found) if self.has_zero else found
+        round_shares = ticks(least, 1.0)
+        if len(round_shares) > _MOST_SHARES:
+            round_shares = tuple(10.0**-power for power in range(10) if 10.0**-power >= least)
+        return (0.0, *round_shares) if self.has_zero else round_shares
 
 
 def pareto_chart(pareto: Pareto) -> Figure:
@@ -107,16 +107,16 @@ class _Panel:
         """Intervals and what the least scarce foldings use of this resource there."""
         name = self.front["objective"]
         least_scarce = next(front for front in self.pareto["fronts"] if front["objective"] == _SCARCITY)
-        found = [point for point in least_scarce["points"] if point["resources"] and name != _SCARCITY]
-        return [(point["interval_cycles"], point["resources"][name]) for point in found]
+        with_folding = [point for point in least_scarce["points"] if point["resources"] and name != _SCARCITY]
+        return [(point["interval_cycles"], point["resources"][name]) for point in with_folding]
 
-    def scale(self) -> Scale:
+    def amount_axis(self) -> AmountAxis:
         """Return an axis that holds all that is drawn."""
         amounts = [point[key] for point in self.points for key in ("value", "bound") if point[key] is not None]
         amounts += [used for _, used in self.reference] + ([self.budget] if self.budget else [])
         above = [amount for amount in amounts if amount > 0] or [1.0]
         has_zero = min(amounts, default=1.0) <= 0
-        return Scale(-0.35 if has_zero else min(above) / 1.6, max(above) * 1.8, has_zero)
+        return AmountAxis(-0.35 if has_zero else min(above) / 1.6, max(above) * 1.8, has_zero)
 
     def draw(self) -> None:
         """Draw what is ruled out, the budget, the least scarce foldings' use, and the front."""
@@ -138,20 +138,20 @@ class _Panel:
 
     def _set_axes(self, axes: Axes, *, x: bool = True, y: bool = True) -> None:
         """Set scale and limits of this panel's axes, or of one axis of a twin, which shares the other."""
-        scale = self.scale()
+        amount_axis = self.amount_axis()
         if x:
             axes.set_xscale("log")
             axes.set_xlim(*_span(self.pareto))
-        if y and scale.has_zero:
+        if y and amount_axis.has_zero:
             axes.set_yscale("symlog", linthresh=1.0, linscale=0.4)
         elif y:
             axes.set_yscale("log")
         if y:
-            axes.set_ylim(scale.low, scale.high)
+            axes.set_ylim(amount_axis.low, amount_axis.high)
 
     def _draw_bounds(self) -> None:
         """Shade what no folding reaches, and where between two points the front may still run."""
-        lowest, points = self.scale().low, self.points
+        lowest, points = self.amount_axis().low, self.points
         for point, after in pairwise(points):
             ends = point["interval_cycles"], after["interval_cycles"]
             low = lowest if after["bound"] is None else after["bound"]
@@ -159,7 +159,7 @@ class _Panel:
             self.axes.fill_between(ends, low, point["value"], color=_BETWEEN, zorder=1.5, linewidth=0)
 
     def _draw_points(self) -> None:
-        points, lowest = self.points, self.scale().low
+        points, lowest = self.points, self.amount_axis().low
         cycles, values = [p["interval_cycles"] for p in points], [p["value"] for p in points]
         self.axes.step(cycles, values, where="post", color=BAR, linewidth=1.5, zorder=5)
         for point in points:
@@ -172,9 +172,9 @@ class _Panel:
 
     def dress(self, *, top: bool, bottom: bool) -> None:
         """Add axes, labels and title."""
-        axes, scale = self.axes, self.scale()
+        axes, amount_axis = self.axes, self.amount_axis()
         _set_ticks(axes, axes.xaxis, {cycles: tick_text(cycles) for cycles in spaced_ticks(*_span(self.pareto))})
-        _set_ticks(axes, axes.yaxis, {amount: tick_text(amount) for amount in scale.ticks()})
+        _set_ticks(axes, axes.yaxis, {amount: tick_text(amount) for amount in amount_axis.ticks()})
         axes.grid(color=RULE, linewidth=0.4)
         axes.set_axisbelow(True)
         if bottom:
@@ -184,7 +184,7 @@ class _Panel:
         if self.budget:
             right = axes.twinx()
             self._set_axes(right, x=False)
-            shares = {share * self.budget: f"{share * 100:g}%" for share in scale.shares(self.budget)}
+            shares = {share * self.budget: f"{share * 100:g}%" for share in amount_axis.shares(self.budget)}
             _set_ticks(right, right.yaxis, shares, CROSSING)
         self._write_title(20.0 if top else 5.0)
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from matplotlib.figure import Figure
 
 from floorflow.view.contents.names import Plan, slr_of
-from floorflow.view.contents.scene import BoundaryView, ChainView, CrossingView, LinkView, SlotView, Use
-from floorflow.view.contents.slot_chain import read_chain
+from floorflow.view.contents.scene import BoundaryView, CrossingView, LinkView, SlotChainView, SlotView, Use
+from floorflow.view.contents.slot_chain import read_slot_chain
 from floorflow.view.draw.links import (
     LANE,
     Point,
@@ -18,7 +18,7 @@ from floorflow.view.draw.links import (
     gutters_of,
     label_gutter,
     lane_below,
-    link_way,
+    link_path,
     load_text,
     rows_of,
     stream_text,
@@ -55,21 +55,21 @@ class _Layout:
 
 def partition_chart(plan: Plan, phase: int = 0) -> Figure:
     """Draw the slots of all FPGAs with their modules and use, and the load of SLR boundaries and links."""
-    chain = read_chain(plan, phase)
+    slot_chain = read_slot_chain(plan, phase)
     with drawing_settings():
-        layout = _lay_out(chain)
+        layout = _lay_out(slot_chain)
         sheet = layout.sheet
-        _write_header(sheet, plan, chain, phase)
-        colours = module_colours(len(chain.module_names))
-        for name, slots in chain.fpgas:
+        _write_header(sheet, plan, slot_chain, phase)
+        colours = module_colours(len(slot_chain.module_names))
+        for name, slots in slot_chain.fpgas:
             top = layout.cards[slots[0].name]
             sheet.write(top.left, top.top + 6, name, 10, weight="bold")
             for slot in slots:
-                _draw_slot(sheet, layout.cards[slot.name], slot, chain, colours)
-        for boundary in chain.boundaries.values():
+                _draw_slot(sheet, layout.cards[slot.name], slot, slot_chain, colours)
+        for boundary in slot_chain.boundaries.values():
             _draw_boundary(sheet, layout.cards[boundary.lower], layout.cards[boundary.upper], boundary)
-        numbers = {slot.name: number for number, (_, slots) in enumerate(chain.fpgas) for slot in slots}
-        for link in chain.links:
+        numbers = {slot.name: number for number, (_, slots) in enumerate(slot_chain.fpgas) for slot in slots}
+        for link in slot_chain.links:
             _draw_link(layout, link, numbers)
         return sheet.figure
 
@@ -84,13 +84,13 @@ def _slot_height(slot: SlotView, card_width: float) -> float:
     return _SLOT_HEAD + max(len(slot.use) * BAR_ROW, lines * _LINE) + 9
 
 
-def _lay_out(chain: ChainView) -> _Layout:
+def _lay_out(slot_chain: SlotChainView) -> _Layout:
     """Stack the slots of each FPGA, slots of the same SLR at the same height along a row."""
-    numbers = rows_of(len(chain.fpgas))
-    single, wraps = len(chain.fpgas) == 1, len(numbers) > 1
+    numbers = rows_of(len(slot_chain.fpgas))
+    single, wraps = len(slot_chain.fpgas) == 1, len(numbers) > 1
     card, lane = _SINGLE_CARD if single else _CARD, LANE * wraps
-    levels = [_levels(chain, row, card) for row in numbers]
-    gutters = gutters_of(chain.links, [name for name, _ in chain.fpgas])
+    levels = [_levels(slot_chain, row, card) for row in numbers]
+    gutters = gutters_of(slot_chain.links, [name for name, _ in slot_chain.fpgas])
     below = lane_below(gutters)
     last = below if any(gutters.values()) else 0.0
     heights = [_NAME + sum(level) + _BAND * (len(level) - 1) + below for level in levels]
@@ -102,15 +102,15 @@ def _lay_out(chain: ChainView) -> _Layout:
     for row, level, height in zip(numbers, levels, heights, strict=True):
         for column, number in enumerate(row):
             left = _MARGIN + lane + column * (card + _GAP)
-            cards |= _stack(chain.fpgas[number][1], level, left, top - _NAME, card)
+            cards |= _stack(slot_chain.fpgas[number][1], level, left, top - _NAME, card)
         rows.append(Row(row, _MARGIN + lane, top - height + below, sheet.width - _MARGIN))
         top -= height
     return _Layout(sheet, cards, tuple(rows), gutters)
 
 
-def _levels(chain: ChainView, row: range, card_width: float) -> list[float]:
+def _levels(slot_chain: SlotChainView, row: range, card_width: float) -> list[float]:
     """Return the height of each SLR of a row, top down: that of its fullest slot."""
-    stacks = [[_slot_height(slot, card_width) for slot in chain.fpgas[number][1]] for number in row]
+    stacks = [[_slot_height(slot, card_width) for slot in slot_chain.fpgas[number][1]] for number in row]
     depth = max(len(stack) for stack in stacks)
     return [max(stack[level] for stack in stacks if level < len(stack)) for level in range(depth)]
 
@@ -123,22 +123,22 @@ def _stack(slots: Sequence[SlotView], levels: Sequence[float], left: float, top:
     return cards
 
 
-def _write_header(sheet: Sheet, plan: Plan, chain: ChainView, phase: int) -> None:
+def _write_header(sheet: Sheet, plan: Plan, slot_chain: SlotChainView, phase: int) -> None:
     partition = plan["phases"][phase]["partition"]
     stats = partition["stats"]
     gap = "" if stats["gap"] is None else f", gap {stats['gap']:.1%}"
-    over_links = sum(len(link.forward.streams) + len(link.backward.streams) for link in chain.links)
+    over_links = sum(len(link.forward.streams) + len(link.backward.streams) for link in slot_chain.links)
     inside = len(partition["crossings"]) - over_links
-    counts = f"{inside} streams over SLR boundaries" + (f", {over_links} over links" if chain.links else "")
-    sheet.write(_MARGIN, sheet.height - 25, f"Partition of {chain.title}", 13, weight="bold")
-    sheet.write(_MARGIN, sheet.height - 39, chain.subtitle, 8.5, color=QUIET)
+    counts = f"{inside} streams over SLR boundaries" + (f", {over_links} over links" if slot_chain.links else "")
+    sheet.write(_MARGIN, sheet.height - 25, f"Partition of {slot_chain.title}", 13, weight="bold")
+    sheet.write(_MARGIN, sheet.height - 39, slot_chain.subtitle, 8.5, color=QUIET)
     text = f"{counts}   ·   cost {partition['cost']:,} ({stats['status']}{gap})"
     sheet.write(_MARGIN, sheet.height - 51, text, 8.5, color=QUIET)
     key = f"{BAR_KEY}   ·   numbers: modules as in the floorplans   ·   grey: infrastructure"
     sheet.write(_MARGIN, _MARGIN - 4, key, 6.8, color=QUIET)
 
 
-def _draw_slot(sheet: Sheet, card: Box, slot: SlotView, chain: ChainView, colours: Sequence[Colour]) -> None:
+def _draw_slot(sheet: Sheet, card: Box, slot: SlotView, slot_chain: SlotChainView, colours: Sequence[Colour]) -> None:
     sheet.rectangle(card, facecolor="#fbfbfa", edgecolor=INK, linewidth=1.1, zorder=2).set_gid(slot.name)
     left = card.left + 8
     _write_slot_name(sheet, card, slot)
@@ -151,7 +151,7 @@ def _draw_slot(sheet: Sheet, card: Box, slot: SlotView, chain: ChainView, colour
         column, line = divmod(index, lines)
         left, y = names.left + column * width, top - (line + 1) * _LINE
         place = Box(left, y - 1.8, left + width - 4, y + 6.8)
-        _draw_module(sheet, place, number, chain.module_names[number - 1], colours[number - 1])
+        _draw_module(sheet, place, number, slot_chain.module_names[number - 1], colours[number - 1])
     rest = slot.modules[len(shown) :]
     note = f"{len(rest)} more: {', '.join(map(str, rest))}" if rest else "" if shown else "no module"
     if note:
@@ -214,10 +214,10 @@ def _draw_link(layout: _Layout, link: LinkView, numbers: Mapping[str, int]) -> N
     start, end = layout.cards[link.source], layout.cards[link.target]
     row, next_row = (layout.row_of(numbers[slot]) for slot in (link.source, link.target))
     gutter = layout.gutters[link.name]
-    way = link_way(start, end, (row, next_row), _GAP, gutter)
-    draw_link(layout.sheet, link, way)
+    path = link_path(start, end, (row, next_row), _GAP, gutter)
+    draw_link(layout.sheet, link, path)
     if gutter:
-        label_gutter(layout.sheet, link, way)
+        label_gutter(layout.sheet, link, path)
         return
     sheet, left, width = layout.sheet, start.right + 12, _GAP - 32
     y = start.centre[1] + 28

@@ -33,7 +33,7 @@ _STAGES = {"fold": "folding", "partition": "partition", "place": "placement"}
 
 
 @dataclass(frozen=True)
-class Candidate:
+class TraceRowView:
     """A row of the trace; ``number`` counts the attempts from 1."""
 
     number: int
@@ -60,10 +60,10 @@ class _Axis:
         return self.area.left + self.area.width * min(share, 1.0)
 
 
-def candidates_chart(plan: Plan) -> Figure:
+def search_chart(plan: Plan) -> Figure:
     """Draw the tried intervals in the order of the search, on a logarithmic axis, with bound and choice."""
     with drawing_settings():
-        shown, left_out = read_candidates(plan)
+        shown, left_out = read_trace(plan)
         ended_by = wrapped(f"ended by: {plan['search']['ended_by']}", _COLUMNS + _PLOT + _TEXT, _HEAD_SIZE, 3)
         head = _HEADER + 12 * (len(ended_by) + 1) + _LINES
         body = sum(row.height for row in shown)
@@ -82,12 +82,12 @@ def candidates_chart(plan: Plan) -> Figure:
         return sheet.figure
 
 
-def read_candidates(plan: Plan) -> tuple[tuple[Candidate, ...], int]:
+def read_trace(plan: Plan) -> tuple[tuple[TraceRowView, ...], int]:
     """Return the last attempts of the trace, and how many earlier ones are left out."""
     trace = plan["trace"]
     left_out = max(len(trace) - _MOST_ROWS, 0)
     return tuple(
-        Candidate(
+        TraceRowView(
             number,
             row["interval_cycles"],
             row["verdict"],
@@ -119,7 +119,7 @@ def _requested_cycles(plan: Plan) -> float | None:
     return None if options["fps"] is None else options["clock_mhz"] * 1e6 / options["fps"]
 
 
-def _axis(plan: Plan, shown: Sequence[Candidate], area: Box) -> _Axis:
+def _axis(plan: Plan, shown: Sequence[TraceRowView], area: Box) -> _Axis:
     marks = [plan["search"]["interval_cycles"], plan["search"]["bound_cycles"]]
     marks += [row.interval_cycles for row in shown]
     requested = _requested_cycles(plan)
@@ -133,8 +133,8 @@ def ticks(first: float, last: float) -> tuple[float, ...]:
     """Return round numbers between two: 1, 2 and 5 times powers of ten, or only these powers on a long axis."""
     leads = (1.0, 2.0, 5.0) if last / first < 2000 else (1.0,)
     powers = range(math.floor(math.log10(first)), math.ceil(math.log10(last)) + 1)
-    found = (lead * 10.0**power for power in powers for lead in leads)
-    return tuple(cycles for cycles in found if first <= cycles <= last)
+    round_numbers = (lead * 10.0**power for power in powers for lead in leads)
+    return tuple(cycles for cycles in round_numbers if first <= cycles <= last)
 
 
 def _write_header(sheet: Sheet, plan: Plan, ended_by: Sequence[str], left_out: int) -> None:
@@ -195,7 +195,7 @@ def _mark(sheet: Sheet, area: Box, x: float, label: tuple[str, str], above: floa
     sheet.write(x + (3 if at_right else -3), area.top + above, text, 7, ha="left" if at_right else "right", **style)
 
 
-def _draw_row(sheet: Sheet, axis: _Axis, row: Candidate, top: float, plan: Plan) -> None:
+def _draw_row(sheet: Sheet, axis: _Axis, row: TraceRowView, top: float, plan: Plan) -> None:
     area, y = axis.area, top - _ROW / 2
     chosen = row.verdict == "legal" and row.interval_cycles == plan["search"]["interval_cycles"]
     nearest = row.interval_cycles == last_failure(plan)

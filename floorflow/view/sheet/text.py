@@ -38,16 +38,16 @@ def shortened(text: str, width: float, size: float) -> str:
     The middle goes, because engines' names differ at their end and say what they are at their start.
     """
 
-    def without_middle(kept: int) -> str:
-        head = (kept + 1) // 2
-        return text[:head] + "…" + text[len(text) - (kept - head) :]
+    def without_middle(length: int) -> str:
+        head = (length + 1) // 2
+        return text[:head] + "…" + text[len(text) - (length - head) :]
 
     return _longest(text, without_middle, width, size)
 
 
 def clipped(text: str, width: float, size: float) -> str:
     """Return ``text``, or as much of its start as fits into ``width`` points with an ellipsis."""
-    return _longest(text, lambda kept: text[:kept] + "…", width, size)
+    return _longest(text, lambda length: text[:length] + "…", width, size)
 
 
 def _longest(text: str, cut: Callable[[int], str], width: float, size: float) -> str:
@@ -56,11 +56,11 @@ def _longest(text: str, cut: Callable[[int], str], width: float, size: float) ->
         return text
     fitting, too_many = 0, len(text)
     while too_many - fitting > 1:
-        kept = (fitting + too_many) // 2
-        if text_width(cut(kept), size) <= width:
-            fitting = kept
+        length = (fitting + too_many) // 2
+        if text_width(cut(length), size) <= width:
+            fitting = length
         else:
-            too_many = kept
+            too_many = length
     return cut(fitting)
 
 

@@ -18,7 +18,7 @@ from matplotlib.text import Text
 
 from floorflow.errors import InputError
 from floorflow.hardware.platform import load_platform
-from floorflow.view import candidates_chart, floorplan, folding_chart, overview, partition_chart, render
+from floorflow.view import floorplan, folding_chart, overview, partition_chart, render, search_chart
 from floorflow.view.contents.scene import PortView
 from floorflow.view.draw.port_marks import _link_lines
 from floorflow.view.pictures.files import svg_bytes
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from floorflow.hardware.platform import Platform
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 LONG_NAMES = [f"StreamingDataflowPartition_{index}_MVAU_rtl_{index}" for index in range(24)]
 
 
@@ -122,7 +122,7 @@ def two_fpgas() -> dict[str, bytes]:
     platform = load_platform("alveo-u250", fpgas=2)
     plan = fake_plan(platform, 9)
     figures = (
-        candidates_chart(plan),
+        search_chart(plan),
         floorplan(plan, platform, "fpga1"),
         overview(plan, platform),
         partition_chart(plan),
@@ -137,7 +137,7 @@ def digest(files: dict[str, bytes]) -> str:
 def test_bytes_are_equal_in_another_process_with_another_hash_seed() -> None:
     script = (
         "import matplotlib; matplotlib.rcParams.update({'text.antialiased': False, 'savefig.facecolor': 'red'});"
-        "from tests.view.test_pictures import digest, two_fpgas; print(digest(two_fpgas()))"
+        "from tests.view.pictures.test_pictures import digest, two_fpgas; print(digest(two_fpgas()))"
     )
     run = subprocess.run(
         [sys.executable, "-c", script],
@@ -207,7 +207,7 @@ def test_no_text_of_the_candidates_overlaps_another(ku5p: Platform, trace: str, 
     plan["trace"] = traces()[trace]
     plan["options"]["fps"] = fps
     plan["search"] = {"interval_cycles": 1568, "bound_cycles": bound, "gap": 1568 / bound - 1, "ended_by": "far " * 150}
-    figure = candidates_chart(plan)
+    figure = search_chart(plan)
     assert misplaced(figure) == []
 
 

@@ -10,10 +10,10 @@ from floorflow.view.contents.module_contents import Contents, read_contents
 from floorflow.view.contents.names import frames_text
 from floorflow.view.contents.plan_reader import read_scene
 from floorflow.view.contents.scene import Use
-from floorflow.view.contents.slot_chain import read_chain
+from floorflow.view.contents.slot_chain import read_slot_chain
 from floorflow.view.draw.links import rows_of
-from floorflow.view.pictures.folding import Scale, _bars
-from floorflow.view.pictures.search import last_failure, read_candidates, ticks
+from floorflow.view.pictures.folding import CyclesAxis, _bars
+from floorflow.view.pictures.search import last_failure, read_trace, ticks
 from floorflow.view.sheet.geometry import Box, outside
 from floorflow.view.sheet.text import text_width, wrapped
 from tests.view.fake_plan import CAP, fake_plan
@@ -140,7 +140,7 @@ def test_every_engine_at_the_interval_is_marked_and_the_fastest_are_left_out(u25
 
 
 def test_each_boundary_carries_the_streams_whose_way_leads_over_it(three: Platform) -> None:
-    chain = read_chain(fake_plan(three, 6, names="abcdef", homes=HOMES))
+    chain = read_slot_chain(fake_plan(three, 6, names="abcdef", homes=HOMES))
     over = {lower: ([s.ends for s in item.down], [s.ends for s in item.up]) for lower, item in chain.boundaries.items()}
     assert len(over) == 9
     assert over["fpga0.SLR0"] == ([], [("1", "2")])
@@ -154,7 +154,7 @@ def test_each_boundary_carries_the_streams_whose_way_leads_over_it(three: Platfo
 def test_links_have_streams_and_load_in_each_direction(three: Platform) -> None:
     plan = fake_plan(three, 6, names="abcdef", homes=HOMES)
     loads = {item["name"]: item["use"] for item in plan["phases"][0]["partition"]["loads"]}
-    first, second = read_chain(plan).links
+    first, second = read_slot_chain(plan).links
     assert {s.ends for s in first.forward.streams} == {("1", "2"), ("3", "4"), ("3", "6")}
     assert {s.ends for s in first.backward.streams} == {("2", "3")}
     assert {s.ends for s in second.forward.streams} == {("3", "6"), ("5", "6")}
@@ -174,7 +174,7 @@ def test_the_last_failure_is_the_longest_interval_below_the_choice(ku5p: Platfor
 def test_of_a_long_search_the_end_is_shown(ku5p: Platform) -> None:
     plan = fake_plan(ku5p, 3)
     plan["trace"] *= 20
-    shown, left_out = read_candidates(plan)
+    shown, left_out = read_trace(plan)
     assert [row.number for row in shown] == list(range(left_out + 1, len(plan["trace"]) + 1))
     assert 0 < left_out < len(plan["trace"])
 
@@ -201,11 +201,11 @@ def test_rows_share_the_fpgas_evenly() -> None:
 
 @given(st.integers(1, 10**9), st.booleans())
 def test_axis_has_few_round_ticks_inside_the_interval(last: int, decades: bool) -> None:
-    scale = Scale(0.5 if last < 10 else 1.0, float(last), 400.0, decades=decades and last > 1)
-    ticks = scale.ticks()
+    axis = CyclesAxis(0.5 if last < 10 else 1.0, float(last), 400.0, decades=decades and last > 1)
+    ticks = axis.ticks()
     assert 1 <= len(ticks) <= 11
-    assert all(-1e-6 <= scale.at(tick) <= 400.001 for tick in ticks)
-    assert scale.at(last) == pytest.approx(400.0)
+    assert all(-1e-6 <= axis.at(tick) <= 400.001 for tick in ticks)
+    assert axis.at(last) == pytest.approx(400.0)
 
 
 @pytest.mark.parametrize(

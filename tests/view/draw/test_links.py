@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from floorflow.view.contents.scene import DirectionView, LinkView
-from floorflow.view.draw.links import LANE, Row, gutters_of, lane_below, link_way
+from floorflow.view.draw.links import LANE, Row, gutters_of, lane_below, link_path
 from floorflow.view.sheet.geometry import Box
 
 FPGAS = ("fpga0", "fpga1", "fpga2", "fpga3")
@@ -32,10 +32,10 @@ def test_neighbours_need_no_room_below_and_others_a_gutter_each() -> None:
 
 @pytest.mark.parametrize(("source", "target"), [(0, 2), (1, 3), (0, 3)])
 def test_a_link_between_others_touches_no_fpga_between(source: int, target: int) -> None:
-    way = link_way(BOXES[source], BOXES[target], (ROW, ROW), gap=100, gutter=1)
-    assert way[0] == (BOXES[source].right, 65)
-    assert way[-1] == (BOXES[target].left, 65)
-    for (x0, y0), (x1, y1) in pairwise(way):
+    path = link_path(BOXES[source], BOXES[target], (ROW, ROW), gap=100, gutter=1)
+    assert path[0] == (BOXES[source].right, 65)
+    assert path[-1] == (BOXES[target].left, 65)
+    for (x0, y0), (x1, y1) in pairwise(path):
         assert x0 == x1 or y0 == y1
         for box in BOXES:
             across = min(x0, x1) < box.right and max(x0, x1) > box.left

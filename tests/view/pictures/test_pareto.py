@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from matplotlib.text import Text
 
 from floorflow.view.pictures.files import svg_bytes
-from floorflow.view.pictures.pareto import Scale, pareto_chart, spaced_ticks
+from floorflow.view.pictures.pareto import AmountAxis, pareto_chart, spaced_ticks
 from floorflow.view.sheet.palette import BAR, CROSSING, OPEN
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def test_an_axis_has_few_round_ticks(first: float, span: float) -> None:
 @given(st.floats(0.01, 1e6), st.floats(2, 1e6), st.booleans())
 def test_shares_are_few_and_end_at_the_whole_budget(low: float, span: float, has_zero: bool) -> None:
     budget = max(2, int(low * span))
-    shares = Scale(-0.35 if has_zero else min(low, budget), budget * 1.8, has_zero).shares(budget)
+    shares = AmountAxis(-0.35 if has_zero else min(low, budget), budget * 1.8, has_zero).shares(budget)
     assert len(shares) <= 11
     assert max(shares) == 1.0
     assert (0.0 in shares) == has_zero
