@@ -148,7 +148,7 @@ class Fit:
 
 
 def read_builds() -> tuple[Build, ...]:
-    """Read the kept rows and price every part of every design in all ways that the fit needs."""
+    """Read the stored rows and price every part of every design in all ways that the fit needs."""
     with gzip.open(Path(__file__).parent / "data" / "builds.jsonl.gz", "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     return tuple(
@@ -170,9 +170,9 @@ def _engines(row: dict[str, Any]) -> Iterator[tuple[str, Unit, tuple[int, int, i
     for kind, attributes, *costs in row["engines"]:
         if kind.startswith("IODMA"):
             continue
-        given = {name: tuple(value) if isinstance(value, list) else value for name, value in attributes.items()}
+        typed = {name: tuple(value) if isinstance(value, list) else value for name, value in attributes.items()}
         version = "main" if kind in {"AddStreams_hls", "ChannelwiseOp_hls"} else "plus"
-        unit = known_kind(kind, version).unit(given, version)
+        unit = known_kind(kind, version).unit(typed, version)
         yield kind, unit, (costs[0], costs[1], costs[2], costs[3]) if costs else None
 
 
@@ -219,8 +219,8 @@ def _part(
 def fit(builds: tuple[Build, ...], without: str | None = None) -> Fit:
     """Fit on all builds but those of one network."""
     seen = [build for build in builds if build.network != without]
-    found = Fit({resource: _least_squares(seen, resource) for resource in LOGIC}, AUTO_DEPTHS[-1])
-    return replace(found, auto_block_depth=_best_depth(seen))
+    fitted = Fit({resource: _least_squares(seen, resource) for resource in LOGIC}, AUTO_DEPTHS[-1])
+    return replace(fitted, auto_block_depth=_best_depth(seen))
 
 
 def _least_squares(builds: list[Build], resource: str) -> Vector:
@@ -262,8 +262,8 @@ def _best_depth(builds: list[Build]) -> int:
 def _bram_error(builds: list[Build], depth: int) -> float:
     errors = defaultdict(list)
     for build in builds:
-        found = sum(part.memory[depth].bram18 for part in build.parts) + SHELL_BRAM18
-        errors[build.network].append(abs(found / build.measured["BRAM18"] - 1))
+        bram18 = sum(part.memory[depth].bram18 for part in build.parts) + SHELL_BRAM18
+        errors[build.network].append(abs(bram18 / build.measured["BRAM18"] - 1))
     return sum(median(each) for each in errors.values())
 
 

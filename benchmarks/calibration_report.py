@@ -42,14 +42,14 @@ def samples(builds: tuple[Build, ...], fits: dict[str, Fit]) -> Samples:
     Engines that were measured alone give one each. A design gives one for the kind that dominates it: all of the
     design's error is put on that kind. FIFOs were measured in sum once, in a build with FINN's older FIFO.
     """
-    found: Samples = defaultdict(list)
+    ratios: Samples = defaultdict(list)
     for build in builds:
         for resource in RESOURCES:
             seen = fits[build.network]
             for source in (_alone, _dominant, _fifos):
                 for kind, ratio in source(build, seen, resource):
-                    found[kind, resource].append((build.network, ratio))
-    return found
+                    ratios[kind, resource].append((build.network, ratio))
+    return ratios
 
 
 def _alone(build: Build, seen: Fit, resource: str) -> Iterator[tuple[str, float]]:
@@ -77,10 +77,10 @@ def _dominant(build: Build, seen: Fit, resource: str) -> Iterator[tuple[str, flo
             yield kind, (build.measured[resource] - total + amount) / amount
 
 
-def bands(found: Samples) -> Bands:
+def bands(samples_of: Samples) -> Bands:
     """Return for each kind the factors between which four fifths of its errors lie; 1 always lies between them."""
     result: Bands = defaultdict(dict)
-    for (kind, resource), ratios in sorted(found.items()):
+    for (kind, resource), ratios in sorted(samples_of.items()):
         low, high = tenths(ratios)
         if len({network for network, _ in ratios}) < ENOUGH:
             low, high = min(FEW[0], low), max(FEW[1], high)
@@ -152,11 +152,11 @@ def coefficients(full: Fit, fits: dict[str, Fit]) -> Iterator[list[str]]:
         yield [f"`{name}`", f"{prior:g}", f"{fitted:.3g}", f"{min(values):.3g} to {max(values):.3g}"]
 
 
-def band_rows(found: Samples, result: Bands) -> Iterator[list[str]]:
+def band_rows(samples_of: Samples, result: Bands) -> Iterator[list[str]]:
     yield ["kind", "rows", *RESOURCES]
     for kind, each in result.items():
         spans = [f"{each[r][0]:g} to {each[r][1]:g}" if r in each else "-" for r in RESOURCES]
-        yield [kind, str(max(len(found[kind, resource]) for resource in each)), *spans]
+        yield [kind, str(max(len(samples_of[kind, resource]) for resource in each)), *spans]
 
 
 def shipped(full: Fit, result: Bands) -> str:
@@ -207,7 +207,7 @@ def held(builds: tuple[Build, ...], fits: dict[str, Fit], resource: str) -> int:
 
 def pages(builds: tuple[Build, ...], fits: dict[str, Fit], full: Fit) -> list[str]:
     """Return every table, as docs/calibration.md holds them."""
-    found = samples(builds, fits)
+    samples_of = samples(builds, fits)
     depths = ", ".join(str(depth) for depth in sorted({each.auto_block_depth for each in fits.values()}))
     inside = [f"{held(builds, fits, resource)} of {len(builds)} in {resource}" for resource in RESOURCES[:3]]
     return [
@@ -215,7 +215,7 @@ def pages(builds: tuple[Build, ...], fits: dict[str, Fit], full: Fit) -> list[st
         table(cycles(builds)),
         table(coefficients(full, fits)),
         f"Weights without a style: block RAM from {full.auto_block_depth} words on (without one network: {depths}).",
-        table(band_rows(found, bands(found))),
+        table(band_rows(samples_of, bands(samples_of))),
         f"Builds in the band of their sum: {', '.join(inside)}.",
     ]
 

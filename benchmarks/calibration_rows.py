@@ -55,10 +55,10 @@ def read(path: Path) -> Any:
 
 
 def nodes(reference: Path, name: str) -> list[Engine]:
-    found = read(reference / f"finn/models/{name}.layers.json")["nodes"]
+    layers = read(reference / f"finn/models/{name}.layers.json")["nodes"]
     return [
         [n["name"], n["op_type"], {k: v for k, v in n["attrs"].items() if k not in ELSEWHERE | {"ActVal"}}]
-        for n in found
+        for n in layers
     ]
 
 
@@ -69,18 +69,23 @@ def folded(engines: list[Engine], folding: Attributes) -> list[Engine]:
 def with_pools(engines: list[Engine], lanes: tuple[int, ...]) -> Iterator[Engine]:
     """Yield the engines with FINN+'s pair in place of each max pool; ``lanes`` are their channels in parallel."""
     left = iter(lanes)
-    for name, kind, given in engines:
+    for name, kind, unit in engines:
         if kind != "StreamingMaxPool_hls":
-            yield [name, kind, given]
+            yield [name, kind, unit]
             continue
-        image, pool, channels, simd = given["ImgDim"], given["PoolDim"], given["NumChannels"], next(left)
+        image, pool, channels, simd = unit["ImgDim"], unit["PoolDim"], unit["NumChannels"], next(left)
         output = [size // step for size, step in zip(image, pool, strict=True)]
         window = {"ConvKernelDim": pool, "IFMChannels": channels, "IFMDim": image, "OFMDim": output, "SIMD": simd}
         window |= {"Stride": pool, "Dilation": [1, 1], "depthwise": 1, "ram_style": "distributed", "parallel_window": 0}
-        types = {"inputDataType": given["dataType"], "outputDataType": given["dataType"]}
+        types = {"inputDataType": unit["dataType"], "outputDataType": unit["dataType"]}
         yield [name, "ConvolutionInputGenerator_rtl", window | types]
         reduced = {"Channels": channels, "PE": simd, "KernelSize": pool, "Function": "MaxPool", "OutImgDims": output}
-        same = {"InputDataType": given["dataType"], "OutputDataType": given["dataType"], "AccumBits": 0, "BatchSize": 1}
+        same = {
+            "InputDataType": unit["dataType"],
+            "OutputDataType": unit["dataType"],
+            "AccumBits": 0,
+            "BatchSize": 1,
+        }
         yield [name, "Pool_hls", reduced | same]
 
 
@@ -104,10 +109,10 @@ def tfc(reference: Path, name: str) -> list[Engine]:
     if name == "tfc-w1a1":
         return engines
     wide = {"inputDataType": "INT2", "weightDataType": "INT2", "binaryXnorMode": 0}
-    for _, kind, given in engines:
+    for _, kind, unit in engines:
         if kind == "MVAU_hls":
-            sums = f"INT{1 + given['MW'].bit_length()}"
-            given.update(wide, accDataType=sums, outputDataType=sums if given["noActivation"] else "INT2")
+            sums = f"INT{1 + attributes['MW'].bit_length()}"
+            attributes.update(wide, accDataType=sums, outputDataType=sums if attributes["noActivation"] else "INT2")
     engines[0][2] |= {"outputDataType": "INT2", "numSteps": 3}
     engines[-1][2] |= {"inputDataType": engines[-2][2]["outputDataType"]}
     return engines
@@ -133,24 +138,24 @@ def vgg10(reference: Path, _: str) -> list[Engine]:
 
 def mobilenet(reference: Path, _: str) -> list[Engine]:
     """Return MobileNet with its thresholds in engines of their own, folded as for ZCU104 but without UltraRAM."""
-    folding, found = example(reference, "mobilenet-v1__ZCU104"), []
+    folding, engines = example(reference, "mobilenet-v1__ZCU104"), []
     counts = dict.fromkeys(("MVAU_rtl", "VVAU_hls", "Thresholding_rtl"), 0)
-    for node, kind, given in nodes(reference, "mobilenetv1-w4a4-fused"):
+    for node, kind, unit in nodes(reference, "mobilenetv1-w4a4-fused"):
         if kind not in {"MVAU_hls", "MVAU_rtl", "VVAU_hls"}:
             late = node.rsplit("_", 1)[-1] in {"12", "13", "14"}
-            memory = {"ram_style": "block" if late else "distributed"} if "ConvKernelDim" in given else {}
-            found.append([node, kind, given | folding.get(node, {}) | memory])
+            memory = {"ram_style": "block" if late else "distributed"} if "ConvKernelDim" in unit else {}
+            engines.append([node, kind, unit | folding.get(node, {}) | memory])
             continue
-        built = "VVAU_hls" if kind == "VVAU_hls" else "MVAU_rtl"
-        own = {"SIMD": 1} | folding[f"{built}_{counts[built]}"] | {"runtime_writeable_weights": 0}
+        built_kind = "VVAU_hls" if kind == "VVAU_hls" else "MVAU_rtl"
+        own = {"SIMD": 1} | folding[f"{built_kind}_{counts[built_kind]}"] | {"runtime_writeable_weights": 0}
         own["ram_style"] = "auto"
-        counts[built] += 1
-        found.append([node, built, given | own | {"noActivation": 1, "outputDataType": given["accDataType"]}])
-        if not given["noActivation"]:
+        counts[built_kind] += 1
+        engines.append([node, built_kind, unit | own | {"noActivation": 1, "outputDataType": unit["accDataType"]}])
+        if not attributes["noActivation"]:
             step = folding[f"Thresholding_rtl_{counts['Thresholding_rtl']}"]["PE"]
             counts["Thresholding_rtl"] += 1
-            found.append([node, "Thresholding_rtl", thresholding(given, step)])
-    return found
+            engines.append([node, "Thresholding_rtl", thresholding(attributes, step)])
+    return engines
 
 
 def thresholding(unit: Attributes, lanes: int) -> Attributes:
@@ -182,7 +187,7 @@ def finn_plus(reference: Path) -> Iterator[dict[str, Any]]:
         matching = [b for b in builds if b["params"]["params"]["dut"] == dut and b["metrics"]["status"] == "ok"]
         build = next(b for b in reversed(matching) if word in b["params"]["params"]["model_path"])
         metrics = build["metrics"]
-        told, found = metrics["estimate"], metrics["synth"]["resources"]
+        told, used = metrics["estimate"], metrics["synth"]["resources"]
         board = metrics["measurement"]["report_experiment_instrumentation"]
         amounts = told["resources"]
         yield {
@@ -192,8 +197,11 @@ def finn_plus(reference: Path) -> Iterator[dict[str, Any]]:
             "part": PART,
             "told": {key.replace("_18K", "18"): int(amounts[key]) for key in ("LUT", "BRAM_18K", "URAM", "DSP")}
             | {"cycles": told["performance"]["max_cycles"]},
-            "measured": {key: int(found[key]) for key in ("LUT", "FF", "URAM", "DSP")}
-            | {"BRAM18": int(found["BRAM_18K"] + 2 * found["BRAM_36K"]), "interval": board["interval_cycles"]},
+            "measured": {key: int(synthesised[key]) for key in ("LUT", "FF", "URAM", "DSP")}
+            | {
+                "BRAM18": int(synthesised["BRAM_18K"] + 2 * synthesised["BRAM_36K"]),
+                "interval": board["interval_cycles"],
+            },
             "fifo_bytes": 1000 * metrics["fifosizing"]["total_fifo_size_kB"],
             "engines": ours(CHAINS[network](reference, name)),
         }
@@ -208,15 +216,15 @@ def metafi(reference: Path) -> dict[str, Any]:
     for node in onnx.load(folder / "3_step_set_fifo_depths.light.onnx").graph.node:
         if "fpgadataflow" not in node.domain:
             continue
-        given = {item.name: plain(onnx.helper.get_attribute_value(item)) for item in node.attribute}
+        stated = {item.name: plain(onnx.helper.get_attribute_value(item)) for item in node.attribute}
         if node.op_type == "StreamingFIFO_rtl":
-            bits = given["folded_shape"][-1] * int(given["dataType"].lstrip("UINT"))
-            fifos.append([bits, given["depth"], "block" if given["impl_style"] == "vivado" else "srl"])
+            bits = stated["folded_shape"][-1] * int(stated["dataType"].lstrip("UINT"))
+            fifos.append([bits, stated["depth"], "block" if stated["impl_style"] == "vivado" else "srl"])
             continue
-        kept = {key: value for key, value in given.items() if not key.startswith(BUILD_ONLY)}
+        hardware = {key: value for key, value in stated.items() if not key.startswith(BUILD_ONLY)}
         alone = node.name in rows and not node.name.endswith(("Generator_rtl_13", "Generator_rtl_14"))
         costs = [int(rows[node.name][f"synth_{name}"]) for name in ("LUT", "FF", "BRAM18eq", "DSP")] if alone else []
-        attributes = {k: v for k, v in kept.items() if k not in ELSEWHERE} | BUILT_AS.get(node.op_type, {})
+        attributes = {k: v for k, v in hardware.items() if k not in ELSEWHERE} | BUILT_AS.get(node.op_type, {})
         engines.append([node.op_type, shared(attributes) if node.op_type == "Thresholding_rtl" else attributes, *costs])
     top = read(folder / "post_synth_resources.json")["(top)"]
     told = read(folder / "estimate_layer_resources.json")

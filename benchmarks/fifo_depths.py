@@ -118,14 +118,14 @@ def folded_of(nodes: list[Node], folding: Mapping[str, Any]) -> tuple[FoldedData
     streams, queues = [], {}
     for node in engines:
         for port, tensor in enumerate(tensor for tensor in node.inputs if streams_in(tensor, made)):
-            source, source_port, found = upstream(tensor, made)
+            source, source_port, fifos = upstream(tensor, made)
             elements, bits = elements_in(node), element_bits(node, port)
             name = source.name if source else "host:in0"
             stream = Stream(name, source_port, node.name, port, elements, 1, bits)
             streams.append(stream)
             ends = [options[node.name].input_widths_bits[port]]
             ends += [options[name].output_widths_bits[source_port]] if source else []
-            queues[channel_name(stream)] = found or at_ends(folding, stream, max(ends))
+            queues[channel_name(stream)] = fifos or at_ends(folding, stream, max(ends))
     streams += list(to_host(engines, made, nodes))
     plain = tuple(Engine(node.name, node.kind, node.name, node.attributes, 0, 0, 0) for node in engines)
     return FoldedDataflow(Dataflow("net", plain, tuple(streams)), options), queues
@@ -143,16 +143,16 @@ def option_of(node: Node) -> Option:
 
 def upstream(tensor: str, made: Mapping[str, tuple[Node, int]]) -> tuple[Node | None, int, list[Queue]]:
     """Go back over FIFOs and converters to the engine that writes a stream."""
-    found: list[Queue] = []
+    fifos: list[Queue] = []
     while tensor in made:
         node, port = made[tensor]
         if node.kind.startswith(FIFO):
             width = Reader(node.kind, node.attributes).sizes("folded_shape")[-1] * bits_of(node.attributes["dataType"])
-            found.append(Queue(node.attributes["depth"], width))
+            fifos.append(Queue(node.attributes["depth"], width))
         elif not node.kind.startswith(CONVERTER):
-            return node, port, found
+            return node, port, fifos
         tensor = node.inputs[0]
-    return None, 0, found
+    return None, 0, fifos
 
 
 def at_ends(folding: Mapping[str, Any], stream: Stream, width_bits: int) -> list[Queue]:

@@ -145,8 +145,8 @@ def fold(lower: Callable[[Technology], Dataflow], budget: Budget, request: Reque
     technology = platform.fpgas[0].device.technology
     dataflow = lower(technology)
     slots = [slot.name for slot in platform.slots][: budget.slots]
-    limits, rooms = slot_limits(platform, request), largest_pblocks(platform, request)
-    places = [(slot, limits[slot].least(room)) for slot in slots for room in rooms[slot]]
+    limits, capacities = slot_limits(platform, request), largest_pblocks(platform, request)
+    places = [(slot, limits[slot].least(capacity)) for slot in slots for capacity in capacities[slot]]
     forget_options()
     start = time.perf_counter()
     costs = CostTable(technology, request.costs, request.runtime_weights, request.finn)
@@ -159,9 +159,9 @@ def fold(lower: Callable[[Technology], Dataflow], budget: Budget, request: Reque
     options_s = time.perf_counter() - start
     streams = couplings(dataflow, groups, costs)
     problem = FoldingProblem(groups, total(limits[slot] for slot in slots), platform.silicon, streams)
-    found = shortest(problem)
+    outcome = shortest(problem)
     foldings = sum(len(group.rows) for group in groups)
-    return Row(*found, foldings, options_s, time.perf_counter() - start)
+    return Row(*outcome, foldings, options_s, time.perf_counter() - start)
 
 
 def shortest(problem: FoldingProblem) -> tuple[str, int | None, int | None, float | None]:

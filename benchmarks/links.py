@@ -46,14 +46,14 @@ def row(chosen: argparse.Namespace, gbps: str) -> list[str]:
         if done.returncode:
             return [f"exit {done.returncode}: {' '.join(done.stderr.split())}", *[""] * (len(HEADINGS) - 2)]
         verdict = "legal" if floorflow("check", str(out)).returncode == 0 else "ILLEGAL"
-        return [verdict, *facts(json.loads(done.stdout))]
+        return [verdict, *plan_cells(json.loads(done.stdout))]
 
 
 def floorflow(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "floorflow", *arguments], capture_output=True, text=True, check=False)
 
 
-def facts(plan: dict[str, Any]) -> list[str]:
+def plan_cells(plan: dict[str, Any]) -> list[str]:
     phase = plan["phases"][0]
     partition, estimates = phase["partition"], phase["estimates"]
     loads = [f"{load['name']} {load['use']:.3g}" for load in partition["loads"] if load["kind"] == "link"]

@@ -2,7 +2,7 @@
 
     python benchmarks/partition.py [--effort fast|default|best] [--seed 0]
 
-Each answer is judged by `PartitionProblem.is_legal`. `plain-metis` is recursive bipartition without refinement; `-`
+Each answer is checked by `PartitionProblem.is_legal`. `plain-metis` is recursive bipartition without refinement; `-`
 stands for no legal assignment found. The bound is that of `auto`, the gap how far its answer can be from the optimum.
 """
 
@@ -53,16 +53,16 @@ def main() -> None:
     better = 0
     for name, modules, fpgas, skip, share in CASES:
         problem = network(modules, fpgas, skip, share, random.Random(modules * 10 + fpgas + chosen.seed))
-        cells, costs = judged(problem, chosen.effort, chosen.seed)
+        cells, costs = compared(problem, chosen.effort, chosen.seed)
         better += costs["auto"] < costs["plain-metis"]
         print("| " + " | ".join([name, str(fpgas), *cells]) + " |", flush=True)
     print(f"\nauto is better than plain METIS in {better} of {len(CASES)} cases.")
 
 
-def judged(problem: PartitionProblem, effort: str, seed: int) -> tuple[list[str], dict[str, float]]:
+def compared(problem: PartitionProblem, effort: str, seed: int) -> tuple[list[str], dict[str, float]]:
     cells: list[str] = []
     costs: dict[str, float] = {}
-    facts = ["", "", ""]
+    proof = ["", "", ""]
     for method in METHODS:
         started = time.perf_counter()
         answer = partition(problem, method, effort, seed)
@@ -71,13 +71,13 @@ def judged(problem: PartitionProblem, effort: str, seed: int) -> tuple[list[str]
         if isinstance(answer, PartitionSolution):
             assert problem.is_legal(answer.slot_of)
             costs[method] = problem.cost(answer.slot_of)
-            facts = (
+            proof = (
                 [f"{answer.stats.bound:,.0f}", f"{answer.stats.gap:.1%}", answer.stats.method]
                 if answer.stats.bound is not None
-                else facts
+                else proof
             )
         cells += ["-" if costs[method] == float("inf") else f"{costs[method]:,}", f"{seconds:.2f}"]
-    return cells + facts, costs
+    return cells + proof, costs
 
 
 def network(modules: int, fpgas: int, skip: int, share: float, rng: random.Random) -> PartitionProblem:
@@ -108,10 +108,10 @@ def streams(names: list[str], skip: int, rng: random.Random) -> tuple[ModuleStre
         )
 
     ends: list[str | None] = [None, *names, None]
-    found = [stream(a, b) for a, b in pairwise(ends)]
+    drawn = [stream(a, b) for a, b in pairwise(ends)]
     if skip:
-        found += [stream(names[i], names[i + skip]) for i in range(1, len(names) - skip, skip)]
-    return tuple(found)
+        drawn += [stream(names[i], names[i + skip]) for i in range(1, len(names) - skip, skip)]
+    return tuple(drawn)
 
 
 def platform(fpgas: int) -> tuple[tuple[SlotCapacity, ...], tuple[Edge, ...]]:

@@ -114,12 +114,12 @@ def hand_line(name: str, network: RecordedNetwork, row: Recorded, costs: CostMod
     ]  # fmt: skip
 
 
-def possible(name: str, row: Recorded, found: Resources) -> str:
+def possible(name: str, row: Recorded, least: Resources) -> str:
     """Compare with what another program found to be possible."""
     if (name, row.made_by, row.cycles) not in POSSIBLE:
         return ""
     best, cycles = POSSIBLE[name, row.made_by, row.cycles]
-    lut, _, bram, uram, dsp = found.as_tuple()
+    lut, _, bram, uram, dsp = least.as_tuple()
     verdict = "reached" if (lut, bram, uram, dsp) == best else "/".join(map(str, best))
     return f"{verdict}, {cycles:,} cycles"
 

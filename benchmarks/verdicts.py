@@ -50,14 +50,14 @@ def row(model: Path, board: str, more: list[str]) -> list[str]:
             said = " ".join(done.stderr.split())
             return [name, board, f"exit {done.returncode}: {said}", *[""] * (len(HEADINGS) - 4), seconds]
         checked = floorflow("check", str(out)).returncode
-        return [name, board, "legal" if checked == 0 else "ILLEGAL", *facts(json.loads(done.stdout)), seconds]
+        return [name, board, "legal" if checked == 0 else "ILLEGAL", *plan_cells(json.loads(done.stdout)), seconds]
 
 
 def floorflow(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "floorflow", *arguments], capture_output=True, text=True, check=False)
 
 
-def facts(plan: dict[str, Any]) -> list[str]:
+def plan_cells(plan: dict[str, Any]) -> list[str]:
     phase = plan["phases"][0]
     estimates, partition = phase["estimates"], phase["partition"]
     slots = sorted(set(partition["assignment"].values()))

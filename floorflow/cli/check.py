@@ -20,14 +20,14 @@ def check(
     as_json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> None:
-    """Judge a plan and its files independently; exit 1 if anything is wrong."""
+    """Check a plan and its files independently; exit 1 if anything is wrong."""
     with errors_to_exit_codes(debug=debug):
         from floorflow.errors import InputError
         from floorflow.verify import NotAPlan
-        from floorflow.verify import check as judge
+        from floorflow.verify import check as verify
 
         try:
-            violations = judge(out)
+            violations = verify(out)
         except NotAPlan as error:
             raise InputError(str(error), hint="give a folder that floorflow plan wrote") from error
         if as_json:

@@ -1,7 +1,7 @@
-"""The independent judge of a plan folder.
+"""Verification of a plan folder, independent of what made it.
 
 It reads plan.json, the emitted files and the raw platform files, derives everything again with its own code (XDC and
-Tcl reader, tile-by-tile site count, table of legal foldings) and shares nothing with the stages that it judges.
+Tcl reader, tile-by-tile site count, table of legal foldings) and shares nothing with the stages that it checks.
 """
 
 from floorflow.verify.verify import check

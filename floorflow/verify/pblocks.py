@@ -40,7 +40,7 @@ class Placed:
 
 
 def check_floorplan(phase: PhaseFacts, boards: Mapping[str, Board], fill: dict[str, float], findings: Findings) -> None:
-    """Judge the pblocks of every FPGA of a phase."""
+    """Check the pblocks of every FPGA of a phase."""
     _check_membership(phase, findings)
     for fpga in phase.fpgas:
         if fpga not in phase.raw["floorplan"]:
@@ -85,7 +85,7 @@ def _check_membership(phase: PhaseFacts, findings: Findings) -> None:
 
 
 def _check_ranges(device: Device, ranges: list[str], where: str, findings: Findings) -> Sites:
-    """Judge each range and return all sites that they name."""
+    """Check each range and return all sites that they name."""
     named: Sites = {}
     for text in ranges:
         span = parse_range(text)
@@ -111,10 +111,10 @@ def _check_each(
         _check_sites(block, findings)
         if f"pblock_{block.name}" in parents:
             findings.add("pblock-parent", block.where, "its name in Vivado is that of a pblock of the shell")
-        kept = [area for area in board.keep_outs if area.overlaps(block.area)]
+        kept_out = [area for area in board.keep_outs if area.overlaps(block.area)]
         touched = shared(block.named, board.keep_out_sites)
-        if kept or touched:
-            what = f"overlaps {kept[0]}" if kept else f"names {describe(touched)}"
+        if kept_out or touched:
+            what = f"overlaps {kept_out[0]}" if kept_out else f"names {describe(touched)}"
             findings.add("shell-touched", block.where, f"{what} that must stay free")
         slot = phase.slots.get(block.entry["slot"])
         if slot is not None:
@@ -130,7 +130,7 @@ def _check_each(
 
 def _check_slr(block: Placed, slot: Slot, device: Device, findings: Findings) -> None:
     if slot.slr >= len(device.raw["slrs"]):
-        return  # reported where the platform is judged
+        return  # reported where the platform is checked
     bottom, top = device.slr_rows(slot.slr)
     if block.area.bottom < bottom or block.area.top > top:
         rows = f"{block.area.bottom}..{block.area.top}"

@@ -1,4 +1,4 @@
-"""The plan as look-up tables: engines, slots, and for each phase what lies where. No judgement is made here."""
+"""The plan as look-up tables: engines, slots, and for each phase what lies where. Nothing is checked here."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ def slr_number(name: str) -> int | None:
 
 def slots_of(plan: Record) -> dict[str, Slot]:
     """Return the slots by name; those without a readable SLR are left out."""
-    found: dict[str, Slot] = {}
+    slots: dict[str, Slot] = {}
     for number, fpga in enumerate(plan["platform"]["fpgas"]):
         for entry in fpga["slots"]:
             slr = slr_number(entry["slr"])
             if slr is not None:
-                found[entry["name"]] = Slot(entry["name"], fpga["name"], number, slr, entry)
-    return found
+                slots[entry["name"]] = Slot(entry["name"], fpga["name"], number, slr, entry)
+    return slots
 
 
 def links_of(plan: Record, slots: dict[str, Slot]) -> dict[tuple[int, int], Link]:
     """Return the links by the numbers of the two FPGAs, the lower first; those that join nothing are left out."""
-    found: dict[tuple[int, int], Link] = {}
+    links: dict[tuple[int, int], Link] = {}
     for entry in plan["platform"]["links"]:
         lower, upper = slots.get(entry["source"]), slots.get(entry["target"])
         if lower and upper and lower.fpga_number < upper.fpga_number:
-            found.setdefault((lower.fpga_number, upper.fpga_number), Link(lower, upper, entry))
-    return found
+            links.setdefault((lower.fpga_number, upper.fpga_number), Link(lower, upper, entry))
+    return links
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,8 @@ class PhaseFacts:
     @property
     def channels(self) -> list[Record]:
         """The phase's channels."""
-        found: list[Record] = self.raw["channels"]
-        return found
+        channels: list[Record] = self.raw["channels"]
+        return channels
 
     @cached_property
     def modules(self) -> dict[str, Record]:

@@ -223,7 +223,7 @@ PLAN = {
     "trace": [MapOf(ANYTHING)],
     "warnings": [TEXT],
 }
-"""Fields of plan.json: those that check reads, and the structure of those that it does not judge."""
+"""Fields of plan.json: those that check reads, and the structure of those that it does not check."""
 
 
 def departures(value: Any, template: Any, where: str) -> Iterator[tuple[str, str]]:

@@ -26,7 +26,7 @@ def load_boards(folder: Folder, plan: Record, findings: Findings) -> dict[str, B
         kind = _well_formed(folder, f"links/{plan['options']['link']}", LINK, LINK_SCHEMA, findings)
         if kind is None:
             return {}
-    found: dict[str, Board] = {}
+    boards: dict[str, Board] = {}
     devices: dict[str, Device] = {}
     for number, fpga in enumerate(fpgas):
         board = _well_formed(folder, f"boards/{fpga['board']}", BOARD, BOARD_SCHEMA, findings)
@@ -36,7 +36,7 @@ def load_boards(folder: Folder, plan: Record, findings: Findings) -> dict[str, B
         device = devices.setdefault(fpga["device"], Device(die))
         where = f"platform/boards/{fpga['board']}.yaml"
         try:
-            found[fpga["name"]] = _complete(Board(board, device, number, len(fpgas), topology, kind))
+            boards[fpga["name"]] = _complete(Board(board, device, number, len(fpgas), topology, kind))
         except (
             BoardProblem,
             LookupError,
@@ -47,7 +47,7 @@ def load_boards(folder: Folder, plan: Record, findings: Findings) -> dict[str, B
             MemoryError,
         ) as problem:
             findings.add("platform-malformed", where, f"{type(problem).__name__}: {problem}")
-    return found
+    return boards
 
 
 def _complete(board: Board) -> Board:
@@ -92,7 +92,7 @@ def _well_formed(folder: Folder, name: str, template: Record, schema: str, findi
 
 
 def check_files(folder: Folder, plan: Record, findings: Findings) -> None:
-    """Judge that the platform's files are listed and that those with a shipped name are the shipped ones."""
+    """Check that the platform's files are listed and that those with a shipped name are the shipped ones."""
     listed, kind = plan["platform"]["files"], plan["options"]["link"]
     needed = [] if kind is None else [f"links/{kind}.yaml"]
     for fpga in plan["platform"]["fpgas"]:
@@ -112,7 +112,7 @@ def check_files(folder: Folder, plan: Record, findings: Findings) -> None:
 
 
 def check_platform(plan: Record, boards: dict[str, Board], findings: Findings) -> None:
-    """Judge parts, slots, capacities, infrastructure and SLLs."""
+    """Check parts, slots, capacities, infrastructure and SLLs."""
     _check_fractions(plan["options"], findings)
     names = Counter(fpga["name"] for fpga in plan["platform"]["fpgas"])
     for name, count in names.items():

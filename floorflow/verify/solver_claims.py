@@ -28,16 +28,16 @@ OBJECTIVES = ("throughput", "latency", "resources")
 def check_phase_stats(
     phase: Record, fpgas: Iterable[Record], objective_of_plan: str, where: str, findings: Findings
 ) -> None:
-    """Judge every stats object of a phase, and that its objective is what the plan's own numbers give."""
+    """Check every stats object of a phase, and that its objective is what the plan's own numbers give."""
     folding = phase["folding"]
     for_latency = objective_of_plan == "latency"
-    judged = [
+    claims = [
         ("folding", folding["stats"], latency_cycles(phase) if for_latency else scarcity([folding], fpgas)),
         ("partition", phase["partition"]["stats"], phase["partition"]["cost"]),
     ]
     for fpga, floorplan in phase["floorplan"].items():
-        judged.append((f"floorplan.{fpga}", floorplan["stats"], floorplan["hpwl"]))
-    for place, stats, value in judged:
+        claims.append((f"floorplan.{fpga}", floorplan["stats"], floorplan["hpwl"]))
+    for place, stats, value in claims:
         check_stats(stats, f"{where}.{place}.stats", findings)
         objective = stats["objective"]
         # Of an answer that is not proven, a solver may know less than the plan shows; it must never claim more.
@@ -55,7 +55,7 @@ def latency_cycles(phase: Record) -> float:
 
 
 def check_folding_sum(phase: Record, where: str, findings: Findings) -> None:
-    """Judge what the folding counted: engines, converters and FIFOs no deeper than they became, in its budget."""
+    """Check what the folding counted: engines, converters and FIFOs no deeper than they became, in its budget."""
     folding = phase["folding"]
     least: Counter[str] = Counter()
     for engine in folding["engines"].values():
@@ -81,7 +81,7 @@ def scarcity(engines: Iterable[Record], fpgas: Iterable[Record]) -> float:
 
 
 def check_search(plan: Record, findings: Findings) -> None:
-    """Judge what the plan says of the search: the interval found, its distance from the folding optimum, its rate."""
+    """Check what the plan says of the search: the interval found, its distance from the folding optimum, its rate."""
     search, options = plan["search"], plan["options"]
     interval, bound = search["interval_cycles"], search["bound_cycles"]
     findings.expect("wrong-interval", "search", "interval_cycles", interval, plan["phases"][0]["folding"]["cycles"])
@@ -99,7 +99,7 @@ def check_search(plan: Record, findings: Findings) -> None:
 
 
 def check_stats(stats: Record, where: str, findings: Findings) -> None:
-    """Judge one stats object."""
+    """Check one stats object."""
     objective, bound, gap, status = (stats[key] for key in ("objective", "bound", "gap", "status"))
     if status not in STATUSES:
         findings.add("wrong-status", where, f"status is {status}, expected one of {', '.join(STATUSES)}")

@@ -39,7 +39,7 @@ def _zero() -> Amounts:
 
 
 def check_membership(phase: PhaseFacts, findings: Findings) -> None:
-    """Judge that every engine has a folding and one module, and that modules form no cycle."""
+    """Check that every engine has a folding and one module, and that modules form no cycle."""
     modules = phase.raw["modules"]
     holders = Counter(engine for module in modules for engine in module["engines"])
     folding = phase.raw["folding"]["engines"]
@@ -64,7 +64,7 @@ def check_membership(phase: PhaseFacts, findings: Findings) -> None:
 
 
 def check_implementations(phase: PhaseFacts, findings: Findings) -> None:
-    """Judge that every module's implementation is listed once and that only equal modules share one."""
+    """Check that every module's implementation is listed once and that only equal modules share one."""
     listed = Counter(entry["name"] for entry in phase.raw["implementations"])
     for name, count in listed.items():
         if count > 1:
@@ -100,7 +100,7 @@ def module_totals(phase: PhaseFacts) -> dict[str, Amounts]:
 
 
 def check_sums(phase: PhaseFacts, findings: Findings) -> None:
-    """Judge the totals of channels and modules."""
+    """Check the totals of channels and modules."""
     for channel in phase.channels:
         where = f"{phase.where} channel {channel['name']}"
         total = add(amounts(channel["converter_resources"]), amounts(channel["fifo_resources"]))
@@ -130,7 +130,7 @@ def slot_totals(phase: PhaseFacts) -> dict[str, Amounts]:
 
 
 def check_slots(phase: PhaseFacts, cap: dict[str, float], findings: Findings) -> None:
-    """Judge utilisation and limits of every slot."""
+    """Check utilisation and limits of every slot."""
     stated = phase.raw["partition"]["utilisation"]
     for name in sorted(set(stated) - set(phase.slots)):
         findings.add("slot-unknown", f"{phase.where}.partition.utilisation", f"{name} is no slot")

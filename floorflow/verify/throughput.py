@@ -22,7 +22,7 @@ _TYPE_ATTRIBUTES = {
 
 
 def check_engines(plan: Record, findings: Findings) -> None:
-    """Judge engines on their own: unique names, known kinds, bit widths that fit the data types."""
+    """Check engines on their own: unique names, known kinds, bit widths that fit the data types."""
     seen: set[str] = set()
     for network in plan["networks"]:
         for engine in network["engines"]:
@@ -49,7 +49,7 @@ def _check_types(engine: Record, where: str, findings: Findings) -> None:
 
 
 def _check_types_of_ports(engine: Record, where: str, findings: Findings) -> None:
-    """Judge joins and forks: the types of their ports are known, and copies are as wide as the original."""
+    """Check joins and forks: the types of their ports are known, and copies are as wide as the original."""
     types = engine["attributes"].get("inputDataTypes", [])
     for data_type in types if isinstance(types, list) else [types]:
         if not isinstance(data_type, str) or bits_of(data_type) is None:
@@ -60,7 +60,7 @@ def _check_types_of_ports(engine: Record, where: str, findings: Findings) -> Non
 
 
 def check_types(phase: PhaseFacts, findings: Findings) -> None:
-    """Judge that the ends of every channel agree on its data type, where both engines state one."""
+    """Check that the ends of every channel agree on its data type, where both engines state one."""
     for channel in phase.channels:
         source, target = (phase.folded.get(channel[end]) for end in ("source", "target"))
         if source is None or target is None:
@@ -72,7 +72,7 @@ def check_types(phase: PhaseFacts, findings: Findings) -> None:
 
 
 def check_throughput(phase: PhaseFacts, findings: Findings) -> None:
-    """Judge foldings, cycles, the interval and the estimates of a phase."""
+    """Check foldings, cycles, the interval and the estimates of a phase."""
     cycles = {name: _check_engine(engine, phase, findings) for name, engine in phase.folded.items()}
     for channel in phase.channels:
         _check_window(phase, channel, findings)
@@ -86,7 +86,7 @@ def check_throughput(phase: PhaseFacts, findings: Findings) -> None:
 
 
 def _check_engine(engine: FoldedEngine, phase: PhaseFacts, findings: Findings) -> int:
-    """Judge one folding and return its cycles, the derived ones where they can be derived."""
+    """Check one folding and return its cycles, the derived ones where they can be derived."""
     where = f"{phase.where} engine {engine.name}"
     stated = int(engine.folding["cycles"])
     if engine.kind not in CYCLES:
@@ -114,7 +114,7 @@ def _check_window(phase: PhaseFacts, channel: Record, findings: Findings) -> Non
     try:
         problems = list(window_objections(source, target))
     except AttributeProblem:
-        return  # reported where the engine itself is judged
+        return  # reported where the engine itself is checked
     for problem in problems:
         findings.add("illegal-folding", f"{phase.where} engine {source.name}", problem)
 

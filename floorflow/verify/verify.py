@@ -48,7 +48,7 @@ def check(out: Path) -> list[Violation]:
     folder, findings = open_folder(out), Findings()
     plan = _read_plan(folder, findings)
     if plan is None:
-        return findings.found
+        return findings.violations
     boards = load_boards(folder, plan, findings)
     check_files(folder, plan, findings)
     check_library(folder, findings)
@@ -64,7 +64,7 @@ def check(out: Path) -> list[Violation]:
     except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError, MemoryError) as error:
         # A value that no rule foresaw is the plan's fault, never a reason to give no verdict.
         findings.add("plan-malformed", "phases", f"cannot be judged: {type(error).__name__}: {error!s:.200}")
-    return findings.found
+    return findings.violations
 
 
 def _read_plan(folder: Folder, findings: Findings) -> Record | None:

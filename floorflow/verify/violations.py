@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 
-class NotAPlan(Exception):  # noqa: N818 - a refusal to judge, named after what was met
+class NotAPlan(Exception):  # noqa: N818 - a refusal to check, named after what was met
     """The folder does not hold a plan at all; the message says what was looked for."""
 
 
@@ -106,7 +106,7 @@ VIOLATIONS: dict[str, str] = {
     "wrong-demand": "a pblock's demand is not its module's resources",
     "fill-exceeded": "a pblock's demand is above its fill limit",
     "wrong-hpwl": "the half-perimeter wire length is not what the rectangles give",
-    # search and proofs
+    # search and what solvers claim
     "rate-missed": "the interval is too long for the rate asked for",
     "search-unexplained": "the plan does not say what ended the search",
     "wrong-gap": "a gap is not (objective - bound) / objective",
@@ -148,12 +148,12 @@ VIOLATIONS: dict[str, str] = {
 class Findings:
     """The violations found so far, in the order of the rules."""
 
-    found: list[Violation] = field(default_factory=list)
+    violations: list[Violation] = field(default_factory=list)
 
     def add(self, name: str, where: str, message: str) -> None:
         """Record one violation; a name outside `VIOLATIONS` is a mistake in check itself (KeyError)."""
         VIOLATIONS[name]
-        self.found.append(Violation(name, _printable(where), _printable(message)))
+        self.violations.append(Violation(name, _printable(where), _printable(message)))
 
     def expect(self, name: str, where: str, what: str, stated: object, derived: object) -> None:
         """Record ``name`` unless the stated value equals the derived one; numbers to 6 digits."""

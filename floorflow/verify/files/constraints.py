@@ -128,11 +128,11 @@ def read_xdc(text: str, where: str, _part: str, findings: Findings) -> Stated:
     """Return what an XDC file states; commands that it must not hold are reported."""
     stated = Stated()
     for command in parse_commands(text):
-        judge_command(command, _XDC, stated, where, findings)
+        handle_command(command, _XDC, stated, where, findings)
     return stated
 
 
-def judge_command(
+def handle_command(
     command: Command, known: Mapping[str, Handler], stated: Stated, where: str, findings: Findings
 ) -> None:
     """Let the handler of a command note what it states; report commands without one and those that are refused."""
@@ -162,7 +162,7 @@ class Planned:
 
 
 def compare(stated: Stated, planned: Planned, where: str, findings: Findings) -> None:
-    """Judge a constraint file against the plan."""
+    """Check a constraint file against the plan."""
     for name in sorted({*stated.created} - {*planned.pblocks}):
         findings.add("pblock-unplanned", where, f"{name} is created, the plan does not have it")
     for name in sorted({*stated.early}):

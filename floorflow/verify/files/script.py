@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from floorflow.verify.files.constraints import Handler, Refusal, Stated, judge_command, static
+from floorflow.verify.files.constraints import Handler, Refusal, Stated, handle_command, static
 from floorflow.verify.files.tcl import Command, list_items, parse_commands
 from floorflow.verify.violations import Findings
 
@@ -64,7 +64,7 @@ def read_tcl(text: str, where: str, part: str, findings: Findings) -> Stated:
         if _is_library_source(command):
             order.append("source")
             continue
-        judge_command(command, calls, stated, where, findings)
+        handle_command(command, calls, stated, where, findings)
         order.append(command.name.removeprefix("::").removeprefix("floorflow::"))
         if order[-1] == "source":
             order[-1] = "another source"

@@ -1,1 +1,1 @@
-"""FINN's engines and files, judged by rules of their own."""
+"""FINN's engines and files, checked by rules of their own."""

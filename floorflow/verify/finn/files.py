@@ -23,7 +23,7 @@ FREE_KEYS = ("inFIFODepths", "outFIFODepths", "preferred_impl_style")
 
 
 def check_folding_file(content: Record, phase: PhaseFacts, findings: Findings) -> None:
-    """Judge that FINN would fold every engine as the plan says."""
+    """Check that FINN would fold every engine as the plan says."""
     _check_defaults(content, FOLDING_FILE, findings)
     for name, entry in _entries(content, FOLDING_FILE, phase, findings):
         where = f"{FOLDING_FILE} {name}"
@@ -41,7 +41,7 @@ def check_folding_file(content: Record, phase: PhaseFacts, findings: Findings) -
 
 
 def _check_defaults(content: Record, where: str, findings: Findings) -> None:
-    """Judge that FINN finds the entry that it asks for, and that it changes nothing."""
+    """Check that FINN finds the entry that it asks for, and that it changes nothing."""
     if not isinstance(content.get("Defaults"), dict):
         findings.add("finn-entry-malformed", where, "there is no object Defaults")
     elif content["Defaults"]:
@@ -68,7 +68,7 @@ def _entries(content: Record, where: str, phase: PhaseFacts, findings: Findings)
 
 
 def check_floorplan_file(content: Record, phase: PhaseFacts, findings: Findings) -> dict[str, int]:
-    """Judge SLRs, devices and partition ids; return the partition id of each engine that has one."""
+    """Check SLRs, devices and partition ids; return the partition id of each engine that has one."""
     ids: dict[str, int] = {}
     places: dict[int, dict[tuple[object, object], str]] = {}
     _check_defaults(content, FLOORPLAN_FILE, findings)
@@ -89,9 +89,9 @@ def check_floorplan_file(content: Record, phase: PhaseFacts, findings: Findings)
             findings.expect("finn-slr-differs", where, "slr", entry["slr"], slot.slr)
             findings.expect("finn-slr-differs", where, "device_id", entry["device_id"], slot.fpga_number)
         places.setdefault(ids[name], {}).setdefault((entry["slr"], entry["device_id"]), name)
-    for number, found in sorted(places.items()):
-        if len(found) > 1:
-            message = f"partition {number} holds {', '.join(found.values())} in several SLRs"
+    for number, engine_at in sorted(places.items()):
+        if len(engine_at) > 1:
+            message = f"partition {number} holds {', '.join(engine_at.values())} in several SLRs"
             findings.add("finn-partition-split", FLOORPLAN_FILE, message)
     _check_ids(ids, phase, findings)
     return ids

@@ -28,7 +28,7 @@ _LEAST_BITS, _PREFERRED_BITS, _MOST_BITS = 2, 4, 8
 
 
 def check_styles(folder: Folder, plan: Record, phase: PhaseFacts, findings: Findings) -> None:
-    """Judge every engine's style and name, and the file that tells FINN of them."""
+    """Check every engine's style and name, and the file that tells FINN of them."""
     engines = list(phase.folded.values())
     for engine in engines:
         if PREFERENCE in engine.entry["attributes"] or _is_lowered(plan, engine):
@@ -117,7 +117,7 @@ def _has_rtl(engine: FoldedEngine, least_bits: int) -> bool:
 
 
 def _check_names(engines: list[FoldedEngine], findings: Findings) -> None:
-    """Judge that engines are numbered by op type, as FINN does behind SpecializeLayers."""
+    """Check that engines are numbered by op type, as FINN does behind SpecializeLayers."""
     counts: Counter[str] = Counter()
     for engine in engines:
         name = f"{engine.kind}_{counts[engine.kind]}"

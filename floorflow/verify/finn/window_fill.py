@@ -26,7 +26,7 @@ def window_fill(engine: FoldedEngine) -> Fraction:
         (height, width), (kernel_h, kernel_w) = engine.pair("IFMDim"), engine.pair("ConvKernelDim")
         dilation_h, dilation_w = engine.pair("Dilation", [1, 1])
     except AttributeProblem:
-        return Fraction(0)  # reported where the folding is judged
+        return Fraction(0)  # reported where the folding is checked
     image = height * width
     pixels = (kernel_h - 1) * dilation_h * width + (kernel_w - 1) * dilation_w + 1
     return Fraction(min(pixels, image), image) if image else Fraction(0)
@@ -37,7 +37,7 @@ def join_fills(phase: PhaseFacts) -> dict[tuple[str, int], Fraction]:
     feeding = _feeding(phase)
     longest = _longest_fills(phase, feeding)
     forks = _dominators(feeding)
-    found: dict[tuple[str, int], Fraction] = {}
+    fills: dict[tuple[str, int], Fraction] = {}
     for name, channels in feeding.items():
         if len(channels) < 2:
             continue
@@ -45,8 +45,8 @@ def join_fills(phase: PhaseFacts) -> dict[tuple[str, int], Fraction]:
         whole = max(upstream) - longest[forks[name]]
         for channel, fill in zip(channels, upstream, strict=True):
             if fill < max(upstream):
-                found[(name, channel["target_port"])] = whole
-    return found
+                fills[(name, channel["target_port"])] = whole
+    return fills
 
 
 def _node(channel: Record) -> str:
