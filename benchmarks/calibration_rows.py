@@ -111,8 +111,8 @@ def tfc(reference: Path, name: str) -> list[Engine]:
     wide = {"inputDataType": "INT2", "weightDataType": "INT2", "binaryXnorMode": 0}
     for _, kind, unit in engines:
         if kind == "MVAU_hls":
-            sums = f"INT{1 + attributes['MW'].bit_length()}"
-            attributes.update(wide, accDataType=sums, outputDataType=sums if attributes["noActivation"] else "INT2")
+            sums = f"INT{1 + unit['MW'].bit_length()}"
+            unit.update(wide, accDataType=sums, outputDataType=sums if unit["noActivation"] else "INT2")
     engines[0][2] |= {"outputDataType": "INT2", "numSteps": 3}
     engines[-1][2] |= {"inputDataType": engines[-2][2]["outputDataType"]}
     return engines
@@ -151,10 +151,10 @@ def mobilenet(reference: Path, _: str) -> list[Engine]:
         own["ram_style"] = "auto"
         counts[built_kind] += 1
         engines.append([node, built_kind, unit | own | {"noActivation": 1, "outputDataType": unit["accDataType"]}])
-        if not attributes["noActivation"]:
+        if not unit["noActivation"]:
             step = folding[f"Thresholding_rtl_{counts['Thresholding_rtl']}"]["PE"]
             counts["Thresholding_rtl"] += 1
-            engines.append([node, "Thresholding_rtl", thresholding(attributes, step)])
+            engines.append([node, "Thresholding_rtl", thresholding(unit, step)])
     return engines
 
 
@@ -197,9 +197,9 @@ def finn_plus(reference: Path) -> Iterator[dict[str, Any]]:
             "part": PART,
             "told": {key.replace("_18K", "18"): int(amounts[key]) for key in ("LUT", "BRAM_18K", "URAM", "DSP")}
             | {"cycles": told["performance"]["max_cycles"]},
-            "measured": {key: int(synthesised[key]) for key in ("LUT", "FF", "URAM", "DSP")}
+            "measured": {key: int(used[key]) for key in ("LUT", "FF", "URAM", "DSP")}
             | {
-                "BRAM18": int(synthesised["BRAM_18K"] + 2 * synthesised["BRAM_36K"]),
+                "BRAM18": int(used["BRAM_18K"] + 2 * used["BRAM_36K"]),
                 "interval": board["interval_cycles"],
             },
             "fifo_bytes": 1000 * metrics["fifosizing"]["total_fifo_size_kB"],
