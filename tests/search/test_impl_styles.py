@@ -22,7 +22,7 @@ from floorflow.verify import check
 from tests.conftest import CNV, TFC, make_plan
 from tests.scarce_dsp import FEW_DSP, mixed_bits
 from tests.study import report_samples as samples
-from tests.study.test_calibrate import uses
+from tests.study.calibration.test_calibrate import uses
 
 STYLES = "finn/specialize_layers_config.json"
 PREFERENCE = "preferred_impl_style"
@@ -114,24 +114,26 @@ def test_what_was_built_and_measured_in_other_styles_is_planned_again(
 ) -> None:
     before = read_plan(built / "plan.json")
     (tmp_path / "post_synth_resources.json").write_text(samples.synthesis_json(uses(before)))
-    found = calibrate(built, tmp_path, Overrides(model, keep_folding=keep_folding, plots=False))
-    assert uses(found.after.plan) == uses(before)
-    assert found.after.plan.calibration is not None
-    assert found.after.plan.calibration.measured == sorted(uses(before))
-    assert deviating(found.after.plan) == deviating(before)
-    assert found.kinds["MVAU_hls_1"] == "MVAU_hls"
+    calibration = calibrate(built, tmp_path, Overrides(model, keep_folding=keep_folding, plots=False))
+    assert uses(calibration.after.plan) == uses(before)
+    assert calibration.after.plan.calibration is not None
+    assert calibration.after.plan.calibration.measured == sorted(uses(before))
+    assert deviating(calibration.after.plan) == deviating(before)
+    assert calibration.kinds["MVAU_hls_1"] == "MVAU_hls"
 
 
 def test_a_style_file_that_changed_since_is_refused(model: Path, built: Path, tmp_path: Path) -> None:
-    kept = make_plan(
+    plan_folder = make_plan(
         tmp_path / "kept",
         request(model, cap=FEW_DSP, keep_folding=True, folding=built / "finn" / "folding_config.json"),
     )
     for name in ("folding_config.json", "specialize_layers_config.json"):
         (tmp_path / name).write_bytes((built / "finn" / name).read_bytes())
-    (tmp_path / "post_synth_resources.json").write_text(samples.synthesis_json(uses(read_plan(kept / "plan.json"))))
-    given = Overrides(model, folding=tmp_path / "folding_config.json", plots=False)
-    assert deviating(calibrate(kept, tmp_path, given).after.plan)
+    (tmp_path / "post_synth_resources.json").write_text(
+        samples.synthesis_json(uses(read_plan(plan_folder / "plan.json")))
+    )
+    overrides = Overrides(model, folding=tmp_path / "folding_config.json", plots=False)
+    assert deviating(calibrate(plan_folder, tmp_path, overrides).after.plan)
     (tmp_path / "specialize_layers_config.json").write_text("{}")
     with pytest.raises(InputError, match="is not the file"):
-        calibrate(kept, tmp_path, given)
+        calibrate(plan_folder, tmp_path, overrides)

@@ -50,17 +50,17 @@ def shape(node: dict) -> tuple[int, ...]:
 def streams(nodes: list[dict]) -> list[list]:
     """Return the streams; the host's into the first nodes have the shape of what those send on, or of their input."""
     makers = {tensor: (i, port) for i, node in enumerate(nodes) for port, tensor in enumerate(node["outputs"])}
-    read, found = set(), []
+    read, between = set(), []
     for i, node in enumerate(nodes):
         for port, tensor in enumerate(node["inputs"]):
             read.add(tensor)
             source, out = makers.get(tensor, (-1, 0))
             if source < 0:
-                found.append([-1, 0, i, port, *entering(node)])
+                between.append([-1, 0, i, port, *entering(node)])
             else:
-                found.append([source, out, i, port, *leaving(nodes[source])])
+                between.append([source, out, i, port, *leaving(nodes[source])])
     last = [(tensor, ends) for tensor, ends in makers.items() if tensor not in read]
-    return found + [[i, port, -1, 0, *leaving(nodes[i])] for _, (i, port) in last]
+    return between + [[i, port, -1, 0, *leaving(nodes[i])] for _, (i, port) in last]
 
 
 def leaving(node: dict) -> tuple[int, int, int]:

@@ -67,7 +67,7 @@ class Recorded:
     def styled(self, dataflow: Dataflow) -> Dataflow:
         """Return the engines with the memories and multipliers that this folding gives them."""
 
-        def given(engine: Engine) -> Engine:
+        def styled(engine: Engine) -> Engine:
             chosen = self.folding.get(engine.name, {})
             attributes = {**engine.attributes, **{k: v for k, v in chosen.items() if k not in CHOSEN}}
             # FINN ignores what a kind does not have.
@@ -75,7 +75,7 @@ class Recorded:
             folding = {**engine.folding, **{k: v for k, v in chosen.items() if k in CHOSEN}}
             return replace(engine, attributes=known, folding=folding)
 
-        return replace(dataflow, engines=tuple(given(engine) for engine in dataflow.engines))
+        return replace(dataflow, engines=tuple(styled(engine) for engine in dataflow.engines))
 
 
 _STYLES = ("mem_mode", "ram_style", "ram_style_thresholds", "resType", "runtime_writeable_weights")
@@ -122,8 +122,8 @@ def _end(number: int, names: list[str], at_host: str) -> str:
     return f"host:{at_host}" if number < 0 else names[number]
 
 
-def _engine(name: str, kind: str, given: dict, declared: dict[str, int]) -> Engine:
-    attributes = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
+def _engine(name: str, kind: str, stated: dict, declared: dict[str, int]) -> Engine:
+    attributes = {key: tuple(value) if isinstance(value, list) else value for key, value in stated.items()}
     folding = {key: attributes.pop(key) for key in CHOSEN if key in attributes}
     reader = Reader(kind, attributes)
     weights = declared.get(name) or (reader.bits("weightDataType") if "weightDataType" in attributes else 0)

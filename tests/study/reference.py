@@ -84,9 +84,9 @@ class Reference:
         low, high = 0, len(intervals) - 1
         while low < high:
             middle = (low + high) // 2
-            found = self.least(intervals[middle])
+            folding = self.least(intervals[middle])
             low, high = (
-                (low, middle) if found and self.scarcity(found.resources) <= most + 1e-12 else (middle + 1, high)
+                (low, middle) if folding and self.scarcity(folding.resources) <= most + 1e-12 else (middle + 1, high)
             )
         return intervals[low]
 

@@ -22,23 +22,23 @@ from tests.verify.planting import (
 
 
 def link_of(plan: Plan) -> Plan:
-    found: Plan = first(plan["platform"]["links"])
-    return found
+    link: Plan = first(plan["platform"]["links"])
+    return link
 
 
 def over_links(plan: Plan) -> list[Plan]:
     """Return the channels that pass a link; there is at least one."""
-    found = [channel for channel in phase_of(plan)["channels"] if channel["link"]]
-    first(found)
-    return found
+    over_links = [channel for channel in phase_of(plan)["channels"] if channel["link"]]
+    first(over_links)
+    return over_links
 
 
 def crossing_of_kind(plan: Plan, kind: str) -> Plan:
     """Return the first crossing of a kind on a channel over a link."""
     names = {channel["name"] for channel in over_links(plan)}
     crossings = phase_of(plan)["partition"]["crossings"]
-    found: Plan = first(c for c in crossings if c["kind"] == kind and c["channel"] in names)
-    return found
+    crossing: Plan = first(c for c in crossings if c["kind"] == kind and c["channel"] in names)
+    return crossing
 
 
 def second_fpga(plan: Plan) -> str:

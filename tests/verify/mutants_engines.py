@@ -93,8 +93,8 @@ def engine_that_costs_nothing(plan: Plan, files: Files) -> None:
 
 
 def converted(plan: Plan) -> Plan:
-    found: Plan = first(c for c in phase_of(plan)["channels"] if c["converter"])
-    return found
+    channel: Plan = first(c for c in phase_of(plan)["channels"] if c["converter"])
+    return channel
 
 
 @mutant("converter-missing")

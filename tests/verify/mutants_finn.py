@@ -121,10 +121,12 @@ STYLED = {"weightDataType": "INT4", "inputDataType": "UINT4", "noActivation": 1}
 def _last_unit(plan: Plan) -> Plan:
     """Return a matrix unit without thresholds, of types that FINN makes rtl, lowered from a layer."""
     engines = plan["networks"][0]["engines"]
-    found: Plan = first(e for e in engines if e["kind"] == "MVAU_hls" and e["attributes"].get("noActivation") == 1)
-    found["attributes"] |= STYLED
-    plan["networks"][0]["operations"].append({"name": found["operation"], "type": "conv"})
-    return found
+    matrix_unit: Plan = first(
+        e for e in engines if e["kind"] == "MVAU_hls" and e["attributes"].get("noActivation") == 1
+    )
+    matrix_unit["attributes"] |= STYLED
+    plan["networks"][0]["operations"].append({"name": matrix_unit["operation"], "type": "conv"})
+    return matrix_unit
 
 
 def _styled(plan: Plan, files: Files) -> str:

@@ -30,10 +30,10 @@ def overlap_by_one_column(plan: Plan, files: Files) -> None:
     blocks = pblocks(plan)
     if len(blocks) < 2:
         raise NotApplicable
-    moved, kept = first(blocks), area_of(list(blocks.values())[1])
+    moved, fixed = first(blocks), area_of(list(blocks.values())[1])
     last = die(plan, files).columns - 1
     width = area_of(blocks[moved]).right - area_of(blocks[moved]).left
-    place(plan, files, moved, Rectangle(kept.right, kept.bottom, min(last, kept.right + width), kept.top))
+    place(plan, files, moved, Rectangle(fixed.right, fixed.bottom, min(last, fixed.right + width), fixed.top))
 
 
 @mutant("rectangle-outside-device")
@@ -65,8 +65,8 @@ def range_one_column_short(plan: Plan, files: Files) -> None:
     name, entry = first(pblocks(plan).items())
     sites = die(plan, files).sites(area_of(entry))
     rightmost = max(x for kind, x in sites if kind == "SLICE")
-    kept = {key: mask for key, mask in sites.items() if key != ("SLICE", rightmost)}
-    name_ranges(plan, files, name, ranges_of(kept))
+    others = {key: mask for key, mask in sites.items() if key != ("SLICE", rightmost)}
+    name_ranges(plan, files, name, ranges_of(others))
 
 
 @mutant("range-malformed")

@@ -53,7 +53,7 @@ def script_not_ended(plan: Plan, files: Files) -> None:
 @mutant("malformed-command")
 def script_that_counts_one_pblock_too_few(plan: Plan, files: Files) -> None:
     name = constraint_files(plan)[1]
-    files[name] = re.sub(r"-pblocks (\d+)", lambda found: f"-pblocks {int(found[1]) - 1}", files[name])
+    files[name] = re.sub(r"-pblocks (\d+)", lambda match: f"-pblocks {int(match[1]) - 1}", files[name])
 
 
 @mutant("malformed-command")

@@ -56,8 +56,8 @@ def mutant(
 
 
 def phase_of(plan: Plan) -> Plan:
-    found: Plan = plan["phases"][0]
-    return found
+    phase: Plan = plan["phases"][0]
+    return phase
 
 
 def stream_wires(width_bits: int) -> int:
@@ -71,8 +71,8 @@ def first(items: Any) -> Any:
 
 
 def pblocks(plan: Plan) -> Plan:
-    found: Plan = phase_of(plan)["floorplan"][plan["platform"]["fpgas"][0]["name"]]["pblocks"]
-    return found
+    pblocks: Plan = phase_of(plan)["floorplan"][plan["platform"]["fpgas"][0]["name"]]["pblocks"]
+    return pblocks
 
 
 def die(plan: Plan, files: Files) -> Device:
@@ -81,8 +81,8 @@ def die(plan: Plan, files: Files) -> Device:
 
 
 def board_of(plan: Plan, files: Files) -> Plan:
-    found: Plan = yaml.safe_load(files[f"platform/boards/{plan['platform']['fpgas'][0]['board']}.yaml"])
-    return found
+    board: Plan = yaml.safe_load(files[f"platform/boards/{plan['platform']['fpgas'][0]['board']}.yaml"])
+    return board
 
 
 def folded(plan: Plan, kind: str = "", key: str = "pe") -> tuple[str, Plan, Plan]:
@@ -161,5 +161,5 @@ def area_of(entry: Plan) -> Rectangle:
 def crossing(plan: Plan) -> tuple[Plan, Plan]:
     """Return the first crossing and its channel."""
     phase = phase_of(plan)
-    found = first(phase["partition"]["crossings"])
-    return found, first(c for c in phase["channels"] if c["name"] == found["channel"])
+    crossing = first(phase["partition"]["crossings"])
+    return crossing, first(c for c in phase["channels"] if c["name"] == crossing["channel"])

@@ -32,8 +32,8 @@ def legal(case: str) -> tuple[Plan, Files]:
 def test_a_planted_mistake_is_found(mutant: Mutant, tmp_path: Path) -> None:
     plan, files = copy.deepcopy(legal(CASE_FOR[mutant.needs]))
     mutant.spoil(plan, files)
-    found = {violation.name for violation in check(write_folder(tmp_path, plan, files))}
-    assert mutant.expected in found
+    names = {violation.name for violation in check(write_folder(tmp_path, plan, files))}
+    assert mutant.expected in names
 
 
 def test_mutants_with_needs_do_not_apply_where_these_are_not_met() -> None:

@@ -128,23 +128,23 @@ def _crossing(entry: Entry, step: Any, fps: float) -> Entry:
 
 
 def _loads(platform: Entry, crossings: list[Entry]) -> list[Entry]:
-    found: dict[str, Entry] = {}
+    loads: dict[str, Entry] = {}
     for sll in platform["slls"]:
         name = f"{sll['lower']}-{sll['upper']}"
-        found[name] = {"name": name, "kind": "sll", "use": 0, "capacity": sll["wires"]}
+        loads[name] = {"name": name, "kind": "sll", "use": 0, "capacity": sll["wires"]}
     for link in platform["links"]:
         lower, upper = link["name"].split("-")
         for name in (f"{lower}>{upper}", f"{upper}>{lower}"):
-            found[name] = {"name": name, "kind": "link", "use": 0.0, "capacity": link["gbps"]}
+            loads[name] = {"name": name, "kind": "link", "use": 0.0, "capacity": link["gbps"]}
     for entry in crossings:
         source, target = entry["source"].split(".")[0], entry["target"].split(".")[0]
         if entry["kind"] == "link":
-            found[f"{source}>{target}"]["use"] += entry["gbps"]
+            loads[f"{source}>{target}"]["use"] += entry["gbps"]
             continue
         low, high = sorted((int(entry["source"][-1]), int(entry["target"][-1])))
         for slr in range(low, high):
-            found[f"{source}.SLR{slr}-{source}.SLR{slr + 1}"]["use"] += _wires(entry)
-    return list(found.values())
+            loads[f"{source}.SLR{slr}-{source}.SLR{slr + 1}"]["use"] += _wires(entry)
+    return list(loads.values())
 
 
 def _modules(network: Network, channels: list[Entry]) -> list[Entry]:
@@ -162,15 +162,15 @@ def _modules(network: Network, channels: list[Entry]) -> list[Entry]:
 
 
 def _utilisation(case: Case, platform: Entry, channels: list[Entry], modules: list[Entry]) -> Entry:
-    found = {}
+    utilisation = {}
     for slot in [slot for fpga in platform["fpgas"] for slot in fpga["slots"]]:
         inside = [module["resources"] for module in modules if case.layout[module["name"]][1] == slot["name"]]
         flops = [channel["crossing_resources"].get(slot["name"], amounts()) for channel in channels]
         demand, available = add(amounts(), *inside, *flops), slot["available"]
         shares = {name: demand[name] / available[name] if available[name] else 0.0 for name in RESOURCES}
         assert all(math.isfinite(share) for share in shares.values())
-        found[slot["name"]] = {name: round(share, 9) for name, share in shares.items()}
-    return found
+        utilisation[slot["name"]] = {name: round(share, 9) for name, share in shares.items()}
+    return utilisation
 
 
 def _floorplan(fpga: str, case: Case, die: Device, modules: list[Entry]) -> Entry:

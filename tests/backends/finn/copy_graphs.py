@@ -32,9 +32,9 @@ BOOKKEEPING = (
 def copied(model: onnx.ModelProto) -> onnx.ModelProto:
     """Drop bookkeeping and what inference can do without."""
     for node in model.graph.node:
-        kept = [attribute for attribute in node.attribute if attribute.name not in BOOKKEEPING]
+        hardware = [attribute for attribute in node.attribute if attribute.name not in BOOKKEEPING]
         del node.attribute[:]
-        node.attribute.extend(kept)
+        node.attribute.extend(hardware)
     del model.graph.quantization_annotation[:]
     del model.metadata_props[:]
     model.doc_string = ""

@@ -181,9 +181,9 @@ def test_of_a_long_search_the_end_is_shown(ku5p: Platform) -> None:
 
 @given(st.floats(1, 1e9), st.floats(4, 1e6))
 def test_the_candidates_axis_has_few_round_ticks(first: float, span: float) -> None:
-    found = ticks(first, first * span)
-    assert 1 <= len(found) <= 12
-    assert all(first <= cycles <= first * span for cycles in found)
+    round_numbers = ticks(first, first * span)
+    assert 1 <= len(round_numbers) <= 12
+    assert all(first <= cycles <= first * span for cycles in round_numbers)
 
 
 @given(st.text(st.characters(codec="ascii", exclude_categories=["Cc"])), st.integers(1, 3))
@@ -191,8 +191,8 @@ def test_wrapped_lines_fit_and_keep_the_words_in_order(text: str, most_lines: in
     lines = wrapped(text, 120.0, 7.0, most_lines)
     assert len(lines) <= most_lines
     assert all(text_width(line, 7.0) <= 120.0 for line in lines)
-    kept = " ".join(lines).split("…")[0]
-    assert " ".join(text.split()).startswith(kept)
+    shown = " ".join(lines).split("…")[0]
+    assert " ".join(text.split()).startswith(shown)
 
 
 def test_rows_share_the_fpgas_evenly() -> None:

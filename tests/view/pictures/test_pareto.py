@@ -48,10 +48,10 @@ def six(first: int = 6272, ratio: float = 2.5) -> dict[str, Any]:
         "URAM": [33, 4, 1, 0],
         "DSP": [360, 15, 15, 15],
     }
-    found = fronts(*(front(name, amounts, first, ratio) for name, amounts in values.items()), first=first)
-    uram = found["fronts"][4]["points"]
+    pareto = fronts(*(front(name, amounts, first, ratio) for name, amounts in values.items()), first=first)
+    uram = pareto["fronts"][4]["points"]
     uram[1] |= {"bound": 2, "status": "feasible"}
-    return found
+    return pareto
 
 
 def panel(figure: Figure, objective: str) -> Axes:
@@ -103,8 +103,8 @@ def test_the_stairs_pass_every_point_and_the_budget_lies_above() -> None:
 
 def bars(axes: Axes) -> list[list[tuple[float, float]]]:
     """Return the ends of the bars between bound and value."""
-    found = [lines for lines in axes.collections if hasattr(lines, "get_segments")]
-    return [[tuple(end) for end in segment] for lines in found for segment in lines.get_segments()]
+    with_segments = [lines for lines in axes.collections if hasattr(lines, "get_segments")]
+    return [[tuple(end) for end in segment] for lines in with_segments for segment in lines.get_segments()]
 
 
 def test_a_gap_is_a_bar_from_the_bound_to_the_value_and_proven_points_have_none() -> None:
@@ -142,9 +142,9 @@ def test_one_interval_alone_can_be_drawn() -> None:
 
 @given(st.floats(1, 1e9), st.floats(1.3, 1e6))
 def test_an_axis_has_few_round_ticks(first: float, span: float) -> None:
-    found = spaced_ticks(first, first * span)
-    assert len(found) <= 8
-    assert all(first <= cycles <= first * span for cycles in found)
+    spaced = spaced_ticks(first, first * span)
+    assert len(spaced) <= 8
+    assert all(first <= cycles <= first * span for cycles in spaced)
 
 
 @given(st.floats(0.01, 1e6), st.floats(2, 1e6), st.booleans())

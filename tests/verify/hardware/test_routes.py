@@ -91,5 +91,5 @@ def test_link_cores_leave_less_of_their_slot() -> None:
 
 
 def test_only_the_ends_of_a_chain_keep_room_for_memory_controllers() -> None:
-    kept = [len(u250(number, 3).keep_outs) for number in range(3)]
-    assert kept[0] == kept[2] == kept[1] + 1
+    keep_outs = [len(u250(number, 3).keep_outs) for number in range(3)]
+    assert keep_outs[0] == keep_outs[2] == keep_outs[1] + 1

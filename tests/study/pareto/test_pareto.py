@@ -124,8 +124,8 @@ class Tired:
 def test_whatever_the_solver_misses_no_point_is_worse_than_a_shorter_one_and_all_bounds_hold(
     problem: FoldingProblem, moods: list[int]
 ) -> None:
-    found = fronts(problem, OBJECTIVES, problem.intervals()[0], 6, solve=Tired(moods))
-    for front in found:
+    fronts_found = fronts(problem, OBJECTIVES, problem.intervals()[0], 6, solve=Tired(moods))
+    for front in fronts_found:
         values = [float("inf") if point.value is None else point.value for point in front.points]
         none = {"infeasible": float("inf")}
         bounds = [none.get(p.status, float("-inf")) if p.bound is None else p.bound for p in front.points]
@@ -190,28 +190,28 @@ def test_intervals_are_spread_over_the_ratio() -> None:
 
 
 @pytest.fixture(scope="module")
-def found() -> Pareto:
+def tfc_fronts() -> Pareto:
     return pareto(Request(TFC, "pynq-z1", costs="estimated"), points=4)
 
 
-def test_all_fronts_have_the_same_intervals_from_the_shortest_possible_on(found: Pareto) -> None:
-    assert [front.objective for front in found.fronts] == [SCARCITY, "LUT", "FF", "BRAM18", "DSP"]
-    assert {front.points[0].interval_cycles for front in found.fronts} == {found.bound_cycles}
-    for front in found.fronts:
-        assert [p.interval_cycles for p in front.points] == [p.interval_cycles for p in found.fronts[0].points]
+def test_all_fronts_have_the_same_intervals_from_the_shortest_possible_on(tfc_fronts: Pareto) -> None:
+    assert [front.objective for front in tfc_fronts.fronts] == [SCARCITY, "LUT", "FF", "BRAM18", "DSP"]
+    assert {front.points[0].interval_cycles for front in tfc_fronts.fronts} == {tfc_fronts.bound_cycles}
+    for front in tfc_fronts.fronts:
+        assert [p.interval_cycles for p in front.points] == [p.interval_cycles for p in tfc_fronts.fronts[0].points]
         assert len(front.points) == 4
 
 
-def test_no_front_is_above_what_another_fronts_folding_uses(found: Pareto) -> None:
-    for front in found.fronts[1:]:
-        for other in found.fronts:
+def test_no_front_is_above_what_another_fronts_folding_uses(tfc_fronts: Pareto) -> None:
+    for front in tfc_fronts.fronts[1:]:
+        for other in tfc_fronts.fronts:
             for point, rival in zip(front.points, other.points, strict=True):
                 assert point.value <= rival.folding.resources.as_dict()[front.objective]
 
 
-def test_the_scarcity_of_a_rate_is_that_of_a_plan_for_it(found: Pareto) -> None:
-    point = found.fronts[0].points[2]
-    fps = found.clock_mhz * 1e6 / point.interval_cycles
+def test_the_scarcity_of_a_rate_is_that_of_a_plan_for_it(tfc_fronts: Pareto) -> None:
+    point = tfc_fronts.fronts[0].points[2]
+    fps = tfc_fronts.clock_mhz * 1e6 / point.interval_cycles
     plan = flow.plan(Request(TFC, "pynq-z1", costs="estimated", fps=fps, effort="fast", plots=False)).plan
     folding = plan.phases[0].folding
     assert folding.whole_budget_bound == pytest.approx(point.value)
@@ -246,22 +246,22 @@ def test_a_solver_without_any_answer_reaches_its_limit(monkeypatch: pytest.Monke
         pareto(Request(TFC, "pynq-z1"), ["LUT"], points=2)
 
 
-def test_the_table_has_a_row_an_interval_and_says_what_is_not_proven(found: Pareto) -> None:
-    table = pareto_table(found)
+def test_the_table_has_a_row_an_interval_and_says_what_is_not_proven(tfc_fronts: Pareto) -> None:
+    table = pareto_table(tfc_fronts)
     assert table.row_count == 4
     assert [column.header for column in table.columns] == [
         "interval", "frames/s", "scarcity", "LUT", "FF", "BRAM18", "DSP",
     ]  # fmt: skip
-    unproven = replace(found.fronts[1].points[0], status="feasible", bound=10.0)
-    missing = replace(found.fronts[1].points[1], status="unknown", folding=None, bound=None)
-    front = replace(found.fronts[1], points=(unproven, missing, *found.fronts[1].points[2:]))
-    cells = list(pareto_table(replace(found, fronts=(found.fronts[0], front))).columns[3].cells)
+    unproven = replace(tfc_fronts.fronts[1].points[0], status="feasible", bound=10.0)
+    missing = replace(tfc_fronts.fronts[1].points[1], status="unknown", folding=None, bound=None)
+    front = replace(tfc_fronts.fronts[1], points=(unproven, missing, *tfc_fronts.fronts[1].points[2:]))
+    cells = list(pareto_table(replace(tfc_fronts, fronts=(tfc_fronts.fronts[0], front))).columns[3].cells)
     assert cells[0].endswith("(>= 10)")
     assert cells[1] == "?"
 
 
-def test_files_hold_every_point_as_json_and_csv(found: Pareto) -> None:
-    files = pareto_files(found, foldings=True)
+def test_files_hold_every_point_as_json_and_csv(tfc_fronts: Pareto) -> None:
+    files = pareto_files(tfc_fronts, foldings=True)
     content = json.loads(files["pareto.json"])
     assert content["schema"] == "floorflow-pareto/1"
     rows = list(csv.DictReader(io.StringIO(files["pareto.csv"])))
@@ -275,14 +275,16 @@ def test_files_hold_every_point_as_json_and_csv(found: Pareto) -> None:
         assert objective == SCARCITY or isinstance(point["value"], int)
         assert f"foldings/{objective}_{point['interval_cycles']}/folding_config.json" in files
     assert bytes(files["pareto.png"]).startswith(b"\x89PNG")
-    assert pareto_files(found)["pareto.svg"] == files["pareto.svg"]
-    assert set(pareto_files(found)) == {"pareto.json", "pareto.csv", "pareto.png", "pareto.svg"}
+    assert pareto_files(tfc_fronts)["pareto.svg"] == files["pareto.svg"]
+    assert set(pareto_files(tfc_fronts)) == {"pareto.json", "pareto.csv", "pareto.png", "pareto.svg"}
 
 
 @pytest.mark.parametrize("objective", [SCARCITY, "LUT", "BRAM18"])
-def test_a_points_folding_can_be_planned_and_uses_what_was_told(found: Pareto, objective: str, tmp_path: Path) -> None:
-    point = next(front for front in found.fronts if front.objective == objective).points[1]
-    for name, text in folding_files(found.dataflow, point.folding).items():
+def test_a_points_folding_can_be_planned_and_uses_what_was_told(
+    tfc_fronts: Pareto, objective: str, tmp_path: Path
+) -> None:
+    point = next(front for front in tfc_fronts.fronts if front.objective == objective).points[1]
+    for name, text in folding_files(tfc_fronts.dataflow, point.folding).items():
         (tmp_path / name).write_text(text)
     path = tmp_path / "folding_config.json"
     request = Request(TFC, "pynq-z1", costs="estimated", keep_folding=True, folding=path, effort="fast", plots=False)

@@ -108,7 +108,7 @@ def test_weights_in_ultraram_need_to_be_written_at_run_time_unless_the_part_fill
 
 
 def test_constants_of_an_addition_cannot_lie_in_ultraram(tmp_path: Path) -> None:
-    from tests.backends.finn.test_graph import layer, source_of
+    from tests.backends.finn.read.test_graph import layer, source_of
 
     builder = layer()
     shape = [1, 3, 3, 6]

@@ -46,66 +46,66 @@ def test_names_of_finn_and_vivado_are_taken_apart(path: str, node: tuple[int | N
 
 @pytest.mark.parametrize("cell", ["MVAU_hls_1_suffix", "my_MVAU_hls_1", "MVAU_hls_", "mvau_hls_1", "MVAU_hls_99"])
 def test_a_name_is_never_matched_by_a_part_of_it(chain: Plan, cell: str) -> None:
-    found = match(chain, [report("top", f"top/{cell}")])
-    assert found.rows == {}
-    assert [instance for _, instance, _ in found.unmatched] == [f"top/{cell}"]
+    matches = match(chain, [report("top", f"top/{cell}")])
+    assert matches.rows == {}
+    assert [instance for _, instance, _ in matches.unmatched] == [f"top/{cell}"]
 
 
 def test_what_lies_inside_an_engine_is_part_of_it(chain: Plan) -> None:
-    found = match(chain, [report("top", "top/MVAU_hls_1", "top/MVAU_hls_1/MVAU_hls_2", "top/MVAU_hls_1/fifo")])
-    assert sorted(found.of(SYNTHESIS)) == ["MVAU_hls_1"]
-    assert found.unmatched == ()
+    matches = match(chain, [report("top", "top/MVAU_hls_1", "top/MVAU_hls_1/MVAU_hls_2", "top/MVAU_hls_1/fifo")])
+    assert sorted(matches.of(SYNTHESIS)) == ["MVAU_hls_1"]
+    assert matches.unmatched == ()
 
 
 def test_only_the_topmost_of_foreign_cells_is_listed(chain: Plan) -> None:
-    found = match(chain, [report("top", "top/xbar", "top/xbar/inst", "top/part", "top/part/MVAU_hls_1")])
-    assert [instance for _, instance, _ in found.unmatched] == ["top/xbar"]
+    matches = match(chain, [report("top", "top/xbar", "top/xbar/inst", "top/part", "top/part/MVAU_hls_1")])
+    assert [instance for _, instance, _ in matches.unmatched] == ["top/xbar"]
 
 
 def test_fifos_and_converters_are_counted_by_kind(chain: Plan) -> None:
     streams = "top/StreamingFIFO_rtl_3", "top/StreamingFIFO_rtl_4_0", "top/StreamingDataWidthConverter_rtl_0"
-    found = match(chain, [report("top", *streams)])
-    assert {kind: rows.count for kind, rows in found.streams.items()} == {
+    matches = match(chain, [report("top", *streams)])
+    assert {kind: rows.count for kind, rows in matches.streams.items()} == {
         "StreamingDataWidthConverter_rtl": 1,
         "StreamingFIFO_rtl": 2,
     }
-    assert found.unmatched == ()
+    assert matches.unmatched == ()
 
 
 def test_two_reports_that_agree_are_one_measurement(chain: Plan) -> None:
-    found = match(chain, [report("top/MVAU_hls_1", file="a"), report("MVAU_hls_1", file="b")])
-    assert found.of(SYNTHESIS)["MVAU_hls_1"].files == ("a", "b")
+    matches = match(chain, [report("top/MVAU_hls_1", file="a"), report("MVAU_hls_1", file="b")])
+    assert matches.of(SYNTHESIS)["MVAU_hls_1"].files == ("a", "b")
 
 
 def test_rows_that_contradict_each_other_are_in_doubt(chain: Plan) -> None:
-    found = match(chain, [report("a/MVAU_hls_1", file="a"), report("MVAU_hls_1", file="b", use=OTHER)])
-    assert found.of(SYNTHESIS) == {}
-    assert [(match.name, match.cause) for match in found.rejected] == [("MVAU_hls_1", "different rows")]
+    matches = match(chain, [report("a/MVAU_hls_1", file="a"), report("MVAU_hls_1", file="b", use=OTHER)])
+    assert matches.of(SYNTHESIS) == {}
+    assert [(match.name, match.cause) for match in matches.rejected] == [("MVAU_hls_1", "different rows")]
 
 
 def test_the_later_design_state_wins(chain: Plan) -> None:
     early = report("MVAU_hls_1", file="a", use=OTHER, state="Synthesized")
-    found = match(chain, [early, report("MVAU_hls_1", file="b", state="Routed")])
-    assert found.of(SYNTHESIS)["MVAU_hls_1"].resources == USE
+    matches = match(chain, [early, report("MVAU_hls_1", file="b", state="Routed")])
+    assert matches.of(SYNTHESIS)["MVAU_hls_1"].resources == USE
 
 
 def test_an_engine_that_uses_nothing_is_in_doubt(chain: Plan) -> None:
-    found = match(chain, [report("MVAU_hls_1", use=Resources())])
-    assert [match.cause for match in found.rejected] == ["uses nothing"]
+    matches = match(chain, [report("MVAU_hls_1", use=Resources())])
+    assert [match.cause for match in matches.rejected] == ["uses nothing"]
 
 
 def test_power_stands_beside_resources(chain: Plan) -> None:
     power = Report("p", "format", POWER, (Row(("top", "MVAU_hls_1"), milliwatts=12.0),))
-    found = match(chain, [report("MVAU_hls_1"), power])
-    assert found.rows["MVAU_hls_1"][POWER].milliwatts == 12
-    assert found.rows["MVAU_hls_1"][SYNTHESIS].milliwatts is None
+    matches = match(chain, [report("MVAU_hls_1"), power])
+    assert matches.rows["MVAU_hls_1"][POWER].milliwatts == 12
+    assert matches.rows["MVAU_hls_1"][SYNTHESIS].milliwatts is None
 
 
 def test_partitions_that_were_not_planned_match_nothing(chain: Plan) -> None:
     cells = "top/StreamingDataflowPartition_1_MVAU_hls_1", "top/StreamingDataflowPartition_2_MVAU_hls_2"
-    found = match(chain, [report("top", *cells)])
-    assert found.rows == {}
-    assert [match.cause for match in found.rejected] == ["other partitions than planned"]
+    matches = match(chain, [report("top", *cells)])
+    assert matches.rows == {}
+    assert [match.cause for match in matches.rejected] == ["other partitions than planned"]
 
 
 def test_a_chain_has_no_doubtful_numbers_and_branches_have(chain: Plan, branches: Plan) -> None:

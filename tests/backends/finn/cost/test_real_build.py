@@ -18,7 +18,7 @@ BUILT_AS = {"MVAU_hls": {"resType": "dsp", "ram_style_thresholds": "distributed"
 
 
 def instances() -> list[tuple[str, dict, Resources]]:
-    with gzip.open(Path(__file__).parent / "vectors" / "metafi.jsonl.gz", "rt") as file:
+    with gzip.open(Path(__file__).parents[1] / "vectors" / "metafi.jsonl.gz", "rt") as file:
         rows = [json.loads(line) for line in file]
     return [
         (kind, {**attributes, **BUILT_AS.get(kind, {})}, Resources(lut, ff, bram18, 0, dsp))

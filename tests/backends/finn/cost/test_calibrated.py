@@ -24,7 +24,7 @@ from floorflow.technology import technology_of
 from tests.backends.finn.engines import BARE, ENGINES
 
 ALVEO = technology_of("xcu250-figd2104-2L-e")
-BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
+BENCHMARKS = Path(__file__).parents[4] / "benchmarks"
 
 
 @pytest.fixture(scope="module")

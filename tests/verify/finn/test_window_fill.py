@@ -64,7 +64,7 @@ def paths_to(edges: list[Edge], node: str) -> list[list[str]]:
 
 
 def enumerated(edges: list[Edge], windows: dict[str, int]) -> dict[tuple[str, int], Fraction]:
-    found = {}
+    expected = {}
     for join in {b for _, b in edges}:
         inputs = ["host:" if a.startswith("host:") else a for a, b in edges if b == join]
         if len(inputs) < 2:
@@ -73,8 +73,8 @@ def enumerated(edges: list[Edge], windows: dict[str, int]) -> dict[tuple[str, in
         everywhere = set.intersection(*(set(path) for branch in paths for path in branch))
         fork = next(node for node in reversed(paths[0][0]) if node in everywhere)
         fills = [max(sum(windows.get(n, 0) for n in path[path.index(fork) + 1 :]) for path in p) for p in paths]
-        found |= {(join, port): Fraction(max(fills), 1000) for port, fill in enumerate(fills) if fill < max(fills)}
-    return found
+        expected |= {(join, port): Fraction(max(fills), 1000) for port, fill in enumerate(fills) if fill < max(fills)}
+    return expected
 
 
 @st.composite

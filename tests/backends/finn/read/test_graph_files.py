@@ -16,7 +16,7 @@ from floorflow.backends.finn import CostTable, Source, given_folding_groups, rea
 from floorflow.errors import InputError
 from floorflow.technology import technology_of
 
-HERE = Path(__file__).parent / "graphs"
+HERE = Path(__file__).parents[1] / "graphs"
 PART = technology_of("xczu7ev-ffvc1156-2-e")
 ESTIMATED = ("cnv_2w2a", "rn18", "metafi_3_fifos")
 """Graphs whose `cycles_estimate` is of the folding that they carry."""

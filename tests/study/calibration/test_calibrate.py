@@ -51,8 +51,8 @@ def scaled(out: Path, change: Callable[[Resources], Resources]) -> dict[str, Res
     return {name: change(use) for name, use in uses(read_plan(out / "plan.json")).items()}
 
 
-def again(out: Path, tmp_path: Path, change: Callable[[Resources], Resources], given: Overrides) -> Calibration:
-    return calibrate(out, reported(tmp_path / "reports", scaled(out, change)), given)
+def replanned(out: Path, tmp_path: Path, change: Callable[[Resources], Resources], overrides: Overrides) -> Calibration:
+    return calibrate(out, reported(tmp_path / "reports", scaled(out, change)), overrides)
 
 
 def decided(plan: Plan) -> dict[str, Any]:
@@ -65,48 +65,48 @@ def decided(plan: Plan) -> dict[str, Any]:
 
 
 def test_what_is_as_estimated_gives_the_same_plan(cnv_on_pynq: Path, tmp_path: Path) -> None:
-    found = again(cnv_on_pynq, tmp_path, lambda use: use, QUIET)
-    assert decided(found.after.plan) == decided(found.before)
-    assert all(factor == 1 for by in found.measured.factors.values() for factor in by.values())
-    assert found.after.plan.calibration.measured == sorted(found.estimates)
-    assert not any("hls" in kind and "MVAU" in kind for kind in found.after.plan.phases[0].estimates.bands)
-    assert found.estimates == uses(found.before)
+    calibration = replanned(cnv_on_pynq, tmp_path, lambda use: use, QUIET)
+    assert decided(calibration.after.plan) == decided(calibration.before)
+    assert all(factor == 1 for by in calibration.measured.factors.values() for factor in by.values())
+    assert calibration.after.plan.calibration.measured == sorted(calibration.estimates)
+    assert not any("hls" in kind and "MVAU" in kind for kind in calibration.after.plan.phases[0].estimates.bands)
+    assert calibration.estimates == uses(calibration.before)
 
 
 def test_the_same_holds_for_one_engine_alone(tfc: Path, tmp_path: Path) -> None:
     name, use = next(iter(uses(read_plan(tfc / "plan.json")).items()))
-    found = calibrate(tfc, reported(tmp_path / "reports", {name: use}), Overrides(TFC, plots=False))
-    assert decided(found.after.plan) == decided(found.before)
-    assert found.after.plan.calibration.measured == [name]
-    assert found.unmeasured == sorted(set(found.estimates) - {name})
+    calibration = calibrate(tfc, reported(tmp_path / "reports", {name: use}), Overrides(TFC, plots=False))
+    assert decided(calibration.after.plan) == decided(calibration.before)
+    assert calibration.after.plan.calibration.measured == [name]
+    assert calibration.unmeasured == sorted(set(calibration.estimates) - {name})
 
 
 def test_larger_rows_change_the_plans_use_and_it_stays_legal(cnv_on_pynq: Path, tmp_path: Path) -> None:
-    found = again(
+    calibration = replanned(
         cnv_on_pynq, tmp_path, lambda use: Resources(2 * use.lut, use.ff, use.bram18, use.uram, use.dsp), QUIET
     )
-    before, after = found.before.phases[0], found.after.plan.phases[0]
-    assert found.after.plan.search.interval_cycles > found.before.search.interval_cycles
+    before, after = calibration.before.phases[0], calibration.after.plan.phases[0]
+    assert calibration.after.plan.search.interval_cycles > calibration.before.search.interval_cycles
     assert after.folding.engines != before.folding.engines
-    write(tmp_path / "new", found.after.files | {"calibration.json": text(found)}, {})
+    write(tmp_path / "new", calibration.after.files | {"calibration.json": text(calibration)}, {})
     assert check(tmp_path / "new") == []
-    assert "measured   " in found.after.files["report.txt"]
+    assert "measured   " in calibration.after.files["report.txt"]
 
 
 def test_a_kept_folding_takes_every_measured_row(cnv_on_u250: Path, tmp_path: Path) -> None:
     def change(use: Resources) -> Resources:
         return Resources(use.lut + 7, use.ff + 5, use.bram18 + 1, use.uram, use.dsp)
 
-    given = Overrides(CNV, keep_folding=True, plots=False)
-    found = again(cnv_on_u250, tmp_path, change, given)
-    assert uses(found.after.plan) == scaled(cnv_on_u250, change)
-    assert as_dict(found)["changes"]["refolded"] == []
+    overrides = Overrides(CNV, keep_folding=True, plots=False)
+    calibration = replanned(cnv_on_u250, tmp_path, change, overrides)
+    assert uses(calibration.after.plan) == scaled(cnv_on_u250, change)
+    assert as_dict(calibration)["changes"]["refolded"] == []
 
 
 def test_what_can_not_fit_is_proven_infeasible(tfc: Path, tmp_path: Path) -> None:
-    given = Overrides(TFC, keep_folding=True, plots=False)
+    overrides = Overrides(TFC, keep_folding=True, plots=False)
     with pytest.raises(InfeasibleError, match="proven infeasible"):
-        again(tfc, tmp_path, lambda use: Resources(10**6, *use.as_tuple()[1:]), given)
+        replanned(tfc, tmp_path, lambda use: Resources(10**6, *use.as_tuple()[1:]), overrides)
 
 
 def option(lanes: int, lut: int) -> Option:
@@ -141,9 +141,9 @@ def test_an_engine_that_was_built_otherwise_is_not_used(tfc: Path, tmp_path: Pat
     name = next(name for name, entry in folded.items() if "pe" in (entry.model_extra or {}))
     folder = reported(tmp_path / "reports", rows)
     (folder / "final_hw_config.json").write_text(json.dumps({name: {"PE": 999}}))
-    found = calibrate(tfc, folder, Overrides(TFC, plots=False))
-    assert name in found.unmeasured
-    assert [(match.name, match.cause) for match in found.rejected] == [(name, "built otherwise")]
+    calibration = calibrate(tfc, folder, Overrides(TFC, plots=False))
+    assert name in calibration.unmeasured
+    assert [(match.name, match.cause) for match in calibration.rejected] == [(name, "built otherwise")]
 
 
 @pytest.mark.parametrize(

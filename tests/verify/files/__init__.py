@@ -1,0 +1,1 @@
+"""Tests of floorflow.verify.files."""
