@@ -9,7 +9,7 @@ from floorflow.channels.cost_allocation import modules_between
 from floorflow.hardware import Device, Fpga, Rect, anchor, ranges
 from floorflow.placement import PlacementSolution
 from floorflow.record import likelihood, streams
-from floorflow.record.throughput import timing_of
+from floorflow.record.throughput import throughput_of
 from floorflow.record.values import amounts, plain, rectangle, statistics
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.schema import (
@@ -32,13 +32,13 @@ from floorflow.search.search import SearchResult
 from floorflow.search.slot_problem import hops_of
 
 
-def phase(context: PlanningContext, found: SearchResult, measured: Collection[str] = ()) -> PhaseEntry:
+def phase(context: PlanningContext, result: SearchResult, measured: Collection[str] = ()) -> PhaseEntry:
     """Return the one phase of a plan in which nothing is swapped; ``measured`` engines are no estimates."""
-    candidate = found.candidate
-    rectangles = {name: r for solution in found.placements.values() for name, r in solution.rectangles.items()}
+    candidate = result.candidate
+    rectangles = {name: r for solution in result.placements.values() for name, r in solution.rectangles.items()}
     channels = streams.channels(context, candidate)
     return PhaseEntry(
-        folding=_folding(candidate, found.whole_budget_bound),
+        folding=_folding(candidate, result.whole_budget_bound),
         channels=channels,
         modules=[
             ModuleEntry(
@@ -52,7 +52,7 @@ def phase(context: PlanningContext, found: SearchResult, measured: Collection[st
         ],
         implementations=[_implementation(m.name, candidate, rectangles[m.name]) for m in candidate.modules],
         partition=_partition(context, candidate),
-        floorplan={f.name: _floorplan(f, candidate, found.placements[f.name]) for f in context.platform.fpgas},
+        floorplan={f.name: _floorplan(f, candidate, result.placements[f.name]) for f in context.platform.fpgas},
         estimates=_estimates(context, candidate, channels, measured),
     )
 
@@ -108,9 +108,9 @@ def _shares(demand: Resources, available: Resources) -> dict[str, float]:
 
 
 def _floorplan(fpga: Fpga, candidate: Candidate, placement: PlacementSolution) -> FloorplanEntry:
-    here = [m.name for m in candidate.modules if m.name in placement.rectangles]
+    placed = [m.name for m in candidate.modules if m.name in placement.rectangles]
     return FloorplanEntry(
-        pblocks={name: _pblock(name, fpga.device, candidate, placement.rectangles[name]) for name in here},
+        pblocks={name: _pblock(name, fpga.device, candidate, placement.rectangles[name]) for name in placed},
         hpwl=placement.hpwl,
         congestion=dict(placement.congestion),
         stats=statistics(placement.stats),
@@ -145,7 +145,7 @@ def _estimates(
         latency_us=_latency_us(context, candidate),
         bottleneck=next(name for name, option in options.items() if option.cycles == candidate.interval_cycles),
         expected_cycles=expected_interval(candidate.folded),
-        throughput=timing_of(context, candidate),
+        throughput=throughput_of(context, candidate),
         bands=likelihood.bands(candidate, channels, measured) if calibrated else {},
         fits=likelihood.fits(context, candidate, channels, measured) if calibrated else {},
     )

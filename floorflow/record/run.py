@@ -47,39 +47,39 @@ DMA_BITS = 512
 def record(
     network: Network,
     context: PlanningContext,
-    found: SearchResult,
+    result: SearchResult,
     tried: Sequence[str] = (),
     measured: Measurements = NO_MEASUREMENTS,
 ) -> Plan:
     """Return the Plan of a finished search; ``tried`` says why fewer FPGAs would not do."""
     request = context.request
-    names = renamings(context.dataflow, found.candidate.folded.dataflow)
-    built = [names[name] for name in measured.among(found.candidate.folding.options)]
-    only = phase(context, found, built)
+    names = renamings(context.dataflow, result.candidate.folded.dataflow)
+    measured_engines = [names[name] for name in measured.among(result.candidate.folding.options)]
+    only = phase(context, result, measured_engines)
     return Plan(
         schema="floorflow-plan/1",
         version=__version__,
         seed=request.seed,
         options=_options(request, context.platform),
         inputs=[InputFile(path=path.name, sha256=_sha256(path)) for path in _inputs(request, context.dataflow)],
-        calibration=None if measured == NO_MEASUREMENTS else _calibration(measured, built),
+        calibration=None if measured == NO_MEASUREMENTS else _calibration(measured, measured_engines),
         platform=_platform(context.platform),
-        networks=[_network(network, found.candidate.folded.dataflow)],
+        networks=[_network(network, result.candidate.folded.dataflow)],
         phases=[only],
-        search=_bound(found),
-        trace=[TraceEntry(**asdict(row)) for row in found.trace],
+        search=_bound(result),
+        trace=[TraceEntry(**asdict(row)) for row in result.trace],
         warnings=[
             *context.dataflow.notes,
             *tried,
-            *_warnings(context, found),
+            *_warnings(context, result),
             *throughput_warnings(only.estimates.throughput),
         ],
     )
 
 
-def _calibration(measured: Measurements, built: Collection[str]) -> CalibrationEntry:
+def _calibration(measured: Measurements, measured_engines: Collection[str]) -> CalibrationEntry:
     return CalibrationEntry(
-        measured=sorted(built),
+        measured=sorted(measured_engines),
         factors={kind: dict(factors) for kind, factors in measured.factors.items()},
         reports=[InputFile(path=name, sha256=digest) for name, digest in sorted(measured.reports.items())],
     )
@@ -187,15 +187,15 @@ def _network(network: Network, dataflow: Dataflow) -> NetworkEntry:
     )
 
 
-def _bound(found: SearchResult) -> IntervalBound:
-    interval = found.candidate.interval_cycles
-    if found.bound_cycles > interval:
-        raise ValueError(f"an interval of {interval} cycles was found below its bound of {found.bound_cycles}")
+def _bound(result: SearchResult) -> IntervalBound:
+    interval = result.candidate.interval_cycles
+    if result.bound_cycles > interval:
+        raise ValueError(f"an interval of {interval} cycles was found below its bound of {result.bound_cycles}")
     return IntervalBound(
         interval_cycles=interval,
-        bound_cycles=found.bound_cycles,
-        gap=round((interval - found.bound_cycles) / interval, 6),
-        ended_by=found.ended_by,
+        bound_cycles=result.bound_cycles,
+        gap=round((interval - result.bound_cycles) / interval, 6),
+        ended_by=result.ended_by,
     )
 
 
@@ -205,31 +205,31 @@ def _fed_by_dma(context: PlanningContext, channel: Channel) -> int:
     return int(context.platform.clock_mhz * 1e6 / -(-bits // DMA_BITS))
 
 
-def _style_warning(found: SearchResult) -> list[str]:
+def _style_warning(result: SearchResult) -> list[str]:
     """Say which engines FINN makes as they are planned only if it is told to."""
-    other = [engine.name for engine in found.candidate.folded.dataflow.engines if PREFERENCE in engine.attributes]
+    other = [engine.name for engine in result.candidate.folded.dataflow.engines if PREFERENCE in engine.attributes]
     if not other:
         return []
     return [f"hls or rtl against FINN's own choice, which specialize_layers_config.json tells it: {', '.join(other)}"]
 
 
-def _warnings(context: PlanningContext, found: SearchResult) -> list[str]:
-    options = found.candidate.folded.options
+def _warnings(context: PlanningContext, result: SearchResult) -> list[str]:
+    options = result.candidate.folded.options
     written = sorted(n for n, o in options.items() if o.folding.get("runtime_writeable_weights"))
     warnings = []
     if written:
         warnings.append(
             f"URAM cannot be initialised: the weights of {', '.join(written)} must be written at run time over AXI-lite"
         )
-    wide = [c for c in found.candidate.channels if c.stream.from_host and c.width_bits > DMA_BITS]
-    warnings += _style_warning(found)
+    wide = [c for c in result.candidate.channels if c.stream.from_host and c.width_bits > DMA_BITS]
+    warnings += _style_warning(result)
     warnings += [
         f"{c.stream.source} takes {c.width_bits:,} bits a word, FINN's DMA engines give {DMA_BITS} a cycle at most: "
         f"the rate holds only if the host's memory keeps up; --fps {_fed_by_dma(context, c)} is what they feed"
         for c in wide
     ]
-    if found.repair:
-        warnings.append(f"to place the design: {found.repair}")
+    if result.repair:
+        warnings.append(f"to place the design: {result.repair}")
     if context.request.costs == "finn":
         warnings.append("costs are FINN's own estimates, in which some hardware costs nothing; real use is higher")
     return warnings

@@ -16,7 +16,7 @@ from floorflow.dataflow.model import Engine
 from floorflow.emit.report import report
 from floorflow.hardware import load_platform
 from floorflow.rates import RateProblem, keeps
-from floorflow.record.throughput import throughput_warnings, timing_of
+from floorflow.record.throughput import throughput_of, throughput_warnings
 from floorflow.request import Request
 from floorflow.schema import Plan, read_plan
 from floorflow.search import search
@@ -105,10 +105,10 @@ def tfc() -> tuple[PlanningContext, Candidate]:
 
 def test_planned_fifos_keep_the_full_rate(tfc: tuple[PlanningContext, Candidate]) -> None:
     context, candidate = tfc
-    found = timing_of(context, candidate)
+    found = throughput_of(context, candidate)
     assert found.interval_cycles == found.full_rate_cycles
     assert throughput_warnings(found) == []
-    assert found == timing_of(context, candidate)
+    assert found == throughput_of(context, candidate)
     deep = least_words(context, candidate.folded)
     assert all(c.fifo_depth_words >= deep[c.name] for c in candidate.channels)
 
@@ -118,7 +118,7 @@ def test_a_design_whose_fifo_is_made_shallow_is_warned_of(tfc: tuple[PlanningCon
     depths = full_rate(candidate.folded, route_delays(context, candidate)).depths
     worst = max(candidate.channels, key=lambda c: depths[c.name])
     channels = tuple(replace(c, fifo_depth_words=1) if c == worst else c for c in candidate.channels)
-    found = timing_of(context, replace(candidate, channels=channels))
+    found = throughput_of(context, replace(candidate, channels=channels))
     assert worst.name in {row.channel for row in found.shallow}
     assert any(worst.name in line for line in throughput_warnings(found))
 
