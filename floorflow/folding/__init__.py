@@ -1,25 +1,27 @@
 """Choose one option an engine: the least scarce folding at an interval, or the one of least latency, with proof.
 
-A *group* is one engine or several tied ones; a *row* is a joint option of a group; *picks* are one row a group.
+A *group* is one engine or several tied ones; a *row* is a joint option of a group; a *selection* is one row a group.
+At one interval the problem is a multiple-choice knapsack with several resources and with prices on pairs of neighbours.
 
-    problem        groups, budget, couplings (what the stream between two rows costs); answers as values
-    streams        what streams add to rows and to pairs of rows
-    candidates     the rows at an interval that no other beats whatever the neighbours choose
-    elimination    the cheapest picks of a graph with prices on nodes and on edges, for many prices at once
-    states         rows by what their neighbours see of them
-    pricing        the cheapest rows at prices on the resources
-    relaxation     Lagrangian bound: prices on resources instead of limits (cutting_planes: which prices to try)
-    labels         enumeration of all picks below a cost: closes the gap, or gives up
-    descent        better foldings next to a given one, by exchanges
-    branching      branch and bound, where labels give up because several resources bind at once (counts: how to split)
-    exact          least scarcity at an interval: relaxation, descent, then labels or branching
-    intervals      which interval to try next, looking for the shortest
-    latency, ...   the same for the sum of cycles along the longest path (paths, states, latency_bound, latency_model)
-    infeasible     how much larger the budget would have to be, and what fills it
-    methods        all ways to fold, by name: beside `exact` the published ones (cpsat, rule, annealing, brute; picks)
+    problem                groups, budget, couplings (what the stream between two rows costs); answers as values
+    coupling_prices        what streams add to rows and to pairs of rows
+    dominance              presolve: the rows at an interval that no other beats whatever the neighbours choose
+    interface_classes      rows by what their neighbours see of them: the widths of their ports
+    variable_elimination   the cheapest selection of a graph with prices on nodes and on edges, for many prices at once
+    pricing                the cheapest selections and the min-marginals at prices on the resources
+    lagrangian             Lagrangian bound: prices on resources instead of limits (cutting_planes: which prices to try)
+    label_setting          enumeration of all selections below a cost: closes the gap, or gives up
+    local_search           better foldings next to a given one, by 1- and 2-exchanges
+    branching              branch and bound, where several resources bind at once (cardinality_branching: how to branch)
+    exact                  least scarcity at an interval: Lagrangian bound, local search, label setting, branching
+    interval_search        which interval to try next, looking for the shortest
+    latency                the least sum of cycles along the longest path (latency_bound, latency_model, longest_path)
+    infeasible             how much larger the budget would have to be, and what fills it
+    methods                all methods by name: `exact` and the published ones (cpsat, rule, annealing, brute)
+    selection              adds up resources and cycles of a selection, for the published methods
 """
 
-from floorflow.folding.exact import Answer, FeasibilityOracle, least_scarce
+from floorflow.folding.exact import FeasibilityOracle, FoldingAnswer, least_scarce
 from floorflow.folding.infeasible import Shortage, shortage
 from floorflow.folding.interval_search import RATIO, shortest_interval
 from floorflow.folding.latency import least_latency
@@ -40,7 +42,7 @@ __all__ = [
 ]
 
 
-def fold_at_interval(problem: FoldingProblem, interval_cycles: int, *, prove: bool = True) -> Answer:
+def fold_at_interval(problem: FoldingProblem, interval_cycles: int, *, prove: bool = True) -> FoldingAnswer:
     """Return the best folding with no engine above ``interval_cycles``, or the proof that none exists.
 
     Best is the least scarce one, or that of least latency if the problem has ``paths``. Without ``prove`` the first

@@ -51,27 +51,29 @@ def annealing(
         temperature *= COOLING
     if walk.best is None:
         return FoldingUnknown()
-    return walk.tally.solution(walk.best_picks, "annealing", "heuristic")
+    return walk.evaluator.solution(walk.best_selection, "annealing", "heuristic")
 
 
 class _Walk:
-    """A random walk over choices; energies are in units of the start's."""
+    """A random walk over selections; energies are in units of the start's."""
 
-    def __init__(self, tally: Evaluator, rows: list[Array], random_numbers: random.Random, *, shortest: bool) -> None:
-        self.tally, self.rows, self.random, self.shortest = tally, rows, random_numbers, shortest
+    def __init__(
+        self, evaluator: Evaluator, rows: list[Array], random_numbers: random.Random, *, shortest: bool
+    ) -> None:
+        self.evaluator, self.rows, self.random, self.shortest = evaluator, rows, random_numbers, shortest
         self.selection = [
-            int(part[np.lexsort((part, tally.cost(alone[part]), -group.cycles[part]))[0]])
-            for group, part, alone in zip(tally.problem.groups, rows, tally.alone, strict=True)
+            int(part[np.lexsort((part, evaluator.cost(alone[part]), -group.cycles[part]))[0]])
+            for group, part, alone in zip(evaluator.problem.groups, rows, evaluator.alone, strict=True)
         ]
-        self.weights = tally.problem.cost_weights()[0].astype(float)
-        self.per_budget = 1 / np.maximum(tally.budget, 1)
-        self.cycles = tally.cycles(self.selection)
-        self.use = tally.use(self.selection)
+        self.weights = evaluator.problem.cost_weights()[0].astype(float)
+        self.per_budget = 1 / np.maximum(evaluator.budget, 1)
+        self.cycles = evaluator.cycles(self.selection)
+        self.use = evaluator.use(self.selection)
         self.unit = max(1.0, self._cost(self.use))
         self.slowest = max(self.cycles)
         self.energy = self._energy(self.use, self.slowest)
         self.best: tuple[float, float] | None = None
-        self.best_picks: list[int] = []
+        self.best_selection: list[int] = []
         self._remember()
 
     def move(self, temperature: float) -> None:
@@ -81,9 +83,9 @@ class _Walk:
         old = self.selection[group]
         if row == old:
             return
-        pair = self.tally.around(group, np.array([old, row]), self.selection)
+        pair = self.evaluator.around(group, np.array([old, row]), self.selection)
         use = self.use - pair[0] + pair[1]
-        cycles = int(self.tally.problem.groups[group].cycles[row])
+        cycles = int(self.evaluator.problem.groups[group].cycles[row])
         slowest = max(cycles, *(c for g, c in enumerate(self.cycles) if g != group), 0)
         energy = self._energy(use, slowest)
         worse = energy - self.energy
@@ -97,15 +99,15 @@ class _Walk:
         return float(use @ self.weights)
 
     def _energy(self, use: Array, slowest: int) -> float:
-        excess = float((np.maximum(use - self.tally.budget, 0) * self.per_budget).sum())
+        excess = float((np.maximum(use - self.evaluator.budget, 0) * self.per_budget).sum())
         scarcity = self._cost(use) / self.unit
         aim = math.log(slowest / self.slowest) + SCARCITY_SHARE * scarcity if self.shortest else scarcity
         return aim + EXCESS_WEIGHT * excess
 
     def _remember(self) -> None:
-        """Keep the choice if it is within the budget and the best so far."""
-        if (self.use > self.tally.budget).any():
+        """Keep the selection if it is within the budget and the best so far."""
+        if (self.use > self.evaluator.budget).any():
             return
         merit = (float(max(self.cycles)) if self.shortest else 0.0, self._cost(self.use))
         if self.best is None or merit < self.best:
-            self.best, self.best_picks = merit, list(self.selection)
+            self.best, self.best_selection = merit, list(self.selection)

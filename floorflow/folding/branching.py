@@ -1,9 +1,10 @@
 """Branch and bound: what the relaxation leaves open where several resources bind at once.
 
-A node of the search is a part of all foldings: rows ruled out, and counts such as "at most 5 of these 12 equal engines
-use a row with few BRAMs". Networks repeat their blocks, and a count settles in two nodes what would take many that tell
-equal engines apart. A count is one more limit with a price. Many nodes are bounded side by side, for `pricing` takes
-many prices at once; after that each loses the rows that cannot be in a better folding than the best so far.
+A node of the search is a part of all foldings: rows ruled out, and cardinality limits such as "at most 5 of these 12
+equal engines use a row with few BRAMs". Networks repeat their blocks, and such a limit settles in two nodes what would
+take many that tell equal engines apart. It is one more limit with a price. Many nodes are bounded side by side, for
+`pricing` takes many prices at once; after that each loses the rows that cannot be in a better folding than the best so
+far.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.folding.cardinality_branching import Count, Kinds, split
+from floorflow.folding.cardinality_branching import CardinalityLimit, EqualGroups, branch
 from floorflow.folding.cutting_planes import Cut, CuttingPlanes
-from floorflow.folding.lagrangian import FINENESS, MOST_SUM, Relaxed, Terms
-from floorflow.folding.local_search import Descent
+from floorflow.folding.lagrangian import FINENESS, MOST_SUM, Knapsack, LagrangianBound
+from floorflow.folding.local_search import LocalSearch
 from floorflow.folding.pricing import Mask
 from floorflow.folding.variable_elimination import FORBIDDEN
 
@@ -45,19 +46,19 @@ MOST_CUTS = 14
 MOST_RETURNS = 2
 """Times that a node whose prices rise without end is bounded further; then it is split all the same."""
 FROM_ROOT, FROM_NODES = 6, 1
-"""Choices mended at the start, and of every batch of nodes."""
+"""Selections that exchanges improve at the start, and of every batch of nodes."""
 
 
 @dataclass(frozen=True)
-class Branched:
+class BranchAndBoundResult:
     """The best folding found, None if none costs less than was known; and the bound on the cost of all.
 
-    ``left`` are the parts that may hold a better one: the rows of each group, and prices that bound the part.
+    ``open_parts`` are the parts that may hold a better one: the rows of each group, and prices that bound the part.
     """
 
     selection: Array | None
     bound: int
-    left: tuple[tuple[list[Array], Array], ...] = ()
+    open_parts: tuple[tuple[list[Array], Array], ...] = ()
 
 
 class Enumerate(Protocol):
@@ -68,21 +69,21 @@ class Enumerate(Protocol):
 
 
 def branch_and_bound(
-    terms: Terms, relaxed: Relaxed, below: int, enumerate_: Enumerate, *, first: bool = False
-) -> Branched:
+    knapsack: Knapsack, lagrangian: LagrangianBound, below: int, enumerate_: Enumerate, *, first: bool = False
+) -> BranchAndBoundResult:
     """Search from the relaxation on for foldings that cost less than ``below``; ``first`` ends with any.
 
     ``enumerate_`` ends nodes in which few groups have a choice left.
     """
-    return _Search(terms, below, enumerate_).run(relaxed, first=first)
+    return _Search(knapsack, below, enumerate_).run(lagrangian, first=first)
 
 
 @dataclass
 class _Node:
-    """A part of all foldings. ``prices`` gave its ``bound``, those of the budget first and then of its counts."""
+    """A part of all foldings. ``prices`` gave its ``bound``: those of the budget, then of its cardinality limits."""
 
-    allowed: Mask
-    counts: tuple[Count, ...]
+    row_mask: Mask
+    cardinalities: tuple[CardinalityLimit, ...]
     prices: Array
     bound: int
     cuts: list[Cut]
@@ -99,37 +100,37 @@ class _Node:
 class _Search:
     """One search: the best folding so far and the nodes that are open."""
 
-    def __init__(self, terms: Terms, below: int, enumerate_: Enumerate) -> None:
-        self.terms, self.pricing, self.enumerate = terms, terms.pricing, enumerate_
+    def __init__(self, knapsack: Knapsack, below: int, enumerate_: Enumerate) -> None:
+        self.knapsack, self.pricing, self.enumerate = knapsack, knapsack.pricing, enumerate_
         self.best: Array | None = None
         self.cost = below
-        self.kinds = Kinds(terms)
-        self.descent = Descent(terms)
-        self.mended: set[bytes] = set()
-        self.side_by_side = max(1, min(SIDE_BY_SIDE, MOST_ENTRIES // self.pricing.plan.largest_table))
+        self.equal_groups = EqualGroups(knapsack)
+        self.local_search = LocalSearch(knapsack)
+        self.exchanged: set[bytes] = set()
+        self.side_by_side = max(1, min(SIDE_BY_SIDE, MOST_ENTRIES // self.pricing.elimination.largest_table))
         self.nodes = self.made = 0
-        self.most_nodes = min(MOST_NODES, max(1, MOST_WORK // len(terms.pricing.states.rows)))
+        self.most_nodes = min(MOST_NODES, max(1, MOST_WORK // len(knapsack.pricing.classes.rows)))
         self.open: list[tuple[int, int, _Node]] = []
         self.aside: list[_Node] = []
 
     @property
     def most(self) -> int:
         """What a better folding costs at most."""
-        return min(self.terms.dearest, self.cost - 1)
+        return min(self.knapsack.dearest, self.cost - 1)
 
     @property
     def cutoff(self) -> int:
         """A node with a bound above it holds nothing much better than the best folding, and is put aside."""
-        return self.most if self.cost > self.terms.dearest else self.most - int(self.cost * TOLERANCE)
+        return self.most if self.cost > self.knapsack.dearest else self.most - int(self.cost * TOLERANCE)
 
-    def run(self, relaxed: Relaxed, *, first: bool) -> Branched:
-        cuts = list(relaxed.met)
-        if relaxed.selection is not None:
-            self._take(relaxed.selection)
+    def run(self, lagrangian: LagrangianBound, *, first: bool) -> BranchAndBoundResult:
+        cuts = list(lagrangian.cuts)
+        if lagrangian.selection is not None:
+            self._take(lagrangian.selection)
         for cut in cuts[::-1][:FROM_ROOT]:
-            self._mend(cut.selection, relaxed.prices)
+            self._exchange_near(cut.selection, lagrangian.prices)
         everything = np.ones(self.pricing.size, dtype=np.bool_)
-        self._push(_Node(everything, (), relaxed.prices, relaxed.bound, cuts, relaxed.prices))
+        self._push(_Node(everything, (), lagrangian.prices, lagrangian.bound, cuts, lagrangian.prices))
         while self.open and self.nodes < self.most_nodes and not (first and self.best is not None):
             batch = self._pop()
             self._bound(batch)
@@ -138,7 +139,7 @@ class _Search:
             self._split([node for node in batch if node.bound <= self.cutoff])
         left = [node for node in (*self.aside, *(node for _, _, node in self.open)) if node.bound <= self.most]
         low = min([node.bound for node in left], default=self.most + 1)
-        return Branched(self.best, low, tuple(self._part(node) for node in left))
+        return BranchAndBoundResult(self.best, low, tuple(self._part(node) for node in left))
 
     def _push(self, node: _Node) -> None:
         self.made += 1
@@ -162,16 +163,16 @@ class _Search:
             totals, selection = self.pricing.least(rows, prices)
             active = [
                 n
-                for n, total, choice in zip(active, totals.tolist(), selection, strict=True)
-                if self._learn(n, total, choice)
+                for n, total, selected in zip(active, totals.tolist(), selection, strict=True)
+                if self._learn(n, total, selected)
             ]
         for node in batch:
             node.planes = None
 
     def _learn(self, node: _Node, total: int, selection: Array) -> bool:
-        """Take note of the choice that is least at the node's trial prices; return whether to try others."""
+        """Take note of the selection that is least at the node's trial prices; return whether to try others."""
         if total >= FORBIDDEN:
-            node.bound = self.terms.dearest + 1 + self.cost
+            node.bound = self.knapsack.dearest + 1 + self.cost
             return False
         bound = -((self._refund(node, node.trial) - total) // FINENESS)
         if bound > node.bound:
@@ -180,119 +181,118 @@ class _Search:
             return False
         cut = self._cut(node, selection)
         if node.planes is None:
-            node.planes = CuttingPlanes(node.prices.size, self.terms.most_bound, node.cuts)
+            node.planes = CuttingPlanes(node.prices.size, self.knapsack.most_bound, node.cuts)
         node.planes.add(cut)
         node.cuts.append(cut)
         top = node.planes.ceiling()
         node.weights = top.weights
-        node.trial = self._whole((self._parts(node) + top.prices) / 2)
+        node.trial = self._integral((self._parts(node) + top.prices) / 2)
         return top.bound - node.bound > CLOSE * max(1.0, abs(top.bound))
 
     def _improve(self, batch: list[_Node]) -> None:
-        """Look for better foldings near the last choices of the most promising nodes."""
+        """Look for better foldings near the last selections of the most promising nodes."""
         promising = sorted((n for n in batch if n.bound <= self.cutoff), key=lambda node: node.bound)
         for node in promising[:FROM_NODES]:
-            self._mend(node.cuts[-1].selection, node.prices[:5])
+            self._exchange_near(node.cuts[-1].selection, node.prices[:5])
 
-    def _mend(self, selection: Array, prices: Array) -> None:
-        if selection.tobytes() in self.mended:
+    def _exchange_near(self, selection: Array, prices: Array) -> None:
+        if selection.tobytes() in self.exchanged:
             return
-        self.mended.add(selection.tobytes())
-        found = self.descent.run(selection, prices)
-        if found is not None:
-            self._take(found)
+        self.exchanged.add(selection.tobytes())
+        improved = self.local_search.run(selection, prices)
+        if improved is not None:
+            self._take(improved)
 
     def _split(self, nodes: list[_Node]) -> None:
         """Rule out rows by the nodes' prices, and replace each node by two."""
         if not nodes:
             return
         rows, prices = self._priced(nodes, [node.prices for node in nodes])
-        margins = self.pricing.margins(rows, prices)
-        for node, margin in zip(nodes, margins, strict=True):
-            node.allowed = node.allowed & (margin <= FINENESS * self.most + self._refund(node, node.prices))
+        min_marginals = self.pricing.min_marginals(rows, prices)
+        for node, min_marginal in zip(nodes, min_marginals, strict=True):
+            node.row_mask = node.row_mask & (min_marginal <= FINENESS * self.most + self._refund(node, node.prices))
             if self._ended(node):
                 continue
-            blend = self._blend(node)
-            if not blend.any() and node.returns < MOST_RETURNS:
+            fractional = self._fractional(node)
+            if not fractional.any() and node.returns < MOST_RETURNS:
                 node.returns += 1
                 self._push(node)
                 continue
-            for count in split(self.kinds, node.allowed, blend, node.prices[:5]):
-                self._push(self._child(node, count))
+            for limit in branch(self.equal_groups, node.row_mask, fractional, node.prices[:5]):
+                self._push(self._child(node, limit))
 
     def _ended(self, node: _Node) -> bool:
         """Whether nothing of a node is left to be looked at."""
-        left = np.add.reduceat(node.allowed, self.pricing.begins[:-1], dtype=np.int64)
-        if left.min() == 0:
+        rows_left = np.add.reduceat(node.row_mask, self.pricing.begins[:-1], dtype=np.int64)
+        if rows_left.min() == 0:
             return True
-        if left.max() == 1:
-            self._take(np.flatnonzero(node.allowed))
+        if rows_left.max() == 1:
+            self._take(np.flatnonzero(node.row_mask))
             return True
-        if np.count_nonzero(left > 1) > FEW_OPEN:
+        if np.count_nonzero(rows_left > 1) > FEW_OPEN:
             return False
         rows, complete = self.enumerate(*self._part(node), self.most)
         if rows is not None:
-            self._take(self.pricing.picks_of(rows))
+            self._take(self.pricing.selection_of(rows))
         return complete
 
     def _part(self, node: _Node) -> tuple[list[Array], Array]:
-        return self.pricing.kept(node.allowed), node.prices[:5]
+        return self.pricing.masked_rows(node.row_mask), node.prices[:5]
 
     def _take(self, selection: Array) -> Cut:
-        """Take note of a choice, the best if it keeps the budget at less cost."""
-        cut = self.terms.cut(selection)
+        """Take note of a selection, the best if it keeps the budget at less cost."""
+        cut = self.knapsack.cut(selection)
         if cut.keeps_limits and cut.cost < self.cost:
             self.best, self.cost = selection, int(cut.cost)
         return cut
 
-    def _blend(self, node: _Node) -> Floats:
+    def _fractional(self, node: _Node) -> Floats:
         """Return the share of each row in the relaxation's fractional answer; 0 while prices rise without end."""
-        blend = np.zeros(self.pricing.size)
+        fractional = np.zeros(self.pricing.size)
         if node.weights.sum() < 0.5:
-            return blend
+            return fractional
         for weight, cut in zip(node.weights, node.cuts, strict=True):
-            blend[cut.selection] += weight
-        return blend
+            fractional[cut.selection] += weight
+        return fractional
 
-    def _child(self, node: _Node, count: Count) -> _Node:
-        """Return the part of a node that meets a count."""
-        only = count.forbidden()
+    def _child(self, node: _Node, limit: CardinalityLimit) -> _Node:
+        """Return the part of a node that meets a cardinality limit."""
+        only = limit.forbidden()
         if only is not None:
-            allowed = node.allowed.copy()
-            allowed[only] = False
-            cuts = [cut for cut in node.cuts if allowed[cut.selection].all()]
-            return _Node(allowed, node.counts, node.prices, node.bound, cuts[-MOST_CUTS:], node.prices)
-        cuts = [replace(cut, excess=np.append(cut.excess, count.excess(cut.selection))) for cut in node.cuts]
+            row_mask = node.row_mask.copy()
+            row_mask[only] = False
+            cuts = [cut for cut in node.cuts if row_mask[cut.selection].all()]
+            return _Node(row_mask, node.cardinalities, node.prices, node.bound, cuts[-MOST_CUTS:], node.prices)
+        cuts = [replace(cut, excess=np.append(cut.excess, limit.excess(cut.selection))) for cut in node.cuts]
         prices = np.append(node.prices, 0)
-        return _Node(node.allowed, (*node.counts, count), prices, node.bound, cuts[-MOST_CUTS:], prices)
+        return _Node(node.row_mask, (*node.cardinalities, limit), prices, node.bound, cuts[-MOST_CUTS:], prices)
 
     def _priced(self, nodes: list[_Node], trials: list[Array]) -> tuple[Array, Array]:
         """Return row prices and prices of nodes, one case each."""
-        prices = FINENESS * self.terms.weights + np.array([trial[:5] for trial in trials])
+        prices = FINENESS * self.knapsack.weights + np.array([trial[:5] for trial in trials])
         rows = self.pricing.row_prices(prices)
         for case, (node, trial) in enumerate(zip(nodes, trials, strict=True)):
-            for count, price in zip(node.counts, trial[5:].tolist(), strict=True):
-                rows[case, count.places] += count.sign * price
-            rows[case, ~node.allowed] = FORBIDDEN
+            for limit, price in zip(node.cardinalities, trial[5:].tolist(), strict=True):
+                rows[case, limit.positions] += limit.sign * price
+            rows[case, ~node.row_mask] = FORBIDDEN
         return rows, prices
 
     def _refund(self, node: _Node, prices: Array) -> int:
         """Return what the limits themselves are worth at the prices."""
-        counts = zip(node.counts, prices[5:].tolist(), strict=True)
-        return int(prices[:5] @ self.terms.budget) + sum(
-            int(price) * count.sign * count.limit for count, price in counts
-        )
+        priced = zip(node.cardinalities, prices[5:].tolist(), strict=True)
+        worth = sum(int(price) * cardinality.sign * cardinality.limit for cardinality, price in priced)
+        return int(prices[:5] @ self.knapsack.budget) + worth
 
     def _cut(self, node: _Node, selection: Array) -> Cut:
-        """Return what a choice says of a node's bound."""
+        """Return what a selection says of a node's bound."""
         cut = self._take(selection)
-        return replace(cut, excess=np.append(cut.excess, [count.excess(selection) for count in node.counts]))
+        return replace(cut, excess=np.append(cut.excess, [limit.excess(selection) for limit in node.cardinalities]))
 
     def _parts(self, node: _Node) -> Floats:
         """Return the node's prices as `ceiling` has them."""
-        return np.append(self.terms.budgets(node.prices[:5]), node.prices[5:] / FINENESS)
+        return np.append(self.knapsack.budget_prices(node.prices[:5]), node.prices[5:] / FINENESS)
 
-    def _whole(self, prices: Floats) -> Array:
+    def _integral(self, prices: Floats) -> Array:
         """Turn prices as `ceiling` has them into integers."""
-        counts = np.clip(np.rint(prices[5:] * FINENESS), 0, MOST_SUM // self.pricing.size).astype(np.int64)
-        return np.append(self.terms.whole(prices[:5]), counts)
+        of_cardinalities = np.clip(np.rint(prices[5:] * FINENESS), 0, MOST_SUM // self.pricing.size).astype(np.int64)
+        return np.append(self.knapsack.unit_prices(prices[:5]), of_cardinalities)

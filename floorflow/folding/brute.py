@@ -19,7 +19,7 @@ _CHUNK = 1 << 15
 
 
 def combinations(problem: FoldingProblem, interval_cycles: int | None = None) -> int:
-    """Return how many choices of rows there are within an interval, whatever they use."""
+    """Return how many selections of rows there are within an interval, whatever they use."""
     return prod(rows.size for rows in problem.rows_within(_longest(problem, interval_cycles)))
 
 
@@ -49,29 +49,29 @@ class _Search:
     """The best combination so far: by interval if it shall be the shortest, then by cost."""
 
     def __init__(self, problem: FoldingProblem, rows: Sequence[Array], *, shortest: bool) -> None:
-        self.tally, self.rows, self.shortest = Evaluator(problem), rows, shortest
+        self.evaluator, self.rows, self.shortest = Evaluator(problem), rows, shortest
         self.best: tuple[int, int] | None = None
         self.selection: list[int] = []
 
     def try_all(self, numbers: Array) -> None:
         """Try the combinations of these numbers, the last group's row changing fastest."""
-        places = np.unravel_index(numbers, [part.size for part in self.rows])
-        selection = [part[place] for part, place in zip(self.rows, places, strict=True)]
-        groups = self.tally.problem.groups
-        use = np.sum([alone[pick] for alone, pick in zip(self.tally.alone, selection, strict=True)], axis=0)
-        for c in self.tally.between:
+        indices = np.unravel_index(numbers, [part.size for part in self.rows])
+        selection = [part[index] for part, index in zip(self.rows, indices, strict=True)]
+        groups = self.evaluator.problem.groups
+        use = np.sum([alone[row] for alone, row in zip(self.evaluator.alone, selection, strict=True)], axis=0)
+        for c in self.evaluator.between_groups:
             use = use + c.use[c.source_class[selection[c.source]], c.target_class[selection[c.target]]]
-        cycles = np.max([group.cycles[pick] for group, pick in zip(groups, selection, strict=True)], axis=0)
-        legal = np.flatnonzero((use <= self.tally.budget).all(axis=1))
+        cycles = np.max([group.cycles[row] for group, row in zip(groups, selection, strict=True)], axis=0)
+        legal = np.flatnonzero((use <= self.evaluator.budget).all(axis=1))
         if not legal.size:
             return
-        interval, cost = cycles[legal] if self.shortest else np.zeros_like(legal), self.tally.cost(use[legal])
+        interval, cost = cycles[legal] if self.shortest else np.zeros_like(legal), self.evaluator.cost(use[legal])
         first = np.lexsort((legal, cost, interval))[0]
         merit = int(interval[first]), int(cost[first])
         if self.best is None or merit < self.best:
-            self.best, self.selection = merit, [int(pick[legal[first]]) for pick in selection]
+            self.best, self.selection = merit, [int(row[legal[first]]) for row in selection]
 
     def answer(self) -> FoldingSolution | FoldingInfeasible:
         if self.best is None:
             return FoldingInfeasible(None)
-        return self.tally.solution(self.selection, "brute", "optimal", self.best[1])
+        return self.evaluator.solution(self.selection, "brute", "optimal", self.best[1])

@@ -29,7 +29,7 @@ from ortools.sat.python import cp_model
 
 from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import Coupling
-from floorflow.folding.dominance import candidates
+from floorflow.folding.dominance import reduce_by_dominance
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
 from floorflow.folding.selection import Evaluator
 from floorflow.solver import new_solver
@@ -80,8 +80,8 @@ def _least_scarce(
     rows = problem.rows_within(interval_cycles)
     if not balance.pairs:
         # Nothing asks for slow engines.
-        choices = candidates(problem, interval_cycles)
-        rows = [] if choices is None else list(choices.rows)
+        reduced = reduce_by_dominance(problem, interval_cycles)
+        rows = [] if reduced is None else list(reduced.rows)
     if not rows or not all(part.size for part in rows):
         return FoldingInfeasible(None)
     model = _Model(problem, rows, balance)
@@ -94,12 +94,12 @@ def _least_scarce(
     cycles = np.concatenate([group.engine_cycles[part].sum(axis=1) for group, part in groups])
     quick = model.minimise([x for row in model.x for x in row], cycles.tolist(), seed, least)
     status: Status = "optimal" if least.optimal and proven else "feasible"
-    return model.tally.solution(quick.selection or least.selection, "cpsat", status, least.bound)
+    return model.evaluator.solution(quick.selection or least.selection, "cpsat", status, least.bound)
 
 
 @dataclass(frozen=True)
-class _Found:
-    """One solve: the picks (None: nothing found), as rows of each group, their objective, and what is proven."""
+class _Solved:
+    """One solve: the selection (None: none met), as rows of each group, their objective, and what is proven."""
 
     selection: tuple[int, ...] | None
     objective: int
@@ -108,25 +108,25 @@ class _Found:
     values: tuple[int, ...] = ()
 
 
-def _nothing(found: _Found) -> FoldingInfeasible | FoldingUnknown:
-    return FoldingInfeasible(None) if found.optimal else FoldingUnknown()
+def _nothing(solved: _Solved) -> FoldingInfeasible | FoldingUnknown:
+    return FoldingInfeasible(None) if solved.optimal else FoldingUnknown()
 
 
 class _Model:
     """The model with its variables; objectives are added one after another."""
 
     def __init__(self, problem: FoldingProblem, rows: Sequence[Array], balance: Balance) -> None:
-        self.problem, self.rows, self.tally = problem, rows, Evaluator(problem)
+        self.problem, self.rows, self.evaluator = problem, rows, Evaluator(problem)
         self.model = cp_model.CpModel()
         self.x: list[Row] = [[self.model.new_bool_var("") for _ in part] for part in rows]
         for row in self.x:
             self.model.add_exactly_one(row)
         self.terms: Row = [x for row in self.x for x in row]
-        use = [alone[part] for alone, part in zip(self.tally.alone, rows, strict=True)]
-        use += [priced for c in self.tally.between if (priced := self._stream(c)).size]
+        use = [alone[part] for alone, part in zip(self.evaluator.alone, rows, strict=True)]
+        use += [priced for c in self.evaluator.between_groups if (priced := self._stream(c)).size]
         self.use = np.concatenate(use)
-        self.costs = self.tally.cost(self.use)
-        for resource, cap in enumerate(self.tally.budget.tolist()):
+        self.costs = self.evaluator.cost(self.use)
+        for resource, cap in enumerate(self.evaluator.budget.tolist()):
             self.model.add(cp_model.LinearExpr.weighted_sum(self.terms, self.use[:, resource].tolist()) <= cap)
         self.interval = self._interval()
         self._balance(balance)
@@ -152,7 +152,7 @@ class _Model:
             (a, b): self.model.new_bool_var("")
             for a in sides[0]
             for b in sides[1]
-            if (c.use[a, b] <= self.tally.budget).all()
+            if (c.use[a, b] <= self.evaluator.budget).all()
         }
         for side, classes_of in enumerate(sides):
             for own_class, members in classes_of.items():
@@ -164,9 +164,9 @@ class _Model:
     def _balance(self, balance: Balance) -> None:
         """Bind the cycles of consecutive layers to each other."""
         ratio = 1 + Fraction(balance.epsilon).limit_denominator(_FINEST_EPSILON)
-        place = {name: (g, i) for g, group in enumerate(self.problem.groups) for i, name in enumerate(group.engines)}
+        at = {name: (g, i) for g, group in enumerate(self.problem.groups) for i, name in enumerate(group.engines)}
         for pair in balance.pairs:
-            one, other = (self._cycles(*place[name]) for name in pair)
+            one, other = (self._cycles(*at[name]) for name in pair)
             self.model.add(one * ratio.denominator <= other * ratio.numerator)
             self.model.add(other * ratio.denominator <= one * ratio.numerator)
 
@@ -175,8 +175,8 @@ class _Model:
         return cp_model.LinearExpr.weighted_sum(self.x[group], cycles.tolist())
 
     def minimise(
-        self, terms: Sequence[cp_model.IntVar], costs: Sequence[int], seed: int, start: _Found | None
-    ) -> _Found:
+        self, terms: Sequence[cp_model.IntVar], costs: Sequence[int], seed: int, start: _Solved | None
+    ) -> _Solved:
         """Minimise one objective, from the answer to the one before."""
         self.model.minimize(cp_model.LinearExpr.weighted_sum(terms, costs))
         self.model.clear_hints()  # type: ignore[no-untyped-call]
@@ -187,14 +187,14 @@ class _Model:
         solver = new_solver(seed, DETERMINISTIC_LIMIT)
         status = solver.solve(self.model)
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            return _Found(None, 0, 0, optimal=status == cp_model.INFEASIBLE)
+            return _Solved(None, 0, 0, optimal=status == cp_model.INFEASIBLE)
         selection = tuple(
             int(part[[solver.value(x) for x in row].index(1)]) for row, part in zip(self.x, self.rows, strict=True)
         )
         values = tuple(solver.value(variable) for variable in variables)
         objective = sum(cost * solver.value(term) for cost, term in zip(costs, terms, strict=True))
         bound = objective if status == cp_model.OPTIMAL else round(solver.best_objective_bound)
-        return _Found(selection, objective, bound, status == cp_model.OPTIMAL, values)
+        return _Solved(selection, objective, bound, status == cp_model.OPTIMAL, values)
 
 
 def layer_pairs(dataflow: Dataflow) -> tuple[tuple[str, str], ...]:
@@ -206,8 +206,8 @@ def layer_pairs(dataflow: Dataflow) -> tuple[tuple[str, str], ...]:
     reach: dict[str, tuple[str, ...]] = {}
     # Engines are in topological order: what follows one is known before it.
     for engine in reversed(dataflow.engines):
-        found: dict[str, None] = {}
+        next_layers: dict[str, None] = {}
         for name in after[engine.name]:
-            found |= dict.fromkeys((name,) if name in layers else reach[name])
-        reach[engine.name] = tuple(found)
+            next_layers |= dict.fromkeys((name,) if name in layers else reach[name])
+        reach[engine.name] = tuple(next_layers)
     return tuple((name, other) for name in reach if name in layers for other in reach[name])[::-1]

@@ -1,4 +1,4 @@
-"""The highest Lagrangian bound that the choices met so far allow, and the prices for it: a small linear programme."""
+"""The highest Lagrangian bound that the selections met so far allow, and its prices: a small linear programme."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DEAREST = 1e3
 
 @dataclass(frozen=True)
 class Cut:
-    """A choice met: no bound is above ``cost`` + prices @ ``excess``, which is in units of each limit's ``size``."""
+    """A selection met: no bound is above ``cost`` + prices @ ``excess``, which is in units of each limit's ``size``."""
 
     selection: Array
     cost: float
@@ -26,7 +26,7 @@ class Cut:
 
     @property
     def keeps_limits(self) -> bool:
-        """Whether the choice exceeds none."""
+        """Whether the selection exceeds none."""
         return bool((self.excess <= 0).all())
 
 

@@ -1,4 +1,4 @@
-"""The foldings worth choosing from at one interval: fast enough, and never beaten whatever the neighbours choose."""
+"""Presolve by dominance: the rows at one interval that are fast enough, and never beaten whatever neighbours choose."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.dataflow.options import Coupling
-from floorflow.folding.coupling_prices import between, own_use, pair_prices, settled
+from floorflow.folding.coupling_prices import absorb_one_sided, between_groups, own_use, pair_prices
 from floorflow.folding.problem import FoldingProblem
 from floorflow.folding.variable_elimination import Pair
 
@@ -23,8 +23,8 @@ BLOCK = 32
 
 
 @dataclass(frozen=True)
-class Candidates:
-    """Rows left of each group, and resources as a pairwise sum: of each row, and of each pair of rows of neighbours.
+class ReducedProblem:
+    """The problem over some rows of each group; resources are a sum over rows and over pairs of neighbours' rows.
 
     ``rows[g]`` are indices into the group's rows; ``use[g]`` is (n_g, 5), with all streams that are not among
     ``couplings``.
@@ -40,21 +40,21 @@ class Candidates:
         return pair_prices(self.couplings, self.rows)
 
     def total(self, selection: Sequence[int]) -> Array:
-        """Return the resources of one choice, (5,); ``selection`` are positions in ``rows``."""
-        alone = sum((use[pick] for use, pick in zip(self.use, selection, strict=True)), np.zeros(5, dtype=np.int64))
+        """Return the resources of one selection, (5,); ``selection`` are positions in ``rows``."""
+        alone = sum((use[row] for use, row in zip(self.use, selection, strict=True)), np.zeros(5, dtype=np.int64))
         return alone + sum(
             (use[selection[a], selection[b]] for (a, b), use in self.pairs.items()), np.zeros_like(alone)
         )
 
 
-def candidates_among(problem: FoldingProblem, rows: Sequence[Array]) -> Candidates:
-    """Return some rows of each group as candidates, with all that one end of a stream decides in ``use``."""
-    use, streams = settled(problem, rows)
-    return Candidates(tuple(rows), tuple(use), streams)
+def restricted_to(problem: FoldingProblem, rows: Sequence[Array]) -> ReducedProblem:
+    """Return the problem over some rows of each group, with all that one end of a stream decides in ``use``."""
+    use, streams = absorb_one_sided(problem, rows)
+    return ReducedProblem(tuple(rows), tuple(use), streams)
 
 
-def candidates(problem: FoldingProblem, interval_cycles: int) -> Candidates | None:
-    """Return the rows worth choosing from, or None if some group has none that is fast enough."""
+def reduce_by_dominance(problem: FoldingProblem, interval_cycles: int) -> ReducedProblem | None:
+    """Return the problem over its undominated rows, or None if some group has none that is fast enough."""
     fast = problem.rows_within(interval_cycles)
     if not all(rows.size for rows in fast):
         return None
@@ -62,7 +62,7 @@ def candidates(problem: FoldingProblem, interval_cycles: int) -> Candidates | No
     for _ in range(ROUNDS):
         if not search.round():
             break
-    return Candidates(tuple(search.rows), tuple(search.use), between(problem.couplings))
+    return ReducedProblem(tuple(search.rows), tuple(search.use), between_groups(problem.couplings))
 
 
 class _Domination:
@@ -71,15 +71,15 @@ class _Domination:
     def __init__(self, problem: FoldingProblem, rows: list[Array]) -> None:
         self.rows, self.use = rows, own_use(problem, rows)
         self.ends: list[list[_End]] = [[] for _ in problem.groups]
-        for c in between(problem.couplings):
+        for c in between_groups(problem.couplings):
             source, target = _End(c.source_class, c.use), _End(c.target_class, c.use.swapaxes(0, 1))
             source.far, target.far = target, source
             self.ends[c.source].append(source)
             self.ends[c.target].append(target)
-        for kept, ends in zip(rows, self.ends, strict=True):
+        for rows_left, ends in zip(rows, self.ends, strict=True):
             for end in ends:
-                end.look(kept)
-        self.judged: list[list[bytes] | None] = [None] * len(rows)
+                end.update(rows_left)
+        self.compared_with: list[list[bytes] | None] = [None] * len(rows)
         """What each group's neighbours had left when its rows were last compared."""
         self.known = problem.memo
 
@@ -88,23 +88,23 @@ class _Domination:
         dropped = False
         for group, ends in enumerate(self.ends):
             neighbours = [end.far.left.tobytes() for end in ends]
-            if neighbours == self.judged[group]:
+            if neighbours == self.compared_with[group]:
                 # To compare them again would drop none.
                 continue
-            self.judged[group] = neighbours
-            kept = self._judge(group, [end.seen() for end in ends])
-            if kept.size < self.rows[group].size:
+            self.compared_with[group] = neighbours
+            rows_left = self._filtered(group, [end.prices_left() for end in ends])
+            if rows_left.size < self.rows[group].size:
                 dropped = True
-                self.rows[group], self.use[group] = self.rows[group][kept], self.use[group][kept]
+                self.rows[group], self.use[group] = self.rows[group][rows_left], self.use[group][rows_left]
                 for end in ends:
-                    end.look(self.rows[group])
+                    end.update(self.rows[group])
         return dropped
 
-    def _judge(self, group: int, seen: Sequence[tuple[Array, Array]]) -> Array:
-        """Return the rows that are not dominated; equal groups among equal neighbours are judged once."""
-        key = (self.use[group].tobytes(), *(part.tobytes() for pair in seen for part in pair))
+    def _filtered(self, group: int, prices_left: Sequence[tuple[Array, Array]]) -> Array:
+        """Return the rows that are not dominated; equal groups among equal neighbours are compared once."""
+        key = (self.use[group].tobytes(), *(part.tobytes() for pair in prices_left for part in pair))
         if key not in self.known:
-            self.known[key] = _undominated(self.use[group], seen)
+            self.known[key] = _undominated(self.use[group], prices_left)
         return self.known[key]
 
 
@@ -114,18 +114,18 @@ class _End:
     far: _End
 
     def __init__(self, classes: Array, use: Array) -> None:
-        """``classes`` of all rows of the group; ``use`` is (classes here, classes at the far end, 5)."""
+        """``classes`` of all rows of the group; ``use`` is (classes at this end, classes at the far end, 5)."""
         self.classes, self.use = classes, use
 
-    def look(self, rows: Array) -> None:
+    def update(self, rows: Array) -> None:
         """See which classes these rows have."""
         classes = self.classes[rows]
-        there = np.zeros(self.classes.max() + 1, dtype=np.bool_)
-        there[classes] = True
-        self.left, self.compact = np.flatnonzero(there), np.cumsum(there)[classes] - 1
+        present = np.zeros(self.classes.max() + 1, dtype=np.bool_)
+        present[classes] = True
+        self.left, self.compact = np.flatnonzero(present), np.cumsum(present)[classes] - 1
 
-    def seen(self) -> tuple[Array, Array]:
-        """Return the classes of the rows left and their prices, (n_here, n_far, 5), both of what is left."""
+    def prices_left(self) -> tuple[Array, Array]:
+        """Return the classes of the rows left and their prices, (n_near, n_far, 5), both of what is left."""
         return self.compact, self.use[self.left][:, self.far.left]
 
 
@@ -135,7 +135,7 @@ def _undominated(use: Array, streams: Sequence[tuple[Array, Array]]) -> Array:
     dearer = [(price[:, None] - price[None, :]).max(axis=2).transpose(2, 0, 1) for _, price in streams]
     resources = [r for r in range(5) if np.ptp(use[:, r]) or any(table[r].any() for table in dearer)]
     left = np.lexsort((np.arange(len(use)), use.sum(axis=1)))
-    kept: list[int] = []
+    undominated: list[int] = []
     while left.size:
         block = left[:BLOCK]
         beats = np.ones((block.size, left.size), dtype=np.bool_)
@@ -147,8 +147,8 @@ def _undominated(use: Array, streams: Sequence[tuple[Array, Array]]) -> Array:
         open_ = np.ones(left.size, dtype=np.bool_)
         for position, row in enumerate(block):
             if open_[position]:
-                kept.append(int(row))
+                undominated.append(int(row))
                 open_ &= ~beats[position]
-        # A row that is kept beats itself.
+        # A row that is left beats itself.
         left = left[open_]
-    return np.sort(np.array(kept))
+    return np.sort(np.array(undominated))

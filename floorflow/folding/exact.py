@@ -11,10 +11,10 @@ multiple-choice knapsack with five resources and with prices on pairs of neighbo
                                 + sum_{g,o,h,q} use[g, o, h, q, r] y[g, o, h, q] <= budget[r]
     objective    min the same sums weighted by scarcity                (exact integers)
 
-A Lagrangian relaxation (`relaxation`) bounds it, finds foldings, proves most cases by itself and strikes out nearly
-all options; exchanges (`descent`) make what it met better. Enumeration (`labels`) below a rising limit settles the
-rest; where there is too much to enumerate, because several resources bind at once, `branching` does. If that reaches
-its limit the bound is what was proven until then.
+The Lagrangian relaxation (`lagrangian`) bounds it, finds foldings, proves most cases by itself and strikes out nearly
+all options; 1- and 2-exchanges (`local_search`) improve what it met. Enumeration (`label_setting`) below a rising limit
+settles the rest; where there is too much to enumerate, because several resources bind at once, `branching` does. If
+that reaches its limit the bound is what was proven until then.
 """
 
 from __future__ import annotations
@@ -25,42 +25,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.folding.branching import branch_and_bound
-from floorflow.folding.dominance import Candidates, candidates, candidates_among
-from floorflow.folding.interface_classes import states
-from floorflow.folding.interval_search import RATIO, first_of, shortest_interval
+from floorflow.folding.dominance import ReducedProblem, reduce_by_dominance, restricted_to
+from floorflow.folding.interface_classes import group_by_interface
+from floorflow.folding.interval_search import RATIO, first_index_to_try, shortest_interval
 from floorflow.folding.label_setting import cheapest_below
-from floorflow.folding.lagrangian import Relaxed, Terms, relax, within
-from floorflow.folding.local_search import Descent
+from floorflow.folding.lagrangian import Knapsack, LagrangianBound, lagrangian_bound, rows_within_cost
+from floorflow.folding.local_search import LocalSearch
 from floorflow.folding.pricing import Pricing
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
 from floorflow.folding.variable_elimination import FORBIDDEN
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.stats import SolveStats, Status
 
-Answer = FoldingSolution | FoldingInfeasible | FoldingUnknown
+FoldingAnswer = FoldingSolution | FoldingInfeasible | FoldingUnknown
 Array = NDArray[np.int64]
 
 FIRST_STEP = 1e-4
 """Share of the bound by which the first limit lies above it."""
 STEP_GROWTH = 3
 """Factor by which the limit's distance grows with every step."""
-MOST_LEFT = 6000
+MOST_OPEN = 6000
 """Parts left by branching times groups beyond which they are not looked into."""
 NARROWED = 2
 """Times that the rows of such a part are narrowed down before."""
-MENDED = 6
+IMPROVED = 6
 """Foldings of the relaxation next to which better ones are looked for."""
 
 
-def least_scarce(problem: FoldingProblem, interval_cycles: int, *, prove: bool = True) -> Answer:
+def least_scarce(problem: FoldingProblem, interval_cycles: int, *, prove: bool = True) -> FoldingAnswer:
     """Return the least scarce folding with no engine above ``interval_cycles``, or the proof that none exists.
 
     Without ``prove`` the first folding within the budget will do; its ``stats`` say how far it may be from the least.
     """
-    choices = candidates(problem, interval_cycles)
-    if choices is None:
+    reduced = reduce_by_dominance(problem, interval_cycles)
+    if reduced is None:
         return FoldingInfeasible(None)
-    return _Search(problem, choices).run(prove=prove)
+    return _Search(problem, reduced).run(prove=prove)
 
 
 class FeasibilityOracle:
@@ -68,34 +68,34 @@ class FeasibilityOracle:
 
     def __init__(self, problem: FoldingProblem) -> None:
         self.problem = problem
-        self._answers: dict[int, Answer] = {}
+        self._answers: dict[int, FoldingAnswer] = {}
         self._searches: dict[int, _Search] = {}
         self._prices: Array | None = None
 
-    def __call__(self, interval_cycles: int) -> Answer:
+    def __call__(self, interval_cycles: int) -> FoldingAnswer:
         """Return the first folding met, with its distance from the least scarce, or the proof that none exists."""
         if interval_cycles not in self._answers:
             self._answers[interval_cycles] = self._probe(interval_cycles)
         return self._answers[interval_cycles]
 
-    def shortest(self, holds: Callable[[Answer], bool]) -> int | None:
-        """Return the shortest interval, in cycles, whose answer ``holds``; None if that of the longest does not."""
+    def shortest(self, accepts: Callable[[FoldingAnswer], bool]) -> int | None:
+        """Return the shortest interval, in cycles, whose answer is accepted; None if that of the longest is not."""
         intervals = self.problem.intervals()
-        index = shortest_interval(intervals, lambda i: holds(self(i)), first_of(self.problem), ratio=RATIO)
+        index = shortest_interval(intervals, lambda i: accepts(self(i)), first_index_to_try(self.problem), ratio=RATIO)
         return None if index is None else intervals[index]
 
-    def least_scarce(self, interval_cycles: int) -> Answer:
+    def least_scarce(self, interval_cycles: int) -> FoldingAnswer:
         """Return the least scarce folding within an interval; where one was met, the search goes on from it."""
         if isinstance(self(interval_cycles), FoldingInfeasible):
             return self(interval_cycles)
         search = self._searches[interval_cycles]
         return search.run(prove=True, start=search.prices)
 
-    def _probe(self, interval_cycles: int) -> Answer:
-        choices = candidates(self.problem, interval_cycles)
-        if choices is None:
+    def _probe(self, interval_cycles: int) -> FoldingAnswer:
+        reduced = reduce_by_dominance(self.problem, interval_cycles)
+        if reduced is None:
             return FoldingInfeasible(None)
-        search = self._searches[interval_cycles] = _Search(self.problem, choices)
+        search = self._searches[interval_cycles] = _Search(self.problem, reduced)
         answer = search.run(prove=False, start=self._prices)
         self._prices = search.prices
         return answer
@@ -104,8 +104,8 @@ class FeasibilityOracle:
 class _Search:
     """One search: the best rows so far, their cost, the bound on it and the prices of the relaxation."""
 
-    def __init__(self, problem: FoldingProblem, choices: Candidates) -> None:
-        self.problem, self.choices = problem, choices
+    def __init__(self, problem: FoldingProblem, reduced: ReducedProblem) -> None:
+        self.problem, self.reduced = problem, reduced
         self.weights, self.scale = problem.cost_weights()
         self.budget = np.array(problem.budget.as_tuple(), dtype=np.int64)
         self.rows: tuple[int, ...] | None = None
@@ -114,51 +114,51 @@ class _Search:
         self.bound, self.cost = 0, int(self.weights @ self.budget) + 1
         self.prices: Array | None = None
 
-    def run(self, *, prove: bool, start: Array | None = None) -> Answer:
-        terms = self._terms(self.choices.rows)
-        relaxed = relax(terms, start, first=not prove)
-        self.bound, self.prices = max(self.bound, relaxed.bound), relaxed.prices
-        if relaxed.infeasible:
-            return _short(terms)
-        if relaxed.selection is not None:
-            self._take(terms, relaxed.selection)
+    def run(self, *, prove: bool, start: Array | None = None) -> FoldingAnswer:
+        knapsack = self._knapsack(self.reduced.rows)
+        lagrangian = lagrangian_bound(knapsack, start, first=not prove)
+        self.bound, self.prices = max(self.bound, lagrangian.bound), lagrangian.prices
+        if lagrangian.infeasible:
+            return _shortest_resource(knapsack)
+        if lagrangian.selection is not None:
+            self._take(knapsack, lagrangian.selection)
         if self._done(prove=prove):
             return self._answer("exact")
-        descent = Descent(terms)
-        for cut in relaxed.met[::-1][:MENDED]:
-            mended = descent.run(cut.selection, relaxed.prices)
-            if mended is not None:
-                self._take(terms, mended)
-        if self._done(prove=prove) or (prove and self._enumerate(terms, relaxed)):
+        local_search = LocalSearch(knapsack)
+        for cut in lagrangian.cuts[::-1][:IMPROVED]:
+            improved = local_search.run(cut.selection, lagrangian.prices)
+            if improved is not None:
+                self._take(knapsack, improved)
+        if self._done(prove=prove) or (prove and self._enumerate(knapsack, lagrangian)):
             return self._answer("exact")
-        return self._branch(terms, relaxed, prove=prove)
+        return self._branch(knapsack, lagrangian, prove=prove)
 
-    def _terms(self, rows: Sequence[Array]) -> Terms:
-        return Terms(Pricing(states(self.problem, rows)), self.weights, self.budget)
+    def _knapsack(self, rows: Sequence[Array]) -> Knapsack:
+        return Knapsack(Pricing(group_by_interface(self.problem, rows)), self.weights, self.budget)
 
     def _done(self, *, prove: bool) -> bool:
         return self.rows is not None and (not prove or self.bound >= self.cost)
 
-    def _take(self, terms: Terms, selection: Array) -> None:
-        self._keep(terms.pricing.rows_of(selection), terms.pricing.total(selection))
+    def _take(self, knapsack: Knapsack, selection: Array) -> None:
+        self._keep(knapsack.pricing.rows_of(selection), knapsack.pricing.total(selection))
 
     def _keep(self, rows: tuple[int, ...], use: Array) -> None:
         if int(use @ self.weights) < self.cost:
             self.rows, self.use, self.cost = rows, use, int(use @ self.weights)
 
-    def _enumerate(self, terms: Terms, relaxed: Relaxed) -> bool:
+    def _enumerate(self, knapsack: Knapsack, lagrangian: LagrangianBound) -> bool:
         """Look at all foldings below a limit that rises until one is found; False if they are too many."""
         step = max(1, int(self.bound * FIRST_STEP))
         while self.bound < self.cost:
             most = min(self.bound + step, self.cost - 1)
-            if not self._look_below(terms, relaxed.prices, most):
+            if not self._look_below(knapsack, lagrangian.prices, most):
                 return False
             self.bound, step = most + 1, step * STEP_GROWTH
         return True
 
-    def _look_below(self, terms: Terms, prices: Array, most: int) -> bool:
+    def _look_below(self, knapsack: Knapsack, prices: Array, most: int) -> bool:
         """Look at all foldings of at most a cost; False if they are too many."""
-        near = terms.pricing.kept(within(terms, prices, most))
+        near = knapsack.pricing.masked_rows(rows_within_cost(knapsack, prices, most))
         if not all(rows.size for rows in near):
             return True
         _, complete = self._enumerated(near, prices, most)
@@ -166,45 +166,45 @@ class _Search:
 
     def _enumerated(self, rows: Sequence[Array], prices: Array, most: int) -> tuple[tuple[int, ...] | None, bool]:
         """Look at all foldings of some rows of at most a cost; return the best one's, and whether all were seen."""
-        left = candidates_among(self.problem, rows)
-        found = cheapest_below(left, self.weights, self.budget, prices, most)
-        if found.selection is None:
-            return None, found.complete
-        best = tuple(int(rows[pick]) for rows, pick in zip(left.rows, found.selection, strict=True))
-        self._keep(best, left.total(found.selection))
-        return best, found.complete
+        reduced = restricted_to(self.problem, rows)
+        cheapest = cheapest_below(reduced, self.weights, self.budget, prices, most)
+        if cheapest.selection is None:
+            return None, cheapest.complete
+        best = tuple(int(rows[position]) for rows, position in zip(reduced.rows, cheapest.selection, strict=True))
+        self._keep(best, reduced.total(cheapest.selection))
+        return best, cheapest.complete
 
-    def _branch(self, terms: Terms, relaxed: Relaxed, *, prove: bool) -> Answer:
+    def _branch(self, knapsack: Knapsack, lagrangian: LagrangianBound, *, prove: bool) -> FoldingAnswer:
         """Split what is left, and split again."""
-        near = terms.pricing.kept(within(terms, relaxed.prices, self.cost - 1))
+        near = knapsack.pricing.masked_rows(rows_within_cost(knapsack, lagrangian.prices, self.cost - 1))
         if not all(rows.size for rows in near):
             self.bound = self.cost
             return self._answer("exact")
-        smaller = self._terms(near)
-        relaxed = relax(smaller, relaxed.prices)
-        found = branch_and_bound(smaller, relaxed, self.cost, self._enumerated, first=not prove)
-        if found.selection is not None:
-            self._take(smaller, found.selection)
-        self.bound = max(self.bound, found.bound)
-        few = len(found.left) * len(self.problem.groups) <= MOST_LEFT
-        if prove and few and all(self._closed(*part) for part in found.left):
+        smaller = self._knapsack(near)
+        lagrangian = lagrangian_bound(smaller, lagrangian.prices)
+        branched = branch_and_bound(smaller, lagrangian, self.cost, self._enumerated, first=not prove)
+        if branched.selection is not None:
+            self._take(smaller, branched.selection)
+        self.bound = max(self.bound, branched.bound)
+        few = len(branched.open_parts) * len(self.problem.groups) <= MOST_OPEN
+        if prove and few and all(self._close_part(*part) for part in branched.open_parts):
             self.bound = self.cost
         if self.rows is None and self.bound <= smaller.dearest:
             return FoldingUnknown()
         return self._answer("exact/branching")
 
-    def _closed(self, rows: Sequence[Array], prices: Array) -> bool:
+    def _close_part(self, rows: Sequence[Array], prices: Array) -> bool:
         """Look at all foldings of a part that branching left, for it holds nothing much better; False if too many."""
         for _ in range(NARROWED):
-            if not all(left.size for left in rows):
+            if not all(part.size for part in rows):
                 return True
-            terms = self._terms(rows)
-            relaxed = relax(terms, prices)
-            if relaxed.bound >= self.cost:
+            knapsack = self._knapsack(rows)
+            lagrangian = lagrangian_bound(knapsack, prices)
+            if lagrangian.bound >= self.cost:
                 return True
-            prices = relaxed.prices
-            rows = terms.pricing.kept(within(terms, prices, self.cost - 1))
-        return self._look_below(terms, prices, self.cost - 1)
+            prices = lagrangian.prices
+            rows = knapsack.pricing.masked_rows(rows_within_cost(knapsack, prices, self.cost - 1))
+        return self._look_below(knapsack, prices, self.cost - 1)
 
     def _answer(self, method: str) -> FoldingSolution | FoldingInfeasible:
         """Return the best rows with what is proven; none means that there are none."""
@@ -215,11 +215,11 @@ class _Search:
         return self.problem.solution(self.rows, self.use, stats)
 
 
-def _short(terms: Terms) -> FoldingInfeasible:
+def _shortest_resource(knapsack: Knapsack) -> FoldingInfeasible:
     """Name the first resource whose least possible sum exceeds the budget, if there is one."""
     prices = np.eye(len(RESOURCE_NAMES), dtype=np.int64)
-    needs, _ = terms.pricing.least(terms.pricing.row_prices(prices), prices)
-    for name, need, limit in zip(RESOURCE_NAMES, needs.tolist(), terms.budget.tolist(), strict=True):
+    needs, _ = knapsack.pricing.least(knapsack.pricing.row_prices(prices), prices)
+    for name, need, limit in zip(RESOURCE_NAMES, needs.tolist(), knapsack.budget.tolist(), strict=True):
         if limit < need < FORBIDDEN:
             return FoldingInfeasible(name, need, limit)
     return FoldingInfeasible(None)

@@ -2,7 +2,7 @@
 
 Shares p >= 0 of the resources that sum to 1 bound it: no folding x has  max_r use_r(x) / budget_r  below the least of
 sum_r p_r use_r(x) / budget_r,  which `pricing` finds exactly. The best shares are sought by cutting planes; the
-foldings met on the way, mended group by group, are the answers. In a small problem what is left between bound and
+foldings met on the way, improved group by group, are the answers. In a small problem what is left between bound and
 answer is bisected by the exact solver.
 """
 
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from ortools.linear_solver import pywraplp
 
 from floorflow.dataflow.options import UNBUILDABLE
-from floorflow.folding.dominance import candidates
+from floorflow.folding.dominance import reduce_by_dominance
 from floorflow.folding.exact import least_scarce
-from floorflow.folding.interface_classes import states
+from floorflow.folding.interface_classes import group_by_interface
 from floorflow.folding.pricing import Pricing
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution
 from floorflow.folding.selection import Evaluator
@@ -33,11 +33,11 @@ Floats = NDArray[np.float64]
 STEPS = 40
 """Shares tried at most."""
 CLOSE = 0.005
-"""Relative distance between the proven and the found scale at which the search ends."""
+"""Relative distance between the proven scale and the least one met at which the search ends."""
 FINENESS = 1 << 30
 """Steps of a price for each budget."""
-MENDED, MENDING_ROUNDS = 4, 3
-"""Foldings that are mended, and how often every group is."""
+IMPROVED, IMPROVING_ROUNDS = 4, 3
+"""Foldings that are improved, and how often every group is."""
 SMALL = 150
 """Rows left in all groups up to which the exact solver is asked."""
 BISECTIONS = 8
@@ -78,19 +78,19 @@ def shortage(problem: FoldingProblem, interval_cycles: int) -> Shortage | None:
     None if no scale helps: a group is too slow at every folding, or needs what the budget has nothing of, or no
     hardware can join its fast enough foldings to those of its neighbours.
     """
-    choices = candidates(_within_kinds(problem), interval_cycles)
-    if choices is None:
+    reduced = reduce_by_dominance(_within_kinds(problem), interval_cycles)
+    if reduced is None:
         return None
     # Whatever the budget, only what no hardware can join is barred.
     without_limits = problem.with_budget(Resources(*[UNBUILDABLE - 1] * 5))
-    search = _Search(problem, Pricing(states(without_limits, choices.rows)))
-    search.bound_it()
+    search = _Search(problem, Pricing(group_by_interface(without_limits, reduced.rows)))
+    search.raise_bound()
     if search.low >= FORBIDDEN / FINENESS:
         return None
-    search.mend()
+    search.improve()
     if search.pricing.size <= SMALL:
         search.bisect(interval_cycles)
-    return search.told(interval_cycles)
+    return search.shortage_found(interval_cycles)
 
 
 def _within_kinds(problem: FoldingProblem) -> FoldingProblem:
@@ -108,25 +108,25 @@ class _Search:
     problem: FoldingProblem
     pricing: Pricing
     low: float = 0.0
-    met: dict[tuple[int, ...], float] = field(default_factory=dict)
+    scale_of: dict[tuple[int, ...], float] = field(default_factory=dict)
     exact: FoldingSolution | None = None
 
     @cached_property
-    def tally(self) -> Evaluator:
+    def evaluator(self) -> Evaluator:
         return Evaluator(self.problem)
 
     @cached_property
     def per_budget(self) -> Floats:
         """One over the budget, 0 where it has nothing, (5,)."""
-        budget = self.tally.budget
+        budget = self.evaluator.budget
         return np.where(budget > 0, 1 / np.maximum(budget, 1), 0.0)
 
     @property
     def high(self) -> float:
-        """The least scale found."""
-        return min(self.met.values())
+        """The least scale of a folding met."""
+        return min(self.scale_of.values())
 
-    def bound_it(self) -> None:
+    def raise_bound(self) -> None:
         """Raise the bound by cutting planes."""
         shares = np.where(self.per_budget > 0, 1.0, 0.0)
         shares, best = shares / max(1.0, shares.sum()), shares
@@ -145,27 +145,27 @@ class _Search:
     def _least(self, shares: Floats) -> tuple[float, Floats]:
         """Return the bound that shares give, and the use over budget of the folding that has it."""
         price = np.floor(shares * self.per_budget * FINENESS).astype(np.int64)
-        totals, choices = self.pricing.least(self.pricing.row_prices(price[None]), price[None])
-        used = self.pricing.total(choices[0]) * self.per_budget
-        self.met[self.pricing.rows_of(choices[0])] = float(used.max())
+        totals, selections = self.pricing.least(self.pricing.row_prices(price[None]), price[None])
+        used = self.pricing.total(selections[0]) * self.per_budget
+        self.scale_of[self.pricing.rows_of(selections[0])] = float(used.max())
         return int(totals[0]) / FINENESS, used
 
-    def mend(self) -> None:
+    def improve(self) -> None:
         """Change the best foldings group by group while their scale falls."""
-        for selection in sorted(self.met, key=lambda selection: (self.met[selection], selection))[:MENDED]:
-            now, use = list(selection), self.tally.use(selection)
-            for _ in range(MENDING_ROUNDS):
-                before = list(now)
-                for group, rows in enumerate(self.pricing.states.rows):
-                    now[group], use = self._best_row(group, rows, now, use)
-                if now == before:
+        for selection in sorted(self.scale_of, key=lambda selection: (self.scale_of[selection], selection))[:IMPROVED]:
+            improved, use = list(selection), self.evaluator.use(selection)
+            for _ in range(IMPROVING_ROUNDS):
+                before = list(improved)
+                for group, rows in enumerate(self.pricing.classes.rows):
+                    improved[group], use = self._best_row(group, rows, improved, use)
+                if improved == before:
                     break
-            self.met[tuple(now)] = float((use * self.per_budget).max())
+            self.scale_of[tuple(improved)] = float((use * self.per_budget).max())
 
     def _best_row(self, group: int, rows: Array, selection: Sequence[int], use: Array) -> tuple[int, Array]:
-        """Return the group's row of least scale, and what the choice then uses."""
-        own = self.tally.around(group, np.array([selection[group]]), selection)
-        uses = use - own + self.tally.around(group, rows, selection)
+        """Return the group's row of least scale, and what the selection then uses."""
+        own = self.evaluator.around(group, np.array([selection[group]]), selection)
+        uses = use - own + self.evaluator.around(group, rows, selection)
         used = uses * self.per_budget
         best = int(np.lexsort((rows, used.sum(axis=1), used.max(axis=1)))[0])
         return int(rows[best]), uses[best]
@@ -186,17 +186,17 @@ class _Search:
             else:
                 break
 
-    def _scale(self, found: FoldingSolution) -> float:
-        return float((np.array(found.resources.as_tuple()) * self.per_budget).max())
+    def _scale(self, folding: FoldingSolution) -> float:
+        return float((np.array(folding.resources.as_tuple()) * self.per_budget).max())
 
-    def told(self, interval_cycles: int) -> Shortage:
-        """Return what was found out."""
-        selection = min(self.met, key=lambda selection: (self.met[selection], selection))
-        found = self.exact or self.tally.solution(selection, "shortage", "feasible")
-        used = np.array(found.resources.as_tuple()) * self.per_budget
+    def shortage_found(self, interval_cycles: int) -> Shortage:
+        """Return the shortage between bound and answer."""
+        selection = min(self.scale_of, key=lambda selection: (self.scale_of[selection], selection))
+        folding = self.exact or self.evaluator.solution(selection, "shortage", "feasible")
+        used = np.array(folding.resources.as_tuple()) * self.per_budget
         binding = int(used.argmax())
-        need = found.resources.as_tuple()[binding]
-        amounts = {engine: option.resources.as_tuple()[binding] for engine, option in found.options.items()}
+        need = folding.resources.as_tuple()[binding]
+        amounts = {engine: option.resources.as_tuple()[binding] for engine, option in folding.options.items()}
         largest = sorted((engine for engine in amounts if amounts[engine]), key=lambda e: (-amounts[e], e))[:SHOWN]
         return Shortage(
             interval_cycles=interval_cycles,

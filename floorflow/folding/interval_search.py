@@ -46,6 +46,6 @@ def shortest_interval(
     return high
 
 
-def first_of(problem: FoldingProblem) -> int:
+def first_index_to_try(problem: FoldingProblem) -> int:
     """Return the index of the first of the problem's intervals that need be tried."""
     return min(problem.first_possible(problem.intervals()), len(problem.intervals()) - 1)

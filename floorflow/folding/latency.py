@@ -11,11 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.folding.exact import Answer, least_scarce
-from floorflow.folding.interface_classes import States, states
-from floorflow.folding.latency_bound import Bounded, bound_latency, margins
-from floorflow.folding.latency_model import settle
-from floorflow.folding.longest_path import paths_of
+from floorflow.folding.exact import FoldingAnswer, least_scarce
+from floorflow.folding.interface_classes import InterfaceClasses, group_by_interface
+from floorflow.folding.latency_bound import LatencyBound, bound_latency, row_bounds
+from floorflow.folding.latency_model import solve_latency
+from floorflow.folding.longest_path import engine_graph_of
 from floorflow.folding.problem import FoldingProblem, FoldingSolution
 from floorflow.stats import SolveStats, Status
 
@@ -33,7 +33,7 @@ DETERMINISTIC_LIMIT = 1.0
 """CP-SAT's deterministic time units (about seconds) for each part."""
 
 
-def least_latency(problem: FoldingProblem, interval_cycles: int) -> Answer:
+def least_latency(problem: FoldingProblem, interval_cycles: int) -> FoldingAnswer:
     """Return the folding of least latency with no engine above ``interval_cycles``, or the proof that none exists."""
     scarce = least_scarce(problem, interval_cycles, prove=False)
     if not isinstance(scarce, FoldingSolution):
@@ -49,7 +49,7 @@ class _Search:
     """One search: the best rows so far, their latency and the bound, in cycles."""
 
     def __init__(self, problem: FoldingProblem, interval_cycles: int, first: Rows) -> None:
-        self.problem, self.paths = problem, paths_of(problem)
+        self.problem, self.graph = problem, engine_graph_of(problem)
         self.budget = np.array(problem.budget.as_tuple(), dtype=np.int64)
         self.rows, self.latency = first, self._latency(first)
         # No engine of a better folding takes longer than all of this one.
@@ -61,55 +61,55 @@ class _Search:
         self.bound = 0
 
     def run(self) -> FoldingSolution:
-        choices = states(self.problem, self.keep)
-        bounded = bound_latency(choices, self.paths, self.budget, self.latency)
+        classes = group_by_interface(self.problem, self.keep)
+        bounded = bound_latency(classes, self.graph, self.budget, self.latency)
         self.bound = min(bounded.bound, self.latency)
-        self._take(choices, bounded.selection)
+        self._take(classes, bounded.selection)
         method = "lagrange"
         if self.bound < self.latency:
             method = "lagrange+cpsat"
-            self._close(choices, bounded)
+            self._close(classes, bounded)
         return self._solution(method)
 
-    def _close(self, choices: States, bounded: Bounded) -> None:
+    def _close(self, classes: InterfaceClasses, bounded: LatencyBound) -> None:
         """Search rows ever farther from the bound; all that could be better prove the rest."""
-        far = margins(choices, self.budget, bounded.prices)
+        bounds_of_rows = row_bounds(classes, self.budget, bounded.prices)
         met = [np.unique(column) for column in zip(*bounded.met[-LAST_MET:], strict=True)]
         for share in (*SHARES, None):
             if self.bound >= self.latency:
                 return
             reach = self.latency - 1 if share is None else min(self.latency - 1, self.bound * (1 + share))
-            near = [np.flatnonzero(margin <= reach * bounded.prices.scale) for margin in far]
+            near = [np.flatnonzero(bounds <= reach * bounded.prices.scale) for bounds in bounds_of_rows]
             if share is not None:
                 near = [np.union1d(a, b) for a, b in zip(near, met, strict=True)]
-            keep = [rows[kept] for rows, kept in zip(choices.rows, near, strict=True)]
+            keep = [rows[positions] for rows, positions in zip(classes.rows, near, strict=True)]
             if sum(rows.size for rows in keep) > MOST_ROWS:
                 return
-            self._settle(keep, proves=reach == self.latency - 1)
+            self._solve_model(keep, proves=reach == self.latency - 1)
 
-    def _settle(self, keep: Sequence[Array], *, proves: bool) -> None:
+    def _solve_model(self, keep: Sequence[Array], *, proves: bool) -> None:
         # The best folding so far goes along, as what to start from.
         with_best = [np.union1d(rows, [row]) for rows, row in zip(keep, self.rows, strict=True)]
-        choices = states(self.problem, with_best)
-        known = [int(np.flatnonzero(held == row)[0]) for held, row in zip(choices.rows, self.rows, strict=True)]
+        classes = group_by_interface(self.problem, with_best)
+        known = [int(np.flatnonzero(held == row)[0]) for held, row in zip(classes.rows, self.rows, strict=True)]
         within = (self.bound, self.latency)
-        answer = settle(choices, self.paths, self.budget, within=within, known=known, limit=DETERMINISTIC_LIMIT)
-        self._take(choices, answer.selection)
+        answer = solve_latency(classes, self.graph, self.budget, within=within, known=known, limit=DETERMINISTIC_LIMIT)
+        self._take(classes, answer.selection)
         if proves:
             self.bound = min(self.latency, max(self.bound, answer.bound))
 
-    def _take(self, choices: States, selection: Sequence[int] | None) -> None:
+    def _take(self, classes: InterfaceClasses, selection: Sequence[int] | None) -> None:
         if selection is not None:
-            rows = tuple(int(held[pick]) for held, pick in zip(choices.rows, selection, strict=True))
+            rows = tuple(int(held[position]) for held, position in zip(classes.rows, selection, strict=True))
             if self._latency(rows) < self.latency:
                 self.rows, self.latency = rows, self._latency(rows)
 
     def _latency(self, rows: Rows) -> int:
         groups = zip(self.problem.groups, rows, strict=True)
-        return self.paths.longest(np.concatenate([group.engine_cycles[row] for group, row in groups]))
+        return self.graph.longest(np.concatenate([group.engine_cycles[row] for group, row in groups]))
 
     def _solution(self, method: str) -> FoldingSolution:
-        chosen = states(self.problem, [np.array([row]) for row in self.rows])
+        chosen = group_by_interface(self.problem, [np.array([row]) for row in self.rows])
         status: Status = "optimal" if self.bound >= self.latency else "feasible"
         stats = SolveStats(method, status, float(self.latency), float(self.bound))
         return self.problem.solution(self.rows, chosen.resources([0] * len(self.rows)), stats)

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from ortools.linear_solver import pywraplp
 
-from floorflow.folding.interface_classes import States
-from floorflow.folding.longest_path import Edge, Paths
+from floorflow.folding.interface_classes import InterfaceClasses
+from floorflow.folding.longest_path import Edge, EngineGraph
 from floorflow.folding.variable_elimination import Pair
 
 Array = NDArray[np.int64]
@@ -52,22 +52,22 @@ class Prices:
     scale: int
     barred: int
 
-    def tables(self, choices: States) -> tuple[list[Array], list[Array], dict[Pair, Array]]:
-        """Return what each row costs, the least of each state and what each pair of states costs; these as one case."""
-        ends = np.cumsum([cycles.shape[1] for cycles in choices.cycles])
+    def tables(self, classes: InterfaceClasses) -> tuple[list[Array], list[Array], dict[Pair, Array]]:
+        """Return what each row costs, the least of each class and the costs of pairs of classes; these as one case."""
+        ends = np.cumsum([cycles.shape[1] for cycles in classes.cycles])
         weights = np.split(self.flow, ends[:-1])
-        amounts = zip(choices.use, choices.cycles, weights, strict=True)
+        amounts = zip(classes.use, classes.cycles, weights, strict=True)
         rows = [use @ self.resources + cycles @ weight for use, cycles, weight in amounts]
-        least = [np.minimum.reduceat(row, begins)[None] for row, begins in zip(rows, choices.begins, strict=True)]
+        least = [np.minimum.reduceat(row, begins)[None] for row, begins in zip(rows, classes.begins, strict=True)]
         pairs = {
-            pair: (use @ self.resources + choices.barred[pair] * self.barred)[None]
-            for pair, use in choices.pairs.items()
+            pair: (use @ self.resources + classes.barred[pair] * self.barred)[None]
+            for pair, use in classes.pairs.items()
         }
         return rows, least, pairs
 
 
 @dataclass(frozen=True)
-class Bounded:
+class LatencyBound:
     """``bound`` in cycles, the ``prices`` that give it, and the best folding met within the budget.
 
     ``met`` are all foldings that were best at some prices.
@@ -80,19 +80,19 @@ class Bounded:
     met: tuple[tuple[int, ...], ...]
 
 
-def bound_latency(choices: States, paths: Paths, budget: Array, to_beat: int) -> Bounded:
+def bound_latency(classes: InterfaceClasses, graph: EngineGraph, budget: Array, to_beat: int) -> LatencyBound:
     """Bound the least latency of a folding within the budget, no higher than ``to_beat``."""
-    return _Search(choices, paths, budget, to_beat).run()
+    return _Search(classes, graph, budget, to_beat).run()
 
 
-def margins(choices: States, budget: Array, prices: Prices) -> list[Array]:
+def row_bounds(classes: InterfaceClasses, budget: Array, prices: Prices) -> list[Array]:
     """Return for each row of each group the bound on the latency of foldings with it, in units of the prices."""
-    rows, least, pairs = prices.tables(choices)
-    found = choices.plan.margins(least, pairs)
+    rows, least, pairs = prices.tables(classes)
+    class_bounds = classes.elimination.min_marginals(least, pairs)
     spent = int(prices.resources @ budget)
     return [
-        (margin - state)[0, of] + row - spent
-        for margin, state, of, row in zip(found, least, choices.state_of, rows, strict=True)
+        (bound - cheapest)[0, class_of] + row - spent
+        for bound, cheapest, class_of, row in zip(class_bounds, least, classes.class_of, rows, strict=True)
     ]
 
 
@@ -102,18 +102,18 @@ class _Master:
     Latencies are shares of the one to beat, prices are of a whole budget in the same unit.
     """
 
-    def __init__(self, paths: Paths, budget: Array, to_beat: int) -> None:
-        self.paths, self.budget, self.to_beat = paths, np.maximum(budget, 1), to_beat
+    def __init__(self, graph: EngineGraph, budget: Array, to_beat: int) -> None:
+        self.graph, self.budget, self.to_beat = graph, np.maximum(budget, 1), to_beat
         self.solver = pywraplp.Solver.CreateSolver("CLP")
         self.bound = self.solver.NumVar(-self.solver.infinity(), 1.0, "")
         self.prices = [self.solver.NumVar(0.0, float(DEAREST), "") for _ in budget]
-        pairs = [(source, target) for source, targets in enumerate(paths.after) for target in targets]
-        self.flow = {edge: self.solver.NumVar(0.0, 1.0, "") for edge in (*((-1, s) for s in paths.starts), *pairs)}
-        self.into: list[list[pywraplp.Variable]] = [[] for _ in paths.after]
+        pairs = [(source, target) for source, targets in enumerate(graph.after) for target in targets]
+        self.flow = {edge: self.solver.NumVar(0.0, 1.0, "") for edge in (*((-1, s) for s in graph.starts), *pairs)}
+        self.into: list[list[pywraplp.Variable]] = [[] for _ in graph.after]
         for (_, target), amount in self.flow.items():
             self.into[target].append(amount)
-        self.solver.Add(sum(self.flow[-1, start] for start in paths.starts) == 1)
-        for engine, targets in enumerate(paths.after):
+        self.solver.Add(sum(self.flow[-1, start] for start in graph.starts) == 1)
+        for engine, targets in enumerate(graph.after):
             if targets:
                 self.solver.Add(sum(self.flow[engine, t] for t in targets) == sum(self.into[engine]))
         self.solver.Maximize(self.bound)
@@ -142,10 +142,10 @@ class _Master:
 class _Search:
     """One search for prices and flow."""
 
-    def __init__(self, choices: States, paths: Paths, budget: Array, to_beat: int) -> None:
-        self.choices, self.paths, self.budget, self.to_beat = choices, paths, budget, to_beat
+    def __init__(self, classes: InterfaceClasses, graph: EngineGraph, budget: Array, to_beat: int) -> None:
+        self.classes, self.graph, self.budget, self.to_beat = classes, graph, budget, to_beat
         self.scale = 1 << max(0, min(20, WIDEST_BITS - to_beat.bit_length()))
-        self.master = _Master(paths, budget, to_beat)
+        self.master = _Master(graph, budget, to_beat)
         self.best = self._prices(np.zeros(budget.size), {})
         self.bound = 0
         self.met: dict[tuple[int, ...], None] = {}
@@ -153,21 +153,21 @@ class _Search:
         self.latency = to_beat + 1
         self.last: tuple[int, ...] = ()
 
-    def run(self) -> Bounded:
+    def run(self) -> LatencyBound:
         prices, flow = np.zeros(self.budget.size), dict[Edge, float]()
-        kept: tuple[Floats, dict[Edge, float]] = prices, flow
+        best: tuple[Floats, dict[Edge, float]] = prices, flow
         for step in range(STEPS):
             if self._try(self._prices(prices, flow)):
-                kept = prices, flow
+                best = prices, flow
             ceiling, wanted, toward = self.master.solve()
             if ceiling - self.bound <= CLOSE * max(1.0, ceiling) or self.bound >= self.latency:
                 break
             # Halfway between the best and the model's: the model alone swings from corner to corner.
             part = 0.5 if step else 1.0
-            prices = kept[0] + part * (wanted - kept[0])
-            flow = {edge: (1 - part) * kept[1].get(edge, 0.0) + part * amount for edge, amount in toward.items()}
-        self._steer(*kept)
-        return Bounded(self.bound, self.best, self.selection, self.latency, tuple(self.met))
+            prices = best[0] + part * (wanted - best[0])
+            flow = {edge: (1 - part) * best[1].get(edge, 0.0) + part * amount for edge, amount in toward.items()}
+        self._steer(*best)
+        return LatencyBound(self.bound, self.best, self.selection, self.latency, tuple(self.met))
 
     def _steer(self, prices: Floats, flow: Mapping[Edge, float]) -> None:
         """Look for foldings within the budget: raise the price of what is exceeded, lower that of the rest.
@@ -177,27 +177,27 @@ class _Search:
         step = FIRST_STEER
         for _ in range(STEERS):
             self._try(self._prices(prices, flow))
-            cycles = self.choices.engine_cycles(self.last)
-            if self.paths.longest(cycles) > (1 + FAR) * self.bound:
+            cycles = self.classes.engine_cycles(self.last)
+            if self.graph.longest(cycles) > (1 + FAR) * self.bound:
                 flow = {edge: (1 - JOINING) * flow.get(edge, 0.0) for edge in self.master.flow}
-                for edge in self.paths.critical(cycles):
+                for edge in self.graph.critical(cycles):
                     flow[edge] += JOINING
-            share = self.choices.resources(self.last) / np.maximum(self.budget, 1)
+            share = self.classes.resources(self.last) / np.maximum(self.budget, 1)
             prices = np.maximum(prices, CHEAPEST * self.bound) * np.exp(step * np.clip(share - 1.0, -1.0, 1.0))
             step *= STEER_DECAY
 
     def _prices(self, prices: Floats, flow: Mapping[Edge, float]) -> Prices:
         each = np.rint(prices / np.maximum(self.budget, 1) * self.scale).astype(np.int64)
-        return Prices(each, self.paths.unit_flow(flow, self.scale), self.scale, 4 * self.to_beat * self.scale)
+        return Prices(each, self.graph.unit_flow(flow, self.scale), self.scale, 4 * self.to_beat * self.scale)
 
     def _try(self, prices: Prices) -> bool:
         """Bound by these prices; return whether none were better."""
-        rows, least, pairs = prices.tables(self.choices)
-        totals, choices = self.choices.plan.least(least, pairs)
-        total, states = int(totals[0]), choices[0].tolist()
+        rows, least, pairs = prices.tables(self.classes)
+        totals, cheapest = self.classes.elimination.least(least, pairs)
+        total, chosen = int(totals[0]), cheapest[0].tolist()
         selection = tuple(
-            int(begins[state] + row[begins[state] : end].argmin())
-            for begins, row, state, end in zip(self.choices.begins, rows, states, self._ends(states), strict=True)
+            int(begins[class_] + row[begins[class_] : end].argmin())
+            for begins, row, class_, end in zip(self.classes.begins, rows, chosen, self._ends(chosen), strict=True)
         )
         self._remember(selection, total, prices)
         bound = -(-(total - int(prices.resources @ self.budget)) // prices.scale)
@@ -206,19 +206,19 @@ class _Search:
         self.bound, self.best = bound, prices
         return True
 
-    def _ends(self, states: Sequence[int]) -> list[int]:
-        """Return where the rows of each group's state end."""
-        pairs = zip(self.choices.begins, self.choices.rows, states, strict=True)
-        return [int(np.append(begins, rows.size)[state + 1]) for begins, rows, state in pairs]
+    def _ends(self, chosen: Sequence[int]) -> list[int]:
+        """Return where the rows of each group's class end."""
+        pairs = zip(self.classes.begins, self.classes.rows, chosen, strict=True)
+        return [int(np.append(begins, rows.size)[class_ + 1]) for begins, rows, class_ in pairs]
 
     def _remember(self, selection: tuple[int, ...], total: int, prices: Prices) -> None:
         self.met[selection] = None
         self.last = selection
-        use, cycles = self.choices.resources(selection), self.choices.engine_cycles(selection)
-        barred = self.choices.barred_pairs(selection)
+        use, cycles = self.classes.resources(selection), self.classes.engine_cycles(selection)
+        barred = self.classes.barred_pairs(selection)
         # With cut edges the folding's own sum is above the one that bounds it; the model must hold that one.
         own = int(prices.resources @ use) + int(prices.flow @ cycles) + barred * prices.barred
         self.master.add((barred * prices.barred + min(0, total - own)) / prices.scale, cycles, use - self.budget)
-        latency = self.paths.longest(cycles)
+        latency = self.graph.longest(cycles)
         if not barred and (use <= self.budget).all() and latency < self.latency:
             self.selection, self.latency = selection, latency

@@ -20,7 +20,7 @@ Edge = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Paths:
+class EngineGraph:
     """Engines by number, group by group; ``after[e]`` are those that engine ``e`` feeds; ``order`` is topological."""
 
     after: tuple[tuple[int, ...], ...]
@@ -34,30 +34,30 @@ class Paths:
     @cached_property
     def before(self) -> tuple[tuple[int, ...], ...]:
         """Return the engines that feed each engine."""
-        found: list[list[int]] = [[] for _ in self.after]
+        before: list[list[int]] = [[] for _ in self.after]
         for source, targets in enumerate(self.after):
             for target in targets:
-                found[target].append(source)
-        return tuple(tuple(sources) for sources in found)
+                before[target].append(source)
+        return tuple(tuple(sources) for sources in before)
 
-    def done(self, cycles: Array) -> list[int]:
+    def finish_cycles(self, cycles: Array) -> list[int]:
         """Return for each engine the most cycles along a path that ends with it."""
-        done = [0] * len(self.after)
+        finish = [0] * len(self.after)
         for engine in self.order:
-            done[engine] = int(cycles[engine]) + max((done[source] for source in self.before[engine]), default=0)
-        return done
+            finish[engine] = int(cycles[engine]) + max((finish[source] for source in self.before[engine]), default=0)
+        return finish
 
     def longest(self, cycles: Array) -> int:
         """Return the most cycles along a path."""
-        return max(self.done(cycles))
+        return max(self.finish_cycles(cycles))
 
     def critical(self, cycles: Array) -> tuple[Edge, ...]:
         """Return the edges of a longest path, beginning with ``(-1, e)`` of its first engine."""
-        done = self.done(cycles)
-        at = max(range(len(done)), key=lambda engine: (done[engine], -engine))
+        finish_cycles = self.finish_cycles(cycles)
+        at = max(range(len(finish_cycles)), key=lambda engine: (finish_cycles[engine], -engine))
         edges = []
         while self.before[at]:
-            source = max(self.before[at], key=lambda engine: (done[engine], -engine))
+            source = max(self.before[at], key=lambda engine: (finish_cycles[engine], -engine))
             edges.append((source, at))
             at = source
         return ((-1, at), *reversed(edges))
@@ -76,14 +76,14 @@ class Paths:
         return through
 
 
-def paths_of(problem: FoldingProblem) -> Paths:
+def engine_graph_of(problem: FoldingProblem) -> EngineGraph:
     """Return the graph of a problem's engines, numbered group by group."""
     number = {name: i for i, name in enumerate(name for group in problem.groups for name in group.engines)}
     after: list[set[int]] = [set() for _ in number]
     for source, target in problem.paths or ():
         after[number[source]].add(number[target])
     fixed = tuple(tuple(sorted(targets)) for targets in after)
-    return Paths(fixed, _topological(fixed))
+    return EngineGraph(fixed, _topological(fixed))
 
 
 def _topological(after: Sequence[Sequence[int]]) -> tuple[int, ...]:

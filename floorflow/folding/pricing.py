@@ -1,6 +1,6 @@
-"""The cheapest rows at given prices on the resources, for many prices at once.
+"""The cheapest selections at prices on the resources, for many prices at once.
 
-Rows of one state (`states`) are alike to their neighbours, so the elimination runs over states, and each state stands
+Rows of one interface class are alike to their neighbours, so the elimination runs over classes, and each class stands
 for its cheapest row.
 """
 
@@ -13,120 +13,120 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.dataflow.options import UNBUILDABLE
-from floorflow.folding.interface_classes import States
-from floorflow.folding.variable_elimination import FORBIDDEN, Elimination, Pair, elimination
+from floorflow.folding.interface_classes import InterfaceClasses
+from floorflow.folding.variable_elimination import FORBIDDEN, Elimination, Pair, plan_elimination
 
 Array = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
 class Pricing:
-    """A choice of rows with all of them in one line: positions 0 to ``size`` - 1, group after group.
+    """Rows to select from, all of them in one line: positions 0 to ``size`` - 1, group after group.
 
     *Prices* are (k, 5): the cost of a unit of each resource in each of k cases. *Row prices* are (k, size).
     """
 
-    def __init__(self, states: States) -> None:
-        self.states = states
-        self.use: Array = np.concatenate(states.use)
+    def __init__(self, classes: InterfaceClasses) -> None:
+        self.classes = classes
+        self.use: Array = np.concatenate(classes.use)
         """Resources of each row, (size, 5)."""
         self.size = len(self.use)
-        sizes = [rows.size for rows in states.rows]
+        sizes = [rows.size for rows in classes.rows]
         self.begins: Array = np.cumsum([0, *sizes])
         """Position of each group's first row, and ``size``."""
         self.group: Array = np.repeat(np.arange(len(sizes)), sizes)
         """Group of each row, (size,)."""
-        counts = [begins.size for begins in states.begins]
-        self._state_begins = np.cumsum([0, *counts])
-        self._group_of_state = np.repeat(np.arange(len(counts)), counts)
-        self.tied: Array = np.unique(np.array(list(states.pairs), dtype=np.int64))
+        counts = [begins.size for begins in classes.begins]
+        self._class_begins = np.cumsum([0, *counts])
+        self._group_of_class = np.repeat(np.arange(len(counts)), counts)
+        self.tied: Array = np.unique(np.array(list(classes.pairs), dtype=np.int64))
         """Groups that have neighbours."""
         self._has_no_neighbours = np.isin(np.arange(len(counts)), self.tied, invert=True)
-        self._is_tied = np.isin(self._group_of_state, self.tied)
-        place = {group: at for at, group in enumerate(self.tied.tolist())}
-        self._tied_pairs = {(place[a], place[b]): use.shape[:2] for (a, b), use in states.pairs.items()}
-        self.plan: Elimination = elimination([counts[group] for group in place], self._tied_pairs)
+        self._is_tied = np.isin(self._group_of_class, self.tied)
+        position = {group: at for at, group in enumerate(self.tied.tolist())}
+        self._tied_pairs = {(position[a], position[b]): use.shape[:2] for (a, b), use in classes.pairs.items()}
+        self.elimination: Elimination = plan_elimination([counts[group] for group in position], self._tied_pairs)
         """The elimination of those groups."""
-        self._first_rows = np.concatenate([b + at for b, at in zip(states.begins, self.begins, strict=False)])
-        self._state_of = np.concatenate([of + at for of, at in zip(states.state_of, self._state_begins, strict=False)])
+        self._first_rows = np.concatenate([b + at for b, at in zip(classes.begins, self.begins, strict=False)])
+        self._class_of = np.concatenate([of + at for of, at in zip(classes.class_of, self._class_begins, strict=False)])
 
     @cached_property
     def most_use(self) -> Array:
-        """At least as much of each resource as any choice can use, (5,)."""
-        alone = sum((use.max(axis=0) for use in self.states.use), np.zeros(5, dtype=np.int64))
-        return np.asarray(sum((use.max(axis=(0, 1)) for use in self.states.pairs.values()), alone))
+        """At least as much of each resource as any selection can use, (5,)."""
+        alone = sum((use.max(axis=0) for use in self.classes.use), np.zeros(5, dtype=np.int64))
+        return np.asarray(sum((use.max(axis=(0, 1)) for use in self.classes.pairs.values()), alone))
 
     def row_prices(self, prices: Array) -> Array:
         """Return the price of each row without what it shares with its neighbours, (k, size)."""
         return prices @ self.use.T
 
     def least(self, rows: Array, prices: Array) -> tuple[Array, Array]:
-        """Return for row prices and prices the least sums, (k,), and picks that have them, (k, groups), as positions.
+        """Return for row prices and prices the least sums, (k,), and selections that have them, (k, groups).
 
-        A sum of FORBIDDEN or more means that there is no choice.
+        A selection holds positions. A sum of FORBIDDEN or more means that there is none.
         """
         cheapest = self._cheapest(rows)
-        total, states = self.plan.least(self._nodes(cheapest), self._edges(prices))
+        total, classes = self.elimination.least(self._nodes(cheapest), self._edges(prices))
         alone, sums = self._alone(cheapest)
-        # A group without neighbours takes any of its cheapest states.
-        chosen = cheapest == alone[:, self._group_of_state]
+        # A group without neighbours takes any of its cheapest classes.
+        chosen = cheapest == alone[:, self._group_of_class]
         chosen[:, self._is_tied] = False
-        chosen[np.arange(len(rows))[:, None], states + self._state_begins[:-1][self.tied]] = True
-        # The first row of each group in such a state that costs no more than the state.
-        is_it = chosen[:, self._state_of] & (np.minimum(rows, FORBIDDEN) == cheapest[:, self._state_of])
-        place = np.where(is_it, np.arange(self.size), self.size)
-        return total + sums, np.minimum.reduceat(place, self.begins[:-1], axis=1)
+        chosen[np.arange(len(rows))[:, None], classes + self._class_begins[:-1][self.tied]] = True
+        # The first row of each group in such a class that costs no more than the class.
+        is_it = chosen[:, self._class_of] & (np.minimum(rows, FORBIDDEN) == cheapest[:, self._class_of])
+        position = np.where(is_it, np.arange(self.size), self.size)
+        return total + sums, np.minimum.reduceat(position, self.begins[:-1], axis=1)
 
-    def margins(self, rows: Array, prices: Array) -> Array:
+    def min_marginals(self, rows: Array, prices: Array) -> Array:
         """Return for each row the least sum with it, (k, size)."""
         cheapest = self._cheapest(rows)
         alone, sums = self._alone(cheapest)
-        margins = cheapest - alone[:, self._group_of_state]
+        min_marginals = cheapest - alone[:, self._group_of_class]
         if self.tied.size:
-            tied = self.plan.margins(self._nodes(cheapest), self._edges(prices))
+            tied = self.elimination.min_marginals(self._nodes(cheapest), self._edges(prices))
             least = tied[0].min(axis=1)
-            margins[:, self._is_tied] = np.concatenate(tied, axis=1) - least[:, None]
+            min_marginals[:, self._is_tied] = np.concatenate(tied, axis=1) - least[:, None]
             sums = sums + least
-        return np.asarray((margins + sums[:, None] - cheapest)[:, self._state_of] + rows)
+        return np.asarray((min_marginals + sums[:, None] - cheapest)[:, self._class_of] + rows)
 
     def total(self, selection: Array) -> Array:
-        """Return what one choice uses, (5,), more than any budget if a pair is barred; ``selection`` are positions."""
-        state = self._state_of[selection] - self._state_begins[:-1]
-        ends, width, begins = self._pair_places
-        places = begins + state[ends[:, 0]] * width + state[ends[:, 1]]
-        return np.asarray(self.use[selection].sum(axis=0) + self._pair_use[0][places].sum(axis=0))
+        """Return what a selection (positions) uses, (5,), more than any budget if a pair is barred."""
+        class_ = self._class_of[selection] - self._class_begins[:-1]
+        ends, width, begins = self._pair_positions
+        positions = begins + class_[ends[:, 0]] * width + class_[ends[:, 1]]
+        return np.asarray(self.use[selection].sum(axis=0) + self._pair_use[0][positions].sum(axis=0))
 
     def rows_of(self, selection: Array) -> tuple[int, ...]:
-        """Return the picked row of each group, as an index into the group's rows."""
-        places = (selection - self.begins[:-1]).tolist()
-        return tuple(int(rows[place]) for rows, place in zip(self.states.rows, places, strict=True))
+        """Return the selected row of each group, as an index into the group's rows."""
+        positions = (selection - self.begins[:-1]).tolist()
+        return tuple(int(rows[position]) for rows, position in zip(self.classes.rows, positions, strict=True))
 
-    def picks_of(self, rows: Sequence[int]) -> Array:
+    def selection_of(self, rows: Sequence[int]) -> Array:
         """Return the positions of one row of each group."""
-        found = [int(np.flatnonzero(held == row)[0]) for held, row in zip(self.states.rows, rows, strict=True)]
-        return np.array(found) + self.begins[:-1]
+        positions = [int(np.flatnonzero(held == row)[0]) for held, row in zip(self.classes.rows, rows, strict=True)]
+        return np.array(positions) + self.begins[:-1]
 
-    def kept(self, mask: Mask) -> list[Array]:
+    def masked_rows(self, mask: Mask) -> list[Array]:
         """Return the marked rows of each group, as indices into the group's rows."""
-        return [rows[part] for rows, part in zip(self.states.rows, np.split(mask, self.begins[1:-1]), strict=True)]
+        return [rows[part] for rows, part in zip(self.classes.rows, np.split(mask, self.begins[1:-1]), strict=True)]
 
     def _cheapest(self, rows: Array) -> Array:
-        """Return the cheapest row of each state, (k, states)."""
+        """Return the price of the cheapest row of each class, (k, classes)."""
         return np.minimum(np.minimum.reduceat(rows, self._first_rows, axis=1), FORBIDDEN)
 
     def _alone(self, cheapest: Array) -> tuple[Array, Array]:
         """Return the least of every group by itself, (k, groups), and its sum over those that have no neighbours."""
-        least = np.minimum.reduceat(cheapest, self._state_begins[:-1], axis=1)
+        least = np.minimum.reduceat(cheapest, self._class_begins[:-1], axis=1)
         own = least[:, self._has_no_neighbours]
         sums = np.where((own >= FORBIDDEN).any(axis=1), FORBIDDEN, np.where(own < FORBIDDEN, own, 0).sum(axis=1))
         return least, sums
 
     def _nodes(self, cheapest: Array) -> list[Array]:
-        """Return the states of the groups that have neighbours, group by group."""
-        return [cheapest[:, self._state_begins[group] : self._state_begins[group + 1]] for group in self.tied.tolist()]
+        """Return the prices of the classes of groups that have neighbours, group by group."""
+        return [cheapest[:, self._class_begins[group] : self._class_begins[group + 1]] for group in self.tied.tolist()]
 
     def _edges(self, prices: Array) -> dict[Pair, Array]:
-        """Return the prices of pairs of states, by positions in ``tied``."""
+        """Return the prices of pairs of classes, by positions in ``tied``."""
         both = prices @ self._pair_use[0].T
         both[:, self._pair_use[1]] = FORBIDDEN
         edges, at = {}, 0
@@ -137,20 +137,20 @@ class Pricing:
         return edges
 
     @cached_property
-    def _pair_places(self) -> tuple[Array, Array, Array]:
-        """Return the groups of each pair, (pairs, 2), the states of the second, and where its prices begin."""
-        shapes = np.array([use.shape[:2] for use in self.states.pairs.values()], dtype=np.int64).reshape(-1, 2)
-        ends = np.array(list(self.states.pairs), dtype=np.int64).reshape(-1, 2)
+    def _pair_positions(self) -> tuple[Array, Array, Array]:
+        """Return the groups of each pair, (pairs, 2), how many classes the second has, and where its prices begin."""
+        shapes = np.array([use.shape[:2] for use in self.classes.pairs.values()], dtype=np.int64).reshape(-1, 2)
+        ends = np.array(list(self.classes.pairs), dtype=np.int64).reshape(-1, 2)
         entries = shapes.prod(axis=1)
         return ends, shapes[:, 1], np.cumsum(entries) - entries
 
     @cached_property
     def _pair_use(self) -> tuple[Array, Mask]:
-        """Resources of all pairs of states, (pairs, 5), and which are barred."""
+        """Resources of all pairs of classes, (pairs, 5), and which are barred."""
         use = [
-            np.where(self.states.barred[pair][..., None], UNBUILDABLE, use).reshape(-1, 5)
-            for pair, use in self.states.pairs.items()
+            np.where(self.classes.barred[pair][..., None], UNBUILDABLE, use).reshape(-1, 5)
+            for pair, use in self.classes.pairs.items()
         ]
-        barred = [self.states.barred[pair].reshape(-1) for pair in self.states.pairs]
+        barred = [self.classes.barred[pair].reshape(-1) for pair in self.classes.pairs]
         empty, none = np.zeros((0, 5), dtype=np.int64), np.zeros(0, dtype=np.bool_)
         return np.concatenate([empty, *use]), np.concatenate([none, *barred])

@@ -23,8 +23,8 @@ class FoldingProblem:
     ``budget`` bounds the sum over all engines and ``couplings``, which price the streams between them (none: engines
     alone are counted); ``silicon`` holds the platform's raw totals. ``paths`` are the streams between engines, by name,
     if the objective is the latency along them; else it is the scarcity, or the use of the resource ``minimised``.
-    ``largest`` is the most that one group may use. ``memo`` is what `candidates` worked out before, which holds at any
-    interval and budget.
+    ``largest`` is the most that one group may use. ``memo`` is what `reduce_by_dominance` worked out before, which
+    holds at any interval and budget.
     """
 
     groups: tuple[OptionGroup, ...]
@@ -134,11 +134,11 @@ class FoldingUnknown:
 
 
 def fitting(
-    group: OptionGroup, places: Sequence[tuple[str, Resources]], interval_cap: int | None = None
+    group: OptionGroup, slot_limits: Sequence[tuple[str, Resources]], interval_cap: int | None = None
 ) -> OptionGroup:
-    """Keep the rows whose engines each fit some place alone and meet ``interval_cap``.
+    """Keep the rows whose engines each fit some slot alone and meet ``interval_cap``.
 
-    ``places`` are slot names and what a single engine may have there: the slot's limit and its largest pblock.
+    ``slot_limits`` are slot names and what a single engine may have there: the slot's limit and its largest pblock.
 
     Raises
     ------
@@ -153,22 +153,22 @@ def fitting(
             f"proven infeasible: engine {group.name} needs {quickest}, but the requested rate allows {interval_cap:,}",
             hint="ask for a lower --fps or a higher --clock-mhz",
         )
-    limits = np.array(sorted({limit.as_tuple() for _, limit in places}), dtype=np.int64)
-    # (n_rows, n_engines, n_places)
+    limits = np.array(sorted({limit.as_tuple() for _, limit in slot_limits}), dtype=np.int64)
+    # (n_rows, n_engines, n_slots)
     fits = np.all(fast.engine_use[:, :, None] <= limits, axis=3)
     alone: NDArray[np.bool_] = np.all(np.any(fits, axis=2), axis=1)
     if not alone.any():
-        raise _fits_no_slot(group, fast.rows, places)
+        raise _fits_no_slot(group, fast.rows, slot_limits)
     return fast.subset(alone)
 
 
 def _fits_no_slot(
-    group: OptionGroup, rows: Sequence[tuple[Option, ...]], places: Sequence[tuple[str, Resources]]
+    group: OptionGroup, rows: Sequence[tuple[Option, ...]], slot_limits: Sequence[tuple[str, Resources]]
 ) -> InfeasibleError:
     """Name the engine, option and slot that come closest, and the resource in which they still miss."""
 
     def nearest(option: Option) -> tuple[float, str, Resources]:
-        choices = ((largest_share(option.resources, limit), slot, limit) for slot, limit in places)
+        choices = ((largest_share(option.resources, limit), slot, limit) for slot, limit in slot_limits)
         return min(choices, key=lambda choice: choice[:2])
 
     def worst(row: tuple[Option, ...]) -> float:
@@ -183,7 +183,7 @@ def _fits_no_slot(
     resource = max(missing, key=lambda r: missing[r] / max(1, limits[r]))
     return InfeasibleError(
         f"proven infeasible: engine {group.engines[position]} fits no slot: the folding that comes closest "
-        f"needs {needs[resource]:,} {resource}, the limit of the roomiest slot ({slot}) is {limits[resource]:,} "
+        f"needs {needs[resource]:,} {resource}, the limit of the largest slot ({slot}) is {limits[resource]:,} "
         f"({missing[resource]:,} short)",
         hint=f"raise the cap (--cap {resource}=...), choose a larger platform or a narrower network",
     )

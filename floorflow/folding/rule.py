@@ -2,7 +2,7 @@
 
 Source: Montgomerie-Corcoran et al., SAMO (2022), the rule-based optimiser, for one partition. Two changes: what is
 least is the scarcity, converters and FIFOs of the neighbours included, and a start that exceeds the budget (a memory
-too deep, ports that cannot be joined) is mended first instead of giving up.
+too deep, ports that cannot be joined) is repaired first instead of giving up.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from floorflow.folding.selection import Evaluator
 
 Array = NDArray[np.int64]
 
-MENDING_ROUNDS = 8
+REPAIR_ROUNDS = 8
 """Times that every group may be changed to bring a start under the budget."""
 
 
@@ -35,67 +35,67 @@ def rule(
     if not all(rows.size for rows in climb.rows):
         return FoldingInfeasible(None)
     climb.start()
-    if not climb.mend():
+    if not climb.repair():
         return FoldingUnknown()
     while max(climb.cycles) > target and climb.widen():
         pass
     if interval_cycles is not None and max(climb.cycles) > interval_cycles:
         return FoldingUnknown()
-    return climb.tally.solution(climb.selection, "rule", "heuristic")
+    return climb.evaluator.solution(climb.selection, "rule", "heuristic")
 
 
 class _Climb:
-    """One way up from the narrowest folding."""
+    """One climb from the narrowest folding."""
 
-    def __init__(self, tally: Evaluator, rows: list[Array]) -> None:
-        self.tally, self.rows = tally, rows
+    def __init__(self, evaluator: Evaluator, rows: list[Array]) -> None:
+        self.evaluator, self.rows = evaluator, rows
         self.selection: list[int] = []
         self.cycles: list[int] = []
 
     def start(self) -> None:
         """Take each group's slowest row, the least scarce of equals."""
-        for group, rows, alone in zip(self.tally.problem.groups, self.rows, self.tally.alone, strict=True):
-            order = np.lexsort((rows, self.tally.cost(alone[rows]), -group.cycles[rows]))
+        for group, rows, alone in zip(self.evaluator.problem.groups, self.rows, self.evaluator.alone, strict=True):
+            order = np.lexsort((rows, self.evaluator.cost(alone[rows]), -group.cycles[rows]))
             self.selection.append(int(rows[order[0]]))
-        self.cycles = self.tally.cycles(self.selection)
-        self.use = self.tally.use(self.selection)
+        self.cycles = self.evaluator.cycles(self.selection)
+        self.use = self.evaluator.use(self.selection)
 
-    def mend(self) -> bool:
-        """Change rows, group by group, while that brings the choice closer to the budget; say whether it is met."""
-        for _ in range(MENDING_ROUNDS):
-            before = float(self.tally.excess(self.use))
+    def repair(self) -> bool:
+        """Change rows, group by group, while that brings the selection closer to the budget; say whether it is met."""
+        for _ in range(REPAIR_ROUNDS):
+            before = float(self.evaluator.excess(self.use))
             for group, rows in enumerate(self.rows):
-                if not (self.use > self.tally.budget).any():
+                if not (self.use > self.evaluator.budget).any():
                     return True
-                self._mend_one(group, rows)
-            if float(self.tally.excess(self.use)) >= before:
+                self._repair_one(group, rows)
+            if float(self.evaluator.excess(self.use)) >= before:
                 break
-        return not (self.use > self.tally.budget).any()
+        return not (self.use > self.evaluator.budget).any()
 
     def widen(self) -> bool:
         """Give the slowest group the row that is faster by the least resources; say whether one fits."""
         slowest = int(np.argmax(self.cycles))
         rows = self.rows[slowest]
-        faster = rows[self.tally.problem.groups[slowest].cycles[rows] < self.cycles[slowest]]
+        faster = rows[self.evaluator.problem.groups[slowest].cycles[rows] < self.cycles[slowest]]
         after = self._after(slowest, faster)
-        fits = (after <= self.tally.budget).all(axis=1)
+        fits = (after <= self.evaluator.budget).all(axis=1)
         if not fits.any():
             return False
         rows, after = faster[fits], after[fits]
-        self._set(slowest, int(rows[np.lexsort((rows, self.tally.cost(after)))[0]]))
+        self._set(slowest, int(rows[np.lexsort((rows, self.evaluator.cost(after)))[0]]))
         return True
 
-    def _mend_one(self, group: int, rows: Array) -> None:
+    def _repair_one(self, group: int, rows: Array) -> None:
         after = self._after(group, rows)
-        order = np.lexsort((rows, self.tally.cost(after), self.tally.excess(after)))
+        order = np.lexsort((rows, self.evaluator.cost(after), self.evaluator.excess(after)))
         self._set(group, int(rows[order[0]]))
 
     def _after(self, group: int, rows: Array) -> Array:
-        """Return what the whole choice uses with each of the rows, (n_rows, 5)."""
-        now = self.tally.around(group, np.array([self.selection[group]]), self.selection)
-        return np.asarray(self.use - now + self.tally.around(group, rows, self.selection))
+        """Return what the whole selection uses with each of the rows, (n_rows, 5)."""
+        now = self.evaluator.around(group, np.array([self.selection[group]]), self.selection)
+        return np.asarray(self.use - now + self.evaluator.around(group, rows, self.selection))
 
     def _set(self, group: int, row: int) -> None:
         self.use = self._after(group, np.array([row]))[0]
         self.selection[group] = row
-        self.cycles[group] = int(self.tally.problem.groups[group].cycles[row])
+        self.cycles[group] = int(self.evaluator.problem.groups[group].cycles[row])

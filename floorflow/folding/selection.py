@@ -1,4 +1,4 @@
-"""What picks of rows use, how fast they are, and the answer that they make: what the published methods share."""
+"""What a selection of rows uses, how fast it is, and the answer that it makes: what the published methods share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.dataflow.options import Coupling
-from floorflow.folding.coupling_prices import between, own_use
+from floorflow.folding.coupling_prices import between_groups, own_use
 from floorflow.folding.problem import FoldingProblem, FoldingSolution
 from floorflow.stats import SolveStats, Status
 
@@ -19,7 +19,7 @@ Array = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Evaluator:
-    """Adds up resources; ``selection`` hold an index into each group's rows."""
+    """Adds up resources; a ``selection`` holds an index into each group's rows."""
 
     problem: FoldingProblem
 
@@ -29,15 +29,15 @@ class Evaluator:
         return tuple(own_use(self.problem, [np.arange(len(group.rows)) for group in self.problem.groups]))
 
     @cached_property
-    def between(self) -> tuple[Coupling, ...]:
+    def between_groups(self) -> tuple[Coupling, ...]:
         """The streams between two groups."""
-        return between(self.problem.couplings)
+        return between_groups(self.problem.couplings)
 
     @cached_property
     def _at(self) -> tuple[tuple[Coupling, ...], ...]:
         """The streams between two groups that end at each group."""
         return tuple(
-            tuple(c for c in self.between if g in (c.source, c.target)) for g in range(len(self.problem.groups))
+            tuple(c for c in self.between_groups if g in (c.source, c.target)) for g in range(len(self.problem.groups))
         )
 
     @cached_property
@@ -46,13 +46,15 @@ class Evaluator:
         return np.array(self.problem.budget.as_tuple(), dtype=np.int64)
 
     def use(self, selection: Sequence[int]) -> Array:
-        """Return what a choice uses, (5,)."""
-        alone = sum((use[pick] for use, pick in zip(self.alone, selection, strict=True)), np.zeros(5, dtype=np.int64))
-        prices = (c.use[c.source_class[selection[c.source]], c.target_class[selection[c.target]]] for c in self.between)
+        """Return what a selection uses, (5,)."""
+        alone = sum((use[row] for use, row in zip(self.alone, selection, strict=True)), np.zeros(5, dtype=np.int64))
+        prices = (
+            c.use[c.source_class[selection[c.source]], c.target_class[selection[c.target]]] for c in self.between_groups
+        )
         return np.asarray(sum(prices, alone))
 
     def around(self, group: int, rows: Array, selection: Sequence[int]) -> Array:
-        """Return what rows of one group use with all their streams, (n_rows, 5), while the other picks stay."""
+        """Return what rows of one group use with all their streams, (n_rows, 5), while the other rows stay."""
         use = self.alone[group][rows]
         for c in self._at[group]:
             if c.source == group:
@@ -71,7 +73,7 @@ class Evaluator:
 
     def cycles(self, selection: Sequence[int]) -> list[int]:
         """Return the cycles of each group."""
-        return [int(group.cycles[pick]) for group, pick in zip(self.problem.groups, selection, strict=True)]
+        return [int(group.cycles[row]) for group, row in zip(self.problem.groups, selection, strict=True)]
 
     def solution(
         self, selection: Sequence[int], method: str, status: Status, bound: int | None = None

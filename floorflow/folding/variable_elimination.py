@@ -1,4 +1,4 @@
-"""The cheapest choice for every node of a graph with prices on nodes and on edges, by eliminating node after node.
+"""Variable elimination: the cheapest choice for every node of a graph with prices on nodes and edges, node by node.
 
 A node is eliminated by a table over its neighbours: for each of their choices the least of its own. Networks are
 nearly chains, so tables stay small. Where one would not (dense concatenations), edges are cut: each choice of one
@@ -25,7 +25,7 @@ Array = NDArray[np.int64]
 LARGEST_TABLE = 400_000
 """Entries of the largest table before edges are cut."""
 FORBIDDEN = 1 << 57
-"""Stands for the price of what must not be chosen. No sum below it is one; sums are cut off here, so none overflows."""
+"""Stands for the price of what must not be chosen. No sum below it is one; sums end at it, so that none overflows."""
 MOST_ADDED = 32
 """Prices, each FORBIDDEN at most, that are added up before the sum is cut off."""
 
@@ -92,12 +92,12 @@ class Elimination:
             selection[:, step.node] = lines.argmin(axis=1)
         return total, selection
 
-    def margins(self, nodes: Sequence[Array], edges: Mapping[Pair, Array]) -> list[Array]:
-        """Return for each choice of each node the least sum with that choice, (k, size of the node)."""
-        margins: list[Array] = [np.empty(0, dtype=np.int64)] * len(self.sizes)
+    def min_marginals(self, nodes: Sequence[Array], edges: Mapping[Pair, Array]) -> list[Array]:
+        """Return the min-marginals: for each choice of each node the least sum with it, (k, size of the node)."""
+        min_marginals: list[Array] = [np.empty(0, dtype=np.int64)] * len(self.sizes)
         for step, (table, outside) in zip(self.steps, self.bounds(nodes, edges), strict=True):
-            margins[step.node] = (table + outside).reshape(*table.shape[:2], -1).min(axis=2)
-        return margins
+            min_marginals[step.node] = (table + outside).reshape(*table.shape[:2], -1).min(axis=2)
+        return min_marginals
 
     def bounds(self, nodes: Sequence[Array], edges: Mapping[Pair, Array]) -> list[tuple[Array, Array]]:
         """Return for each step, over its scope: the least sum of all below it, and that of all the rest.
@@ -147,7 +147,7 @@ class Elimination:
         )
 
 
-def elimination(sizes: Sequence[int], edges: Iterable[Pair]) -> Elimination:
+def plan_elimination(sizes: Sequence[int], edges: Iterable[Pair]) -> Elimination:
     """Plan an elimination, smallest table first; cut edges until every table is small enough."""
     left = set(edges)
     cut: list[Pair] = []
@@ -162,7 +162,7 @@ def elimination(sizes: Sequence[int], edges: Iterable[Pair]) -> Elimination:
     return Elimination(tuple(sizes), _steps(scopes, left), tuple(sorted(cut)))
 
 
-def sweep(sizes: Sequence[int], edges: Iterable[Pair]) -> Elimination:
+def plan_sweep(sizes: Sequence[int], edges: Iterable[Pair]) -> Elimination:
     """Plan an elimination from the first node to the last, so that partial choices grow at one end only."""
     near: list[set[int]] = [set() for _ in sizes]
     for a, b in edges:
@@ -177,7 +177,7 @@ def sweep(sizes: Sequence[int], edges: Iterable[Pair]) -> Elimination:
         for other in later:
             entries *= sizes[other]
         if entries > LARGEST_TABLE:
-            return elimination(sizes, edges)
+            return plan_elimination(sizes, edges)
     return Elimination(tuple(sizes), _steps(scopes, edges), ())
 
 
@@ -206,8 +206,8 @@ def _order(sizes: Sequence[int], edges: Iterable[Pair]) -> tuple[list[tuple[int,
         for other in near[node]:
             weight[other] = _entries(other, near, sizes)
             heappush(waiting, (weight[other], other))
-    place = {scope[0]: position for position, scope in enumerate(scopes)}
-    return [(node, *sorted(rest, key=place.__getitem__)) for node, *rest in scopes], None
+    position_of = {scope[0]: position for position, scope in enumerate(scopes)}
+    return [(node, *sorted(rest, key=position_of.__getitem__)) for node, *rest in scopes], None
 
 
 def _entries(node: int, near: Sequence[set[int]], sizes: Sequence[int]) -> int:
@@ -218,14 +218,14 @@ def _entries(node: int, near: Sequence[set[int]], sizes: Sequence[int]) -> int:
 
 
 def _steps(scopes: Sequence[tuple[int, ...]], edges: Iterable[Pair]) -> tuple[Step, ...]:
-    place = {scope[0]: position for position, scope in enumerate(scopes)}
+    position_of = {scope[0]: position for position, scope in enumerate(scopes)}
     owned: list[list[Pair]] = [[] for _ in scopes]
     for a, b in sorted(edges):
-        owned[min(place[a], place[b])].append((a, b))
+        owned[min(position_of[a], position_of[b])].append((a, b))
     children: list[list[int]] = [[] for _ in scopes]
     for position, scope in enumerate(scopes):
         if len(scope) > 1:
-            children[place[scope[1]]].append(position)
+            children[position_of[scope[1]]].append(position)
     # Parts that no edge joins follow each other, so that there is one sum.
     ends = [position for position, scope in enumerate(scopes) if len(scope) == 1]
     for end, following in pairwise(ends):
@@ -252,5 +252,5 @@ def fit_of(nodes: Sequence[int], scope: Sequence[int], sizes: Sequence[int]) -> 
 
 def _rest_of(scope: Sequence[int], wanted: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     others = tuple(axis + 1 for axis, n in enumerate(scope) if n not in wanted)
-    kept = [n for n in scope if n in wanted]
-    return others, (0, *(kept.index(n) + 1 for n in wanted))
+    shared = [n for n in scope if n in wanted]
+    return others, (0, *(shared.index(n) + 1 for n in wanted))

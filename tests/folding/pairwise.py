@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from floorflow.dataflow.model import Option
 from floorflow.dataflow.options import UNBUILDABLE, Coupling, OptionGroup
-from floorflow.folding.dominance import Array, Candidates, candidates
-from floorflow.folding.interface_classes import states
-from floorflow.folding.lagrangian import Terms
+from floorflow.folding.dominance import Array, ReducedProblem, reduce_by_dominance
+from floorflow.folding.interface_classes import group_by_interface
+from floorflow.folding.lagrangian import Knapsack
 from floorflow.folding.pricing import Pricing
 from floorflow.folding.problem import FoldingProblem
 from floorflow.resources import Resources
@@ -50,17 +50,17 @@ def _coupling(a: int, b: int, rows: int, others: int, random: np.random.Generato
     return Coupling(a, b, random.integers(0, 2, rows), random.integers(0, 2, others), use)
 
 
-def candidates_of(problem: FoldingProblem) -> Candidates:
-    found = candidates(problem, 1)
-    assert found is not None
-    return found
+def reduced_of(problem: FoldingProblem) -> ReducedProblem:
+    reduced = reduce_by_dominance(problem, 1)
+    assert reduced is not None
+    return reduced
 
 
-def terms_of(problem: FoldingProblem, budget: Array) -> Terms:
+def knapsack_of(problem: FoldingProblem, budget: Array) -> Knapsack:
     """All rows under a budget, at WEIGHTS."""
     bounded = replace(problem, budget=Resources(*budget.tolist()))
     rows = [np.arange(len(group.rows)) for group in problem.groups]
-    return Terms(Pricing(states(bounded, rows)), WEIGHTS, budget)
+    return Knapsack(Pricing(group_by_interface(bounded, rows)), WEIGHTS, budget)
 
 
 def all_choices(problem: FoldingProblem) -> Iterator[tuple[int, ...]]:

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 
 from floorflow.folding import branching as module
 from floorflow.folding.branching import Enumerate, branch_and_bound
-from floorflow.folding.dominance import Array, candidates_among
+from floorflow.folding.dominance import Array, restricted_to
 from floorflow.folding.label_setting import cheapest_below
-from floorflow.folding.lagrangian import relax
-from floorflow.folding.local_search import Descent
+from floorflow.folding.lagrangian import lagrangian_bound
+from floorflow.folding.local_search import LocalSearch
 from floorflow.folding.problem import FoldingProblem
-from tests.folding.pairwise import WEIGHTS, budgets, least_cost, random_problems, terms_of, use_of
+from tests.folding.pairwise import WEIGHTS, budgets, knapsack_of, least_cost, random_problems, use_of
 
 
 def give_up(rows: Sequence[Array], prices: Array, most: int) -> tuple[None, bool]:
@@ -25,7 +25,7 @@ def give_up(rows: Sequence[Array], prices: Array, most: int) -> tuple[None, bool
 
 def enumeration(problem: FoldingProblem, budget: Array) -> Enumerate:
     def within(rows: Sequence[Array], prices: Array, most: int) -> tuple[tuple[int, ...] | None, bool]:
-        found = cheapest_below(candidates_among(problem, rows), WEIGHTS, budget, prices, most)
+        found = cheapest_below(restricted_to(problem, rows), WEIGHTS, budget, prices, most)
         best = found.selection and tuple(int(kept[pick]) for kept, pick in zip(rows, found.selection, strict=True))
         return best, found.complete
 
@@ -36,15 +36,15 @@ def enumeration(problem: FoldingProblem, budget: Array) -> Enumerate:
 @settings(max_examples=300, deadline=None)
 @given(random_problems(), budgets)
 def test_the_cheapest_folding_is_found_and_proven(enumerates: bool, problem: FoldingProblem, budget: Array) -> None:
-    best, terms = least_cost(problem, budget), terms_of(problem, budget)
+    best, knapsack = least_cost(problem, budget), knapsack_of(problem, budget)
     ends = enumeration(problem, budget) if enumerates else give_up
-    found = branch_and_bound(terms, relax(terms), terms.dearest + 1, ends)
+    found = branch_and_bound(knapsack, lagrangian_bound(knapsack), knapsack.dearest + 1, ends)
     if best is None:
         assert found.selection is None
-        assert found.bound == terms.dearest + 1
+        assert found.bound == knapsack.dearest + 1
         return
     assert found.selection is not None
-    use = use_of(problem, terms.pricing.rows_of(found.selection))
+    use = use_of(problem, knapsack.pricing.rows_of(found.selection))
     assert (use <= budget).all()
     assert int(use @ WEIGHTS) == best == found.bound
 
@@ -52,9 +52,9 @@ def test_the_cheapest_folding_is_found_and_proven(enumerates: bool, problem: Fol
 @settings(max_examples=100, deadline=None)
 @given(random_problems(), budgets)
 def test_only_what_costs_less_than_the_known_is_an_answer(problem: FoldingProblem, budget: Array) -> None:
-    best, terms = least_cost(problem, budget), terms_of(problem, budget)
+    best, knapsack = least_cost(problem, budget), knapsack_of(problem, budget)
     if best is not None:
-        found = branch_and_bound(terms, relax(terms), best, give_up)
+        found = branch_and_bound(knapsack, lagrangian_bound(knapsack), best, give_up)
         assert found.selection is None
         assert found.bound == best
 
@@ -62,22 +62,22 @@ def test_only_what_costs_less_than_the_known_is_an_answer(problem: FoldingProble
 @settings(max_examples=100, deadline=None)
 @given(random_problems(), budgets)
 def test_any_folding_will_do_if_asked_for_the_first(problem: FoldingProblem, budget: Array) -> None:
-    best, terms = least_cost(problem, budget), terms_of(problem, budget)
-    found = branch_and_bound(terms, relax(terms), terms.dearest + 1, give_up, first=True)
+    best, knapsack = least_cost(problem, budget), knapsack_of(problem, budget)
+    found = branch_and_bound(knapsack, lagrangian_bound(knapsack), knapsack.dearest + 1, give_up, first=True)
     assert (found.selection is None) == (best is None)
     if best is not None and found.selection is not None:
-        assert (use_of(problem, terms.pricing.rows_of(found.selection)) <= budget).all()
+        assert (use_of(problem, knapsack.pricing.rows_of(found.selection)) <= budget).all()
         assert found.bound <= best
 
 
 @settings(max_examples=60, deadline=None)
 @given(random_problems(), budgets)
 def test_a_search_that_ended_early_claims_no_more_than_it_proved(problem: FoldingProblem, budget: Array) -> None:
-    best, terms = least_cost(problem, budget), terms_of(problem, budget)
+    best, knapsack = least_cost(problem, budget), knapsack_of(problem, budget)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MOST_NODES", 1)
         patch.setattr(module, "ROUNDS", 1)
-        found = branch_and_bound(terms, relax(terms), terms.dearest + 1, give_up)
+        found = branch_and_bound(knapsack, lagrangian_bound(knapsack), knapsack.dearest + 1, give_up)
     if best is not None:
         assert found.bound <= best
 
@@ -88,27 +88,27 @@ def test_cut_edges_do_not_spoil_the_proof(problem: FoldingProblem, budget: Array
     best = least_cost(problem, budget)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("floorflow.folding.variable_elimination.LARGEST_TABLE", 6)
-        terms = terms_of(problem, budget)
-        found = branch_and_bound(terms, relax(terms), terms.dearest + 1, give_up)
-    assert (None if found.selection is None else int(terms.pricing.total(found.selection) @ WEIGHTS)) == best
+        knapsack = knapsack_of(problem, budget)
+        found = branch_and_bound(knapsack, lagrangian_bound(knapsack), knapsack.dearest + 1, give_up)
+    assert (None if found.selection is None else int(knapsack.pricing.total(found.selection) @ WEIGHTS)) == best
 
 
 @settings(max_examples=100, deadline=None)
 @given(random_problems(), budgets)
 def test_exchanges_lead_to_a_folding_within_the_budget_or_to_none(problem: FoldingProblem, budget: Array) -> None:
-    terms = terms_of(problem, budget)
-    relaxed = relax(terms)
-    for cut in relaxed.met:
-        found = Descent(terms).run(cut.selection, relaxed.prices)
+    knapsack = knapsack_of(problem, budget)
+    lagrangian = lagrangian_bound(knapsack)
+    for cut in lagrangian.cuts:
+        found = LocalSearch(knapsack).run(cut.selection, lagrangian.prices)
         if found is not None:
-            use = use_of(problem, terms.pricing.rows_of(found))
+            use = use_of(problem, knapsack.pricing.rows_of(found))
             assert (use <= budget).all()
-            assert (use == terms.pricing.total(found)).all()
+            assert (use == knapsack.pricing.total(found)).all()
             if cut.keeps_limits:
                 assert int(use @ WEIGHTS) <= cut.cost
 
 
-def test_two_exchanges_at_once_mend_what_one_cannot() -> None:
+def test_two_exchanges_at_once_repair_what_one_cannot() -> None:
     # Each engine has a row with 4 LUTs and one with 3 BRAMs; three of four must change to meet both limits.
     from floorflow.dataflow.model import Option
     from floorflow.dataflow.options import OptionGroup
@@ -117,8 +117,8 @@ def test_two_exchanges_at_once_mend_what_one_cannot() -> None:
 
     rows = tuple((Option({}, 1, Resources(*use), (8,), (8,)),) for use in ((4, 0, 0, 0, 0), (0, 0, 3, 0, 0)))
     problem = FoldingProblem(tuple(OptionGroup((f"e{i}",), rows) for i in range(4)), LOOSE, LOOSE)
-    terms = terms_of(problem, np.array([8, 60, 6, 60, 60]))
-    start = terms.pricing.begins[:-1]
-    found = Descent(terms).run(start, np.zeros(5, dtype=np.int64))
+    knapsack = knapsack_of(problem, np.array([8, 60, 6, 60, 60]))
+    start = knapsack.pricing.begins[:-1]
+    found = LocalSearch(knapsack).run(start, np.zeros(5, dtype=np.int64))
     assert found is not None
-    assert terms.pricing.total(found)[[0, 2]].tolist() == [8, 6]
+    assert knapsack.pricing.total(found)[[0, 2]].tolist() == [8, 6]

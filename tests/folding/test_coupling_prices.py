@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from floorflow.dataflow.model import Option
 from floorflow.dataflow.options import UNBUILDABLE, Coupling, OptionGroup
-from floorflow.folding.dominance import candidates_among
-from floorflow.folding.interface_classes import states
+from floorflow.folding.dominance import restricted_to
+from floorflow.folding.interface_classes import group_by_interface
 from floorflow.folding.pricing import Pricing
 from floorflow.folding.problem import FoldingProblem
 from floorflow.resources import Resources
@@ -25,26 +25,26 @@ def test_what_choices_among_some_rows_use_is_what_they_use_among_all(problem: Fo
     random = np.random.default_rng(seed)
     keep = [np.flatnonzero(random.random(len(group.rows)) < 0.5) for group in problem.groups]
     keep = [rows if rows.size else np.zeros(1, dtype=np.int64) for rows in keep]
-    pricing, left = Pricing(states(problem, keep)), candidates_among(problem, keep)
+    pricing, left = Pricing(group_by_interface(problem, keep)), restricted_to(problem, keep)
     for rows in product(*(rows.tolist() for rows in keep)):
         use = use_of(problem, rows)
         buildable = (use < UNBUILDABLE).all()
         assert (left.total([int(np.searchsorted(a, row)) for a, row in zip(keep, rows, strict=True)]) == use).all()
-        assert not buildable or (pricing.total(pricing.picks_of(rows)) == use).all()
-        assert buildable or (pricing.total(pricing.picks_of(rows)) >= UNBUILDABLE).any()
+        assert not buildable or (pricing.total(pricing.selection_of(rows)) == use).all()
+        assert buildable or (pricing.total(pricing.selection_of(rows)) >= UNBUILDABLE).any()
 
 
 def test_a_stream_that_one_end_decides_ties_no_groups() -> None:
     problem = two_groups(np.array([[[1] * 5, [2] * 5]]), [0], [0, 1])
-    found = states(problem, [np.array([0]), np.array([0, 1])])
-    assert not found.pairs
-    assert [use.tolist() for use in found.use] == [[[0] * 5], [[1] * 5, [2] * 5]]
+    classes = group_by_interface(problem, [np.array([0]), np.array([0, 1])])
+    assert not classes.pairs
+    assert [use.tolist() for use in classes.use] == [[[0] * 5], [[1] * 5, [2] * 5]]
 
 
 def test_a_stream_that_exceeds_the_budget_by_itself_is_kept_and_barred() -> None:
     problem = replace(two_groups(np.array([[[1] * 5, [9] * 5]]), [0], [0, 1]), budget=Resources(5, 5, 5, 5, 5))
-    found = states(problem, [np.array([0]), np.array([0, 1])])
-    assert found.barred[0, 1].tolist() == [[False, True]]
+    classes = group_by_interface(problem, [np.array([0]), np.array([0, 1])])
+    assert classes.barred[0, 1].tolist() == [[False, True]]
 
 
 def two_groups(use: np.ndarray, source: list[int], target: list[int]) -> FoldingProblem:

@@ -22,7 +22,7 @@ from floorflow.folding import (
     fold_at_interval,
     shortest_interval,
 )
-from floorflow.folding.dominance import candidates
+from floorflow.folding.dominance import reduce_by_dominance
 from floorflow.resources import RESOURCE_NAMES, Resources, scarcity, total
 
 SILICON = Resources(lut=1000, ff=2000, bram18=50, uram=0, dsp=20)
@@ -127,16 +127,16 @@ def test_coupled_foldings_equal_brute_force(problem: FoldingProblem, interval: i
 def test_probes_tell_what_can_be_folded_in_whatever_order_they_are_asked(
     problem: FoldingProblem, intervals: list[int]
 ) -> None:
-    probes = FeasibilityOracle(problem)
+    oracle = FeasibilityOracle(problem)
     for interval in intervals:
-        least, answer = least_coupled(problem, interval), probes(interval)
+        least, answer = least_coupled(problem, interval), oracle(interval)
         assert isinstance(answer, FoldingInfeasible if least is None else FoldingSolution)
         if least is not None and isinstance(answer, FoldingSolution):
             assert answer.resources.fits(problem.budget)
             assert answer.interval_cycles <= interval
             assert answer.stats.bound is not None
             assert 0 <= answer.stats.bound <= least + 1e-9
-            proven = probes.least_scarce(interval)
+            proven = oracle.least_scarce(interval)
             assert isinstance(proven, FoldingSolution)
             assert proven.stats.objective == proven.stats.bound == pytest.approx(least)
 
@@ -147,7 +147,7 @@ def test_what_is_remembered_of_other_intervals_drops_no_other_rows(
     problem: FoldingProblem, intervals: list[int]
 ) -> None:
     for interval in intervals:
-        known, fresh = candidates(problem, interval), candidates(replace(problem, memo={}), interval)
+        known, fresh = reduce_by_dominance(problem, interval), reduce_by_dominance(replace(problem, memo={}), interval)
         assert (known is None) == (fresh is None)
         if known is not None and fresh is not None:
             assert [rows.tolist() for rows in known.rows] == [rows.tolist() for rows in fresh.rows]

@@ -11,7 +11,7 @@ from floorflow.folding import label_setting as module
 from floorflow.folding.dominance import Array
 from floorflow.folding.label_setting import _Labels, cheapest_below
 from floorflow.folding.problem import FoldingProblem
-from tests.folding.pairwise import WEIGHTS, budgets, candidates_of, least_cost, prices, random_problems, terms_of
+from tests.folding.pairwise import WEIGHTS, budgets, knapsack_of, least_cost, prices, random_problems, reduced_of
 
 
 @settings(max_examples=200, deadline=None)
@@ -19,36 +19,36 @@ from tests.folding.pairwise import WEIGHTS, budgets, candidates_of, least_cost, 
 def test_the_cheapest_folding_within_the_limit_is_found(
     problem: FoldingProblem, budget: Array, price: Array, most: int
 ) -> None:
-    best, choices = least_cost(problem, budget), candidates_of(problem)
-    found = cheapest_below(choices, WEIGHTS, budget, price, most)
+    best, reduced = least_cost(problem, budget), reduced_of(problem)
+    found = cheapest_below(reduced, WEIGHTS, budget, price, most)
     assert found.complete
     if found.selection is not None:
-        assert (choices.total(found.selection) <= budget).all()
+        assert (reduced.total(found.selection) <= budget).all()
     if best is not None and best <= most:
         assert found.selection is not None
-        assert int(choices.total(found.selection) @ WEIGHTS) == best
+        assert int(reduced.total(found.selection) @ WEIGHTS) == best
 
 
 @given(random_problems(), budgets)
 def test_too_many_labels_are_not_called_complete(problem: FoldingProblem, budget: Array) -> None:
-    assume(any(rows.size > 1 for rows in candidates_of(problem).rows))
+    assume(any(rows.size > 1 for rows in reduced_of(problem).rows))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MOST_LABELS", -1)
-        assert not cheapest_below(candidates_of(problem), WEIGHTS, budget, budget * 0, 10**6).complete
+        assert not cheapest_below(reduced_of(problem), WEIGHTS, budget, budget * 0, 10**6).complete
 
 
 @settings(max_examples=100, deadline=None)
 @given(random_problems(), budgets)
 def test_prices_however_high_do_not_overflow(problem: FoldingProblem, budget: Array) -> None:
-    best, choices, terms = least_cost(problem, budget), candidates_of(problem), terms_of(problem, budget)
-    found = cheapest_below(choices, WEIGHTS, budget, terms.whole(np.full(5, 1e30)), terms.dearest)
+    best, reduced, knapsack = least_cost(problem, budget), reduced_of(problem), knapsack_of(problem, budget)
+    found = cheapest_below(reduced, WEIGHTS, budget, knapsack.unit_prices(np.full(5, 1e30)), knapsack.dearest)
     assert found.complete
-    assert (None if found.selection is None else int(choices.total(found.selection) @ WEIGHTS)) == best
+    assert (None if found.selection is None else int(reduced.total(found.selection) @ WEIGHTS)) == best
 
 
 def test_labels_that_fit_are_counted_by_state() -> None:
     none = np.zeros(4, dtype=np.int64)
     labels = _Labels(np.array([0, 5, 5, 10**5]), np.zeros((4, 5)), np.array([3, 1, 2**50, 0]), none, ())
-    first, count = labels.fitting(np.array([5, 5, 10**5, 7, 0]), np.array([0, 2**60, 2**60, 9, 3]))
+    first, count = labels.with_extra_within(np.array([5, 5, 10**5, 7, 0]), np.array([0, 2**60, 2**60, 9, 3]))
     assert count.tolist() == [0, 2, 1, 0, 1]
     assert first[[1, 2, 4]].tolist() == [1, 3, 0]

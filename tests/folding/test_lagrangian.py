@@ -7,17 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floorflow.folding.dominance import Array
-from floorflow.folding.lagrangian import FINENESS, relax, within
+from floorflow.folding.lagrangian import FINENESS, lagrangian_bound, rows_within_cost
 from floorflow.folding.problem import FoldingProblem
 from floorflow.folding.variable_elimination import FORBIDDEN
 from tests.folding.pairwise import (
     WEIGHTS,
     all_choices,
     budgets,
+    knapsack_of,
     least_cost,
     prices,
     random_problems,
-    terms_of,
     use_of,
 )
 
@@ -26,17 +26,17 @@ from tests.folding.pairwise import (
 @given(random_problems(), budgets)
 def test_bound_and_answer_enclose_the_optimum(problem: FoldingProblem, budget: Array) -> None:
     best = least_cost(problem, budget)
-    terms = terms_of(problem, budget)
-    relaxed = relax(terms)
+    knapsack = knapsack_of(problem, budget)
+    lagrangian = lagrangian_bound(knapsack)
     if best is None:
-        assert relaxed.selection is None
+        assert lagrangian.selection is None
         return
-    assert not relaxed.infeasible
-    assert relaxed.bound <= best <= relaxed.cost
-    if relaxed.selection is not None:
-        use = use_of(problem, terms.pricing.rows_of(relaxed.selection))
+    assert not lagrangian.infeasible
+    assert lagrangian.bound <= best <= lagrangian.cost
+    if lagrangian.selection is not None:
+        use = use_of(problem, knapsack.pricing.rows_of(lagrangian.selection))
         assert (use <= budget).all()
-        assert int(use @ WEIGHTS) == relaxed.cost
+        assert int(use @ WEIGHTS) == lagrangian.cost
 
 
 @settings(max_examples=100, deadline=None)
@@ -44,19 +44,19 @@ def test_bound_and_answer_enclose_the_optimum(problem: FoldingProblem, budget: A
 def test_prices_to_start_from_spoil_no_bound(
     problem: FoldingProblem, budget: Array, start: list[int], first: bool
 ) -> None:
-    best, terms = least_cost(problem, budget), terms_of(problem, budget)
-    relaxed = relax(terms, np.array(start), first=first)
-    assert relaxed.bound >= 0
+    best, knapsack = least_cost(problem, budget), knapsack_of(problem, budget)
+    lagrangian = lagrangian_bound(knapsack, np.array(start), first=first)
+    assert lagrangian.bound >= 0
     if best is not None:
-        assert not relaxed.infeasible
-        assert relaxed.bound <= best
+        assert not lagrangian.infeasible
+        assert lagrangian.bound <= best
 
 
 @settings(max_examples=100, deadline=None)
 @given(random_problems(), budgets)
 def test_rows_struck_out_are_in_no_folding_within_the_cost(problem: FoldingProblem, budget: Array) -> None:
-    terms = terms_of(problem, budget)
-    keep = terms.pricing.kept(within(terms, relax(terms).prices, 150))
+    knapsack = knapsack_of(problem, budget)
+    keep = knapsack.pricing.masked_rows(rows_within_cost(knapsack, lagrangian_bound(knapsack).prices, 150))
     for rows in all_choices(problem):
         use = use_of(problem, rows)
         if (use <= budget).all() and int(use @ WEIGHTS) <= 150:
@@ -65,14 +65,14 @@ def test_rows_struck_out_are_in_no_folding_within_the_cost(problem: FoldingProbl
 
 @settings(max_examples=100, deadline=None)
 @given(random_problems(), budgets, prices)
-def test_least_prices_and_margins_equal_those_of_all_choices(
+def test_least_prices_and_min_marginals_equal_those_of_all_selections(
     problem: FoldingProblem, budget: Array, price: Array
 ) -> None:
-    pricing = terms_of(problem, budget).pricing
+    pricing = knapsack_of(problem, budget).pricing
     both = np.stack([FINENESS * WEIGHTS, FINENESS * WEIGHTS + price])
     rows = pricing.row_prices(both)
     totals, selection = pricing.least(rows, both)
-    margins = pricing.margins(rows, both)
+    min_marginals = pricing.min_marginals(rows, both)
     # A stream that exceeds the budget by itself is barred.
     streams = [(c, (c.use > budget).any(axis=2)) for c in problem.couplings]
     for case, unit in enumerate(both):
@@ -88,6 +88,6 @@ def test_least_prices_and_margins_equal_those_of_all_choices(
         assert (pricing.total(selection[case]) == use_of(problem, pricing.rows_of(selection[case]))).all()
         for place in range(pricing.size):
             group = int(pricing.group[place])
-            row = int(pricing.states.rows[group][place - pricing.begins[group]])
+            row = int(pricing.classes.rows[group][place - pricing.begins[group]])
             with_it = [value for choice, value in every.items() if choice[group] == row]
-            assert margins[case, place] == min(with_it) if with_it else margins[case, place] >= FORBIDDEN
+            assert min_marginals[case, place] == min(with_it) if with_it else min_marginals[case, place] >= FORBIDDEN

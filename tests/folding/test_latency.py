@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.folding import latency as module
-from floorflow.folding.interface_classes import states
-from floorflow.folding.latency_bound import bound_latency, margins
-from floorflow.folding.longest_path import Paths, paths_of
+from floorflow.folding.interface_classes import group_by_interface
+from floorflow.folding.latency_bound import bound_latency, row_bounds
+from floorflow.folding.longest_path import EngineGraph, engine_graph_of
 from floorflow.resources import Resources
 from tests.folding.test_exact import coupled_problems, option, problem_of
 
@@ -105,13 +105,13 @@ def test_the_bound_and_its_margins_hold_before_anything_is_enumerated(problem: F
     least = least_by_brute_force(problem, 99)
     if least is None:
         return
-    choices = states(problem, keep)
-    bounded = bound_latency(choices, paths_of(problem), budget, 2 * least)
+    classes = group_by_interface(problem, keep)
+    bounded = bound_latency(classes, engine_graph_of(problem), budget, 2 * least)
     assert bounded.bound <= least <= bounded.latency
     # Some folding of that latency is left whatever row is struck out for being above it.
     kept = [
         rows[m <= least * bounded.prices.scale]
-        for rows, m in zip(choices.rows, margins(choices, budget, bounded.prices), strict=True)
+        for rows, m in zip(classes.rows, row_bounds(classes, budget, bounded.prices), strict=True)
     ]
     left = replace(
         problem,
@@ -149,9 +149,9 @@ def test_a_branch_that_nobody_waits_for_is_folded_small() -> None:
 
 @given(st.lists(st.floats(0, 1), min_size=7, max_size=7), st.integers(1, 1000))
 def test_a_flow_of_integers_passes_every_cut_whole(shares: list[float], amount: int) -> None:
-    paths = Paths(((2, 3), (3,), (4,), (4, 5), (), ()), (0, 1, 2, 3, 4, 5))
+    graph = EngineGraph(((2, 3), (3,), (4,), (4, 5), (), ()), (0, 1, 2, 3, 4, 5))
     edges = [(-1, 0), (-1, 1), (0, 2), (0, 3), (1, 3), (3, 4), (3, 5)]
-    flow = paths.unit_flow(dict(zip(edges, shares, strict=True)), amount)
+    flow = graph.unit_flow(dict(zip(edges, shares, strict=True)), amount)
     assert flow.min() >= 0
     assert flow[0] + flow[1] == amount == flow[4] + flow[5]
     assert flow[2] + flow[3] == amount

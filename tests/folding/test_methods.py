@@ -114,7 +114,7 @@ def test_equal_seeds_give_equal_answers() -> None:
     assert first == again
 
 
-def test_the_rule_mends_a_start_that_exceeds_the_budget() -> None:
+def test_the_rule_repairs_a_start_that_exceeds_the_budget() -> None:
     """Unfolded, the first engine's memory is too deep."""
     deep = [option(8, 1, 0, 60), option(4, 5, 0, 2), option(2, 20, 0, 1)]
     answer = METHODS["rule"](problem_of([deep, [option(4, 3), option(2, 9)]], Resources(lut=100, bram18=10)), 4)
@@ -122,10 +122,10 @@ def test_the_rule_mends_a_start_that_exceeds_the_budget() -> None:
     assert answer.resources == Resources(lut=23, bram18=1)
 
 
-def test_what_picks_use_adds_up_with_streams() -> None:
+def test_what_a_selection_uses_adds_up_with_streams() -> None:
     problem = ladder(3, 3)
-    tally = Evaluator(problem)
-    assert tally.use([0, 1, 2]).tolist() == [1 + 4 + 12, 0, 0, 0, 0]
+    evaluator = Evaluator(problem)
+    assert evaluator.use([0, 1, 2]).tolist() == [1 + 4 + 12, 0, 0, 0, 0]
 
 
 # The coarse-grained floorplanning paper: layers of P x S multipliers, P a divisor of the output channels, S of the

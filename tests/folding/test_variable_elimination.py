@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floorflow.folding import variable_elimination as module
-from floorflow.folding.variable_elimination import FORBIDDEN, Array, Pair, elimination, sweep
+from floorflow.folding.variable_elimination import FORBIDDEN, Array, Pair, plan_elimination, plan_sweep
 
 Graph = tuple[list[Array], dict[Pair, Array]]
 CASES = 3
@@ -40,11 +40,11 @@ def sums(graph: Graph, case: int) -> dict[tuple[int, ...], int]:
 
 @settings(max_examples=150, deadline=None)
 @given(graphs())
-def test_least_sums_and_margins_equal_those_of_all_choices(graph: Graph) -> None:
+def test_least_sums_and_min_marginals_equal_those_of_all_choices(graph: Graph) -> None:
     sizes = [node.shape[1] for node in graph[0]]
-    for plan in (elimination(sizes, graph[1]), sweep(sizes, graph[1])):
+    for plan in (plan_elimination(sizes, graph[1]), plan_sweep(sizes, graph[1])):
         totals, selection = plan.least(*graph)
-        margins = plan.margins(*graph)
+        margins = plan.min_marginals(*graph)
         for case in range(CASES):
             every = sums(graph, case)
             least = min(every.values())
@@ -63,7 +63,7 @@ def test_least_sums_and_margins_equal_those_of_all_choices(graph: Graph) -> None
 def test_cut_edges_leave_a_lower_bound(graph: Graph) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "LARGEST_TABLE", 6)
-        plan = elimination([node.shape[1] for node in graph[0]], graph[1])
+        plan = plan_elimination([node.shape[1] for node in graph[0]], graph[1])
     assert all(np.prod([plan.sizes[n] for n in step.scope]) <= 6 for step in plan.steps)
     totals, selection = plan.least(*graph)
     for case in range(CASES):

@@ -17,7 +17,7 @@ from floorflow.errors import InputError
 from floorflow.flow import prepare
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, FoldingSolution
 from floorflow.folding.brute import MOST_COMBINATIONS, combinations
-from floorflow.folding.exact import Answer
+from floorflow.folding.exact import FoldingAnswer
 from floorflow.folding.methods import METHODS, FoldingMethod
 from floorflow.network import FloatBits
 from floorflow.request import Request
@@ -181,7 +181,7 @@ def _chosen(option: Option) -> dict[str, Any]:
     return {**option.folding, **style}
 
 
-def _refusal(name: str, answer: Answer, problem: FoldingProblem, interval: int | None) -> str:
+def _refusal(name: str, answer: FoldingAnswer, problem: FoldingProblem, interval: int | None) -> str:
     if isinstance(answer, FoldingInfeasible):
         return f"proven infeasible: {answer}"
     if name == "brute" and (count := combinations(problem, interval)) > MOST_COMBINATIONS:
@@ -194,7 +194,7 @@ class Bounds:
 
     def __init__(self, problem: FoldingProblem) -> None:
         self.problem = problem
-        self._proven: dict[int, Answer] = {}
+        self._proven: dict[int, FoldingAnswer] = {}
         self._quick = FeasibilityOracle(problem)
 
     def scarcity(self, interval_cycles: int) -> float | None:

@@ -15,8 +15,8 @@ from floorflow.dataflow.model import Dataflow
 from floorflow.errors import InputError
 from floorflow.folding import FoldingProblem, FoldingSolution, FoldingUnknown, shortest_interval
 from floorflow.folding.cpsat import Balance, cpsat, layer_pairs
-from floorflow.folding.exact import Answer
-from floorflow.folding.interval_search import first_of
+from floorflow.folding.exact import FoldingAnswer
+from floorflow.folding.interval_search import first_index_to_try
 from floorflow.folding.methods import METHODS, FoldingMethod
 from floorflow.folding.selection import Evaluator
 from floorflow.resources import shortfall
@@ -53,7 +53,7 @@ def methods_of(
 
 
 def _balanced(balance: Balance) -> FoldingMethod:
-    def method(problem: FoldingProblem, interval_cycles: int | None = None, seed: int = 0) -> Answer:
+    def method(problem: FoldingProblem, interval_cycles: int | None = None, seed: int = 0) -> FoldingAnswer:
         return cpsat(problem, interval_cycles, seed, balance)
 
     return method
@@ -73,7 +73,7 @@ def finn_method(dataflow: Dataflow, costs: CostTable, rules: Rules = FINN_MAIN) 
             return NoSetFolding(f"SetFolding reaches {answer.interval_cycles:,} cycles, not {interval_cycles:,}")
         return answer
 
-    def method(problem: FoldingProblem, interval_cycles: int | None = None, seed: int = 0) -> Answer:
+    def method(problem: FoldingProblem, interval_cycles: int | None = None, seed: int = 0) -> FoldingAnswer:
         del seed
         if interval_cycles is not None:
             return at(problem, interval_cycles)
@@ -82,14 +82,16 @@ def finn_method(dataflow: Dataflow, costs: CostTable, rules: Rules = FINN_MAIN) 
     return method
 
 
-def _shortest(problem: FoldingProblem, at: Callable[[FoldingProblem, int], FoldingSolution | NoSetFolding]) -> Answer:
+def _shortest(
+    problem: FoldingProblem, at: Callable[[FoldingProblem, int], FoldingSolution | NoSetFolding]
+) -> FoldingAnswer:
     """Return the answer at the shortest interval that has one.
 
     At long intervals too there may be none: FINN builds no matrix unit with very few SIMD. So samples tell where to
     bisect.
     """
     intervals = problem.intervals()
-    start = first_of(problem)
+    start = first_index_to_try(problem)
     samples = sorted(set(np.linspace(start, len(intervals) - 1, SAMPLES).round().astype(int).tolist()))
     failed = start - 1
     answer: FoldingSolution | NoSetFolding = NoSetFolding()

@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 
 from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown, fold_at_interval
-from floorflow.folding.exact import Answer
+from floorflow.folding.exact import FoldingAnswer
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.stats import SolveStats
 
@@ -26,7 +26,7 @@ OBJECTIVES = (SCARCITY, *RESOURCE_NAMES)
 WORTH = 0.01
 """Share of a front's value that a longer interval must save to be worth a point."""
 
-Solve = Callable[[FoldingProblem, int], Answer]
+Solve = Callable[[FoldingProblem, int], FoldingAnswer]
 Progress = Callable[[str], None]
 PointStatus = Literal["optimal", "feasible", "infeasible", "unknown"]
 

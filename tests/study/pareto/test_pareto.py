@@ -26,7 +26,7 @@ from floorflow.request import DEFAULT_CAP, Request
 from floorflow.resources import RESOURCE_NAMES, Resources, scarcity
 from floorflow.study.pareto import pareto as study
 from floorflow.study.pareto.files import folding_files, pareto_files
-from floorflow.study.pareto.fronts import OBJECTIVES, SCARCITY, WORTH, Answer, Front, Fronts, fronts, spread
+from floorflow.study.pareto.fronts import OBJECTIVES, SCARCITY, WORTH, FoldingAnswer, Front, Fronts, fronts, spread
 from floorflow.study.pareto.pareto import Pareto, pareto
 from floorflow.study.pareto.table import pareto_table
 from tests.conftest import CNV, TFC
@@ -106,7 +106,7 @@ class Tired:
     def __init__(self, moods: list[int]) -> None:
         self.moods, self.calls = moods, 0
 
-    def __call__(self, problem: FoldingProblem, interval_cycles: int) -> Answer:
+    def __call__(self, problem: FoldingProblem, interval_cycles: int) -> FoldingAnswer:
         mood = self.moods[self.calls % len(self.moods)]
         self.calls += 1
         answer = fold_at_interval(problem, interval_cycles, prove=mood != 1)
