@@ -27,7 +27,7 @@ FF = RESOURCE_NAMES.index("FF")
 
 
 @dataclass(frozen=True)
-class Tables:
+class ProblemArrays:
     """Arrays of one problem.
 
     ``demand`` (M, 5) and ``limit`` (S, 5) amounts; ``takes`` (M, S) whether a slot takes a module; ``source``,
@@ -57,28 +57,28 @@ class Tables:
         differ = self.beyond[:, None, :] != self.beyond[None, :, :]
         return np.asarray(differ @ self.weight, dtype=np.int64)
 
-    def between(self, amounts: Integers) -> Floats:
+    def flow_matrix(self, amounts: Integers) -> Floats:
         """(M + 2, M + 2) sums of wires or bits from one end (row) to another (column)."""
         count = len(self.names) + 2
         table = np.zeros((count, count))
         table[self.source, self.target] = amounts
         return table
 
-    def cost(self, place: Integers) -> int:
+    def cost(self, assignment: Integers) -> int:
         """Cost of an assignment (M,) of modules to slots."""
-        spots = np.concatenate([place, self.hosts])
-        return int(self.distance[spots[self.source], spots[self.target]] @ self.wires)
+        end_slots = np.concatenate([assignment, self.hosts])
+        return int(self.distance[end_slots[self.source], end_slots[self.target]] @ self.wires)
 
-    def as_mapping(self, place: Integers) -> dict[str, int]:
+    def as_mapping(self, assignment: Integers) -> dict[str, int]:
         """Return module name to slot index."""
-        return {name: int(slot) for name, slot in zip(self.names, place, strict=True)}
+        return {name: int(slot) for name, slot in zip(self.names, assignment, strict=True)}
 
     def as_array(self, slot_of: Mapping[str, int]) -> Integers:
         """(M,) slot index of every module."""
         return np.array([slot_of[name] for name in self.names], dtype=np.int64)
 
 
-def tabulate(problem: PartitionProblem) -> Tables:
+def arrays_of(problem: PartitionProblem) -> ProblemArrays:
     """Return the arrays of a problem."""
     names = tuple(problem.demands)
     pairs, wires, bits = _merged_streams(problem, {name: i for i, name in enumerate(names)})
@@ -86,7 +86,7 @@ def tabulate(problem: PartitionProblem) -> Tables:
     for k, edge in enumerate(problem.edges):
         for slot, count in problem.stages(edge).items():
             stages[k, slot] = count
-    return Tables(
+    return ProblemArrays(
         names=names,
         demand=_integers([need.as_tuple() for need in problem.demands.values()], 5),
         limit=_integers([slot.limit.as_tuple() for slot in problem.slots], 5),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from floorflow.partition.arrays import tabulate
+from floorflow.partition.arrays import arrays_of
 from floorflow.partition.exact import solve
 from floorflow.partition.problem import PartitionProblem, SlotCapacity
 from floorflow.resources import Resources, total
@@ -20,31 +20,33 @@ def edge_bounds(problem: PartitionProblem, seed: int, limit: float) -> tuple[int
     Each is a two-way cut under the summed limits of the slots on either side of the edge. ``limit`` is in deterministic
     time units for all edges; one edge gets a quarter of it at most.
     """
-    found = []
+    least_wires = []
     left = limit
     for k, edge in enumerate(problem.edges):
         alone, _ = contracted(problem, [k])
-        outcome = solve(alone, tabulate(alone), None, seed, max(_LEAST_LIMIT, min(limit / 4, left)))
+        outcome = solve(alone, arrays_of(alone), None, seed, max(_LEAST_LIMIT, min(limit / 4, left)))
         left -= outcome.work
         if outcome.status == "infeasible":
             return None
-        found.append(-(-outcome.bound // max(1, edge.weight)))
-    return tuple(found)
+        least_wires.append(-(-outcome.bound // max(1, edge.weight)))
+    return tuple(least_wires)
 
 
-def contracted(problem: PartitionProblem, kept: Collection[int]) -> tuple[PartitionProblem, tuple[int, ...]]:
-    """Return the problem with only the edges ``kept``, and the new slot of each old one.
+def contracted(problem: PartitionProblem, edges_kept: Collection[int]) -> tuple[PartitionProblem, tuple[int, ...]]:
+    """Return the problem with only the edges ``edges_kept``, and the new slot of each old one.
 
     What the other edges join becomes one slot with summed limits, which takes the modules that one of its slots takes.
     A relaxation: every legal assignment stays legal and keeps its cost over the edges kept.
     """
-    sides = [tuple(slot in problem.beyond[k] for k in sorted(kept)) for slot in range(len(problem.slots))]
+    sides = [tuple(slot in problem.beyond[k] for k in sorted(edges_kept)) for slot in range(len(problem.slots))]
     groups = {side: index for index, side in enumerate(dict.fromkeys(sides))}
     index = tuple(groups[side] for side in sides)
     smaller = replace(
         problem,
         slots=tuple(_merged([p for p, i in zip(problem.slots, index, strict=True) if i == g]) for g in groups.values()),
-        edges=tuple(replace(problem.edges[k], a=index[problem.edges[k].a], b=index[problem.edges[k].b]) for k in kept),
+        edges=tuple(
+            replace(problem.edges[k], a=index[problem.edges[k].a], b=index[problem.edges[k].b]) for k in edges_kept
+        ),
         host_in=index[problem.host_in],
         host_out=index[problem.host_out],
     )
@@ -54,7 +56,7 @@ def contracted(problem: PartitionProblem, kept: Collection[int]) -> tuple[Partit
 def _merged(slots: list[SlotCapacity]) -> SlotCapacity:
     pblock_capacities: list[Resources] = []
     for slot in slots:
-        pblock_capacities += [room.least(slot.limit) for room in slot.pblock_capacities] or [slot.limit]
+        pblock_capacities += [capacity.least(slot.limit) for capacity in slot.pblock_capacities] or [slot.limit]
     return SlotCapacity(
         "+".join(slot.name for slot in slots),
         total(slot.limit for slot in slots),

@@ -14,9 +14,9 @@ from functools import cached_property
 
 import numpy as np
 
-from floorflow.partition.arrays import FF, Floats, Integers, Tables
+from floorflow.partition.arrays import FF, Floats, Integers, ProblemArrays
 from floorflow.partition.ideals import ideals
-from floorflow.partition.linear_orders import SlotOrder, slot_orders
+from floorflow.partition.linear_orders import LinearOrder, linear_orders
 from floorflow.partition.problem import PartitionProblem
 
 SHARE_SCALE = 1_000_000
@@ -31,7 +31,7 @@ _NEVER = np.iinfo(np.int64).max // 2
 class _Lattice:
     """Ideals (N, M) and the pairs (P,) of an inner and an outer ideal whose difference may fit a slot."""
 
-    tables: Tables
+    arrays: ProblemArrays
     members: Integers
     inner: Integers
     outer: Integers
@@ -39,7 +39,7 @@ class _Lattice:
     @cached_property
     def demand(self) -> Integers:
         """(P, 5) demand of what lies between the two ideals of a pair."""
-        sums = self.members @ self.tables.demand
+        sums = self.members @ self.arrays.demand
         return np.asarray(sums[self.outer] - sums[self.inner])
 
     @cached_property
@@ -51,7 +51,7 @@ class _Lattice:
 
         Slots that are alike share the arrays.
         """
-        limit, takes = self.tables.limit[slot], self.tables.takes[:, slot]
+        limit, takes = self.arrays.limit[slot], self.arrays.takes[:, slot]
         like = limit.tobytes() + takes.tobytes()
         if like not in self._by_slot:
             refused = self.members @ (~takes).astype(np.int64)
@@ -74,11 +74,11 @@ class _Lattice:
     @cached_property
     def nested(self) -> tuple[Floats, Floats, Floats]:
         """(N, N) wires, bits out and bits in of what lies between ideal B (column) and the larger ideal A (row)."""
-        return self._cut(self.tables.wires)[0], *self._cut(self.tables.bits)[1:]
+        return self._cut(self.arrays.wires)[0], *self._cut(self.arrays.bits)[1:]
 
     def _cut(self, amounts: Integers) -> tuple[Floats, Floats, Floats]:
         hosted = np.pad(self.members, ((0, 0), (0, 2))).astype(float)
-        source, target = hosted[:, self.tables.source], hosted[:, self.tables.target]
+        source, target = hosted[:, self.arrays.source], hosted[:, self.arrays.target]
         crossed = (source * amounts) @ target.T
         own = np.diagonal(crossed)
         both = own[:, None] + own[None, :] - crossed - crossed.T
@@ -90,47 +90,47 @@ class _Lattice:
     def prefix(self, hosts: Integers) -> tuple[Floats, Floats, Floats]:
         """(N,) wires, bits out and bits in of each ideal with those ends of the host (2,) that lie on its side."""
         side = np.hstack([self.members, np.broadcast_to(hosts, (len(self.members), 2))])
-        source, target = side[:, self.tables.source], side[:, self.tables.target]
+        source, target = side[:, self.arrays.source], side[:, self.arrays.target]
         out, into = source > target, source < target
-        bits = self.tables.bits.astype(float)
-        return (out | into) @ self.tables.wires.astype(float), out @ bits, into @ bits
+        bits = self.arrays.bits.astype(float)
+        return (out | into) @ self.arrays.wires.astype(float), out @ bits, into @ bits
 
 
-def contiguous(problem: PartitionProblem, tables: Tables) -> tuple[Integers | None, bool]:
+def contiguous(problem: PartitionProblem, arrays: ProblemArrays) -> tuple[Integers | None, bool]:
     """Return the cheapest contiguous assignment (M,) found, or None, and whether ideals had to be left out."""
-    members, shortened = ideals(tables)
+    members, shortened = ideals(arrays)
     best: tuple[int, Integers] | None = None
     lattice: dict[bool, _Lattice] = {}
-    for order in slot_orders(problem):
+    for order in linear_orders(problem):
         if order.reverse not in lattice:
-            lattice[order.reverse] = _lattice(1 - members[::-1] if order.reverse else members, tables)
-        found = _along(order, lattice[order.reverse])
-        if found is not None and (best is None or found[0] < best[0]):
-            best = found
+            lattice[order.reverse] = _lattice(1 - members[::-1] if order.reverse else members, arrays)
+        best_along = _best_along(order, lattice[order.reverse])
+        if best_along is not None and (best is None or best_along[0] < best[0]):
+            best = best_along
     return (None if best is None else best[1]), shortened
 
 
-def _lattice(members: Integers, tables: Tables) -> _Lattice:
-    sums = members @ tables.demand
-    most = tables.limit.max(axis=0)
+def _lattice(members: Integers, arrays: ProblemArrays) -> _Lattice:
+    sums = members @ arrays.demand
+    most = arrays.limit.max(axis=0)
     overlap = members.astype(np.float32) @ members.T.astype(np.float32)
     fits = overlap == members.sum(axis=1)  # row: outer, column: inner
     for r in range(sums.shape[1]):
         fits &= sums[:, None, r] - sums[None, :, r] <= most[r]
     outer, inner = np.nonzero(fits)
-    return _Lattice(tables, members, inner, outer)
+    return _Lattice(arrays, members, inner, outer)
 
 
 @dataclass
 class _Labels:
-    """Best way to each ideal (N,): key = cost x scale + fullness; ``history[q]`` the ideal before position q."""
+    """Best chain to each ideal (N,): key = cost x scale + fullness; ``history[q]`` the ideal before position q."""
 
     key: Integers
     history: Integers
 
 
-def _along(order: SlotOrder, lattice: _Lattice) -> tuple[int, Integers] | None:
-    """Return key and assignment of the best way from the empty to the full set of modules."""
+def _best_along(order: LinearOrder, lattice: _Lattice) -> tuple[int, Integers] | None:
+    """Return key and assignment of the best chain from the empty to the full set of modules."""
     count, last = len(order.slots), len(lattice.members) - 1
     labels = _Labels(np.full(last + 1, _NEVER), np.zeros((0, last + 1), dtype=np.int64))
     labels.key[0] = 0
@@ -138,16 +138,16 @@ def _along(order: SlotOrder, lattice: _Lattice) -> tuple[int, Integers] | None:
         labels = _step(order, position, labels, lattice)
     if labels.key[last] >= _NEVER:
         return None
-    route = np.append(labels.history[:, last], last)
-    place = np.zeros(lattice.members.shape[1], dtype=np.int64)
+    ideals_passed = np.append(labels.history[:, last], last)
+    assignment = np.zeros(lattice.members.shape[1], dtype=np.int64)
     for position, slot in enumerate(order.slots):
-        place[lattice.members[route[position + 1]] > lattice.members[route[position]]] = slot
-    return int(labels.key[last]), place
+        assignment[lattice.members[ideals_passed[position + 1]] > lattice.members[ideals_passed[position]]] = slot
+    return int(labels.key[last]), assignment
 
 
-def _step(order: SlotOrder, position: int, labels: _Labels, lattice: _Lattice) -> _Labels:
+def _step(order: LinearOrder, position: int, labels: _Labels, lattice: _Lattice) -> _Labels:
     """Let the slot at this position take what lies between the ideals of each pair."""
-    tables, slot = lattice.tables, order.slots[position]
+    arrays, slot = lattice.arrays, order.slots[position]
     fitting = lattice.fitting(slot)
     fitting = fitting[labels.key[lattice.inner[fitting]] < _NEVER]
     inner, outer = lattice.inner[fitting], lattice.outer[fitting]
@@ -157,19 +157,19 @@ def _step(order: SlotOrder, position: int, labels: _Labels, lattice: _Lattice) -
     edge = order.parent_edge[position]
     if edge is not None:
         wires, out, into = _cut(order, position, labels, lattice, (inner, outer))
-        legal = (wires <= tables.most_wires[edge]) & (np.maximum(out, into) <= tables.most_bits[edge])
-        registers = registers + wires * tables.stages[edge, slot]
-        charge = (wires * tables.weight[edge]).astype(np.int64)
+        legal = (wires <= arrays.most_wires[edge]) & (np.maximum(out, into) <= arrays.most_bits[edge])
+        registers = registers + wires * arrays.stages[edge, slot]
+        charge = (wires * arrays.weight[edge]).astype(np.int64)
     flops = lattice.demand[fitting, FF] + registers.astype(np.int64)
-    legal &= flops <= tables.limit[slot, FF]
-    share = np.maximum(lattice.share(slot)[fitting], -(-SHARE_SCALE * flops // max(1, int(tables.limit[slot, FF]))))
+    legal &= flops <= arrays.limit[slot, FF]
+    share = np.maximum(lattice.share(slot)[fitting], -(-SHARE_SCALE * flops // max(1, int(arrays.limit[slot, FF]))))
     inner, outer = inner[legal], outer[legal]
     cost, full = np.divmod(labels.key[inner], _KEY_SCALE)
     key = (cost + charge[legal]) * _KEY_SCALE + np.maximum(full, share[legal])
-    return _reduced(key, inner, outer, labels)
+    return _best_per_ideal(key, inner, outer, labels)
 
 
-def _reduced(key: Integers, inner: Integers, outer: Integers, labels: _Labels) -> _Labels:
+def _best_per_ideal(key: Integers, inner: Integers, outer: Integers, labels: _Labels) -> _Labels:
     """Keep the best pair for each outer ideal; pairs come sorted by outer ideal."""
     best = np.full(len(labels.key), _NEVER)
     source = np.zeros(len(labels.key), dtype=np.int64)
@@ -182,7 +182,7 @@ def _reduced(key: Integers, inner: Integers, outer: Integers, labels: _Labels) -
 
 
 def _cut(
-    order: SlotOrder, position: int, labels: _Labels, lattice: _Lattice, pairs: tuple[Integers, Integers]
+    order: LinearOrder, position: int, labels: _Labels, lattice: _Lattice, pairs: tuple[Integers, Integers]
 ) -> tuple[Floats, Floats, Floats]:
     """(P,) wires, bits out and in over the edge from this position's slot to its parent, for inner and outer ideals."""
     inner, outer = pairs
@@ -195,13 +195,13 @@ def _cut(
     return wires[outer, before], out[outer, before], into[outer, before]
 
 
-def _owed(order: SlotOrder, position: int, labels: _Labels, lattice: _Lattice) -> Floats:
+def _owed(order: LinearOrder, position: int, labels: _Labels, lattice: _Lattice) -> Floats:
     """(N,) flip-flops that this position's slot holds for the edges to its children, by the ideal before it."""
     count = len(lattice.members)
     owed = np.zeros(count)
     for child in order.children[position]:
         edge = order.parent_edge[child]
-        stages = lattice.tables.stages[edge, order.slots[position]]
+        stages = lattice.arrays.stages[edge, order.slots[position]]
         if stages == 0:
             continue
         end = np.arange(count) if child + 1 == position else labels.history[child + 1]

@@ -9,9 +9,9 @@ from typing import Literal
 
 from ortools.sat.python import cp_model
 
-from floorflow.partition.arrays import Integers, Tables
+from floorflow.partition.arrays import Integers, ProblemArrays
 from floorflow.partition.dp import SHARE_SCALE
-from floorflow.partition.model import Model, build
+from floorflow.partition.model import Model, build_model
 from floorflow.partition.problem import PartitionProblem
 
 Status = Literal["optimal", "feasible", "infeasible", "unknown"]
@@ -25,7 +25,7 @@ class Outcome:
     """
 
     status: Status
-    place: Integers | None
+    assignment: Integers | None
     bound: int
     work: float
 
@@ -39,7 +39,7 @@ _STATUS: dict[int, Status] = {
 
 def solve(
     problem: PartitionProblem,
-    tables: Tables,
+    arrays: ProblemArrays,
     start: Integers | None,
     seed: int,
     limit: float,
@@ -50,15 +50,15 @@ def solve(
 
     ``start`` is a hint; ``least_wires`` are valid lower bounds of the wires over each edge.
     """
-    model = build(problem, tables)
+    model = build_model(problem, arrays)
     for load, least in zip(model.loads, least_wires, strict=False):
         if least:
             model.cp.add(load >= least)
     model.cp.minimize(model.cost)
-    return run(model, start, seed, limit)
+    return run_solver(model, start, seed, limit)
 
 
-def run(model: Model, start: Integers | None, seed: int, limit: float) -> Outcome:
+def run_solver(model: Model, start: Integers | None, seed: int, limit: float) -> Outcome:
     """Run the solver on a model that has its objective, if any."""
     if start is not None:
         model.hint(start)
@@ -69,20 +69,20 @@ def run(model: Model, start: Integers | None, seed: int, limit: float) -> Outcom
     # No linear relaxation: it is weak here (fractions of modules cross nothing) and costs more than it prunes.
     solver.parameters.linearization_level = 0
     status: Status = _STATUS.get(int(solver.solve(model.cp)), "unknown")
-    found = model.read(solver) if status in ("optimal", "feasible") else None
+    assignment = model.read(solver) if status in ("optimal", "feasible") else None
     bound = max(0, ceil(solver.best_objective_bound - 1e-6))
-    return Outcome(status, found, bound, float(solver.response_proto.deterministic_time))
+    return Outcome(status, assignment, bound, float(solver.response_proto.deterministic_time))
 
 
-def even_out(problem: PartitionProblem, tables: Tables, start: Integers, seed: int, limit: float) -> Integers:
+def even_out(problem: PartitionProblem, arrays: ProblemArrays, start: Integers, seed: int, limit: float) -> Integers:
     """Among assignments of the start's cost, return one whose fullest slot is as empty as the limit lets us find."""
-    model = build(problem, tables)
-    model.cp.add(model.cost <= tables.cost(start))
+    model = build_model(problem, arrays)
+    model.cp.add(model.cost <= arrays.cost(start))
     fullest = model.cp.new_int_var(0, SHARE_SCALE, "fullest")
     for s in range(len(problem.slots)):
-        for r, most in enumerate(tables.limit[s]):
+        for r, most in enumerate(arrays.limit[s]):
             if most:
                 model.cp.add(SHARE_SCALE * model.use(s, r) <= int(most) * fullest)
     model.cp.minimize(fullest)
-    found = run(model, start, seed, limit).place
-    return start if found is None else found
+    assignment = run_solver(model, start, seed, limit).assignment
+    return start if assignment is None else assignment

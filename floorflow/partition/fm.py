@@ -1,7 +1,7 @@
 """Fiduccia-Mattheyses passes over whole assignments: every move of a module to a slot is priced exactly at once.
 
 In a pass each module moves at most once, always by the best move that is left even if it makes things worse, and the
-best assignment on the way is kept. Overfull slots, boundaries and links are priced by the share by which they exceed
+best assignment met is the answer. Overfull slots, boundaries and links are priced by the share by which they exceed
 their limit, so the same passes repair an illegal assignment and improve a legal one.
 """
 
@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from floorflow.partition.arrays import FF, UNLIMITED, Floats, Integers, Tables
+from floorflow.partition.arrays import FF, UNLIMITED, Floats, Integers, ProblemArrays
 
 _PATIENCE = 16
 """Moves without a better assignment after which a pass ends."""
@@ -30,128 +30,130 @@ Key = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
-class Neighbourhood:
-    """Sums that stay the same while modules move; wires and bits (M, M + 2) between a module and every end."""
+class MoveEvaluator:
+    """Prices assignments and moves; wires and bits (M, M + 2) between a module and every end are summed once."""
 
-    tables: Tables
+    arrays: ProblemArrays
 
     @cached_property
     def wires(self) -> Floats:
         """(M, M + 2) wires between a module and any end, in either direction."""
-        table = self.tables.between(self.tables.wires)
-        return np.asarray((table + table.T)[: len(self.tables.names)])
+        table = self.arrays.flow_matrix(self.arrays.wires)
+        return np.asarray((table + table.T)[: len(self.arrays.names)])
 
     @cached_property
     def bits(self) -> tuple[Floats, Floats]:
         """(M, M + 2) bits a frame from a module and to a module."""
-        table, count = self.tables.between(self.tables.bits), len(self.tables.names)
+        table, count = self.arrays.flow_matrix(self.arrays.bits), len(self.arrays.names)
         return table[:count], table.T[:count]
 
     @cached_property
     def links(self) -> Integers:
         """(K,) edges with a limit on bits."""
-        return np.flatnonzero(self.tables.most_bits < UNLIMITED)
+        return np.flatnonzero(self.arrays.most_bits < UNLIMITED)
 
     @cached_property
     def scale(self) -> float:
         """Cost of all wires from one end of the platform to the other."""
-        return float(self.tables.wires.sum() * self.tables.distance.max(initial=1) + 1)
+        return float(self.arrays.wires.sum() * self.arrays.distance.max(initial=1) + 1)
 
-    def key(self, place: Integers) -> Key:
-        """Return what an assignment (M,) is judged by; its excess is 0 if it is legal."""
-        use, load, there, back = self._state(place)
-        excess = float(_over(use, self.tables.limit).sum() + self._edge_excess(load, there, back))
-        excess += float((~self.tables.takes[np.arange(len(place)), place]).sum())
-        shares = use / np.maximum(self.tables.limit, 1)
-        return excess, float(load @ self.tables.weight), float(shares.max(initial=0.0))
+    def key(self, assignment: Integers) -> Key:
+        """Return what an assignment (M,) is compared by; its excess is 0 if it is legal."""
+        use, load, forward, backward = self._sums(assignment)
+        excess = float(_over(use, self.arrays.limit).sum() + self._edge_excess(load, forward, backward))
+        excess += float((~self.arrays.takes[np.arange(len(assignment)), assignment]).sum())
+        shares = use / np.maximum(self.arrays.limit, 1)
+        return excess, float(load @ self.arrays.weight), float(shares.max(initial=0.0))
 
-    def _state(self, place: Integers) -> tuple[Floats, Floats, Floats, Floats]:
+    def _sums(self, assignment: Integers) -> tuple[Floats, Floats, Floats, Floats]:
         """Return use (S, 5), registers included, wires over each edge (E,), bits over each link either way (K,)."""
-        tables = self.tables
-        spots = np.concatenate([place, tables.hosts])
-        source, target = tables.beyond[spots[tables.source]], tables.beyond[spots[tables.target]]
-        load = tables.wires @ (source != target)
+        arrays = self.arrays
+        end_slots = np.concatenate([assignment, arrays.hosts])
+        source, target = arrays.beyond[end_slots[arrays.source]], arrays.beyond[end_slots[arrays.target]]
+        load = arrays.wires @ (source != target)
         source, target = source[:, self.links], target[:, self.links]
-        there, back = tables.bits @ (source < target), tables.bits @ (source > target)
-        use = np.zeros(tables.limit.shape)
-        np.add.at(use, place, tables.demand)
-        use[:, FF] += load @ tables.stages
-        return use, load.astype(float), there.astype(float), back.astype(float)
+        forward, backward = arrays.bits @ (source < target), arrays.bits @ (source > target)
+        use = np.zeros(arrays.limit.shape)
+        np.add.at(use, assignment, arrays.demand)
+        use[:, FF] += load @ arrays.stages
+        return use, load.astype(float), forward.astype(float), backward.astype(float)
 
-    def _edge_excess(self, load: Floats, there: Floats, back: Floats) -> Floats:
-        most = self.tables.most_bits[self.links]
-        bits = (_over(there, most) + _over(back, most)).sum(axis=-1)
-        return np.asarray(_over(load, self.tables.most_wires).sum(axis=-1) + bits)
+    def _edge_excess(self, load: Floats, forward: Floats, backward: Floats) -> Floats:
+        most = self.arrays.most_bits[self.links]
+        bits = (_over(forward, most) + _over(backward, most)).sum(axis=-1)
+        return np.asarray(_over(load, self.arrays.most_wires).sum(axis=-1) + bits)
 
-    def after_moves(self, place: Integers) -> tuple[Floats, Floats]:
+    def after_moves(self, assignment: Integers) -> tuple[Floats, Floats]:
         """Return excess and cost (M, S) after moving each module to each slot."""
-        tables, modules = self.tables, np.arange(len(place))
-        use, load, there, back = self._state(place)
-        spots = tables.beyond[np.concatenate([place, tables.hosts])].astype(float)  # (M + 2, E)
-        here, to = tables.beyond[place].astype(float), tables.beyond[None].astype(float)
-        loads = _shifted(load, here, to, self.wires @ spots, self.wires @ (1 - spots))
-        spots, here, to = spots[:, self.links], here[:, self.links], to[..., self.links]
+        arrays, modules = self.arrays, np.arange(len(assignment))
+        use, load, forward, backward = self._sums(assignment)
+        end_slots = arrays.beyond[np.concatenate([assignment, arrays.hosts])].astype(float)  # (M + 2, E)
+        side, new_side = arrays.beyond[assignment].astype(float), arrays.beyond[None].astype(float)
+        loads = _shifted(load, side, new_side, self.wires @ end_slots, self.wires @ (1 - end_slots))
+        end_slots, side, new_side = end_slots[:, self.links], side[:, self.links], new_side[..., self.links]
         sent, received = self.bits
-        theres = _shifted(there, here, to, sent @ spots, received @ (1 - spots))
-        backs = _shifted(back, here, to, received @ spots, sent @ (1 - spots))
-        excess = self._edge_excess(loads, theres, backs) + (~tables.takes)
-        excess += (~tables.takes[modules, place]).sum() - (~tables.takes[modules, place])[:, None]
-        excess += self._resource_excess(place, use, load, loads)
-        return excess, np.asarray(loads @ tables.weight)
+        forwards = _shifted(forward, side, new_side, sent @ end_slots, received @ (1 - end_slots))
+        backwards = _shifted(backward, side, new_side, received @ end_slots, sent @ (1 - end_slots))
+        excess = self._edge_excess(loads, forwards, backwards) + (~arrays.takes)
+        excess += (~arrays.takes[modules, assignment]).sum() - (~arrays.takes[modules, assignment])[:, None]
+        excess += self._resource_excess(assignment, use, load, loads)
+        return excess, np.asarray(loads @ arrays.weight)
 
-    def _resource_excess(self, place: Integers, use: Floats, load: Floats, loads: Floats) -> Floats:
+    def _resource_excess(self, assignment: Integers, use: Floats, load: Floats, loads: Floats) -> Floats:
         """(M, S) excess over resources of all slots; only flip-flops change in slots that a move does not name."""
-        tables, modules = self.tables, np.arange(len(place))
+        arrays, modules = self.arrays, np.arange(len(assignment))
         others = [r for r in range(use.shape[1]) if r != FF]
-        limit, demand = tables.limit[:, others], tables.demand[:, others]
-        now = _over(use[:, others], limit).sum(axis=1)
-        left = _over(use[place][:, others] - demand, limit[place]).sum(axis=1) - now[place]
-        joined = _over(use[None][:, :, others] + demand[:, None], limit[None]).sum(axis=2) - now
-        excess = np.asarray(now.sum() + left[:, None] + joined)
-        excess[modules, place] = now.sum()
-        flops = np.broadcast_to(use[:, FF] - load @ tables.stages, (*excess.shape, len(use))) + loads @ tables.stages
+        limit, demand = arrays.limit[:, others], arrays.demand[:, others]
+        current = _over(use[:, others], limit).sum(axis=1)
+        left = _over(use[assignment][:, others] - demand, limit[assignment]).sum(axis=1) - current[assignment]
+        joined = _over(use[None][:, :, others] + demand[:, None], limit[None]).sum(axis=2) - current
+        excess = np.asarray(current.sum() + left[:, None] + joined)
+        excess[modules, assignment] = current.sum()
+        flops = np.broadcast_to(use[:, FF] - load @ arrays.stages, (*excess.shape, len(use))) + loads @ arrays.stages
         slots = np.arange(len(use))
-        flops[modules, :, place] -= tables.demand[:, FF, None]
-        flops[:, slots, slots] += tables.demand[:, FF, None]
-        return np.asarray(excess + _over(flops, tables.limit[:, FF]).sum(axis=2))
+        flops[modules, :, assignment] -= arrays.demand[:, FF, None]
+        flops[:, slots, slots] += arrays.demand[:, FF, None]
+        return np.asarray(excess + _over(flops, arrays.limit[:, FF]).sum(axis=2))
 
 
-def improve(tables: Tables, place: Integers) -> Integers:
-    """Return the best assignment that passes from ``place`` reach; never a worse one."""
-    around = Neighbourhood(tables)
-    best, key = place, around.key(place)
-    fruitless, steps = 0, _MAX_WORK // max(1, len(place) * tables.beyond.size)
+def fm_refine(arrays: ProblemArrays, assignment: Integers) -> Integers:
+    """Return the best assignment that passes from ``assignment`` reach; never a worse one."""
+    evaluator = MoveEvaluator(arrays)
+    best, key = assignment, evaluator.key(assignment)
+    fruitless, steps = 0, _MAX_WORK // max(1, len(assignment) * arrays.beyond.size)
     for number in range(_MAX_PASSES):
-        price = around.scale * (_HARD if number % 2 == 0 else _SOFT)
-        found, found_key, steps = _walk(around, best, key, price, steps)
-        fruitless = 0 if found_key < key else fruitless + 1
-        best, key = found, found_key
+        price = evaluator.scale * (_HARD if number % 2 == 0 else _SOFT)
+        reached_best, reached_key, steps = _pass(evaluator, best, key, price, steps)
+        fruitless = 0 if reached_key < key else fruitless + 1
+        best, key = reached_best, reached_key
         if fruitless == 2 or steps <= 0:
             break
     return best
 
 
-def is_legal(tables: Tables, place: Integers) -> bool:
+def is_legal(arrays: ProblemArrays, assignment: Integers) -> bool:
     """Whether an assignment (M,) exceeds nothing."""
-    return Neighbourhood(tables).key(place)[0] == 0
+    return MoveEvaluator(arrays).key(assignment)[0] == 0
 
 
-def _walk(around: Neighbourhood, place: Integers, key: Key, price: float, steps: int) -> tuple[Integers, Key, int]:
+def _pass(
+    evaluator: MoveEvaluator, assignment: Integers, key: Key, price: float, steps: int
+) -> tuple[Integers, Key, int]:
     """Return the best assignment of one pass, its key, and how many of the ``steps`` allowed are left."""
-    best, now, since = place, place.copy(), 0
-    free = np.ones(len(place), dtype=bool)
+    best, current, since = assignment, assignment.copy(), 0
+    free = np.ones(len(assignment), dtype=bool)
     while free.any() and since < _PATIENCE and steps > 0:
         steps -= 1
-        excess, cost = around.after_moves(now)
+        excess, cost = evaluator.after_moves(current)
         score = price * excess + cost
         score[~free] = np.inf
-        score[np.arange(len(now)), now] = np.inf
+        score[np.arange(len(current)), current] = np.inf
         module, slot = divmod(int(np.argmin(score)), score.shape[1])
         if score[module, slot] == np.inf:
             break
-        now[module], free[module], since = slot, False, since + 1
-        if (reached := around.key(now)) < key:
-            best, key, since = now.copy(), reached, 0
+        current[module], free[module], since = slot, False, since + 1
+        if (reached := evaluator.key(current)) < key:
+            best, key, since = current.copy(), reached, 0
     return best, key, steps
 
 
@@ -159,7 +161,7 @@ def _over(use: Floats, limit: Integers) -> Floats:
     return np.asarray(np.maximum(use - limit, 0) / np.maximum(limit, 1))
 
 
-def _shifted(load: Floats, here: Floats, to: Floats, if_near: Floats, if_beyond: Floats) -> Floats:
+def _shifted(load: Floats, side: Floats, new_side: Floats, if_near: Floats, if_beyond: Floats) -> Floats:
     """(M, S, E) loads after each move: a module adds ``if_near`` to an edge on its a side, else ``if_beyond``."""
-    rest = load - np.where(here > 0, if_beyond, if_near)
-    return np.asarray(rest[:, None] + np.where(to > 0, if_beyond[:, None], if_near[:, None]))
+    rest = load - np.where(side > 0, if_beyond, if_near)
+    return np.asarray(rest[:, None] + np.where(new_side > 0, if_beyond[:, None], if_near[:, None]))

@@ -6,41 +6,41 @@ from dataclasses import replace
 
 import numpy as np
 
-from floorflow.partition.arrays import Integers, Tables, tabulate
+from floorflow.partition.arrays import Integers, ProblemArrays, arrays_of
 from floorflow.partition.bounds import contracted
 from floorflow.partition.dp import contiguous
-from floorflow.partition.exact import run, solve
-from floorflow.partition.fm import Neighbourhood
+from floorflow.partition.exact import run_solver, solve
+from floorflow.partition.fm import MoveEvaluator
 from floorflow.partition.metis import recursive_bipartition
-from floorflow.partition.model import build
+from floorflow.partition.model import build_model
 from floorflow.partition.problem import PartitionProblem
-from floorflow.partition.window_lns import improve_windows
+from floorflow.partition.window_lns import window_lns
 from floorflow.resources import Resources
 
 _FILLS = (1.0, 0.95, 0.9, 0.85)
 """Shares of an FPGA's summed limits that are tried in turn: its slots can rarely be filled to the brim."""
 
 
-def links_first(problem: PartitionProblem, tables: Tables, seed: int, limit: float) -> Integers | None:
+def fpga_first(problem: PartitionProblem, arrays: ProblemArrays, seed: int, limit: float) -> Integers | None:
     """Return a legal assignment (M,) or None; None too if no FPGA has several slots or there is one FPGA only."""
     links = [k for k, edge in enumerate(problem.edges) if edge.kind == "link"]
     if not links or len(links) == len(problem.edges):
         return None
     whole, group = contracted(problem, links)
     for fill in _FILLS:
-        coarse = _by_fpga(_filled(whole, fill), seed, limit / len(_FILLS))
+        coarse = _by_fpga(_with_share_of_limits(whole, fill), seed, limit / len(_FILLS))
         if coarse is None:
             break
-        allowed = [frozenset(np.flatnonzero(np.array(group) == fpga).tolist()) for fpga in coarse.tolist()]
-        model = build(problem, tables, allowed)
+        slots_allowed = [frozenset(np.flatnonzero(np.array(group) == fpga).tolist()) for fpga in coarse.tolist()]
+        model = build_model(problem, arrays, slots_allowed)
         model.cp.minimize(model.cost)
-        found = run(model, None, seed, limit / len(_FILLS)).place
-        if found is not None:
-            return found
+        assignment = run_solver(model, None, seed, limit / len(_FILLS)).assignment
+        if assignment is not None:
+            return assignment
     return None
 
 
-def _filled(problem: PartitionProblem, fill: float) -> PartitionProblem:
+def _with_share_of_limits(problem: PartitionProblem, fill: float) -> PartitionProblem:
     slots = tuple(
         replace(slot, limit=Resources(*(int(fill * amount) for amount in slot.limit.as_tuple())))
         for slot in problem.slots
@@ -50,9 +50,9 @@ def _filled(problem: PartitionProblem, fill: float) -> PartitionProblem:
 
 def _by_fpga(problem: PartitionProblem, seed: int, limit: float) -> Integers | None:
     """Assign modules to whole FPGAs as well as the limit allows."""
-    tables = tabulate(problem)
-    starts = [s for s in (contiguous(problem, tables)[0], recursive_bipartition(tables, seed)) if s is not None]
-    start = min(starts, key=Neighbourhood(tables).key, default=None)
+    arrays = arrays_of(problem)
+    starts = [s for s in (contiguous(problem, arrays)[0], recursive_bipartition(arrays, seed)) if s is not None]
+    start = min(starts, key=MoveEvaluator(arrays).key, default=None)
     if start is not None:
-        return improve_windows(problem, tables, start, seed, limit)
-    return solve(problem, tables, None, seed, limit).place
+        return window_lns(problem, arrays, start, seed, limit)
+    return solve(problem, arrays, None, seed, limit).assignment

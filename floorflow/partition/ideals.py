@@ -8,29 +8,29 @@ from __future__ import annotations
 
 import numpy as np
 
-from floorflow.partition.arrays import Floats, Integers, Tables
+from floorflow.partition.arrays import Floats, Integers, ProblemArrays
 
 MAX_IDEALS = 1500
 """Pairs of ideals are looked at, so time and memory grow with the square: this many take about 0.2 s."""
 
 
-def ideals(tables: Tables) -> tuple[Integers, bool]:
+def ideals(arrays: ProblemArrays) -> tuple[Integers, bool]:
     """Return ideals (N, M) of 0 and 1, from the empty to the full set, and whether some were left out.
 
     A stream that closes a cycle of modules counts in no precedence.
     """
-    after, before = _precedence(tables)
-    count = len(tables.names)
+    after, before = _precedence(arrays)
+    count = len(arrays.names)
     widest = max(4, MAX_IDEALS // (count + 1))
     level = {0: sum(1 << m for m in range(count) if not before[m])}
-    found, complete = [0], True
+    sets, complete = [0], True
     for _ in range(count):
         level = _grow(level, after, before)
         if len(level) > widest:
             complete = False
-            level = _best(level, tables, widest)
-        found += sorted(level)
-    return _unpacked(found, count), not complete
+            level = _best(level, arrays, widest)
+        sets += sorted(level)
+    return _unpacked(sets, count), not complete
 
 
 def _grow(level: dict[int, int], after: list[list[int]], before: list[int]) -> dict[int, int]:
@@ -48,18 +48,18 @@ def _grow(level: dict[int, int], after: list[list[int]], before: list[int]) -> d
     return grown
 
 
-def _best(level: dict[int, int], tables: Tables, keep: int) -> dict[int, int]:
+def _best(level: dict[int, int], arrays: ProblemArrays, keep: int) -> dict[int, int]:
     sets = sorted(level)
-    cuts = _cut_wires(_unpacked(sets, len(tables.names)), tables)
+    cuts = _cut_wires(_unpacked(sets, len(arrays.names)), arrays)
     order = sorted(range(len(sets)), key=lambda i: (cuts[i], sets[i]))[:keep]
     return {sets[i]: level[sets[i]] for i in sorted(order)}
 
 
-def _cut_wires(members: Integers, tables: Tables) -> Floats:
+def _cut_wires(members: Integers, arrays: ProblemArrays) -> Floats:
     """(N,) wires between the modules inside and outside of each set (N, M), the host's left out."""
-    inner = (tables.source < len(tables.names)) & (tables.target < len(tables.names))
-    source, target = members[:, tables.source[inner]], members[:, tables.target[inner]]
-    return np.asarray((source != target) @ tables.wires[inner].astype(float))
+    inner = (arrays.source < len(arrays.names)) & (arrays.target < len(arrays.names))
+    source, target = members[:, arrays.source[inner]], members[:, arrays.target[inner]]
+    return np.asarray((source != target) @ arrays.wires[inner].astype(float))
 
 
 def _unpacked(sets: list[int], count: int) -> Integers:
@@ -68,30 +68,30 @@ def _unpacked(sets: list[int], count: int) -> Integers:
     return np.unpackbits(packed, axis=1, bitorder="little")[:, :count].astype(np.int64)
 
 
-def _precedence(tables: Tables) -> tuple[list[list[int]], list[int]]:
+def _precedence(arrays: ProblemArrays) -> tuple[list[list[int]], list[int]]:
     """Return for each module those it feeds, and the set of those that feed it, along one order of the modules."""
-    rank = dataflow_ranks(tables)
+    rank = dataflow_ranks(arrays)
     after: list[list[int]] = [[] for _ in rank]
     before = [0] * len(rank)
-    for source, target in _arcs(tables):
+    for source, target in _arcs(arrays):
         if rank[source] < rank[target]:
             after[source].append(target)
             before[target] |= 1 << source
     return after, before
 
 
-def _arcs(tables: Tables) -> list[tuple[int, int]]:
-    count = len(tables.names)
-    ends = zip(tables.source.tolist(), tables.target.tolist(), strict=True)
+def _arcs(arrays: ProblemArrays) -> list[tuple[int, int]]:
+    count = len(arrays.names)
+    ends = zip(arrays.source.tolist(), arrays.target.tolist(), strict=True)
     return [(source, target) for source, target in ends if source < count and target < count]
 
 
-def dataflow_ranks(tables: Tables) -> list[int]:
+def dataflow_ranks(arrays: ProblemArrays) -> list[int]:
     """Return each module's position in a topological order; where modules form a cycle the first of them leads."""
-    count = len(tables.names)
+    count = len(arrays.names)
     fed_by: list[set[int]] = [set() for _ in range(count)]
     feeds: list[set[int]] = [set() for _ in range(count)]
-    for source, target in _arcs(tables):
+    for source, target in _arcs(arrays):
         fed_by[target].add(source)
         feeds[source].add(target)
     rank, left = [0] * count, set(range(count))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from floorflow.partition.arrays import tabulate
-from floorflow.partition.exact import Outcome, run
-from floorflow.partition.model import build
+from floorflow.partition.arrays import arrays_of
+from floorflow.partition.exact import Outcome, run_solver
+from floorflow.partition.model import build_model
 from floorflow.partition.problem import PartitionFailure, PartitionProblem
 from floorflow.partition.routes import Edge
 from floorflow.resources import Resources, shortfall, total
@@ -16,7 +16,7 @@ _MOST_TRIED = 8
 """As many edges of a kind are lifted one by one to find the one that binds."""
 
 
-def impossible(problem: PartitionProblem) -> PartitionFailure | None:
+def obviously_infeasible(problem: PartitionProblem) -> PartitionFailure | None:
     """Name the module that fits no slot, or the resource that all slots together lack."""
     for name, need in problem.demands.items():
         if not any(slot.takes(need) for slot in problem.slots):
@@ -31,7 +31,7 @@ def impossible(problem: PartitionProblem) -> PartitionFailure | None:
     return PartitionFailure(reason, proven=True, short=Resources.from_dict(short))
 
 
-def explain(problem: PartitionProblem, seed: int, limit: float) -> PartitionFailure:
+def explain_infeasibility(problem: PartitionProblem, seed: int, limit: float) -> PartitionFailure:
     """Say what binds in a problem that is proven infeasible: links, SLR boundaries or slots, as far as it can be told.
 
     Limits are lifted to see which of them make it feasible, each trial within ``limit`` deterministic time units.
@@ -39,21 +39,21 @@ def explain(problem: PartitionProblem, seed: int, limit: float) -> PartitionFail
     links = [k for k, edge in enumerate(problem.edges) if problem.allowed_bits(edge) is not None]
     boundaries = [k for k, edge in enumerate(problem.edges) if edge.wires is not None]
     for limited in (links, boundaries):
-        if limited and _least_load(_lifted(problem, limited), [], seed, limit).place is not None:
-            return PartitionFailure(_binding(problem, limited, seed, limit), proven=True)
+        if limited and _solve_least_load(_lifted(problem, limited), [], seed, limit).assignment is not None:
+            return PartitionFailure(_name_binding(problem, limited, seed, limit), proven=True)
     reason = "no assignment of these modules to slots meets the resource limits of every slot"
     if links or boundaries:
-        without = _least_load(_lifted(problem, [*links, *boundaries]), [], seed, limit)
+        without = _solve_least_load(_lifted(problem, [*links, *boundaries]), [], seed, limit)
         if without.status != "infeasible":
             reason = "no assignment of these modules to slots meets resource, SLL and link limits together"
     return PartitionFailure(reason, proven=True)
 
 
-def _binding(problem: PartitionProblem, limited: Sequence[int], seed: int, limit: float) -> str:
+def _name_binding(problem: PartitionProblem, limited: Sequence[int], seed: int, limit: float) -> str:
     """Name the one edge whose limit stands in the way, else all of that kind."""
     for k in limited[:_MOST_TRIED]:
-        outcome = _least_load(_lifted(problem, [k]), [k], seed, limit)
-        if outcome.place is not None:
+        outcome = _solve_least_load(_lifted(problem, [k]), [k], seed, limit)
+        if outcome.assignment is not None:
             return _describe(problem, problem.edges[k], outcome.bound)
     names = ", ".join(_title(problem.edges[k]) for k in limited)
     return f"no assignment of these modules meets the limits of these together: {names}"
@@ -77,13 +77,13 @@ def _lifted(problem: PartitionProblem, edges: Sequence[int]) -> PartitionProblem
     return replace(problem, edges=free)
 
 
-def _least_load(problem: PartitionProblem, edges: Sequence[int], seed: int, limit: float) -> Outcome:
+def _solve_least_load(problem: PartitionProblem, edges: Sequence[int], seed: int, limit: float) -> Outcome:
     """Find an assignment, of the least load over the edges given: bits a frame of a link, wires of a boundary."""
-    model = build(problem, tabulate(problem))
+    model = build_model(problem, arrays_of(problem))
     for k in edges:
         amounts = model.rates[k] if problem.edges[k].kind == "link" else (model.loads[k],)
         most = model.cp.new_int_var(0, 2**50, "most")
         for amount in amounts:
             model.cp.add(amount <= most)
         model.cp.minimize(most)
-    return run(model, None, seed, limit)
+    return run_solver(model, None, seed, limit)

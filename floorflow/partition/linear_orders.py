@@ -1,4 +1,4 @@
-"""The orders in which contiguous assignments visit the slots of a tree."""
+"""Linear orders: those in which contiguous assignments visit the slots of a tree."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MAX_ORDERS = 8
 
 
 @dataclass(frozen=True)
-class SlotOrder:
+class LinearOrder:
     """Slots of a rooted tree, children before parents, every subtree in a row.
 
     For each position: ``parent_edge`` (None at the root, the last), ``children`` positions, ``start`` where its
@@ -29,41 +29,41 @@ class SlotOrder:
     reverse: bool = False
 
 
-def slot_orders(problem: PartitionProblem) -> list[SlotOrder]:
+def linear_orders(problem: PartitionProblem) -> list[LinearOrder]:
     """Return orders along paths of the tree that run from leaf to leaf over both slots of the host.
 
     A tree that is itself a path is visited from either end; else from the input's end, filled forwards and backwards.
     """
-    near = _neighbours(problem)
-    leaves = [slot for slot, edges in enumerate(near) if len(edges) <= 1]
+    adjacent = _neighbours(problem)
+    leaves = [slot for slot, edges in enumerate(adjacent) if len(edges) <= 1]
     if len(problem.slots) == 1:
-        return [_order(problem, near, 0, 0, reverse=False)]
-    found = []
+        return [_order(problem, adjacent, 0, 0, reverse=False)]
+    orders = []
     for first in leaves:
         for root in leaves:
-            path = _path(near, first, root)
+            path = _path(adjacent, first, root)
             if first == root or not {problem.host_in, problem.host_out} <= set(path):
                 continue
             if path.index(problem.host_in) > path.index(problem.host_out):
                 continue
-            found += [_order(problem, near, first, root, reverse=backwards) for backwards in (False, True)]
+            orders += [_order(problem, adjacent, first, root, reverse=backwards) for backwards in (False, True)]
     if len(leaves) == 2:
-        found = [order for order in found if not order.reverse]
-    return found[:_MAX_ORDERS]
+        orders = [order for order in orders if not order.reverse]
+    return orders[:_MAX_ORDERS]
 
 
 def _neighbours(problem: PartitionProblem) -> list[dict[int, int]]:
     """For each slot, the slots next to it and the edge to each."""
-    near: list[dict[int, int]] = [{} for _ in problem.slots]
+    adjacent: list[dict[int, int]] = [{} for _ in problem.slots]
     for index, edge in enumerate(problem.edges):
-        near[edge.a][edge.b] = near[edge.b][edge.a] = index
-    return near
+        adjacent[edge.a][edge.b] = adjacent[edge.b][edge.a] = index
+    return adjacent
 
 
-def _path(near: list[dict[int, int]], start: int, end: int) -> list[int]:
+def _path(adjacent: list[dict[int, int]], start: int, end: int) -> list[int]:
     came_from = {start: start}
     for slot in (queue := [start]):
-        for other in near[slot]:
+        for other in adjacent[slot]:
             if other not in came_from:
                 came_from[other] = slot
                 queue.append(other)
@@ -73,9 +73,11 @@ def _path(near: list[dict[int, int]], start: int, end: int) -> list[int]:
     return path[::-1]
 
 
-def _order(problem: PartitionProblem, near: list[dict[int, int]], first: int, root: int, *, reverse: bool) -> SlotOrder:
-    spine = set(_path(near, first, root))
-    if reverse:  # the way from the outputs: the same tree from its other end
+def _order(
+    problem: PartitionProblem, adjacent: list[dict[int, int]], first: int, root: int, *, reverse: bool
+) -> LinearOrder:
+    spine = set(_path(adjacent, first, root))
+    if reverse:  # from the outputs: the same tree from its other end
         first, root = root, first
     slots: list[int] = []
     edges: list[int | None] = []
@@ -84,10 +86,10 @@ def _order(problem: PartitionProblem, near: list[dict[int, int]], first: int, ro
 
     def visit(slot: int, parent: int | None) -> int:
         began = len(slots)
-        below = sorted((n for n in near[slot] if n != parent), key=lambda n: (n not in spine, n))
+        below = sorted((n for n in adjacent[slot] if n != parent), key=lambda n: (n not in spine, n))
         done = tuple(visit(child, slot) for child in below)
         slots.append(slot)
-        edges.append(None if parent is None else near[slot][parent])
+        edges.append(None if parent is None else adjacent[slot][parent])
         children.append(done)
         start.append(began)
         return len(slots) - 1
@@ -95,4 +97,4 @@ def _order(problem: PartitionProblem, near: list[dict[int, int]], first: int, ro
     visit(root, None)
     ends = (problem.host_in, problem.host_out)
     hosts = tuple(np.array([end in slots[start[p] : p + 1] for end in ends], dtype=np.int64) for p in range(len(slots)))
-    return SlotOrder(tuple(slots), tuple(edges), tuple(children), tuple(start), hosts, reverse)
+    return LinearOrder(tuple(slots), tuple(edges), tuple(children), tuple(start), hosts, reverse)

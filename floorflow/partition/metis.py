@@ -2,9 +2,9 @@
 
 Follows the coarse-grained floorplanning paper's recursion with its stopping rule made sound: start with one part;
 while some part fits no slot and slots are left, bisect the heaviest such part. If a bad part is left, boundary modules
-move from it to neighbours with room (split refinement); then parts whose union fits a slot merge, along the heaviest
-edge (merge refinement), and a slot freed so bisects a bad part again. METIS balances one weight a vertex, the largest
-share of any limited resource (pymetis has no multi-constraint).
+move from it to neighbours that take them (split refinement); then parts whose union fits a slot merge, along the
+heaviest edge (merge refinement), and a slot freed so bisects a bad part again. METIS balances one weight a vertex, the
+largest share of any limited resource (pymetis has no multi-constraint).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 import pymetis
 
-from floorflow.partition.arrays import Floats, Integers, Tables
-from floorflow.partition.fm import Neighbourhood, improve, is_legal
-from floorflow.partition.slot_permutation import place_parts
+from floorflow.partition.arrays import Floats, Integers, ProblemArrays
+from floorflow.partition.fm import MoveEvaluator, fm_refine, is_legal
+from floorflow.partition.slot_permutation import assign_parts
 
 _WEIGHT_SCALE = 10_000
 
@@ -28,57 +28,57 @@ Part = tuple[int, ...]
 class _Graph:
     """Wires (M, M) between modules, with each module's smallest share of a slot (M,)."""
 
-    tables: Tables
+    arrays: ProblemArrays
     wires: Floats
     share: Floats
 
     def fits(self, part: Sequence[int]) -> bool:
         """Whether some slot takes all of the part's modules."""
         members = list(part)
-        roomy = (self.tables.demand[members].sum(axis=0) <= self.tables.limit).all(axis=1)
-        return bool((roomy & self.tables.takes[members].all(axis=0)).any())
+        within_limit = (self.arrays.demand[members].sum(axis=0) <= self.arrays.limit).all(axis=1)
+        return bool((within_limit & self.arrays.takes[members].all(axis=0)).any())
 
     def weight(self, part: Sequence[int]) -> float:
         """Sum of shares."""
         return float(self.share[list(part)].sum())
 
-    def pull(self, module: int, part: Sequence[int]) -> float:
+    def wires_to(self, module: int, part: Sequence[int]) -> float:
         """Wires between a module and a part."""
         return float(self.wires[module, list(part)].sum())
 
 
-def recursive_bipartition(tables: Tables, seed: int, *, refine: bool = True) -> Integers | None:
+def recursive_bipartition(arrays: ProblemArrays, seed: int, *, refine: bool = True) -> Integers | None:
     """Return a legal slot index for every module (M,), or None if the heuristic finds none.
 
     ``refine=False`` is the paper's plain recursion: no refinement of parts and no moves after the mapping.
     """
-    if not tables.takes.any(axis=1).all() or not len(tables.names):
-        return np.zeros(0, dtype=np.int64) if not len(tables.names) else None
-    graph = _graph(tables)
-    parts = _split([tuple(range(len(tables.names)))], graph, seed)
+    if not arrays.takes.any(axis=1).all() or not len(arrays.names):
+        return np.zeros(0, dtype=np.int64) if not len(arrays.names) else None
+    graph = _graph(arrays)
+    parts = _split([tuple(range(len(arrays.names)))], graph, seed)
     if not refine:
         if not all(graph.fits(part) for part in parts):
             return None
-        place = place_parts(parts, tables)
+        assignment = assign_parts(parts, arrays)
     else:
-        around = Neighbourhood(tables)
-        choices = [place_parts(parts, tables), place_parts(_refined(parts, graph, seed), tables)]
-        place = improve(tables, min(choices, key=around.key))
-    return place if is_legal(tables, place) else None
+        evaluator = MoveEvaluator(arrays)
+        choices = [assign_parts(parts, arrays), assign_parts(_refined(parts, graph, seed), arrays)]
+        assignment = fm_refine(arrays, min(choices, key=evaluator.key))
+    return assignment if is_legal(arrays, assignment) else None
 
 
-def _graph(tables: Tables) -> _Graph:
-    count = len(tables.names)
-    directed = tables.between(tables.wires)[:count, :count]
-    need, limit = tables.demand[:, None].astype(float), tables.limit[None].astype(float)
+def _graph(arrays: ProblemArrays) -> _Graph:
+    count = len(arrays.names)
+    directed = arrays.flow_matrix(arrays.wires)[:count, :count]
+    need, limit = arrays.demand[:, None].astype(float), arrays.limit[None].astype(float)
     share = np.where(need > 0, need / np.maximum(limit, 1e-9), 0.0).max(axis=2).min(axis=1)
-    return _Graph(tables, directed + directed.T, np.minimum(share, 1.0))
+    return _Graph(arrays, directed + directed.T, np.minimum(share, 1.0))
 
 
 def _split(parts: list[Part], graph: _Graph, seed: int) -> list[Part]:
     """Bisect the heaviest part that fits no slot until all fit or as many parts as slots are there."""
     parts = list(parts)
-    while len(parts) < len(graph.tables.limit):
+    while len(parts) < len(graph.arrays.limit):
         bad = [part for part in parts if not graph.fits(part) and len(part) > 1]
         if not bad:
             break
@@ -90,25 +90,30 @@ def _split(parts: list[Part], graph: _Graph, seed: int) -> list[Part]:
 
 def _refined(parts: list[Part], graph: _Graph, seed: int) -> list[Part]:
     """Alternate split and merge refinement until a whole round changes nothing."""
-    for _ in range(len(graph.tables.limit)):
+    for _ in range(len(graph.arrays.limit)):
         before = parts
-        parts = _merge(_shed(parts, graph), graph)
+        parts = _merge_refinement(_split_refinement(parts, graph), graph)
         parts = _split(parts, graph, seed)
         if sorted(parts) == sorted(before):
             break
     return parts
 
 
-def _shed(parts: list[Part], graph: _Graph) -> list[Part]:
-    """Move modules from parts that fit no slot to neighbouring parts with room, best gain in cut wires first."""
+def _split_refinement(parts: list[Part], graph: _Graph) -> list[Part]:
+    """Move modules from parts that fit no slot to neighbouring parts that take them, best gain in cut wires first."""
     members = [set(part) for part in parts]
     for index, bad in enumerate(members):
         while len(bad) > 1 and not graph.fits(sorted(bad)):
             moves = [
-                (graph.pull(module, sorted(bad)) - graph.pull(module, sorted(other)), -graph.share[module], module, k)
+                (
+                    graph.wires_to(module, sorted(bad)) - graph.wires_to(module, sorted(other)),
+                    -graph.share[module],
+                    module,
+                    k,
+                )
                 for module in sorted(bad)
                 for k, other in enumerate(members)
-                if k != index and graph.pull(module, sorted(other)) and graph.fits(sorted(other | {module}))
+                if k != index and graph.wires_to(module, sorted(other)) and graph.fits(sorted(other | {module}))
             ]
             if not moves:
                 break
@@ -118,15 +123,20 @@ def _shed(parts: list[Part], graph: _Graph) -> list[Part]:
     return [tuple(sorted(part)) for part in members]
 
 
-def _merge(parts: list[Part], graph: _Graph) -> list[Part]:
+def _loss(graph: _Graph, module: int, part: set[int], other: set[int]) -> float:
+    """Return how many wires more the cut has once a module moves from its part to another."""
+    return graph.wires_to(module, sorted(part)) - graph.wires_to(module, sorted(other))
+
+
+def _merge_refinement(parts: list[Part], graph: _Graph) -> list[Part]:
     """Merge the two parts with the most wires between them while the union of some pair fits a slot."""
     parts = list(parts)
     while True:
-        home = np.zeros((len(parts), len(graph.wires)))
+        membership = np.zeros((len(parts), len(graph.wires)))
         for index, part in enumerate(parts):
-            home[index, list(part)] = 1
-        between = np.tril(home @ graph.wires @ home.T, -1)
-        order = sorted((-float(between[i, j]), int(i), int(j)) for i, j in zip(*np.nonzero(between), strict=True))
+            membership[index, list(part)] = 1
+        cut = np.tril(membership @ graph.wires @ membership.T, -1)
+        order = sorted((-float(cut[i, j]), int(i), int(j)) for i, j in zip(*np.nonzero(cut), strict=True))
         pair = next(((i, j) for _, i, j in order if graph.fits((*parts[i], *parts[j]))), None)
         if pair is None:
             return parts

@@ -4,10 +4,10 @@ The tree is rooted at the slot of the host's input; every other slot has one edg
 
 variables    beyond[m, e]   module m lies on the far side of edge e (e's child edges imply it, one of them at most)
              cross[p, e]    the two modules of pair p lie on different sides of e; where the rate of e is limited two
-                            variables, one for each way round
+                            variables, one for each direction
              Both are constant where the slots allowed for the modules leave no choice.
 constraints  limit[s, r]    use of resource r by the modules of slot s and its crossing registers <= limit
-             room[m, s]     a module lies in no slot that does not take it
+             takes[m, s]    a module lies in no slot that does not take it
              wires[e]       sum of wires over e <= its SLLs
              rate[e, d]     sum of bits a frame over link e in direction d <= what it carries in a frame
 objective    min sum_e weight[e] x wires over e, given to the solver by the caller
@@ -21,7 +21,7 @@ from typing import Any
 
 from ortools.sat.python import cp_model
 
-from floorflow.partition.arrays import FF, UNLIMITED, Integers, Tables
+from floorflow.partition.arrays import FF, UNLIMITED, Integers, ProblemArrays
 from floorflow.partition.problem import PartitionProblem
 from floorflow.resources import RESOURCE_NAMES
 
@@ -37,7 +37,7 @@ class RootedTree:
 
 
 def rooted(problem: PartitionProblem, root: int) -> RootedTree:
-    """Hang the tree of slots up at ``root``."""
+    """Root the tree of slots at ``root``."""
     everything = frozenset(range(len(problem.slots)))
     far = tuple(everything - side if root in side else side for side in problem.beyond)
     top = tuple(e.b if e.b in side else e.a for e, side in zip(problem.edges, far, strict=True))
@@ -54,7 +54,7 @@ class Model:
     and ``rates`` in bits a frame towards and away from the root by edge.
     """
 
-    tables: Tables
+    arrays: ProblemArrays
     tree: RootedTree
     cp: cp_model.CpModel
     beyond: Mapping[tuple[int, int], Any]
@@ -65,58 +65,60 @@ class Model:
 
     def use(self, slot: int, resource: int) -> Any:
         """Use of a resource in a slot, as an expression."""
-        demand = self.tables.demand[:, resource]
+        demand = self.arrays.demand[:, resource]
         modules = sum(need * self.inside[m, slot] for m, need in enumerate(demand.tolist()) if need)
         if resource != FF:
             return modules
-        stages = self.tables.stages[:, slot]
+        stages = self.arrays.stages[:, slot]
         return modules + sum(int(stages[k]) * load for k, load in enumerate(self.loads) if stages[k])
 
     @property
     def cost(self) -> Any:
         """Wires times weight over all edges, as an expression."""
-        return sum(int(weight) * load for weight, load in zip(self.tables.weight, self.loads, strict=True))
+        return sum(int(weight) * load for weight, load in zip(self.arrays.weight, self.loads, strict=True))
 
-    def hint(self, place: Integers) -> None:
+    def hint(self, assignment: Integers) -> None:
         """Suggest an assignment (M,) to the solver."""
         for (module, k), variable in self.beyond.items():
             if not isinstance(variable, int):
-                self.cp.add_hint(variable, int(place[module]) in self.tree.far[k])
-        for (a, b, k), routes in self.cross.items():
-            ends = int(place[a]) in self.tree.far[k], int(place[b]) in self.tree.far[k]
-            if len(routes) == 1:
-                self.cp.add_hint(routes[0], ends[0] != ends[1])
+                self.cp.add_hint(variable, int(assignment[module]) in self.tree.far[k])
+        for (a, b, k), directions in self.cross.items():
+            ends = int(assignment[a]) in self.tree.far[k], int(assignment[b]) in self.tree.far[k]
+            if len(directions) == 1:
+                self.cp.add_hint(directions[0], ends[0] != ends[1])
             else:
-                self.cp.add_hint(routes[0], ends == (True, False))
-                self.cp.add_hint(routes[1], ends == (False, True))
+                self.cp.add_hint(directions[0], ends == (True, False))
+                self.cp.add_hint(directions[1], ends == (False, True))
 
     def read(self, solver: cp_model.CpSolver) -> Integers:
         """Return the assignment (M,) that the solver found."""
-        root = next(s for s in range(len(self.tables.limit)) if s not in self.tree.top)
-        place = self.tables.as_array(dict.fromkeys(self.tables.names, root))
-        for module in range(len(place)):
+        root = next(s for s in range(len(self.arrays.limit)) if s not in self.tree.top)
+        assignment = self.arrays.as_array(dict.fromkeys(self.arrays.names, root))
+        for module in range(len(assignment)):
             below = self.tree.roots
             while passed := [k for k in below if _value(solver, self.beyond[module, k])]:
-                place[module], below = self.tree.top[passed[0]], self.tree.children[passed[0]]
-        return place
+                assignment[module], below = self.tree.top[passed[0]], self.tree.children[passed[0]]
+        return assignment
 
 
-def build(problem: PartitionProblem, tables: Tables, allowed: Sequence[frozenset[int]] | None = None) -> Model:
+def build_model(
+    problem: PartitionProblem, arrays: ProblemArrays, slots_allowed: Sequence[frozenset[int]] | None = None
+) -> Model:
     """Build variables and constraints; the objective is the caller's.
 
-    ``allowed`` (M,) are connected sets of slots that the modules may lie in; without it, all.
+    ``slots_allowed`` (M,) are connected sets of slots that the modules may lie in; without it, all.
     """
     tree, cp = rooted(problem, problem.host_in), cp_model.CpModel()
-    choice = allowed or [frozenset(range(len(problem.slots)))] * len(tables.names)
+    slots_of = slots_allowed or [frozenset(range(len(problem.slots)))] * len(arrays.names)
     beyond = {
-        (m, k): _beyond(cp, slots, far, f"beyond[{tables.names[m]},{k}]")
-        for m, slots in enumerate(choice)
+        (m, k): _beyond(cp, slots, far, f"beyond[{arrays.names[m]},{k}]")
+        for m, slots in enumerate(slots_of)
         for k, far in enumerate(tree.far)
     }
-    cross = _crossings(cp, beyond, tables)
-    flows = [_flows(tables, tree, beyond, cross, k) for k in range(len(tree.far))]
-    inside = _inside(beyond, tree, len(tables.names))
-    model = Model(tables, tree, cp, beyond, inside, cross, tuple(f[0] for f in flows), tuple(f[1:] for f in flows))
+    cross = _crossings(cp, beyond, arrays)
+    flows = [_flows(arrays, tree, beyond, cross, k) for k in range(len(tree.far))]
+    inside = _inside(beyond, tree, len(arrays.names))
+    model = Model(arrays, tree, cp, beyond, inside, cross, tuple(f[0] for f in flows), tuple(f[1:] for f in flows))
     _limit(model, problem)
     return model
 
@@ -143,44 +145,46 @@ def _value(solver: cp_model.CpSolver, variable: Any) -> int:
 
 
 def _crossings(
-    cp: cp_model.CpModel, beyond: Mapping[tuple[int, int], Any], tables: Tables
+    cp: cp_model.CpModel, beyond: Mapping[tuple[int, int], Any], arrays: ProblemArrays
 ) -> dict[tuple[int, int, int], tuple[Any, ...]]:
     """Make cross[p, e], keyed by (first module, second module, edge), where neither module's side is constant.
 
-    One variable where the way round does not matter; else one for only the first beyond and one for only the second.
+    One variable where the direction does not matter; else one for only the first beyond and one for only the second.
     """
     cross: dict[tuple[int, int, int], tuple[Any, ...]] = {}
-    count = len(tables.names)
-    ends = zip(tables.source.tolist(), tables.target.tolist(), strict=True)
+    count = len(arrays.names)
+    ends = zip(arrays.source.tolist(), arrays.target.tolist(), strict=True)
     for a, b in sorted({(min(pair), max(pair)) for pair in ends if max(pair) < count}):
-        for k, most in enumerate(tables.most_bits):
+        for k, most in enumerate(arrays.most_bits):
             if isinstance(beyond[a, k], int) or isinstance(beyond[b, k], int):
                 continue
-            routes = tuple(cp.new_bool_var(f"cross[{a},{b},{k},{route}]") for route in range(1 + (most < UNLIMITED)))
-            cp.add(routes[0] >= beyond[a, k] - beyond[b, k])
-            cp.add(routes[-1] >= beyond[b, k] - beyond[a, k])
-            cross[a, b, k] = routes
+            directions = tuple(
+                cp.new_bool_var(f"cross[{a},{b},{k},{direction}]") for direction in range(1 + (most < UNLIMITED))
+            )
+            cp.add(directions[0] >= beyond[a, k] - beyond[b, k])
+            cp.add(directions[-1] >= beyond[b, k] - beyond[a, k])
+            cross[a, b, k] = directions
     return cross
 
 
 def _flows(
-    tables: Tables,
+    arrays: ProblemArrays,
     tree: RootedTree,
     beyond: Mapping[tuple[int, int], Any],
     cross: Mapping[tuple[int, int, int], tuple[Any, ...]],
     edge: int,
 ) -> tuple[Any, Any, Any]:
     """Return wires, bits towards the root and bits away from it over an edge, as expressions."""
-    count = len(tables.names)
-    fixed = [int(slot in tree.far[edge]) for slot in tables.hosts.tolist()]
+    count = len(arrays.names)
+    fixed = [int(slot in tree.far[edge]) for slot in arrays.hosts.tolist()]
     wires: Any = 0
     bits: list[Any] = [0, 0]
-    streams = zip(tables.source.tolist(), tables.target.tolist(), tables.wires, tables.bits, strict=True)
+    streams = zip(arrays.source.tolist(), arrays.target.tolist(), arrays.wires, arrays.bits, strict=True)
     for source, target, width, amount in streams:
-        routes = cross.get((min(source, target), max(source, target), edge))
-        if routes is not None:
-            home, away = (routes[0], routes[-1]) if source < target else (routes[-1], routes[0])
-            wires += int(width) * (routes[0] if len(routes) == 1 else home + away)
+        directions = cross.get((min(source, target), max(source, target), edge))
+        if directions is not None:
+            home, away = (directions[0], directions[-1]) if source < target else (directions[-1], directions[0])
+            wires += int(width) * (directions[0] if len(directions) == 1 else home + away)
         else:
             far = [fixed[end - count] if end >= count else beyond[end, edge] for end in (source, target)]
             home, away = _passing(far[0], far[1])
@@ -200,23 +204,23 @@ def _passing(source: Any, target: Any) -> tuple[Any, Any]:
 
 
 def _limit(model: Model, problem: PartitionProblem) -> None:
-    """Add the constraints of the tree, room, limit, wires and rate."""
-    tables, tree = model.tables, model.tree
-    for m in range(len(tables.names)):
+    """Add the constraints of the tree, takes, limit, wires and rate."""
+    arrays, tree = model.arrays, model.tree
+    for m in range(len(arrays.names)):
         for k, below in ((-1, tree.roots), *enumerate(tree.children)):
             if len(below) > 1 or (below and k >= 0):
                 up = 1 if k < 0 else model.beyond[m, k]
-                _at_most(model, sum(model.beyond[m, c] for c in below) - up, 0, f"way[{tables.names[m]},{k}]")
-        for s in range(len(tables.limit)):
-            if not tables.takes[m, s]:
-                _at_most(model, model.inside[m, s], 0, f"room[{tables.names[m]},{problem.slots[s].name}]")
+                _at_most(model, sum(model.beyond[m, c] for c in below) - up, 0, f"tree[{arrays.names[m]},{k}]")
+        for s in range(len(arrays.limit)):
+            if not arrays.takes[m, s]:
+                _at_most(model, model.inside[m, s], 0, f"takes[{arrays.names[m]},{problem.slots[s].name}]")
     for s, slot in enumerate(problem.slots):
-        for r, most in enumerate(tables.limit[s]):
+        for r, most in enumerate(arrays.limit[s]):
             _at_most(model, model.use(s, r), int(most), f"limit[{slot.name},{RESOURCE_NAMES[r]}]")
     for k, edge in enumerate(problem.edges):
-        _at_most(model, model.loads[k], int(tables.most_wires[k]), f"wires[{edge.name}]")
-        for route, rate in zip(("home", "away"), model.rates[k], strict=True):
-            _at_most(model, rate, int(tables.most_bits[k]), f"rate[{edge.name},{route}]")
+        _at_most(model, model.loads[k], int(arrays.most_wires[k]), f"wires[{edge.name}]")
+        for direction, rate in zip(("home", "away"), model.rates[k], strict=True):
+            _at_most(model, rate, int(arrays.most_bits[k]), f"rate[{edge.name},{direction}]")
 
 
 def _at_most(model: Model, amount: Any, most: int, name: str) -> None:

@@ -1,7 +1,7 @@
 """The partition problem and its answers, as values.
 
 Neighbouring SLRs share a boundary of SLL wires, FPGAs are joined by links between two of their slots. A stream between
-modules in two slots passes the one way between them: as a rule all this is a tree, else it is the shortest way.
+modules in two slots takes the one route between them: as a rule all this is a tree, else it is the shortest route.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class SlotCapacity:
     pblock_capacities: tuple[Resources, ...] = ()
 
     def takes(self, demand: Resources) -> bool:
-        """Whether a single module of that demand fits the limit and some room."""
+        """Whether a single module of that demand fits the limit and some pblock."""
         return demand.fits(self.limit) and (
-            not self.pblock_capacities or any(demand.fits(room) for room in self.pblock_capacities)
+            not self.pblock_capacities or any(demand.fits(capacity) for capacity in self.pblock_capacities)
         )
 
 
@@ -72,7 +72,7 @@ class PartitionProblem:
 
     @property
     def is_tree(self) -> bool:
-        """Whether there is one way only between any two slots."""
+        """Whether there is one route only between any two slots."""
         return len(self.edges) == len(self.slots) - 1
 
     @cached_property
@@ -162,7 +162,7 @@ class PartitionProblem:
         return {edge.a: lower, edge.b: self.register_stages - lower}
 
     def is_legal(self, slot_of: Mapping[str, int]) -> bool:
-        """Whether all room, resource, SLL and link limits hold."""
+        """Whether all pblock, resource, SLL and link limits hold."""
         if not all(self.slots[slot_of[name]].takes(need) for name, need in self.demands.items()):
             return False
         if not all(d.fits(s.limit) for d, s in zip(self.slot_demands(slot_of), self.slots, strict=True)):
@@ -209,14 +209,14 @@ class PartitionFailure:
 def spanning_tree(problem: PartitionProblem) -> PartitionProblem:
     """Return the problem with only those edges that close no ring with earlier ones.
 
-    Every assignment that is legal there uses links that exist; whether it stays legal on the shortest ways has to be
+    Every assignment that is legal there uses links that exist; whether it stays legal on the shortest routes has to be
     looked up.
     """
     group = list(range(len(problem.slots)))
-    kept = []
+    tree = []
     for edge in problem.edges:
         a, b = group[edge.a], group[edge.b]
         if a != b:
-            kept.append(edge)
+            tree.append(edge)
             group = [a if other == b else other for other in group]
-    return replace(problem, edges=tuple(kept))
+    return replace(problem, edges=tuple(tree))

@@ -1,4 +1,4 @@
-"""Parts of a partition on the slots: exactly for few parts, else along the dataflow and by exchanges."""
+"""Slot permutation: parts of a partition on slots, exactly for few parts, else along the dataflow and by exchanges."""
 
 from __future__ import annotations
 
@@ -8,69 +8,69 @@ from math import perm
 
 import numpy as np
 
-from floorflow.partition.arrays import Flags, Integers, Tables
-from floorflow.partition.fm import Neighbourhood
+from floorflow.partition.arrays import Flags, Integers, ProblemArrays
+from floorflow.partition.fm import MoveEvaluator
 from floorflow.partition.ideals import dataflow_ranks
 
 _MAX_PERMUTATIONS = 50_000
 """As many maps of parts to slots are priced at once; 8 parts on 8 slots are 40,320."""
 
-_MAX_JUDGED = 100
-"""Cheapest maps that are judged by all limits, boundaries and links included."""
+_MAX_EVALUATED = 100
+"""Cheapest maps that are compared by all limits, boundaries and links included."""
 
 _MAX_SWEEPS = 4
 
 
-def place_parts(parts: Sequence[Sequence[int]], tables: Tables) -> Integers:
+def assign_parts(parts: Sequence[Sequence[int]], arrays: ProblemArrays) -> Integers:
     """Return a slot for each module (M,), each part in a slot of its own; of the least excess, then cost, found."""
-    home = np.zeros(len(tables.names), dtype=np.int64)
+    part_of = np.zeros(len(arrays.names), dtype=np.int64)
     for index, part in enumerate(parts):
-        home[list(part)] = index
-    fits = _fits(parts, tables)
-    around = Neighbourhood(tables)
-    if perm(len(tables.limit), len(parts)) <= _MAX_PERMUTATIONS:
-        maps = _cheapest_maps(home, fits, tables)
-        return min((slots[home] for slots in maps), key=around.key)
-    return _exchanged(_along_dataflow(home, fits, tables), home, around)
+        part_of[list(part)] = index
+    fits = _fits(parts, arrays)
+    evaluator = MoveEvaluator(arrays)
+    if perm(len(arrays.limit), len(parts)) <= _MAX_PERMUTATIONS:
+        maps = _cheapest_maps(part_of, fits, arrays)
+        return min((slots[part_of] for slots in maps), key=evaluator.key)
+    return _improved_by_exchanges(_along_dataflow(part_of, fits, arrays), part_of, evaluator)
 
 
-def _fits(parts: Sequence[Sequence[int]], tables: Tables) -> Flags:
+def _fits(parts: Sequence[Sequence[int]], arrays: ProblemArrays) -> Flags:
     """(parts, S) whether a slot takes a whole part."""
     rows = [
-        (tables.demand[list(part)].sum(axis=0) <= tables.limit).all(axis=1) & tables.takes[list(part)].all(axis=0)
+        (arrays.demand[list(part)].sum(axis=0) <= arrays.limit).all(axis=1) & arrays.takes[list(part)].all(axis=0)
         for part in parts
     ]
     return np.array(rows, dtype=bool)
 
 
-def _quotient(home: Integers, count: int, tables: Tables) -> Integers:
+def _quotient(part_of: Integers, count: int, arrays: ProblemArrays) -> Integers:
     """(parts + 2, parts + 2) wires from part to part, the host's input and output last."""
-    ends = np.concatenate([home, [count, count + 1]])
+    ends = np.concatenate([part_of, [count, count + 1]])
     quotient = np.zeros((count + 2, count + 2), dtype=np.int64)
-    np.add.at(quotient, (ends[tables.source], ends[tables.target]), tables.wires)
+    np.add.at(quotient, (ends[arrays.source], ends[arrays.target]), arrays.wires)
     return quotient
 
 
-def _cheapest_maps(home: Integers, fits: Flags, tables: Tables) -> Integers:
+def _cheapest_maps(part_of: Integers, fits: Flags, arrays: ProblemArrays) -> Integers:
     """Return maps of parts to slots: the most parts in slots that take them, then the cheapest."""
     count = len(fits)
-    maps = np.array(list(permutations(range(len(tables.limit)), count)), dtype=np.int64)
-    spots = np.hstack([maps, np.broadcast_to(tables.hosts, (len(maps), 2))])
-    quotient = _quotient(home, count, tables)
+    maps = np.array(list(permutations(range(len(arrays.limit)), count)), dtype=np.int64)
+    end_slots = np.hstack([maps, np.broadcast_to(arrays.hosts, (len(maps), 2))])
+    quotient = _quotient(part_of, count, arrays)
     cost = np.zeros(len(maps), dtype=np.int64)
     for a, b in zip(*np.nonzero(quotient), strict=True):
-        cost += quotient[a, b] * tables.distance[spots[:, a], spots[:, b]]
+        cost += quotient[a, b] * arrays.distance[end_slots[:, a], end_slots[:, b]]
     misfits = (~fits[np.arange(count), maps]).sum(axis=1)
     order = np.lexsort((cost, misfits))
-    return maps[order[:_MAX_JUDGED]]
+    return maps[order[:_MAX_EVALUATED]]
 
 
-def _along_dataflow(home: Integers, fits: Flags, tables: Tables) -> Integers:
+def _along_dataflow(part_of: Integers, fits: Flags, arrays: ProblemArrays) -> Integers:
     """Return a map: parts by their mean rank in the dataflow, on slots from the host's input to its output."""
-    rank = np.array(dataflow_ranks(tables), dtype=float)
-    parts = sorted(range(len(fits)), key=lambda part: (float(rank[home == part].mean()), part))
-    near, far = tables.distance[tables.hosts[0]], tables.distance[tables.hosts[1]]
-    free = sorted(range(len(tables.limit)), key=lambda slot: (int(near[slot] - far[slot]), int(near[slot]), slot))
+    rank = np.array(dataflow_ranks(arrays), dtype=float)
+    parts = sorted(range(len(fits)), key=lambda part: (float(rank[part_of == part].mean()), part))
+    near, far = arrays.distance[arrays.hosts[0]], arrays.distance[arrays.hosts[1]]
+    free = sorted(range(len(arrays.limit)), key=lambda slot: (int(near[slot] - far[slot]), int(near[slot]), slot))
     slots = np.zeros(len(fits), dtype=np.int64)
     for part in parts:
         slots[part] = next((slot for slot in free if fits[part, slot]), free[0])
@@ -78,21 +78,21 @@ def _along_dataflow(home: Integers, fits: Flags, tables: Tables) -> Integers:
     return slots
 
 
-def _exchanged(slots: Integers, home: Integers, around: Neighbourhood) -> Integers:
+def _improved_by_exchanges(slots: Integers, part_of: Integers, evaluator: MoveEvaluator) -> Integers:
     """Exchange the contents of two slots, or move a part to an empty one, while that helps; return the assignment."""
-    tables, key = around.tables, around.key(slots[home])
-    quotient = _quotient(home, len(slots), tables)
+    arrays, key = evaluator.arrays, evaluator.key(slots[part_of])
+    quotient = _quotient(part_of, len(slots), arrays)
     for _ in range(_MAX_SWEEPS):
         before = key
         for part in range(len(slots)):
-            for slot in range(len(tables.limit)):
+            for slot in range(len(arrays.limit)):
                 trial = np.where(slots == slot, slots[part], slots)
                 trial[part] = slot
-                spots = np.concatenate([trial, tables.hosts])
-                if key[0] == 0 and (quotient * tables.distance[np.ix_(spots, spots)]).sum() >= key[1]:
+                end_slots = np.concatenate([trial, arrays.hosts])
+                if key[0] == 0 and (quotient * arrays.distance[np.ix_(end_slots, end_slots)]).sum() >= key[1]:
                     continue  # the whole key is costlier to work out, and not needed
-                if (reached := around.key(trial[home])) < key:
+                if (reached := evaluator.key(trial[part_of])) < key:
                     slots, key = trial, reached
         if key == before:
             break
-    return slots[home]
+    return slots[part_of]

@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floorflow.partition import Edge, PartitionProblem, PartitionSolution, methods, partition
-from floorflow.partition.arrays import tabulate
+from floorflow.partition.arrays import arrays_of
 from floorflow.partition.bounds import contracted
 from floorflow.partition.dp import contiguous
-from floorflow.partition.fm import Neighbourhood, improve
-from floorflow.partition.fpga_first import links_first
+from floorflow.partition.fm import MoveEvaluator, fm_refine
+from floorflow.partition.fpga_first import fpga_first
 from floorflow.partition.ideals import MAX_IDEALS, ideals
-from floorflow.partition.window_lns import improve_windows
+from floorflow.partition.window_lns import window_lns
 from tests.partition.problems import best_of_all, chain, everything, problems
 
 
@@ -40,24 +40,24 @@ def test_heuristic_answers_are_legal_and_claim_no_proof(problem: PartitionProble
 @settings(max_examples=100, deadline=None)
 @given(problems(least_slots=4))
 def test_dp_keeps_limits_where_slots_hang_off_the_path(problem: PartitionProblem) -> None:
-    tables = tabulate(problem)
-    place, _ = contiguous(problem, tables)
-    assert place is None or problem.is_legal(tables.as_mapping(place))
+    arrays = arrays_of(problem)
+    assignment, _ = contiguous(problem, arrays)
+    assert assignment is None or problem.is_legal(arrays.as_mapping(assignment))
 
 
 def contiguous_places(problem: PartitionProblem) -> np.ndarray:
     """Return every assignment whose slots hold consecutive prefix-closed sets, along the path from either end."""
     count, slots = len(problem.demands), len(problem.slots)
-    members, _ = ideals(tabulate(problem))
+    members, _ = ideals(arrays_of(problem))
     sets = {frozenset(np.flatnonzero(row).tolist()) for row in members}
     found = []
     for upper in combinations_with_replacement(sorted(sets, key=lambda s: (len(s), sorted(s))), slots - 1):
         levels = [frozenset(), *upper, frozenset(range(count))]
         if all(a <= b for a, b in pairwise(levels)):
-            place = [next(s for s in range(slots) if m in levels[s + 1]) for m in range(count)]
-            found.append(place)
+            assignment = [next(s for s in range(slots) if m in levels[s + 1]) for m in range(count)]
+            found.append(assignment)
             if problem.host_in == problem.host_out:
-                found.append([slots - 1 - s for s in place])
+                found.append([slots - 1 - s for s in assignment])
     return np.array(found)
 
 
@@ -65,9 +65,9 @@ def contiguous_places(problem: PartitionProblem) -> np.ndarray:
 @given(problems(7, path=True))
 def test_dp_on_a_path_is_the_best_contiguous_assignment(problem: PartitionProblem) -> None:
     expected = best_of_all(problem, contiguous_places(problem))
-    tables = tabulate(problem)
-    place, _ = contiguous(problem, tables)
-    assert (None if place is None else tables.cost(place)) == expected
+    arrays = arrays_of(problem)
+    assignment, _ = contiguous(problem, arrays)
+    assert (None if assignment is None else arrays.cost(assignment)) == expected
 
 
 @settings(max_examples=40, deadline=None)
@@ -98,19 +98,19 @@ def test_auto_is_never_worse_than_metis_or_dp(problem: PartitionProblem) -> None
 @settings(max_examples=60, deadline=None)
 @given(problems(), st.randoms(use_true_random=False))
 def test_moves_price_assignments_as_the_problem_does(problem: PartitionProblem, random: object) -> None:
-    tables = tabulate(problem)
-    place = np.array([random.randrange(len(problem.slots)) for _ in problem.demands])  # type: ignore[attr-defined]
-    around = Neighbourhood(tables)
-    excess, cost = around.after_moves(place)
-    for module in range(len(place)):
+    arrays = arrays_of(problem)
+    assignment = np.array([random.randrange(len(problem.slots)) for _ in problem.demands])  # type: ignore[attr-defined]
+    evaluator = MoveEvaluator(arrays)
+    excess, cost = evaluator.after_moves(assignment)
+    for module in range(len(assignment)):
         for slot in range(len(problem.slots)):
-            moved = place.copy()
+            moved = assignment.copy()
             moved[module] = slot
-            names = tables.as_mapping(moved)
-            assert cost[module, slot] == problem.cost(names) == around.key(moved)[1]
-            assert excess[module, slot] == pytest.approx(around.key(moved)[0], abs=1e-9)
-            assert (around.key(moved)[0] == 0) == problem.is_legal(names)
-    assert around.key(improve(tables, place)) <= around.key(place)
+            names = arrays.as_mapping(moved)
+            assert cost[module, slot] == problem.cost(names) == evaluator.key(moved)[1]
+            assert excess[module, slot] == pytest.approx(evaluator.key(moved)[0], abs=1e-9)
+            assert (evaluator.key(moved)[0] == 0) == problem.is_legal(names)
+    assert evaluator.key(fm_refine(arrays, assignment)) <= evaluator.key(assignment)
 
 
 @settings(max_examples=60, deadline=None)
@@ -135,19 +135,19 @@ def two_fpgas() -> PartitionProblem:
 
 def test_windows_of_slots_lead_from_a_scattered_chain_to_the_best() -> None:
     problem = two_fpgas()
-    tables = tabulate(problem)
+    arrays = arrays_of(problem)
     scattered = np.arange(12) % 4
-    found = improve_windows(problem, tables, scattered, seed=0, limit=2.0)
+    found = window_lns(problem, arrays, scattered, seed=0, limit=2.0)
     best = partition(problem, "exact")
     assert isinstance(best, PartitionSolution)
-    assert tables.cost(found) == best.stats.objective
+    assert arrays.cost(found) == best.stats.objective
 
 
 def test_links_first_keeps_a_chain_from_crossing_twice() -> None:
     problem = two_fpgas()
-    place = links_first(problem, tabulate(problem), seed=0, limit=1.0)
-    assert place is not None
-    slot_of = tabulate(problem).as_mapping(place)
+    assignment = fpga_first(problem, arrays_of(problem), seed=0, limit=1.0)
+    assert assignment is not None
+    slot_of = arrays_of(problem).as_mapping(assignment)
     assert problem.is_legal(slot_of)
     assert problem.link_bits(slot_of)[2] == (100, 0)
 
@@ -157,7 +157,7 @@ def test_wide_graphs_keep_a_choice_of_ideals_and_say_so() -> None:
     apart = PartitionProblem(
         problem.demands, problem.streams[:1], problem.slots, problem.edges, 0, 0, problem.register_stages
     )
-    members, shortened = ideals(tabulate(apart))
+    members, shortened = ideals(arrays_of(apart))
     assert shortened
     assert len(members) <= MAX_IDEALS
     answer = partition(apart, "dp")
