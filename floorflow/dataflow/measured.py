@@ -41,7 +41,7 @@ class MeasuredEngine:
 
 @dataclass(frozen=True)
 class Measurements:
-    """Everything that a build told: ``engines`` by name, ``factors`` by kind, ``reports`` with their sha256."""
+    """Everything measured in a build: ``engines`` by name, ``factors`` by kind, ``reports`` with their sha256."""
 
     engines: Mapping[str, MeasuredEngine] = field(default_factory=dict)
     factors: Factors = field(default_factory=dict)
@@ -62,18 +62,18 @@ class Measurements:
         return OptionGroup(group.engines, rows)
 
     def _option(self, name: str, kind: str, option: Option) -> Option:
-        built = self.engines.get(name)
-        if built is not None and built.is_of(option):
-            return replace(option, resources=built.resources)
+        measured = self.engines.get(name)
+        if measured is not None and measured.is_of(option):
+            return replace(option, resources=measured.resources)
         return replace(option, resources=corrected(option.resources, self.factors.get(option.kind or kind, {})))
 
     def renamed(self, names: Mapping[str, str]) -> Measurements:
         """Return the same with other names of the engines."""
-        return replace(self, engines={names[name]: built for name, built in self.engines.items()})
+        return replace(self, engines={names[name]: measured for name, measured in self.engines.items()})
 
     def among(self, options: Mapping[str, Option]) -> frozenset[str]:
         """Return the engines whose chosen option is the one that was built."""
-        return frozenset(name for name, built in self.engines.items() if built.is_of(options[name]))
+        return frozenset(name for name, measured in self.engines.items() if measured.is_of(options[name]))
 
 
 NO_MEASUREMENTS = Measurements()
@@ -94,14 +94,14 @@ def factors_of(
     blocks and DSPs are those that were estimated: else logic went into blocks or out of them, and the ratio of its LUTs
     tells of that. An amount of 0 on either side tells no ratio.
     """
-    found: dict[str, dict[str, float]] = {}
+    factors: dict[str, dict[str, float]] = {}
     for kind, known in sorted(pairs.items()):
         alike = [(estimate.as_dict(), own.as_dict()) for estimate, own in known if _blocks(estimate) == _blocks(own)]
         for name in CORRECTED:
             ratios = [own[name] / estimate[name] for estimate, own in alike if estimate[name] and own[name]]
             if len(ratios) >= enough:
-                found.setdefault(kind, {})[name] = round(median(ratios), 4)
-    return found
+                factors.setdefault(kind, {})[name] = round(median(ratios), 4)
+    return factors
 
 
 def _blocks(use: Resources) -> tuple[int, int, int]:

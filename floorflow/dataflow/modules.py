@@ -47,14 +47,14 @@ def cluster(
     wires: Sequence[Wire],
     resources: Mapping[str, Resources],
     granularity: str,
-    rooms: Sequence[Resources] = (),
+    pblock_capacities: Sequence[Resources] = (),
 ) -> tuple[Module, ...]:
     """Group engines by ``granularity`` (``stage``, ``block`` or ``layer``; ``slot`` starts from stages) into modules.
 
     A stage is one matrix-vector or pool engine with its padding and window before it and the thresholds after it; a
     block is what lies between consecutive points where a single stream is live (in a chain, a stage). ``wires`` join
     engines only (no host ends); ``resources`` are the engines' with their FIFOs and converters.
-    No cluster grows beyond the largest of ``rooms`` (none: there is no such rule).
+    No cluster grows beyond the largest of ``pblock_capacities`` (none: there is no such rule).
     """
     engines = [engine.name for engine in dataflow.engines]
     if granularity == "layer":
@@ -62,7 +62,7 @@ def cluster(
     groups = _stages(dataflow.engines, wires)
     if granularity == "block":
         groups = _blocks(groups, wires)
-    groups = _absorb_small(groups, wires, resources, rooms)
+    groups = _absorb_small(groups, wires, resources, pblock_capacities)
     order = {name: index for index, name in enumerate(engines)}
     members = [tuple(sorted(group, key=order.__getitem__)) for group in groups]
     members.sort(key=lambda names: order[names[0]])
@@ -107,10 +107,12 @@ def _stages(engines: Sequence[Engine], wires: Sequence[Wire]) -> list[set[str]]:
 
 def _blocks(groups: list[set[str]], wires: Sequence[Wire]) -> list[set[str]]:
     """Join groups until a single stream leads from each union to the next."""
-    home = {name: i for i, group in enumerate(groups) for name in group}
+    group_of = {name: i for i, group in enumerate(groups) for name in group}
     graph = nx.MultiDiGraph()
     graph.add_nodes_from(range(len(groups)))
-    graph.add_edges_from((home[w.source], home[w.target]) for w in wires if home[w.source] != home[w.target])
+    graph.add_edges_from(
+        (group_of[w.source], group_of[w.target]) for w in wires if group_of[w.source] != group_of[w.target]
+    )
     blocks: list[set[str]] = [set()]
     live = 0
     for index in nx.lexicographical_topological_sort(graph):
@@ -122,9 +124,12 @@ def _blocks(groups: list[set[str]], wires: Sequence[Wire]) -> list[set[str]]:
 
 
 def _absorb_small(
-    groups: list[set[str]], wires: Sequence[Wire], resources: Mapping[str, Resources], rooms: Sequence[Resources]
+    groups: list[set[str]],
+    wires: Sequence[Wire],
+    resources: Mapping[str, Resources],
+    pblock_capacities: Sequence[Resources],
 ) -> list[set[str]]:
-    """Join every small cluster with the neighbour on its widest stream, unless that closes a cycle or fits no room."""
+    """Join every small cluster with the neighbour on its widest stream, unless that closes a cycle or fits no pblock."""
     stuck: set[frozenset[str]] = set()
     while True:
         use = [total(resources[name] for name in group) for group in groups]
@@ -136,7 +141,7 @@ def _absorb_small(
         if not small or len(groups) == 1:
             return groups
         _, index = min(small)
-        partner = _partner(index, groups, wires, lambda other: _fits_some(use[index] + use[other], rooms))  # noqa: B023
+        partner = _partner(index, groups, wires, lambda other: _fits_some(use[index] + use[other], pblock_capacities))  # noqa: B023
         if partner is None:
             stuck.add(frozenset(groups[index]))
             continue
@@ -144,26 +149,28 @@ def _absorb_small(
         del groups[index]
 
 
-def _fits_some(demand: Resources, rooms: Sequence[Resources]) -> bool:
-    return not rooms or any(demand.fits(room) for room in rooms)
+def _fits_some(demand: Resources, pblock_capacities: Sequence[Resources]) -> bool:
+    return not pblock_capacities or any(demand.fits(capacity) for capacity in pblock_capacities)
 
 
 def _partner(index: int, groups: list[set[str]], wires: Sequence[Wire], fits_with: Callable[[int], bool]) -> int | None:
-    home = {name: i for i, group in enumerate(groups) for name in group}
+    group_of = {name: i for i, group in enumerate(groups) for name in group}
     widest: dict[int, int] = {}
     for wire in wires:
-        ends = (home[wire.source], home[wire.target])
+        ends = (group_of[wire.source], group_of[wire.target])
         if index in ends and ends[0] != ends[1]:
             other = ends[0] if ends[1] == index else ends[1]
             widest[other] = max(widest.get(other, 0), wire.width_bits)
     graph = nx.DiGraph()
-    graph.add_edges_from((home[w.source], home[w.target]) for w in wires if home[w.source] != home[w.target])
+    graph.add_edges_from(
+        (group_of[w.source], group_of[w.target]) for w in wires if group_of[w.source] != group_of[w.target]
+    )
     ranked = sorted(widest, key=lambda i: (-widest[i], i))
     return next((o for o in ranked if fits_with(o) and joins_without_cycle(graph, index, o)), None)
 
 
 def joins_without_cycle(graph: nx.DiGraph, a: Hashable, b: Hashable) -> bool:
-    """Whether two neighbours in an acyclic graph can become one: no way between them but the direct edge."""
+    """Whether two neighbours in an acyclic graph can become one: no path between them but the direct edge."""
     source, target = (a, b) if graph.has_edge(a, b) else (b, a)
     onward = (n for n in graph.successors(source) if n != target)
     return not any(nx.has_path(graph, n, target) for n in onward)

@@ -1,10 +1,10 @@
-"""Method ``auto``: construct, make room if need be, improve, polish with CP-SAT, bound.
+"""Method ``auto``: construct, repair if need be, improve, polish with CP-SAT, bound.
 
 1. What is proven impossible is said at once (`bound`).
-2. Candidate rectangles, compact ones first; shapes are freed step by step where nothing fits otherwise.
-3. Several starts: modules one by one in several orders, shelves, and repair of incomplete layouts.
-4. The best starts are improved by a large-neighbourhood search; effort ``best`` adds CP-SAT over the rectangles near
-   the incumbent. Where all legal rectangles are few and shapes are not limited, CP-SAT sees every one and its bound
+2. Candidate rectangles, compact ones first; aspects are freed step by step where nothing fits otherwise.
+3. Several first layouts: modules one by one in several orders, shelves, and repair of incomplete layouts.
+4. The best of them are improved by a large-neighbourhood search; effort ``best`` adds CP-SAT over the rectangles near
+   the incumbent. Where all legal rectangles are few and aspects are not limited, CP-SAT sees every one and its bound
    counts. Else the bound is that of `bound`, over all rectangles of the aspects that the search was allowed.
 """
 
@@ -33,11 +33,11 @@ from floorflow.placement.candidate_rectangles import (
     slot_grid,
 )
 from floorflow.placement.congestion import congestion_of
-from floorflow.placement.construction import find_starts
+from floorflow.placement.construction import construct_layouts
 from floorflow.placement.effort import LIMITS, Limits
 from floorflow.placement.exact import solve_exactly
 from floorflow.placement.lns import Layout, SearchSpace, improve, twice_hpwl
-from floorflow.placement.net_arrays import wiring_of
+from floorflow.placement.net_arrays import net_arrays
 from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution, hpwl_of
 from floorflow.stats import SolveStats, Status
 
@@ -60,47 +60,47 @@ class PreparedProblem:
 
 
 def place_auto(problem: PlacementProblem, seed: int) -> PlacementSolution | PlacementFailure:
-    """Place all modules, or say what found no room. See the module's docstring for the steps."""
+    """Place all modules, or say what cannot be placed. See the module's docstring for the steps."""
     if not problem.modules:
         return _solution(problem, Layout.empty(0), 0.0, "auto")
-    ground = _survey(problem)
-    if isinstance(ground, PlacementFailure):
-        return ground
+    prepared = _prepare(problem)
+    if isinstance(prepared, PlacementFailure):
+        return prepared
     rng = np.random.default_rng(seed)
-    complete = _every_rectangle(ground)
-    field, starts, aspects = find_starts(problem, ground.rects, ground.limits, rng)
-    bound = _bound(ground, aspects)
-    best = _improve_best(field, starts, ground.limits, rng) if starts[0].complete else None
+    complete = _every_rectangle(prepared)
+    space, layouts, aspects = construct_layouts(problem, prepared.rects, prepared.limits, rng)
+    bound = _bound(prepared, aspects)
+    best = _improve_best(space, layouts, prepared.limits, rng) if layouts[0].complete else None
     method = _method(aspects)
     if complete is not None:
-        answer = solve_exactly(complete, field.wiring, best, max(ground.limits.polish_work, COMPLETE_WORK), seed)
+        answer = solve_exactly(complete, space.nets, best, max(prepared.limits.polish_work, COMPLETE_WORK), seed)
         if answer.infeasible:
-            return _failure(problem, starts[0], proven=True)
+            return _failure(problem, layouts[0], proven=True)
         best, method = answer.layout or best, "auto, complete CP-SAT"
         bound = max(bound, float(np.ceil(answer.twice_bound - 1e-6)) / 2)
-    elif best is not None and ground.limits.polish_work:
-        best = _polish(field, best, ground.limits, seed)
+    elif best is not None and prepared.limits.polish_work:
+        best = _polish(space, best, prepared.limits, seed)
     if best is None:
-        return _failure(problem, starts[0], proven=False)
+        return _failure(problem, layouts[0], proven=False)
     return _solution(problem, best, bound, method)
 
 
-def _bound(ground: PreparedProblem, aspects: Sequence[float | None]) -> float:
+def _bound(prepared: PreparedProblem, aspects: Sequence[float | None]) -> float:
     """Bound the wirelength over every legal rectangle of the allowed aspects."""
-    problem = ground.problem
+    problem = prepared.problem
     grids = {
         name: slot_grid(problem.device, problem.slot_of[name], every_span=True)
         for name in sorted({module.slot for module in problem.modules})
     }
-    triples = zip(problem.modules, ground.needs, aspects, strict=True)
+    triples = zip(problem.modules, prepared.needs, aspects, strict=True)
     legal = [legal_rectangles(grids[module.slot], need, aspect) for module, need, aspect in triples]
-    wiring = wiring_of(problem)
-    to_pins = (pin_bound(module, wiring.pins, bits) for module, bits in zip(legal, wiring.pin_bits, strict=True))
-    return wire_bound(wiring, [extent_of(module) for module in legal]) + sum(to_pins)
+    nets = net_arrays(problem)
+    to_pins = (pin_bound(module, nets.pins, bits) for module, bits in zip(legal, nets.pin_bits, strict=True))
+    return wire_bound(nets, [extent_of(module) for module in legal]) + sum(to_pins)
 
 
 def _method(aspects: Sequence[float | None]) -> str:
-    """Name the method with the shape rule that the bound assumes."""
+    """Name the method with the rule on aspects that the bound assumes."""
     limits = [aspect for aspect in aspects if aspect is not None]
     if not limits:
         return "auto"
@@ -109,7 +109,7 @@ def _method(aspects: Sequence[float | None]) -> str:
     return f"auto, pblocks within {max(limits):g}:1{free}"
 
 
-def _survey(problem: PlacementProblem) -> PreparedProblem | PlacementFailure:
+def _prepare(problem: PlacementProblem) -> PreparedProblem | PlacementFailure:
     """Compute grids and rectangles, or return the proof that some slot cannot hold its modules."""
     for slot in problem.slots:
         modules = [module for module in problem.modules if module.slot == slot.name]
@@ -124,47 +124,47 @@ def _survey(problem: PlacementProblem) -> PreparedProblem | PlacementFailure:
     module_grids, rects = [], []
     for module, need in zip(problem.modules, needs, strict=True):
         slot, grid = problem.slot_of[module.slot], grids[module.slot]
-        found = candidate_rectangles(grid, need)
-        if not len(found) and not grid.complete:
+        narrow = candidate_rectangles(grid, need)
+        if not len(narrow) and not grid.complete:
             grid = slot_grid(problem.device, slot, every_span=True)
-            found = candidate_rectangles(grid, need)
-        if not len(found):
+            narrow = candidate_rectangles(grid, need)
+        if not len(narrow):
             reason = fits_nowhere(problem, slot, module, need)
             stats = SolveStats("auto", "infeasible")
             return PlacementFailure(slot.name, (module.name,), reason, proven=True, stats=stats)
         module_grids.append(grid)
-        rects.append(found)
+        rects.append(narrow)
     return PreparedProblem(problem, needs, module_grids, rects, LIMITS[problem.effort])
 
 
-def _every_rectangle(ground: PreparedProblem) -> list[IntArray] | None:
-    """Return all legal rectangles of each module if shapes are not limited and there are few, else None."""
-    problem, left, found = ground.problem, COMPLETE_LIMIT, []
+def _every_rectangle(prepared: PreparedProblem) -> list[IntArray] | None:
+    """Return all legal rectangles of each module if aspects are not limited and there are few, else None."""
+    problem, left, legal = prepared.problem, COMPLETE_LIMIT, []
     if problem.max_aspect is not None:
         return None
-    for grid, need in zip(ground.grids, ground.needs, strict=True):
+    for grid, need in zip(prepared.grids, prepared.needs, strict=True):
         rects = every_rectangle(grid, need, left) if grid.complete else None
         if rects is None:
             return None
-        found.append(rects)
+        legal.append(rects)
         left -= len(rects)
-    return found
+    return legal
 
 
-def _improve_best(field: SearchSpace, starts: Sequence[Layout], limits: Limits, rng: np.random.Generator) -> Layout:
-    rounds = limits.improve_rounds * min(3 * field.count, 20 + field.count) // 30
-    found = [improve(field, start, rounds, rng) for start in starts[: limits.improved_starts]]
-    return min(found, key=lambda layout: twice_hpwl(layout, field.wiring))
+def _improve_best(space: SearchSpace, layouts: Sequence[Layout], limits: Limits, rng: np.random.Generator) -> Layout:
+    rounds = limits.improve_rounds * min(3 * space.count, 20 + space.count) // 30
+    improved = [improve(space, start, rounds, rng) for start in layouts[: limits.improved_starts]]
+    return min(improved, key=lambda layout: twice_hpwl(layout, space.nets))
 
 
-def _polish(field: SearchSpace, best: Layout, limits: Limits, seed: int) -> Layout:
+def _polish(space: SearchSpace, best: Layout, limits: Limits, seed: int) -> Layout:
     """Let CP-SAT choose among the rectangles whose sides are nearest to the incumbent's."""
-    candidates = []
-    for box, shapes in zip(best.boxes, field.shapes, strict=True):
-        order = np.argsort(np.abs(shapes.rects - box).sum(axis=1), kind="stable")
-        near = shapes.rects[order[: limits.polish_candidates]]
-        candidates.append(np.unique(np.concatenate((near, box[None, :])), axis=0))
-    return solve_exactly(candidates, field.wiring, best, limits.polish_work, seed).layout or best
+    near_rectangles = []
+    for box, candidates in zip(best.boxes, space.candidates, strict=True):
+        order = np.argsort(np.abs(candidates.rects - box).sum(axis=1), kind="stable")
+        near = candidates.rects[order[: limits.polish_candidates]]
+        near_rectangles.append(np.unique(np.concatenate((near, box[None, :])), axis=0))
+    return solve_exactly(near_rectangles, space.nets, best, limits.polish_work, seed).layout or best
 
 
 def _solution(problem: PlacementProblem, layout: Layout, bound: float, method: str) -> PlacementSolution:
@@ -176,7 +176,7 @@ def _solution(problem: PlacementProblem, layout: Layout, bound: float, method: s
 
 
 def _failure(problem: PlacementProblem, layout: Layout, *, proven: bool) -> PlacementFailure:
-    """Name the first slot with modules that found no room (all its modules if the proof is about the whole)."""
+    """Name the first slot with modules that were not placed (all its modules if the proof is about the whole)."""
     waiting = [module for module, placed in zip(problem.modules, layout.placed, strict=True) if not placed]
     slot = waiting[0].slot
     names = tuple(module.name for module in waiting if module.slot == slot)

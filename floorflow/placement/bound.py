@@ -16,7 +16,7 @@ import numpy as np
 from floorflow.hardware.max_pblocks import supply_outside_keep_outs
 from floorflow.hardware.slots import Slot
 from floorflow.placement.candidate_rectangles import BoolArray, IntArray, SlotGrid, narrowest, needed_supply
-from floorflow.placement.net_arrays import Wiring
+from floorflow.placement.net_arrays import NetArrays
 from floorflow.placement.problem import PlacedModule, PlacementProblem
 from floorflow.resources import RESOURCE_NAMES
 
@@ -77,10 +77,10 @@ def extent_of(legal: Legal) -> Extent:
     )
 
 
-def wire_bound(wiring: Wiring, extents: Sequence[Extent]) -> float:
+def wire_bound(nets: NetArrays, extents: Sequence[Extent]) -> float:
     """Return the sum over wires between modules of bits times the least distance that the two can have."""
     twice = 0
-    for (first, second), bits in zip(wiring.pairs.T.tolist(), wiring.pair_bits.tolist(), strict=True):
+    for (first, second), bits in zip(nets.pairs.T.tolist(), nets.pair_bits.tolist(), strict=True):
         twice += bits * _least_twice_distance(extents[first], extents[second])
     return twice / 2
 

@@ -9,23 +9,23 @@ import numpy as np
 
 from floorflow.placement.candidate_rectangles import BoolArray, IntArray, aspect_of, compact, sides_of
 from floorflow.placement.effort import Limits
-from floorflow.placement.lns import Layout, SearchSpace, Shapes, construct, twice_hpwl
-from floorflow.placement.net_arrays import wiring_of
+from floorflow.placement.lns import CandidateRectangles, Layout, SearchSpace, construct_greedily, twice_hpwl
+from floorflow.placement.net_arrays import net_arrays
 from floorflow.placement.problem import PlacementProblem
 from floorflow.placement.raster import Raster
-from floorflow.placement.shelves import MAX_SHELVES, bands_of, make_room, shelves
+from floorflow.placement.shelves import MAX_SHELVES, bands_of, repair_by_ejection, shelves
 from floorflow.placement.slicing import sliced
 
 
-def find_starts(
+def construct_layouts(
     problem: PlacementProblem, rects: Sequence[IntArray], limits: Limits, rng: np.random.Generator
 ) -> tuple[SearchSpace, list[Layout], list[float | None]]:
-    """Return what to search on, layouts, best first, and the aspect that each module's rectangle may have.
+    """Return what to search, first layouts, best first, and the aspect that each module's rectangle may have.
 
-    Layouts are all complete, or none where nothing was found. ``rects`` are each module's narrowest rectangles.
-    Shapes are freed slot by slot, where modules found no room.
+    Layouts are all complete, or none is. ``rects`` are each module's narrowest rectangles.
+    Aspects are freed slot by slot, where modules could not be placed.
     """
-    wiring, rivals = wiring_of(problem), _rivals(problem)
+    nets, may_overlap = net_arrays(problem), _may_overlap(problem)
     aspects: list[float | None] = (
         [None] if problem.max_aspect is None else [problem.max_aspect, 2 * problem.max_aspect, None]
     )
@@ -33,20 +33,20 @@ def find_starts(
     step = problem.device.row_step
     rasters = [Raster.of(problem.slot_of[module.slot].region, step) for module in problem.modules]
     while True:
-        allowed = [aspects[level[module.slot]] for module in problem.modules]
-        triples = zip(rects, allowed, rasters, strict=True)
-        shapes = (Shapes.of(compact(legal, aspect), raster) for legal, aspect, raster in triples)
-        field = SearchSpace(tuple(shapes), wiring, rivals)
-        starts = _attempts(problem, field, allowed, limits, rng)
-        short = {module.slot for module, placed in zip(problem.modules, starts[0].placed, strict=True) if not placed}
+        aspects_allowed = [aspects[level[module.slot]] for module in problem.modules]
+        triples = zip(rects, aspects_allowed, rasters, strict=True)
+        candidates = (CandidateRectangles.of(compact(legal, aspect), raster) for legal, aspect, raster in triples)
+        space = SearchSpace(tuple(candidates), nets, may_overlap)
+        layouts = _layouts_in(problem, space, aspects_allowed, limits, rng)
+        short = {module.slot for module, placed in zip(problem.modules, layouts[0].placed, strict=True) if not placed}
         tight = sorted(slot for slot in short if level[slot] + 1 < len(aspects))
         if not tight:
-            return field, starts, [_kept(*pair) for pair in zip(rects, allowed, strict=True)]
+            return space, layouts, [_aspect_in_force(*pair) for pair in zip(rects, aspects_allowed, strict=True)]
         level.update({slot: level[slot] + 1 for slot in tight})
 
 
 def _first_levels(problem: PlacementProblem, free: int) -> dict[str, int]:
-    """Start with compact shapes everywhere; with free ones in a slot whose hints are not compact."""
+    """Start with compact rectangles everywhere; with free ones in a slot whose hints are not compact."""
     level = dict.fromkeys((module.slot for module in problem.modules), 0)
     limit = problem.max_aspect or np.inf
     for module in problem.modules:
@@ -56,12 +56,12 @@ def _first_levels(problem: PlacementProblem, free: int) -> dict[str, int]:
     return level
 
 
-def _kept(rects: IntArray, max_aspect: float | None) -> float | None:
+def _aspect_in_force(rects: IntArray, max_aspect: float | None) -> float | None:
     """Return the limit if some rectangle meets it; where none does, `compact` drops it."""
     return max_aspect if max_aspect is not None and float(aspect_of(rects).min()) <= max_aspect else None
 
 
-def _rivals(problem: PlacementProblem) -> BoolArray:
+def _may_overlap(problem: PlacementProblem) -> BoolArray:
     """Return, (n, n), which pairs of different modules could overlap."""
     regions = [problem.slot_of[module.slot].region for module in problem.modules]
     meets = np.array([[a.overlaps(b) for b in regions] for a in regions], dtype=np.bool_)
@@ -69,39 +69,41 @@ def _rivals(problem: PlacementProblem) -> BoolArray:
     return others
 
 
-def _attempts(
+def _layouts_in(
     problem: PlacementProblem,
-    field: SearchSpace,
+    space: SearchSpace,
     aspects: Sequence[float | None],
     limits: Limits,
     rng: np.random.Generator,
 ) -> list[Layout]:
     """Return the complete layouts, best first; if there is none, the incomplete ones."""
-    orders = _orders(field)
-    layouts = [construct(field, order, anchor) for order in orders for anchor in _anchors(problem)]
+    orders = _orders(space)
+    layouts = [construct_greedily(space, order, anchor) for order in orders for anchor in _anchors(problem)]
     for count in range(1, MAX_SHELVES + 1):
         bands = [
             band
             for slot in problem.slots
             for band in bands_of(slot.region.bottom, slot.region.top, problem.device.row_step, count)
         ]
-        layouts += [shelves(field, order, bands) for order in orders]
+        layouts += [shelves(space, order, bands) for order in orders]
     layouts += [sliced(problem, order, aspects) for order in orders]
-    layouts = [*layouts, *_composed(problem, field, layouts)]
+    layouts = [*layouts, *_composed(problem, space, layouts)]
     partial = [layout for layout in layouts if not layout.complete]
     # The shortest wires among those that miss little: repair is quick, and seldom fails from there.
-    partial.sort(key=lambda layout: (int((~layout.placed).sum()) > field.count // 10, _merit(field, layout)[::-1]))
-    layouts += [make_room(field, layout, limits.repair_rounds, rng) for layout in partial[: limits.repaired_starts]]
+    partial.sort(key=lambda layout: (int((~layout.placed).sum()) > space.count // 10, _merit(space, layout)[::-1]))
+    layouts += [
+        repair_by_ejection(space, layout, limits.repair_rounds, rng) for layout in partial[: limits.repaired_starts]
+    ]
     whole = {layout.boxes.tobytes(): layout for layout in layouts if layout.complete}
-    return sorted(whole.values() or layouts, key=lambda layout: _merit(field, layout))
+    return sorted(whole.values() or layouts, key=lambda layout: _merit(space, layout))
 
 
-def _composed(problem: PlacementProblem, field: SearchSpace, layouts: Sequence[Layout]) -> list[Layout]:
+def _composed(problem: PlacementProblem, space: SearchSpace, layouts: Sequence[Layout]) -> list[Layout]:
     """Return layouts made of the best that any layout, or the hints, have for each slot, where slots lie apart."""
     regions = [slot.region for slot in problem.slots]
     if any(a.overlaps(b) for a, b in itertools.combinations(regions, 2)):
         return []
-    ranked = [*_hinted(problem), *sorted(layouts, key=lambda layout: _merit(field, layout))]
+    ranked = [*_layouts_of_hints(problem), *sorted(layouts, key=lambda layout: _merit(space, layout))]
     result = ranked[0].copy()
     for slot in problem.slots:
         inside = np.array([module.slot == slot.name for module in problem.modules], dtype=np.bool_)
@@ -110,7 +112,7 @@ def _composed(problem: PlacementProblem, field: SearchSpace, layouts: Sequence[L
     return [result]
 
 
-def _hinted(problem: PlacementProblem) -> list[Layout]:
+def _layouts_of_hints(problem: PlacementProblem) -> list[Layout]:
     """Return the hints as a layout, if there are any."""
     layout = Layout.empty(len(problem.modules))
     for name, rect in problem.hints.items():
@@ -118,22 +120,22 @@ def _hinted(problem: PlacementProblem) -> list[Layout]:
     return [layout] if problem.hints else []
 
 
-def _merit(field: SearchSpace, layout: Layout) -> tuple[int, int]:
+def _merit(space: SearchSpace, layout: Layout) -> tuple[int, int]:
     """Order layouts: unplaced area first, then wirelength."""
-    missing = sum(int(field.shapes[module].area.min()) for module in np.flatnonzero(~layout.placed))
-    return missing, twice_hpwl(layout, field.wiring)
+    missing = sum(int(space.candidates[module].area.min()) for module in np.flatnonzero(~layout.placed))
+    return missing, twice_hpwl(layout, space.nets)
 
 
-def _orders(field: SearchSpace) -> list[list[int]]:
-    """Return module orders: as given (dataflow), by strongest tie to pins and to those before, largest first."""
-    given = list(range(field.count))
-    largest = sorted(given, key=lambda module: -int(field.shapes[module].area.min()))
+def _orders(space: SearchSpace) -> list[list[int]]:
+    """Return module orders: along the dataflow, by strongest tie to pins and to those before, largest first."""
+    dataflow_order = list(range(space.count))
+    largest = sorted(dataflow_order, key=lambda module: -int(space.candidates[module].area.min()))
     tied: list[int] = []
-    waiting = given.copy()
+    waiting = dataflow_order.copy()
     while waiting:
-        tie = field.bits[np.ix_(waiting, tied)].sum(axis=1) + field.wiring.pin_bits[waiting].sum(axis=1)
+        tie = space.bits[np.ix_(waiting, tied)].sum(axis=1) + space.nets.pin_bits[waiting].sum(axis=1)
         tied.append(waiting.pop(int(np.argmax(tie))))
-    return [list(order) for order in dict.fromkeys(map(tuple, (given, tied, largest)))]
+    return [list(order) for order in dict.fromkeys(map(tuple, (dataflow_order, tied, largest)))]
 
 
 def _anchors(problem: PlacementProblem) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from floorflow.placement.candidate_rectangles import BOTTOM, LEFT, RIGHT, TOP, IntArray
 from floorflow.placement.lns import Layout
-from floorflow.placement.net_arrays import Wiring
+from floorflow.placement.net_arrays import NetArrays
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -32,7 +32,7 @@ class ExactAnswer:
 
 
 def solve_exactly(
-    candidates: Sequence[IntArray], wiring: Wiring, hint: Layout | None, work_limit: float, seed: int
+    candidates: Sequence[IntArray], nets: NetArrays, hint: Layout | None, work_limit: float, seed: int
 ) -> ExactAnswer:
     """Choose one rectangle (row of ``candidates[module]``) for each module, without overlap, for least wirelength.
 
@@ -46,7 +46,7 @@ def solve_exactly(
     model = cp_model.CpModel()
     sides = [_add_rectangle(model, index, rects) for index, rects in enumerate(candidates)]
     model.add_no_overlap_2d([side.across for side in sides], [side.up for side in sides])
-    model.minimize(sum(_wire_terms(model, sides, wiring), start=cp_model.LinearExpr.sum([])))
+    model.minimize(sum(_wire_terms(model, sides, nets), start=cp_model.LinearExpr.sum([])))
     if hint is not None:
         for side, rects, box in zip(sides, candidates, hint.boxes, strict=True):
             _add_hint(model, side, rects, box)
@@ -98,16 +98,16 @@ def _add_interval(
     return model.new_interval_var(low, size, high + 1, name)
 
 
-def _wire_terms(model: cp_model.CpModel, sides: Sequence[_Rectangle], wiring: Wiring) -> list[cp_model.LinearExpr]:
+def _wire_terms(model: cp_model.CpModel, sides: Sequence[_Rectangle], nets: NetArrays) -> list[cp_model.LinearExpr]:
     """Return bits times twice the distance of each pair of modules, or module and pin, with wires between them."""
     terms = []
     centres = [rectangle.centre2 for rectangle in sides]
-    for a, b in wiring.pairs.T.tolist():
+    for a, b in nets.pairs.T.tolist():
         distances = _distances(model, centres[a], centres[b], f"{a},{b}")
-        terms += [int(wiring.bits[a, b]) * distance for distance in distances]
-    for module, pin in np.argwhere(wiring.pin_bits > 0).tolist():
-        distances = _distances(model, centres[module], wiring.pins[pin].tolist(), f"{module},pin{pin}")
-        terms += [int(wiring.pin_bits[module, pin]) * distance for distance in distances]
+        terms += [int(nets.bits[a, b]) * distance for distance in distances]
+    for module, pin in np.argwhere(nets.pin_bits > 0).tolist():
+        distances = _distances(model, centres[module], nets.pins[pin].tolist(), f"{module},pin{pin}")
+        terms += [int(nets.pin_bits[module, pin]) * distance for distance in distances]
     return terms
 
 
@@ -118,13 +118,13 @@ def _distances(
     name: str,
 ) -> list[cp_model.IntVar]:
     """Add twice the distances of two points, given doubled, in columns and in rows."""
-    found = []
+    distances = []
     for a, b, axis in zip(first, second, "xy", strict=True):
         distance = model.new_int_var(0, 2 * EXTENT, f"distance_{axis}[{name}]")
         model.add(distance >= a - b)
         model.add(distance >= b - a)
-        found.append(distance)
-    return found
+        distances.append(distance)
+    return distances
 
 
 def _add_hint(model: cp_model.CpModel, rectangle: _Rectangle, rects: IntArray, box: IntArray) -> None:

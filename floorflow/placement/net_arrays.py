@@ -1,4 +1,4 @@
-"""What is wired to what, as arrays: between modules, and from modules to pins."""
+"""Nets as arrays: between modules, and from modules to pins."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Wiring:
+class NetArrays:
     """Summed widths of wires, by module index.
 
     ``bits`` (n, n): between two modules, symmetric, diagonal 0. ``pins`` (p, 2): twice column and row of each pin.
@@ -28,8 +28,8 @@ class Wiring:
     pair_bits: IntArray
 
 
-def wiring_of(problem: PlacementProblem) -> Wiring:
-    """Return the summed widths of a problem's wires; pins in order of their place."""
+def net_arrays(problem: PlacementProblem) -> NetArrays:
+    """Return the summed widths of a problem's wires; pins in order of their position."""
     count = len(problem.modules)
     pins = sorted({wire.pin for wire in problem.wires if wire.pin is not None})
     index_of_pin = {pin: index for index, pin in enumerate(pins)}
@@ -42,4 +42,4 @@ def wiring_of(problem: PlacementProblem) -> Wiring:
             bits[ends, ends[::-1]] += wire.width_bits
     places = np.array([(pin.x2, pin.y2) for pin in pins], dtype=np.int64).reshape(-1, 2)
     pairs = np.array(np.nonzero(np.triu(bits)), dtype=np.int64)
-    return Wiring(bits, places, pin_bits, pairs, bits[tuple(pairs)])
+    return NetArrays(bits, places, pin_bits, pairs, bits[tuple(pairs)])

@@ -135,7 +135,7 @@ class PlacementSolution:
 
 @dataclass(frozen=True, slots=True)
 class PlacementFailure:
-    """No placement: the first slot and its modules that found no room, and whether that is proven."""
+    """No placement: the first slot with modules that could not be placed, those modules, and whether that is proven."""
 
     slot: str
     modules: tuple[str, ...]

@@ -1,8 +1,8 @@
-"""Find any legal layout when space is tight: shelves, and making room by turning others out.
+"""Find any legal layout when space is tight: shelves, and repair by ejecting modules that are in the way.
 
 Shelves cut a slot into a few bands of equal height and fill them as a snake, each module as narrow as it can be in
-its band. This wastes little and keeps a chain of modules in order. What still finds no room takes the place
-where it disturbs least; the modules that it turns out look for a new place, at a price that rises each time.
+its band. This wastes little and keeps a chain of modules in order. What still fits nowhere takes the place
+where it disturbs least; the modules that it ejects look for a new place, at a price that rises each time.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from floorflow.placement.lns import AREA_UNIT, Layout, Occupied, SearchSpace, at
 MAX_SHELVES = 8
 
 
-def shelves(field: SearchSpace, order: Sequence[int], bands: Sequence[tuple[int, int]]) -> Layout:
+def shelves(space: SearchSpace, order: Sequence[int], bands: Sequence[tuple[int, int]]) -> Layout:
     """Fill bands (bottom and top row), each from the side where the one before ended; some may stay unplaced."""
-    layout = Layout.empty(field.count)
-    occupied = Occupied(field, layout)
+    layout = Layout.empty(space.count)
+    occupied = Occupied(space, layout)
     for module in order:
-        rects, free = field.shapes[module].rects, ~occupied.meets(module)
+        rects, free = space.candidates[module].rects, ~occupied.meets(module)
         for number, (bottom, top) in enumerate(bands):
             inside = np.flatnonzero(free & (rects[:, BOTTOM] >= bottom) & (rects[:, TOP] <= top))
             if not len(inside):
@@ -44,20 +44,20 @@ def bands_of(low: int, high: int, row_step: int, count: int) -> list[tuple[int, 
     return [(a * row_step, b * row_step - 1) for a, b in itertools.pairwise(cuts) if b > a]
 
 
-def make_room(field: SearchSpace, start: Layout, rounds: int, rng: np.random.Generator) -> Layout:
-    """Place what is unplaced, turning others out where that costs least; the layout with most placed is returned."""
+def repair_by_ejection(space: SearchSpace, start: Layout, rounds: int, rng: np.random.Generator) -> Layout:
+    """Place what is unplaced, ejecting others where that costs least; the layout with most placed is returned."""
     layout, best = start.copy(), start.copy()
-    price = np.ones(field.count)
+    price = np.ones(space.count)
     for _ in range(rounds):
         if layout.complete:
             return layout
         waiting = np.flatnonzero(~layout.placed)
         module = int(rng.choice(waiting))
-        key = attraction(field, layout, module, field.bits[module]) * AREA_UNIT + field.shapes[module].area
-        box = first_free(Occupied(field, layout), module, key)
+        key = attraction(space, layout, module, space.bits[module]) * AREA_UNIT + space.candidates[module].area
+        box = first_free(Occupied(space, layout), module, key)
         if box is None:
-            box = _least_disturbing(field, layout, module, price, rng)
-            met = _met_by(field, layout, module, box)
+            box = _least_disturbing(space, layout, module, price, rng)
+            met = _met_by(space, layout, module, box)
             layout.placed[met] = False
             price[module] += 1
         layout.put(module, box)
@@ -67,18 +67,18 @@ def make_room(field: SearchSpace, start: Layout, rounds: int, rng: np.random.Gen
 
 
 def _least_disturbing(
-    field: SearchSpace, layout: Layout, module: int, price: npt.NDArray[np.float64], rng: np.random.Generator
+    space: SearchSpace, layout: Layout, module: int, price: npt.NDArray[np.float64], rng: np.random.Generator
 ) -> IntArray:
     """Return the candidate whose overlapped modules are cheapest; each costs its price times its least area."""
-    shapes = field.shapes[module]
-    cost = shapes.area * 0.5
-    for rival in np.flatnonzero(field.rivals[module] & layout.placed):
-        met = overlaps(shapes.rects, layout.boxes[rival][None, :])[:, 0]
-        cost += met * (price[rival] * int(field.shapes[rival].area.min()))
-    return box_at(shapes, int(np.argmin(cost * (1 + 0.2 * rng.random(len(cost))))))
+    candidates = space.candidates[module]
+    cost = candidates.area * 0.5
+    for other in np.flatnonzero(space.may_overlap[module] & layout.placed):
+        met = overlaps(candidates.rects, layout.boxes[other][None, :])[:, 0]
+        cost += met * (price[other] * int(space.candidates[other].area.min()))
+    return box_at(candidates, int(np.argmin(cost * (1 + 0.2 * rng.random(len(cost))))))
 
 
-def _met_by(field: SearchSpace, layout: Layout, module: int, box: IntArray) -> IntArray:
-    rivals = np.flatnonzero(field.rivals[module] & layout.placed)
-    met: IntArray = rivals[overlaps(box[None, :], layout.boxes[rivals])[0]]
+def _met_by(space: SearchSpace, layout: Layout, module: int, box: IntArray) -> IntArray:
+    may_overlap = np.flatnonzero(space.may_overlap[module] & layout.placed)
+    met: IntArray = may_overlap[overlaps(box[None, :], layout.boxes[may_overlap])[0]]
     return met

@@ -156,8 +156,8 @@ def sliced(problem: PlacementProblem, order: Sequence[int], aspects: Sequence[fl
     layout, needs = Layout.empty(len(problem.modules)), needs_of(problem)
     for slot in problem.slots:
         inside = [module for module in order if problem.modules[module].slot == slot.name]
-        found = Slicer(problem, slot, needs, aspects).run(inside) if inside else None
-        for (module,), box in (found or {}).items():
+        groups_placed = Slicer(problem, slot, needs, aspects).run(inside) if inside else None
+        for (module,), box in (groups_placed or {}).items():
             layout.put(module, box)
     return layout
 
@@ -179,9 +179,9 @@ def pack_slot(
         slicer = Slicer(
             problem, problem.slot_of[slot], needs, free, lambda g: may_merge(frozenset(names[i] for i in g))
         )
-        found = slicer.run(order)
-        if found is not None and (best is None or len(found) > len(best)):
-            best = found
+        groups_placed = slicer.run(order)
+        if groups_placed is not None and (best is None or len(groups_placed) > len(best)):
+            best = groups_placed
     if best is None:
         return None
     return {frozenset(names[i] for i in group): Rect(*map(int, box)) for group, box in best.items()}
@@ -191,7 +191,7 @@ def _fairest(firsts: IntArray, seconds: IntArray, full: IntArray) -> Iterator[_C
     """Yield for each number of modules in the first part the cut whose fuller part is least full."""
     for split, cut in enumerate(full.argmin(axis=1)):
         if full[split, cut] <= FULL:
-            yield _judged(firsts[cut], seconds[cut], split + 1, full[:, cut])
+            yield _with_merit(firsts[cut], seconds[cut], split + 1, full[:, cut])
 
 
 def _along(firsts: IntArray, seconds: IntArray, full: IntArray, edges: IntArray) -> Iterator[_Cut]:
@@ -199,11 +199,11 @@ def _along(firsts: IntArray, seconds: IntArray, full: IntArray, edges: IntArray)
     for cut in edges:
         split = int(full[:, cut].argmin())
         if full[split, cut] <= FULL:
-            found = _judged(firsts[cut], seconds[cut], split + 1, full[:, cut])
-            yield replace(found, merit=found.merit - ODD)
+            groups_placed = _with_merit(firsts[cut], seconds[cut], split + 1, full[:, cut])
+            yield replace(groups_placed, merit=groups_placed.merit - ODD)
 
 
-def _judged(first: IntArray, second: IntArray, count: int, full: IntArray) -> _Cut:
+def _with_merit(first: IntArray, second: IntArray, count: int, full: IntArray) -> _Cut:
     """Return a cut with its merit: how full the parts are, how uneven the split and how long the parts."""
     uneven = abs(2 * count / (len(full) + 1) - 1)
     longest = max(float(aspect_of(half[None, :])[0]) for half in (first, second))

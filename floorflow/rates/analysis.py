@@ -9,8 +9,8 @@ from floorflow.rates.deadlock import Blocked, deadlock
 from floorflow.rates.depths import keeps_period, shortest_period, smallest_depths
 from floorflow.rates.fifo_graph import Depths, FifoGraph
 from floorflow.rates.problem import RateProblem
-from floorflow.rates.schedule_depths import scheduled_depths
-from floorflow.rates.self_timed import run
+from floorflow.rates.schedule_depths import schedule_depths
+from floorflow.rates.self_timed import run_self_timed
 
 SEARCHED_BURSTS = 1_000
 """Bursts a frame up to which depths are searched one by one; the search grows with their square."""
@@ -53,12 +53,12 @@ def analyse(problem: RateProblem, depths: Depths) -> Rates:
         If the frames find no steady interval, or bursts are too long for the depths.
 
     """
-    network = FifoGraph(problem)
-    blocked = deadlock(network, depths)
+    graph = FifoGraph(problem)
+    blocked = deadlock(graph, depths)
     if blocked:
         return Rates(None, None, None, blocked)
-    found = run(network, depths)
-    return Rates(found.interval_cycles, found.first_word_cycles, found.first_frame_cycles, ())
+    timed = run_self_timed(graph, depths)
+    return Rates(timed.interval_cycles, timed.first_word_cycles, timed.first_frame_cycles, ())
 
 
 def size(problem: RateProblem, interval_cycles: int | None = None, most_bursts: int = SEARCHED_BURSTS) -> Sized:
@@ -73,12 +73,12 @@ def size(problem: RateProblem, interval_cycles: int | None = None, most_bursts: 
         If no depths reach the interval.
 
     """
-    network = FifoGraph(problem)
-    period = shortest_period(network) if interval_cycles is None else interval_cycles
+    graph = FifoGraph(problem)
+    period = shortest_period(graph) if interval_cycles is None else interval_cycles
     smallest = problem.bursts <= most_bursts
-    chosen = (smallest_depths if smallest else scheduled_depths)(network, period)
+    chosen = (smallest_depths if smallest else schedule_depths)(graph, period)
     depths = {fifo.name: depth for fifo, depth in zip(problem.fifos, chosen, strict=True)}
-    first = run(network, depths, most_frames=1)
+    first = run_self_timed(graph, depths, most_frames=1)
     return Sized(period, depths, first.first_word_cycles, first.first_frame_cycles, smallest)
 
 
@@ -89,8 +89,8 @@ def blocked(problem: RateProblem, depths: Depths) -> tuple[Blocked, ...]:
 
 def first_frame(problem: RateProblem, depths: Depths) -> tuple[int, int]:
     """Return first-word and first-frame latency in cycles, without the interval; the depths must not deadlock."""
-    found = run(FifoGraph(problem), depths, most_frames=1)
-    return found.first_word_cycles, found.first_frame_cycles
+    timed = run_self_timed(FifoGraph(problem), depths, most_frames=1)
+    return timed.first_word_cycles, timed.first_frame_cycles
 
 
 def keeps(problem: RateProblem, depths: Depths, interval_cycles: int) -> bool:

@@ -16,58 +16,58 @@ class Blocked:
     state: Literal["empty", "full"]
 
 
-def deadlock(network: FifoGraph, depths: Depths) -> tuple[Blocked, ...]:
+def deadlock(graph: FifoGraph, depths: Depths) -> tuple[Blocked, ...]:
     """Return the cycle of FIFOs that stop each other, or nothing if every frame ends.
 
     Each actor runs as many steps as the words and places it finds allow, until all have finished one frame; a pipeline
     that empties once does so for ever.
     """
-    chosen = network.complete(depths)
-    actors = network.problem.actors
+    chosen = graph.complete(depths)
+    actors = graph.problem.actors
     done = [0] * len(actors)
     waiting = [True] * len(actors)
     downstream = True
     while any(waiting):
-        for actor in network.order if downstream else reversed(network.order):
-            reached = _reach(network, chosen, done, actor)[0] if waiting[actor] else done[actor]
+        for actor in graph.order if downstream else reversed(graph.order):
+            reached = _reach(graph, chosen, done, actor)[0] if waiting[actor] else done[actor]
             waiting[actor] = False
             if reached > done[actor]:
                 done[actor] = reached
-                for fifo in network.produced[actor] + network.consumed[actor]:
-                    waiting[sum(network.ends[fifo]) - actor] = True
+                for fifo in graph.produced[actor] + graph.consumed[actor]:
+                    waiting[sum(graph.ends[fifo]) - actor] = True
         downstream = not downstream
-    stuck = [place for place, actor in enumerate(actors) if done[place] < actor.cycles]
-    return _cycle(network, chosen, done, stuck[0]) if stuck else ()
+    stuck = [index for index, actor in enumerate(actors) if done[index] < actor.cycles]
+    return _cycle(graph, chosen, done, stuck[0]) if stuck else ()
 
 
-def _reach(network: FifoGraph, depths: tuple[int, ...], done: list[int], actor: int) -> tuple[int, int | None]:
+def _reach(graph: FifoGraph, depths: tuple[int, ...], done: list[int], actor: int) -> tuple[int, int | None]:
     """Return how many steps an actor can have done, and the FIFO that ends it."""
-    best, culprit = network.problem.actors[actor].cycles, None
-    for fifo in network.consumed[actor]:
-        source = network.ends[fifo][0]
-        there = network.written[fifo].before(done[source])
-        step = network.needed[fifo].step_at(there)
+    best, culprit = graph.problem.actors[actor].cycles, None
+    for fifo in graph.consumed[actor]:
+        source = graph.ends[fifo][0]
+        available = graph.written[fifo].before(done[source])
+        step = graph.needed[fifo].step_at(available)
         if step < best:
             best, culprit = step, fifo
-    for fifo in network.produced[actor]:
-        target = network.ends[fifo][1]
-        places = network.freed[fifo].before(done[target]) + depths[fifo]
-        step = network.written[fifo].step_at(places)
+    for fifo in graph.produced[actor]:
+        target = graph.ends[fifo][1]
+        places = graph.freed[fifo].before(done[target]) + depths[fifo]
+        step = graph.written[fifo].step_at(places)
         if step < best:
             best, culprit = step, fifo
     return best, culprit
 
 
-def _cycle(network: FifoGraph, depths: tuple[int, ...], done: list[int], actor: int) -> tuple[Blocked, ...]:
+def _cycle(graph: FifoGraph, depths: tuple[int, ...], done: list[int], actor: int) -> tuple[Blocked, ...]:
     """Follow from one stuck actor to the one it waits for, until one comes up again."""
     seen: list[int] = []
     rows: list[Blocked] = []
     while actor not in seen:
         seen.append(actor)
-        _, fifo = _reach(network, depths, done, actor)
+        _, fifo = _reach(graph, depths, done, actor)
         if fifo is None:
             return tuple(rows)
-        source, target = network.ends[fifo]
-        rows.append(Blocked(network.problem.fifos[fifo].name, "empty" if target == actor else "full"))
+        source, target = graph.ends[fifo]
+        rows.append(Blocked(graph.problem.fifos[fifo].name, "empty" if target == actor else "full"))
         actor = source if target == actor else target
     return tuple(rows[seen.index(actor) :])

@@ -14,21 +14,21 @@ from math import ceil
 from floorflow.errors import InfeasibleError
 from floorflow.rates.deadlock import deadlock
 from floorflow.rates.fifo_graph import Depths, FifoGraph
-from floorflow.rates.precedence import Edges
+from floorflow.rates.precedence import Precedences
 from floorflow.rates.problem import RateProblem
 from floorflow.rates.schedule import Waits, anchored
-from floorflow.rates.self_timed import run
+from floorflow.rates.self_timed import run_self_timed
 
 
 class _Search:
     """Depths in force, and the earliest and latest waits under them."""
 
-    def __init__(self, network: FifoGraph, period: int) -> None:
-        self.network = network
-        self.depths = [network.ample(fifo) for fifo in range(len(network.ends))]
-        self.space: list[tuple[Edges, ...]] = [network.space(fifo, d) for fifo, d in enumerate(self.depths)]
-        early = anchored(network, period, self.space, backward=False)
-        late = None if early is None else anchored(network, period, self.space, backward=True)
+    def __init__(self, graph: FifoGraph, period: int) -> None:
+        self.graph = graph
+        self.depths = [graph.ample(fifo) for fifo in range(len(graph.ends))]
+        self.space: list[tuple[Precedences, ...]] = [graph.space(fifo, d) for fifo, d in enumerate(self.depths)]
+        early = anchored(graph, period, self.space, backward=False)
+        late = None if early is None else anchored(graph, period, self.space, backward=True)
         if early is None or late is None:
             raise InfeasibleError(f"no FIFO depths reach an interval of {period:,} cycles", hint="ask for a longer one")
         self.early: Waits = early
@@ -37,21 +37,21 @@ class _Search:
     def keeps(self, fifo: int, depth: int) -> bool:
         """Whether the period survives that depth; if so the depth is in force from now on."""
         before = self.space[fifo]
-        self.space[fifo] = self.network.space(fifo, depth)
-        for edges in self.space[fifo]:
-            self.early.add(edges)
-        if not self.early.settle(self.space, self.late.x):
+        self.space[fifo] = self.graph.space(fifo, depth)
+        for precedences in self.space[fifo]:
+            self.early.add(precedences)
+        if not self.early.propagate(self.space, self.late.x):
             self.space[fifo] = before
             return False
-        for edges in self.space[fifo]:
-            self.late.add(edges)
-        self.late.settle(self.space)
+        for precedences in self.space[fifo]:
+            self.late.add(precedences)
+        self.late.propagate(self.space)
         self.depths[fifo] = depth
         return True
 
     def least(self, fifo: int) -> None:
         """Put the least depth in force: upwards in growing steps, since small depths fail fast, then by halving."""
-        low = self.network.problem.fifos[fifo].least_words
+        low = self.graph.problem.fifos[fifo].least_words
         failed, step = low - 1, 1
         while low < self.depths[fifo] and not self.keeps(fifo, low):
             failed, low, step = low, low + step, 2 * step
@@ -61,7 +61,7 @@ class _Search:
                 failed = middle
 
 
-def smallest_depths(network: FifoGraph, period: int) -> tuple[int, ...]:
+def smallest_depths(graph: FifoGraph, period: int) -> tuple[int, ...]:
     """Return the smallest depths that keep a period, by FIFO (see the module's text for what is smallest).
 
     Raises
@@ -70,15 +70,15 @@ def smallest_depths(network: FifoGraph, period: int) -> tuple[int, ...]:
         If no depths keep that period.
 
     """
-    search = _Search(network, period)
-    fifos = network.problem.fifos
-    free = [place for place, fifo in enumerate(fifos) if fifo.depth_words is None]
-    for place in sorted(free, key=lambda p: (-fifos[p].width_bits, fifos[p].name)):
-        search.least(place)
+    search = _Search(graph, period)
+    fifos = graph.problem.fifos
+    free = [position for position, fifo in enumerate(fifos) if fifo.depth_words is None]
+    for position in sorted(free, key=lambda p: (-fifos[p].width_bits, fifos[p].name)):
+        search.least(position)
     return tuple(search.depths)
 
 
-def shortest_period(network: FifoGraph) -> int:
+def shortest_period(graph: FifoGraph) -> int:
     """Return the shortest whole interval that any FIFO depths reach.
 
     It is that of the slowest actor, or of the slowest team of actors that FIFOs of fixed depth tie together.
@@ -89,25 +89,25 @@ def shortest_period(network: FifoGraph) -> int:
         If FIFOs of fixed depth deadlock.
 
     """
-    return max(ceil(_team_interval(network, team)) for team in network.teams)
+    return max(ceil(_team_interval(graph, team)) for team in graph.teams)
 
 
-def _team_interval(network: FifoGraph, team: tuple[int, ...]) -> Fraction:
+def _team_interval(graph: FifoGraph, team: tuple[int, ...]) -> Fraction:
     """Return the interval of some actors by themselves."""
-    actors = tuple(network.problem.actors[place] for place in team)
+    actors = tuple(graph.problem.actors[position] for position in team)
     if len(team) == 1:
         return Fraction(actors[0].cycles)
     names = {actor.name for actor in actors}
-    fifos = tuple(f for f in network.problem.fifos if f.depth_words is not None and {f.source, f.target} <= names)
+    fifos = tuple(f for f in graph.problem.fifos if f.depth_words is not None and {f.source, f.target} <= names)
     alone = FifoGraph(RateProblem(actors, fifos))
     blocked = deadlock(alone, {})
     if blocked:
         raise InfeasibleError(f"FIFOs of fixed depth deadlock: {', '.join(row.fifo for row in blocked)}")
-    interval = run(alone, {}).interval_cycles
+    interval = run_self_timed(alone, {}).interval_cycles
     return interval if interval is not None else Fraction(actors[0].cycles)
 
 
-def keeps_period(network: FifoGraph, depths: Depths, period: int) -> bool:
+def keeps_period(graph: FifoGraph, depths: Depths, period: int) -> bool:
     """Whether a schedule of that period exists under given depths."""
-    space = [network.space(fifo, depth) for fifo, depth in enumerate(network.complete(depths))]
-    return anchored(network, period, space, backward=False) is not None
+    space = [graph.space(fifo, depth) for fifo, depth in enumerate(graph.complete(depths))]
+    return anchored(graph, period, space, backward=False) is not None

@@ -1,4 +1,4 @@
-"""A rate problem with its constraints ready: who is beside which FIFO, and in which order data flows."""
+"""The graph of actors and FIFOs with its precedences ready: who is beside which FIFO, and in which order data flows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from floorflow.errors import InputError
-from floorflow.rates.precedence import Edges, Words, data_edges, space_edges
+from floorflow.rates.precedence import Precedences, Words, data_precedences, space_precedences
 from floorflow.rates.problem import RateProblem
 
 Depths = Mapping[str, int]
@@ -51,7 +51,7 @@ class FifoGraph:
 
     @cached_property
     def needed(self) -> tuple[Words, ...]:
-        """When words must be there."""
+        """When words must have arrived."""
         actors = self.problem.actors
         pairs = zip(self.problem.fifos, self.ends, strict=True)
         return tuple(Words.of(actors[target], actors[target].reads[f.target_port]) for f, (_, target) in pairs)
@@ -64,30 +64,32 @@ class FifoGraph:
         return tuple(Words.of(actors[target], actors[target].freed(f.target_port)) for f, (_, target) in pairs)
 
     @cached_property
-    def data(self) -> tuple[Edges, ...]:
+    def data(self) -> tuple[Precedences, ...]:
         """Constraints from writer to reader."""
         rows = zip(self.problem.fifos, self.ends, self.written, self.needed, strict=True)
-        return tuple(data_edges(ends, written, needed, fifo.latency_cycles) for fifo, ends, written, needed in rows)
+        return tuple(
+            data_precedences(ends, written, needed, fifo.latency_cycles) for fifo, ends, written, needed in rows
+        )
 
-    def space(self, fifo: int, depth_words: int) -> tuple[Edges, ...]:
+    def space(self, fifo: int, depth_words: int) -> tuple[Precedences, ...]:
         """Return the constraints from reader back to writer at a depth."""
         row = self.problem.fifos[fifo]
         if depth_words < 1:
             raise InputError(f"FIFO {row.name}: depth is {depth_words} words, expected at least 1")
-        return space_edges(self.ends[fifo], self.written[fifo], self.freed[fifo], depth_words, row.return_cycles)
+        return space_precedences(self.ends[fifo], self.written[fifo], self.freed[fifo], depth_words, row.return_cycles)
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
-        """Largest number of FIFOs of free depth on a way to each actor; a fixed FIFO ties its two ends to one level."""
+        """Largest number of FIFOs of free depth on a path to each actor; a fixed FIFO ties its ends to one level."""
         team = self._teams()
-        links = [
+        joined = [
             (team[source], team[target])
             for fifo, (source, target) in zip(self.problem.fifos, self.ends, strict=True)
             if fifo.depth_words is None
         ]
         followers: dict[int, list[int]] = {name: [] for name in team}
         waiting = dict.fromkeys(team, 0)
-        for source, target in links:
+        for source, target in joined:
             followers[source].append(target)
             waiting[target] += 1
         level = dict.fromkeys(team, 0)
@@ -113,8 +115,8 @@ class FifoGraph:
         team = list(range(len(self.problem.actors)))
         for fifo, (source, target) in zip(self.problem.fifos, self.ends, strict=True):
             if fifo.depth_words is not None and team[source] != team[target]:
-                kept, gone = sorted((team[source], team[target]))
-                team = [kept if name == gone else name for name in team]
+                least, other = sorted((team[source], team[target]))
+                team = [least if name == other else name for name in team]
         return team
 
     @cached_property
@@ -125,7 +127,7 @@ class FifoGraph:
     def ample(self, fifo: int) -> int:
         """Return a depth that cannot bind: its fixed one, or frames enough for each level to run after the one before.
 
-        If every level starts a frame one period and the longest way there and back (no longer than another) after the
+        If every level starts a frame one period and the longest path to it and back (no longer than another) after the
         level before it, each word's place is free again after two periods a level and one for the frame itself.
         """
         fixed = self.problem.fifos[fifo].depth_words

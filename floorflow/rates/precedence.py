@@ -1,4 +1,4 @@
-"""What a FIFO demands of the bursts at its two ends, as difference constraints.
+"""Precedences: what a FIFO demands of the bursts at its two ends, as difference constraints.
 
 With T(s) = x + s for step s of a frame (x is constant inside a burst and grows by the waits between bursts), a burst
 that reads what another wrote gives x[head] >= x[tail] + weight. Inside a pair of bursts both ends move words evenly, so
@@ -66,7 +66,7 @@ class Words:
 
 
 @dataclass(frozen=True, eq=False)
-class Edges:
+class Precedences:
     """Rows x[head burst] >= x[tail burst] + weight - frames * period between two actors; arrays are (rows,)."""
 
     tail: int
@@ -108,15 +108,15 @@ def _between(tail: Words, head: Words, low: int, high: int, shift: int) -> tuple
     return tail_bursts, head_bursts, np.maximum(*demands)
 
 
-def data_edges(ends: tuple[int, int], written: Words, needed: Words, latency_cycles: int) -> Edges:
+def data_precedences(ends: tuple[int, int], written: Words, needed: Words, latency_cycles: int) -> Precedences:
     """Say that a word is read ``latency_cycles`` after it was written at the earliest."""
     tails, heads, demand = _between(written, needed, 0, written.total, 0)
-    return Edges(ends[0], ends[1], tails, heads, demand + latency_cycles, 0)
+    return Precedences(ends[0], ends[1], tails, heads, demand + latency_cycles, 0)
 
 
-def space_edges(
+def space_precedences(
     ends: tuple[int, int], written: Words, freed: Words, depth_words: int, return_cycles: int
-) -> tuple[Edges, ...]:
+) -> tuple[Precedences, ...]:
     """Say that a word is written ``return_cycles`` after the place of the word ``depth_words`` before it was freed."""
     words = written.total
     frames, back = divmod(depth_words, words)
@@ -124,5 +124,5 @@ def space_edges(
     rows = []
     for low, high, shift, frames_back in spans:
         tails, heads, demand = _between(freed, written, low, high, shift)
-        rows.append(Edges(ends[1], ends[0], tails, heads, demand + return_cycles, frames_back))
+        rows.append(Precedences(ends[1], ends[0], tails, heads, demand + return_cycles, frames_back))
     return tuple(rows)

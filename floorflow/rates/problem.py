@@ -103,7 +103,7 @@ class RateProblem:
     index: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "index", {actor.name: place for place, actor in enumerate(self.actors)})
+        object.__setattr__(self, "index", {actor.name: position for position, actor in enumerate(self.actors)})
         _check(self)
 
     @property
@@ -128,8 +128,8 @@ def cut(actor: Actor, piece_steps: Ints) -> Actor:
     """Cut each burst into pieces of at most ``piece_steps`` (bursts,) steps; what moves when stays the same."""
     pieces = -(-actor.steps // piece_steps)
     burst = np.repeat(np.arange(actor.steps.size), pieces)
-    place = np.arange(burst.size) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    low = place * piece_steps[burst]
+    position = np.arange(burst.size) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    low = position * piece_steps[burst]
     high = np.minimum(low + piece_steps[burst], actor.steps[burst])
 
     def moved(moves: Moves) -> Moves:
@@ -169,8 +169,8 @@ def _check(problem: RateProblem) -> None:
                 "expected equal numbers above 0"
             )
         if min(fifo.latency_cycles, fifo.return_cycles) < 1:
-            ways = f"{fifo.latency_cycles} and {fifo.return_cycles}"
-            raise InputError(f"FIFO {fifo.name}: latency and return take {ways} cycles, expected at least 1 each")
+            both = f"{fifo.latency_cycles} and {fifo.return_cycles}"
+            raise InputError(f"FIFO {fifo.name}: latency and return take {both} cycles, expected at least 1 each")
     twice = sorted(end for end, count in ends.items() if count > 1)
     if twice:
         side, name, port = twice[0]

@@ -15,7 +15,7 @@ import numpy as np
 
 from floorflow.errors import InfeasibleError
 from floorflow.rates.fifo_graph import FifoGraph
-from floorflow.rates.precedence import Edges
+from floorflow.rates.precedence import Precedences
 from floorflow.rates.problem import Ints
 
 UNREACHED = -(1 << 60)
@@ -29,16 +29,16 @@ class Waits:
     Forward, x is the earliest time (less the step number) at which a burst can start. Backward, x is minus the latest.
     """
 
-    network: FifoGraph
+    graph: FifoGraph
     period: int
     backward: bool
     anchor: int
     x: list[Ints] = field(init=False)
-    _pending: list[list[Edges]] = field(init=False)
+    _pending: list[list[Precedences]] = field(init=False)
     _slack: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
-        actors = self.network.problem.actors
+        actors = self.graph.problem.actors
         self.x = [np.full(actor.steps.size, UNREACHED, dtype=np.int64) for actor in actors]
         self._pending = [[] for _ in actors]
         self._slack = [actor.cycles - self.period for actor in actors]
@@ -50,17 +50,17 @@ class Waits:
 
     def start_evenly(self) -> None:
         """Spread the steps of the anchor over the whole period."""
-        actor, spare = self.network.problem.actors[self.anchor], -self._slack[self.anchor]
+        actor, spare = self.graph.problem.actors[self.anchor], -self._slack[self.anchor]
         waits = actor.begins * spare // actor.cycles
         self.x[self.anchor] = -waits if self.backward else waits
 
-    def add(self, edges: Edges) -> None:
-        """Take a constraint into account from the next `settle` on."""
-        self._pending[edges.tail if self.backward else edges.head].append(edges)
+    def add(self, precedences: Precedences) -> None:
+        """Take a constraint into account from the next `propagate` on."""
+        self._pending[precedences.tail if self.backward else precedences.head].append(precedences)
 
-    def settle(
+    def propagate(
         self,
-        space: Sequence[Sequence[Edges]],
+        space: Sequence[Sequence[Precedences]],
         limit: list[Ints] | None = None,
     ) -> bool:
         """Propagate until nothing changes; ``space`` are the constraints of the depths in force, by FIFO.
@@ -71,7 +71,7 @@ class Waits:
         old: dict[int, Ints] = {}
         upward = not self.backward
         while any(self._pending):
-            for actor in self.network.order if upward else reversed(self.network.order):
+            for actor in self.graph.order if upward else reversed(self.graph.order):
                 if not self._pending[actor]:
                     continue
                 new = self._updated(actor)
@@ -89,14 +89,18 @@ class Waits:
     def _updated(self, actor: int) -> Ints | None:
         """Return an actor's waits under the demands that are pending, or None if they stay."""
         x = self.x[actor].copy()
-        for edges in self._pending[actor]:
-            shift = edges.frames * self.period
+        for precedences in self._pending[actor]:
+            shift = precedences.frames * self.period
             if self.backward:
-                starts, bursts = edges.by_tail
-                asked = np.maximum.reduceat(self.x[edges.head][edges.head_bursts] + edges.weights, starts)
+                starts, bursts = precedences.by_tail
+                asked = np.maximum.reduceat(
+                    self.x[precedences.head][precedences.head_bursts] + precedences.weights, starts
+                )
             else:
-                starts, bursts = edges.by_head
-                asked = np.maximum.reduceat(self.x[edges.tail][edges.tail_bursts] + edges.weights, starts)
+                starts, bursts = precedences.by_head
+                asked = np.maximum.reduceat(
+                    self.x[precedences.tail][precedences.tail_bursts] + precedences.weights, starts
+                )
             x[bursts] = np.maximum(x[bursts], asked - shift)
         self._pending[actor] = []
         if np.array_equal(x, self.x[actor]):
@@ -115,15 +119,15 @@ class Waits:
             return True
         return limit is not None and bool((self.x[actor] + limit[actor]).max() > 0)
 
-    def notify(self, actor: int, space: Sequence[Sequence[Edges]]) -> None:
+    def notify(self, actor: int, space: Sequence[Sequence[Precedences]]) -> None:
         """Hand an actor's new waits to everyone that a constraint ties to it."""
-        produced, consumed = self.network.produced[actor], self.network.consumed[actor]
+        produced, consumed = self.graph.produced[actor], self.graph.consumed[actor]
         ahead, behind = (consumed, produced) if self.backward else (produced, consumed)
         for fifo in ahead:
-            self.add(self.network.data[fifo])
+            self.add(self.graph.data[fifo])
         for fifo in behind:
-            for edges in space[fifo]:
-                self.add(edges)
+            for precedences in space[fifo]:
+                self.add(precedences)
 
     def _restore(self, old: dict[int, Ints]) -> None:
         for actor, waits in old.items():
@@ -131,7 +135,7 @@ class Waits:
         self._pending = [[] for _ in self._pending]
 
 
-def busiest(network: FifoGraph, period: int) -> int:
+def busiest(graph: FifoGraph, period: int) -> int:
     """Return the actor with the most cycles.
 
     Raises
@@ -140,15 +144,15 @@ def busiest(network: FifoGraph, period: int) -> int:
         If it has more cycles than the period.
 
     """
-    actors = network.problem.actors
-    place = max(range(len(actors)), key=lambda p: actors[p].cycles)
-    if actors[place].cycles > period:
-        name, cycles = actors[place].name, actors[place].cycles
+    actors = graph.problem.actors
+    position = max(range(len(actors)), key=lambda p: actors[p].cycles)
+    if actors[position].cycles > period:
+        name, cycles = actors[position].name, actors[position].cycles
         raise InfeasibleError(f"{name} takes {cycles:,} cycles a frame, longer than an interval of {period:,}")
-    return place
+    return position
 
 
-def anchored(network: FifoGraph, period: int, space: Sequence[Sequence[Edges]], *, backward: bool) -> Waits | None:
+def anchored(graph: FifoGraph, period: int, space: Sequence[Sequence[Precedences]], *, backward: bool) -> Waits | None:
     """Return the waits relative to the busiest actor, or None if no schedule has that period.
 
     Raises
@@ -157,7 +161,7 @@ def anchored(network: FifoGraph, period: int, space: Sequence[Sequence[Edges]], 
         If that actor alone has more cycles than the period.
 
     """
-    waits = Waits(network, period, backward, busiest(network, period))
+    waits = Waits(graph, period, backward, busiest(graph, period))
     waits.start()
     waits.notify(waits.anchor, space)
-    return waits if waits.settle(space) else None
+    return waits if waits.propagate(space) else None

@@ -1,4 +1,4 @@
-"""Depths from one schedule, for networks too large for the search of single depths.
+"""Depths from one periodic schedule, for graphs too large for the search of single depths.
 
 One actor sets the pace, its steps spread evenly over the period. Everything before it runs as late as its readers
 allow, everything after it as soon as its words are there: each FIFO then holds what the two patterns at its ends make
@@ -15,7 +15,7 @@ import numpy as np
 
 from floorflow.errors import InfeasibleError
 from floorflow.rates.fifo_graph import FifoGraph
-from floorflow.rates.precedence import Edges, Words
+from floorflow.rates.precedence import Precedences, Words
 from floorflow.rates.problem import Ints
 from floorflow.rates.schedule import UNREACHED, Waits, busiest
 
@@ -25,7 +25,7 @@ SHALLOW_WORDS = 33
 """A FIFO no deeper than this is one shift register for each bit: nothing is gained by moving words out of it."""
 
 
-def scheduled_depths(network: FifoGraph, period: int) -> tuple[int, ...]:
+def schedule_depths(graph: FifoGraph, period: int) -> tuple[int, ...]:
     """Return depths, by FIFO, with which the period is kept.
 
     Raises
@@ -34,58 +34,58 @@ def scheduled_depths(network: FifoGraph, period: int) -> tuple[int, ...]:
         If an actor has more cycles than the period, or FIFOs of fixed depth do not hold what this schedule stores.
 
     """
-    first_source = network.order[0]
+    first_source = graph.order[0]
     trials = []
-    for anchor in dict.fromkeys((busiest(network, period), first_source)):
-        x = _outward(network, period, anchor)
-        depths = [_held(network, x, fifo, period) for fifo in range(len(network.ends))]
-        bits = sum(fifo.width_bits * depth for fifo, depth in zip(network.problem.fifos, depths, strict=True))
+    for anchor in dict.fromkeys((busiest(graph, period), first_source)):
+        x = _grown_from(graph, period, anchor)
+        depths = [_held(graph, x, fifo, period) for fifo in range(len(graph.ends))]
+        bits = sum(fifo.width_bits * depth for fifo, depth in zip(graph.problem.fifos, depths, strict=True))
         trials.append((bits, anchor, x, depths))
     _, _, x, depths = min(trials, key=lambda trial: trial[:2])
-    _settle_between_neighbours(network, x, depths, period)
-    for fifo, depth in zip(network.problem.fifos, depths, strict=True):
+    _settle_between_neighbours(graph, x, depths, period)
+    for fifo, depth in zip(graph.problem.fifos, depths, strict=True):
         if fifo.depth_words is not None and fifo.depth_words < depth:
             raise InfeasibleError(f"FIFO {fifo.name} has {fifo.depth_words} words, the schedule needs {depth}")
     return tuple(depths)
 
 
-def _outward(network: FifoGraph, period: int, anchor: int) -> list[Ints]:
+def _grown_from(graph: FifoGraph, period: int, anchor: int) -> list[Ints]:
     """Return the waits of the schedule that grows from one actor."""
-    open_ends: list[tuple[Edges, ...]] = [()] * len(network.ends)
-    late = Waits(network, period, backward=True, anchor=anchor)
+    open_ends: list[tuple[Precedences, ...]] = [()] * len(graph.ends)
+    late = Waits(graph, period, backward=True, anchor=anchor)
     late.start_evenly()
     late.notify(anchor, open_ends)
-    late.settle(open_ends)
-    early = Waits(network, period, backward=False, anchor=anchor)
+    late.propagate(open_ends)
+    early = Waits(graph, period, backward=False, anchor=anchor)
     before = [place for place, waits in enumerate(late.x) if waits[0] > UNREACHED // 2]
     for place in before:
         early.x[place] = -late.x[place]
     for place in before:
         early.notify(place, open_ends)
-    early.settle(open_ends)
+    early.propagate(open_ends)
     return early.x
 
 
-def _settle_between_neighbours(network: FifoGraph, x: list[Ints], depths: list[int], period: int) -> None:
+def _settle_between_neighbours(graph: FifoGraph, x: list[Ints], depths: list[int], period: int) -> None:
     """Try each actor at both its extremes, and again once a neighbour has moved."""
     trying = set(range(len(x)))
     for _ in range(ROUNDS):
-        moved = {actor for actor in network.order if actor in trying and _moved(network, x, depths, actor, period)}
-        beside = {fifo for actor in moved for fifo in network.consumed[actor] + network.produced[actor]}
-        trying = {end for fifo in beside for end in network.ends[fifo]}
+        moved = {actor for actor in graph.order if actor in trying and _moved(graph, x, depths, actor, period)}
+        beside = {fifo for actor in moved for fifo in graph.consumed[actor] + graph.produced[actor]}
+        trying = {end for fifo in beside for end in graph.ends[fifo]}
 
 
-def _moved(network: FifoGraph, x: list[Ints], depths: list[int], actor: int, period: int) -> bool:
+def _moved(graph: FifoGraph, x: list[Ints], depths: list[int], actor: int, period: int) -> bool:
     """Move an actor to the soonest or latest time between its neighbours if that takes fewer bits."""
-    beside = (*network.consumed[actor], *network.produced[actor])
+    beside = (*graph.consumed[actor], *graph.produced[actor])
     if max(depths[fifo] for fifo in beside) <= SHALLOW_WORDS:
         return False
-    fifos = network.problem.fifos
+    fifos = graph.problem.fifos
     best, changed = sum(fifos[fifo].width_bits * depths[fifo] for fifo in beside), False
-    for waits in _extremes(network, x, actor, period):
+    for waits in _extremes(graph, x, actor, period):
         old, x[actor] = x[actor], waits
-        rough = sum(fifos[fifo].width_bits * _roughly_held(network, x, fifo, period) for fifo in beside)
-        held = [_held(network, x, fifo, period) for fifo in beside] if rough < best else []
+        rough = sum(fifos[fifo].width_bits * _roughly_held(graph, x, fifo, period) for fifo in beside)
+        held = [_held(graph, x, fifo, period) for fifo in beside] if rough < best else []
         bits = sum(fifos[fifo].width_bits * depth for fifo, depth in zip(beside, held, strict=False))
         if held and bits < best:
             best, changed = bits, True
@@ -96,46 +96,46 @@ def _moved(network: FifoGraph, x: list[Ints], depths: list[int], actor: int, per
     return changed
 
 
-def _extremes(network: FifoGraph, x: list[Ints], actor: int, period: int) -> list[Ints]:
+def _extremes(graph: FifoGraph, x: list[Ints], actor: int, period: int) -> list[Ints]:
     """Return the soonest waits that an actor's inputs allow and the latest that its outputs do."""
-    if not network.consumed[actor] or not network.produced[actor]:
+    if not graph.consumed[actor] or not graph.produced[actor]:
         return []
-    slack = network.problem.actors[actor].cycles - period
+    slack = graph.problem.actors[actor].cycles - period
     soonest = np.full_like(x[actor], UNREACHED)
-    for fifo in network.consumed[actor]:
-        edges = network.data[fifo]
-        starts, bursts = edges.by_head
-        asked = np.maximum.reduceat(x[edges.tail][edges.tail_bursts] + edges.weights, starts)
+    for fifo in graph.consumed[actor]:
+        precedences = graph.data[fifo]
+        starts, bursts = precedences.by_head
+        asked = np.maximum.reduceat(x[precedences.tail][precedences.tail_bursts] + precedences.weights, starts)
         soonest[bursts] = np.maximum(soonest[bursts], asked)
     soonest = np.maximum.accumulate(soonest)
     latest = np.full_like(x[actor], -UNREACHED)
-    for fifo in network.produced[actor]:
-        edges = network.data[fifo]
-        starts, bursts = edges.by_tail
-        allowed = np.minimum.reduceat(x[edges.head][edges.head_bursts] - edges.weights, starts)
+    for fifo in graph.produced[actor]:
+        precedences = graph.data[fifo]
+        starts, bursts = precedences.by_tail
+        allowed = np.minimum.reduceat(x[precedences.head][precedences.head_bursts] - precedences.weights, starts)
         latest[bursts] = np.minimum(latest[bursts], allowed)
     latest = np.minimum.accumulate(latest[::-1])[::-1]
     return [np.maximum(soonest, soonest[-1] + slack), np.minimum(latest, latest[0] - slack)]
 
 
-def _held(network: FifoGraph, x: list[Ints], fifo: int, period: int) -> int:
+def _held(graph: FifoGraph, x: list[Ints], fifo: int, period: int) -> int:
     """Return the least depth of a FIFO under a schedule."""
-    depth = _roughly_held(network, x, fifo, period)
-    while not all(_holds(edges, x, period) for edges in network.space(fifo, depth)):
+    depth = _roughly_held(graph, x, fifo, period)
+    while not all(_holds(precedences, x, period) for precedences in graph.space(fifo, depth)):
         depth += 1
     return depth
 
 
-def _roughly_held(network: FifoGraph, x: list[Ints], fifo: int, period: int) -> int:
+def _roughly_held(graph: FifoGraph, x: list[Ints], fifo: int, period: int) -> int:
     """Return that depth or one word less."""
-    row, (source, target) = network.problem.fifos[fifo], network.ends[fifo]
-    words = _most_words(network.written[fifo], network.freed[fifo], (x[source], x[target]), row.return_cycles, period)
+    row, (source, target) = graph.problem.fifos[fifo], graph.ends[fifo]
+    words = _most_words(graph.written[fifo], graph.freed[fifo], (x[source], x[target]), row.return_cycles, period)
     return max(row.least_words, words)
 
 
-def _holds(edges: Edges, x: list[Ints], period: int) -> bool:
-    late = x[edges.tail][edges.tail_bursts] + edges.weights - edges.frames * period
-    return bool((x[edges.head][edges.head_bursts] >= late).all())
+def _holds(precedences: Precedences, x: list[Ints], period: int) -> bool:
+    late = x[precedences.tail][precedences.tail_bursts] + precedences.weights - precedences.frames * period
+    return bool((x[precedences.head][precedences.head_bursts] >= late).all())
 
 
 def _most_words(written: Words, freed: Words, waits: tuple[Ints, Ints], back_cycles: int, period: int) -> int:

@@ -1,4 +1,4 @@
-"""Frames one after another from an empty pipeline: when the first words come out, and at what interval frames follow.
+"""Self-timed execution from an empty pipeline: when the first words come out, and at what interval frames follow.
 
 Every actor goes ahead as soon as it can. Within a frame the waits of all bursts are relaxed together; what earlier
 frames demand of it is known by then. The interval is found when the waits of the last frames repeat.
@@ -14,14 +14,14 @@ import numpy as np
 
 from floorflow.errors import LimitError
 from floorflow.rates.fifo_graph import Depths, FifoGraph
-from floorflow.rates.precedence import Edges
+from floorflow.rates.precedence import Precedences
 from floorflow.rates.problem import Ints
 
 Frame = list[Ints]
 
 
 @dataclass(frozen=True)
-class Run:
+class SelfTimedRun:
     """Cycles until a sink has read the first word of the first frame and until all sinks have ended that frame.
 
     ``interval_cycles`` is None if it was not asked for.
@@ -32,7 +32,7 @@ class Run:
     interval_cycles: Fraction | None
 
 
-def run(network: FifoGraph, depths: Depths, most_frames: int = 200) -> Run:
+def run_self_timed(graph: FifoGraph, depths: Depths, most_frames: int = 200) -> SelfTimedRun:
     """Run frames until they repeat; ``most_frames`` of 1 gives the latencies only. The depths must not deadlock.
 
     Raises
@@ -41,31 +41,31 @@ def run(network: FifoGraph, depths: Depths, most_frames: int = 200) -> Run:
         If frames do not repeat within ``most_frames``, or bursts are too long for the depths.
 
     """
-    space = [network.space(fifo, depth) for fifo, depth in enumerate(network.complete(depths))]
-    memory = max((edges.frames for rows in space for edges in rows), default=0) + 1
-    frames = [_next_frame(network, space, [])]
-    first, last = _sink_times(network, frames[0])
+    space = [graph.space(fifo, depth) for fifo, depth in enumerate(graph.complete(depths))]
+    memory = max((precedences.frames for rows in space for precedences in rows), default=0) + 1
+    frames = [_next_frame(graph, space, [])]
+    first, last = _sink_times(graph, frames[0])
     if most_frames == 1:
-        return Run(first, last, None)
+        return SelfTimedRun(first, last, None)
     while len(frames) < most_frames:
-        frames.append(_next_frame(network, space, frames))
+        frames.append(_next_frame(graph, space, frames))
         interval = _repeats(frames, memory)
         if interval is not None:
-            return Run(first, last, interval)
+            return SelfTimedRun(first, last, interval)
     raise LimitError(f"no steady interval within {most_frames} frames", hint="raise most_frames")
 
 
-def _next_frame(network: FifoGraph, space: Sequence[Sequence[Edges]], frames: list[Frame]) -> Frame:
-    actors = network.problem.actors
-    x = [_after(frames[-1][place], actor.cycles) if frames else np.zeros_like(actor.steps)
-         for place, actor in enumerate(actors)]  # fmt: skip
-    inside: list[list[Edges]] = [[network.data[fifo] for fifo in row] for row in network.consumed]
-    for edges in (edges for rows in space for edges in rows):
-        if edges.frames == 0:
-            inside[edges.head].append(edges)
-        elif edges.frames <= len(frames):
-            _raise(x[edges.head], frames[-edges.frames][edges.tail], edges)
-    _relax(network, x, inside)
+def _next_frame(graph: FifoGraph, space: Sequence[Sequence[Precedences]], frames: list[Frame]) -> Frame:
+    actors = graph.problem.actors
+    x = [_after(frames[-1][position], actor.cycles) if frames else np.zeros_like(actor.steps)
+         for position, actor in enumerate(actors)]  # fmt: skip
+    inside: list[list[Precedences]] = [[graph.data[fifo] for fifo in row] for row in graph.consumed]
+    for precedences in (precedences for rows in space for precedences in rows):
+        if precedences.frames == 0:
+            inside[precedences.head].append(precedences)
+        elif precedences.frames <= len(frames):
+            _raise(x[precedences.head], frames[-precedences.frames][precedences.tail], precedences)
+    _relax(graph, x, inside)
     return x
 
 
@@ -73,33 +73,33 @@ def _after(waits: Ints, cycles: int) -> Ints:
     return np.full_like(waits, int(waits[-1]) + cycles)
 
 
-def _raise(head: Ints, tail: Ints, edges: Edges) -> None:
-    starts, bursts = edges.by_head
-    asked = np.maximum.reduceat(tail[edges.tail_bursts] + edges.weights, starts)
+def _raise(head: Ints, tail: Ints, precedences: Precedences) -> None:
+    starts, bursts = precedences.by_head
+    asked = np.maximum.reduceat(tail[precedences.tail_bursts] + precedences.weights, starts)
     head[bursts] = np.maximum(head[bursts], asked)
 
 
-def _relax(network: FifoGraph, x: Frame, inside: list[list[Edges]]) -> None:
+def _relax(graph: FifoGraph, x: Frame, inside: list[list[Precedences]]) -> None:
     """Raise the waits of one frame until they satisfy every constraint inside it."""
     heads_of: list[set[int]] = [set() for _ in x]
     for rows in inside:
-        for edges in rows:
-            heads_of[edges.tail].add(edges.head)
+        for precedences in rows:
+            heads_of[precedences.tail].add(precedences.head)
     dirty = [True] * len(x)
-    # Waits that exceed every burst of the network run one by one grow for ever.
-    bound = max(int(waits.max()) for waits in x) + sum(actor.cycles for actor in network.problem.actors)
-    bound += sum(fifo.latency_cycles + fifo.return_cycles for fifo in network.problem.fifos) * max(
-        w.total for w in network.written
+    # Waits that exceed every burst of the graph run one by one grow for ever.
+    bound = max(int(waits.max()) for waits in x) + sum(actor.cycles for actor in graph.problem.actors)
+    bound += sum(fifo.latency_cycles + fifo.return_cycles for fifo in graph.problem.fifos) * max(
+        w.total for w in graph.written
     )
     upward = True
     while any(dirty):
-        for actor in network.order if upward else reversed(network.order):
+        for actor in graph.order if upward else reversed(graph.order):
             if not dirty[actor]:
                 continue
             dirty[actor] = False
             new = x[actor].copy()
-            for edges in inside[actor]:
-                _raise(new, x[edges.tail], edges)
+            for precedences in inside[actor]:
+                _raise(new, x[precedences.tail], precedences)
             new = np.maximum.accumulate(new)
             if np.array_equal(new, x[actor]):
                 continue
@@ -121,13 +121,13 @@ def _repeats(frames: list[Frame], memory: int) -> Fraction | None:
     return None
 
 
-def _sink_times(network: FifoGraph, frame: Frame) -> tuple[int, int]:
-    """Return the cycles until the ends of the network have read a first word, and until all have ended the frame."""
+def _sink_times(graph: FifoGraph, frame: Frame) -> tuple[int, int]:
+    """Return the cycles until the sinks of the graph have read a first word, and until all have ended the frame."""
     firsts, lasts = [], []
-    for fifo, (_, target) in enumerate(network.ends):
-        if not network.produced[target]:
-            words = network.needed[fifo]
+    for fifo, (_, target) in enumerate(graph.ends):
+        if not graph.produced[target]:
+            words = graph.needed[fifo]
             burst = int(words.burst_of(np.zeros(1, dtype=np.int64))[0])
             firsts.append(int(frame[target][burst]) + words.step_at(0) + 1)
-            lasts.append(int(frame[target][-1]) + network.problem.actors[target].cycles)
+            lasts.append(int(frame[target][-1]) + graph.problem.actors[target].cycles)
     return min(firsts), max(lasts)

@@ -47,8 +47,8 @@ def test_one_word_less_loses_the_rate(group: int) -> None:
 def test_no_depths_of_narrower_fifos_would_allow_a_wide_one_to_be_smaller(group: int) -> None:
     for seed in range(group, GRAPHS // 2, GROUPS):
         problem = random_problem(seed).single_steps()
-        sized, network = size(problem), FifoGraph(problem)
-        chosen = {fifo.name: network.ample(place) for place, fifo in enumerate(problem.fifos)}
+        sized, graph = size(problem), FifoGraph(problem)
+        chosen = {fifo.name: graph.ample(place) for place, fifo in enumerate(problem.fifos)}
         for name in widest_first(problem):
             chosen[name] = sized.depths[name]
             if chosen[name] > 1:
