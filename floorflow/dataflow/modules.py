@@ -129,7 +129,7 @@ def _absorb_small(
     resources: Mapping[str, Resources],
     pblock_capacities: Sequence[Resources],
 ) -> list[set[str]]:
-    """Join every small cluster with the neighbour on its widest stream, unless that closes a cycle or fits no pblock."""
+    """Join small clusters with the neighbour on their widest stream, unless that closes a cycle or fits no pblock."""
     stuck: set[frozenset[str]] = set()
     while True:
         use = [total(resources[name] for name in group) for group in groups]

@@ -31,7 +31,7 @@ def complete(
 ) -> Candidate | PartitionFailure:
     """Run connect, cluster and partition on one folding.
 
-    ``tightened`` scales the limit of single slots (a remedy when placement failed there).
+    ``tightened`` scales the limit of single slots (a repair when placement failed there).
     """
     folded = folded_by(context, folding)
     first = connect(folded, context.costs)
@@ -41,7 +41,7 @@ def complete(
         if not (c.stream.from_host or c.stream.to_host)
     ]
     pblock_capacities = [
-        place.limit.least(room) for place in slot_capacities(context) for room in place.pblock_capacities
+        slot.limit.least(capacity) for slot in slot_capacities(context) for capacity in slot.pblock_capacities
     ]
     modules = cluster(
         folded.dataflow, wires, engine_charges(folded, first), context.request.granularity, pblock_capacities
@@ -60,17 +60,17 @@ def assign(
 ) -> Candidate | PartitionFailure:
     """Partition given modules; FIFO depths follow from what the channels turn out to cross.
 
-    The bound that the design reports is of the problem with shallow FIFOs everywhere and all of each slot's limit:
+    The bound that the candidate reports is of the problem with shallow FIFOs everywhere and all of each slot's limit:
     whatever an assignment crosses, it can cost no less.
     """
     folded = folded_by(context, folding)
-    home = module_of(modules)
+    owner = module_of(modules)
     ways: dict[str, Way] = {}
     bound: float | None = None
     failure = PartitionFailure("crossing FIFOs do not fit beside their modules", proven=False)
     # FIFOs at crossings are deeper, which changes demands, which may move modules: a few rounds settle it.
     for _ in range(ASSIGNMENT_ROUNDS):
-        placed_so_far = PartialPlacement(home, ways, context.platform.clock_mhz, least_words(context, folded))
+        placed_so_far = PartialPlacement(owner, ways, context.platform.clock_mhz, least_words(context, folded))
         channels = connect(folded, context.costs, placed_so_far)
         demands = module_resources(modules, folded, channels)
         problem = partition_problem(context, modules, demands, channels, interval_cycles=folding.interval_cycles)

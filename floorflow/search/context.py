@@ -19,7 +19,7 @@ from floorflow.search.fifo_sizing import FullRate
 class PlanningContext:
     """What stays the same for all candidates of a run.
 
-    Engines of ``dataflow`` and ``problem`` are named as FINN itself chooses hls and rtl; those of a design as its
+    Engines of ``dataflow`` and ``problem`` are named as FINN itself chooses hls and rtl; those of a candidate as its
     folding chooses.
     """
 

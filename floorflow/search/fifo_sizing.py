@@ -92,20 +92,20 @@ def _too_shallow(problem: RateProblem, depths: Mapping[str, int], full: FullRate
     stuck = blocked(problem, depths)
     if stuck:
         return Throughput(full.interval_cycles, deadlock=stuck, shallow=shallow)
-    interval = _kept_interval(problem, depths)
+    interval = _shortest_interval_kept(problem, depths)
     return Throughput(full.interval_cycles, interval, *first_frame(problem, depths), shallow=shallow)
 
 
-def _kept_interval(problem: RateProblem, depths: Mapping[str, int]) -> int:
+def _shortest_interval_kept(problem: RateProblem, depths: Mapping[str, int]) -> int:
     """Return the shortest whole interval that depths without a deadlock keep."""
     failed = max(actor.cycles for actor in problem.actors)
-    kept = 2 * failed
-    while not keeps(problem, depths, kept):
-        failed, kept = kept, 2 * kept
-    while kept - failed > 1:
-        middle = (failed + kept) // 2
+    reached = 2 * failed
+    while not keeps(problem, depths, reached):
+        failed, reached = reached, 2 * reached
+    while reached - failed > 1:
+        middle = (failed + reached) // 2
         if keeps(problem, depths, middle):
-            kept = middle
+            reached = middle
         else:
             failed = middle
-    return kept
+    return reached

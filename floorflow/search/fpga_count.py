@@ -20,7 +20,7 @@ def least_fpgas(
 ) -> tuple[PlanningContext, SearchResult, tuple[str, ...]]:
     """Search on ``request.fpgas`` FPGAs, or with ``auto`` on 1, 2, ... until a plan is found.
 
-    Returns the setting, what was found, and a sentence for each smaller number that failed, with its reason.
+    Returns the context, the result, and a sentence for each smaller number that failed, with its reason.
 
     Raises
     ------

@@ -11,7 +11,7 @@ import math
 from dataclasses import replace
 
 from floorflow.folding import RATIO, shortest_interval
-from floorflow.search.impl_styles import fewer_styles, needless_at
+from floorflow.search.impl_styles import fewer_styles, own_styles_reaching
 from floorflow.search.state import SearchState, TraceRow
 
 PROBES = 3
@@ -31,7 +31,8 @@ def in_fit_styles(run: SearchState) -> tuple[SearchState, tuple[int, ...], int]:
     Where it does, but a floorplan needs a longer interval, `with_own_styles` looks whether FINN's choice packs better.
     """
     intervals, index = shortest_possible(run)
-    own = needless_at(run.context.problem, intervals[index]) if run.context.request.impl_style == "auto" else None
+    auto = run.context.request.impl_style == "auto"
+    own = own_styles_reaching(run.context.problem, intervals[index]) if auto else None
     if own is None:
         return run, intervals, index
     run = run.among(own)
@@ -50,7 +51,7 @@ def with_own_styles(run: SearchState) -> tuple[SearchState, str] | None:
     other = run.among(own)
     best = math.inf if run.best is None else run.best.candidate.interval_cycles
     intervals, index = shortest_possible(other)
-    if intervals[index] >= best or not other.foldable(intervals[-1]):
+    if intervals[index] >= best or not other.is_feasible(intervals[-1]):
         return None
     try:
         ended_by = highest_rate(other, intervals, index)
@@ -71,7 +72,7 @@ def shortest_possible(run: SearchState) -> tuple[tuple[int, ...], int]:
     intervals = problem.intervals()
     # One interval too short, so that the trace says what forbids it.
     start = max(0, problem.first_possible(intervals) - 1)
-    return intervals, shortest_interval(intervals, run.foldable, start, ratio=RATIO) or 0
+    return intervals, shortest_interval(intervals, run.is_feasible, start, ratio=RATIO) or 0
 
 
 def highest_rate(run: SearchState, intervals: tuple[int, ...], bound_index: int) -> str:
@@ -94,9 +95,9 @@ def what_stopped(run: SearchState) -> str:
     found = run.best.candidate.interval_cycles if run.best is not None else None
     failed = [row for row in run.trace if row.verdict != "legal" and (found is None or row.interval_cycles < found)]
     last = max(failed, key=lambda row: row.interval_cycles, default=None)
-    return told(last) if last else "bisection"
+    return row_sentence(last) if last else "bisection"
 
 
-def told(row: TraceRow) -> str:
+def row_sentence(row: TraceRow) -> str:
     """Return a row of the trace as a sentence."""
     return f"{row.interval_cycles:,} cycles: {row.verdict} ({row.stage}): {row.detail}"

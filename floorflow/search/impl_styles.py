@@ -41,7 +41,7 @@ def fewer_styles(problem: FoldingProblem) -> FoldingProblem | None:
     return None if same else own
 
 
-def needless_at(problem: FoldingProblem, interval_cycles: int) -> FoldingProblem | None:
+def own_styles_reaching(problem: FoldingProblem, interval_cycles: int) -> FoldingProblem | None:
     """Return the problem of FINN's own styles if it has fewer options and reaches an interval too, else None."""
     own = fewer_styles(problem)
     if own is None:

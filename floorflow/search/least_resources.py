@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from floorflow.search.highest_rate import (
-    told,
+    row_sentence,
 )
 from floorflow.search.state import SearchState
 
@@ -28,7 +28,7 @@ def least_resources(run: SearchState, intervals: tuple[int, ...]) -> str:
         longest = shorter[-1]
     if run.context.request.fps is not None:
         return "the requested rate was met"
-    failed = [told(row) for row in run.trace if row.verdict != "legal"]
+    failed = [row_sentence(row) for row in run.trace if row.verdict != "legal"]
     folding = run.best.candidate.folding if run.best is not None else None
     if folding and not failed and folding.budget == run.context.problem.budget and folding.stats.status == "optimal":
         return "least resources: no folding at any interval is less scarce"

@@ -1,4 +1,4 @@
-"""What links forbid whatever the plan: the least that a frame must send from the host's way in to its way out."""
+"""What links forbid whatever the plan: the least that a frame must send from the host's input to its output."""
 
 from __future__ import annotations
 

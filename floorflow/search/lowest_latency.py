@@ -33,7 +33,7 @@ WORTH_A_TRY = 0.01
 
 
 @dataclass(frozen=True)
-class _Found:
+class _BudgetedFolding:
     """A folding, and the share of the budget that it had."""
 
     folding: FoldingSolution
@@ -51,21 +51,21 @@ class _Found:
 def lowest_latency(run: SearchState, longest: int) -> tuple[float | None, str]:
     """Return the bound on the latency under all of the budget, and what ended the search; the best is in ``run``."""
     bound: float | None = None
-    failed: _Found | None = None
+    failed: _BudgetedFolding | None = None
     for share in _shares():
-        found = _folded(run, longest, share, LARGEST_ENGINE if share < 1 else None)
-        if found is None:
+        budgeted = _folded(run, longest, share, LARGEST_ENGINE if share < 1 else None)
+        if budgeted is None:
             break
-        bound = found.folding.stats.bound if bound is None else bound
-        if _tried(run, found):
+        bound = budgeted.folding.stats.bound if bound is None else bound
+        if _tried(run, budgeted):
             if failed is not None:
-                _refine(run, longest, failed, found)
+                _refine(run, longest, failed, budgeted)
             break
-        failed = found
+        failed = budgeted
     return bound, _what_ended(run, bound)
 
 
-def _refine(run: SearchState, longest: int, failed: _Found, legal: _Found) -> None:
+def _refine(run: SearchState, longest: int, failed: _BudgetedFolding, legal: _BudgetedFolding) -> None:
     """Try budgets between one that failed and one that did not, then larger engines."""
     for _ in range(HALVINGS):
         if not _worth(failed, legal):
@@ -80,12 +80,12 @@ def _refine(run: SearchState, longest: int, failed: _Found, legal: _Found) -> No
         _tried(run, larger)
 
 
-def _worth(better: _Found, legal: _Found) -> bool:
+def _worth(better: _BudgetedFolding, legal: _BudgetedFolding) -> bool:
     return legal.cycles > (1 + WORTH_A_TRY) * better.cycles
 
 
 def latency_cycles(candidate: Candidate) -> int:
-    """Return the latency for which a design was folded, links left out."""
+    """Return the latency for which a candidate was folded, links left out."""
     return int(candidate.folding.stats.objective or 0)
 
 
@@ -97,40 +97,40 @@ def _shares() -> Iterator[float]:
         share, step = share - step, step * STEP_GROWTH
 
 
-def _folded(run: SearchState, longest: int, share: float, largest: float | None) -> _Found | None:
+def _folded(run: SearchState, longest: int, share: float, largest: float | None) -> _BudgetedFolding | None:
     """Fold for the lowest latency with a share of the budget; engines up to ``largest`` of a slot, if that can be."""
     problem = run.context.problem
     run.progress(f"folding for the lowest latency with {share:.0%} of the budget")
     limited = problem if share >= 1 else problem.with_budget(share_of(problem.budget, share))
-    small = limited if largest is None else replace(limited, largest=share_of(_roomiest(run), largest))
+    small = limited if largest is None else replace(limited, largest=share_of(_largest_limits(run), largest))
     answer = fold_at_interval(small, longest)
     if largest is not None and not isinstance(answer, FoldingSolution):
         answer = fold_at_interval(limited, longest)
     if isinstance(answer, FoldingSolution):
-        return _Found(answer, share)
+        return _BudgetedFolding(answer, share)
     proven = share >= 1 and isinstance(answer, FoldingInfeasible)
     verdict: Verdict = "proven infeasible" if proven else "not found within the limit"
     run.note(longest, verdict, "fold", f"with {share:.0%} of the budget: {answer}")
     return None
 
 
-def _roomiest(run: SearchState) -> Resources:
+def _largest_limits(run: SearchState) -> Resources:
     """Return the most of each resource that any slot allows."""
     limits = [limit.as_tuple() for limit in run.context.limits.values()]
     return Resources(*(max(column) for column in zip(*limits, strict=True)))
 
 
-def _tried(run: SearchState, found: _Found) -> bool:
+def _tried(run: SearchState, budgeted: _BudgetedFolding) -> bool:
     """Partition and place a folding, and keep it if it is the best so far. Returns whether that was legal."""
     # Halfway between an even spread over the slots and full ones.
-    answer = run.complete(found.folding, (1 + found.share) / 2)
-    if not isinstance(answer, Candidate) and found.share < 1:
-        answer = run.complete(found.folding)
+    answer = run.complete(budgeted.folding, (1 + budgeted.share) / 2)
+    if not isinstance(answer, Candidate) and budgeted.share < 1:
+        answer = run.complete(budgeted.folding)
     if not isinstance(answer, Candidate):
-        interval = found.folding.interval_cycles
-        run.note(interval, "not found within the limit", "partition", f"{found.about}{answer.reason}")
+        interval = budgeted.folding.interval_cycles
+        run.note(interval, "not found within the limit", "partition", f"{budgeted.about}{answer.reason}")
         return False
-    placed = run.place(answer, found.about)
+    placed = run.place(answer, budgeted.about)
     if placed is not None and (run.best is None or _order(placed) < _order(run.best)):
         run.best = placed
     return placed is not None

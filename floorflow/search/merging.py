@@ -50,16 +50,16 @@ def merge_groups(
 
 
 def merges_without_cycle(candidate: Candidate) -> Callable[[Collection[str]], bool]:
-    """Return a test whether modules, by name, can become one: no way between two of them leads through another."""
+    """Return a test whether modules, by name, can become one: no path between two of them leads through another."""
     graph = _module_graph(candidate.modules, candidate.channels)
     after = {name: nx.descendants(graph, name) for name in graph}
     before = {name: nx.ancestors(graph, name) for name in graph}
 
-    def allowed(group: Collection[str]) -> bool:
+    def may_merge(group: Collection[str]) -> bool:
         between = set().union(*(after[name] for name in group)) & set().union(*(before[name] for name in group))
         return between <= set(group)
 
-    return allowed
+    return may_merge
 
 
 def _module_graph(modules: Sequence[Module], channels: Sequence[Channel]) -> nx.DiGraph:
@@ -72,8 +72,8 @@ def _module_graph(modules: Sequence[Module], channels: Sequence[Channel]) -> nx.
 def _remerged(
     context: PlanningContext, candidate: Candidate, modules: Sequence[Module], slot_of: Mapping[str, str]
 ) -> Candidate | PartitionFailure:
-    """Return the design with merged modules in the same slots."""
-    index = {place.name: i for i, place in enumerate(candidate.problem.slots)}
+    """Return the candidate with merged modules in the same slots."""
+    index = {slot.name: i for i, slot in enumerate(candidate.problem.slots)}
     placed = {name: index[slot] for name, slot in slot_of.items()}
     stats = replace(
         candidate.partition.stats, method=f"{candidate.partition.stats.method.split(',')[0]}, modules merged"

@@ -21,7 +21,7 @@ from floorflow.search.context import PlanningContext
 
 @dataclass(frozen=True)
 class PlacedCandidate:
-    """A design with the floorplan of every FPGA, and the remedy that led to it (empty: none was needed)."""
+    """A candidate with the floorplan of every FPGA, and the repair that led to it (empty: none was needed)."""
 
     candidate: Candidate
     placements: Mapping[str, PlacementSolution]
@@ -50,11 +50,11 @@ def placement_problem(
     context: PlanningContext, candidate: Candidate, fpga: Fpga, hints: Mapping[str, Rect]
 ) -> PlacementProblem:
     """State the placement of one FPGA's modules; ``hints`` are rectangles, by module, to start from."""
-    here = {slot.name for slot in fpga.slots}
+    own_slots = {slot.name for slot in fpga.slots}
     modules = tuple(
         PlacedModule(m.name, candidate.slot_of[m.name], candidate.demands[m.name])
         for m in candidate.modules
-        if candidate.slot_of[m.name] in here
+        if candidate.slot_of[m.name] in own_slots
     )
     wires = tuple(_wires(context, candidate, fpga, {module.name for module in modules}))
     known = {module.name: hints[module.name] for module in modules if module.name in hints}
@@ -62,13 +62,14 @@ def placement_problem(
     return PlacementProblem(fpga.device, fpga.slots, modules, wires, request.fill, request.effort, hints=known)
 
 
-def _wires(context: PlanningContext, candidate: Candidate, fpga: Fpga, here: Collection[str]) -> Iterator[Wire]:
+def _wires(context: PlanningContext, candidate: Candidate, fpga: Fpga, modules: Collection[str]) -> Iterator[Wire]:
     """Yield the wires of one FPGA's modules; an end elsewhere is the port through which the stream comes or goes."""
-    home = {engine: module.name for module in candidate.modules for engine in module.engines if module.name in here}
+    engines = ((engine, module.name) for module in candidate.modules for engine in module.engines)
+    owner = {engine: name for engine, name in engines if name in modules}
     for channel in candidate.channels:
         stream = channel.stream
-        source = home.get(stream.source) or _pin(fpga, at_host=stream.from_host and fpga is context.platform.fpgas[0])
-        target = home.get(stream.target) or _pin(fpga, at_host=stream.to_host and fpga is context.platform.fpgas[-1])
+        source = owner.get(stream.source) or _pin(fpga, at_host=stream.from_host and fpga is context.platform.fpgas[0])
+        target = owner.get(stream.target) or _pin(fpga, at_host=stream.to_host and fpga is context.platform.fpgas[-1])
         if source != target and not (isinstance(source, Pin) and isinstance(target, Pin)):
             yield Wire(source, target, channel.width_bits)
 

@@ -1,8 +1,8 @@
 """Repairs: what is tried when a slot's rectangles do not pack.
 
-The remedies come in this order: modules move to other slots; neighbours merge into shared pblocks, in the design as it
-was and in those with modules moved; the network is folded anew under the tightened slot; neighbours merge in these. A
-longer interval, the last remedy, is the search's.
+They come in this order: reassign, modules move to other slots; coarsen, neighbours merge into shared pblocks, in the
+candidate as it was and in those reassigned; refold, the network is folded anew under the tightened slot; coarsen these.
+A longer interval, the last repair, is the search's.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ TIGHTENED = (0.92, 0.84)
 
 
 def place_with_repairs(context: PlanningContext, candidate: Candidate) -> PlacedCandidate | PlacementFailure:
-    """Place the design as it is or with the first remedy that helps; else return the first failure."""
+    """Place the candidate as it is or with the first repair that helps; else return the first failure."""
     answer = place_candidate(context, candidate, "")
     if isinstance(answer, PlacedCandidate):
         return answer
-    failed = [(candidate, answer, "")]  # designs in which neighbours may still merge
-    for tries in (_reassigned(context, candidate, answer.slot), _refolded(context, candidate, answer.slot)):
+    failed = [(candidate, answer, "")]  # candidates in which neighbours may still merge
+    for tries in (_reassign(context, candidate, answer.slot), _refold(context, candidate, answer.slot)):
         for changed, repair in tries:
-            again = place_candidate(context, changed, repair)
-            if isinstance(again, PlacedCandidate):
-                return again
-            failed.append((changed, again, repair))
+            replaced = place_candidate(context, changed, repair)
+            if isinstance(replaced, PlacedCandidate):
+                return replaced
+            failed.append((changed, replaced, repair))
         while failed:
-            merged = _coarsened(context, *failed.pop(0))
+            merged = _coarsen(context, *failed.pop(0))
             if merged is not None:
                 return merged
     return answer
 
 
-def _reassigned(context: PlanningContext, candidate: Candidate, slot: str) -> Iterator[tuple[Candidate, str]]:
+def _reassign(context: PlanningContext, candidate: Candidate, slot: str) -> Iterator[tuple[Candidate, str]]:
     """Assign the modules anew under a tighter limit of the slot that failed."""
     if len(context.platform.slots) == 1:
         return
@@ -57,7 +57,7 @@ def _reassigned(context: PlanningContext, candidate: Candidate, slot: str) -> It
             yield moved, f"modules moved out of {slot}"
 
 
-def _coarsened(
+def _coarsen(
     context: PlanningContext, candidate: Candidate, failure: PlacementFailure, repair: str
 ) -> PlacedCandidate | None:
     """Merge modules of whichever slot fails: as its slicing into rectangles asks for, then ever further."""
@@ -85,10 +85,10 @@ def _sliced(context: PlanningContext, candidate: Candidate, slot: str, hints: di
     merged = merge_groups(context, candidate, groups) if groups else None
     if groups is None or not isinstance(merged, Candidate):
         return None
-    held = {m.name: m.engines for m in candidate.modules}
+    engines_of = {m.name: m.engines for m in candidate.modules}
     names = {frozenset(m.engines): m.name for m in merged.modules}
     for group, rect in groups.items():
-        hints[names[frozenset(engine for name in group for engine in held[name])]] = rect
+        hints[names[frozenset(engine for name in group for engine in engines_of[name])]] = rect
     return merged
 
 
@@ -99,7 +99,7 @@ def _fewer(context: PlanningContext, candidate: Candidate, slot: str) -> Candida
     return merged if isinstance(merged, Candidate) else None
 
 
-def _refolded(context: PlanningContext, candidate: Candidate, slot: str) -> Iterator[tuple[Candidate, str]]:
+def _refold(context: PlanningContext, candidate: Candidate, slot: str) -> Iterator[tuple[Candidate, str]]:
     """Fold anew with less of what the failed slot is fullest of, under a tighter limit of that slot."""
     need, limit = slot_demands(candidate)[slot].as_dict(), context.limits[slot].as_dict()
     fullest = max(RESOURCE_NAMES, key=lambda r: need[r] / limit[r] if limit[r] else 0.0)

@@ -25,10 +25,10 @@ from floorflow.search.state import Progress, SearchState, TraceRow
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The best legal design, its floorplans by FPGA, the bound on the interval, the trace, and the remedy it took.
+    """The best legal candidate, its floorplans by FPGA, the bound on the interval, the trace, and the repair it took.
 
-    ``whole_budget_bound`` bounds what folding minimised when nothing of the budget is kept back: the scarcity at the
-    design's interval, or the latency.
+    ``whole_budget_bound`` bounds what folding minimised when nothing of the budget is kept back: the scarcity at its
+    interval, or the latency.
     """
 
     candidate: Candidate
@@ -53,7 +53,7 @@ def search(context: PlanningContext, progress: Progress) -> SearchResult:
     """
     run = SearchState(context, progress)
     intervals = context.problem.intervals()
-    if not run.foldable(intervals[-1]):
+    if not run.is_feasible(intervals[-1]):
         raise _infeasible(run, intervals[-1])
     bound_cycles: int | None = None
     latency_bound: float | None = None
@@ -81,12 +81,12 @@ def search(context: PlanningContext, progress: Progress) -> SearchResult:
 
 
 def _salvage(run: SearchState) -> str:
-    """Place the best design so far after Ctrl-C, without remedies; a second Ctrl-C goes through."""
+    """Place the best candidate so far after Ctrl-C, without repairs; a second Ctrl-C goes through."""
     for candidate in sorted(run.completed, key=_merit(run.context)):
         if run.best is None:
             answer = place_candidate(run.context, candidate, "")
             if isinstance(answer, PlacedCandidate):
-                run.note(answer.candidate.interval_cycles, "legal", "place", "after Ctrl-C, without remedies")
+                run.note(answer.candidate.interval_cycles, "legal", "place", "after Ctrl-C, without repairs")
                 run.best = answer
     if run.best is None:
         raise KeyboardInterrupt
@@ -94,12 +94,12 @@ def _salvage(run: SearchState) -> str:
 
 
 def _merit(context: PlanningContext) -> Callable[[Candidate], int]:
-    """Return what ranks designs, best first."""
+    """Return what ranks candidates, best first."""
     return latency_cycles if context.request.goal == "latency" else lambda candidate: candidate.interval_cycles
 
 
 def _whole_budget_bound(context: PlanningContext, folding: FoldingSolution) -> float | None:
-    """Bound the scarcity at the design's interval under all of the budget, for it may have been folded for less."""
+    """Bound the scarcity at the candidate's interval under all of the budget, for it may have been folded for less."""
     if folding.budget == context.problem.budget:
         return folding.stats.bound
     loose = fold_at_interval(context.problem, folding.interval_cycles)

@@ -44,25 +44,25 @@ def partition_problem(
 
 def slot_capacities(context: PlanningContext) -> tuple[SlotCapacity, ...]:
     """Return the slots with what the design may use of them."""
-    places = []
+    capacities = []
     for name, limit in context.limits.items():
-        held = context.pblock_capacities[name]
-        if context.request.granularity == "slot" and held:
-            # All of a slot becomes one pblock, so the slot holds no more than its largest room.
-            limit = limit.least(max(held, key=lambda room: (room.lut, room.as_tuple())))  # noqa: PLW2901
-        places.append(SlotCapacity(name, limit, held))
-    return tuple(places)
+        pblock_capacities = context.pblock_capacities[name]
+        if context.request.granularity == "slot" and pblock_capacities:
+            # All of a slot becomes one pblock, so the slot holds no more than its largest pblock.
+            limit = limit.least(max(pblock_capacities, key=lambda capacity: (capacity.lut, capacity.as_tuple())))  # noqa: PLW2901
+        capacities.append(SlotCapacity(name, limit, pblock_capacities))
+    return tuple(capacities)
 
 
 def _edges(platform: Platform, names: Sequence[str]) -> tuple[Edge, ...]:
     """SLR boundaries and links between slots, as positions in ``names``."""
-    place = {name: index for index, name in enumerate(names)}
+    index_of = {name: index for index, name in enumerate(names)}
     boundaries = (
-        Edge(place[b.lower], place[b.upper], "sll", wires=b.wires, name=f"{b.lower}-{b.upper}")
+        Edge(index_of[b.lower], index_of[b.upper], "sll", wires=b.wires, name=f"{b.lower}-{b.upper}")
         for b in platform.boundaries
     )
     links = (
-        Edge(place[k.source], place[k.target], "link", gbps=k.gbps, weight=LINK_WEIGHT, name=k.name)
+        Edge(index_of[k.source], index_of[k.target], "link", gbps=k.gbps, weight=LINK_WEIGHT, name=k.name)
         for k in platform.links
     )
     return (*boundaries, *links)

@@ -1,4 +1,4 @@
-"""What a search has tried: designs at an interval or under a budget, their placement, and a row of trace for each."""
+"""What a search has tried: candidates at an interval or under a budget, their placement, a row of trace for each."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ class TraceRow:
 
 @dataclass
 class SearchState:
-    """One search: what was tried so far, by interval whether the budget allows it and its design, and the best."""
+    """One search: what was tried so far, by interval whether it is feasible and its candidate, and the best."""
 
     context: PlanningContext
     progress: Progress
     trace: list[TraceRow] = field(default_factory=list)
-    allowed: dict[int, bool] = field(default_factory=dict)
+    feasible: dict[int, bool] = field(default_factory=dict)
     candidates: dict[int, Candidate | None] = field(default_factory=dict)
     completed: list[Candidate] = field(default_factory=list)
     refused: set[int] = field(default_factory=set)
     best: PlacedCandidate | None = None
 
     @cached_property
-    def probes(self) -> FeasibilityOracle:
+    def oracle(self) -> FeasibilityOracle:
         """Foldings within the whole budget, whatever the cut."""
         return FeasibilityOracle(self.context.problem)
 
@@ -73,29 +73,29 @@ class SearchState:
         other.link_bound = self.link_bound
         return other
 
-    def foldable(self, interval: int) -> bool:
+    def is_feasible(self, interval: int) -> bool:
         """Whether links and budget allow an interval; an open question counts as yes, as befits a bound."""
-        if interval not in self.allowed:
-            self.allowed[interval] = self._allowed(interval)
-        return self.allowed[interval]
+        if interval not in self.feasible:
+            self.feasible[interval] = self._decide_feasible(interval)
+        return self.feasible[interval]
 
-    def _allowed(self, interval: int) -> bool:
+    def _decide_feasible(self, interval: int) -> bool:
         if self.link_bound is not None and interval < self.link_bound.interval_cycles:
             self.note(interval, "proven infeasible", "partition", self.link_bound.reason(interval))
             return False
-        answer = self.probes(interval)
+        answer = self.oracle(interval)
         if isinstance(answer, FoldingInfeasible):
             self.note(interval, "proven infeasible", "fold", str(answer))
         return not isinstance(answer, FoldingInfeasible)
 
     def partitioned(self, interval: int) -> bool:
-        """Whether fold, connect, cluster and partition succeed; remembers the design."""
+        """Whether fold, connect, cluster and partition succeed; remembers the candidate."""
         if interval not in self.candidates:
             self.progress(f"interval {interval:,} cycles: folding and partition")
-            self.candidates[interval] = self._design(interval)
+            self.candidates[interval] = self._find_candidate(interval)
         return self.candidates[interval] is not None
 
-    def _design(self, interval: int) -> Candidate | None:
+    def _find_candidate(self, interval: int) -> Candidate | None:
         """Fold, connect, cluster and partition, leaving ever more of the budget to channels and to packing."""
         problem, reserve, reason = self.context.problem, ZERO, ""
         for _ in range(FOLDING_ROUNDS):
@@ -117,14 +117,14 @@ class SearchState:
         return None
 
     def complete(self, folding: FoldingSolution, share: float = 1.0) -> Candidate | PartitionFailure:
-        """Connect, cluster and partition, within a share of every slot's limit; remembers the design for Ctrl-C."""
+        """Connect, cluster and partition, within a share of every slot's limit; remembers the candidate for Ctrl-C."""
         answer = complete(self.context, folding, None if share >= 1 else dict.fromkeys(self.context.limits, share))
         if isinstance(answer, Candidate):
             self.completed.append(answer)
         return answer
 
     def placed(self, interval: int) -> bool:
-        """Place the design of an interval and remember it as the best."""
+        """Place the candidate of an interval and remember it as the best."""
         candidate = self.candidates[interval] if self.partitioned(interval) else None
         if candidate is None or candidate.interval_cycles in self.refused:
             return False
@@ -136,7 +136,7 @@ class SearchState:
         return answer is not None
 
     def place(self, candidate: Candidate, about: str = "", *, repairs: bool = True) -> PlacedCandidate | None:
-        """Place a design; the row of the trace begins with ``about``."""
+        """Place a candidate; the row of the trace begins with ``about``."""
         self.progress(f"interval {candidate.interval_cycles:,} cycles: placing {len(candidate.modules)} modules")
         answer = (
             place_with_repairs(self.context, candidate) if repairs else place_candidate(self.context, candidate, "")

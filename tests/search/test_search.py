@@ -1,4 +1,4 @@
-"""The feedback loop: remedies in their order, honest claims, and Ctrl-C that leaves the best plan found so far."""
+"""The feedback loop: repairs in their order, honest claims, and Ctrl-C that leaves the best plan found so far."""
 
 from __future__ import annotations
 
