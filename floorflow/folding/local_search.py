@@ -37,13 +37,13 @@ class LocalSearch:
 
     def run(self, selection: Array, prices: Array) -> Array | None:
         """Return what exchanges lead to from ``selection``, None if that still exceeds the budget."""
-        descent = _Descent(self, selection, self.knapsack.weights + prices / FINENESS)
+        exchanges = _Exchanges(self, selection, self.knapsack.weights + prices / FINENESS)
         for _ in range(MOST_EXCHANGES):
-            rows = descent.one_exchange() or descent.two_exchange()
+            rows = exchanges.one_exchange() or exchanges.two_exchange()
             if rows is None:
                 break
-            descent.exchange(rows)
-        return descent.selection if (descent.use <= self.knapsack.budget).all() else None
+            exchanges.exchange(rows)
+        return exchanges.selection if (exchanges.use <= self.knapsack.budget).all() else None
 
     def around(self, group: int, selection: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Return what the group's rows use with all their streams, (n, 5), and which of them no hardware can join."""
@@ -61,8 +61,8 @@ class LocalSearch:
         return use, barred
 
 
-class _Descent:
-    """One descent: the selection, and how each row would change what it uses."""
+class _Exchanges:
+    """A run of exchanges: the selection, and how each row would change what it uses."""
 
     def __init__(self, local_search: LocalSearch, selection: Array, prices: Floats) -> None:
         self.local_search, self.knapsack, self.pricing = local_search, local_search.knapsack, local_search.pricing
