@@ -28,7 +28,7 @@ def edge_bounds(problem: PartitionProblem, seed: int, limit: float) -> tuple[int
         left -= outcome.work
         if outcome.status == "infeasible":
             return None
-        found.append(-(-outcome.bound // max(1, edge.weight)))
+        found.append(-(-outcome.bound // max(1, edge.crossing.cost)))
     return tuple(found)
 
 

@@ -123,14 +123,14 @@ def _lattice(members: Integers, tables: Tables) -> _Lattice:
 
 @dataclass
 class _Labels:
-    """Best way to each ideal (N,): key = cost x scale + fullness; ``history[q]`` the ideal before position q."""
+    """Best path to each ideal (N,): key = cost x scale + fullness; ``history[q]`` the ideal before position q."""
 
     key: Integers
     history: Integers
 
 
 def _along(order: SlotOrder, lattice: _Lattice) -> tuple[int, Integers] | None:
-    """Return key and assignment of the best way from the empty to the full set of modules."""
+    """Return key and assignment of the best path from the empty to the full set of modules."""
     count, last = len(order.slots), len(lattice.members) - 1
     labels = _Labels(np.full(last + 1, _NEVER), np.zeros((0, last + 1), dtype=np.int64))
     labels.key[0] = 0
@@ -138,10 +138,10 @@ def _along(order: SlotOrder, lattice: _Lattice) -> tuple[int, Integers] | None:
         labels = _step(order, position, labels, lattice)
     if labels.key[last] >= _NEVER:
         return None
-    route = np.append(labels.history[:, last], last)
+    path = np.append(labels.history[:, last], last)
     place = np.zeros(lattice.members.shape[1], dtype=np.int64)
     for position, slot in enumerate(order.slots):
-        place[lattice.members[route[position + 1]] > lattice.members[route[position]]] = slot
+        place[lattice.members[path[position + 1]] > lattice.members[path[position]]] = slot
     return int(labels.key[last]), place
 
 

@@ -39,21 +39,21 @@ def partition(problem: PartitionProblem, method: str = "auto", effort: str = "de
     """Assign every module to a slot with the method of that name.
 
     The methods know trees of slots. Where links make rings they work on a tree of them, on which nothing is proven of
-    the whole, and the answer is then priced on the shortest ways.
+    the whole, and the answer is then priced on the shortest routes.
     """
     hopeless = impossible(problem)
     if hopeless is not None:
         return hopeless
     if problem.is_tree:
         return METHODS[method](problem, DETERMINISTIC_LIMITS[effort], seed)
-    return _on_shortest_ways(problem, METHODS[method](spanning_tree(problem), DETERMINISTIC_LIMITS[effort], seed))
+    return _on_shortest_routes(problem, METHODS[method](spanning_tree(problem), DETERMINISTIC_LIMITS[effort], seed))
 
 
-def _on_shortest_ways(problem: PartitionProblem, answer: Answer) -> Answer:
+def _on_shortest_routes(problem: PartitionProblem, answer: Answer) -> Answer:
     if isinstance(answer, PartitionFailure):
         return replace(answer, reason=f"on a tree of the links: {answer.reason}", proven=False)
     if not problem.is_legal(answer.slot_of):
-        return PartitionFailure("a link is overloaded once streams take their shortest ways", proven=False)
+        return PartitionFailure("a link is overloaded once streams take their shortest routes", proven=False)
     stats = SolveStats(f"{answer.stats.method} on a tree of the links", "feasible", float(problem.cost(answer.slot_of)))
     return replace(answer, stats=stats)
 
@@ -112,7 +112,8 @@ def _completed(problem: PartitionProblem, best: _Best, seed: int, limit: float) 
     least = edge_bounds(problem, seed, limit * _BOUND)
     if least is None:
         return explain(problem, seed, limit * _REASON)
-    best.bound = max(best.bound, sum(edge.weight * wires for edge, wires in zip(problem.edges, least, strict=True)))
+    at_least = sum(edge.crossing.cost * wires for edge, wires in zip(problem.edges, least, strict=True))
+    best.bound = max(best.bound, at_least)
     if not best.proven and (best.place is None or not _is_large(problem)):
         outcome = solve(problem, tables, best.place, seed, limit * _FULL, least_wires=least)
         if outcome.status == "infeasible":

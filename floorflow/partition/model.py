@@ -4,7 +4,7 @@ The tree is rooted at the slot of the host's input; every other slot has one edg
 
 variables    beyond[m, e]   module m lies on the far side of edge e (e's child edges imply it, one of them at most)
              cross[p, e]    the two modules of pair p lie on different sides of e; where the rate of e is limited two
-                            variables, one for each way round
+                            variables, one for each direction
              Both are constant where the slots allowed for the modules leave no choice.
 constraints  limit[s, r]    use of resource r by the modules of slot s and its crossing registers <= limit
              room[m, s]     a module lies in no slot that does not take it
@@ -147,7 +147,7 @@ def _crossings(
 ) -> dict[tuple[int, int, int], tuple[Any, ...]]:
     """Make cross[p, e], keyed by (first module, second module, edge), where neither module's side is constant.
 
-    One variable where the way round does not matter; else one for only the first beyond and one for only the second.
+    One variable where the direction does not matter; else one for only the first beyond and one for only the second.
     """
     cross: dict[tuple[int, int, int], tuple[Any, ...]] = {}
     count = len(tables.names)
@@ -156,10 +156,12 @@ def _crossings(
         for k, most in enumerate(tables.most_bits):
             if isinstance(beyond[a, k], int) or isinstance(beyond[b, k], int):
                 continue
-            routes = tuple(cp.new_bool_var(f"cross[{a},{b},{k},{route}]") for route in range(1 + (most < UNLIMITED)))
-            cp.add(routes[0] >= beyond[a, k] - beyond[b, k])
-            cp.add(routes[-1] >= beyond[b, k] - beyond[a, k])
-            cross[a, b, k] = routes
+            directions = tuple(
+                cp.new_bool_var(f"cross[{a},{b},{k},{number}]") for number in range(1 + (most < UNLIMITED))
+            )
+            cp.add(directions[0] >= beyond[a, k] - beyond[b, k])
+            cp.add(directions[-1] >= beyond[b, k] - beyond[a, k])
+            cross[a, b, k] = directions
     return cross
 
 
@@ -177,10 +179,10 @@ def _flows(
     bits: list[Any] = [0, 0]
     streams = zip(tables.source.tolist(), tables.target.tolist(), tables.wires, tables.bits, strict=True)
     for source, target, width, amount in streams:
-        routes = cross.get((min(source, target), max(source, target), edge))
-        if routes is not None:
-            home, away = (routes[0], routes[-1]) if source < target else (routes[-1], routes[0])
-            wires += int(width) * (routes[0] if len(routes) == 1 else home + away)
+        directions = cross.get((min(source, target), max(source, target), edge))
+        if directions is not None:
+            home, away = (directions[0], directions[-1]) if source < target else (directions[-1], directions[0])
+            wires += int(width) * (directions[0] if len(directions) == 1 else home + away)
         else:
             far = [fixed[end - count] if end >= count else beyond[end, edge] for end in (source, target)]
             home, away = _passing(far[0], far[1])
@@ -206,7 +208,7 @@ def _limit(model: Model, problem: PartitionProblem) -> None:
         for k, below in ((-1, tree.roots), *enumerate(tree.children)):
             if len(below) > 1 or (below and k >= 0):
                 up = 1 if k < 0 else model.beyond[m, k]
-                _at_most(model, sum(model.beyond[m, c] for c in below) - up, 0, f"way[{tables.names[m]},{k}]")
+                _at_most(model, sum(model.beyond[m, c] for c in below) - up, 0, f"tree[{tables.names[m]},{k}]")
         for s in range(len(tables.limit)):
             if not tables.takes[m, s]:
                 _at_most(model, model.inside[m, s], 0, f"room[{tables.names[m]},{problem.slots[s].name}]")
@@ -215,8 +217,8 @@ def _limit(model: Model, problem: PartitionProblem) -> None:
             _at_most(model, model.use(s, r), int(most), f"limit[{slot.name},{RESOURCE_NAMES[r]}]")
     for k, edge in enumerate(problem.edges):
         _at_most(model, model.loads[k], int(tables.most_wires[k]), f"wires[{edge.name}]")
-        for route, rate in zip(("home", "away"), model.rates[k], strict=True):
-            _at_most(model, rate, int(tables.most_bits[k]), f"rate[{edge.name},{route}]")
+        for direction, rate in zip(("home", "away"), model.rates[k], strict=True):
+            _at_most(model, rate, int(tables.most_bits[k]), f"rate[{edge.name},{direction}]")
 
 
 def _at_most(model: Model, amount: Any, most: int, name: str) -> None:

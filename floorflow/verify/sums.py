@@ -122,8 +122,8 @@ def slot_totals(phase: PhaseFacts) -> dict[str, Amounts]:
             totals[slot.name] = add(totals[slot.name], total)
     for channel in phase.channels:
         flops = stream_wires(channel["width_bits"])
-        for lower, upper in phase.boundaries(phase.way(channel) or ()):
-            stages = phase.fpgas[lower.fpga]["crossing_registers"]
+        for lower, upper in phase.boundaries(phase.route(channel) or ()):
+            stages = phase.register_stages[lower.fpga]
             totals[lower.name]["FF"] += (stages + 1) // 2 * flops
             totals[upper.name]["FF"] += stages // 2 * flops
     return totals

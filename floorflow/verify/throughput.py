@@ -143,7 +143,7 @@ def _latency_us(phase: PhaseFacts, cycles: dict[str, int]) -> float | None:
     if not phase.clock_mhz:
         return None
     edges = [
-        (channel["source"], channel["target"], sum(link.latency_us for link in links_on(phase.way(channel) or ())))
+        (channel["source"], channel["target"], sum(link.latency_us for link in links_on(phase.route(channel) or ())))
         for channel in phase.channels
     ]
     return critical_path(edges, {name: count / phase.clock_mhz for name, count in cycles.items()})

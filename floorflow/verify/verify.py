@@ -55,7 +55,7 @@ def check(out: Path) -> list[Violation]:
     check_platform(plan, boards, findings)
     check_engines(plan, findings)
     check_search(plan, findings)
-    phases = _phases(plan)
+    phases = _phases(plan, boards)
     try:
         for phase in phases:
             _check_phase(plan, phase, boards, findings)
@@ -81,12 +81,15 @@ def _read_plan(folder: Folder, findings: Findings) -> Record | None:
     return None if problems else plan
 
 
-def _phases(plan: Record) -> list[PhaseFacts]:
+def _phases(plan: Record, boards: dict[str, Board]) -> list[PhaseFacts]:
     slots = slots_of(plan)
     fpgas = {fpga["name"]: fpga for fpga in plan["platform"]["fpgas"]}
     links, clock_mhz = links_of(plan, slots), plan["options"]["clock_mhz"]
+    # An FPGA whose board cannot be read is reported already.
+    stated = {name: fpga["crossing_registers"] for name, fpga in fpgas.items()}
+    stages = stated | {name: board.raw["crossing_registers"] for name, board in boards.items()}
     return [
-        PhaseFacts(f"phases[{number}]", raw, slots, links, fpgas, _folded(plan, raw), clock_mhz)
+        PhaseFacts(f"phases[{number}]", raw, slots, links, fpgas, stages, _folded(plan, raw), clock_mhz)
         for number, raw in enumerate(plan["phases"])
     ]
 
