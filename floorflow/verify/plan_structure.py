@@ -165,6 +165,7 @@ PHASE = {
         "fps": NUMBER,
         "latency_us": NUMBER,
         "bottleneck": TEXT,
+        "throughput": Optional(Nullable({"first_frame_cycles": Optional(Nullable(COUNT))})),
     },
 }
 PLATFORM = {
