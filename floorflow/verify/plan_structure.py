@@ -180,6 +180,7 @@ PLATFORM = {
             "host_port": RECTANGLE,
             "link_port": Nullable(RECTANGLE),
             "crossing_registers": COUNT,
+            "unstated": Optional([TEXT]),
             "slots": [{"name": TEXT, "slr": TEXT, "capacity": AMOUNTS, "available": AMOUNTS}],
         }
     ],
