@@ -16,6 +16,9 @@ DEPTH_BETWEEN_MODULES = 32
 WORDS_PER_STAGE = 2
 """Words of FIFO for each register stage at an SLR boundary: a word on its way there, and one while `ready` is back."""
 
+LINK_ROUND_TRIP = 2
+"""Latencies of a link that a word and its credit take together."""
+
 
 def check_fifos(phase: PhaseFacts, findings: Findings) -> None:
     """Judge module and depth of every channel's FIFO."""
@@ -49,6 +52,6 @@ def _round_trip_words(phase: PhaseFacts, channel: Record, link: Link) -> int:
     interval = phase.raw["folding"]["cycles"]
     if not interval:
         return 0
-    cycles: Fraction = 2 * Fraction(str(link.entry["latency_us"])) * Fraction(str(phase.clock_mhz))
+    cycles: Fraction = LINK_ROUND_TRIP * Fraction(str(link.entry["latency_us"])) * Fraction(str(phase.clock_mhz))
     words: int = channel["words_per_frame"]
     return math.ceil(cycles * words / Fraction(interval))

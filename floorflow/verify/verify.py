@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from floorflow.verify.files.tcl import TclProblem
 from floorflow.verify.finn.files import FLOORPLAN_FILE, FOLDING_FILE, check_floorplan_file, check_folding_file
 from floorflow.verify.finn.styles import check_styles
 from floorflow.verify.hardware.boards import Board
+from floorflow.verify.hardware.parts import has_uram, is_versal
 from floorflow.verify.partition import check_assignment, check_crossings
 from floorflow.verify.pblocks import check_floorplan
 from floorflow.verify.phase_facts import PhaseFacts, links_of, slots_of
@@ -94,19 +94,14 @@ def _phases(plan: Record, boards: dict[str, Board]) -> list[PhaseFacts]:
     ]
 
 
-_WITHOUT_URAM = re.compile(r"xc7|xczu(2|3|6|9|15)(cg|eg|ev)|xcau")
-"""Parts without UltraRAM (AMD DS890, DS891)."""
-
-
 def _folded(plan: Record, phase: Record) -> dict[str, FoldedEngine]:
     """Return the engines that have a folding, in the order of the networks."""
-    parts = [fpga["part"].lower() for fpga in plan["platform"]["fpgas"]]
+    parts = [fpga["part"] for fpga in plan["platform"]["fpgas"]]
     flavour = str(plan["options"].get("finn", "main"))
-    has_uram = not any(_WITHOUT_URAM.match(part) for part in parts)
-    versal = all(re.match(r"xcv[cemph]\d", part) for part in parts)
+    uram, versal = all(map(has_uram, parts)), all(is_versal(part, flavour) for part in parts)
     folding = phase["folding"]["engines"]
     return {
-        engine["name"]: FoldedEngine(engine["name"], engine, folding[engine["name"]], flavour, has_uram, versal)
+        engine["name"]: FoldedEngine(engine["name"], engine, folding[engine["name"]], flavour, uram, versal)
         for network in plan["networks"]
         for engine in network["engines"]
         if engine["name"] in folding
