@@ -88,10 +88,14 @@ class Request:
         return self.objective or ("throughput" if self.fps is None else "resources")
 
 
-def scaled_down(amount: Resources, parse_fractions: Mapping[str, float]) -> Resources:
-    """Return floor(fraction x amount) of each resource; the tiny term keeps 0.7 x 10 at 7."""
+ROUNDING = 1e-9
+"""Added before a limit is rounded down, so that 0.7 x 10 is 7."""
+
+
+def scaled_down(amount: Resources, fractions: Mapping[str, float]) -> Resources:
+    """Return floor(fraction x amount) of each resource."""
     return Resources(
-        *(floor(parse_fractions[n] * have + 1e-9) for n, have in zip(RESOURCE_NAMES, amount.as_tuple(), strict=True))
+        *(floor(fractions[n] * have + ROUNDING) for n, have in zip(RESOURCE_NAMES, amount.as_tuple(), strict=True))
     )
 
 

@@ -129,6 +129,7 @@ class FpgaEntry(_Model):
     host_port: RectangleEntry
     link_port: RectangleEntry | None
     crossing_registers: int
+    unstated: list[str] = []
     slots: list[SlotEntry]
 
 

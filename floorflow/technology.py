@@ -24,8 +24,8 @@ class Technology:
 _VERSAL = re.compile(r"x[acq]r?v([cemph]\d|80)")
 _SEVEN = re.compile(r"x[acq]7(a|k|s|v|vh|vx|z)\d")
 _ULTRASCALE = re.compile(r"x[acq](au|k|ku|kur|su|u|ul|ux|vu|zu)\d")
-_WITHOUT_URAM = re.compile(r"xczu(2|3|6|9|15)(cg|eg|ev)|xcau|xc[kv]u\d+-")
-"""UltraScale+ parts without UltraRAM (AMD DS890 and DS891), and all of UltraScale."""
+_WITHOUT_URAM = re.compile(r"x[acq]r?(zu[12369][ce]g|au|k24|ku9p|[kv]u\d+-)")
+"""UltraScale+ parts without UltraRAM (AMD DS890 and DS891), and all of UltraScale; check has them from docs/plan.md."""
 
 FAMILIES = (
     "7 series (xc7a, xc7k, xc7s, xc7v, xc7z)",

@@ -8,6 +8,7 @@ from itertools import pairwise
 from floorflow.channels.realise import Channel
 from floorflow.dataflow.model import FoldedDataflow
 from floorflow.dataflow.modules import Module, module_of
+from floorflow.hardware import Crossing
 from floorflow.resources import Resources, total
 
 
@@ -29,16 +30,17 @@ def module_resources(
     return {module.name: total(charges[engine] for engine in module.engines) for module in modules}
 
 
-def crossing_shares(channel: Channel, slots_on_way: Sequence[str], stages_a_boundary: int) -> dict[str, Resources]:
-    """Share the crossing registers of one channel between the slots that it passes.
+def crossing_shares(
+    channel: Channel, slots: Sequence[str], crossings: Mapping[tuple[str, str], Crossing]
+) -> dict[str, Resources]:
+    """Share the crossing registers of one channel between the slots of one FPGA that it passes.
 
-    ``slots_on_way`` runs from lower to upper slot. Each boundary has ``stages_a_boundary`` stages of one flip-flop
-    a wire; the two slots at it share them evenly and the lower one takes the odd stage.
+    ``slots`` run from the lowest to the highest; ``crossings`` go by lower and upper slot. Each register stage is one
+    flip-flop a wire.
     """
     shares: dict[str, Resources] = {}
-    lower_stages = -(-stages_a_boundary // 2)
-    for lower, upper in pairwise(slots_on_way):
-        for slot, stages in ((lower, lower_stages), (upper, stages_a_boundary - lower_stages)):
+    for pair in pairwise(slots):
+        for slot, stages in zip(pair, crossings[pair].register_shares, strict=True):
             shares[slot] = shares.get(slot, Resources()) + Resources(ff=stages * channel.sll_wires)
     return shares
 

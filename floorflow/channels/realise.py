@@ -12,17 +12,16 @@ from fractions import Fraction
 from math import ceil
 from typing import Protocol
 
-from floorflow.channels.route_delay import Way, words_on_ways
+from floorflow.channels.route_delay import words_on_routes
 from floorflow.channels.window_fill import waits
 from floorflow.dataflow.model import FoldedDataflow, Stream
+from floorflow.hardware import Route, stream_wires
 from floorflow.resources import ZERO, Resources
 
 INSIDE_DEPTH_WORDS = 2
 """FIFO depth between two engines of one module."""
 BETWEEN_DEPTH_WORDS = 32
 """FIFO depth between two modules."""
-CROSSING_DEPTH_WORDS = 4
-"""Extra words for each SLR boundary crossed: what is in flight in the crossing registers."""
 
 
 class ChannelCosts(Protocol):
@@ -80,7 +79,7 @@ class Channel:
     @property
     def sll_wires(self) -> int:
         """Wires that the channel takes of an SLR boundary: padded data, valid and ready."""
-        return padded_width_bits(self.width_bits) + 2
+        return stream_wires(self.width_bits)
 
     @property
     def fifo_engine(self) -> str:
@@ -93,21 +92,15 @@ class Channel:
         return self.stream.source if self.source_width_bits < self.target_width_bits else self.stream.target
 
 
-def padded_width_bits(width_bits: int) -> int:
-    """Round up to whole bytes, as AXI streams are on wires."""
-    return -(-width_bits // 8) * 8
-
-
 @dataclass(frozen=True)
 class PartialPlacement:
-    """What is known of a design so far: modules of engines, ways of channels by name (left out: none), the clock.
+    """What is known of a design so far: modules of engines, routes of channels by name (left out: inside a slot).
 
-    ``least_words``: the depths, by channel, that the full rate needs where nothing lies on the ways.
+    ``least_words``: the depths, by channel, that the full rate needs where nothing lies on the routes.
     """
 
     module_of: Mapping[str, str]
-    ways: Mapping[str, Way]
-    clock_mhz: float
+    routes: Mapping[str, Route]
     least_words: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -121,7 +114,7 @@ def connect(
     for stream in folded.dataflow.streams:
         channel = channel_of_widths(stream, *_widths(stream, folded), costs, shares.get(stream, Fraction(0)))
         if placed_so_far is not None:
-            more = _words_for_its_way(channel, placed_so_far, folded.interval_cycles)
+            more = _words_for_its_route(channel, placed_so_far, folded.interval_cycles)
             needed = least.get(channel.name, 0)
             depth = max(channel.fifo_depth_words + more, needed)
             channel = replace(_with_fifo(channel, depth, costs), needed_words=needed)
@@ -151,25 +144,20 @@ def _with_fifo(channel: Channel, depth_words: int, costs: ChannelCosts) -> Chann
     return replace(channel, fifo_depth_words=depth_words, fifo_resources=fifo)
 
 
-def _words_for_its_way(channel: Channel, placed_so_far: PartialPlacement, interval_cycles: int) -> int:
-    """Words of FIFO beyond the least depth: between modules, and for the registers and links on the way."""
+def _words_for_its_route(channel: Channel, placed_so_far: PartialPlacement, interval_cycles: int) -> int:
+    """Words of FIFO beyond the least depth: between modules, and for the registers and links on the route."""
     homes = placed_so_far.module_of
     inside = homes.get(channel.stream.source) == homes.get(channel.stream.target)
-    way = placed_so_far.ways.get(channel.name, Way())
-    words = channel.words_per_frame
-    round_trips = sum(
-        ceil(2 * latency_us * placed_so_far.clock_mhz * words / interval_cycles - 1e-9)
-        for latency_us in way.link_latencies_us
-    )
+    route = placed_so_far.routes.get(channel.name, Route())
     between = 0 if inside else BETWEEN_DEPTH_WORDS - INSIDE_DEPTH_WORDS
-    return between + CROSSING_DEPTH_WORDS * way.boundaries + round_trips
+    return between + route.words_in_flight(channel.words_per_frame, interval_cycles)
 
 
 def _least_words(folded: FoldedDataflow, placed_so_far: PartialPlacement) -> dict[str, int]:
-    """Depths that the full rate needs with what lies on the ways: on a way itself, and beside it up to a join."""
+    """Depths that the full rate needs with what lies on the routes: on a route itself, and beside it up to a join."""
     if not placed_so_far.least_words:
         return {}
-    more = words_on_ways(folded.dataflow, placed_so_far.ways, placed_so_far.clock_mhz)
+    more = words_on_routes(folded.dataflow, placed_so_far.routes)
     return {name: words + more.get(name, 0) for name, words in placed_so_far.least_words.items()}
 
 

@@ -2,6 +2,14 @@
 
 from floorflow.hardware.board import Board, BoardInfrastructure, BoardLink, Shell
 from floorflow.hardware.catalogue import known_links, known_platforms
+from floorflow.hardware.crossing import (
+    Crossing,
+    Route,
+    boundary_crossing,
+    link_crossing,
+    padded_width_bits,
+    stream_wires,
+)
 from floorflow.hardware.device import Device, SiteType, Slr
 from floorflow.hardware.device_file import read_device
 from floorflow.hardware.geometry import Rect
@@ -16,12 +24,14 @@ __all__ = [
     "Board",
     "BoardInfrastructure",
     "BoardLink",
+    "Crossing",
     "Device",
     "Fpga",
     "Infrastructure",
     "Link",
     "Platform",
     "Rect",
+    "Route",
     "RouteStep",
     "Shell",
     "SiteType",
@@ -29,16 +39,20 @@ __all__ = [
     "Slot",
     "Slr",
     "anchor",
+    "boundary_crossing",
     "clear_rectangles",
     "count_sites",
     "known_links",
     "known_platforms",
+    "link_crossing",
     "load_platform",
     "max_pblocks",
+    "padded_width_bits",
     "parse_ranges",
     "range_rect",
     "ranges",
     "read_device",
     "resources_of_sites",
+    "stream_wires",
     "supply_outside_keep_outs",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -85,6 +85,18 @@ class Board:
     shell: Shell | None
     infrastructure: tuple[BoardInfrastructure, ...]
     link: BoardLink | None
+    unstated: tuple[str, ...] = ()
+    """Which of shell, infrastructure and host_port the file says nothing of, not even that there is none."""
+
+    @property
+    def doubt(self) -> str:
+        """What the plan takes for granted because the file does not state it; empty if it states all."""
+        if not self.unstated:
+            return ""
+        taken = ["all its silicon counts as available"] if {"shell", "infrastructure"} & {*self.unstated} else []
+        if "host_port" in self.unstated:
+            taken.append(f"the host's streams enter at the right edge of {self.host_slr}")
+        return f"the board's file says nothing of {', '.join(self.unstated)}: {' and '.join(taken)}"
 
     def cell(self, engine: str, partition: int = 1) -> str:
         """Return the hierarchical cell of an engine in FINN's dataflow partition of that number."""
@@ -101,6 +113,8 @@ Count = Annotated[int, Field(ge=0)]
 MOST_GBPS, MOST_LATENCY_US, MOST_MHZ, MOST_FPGAS, MOST_REGISTERS = 100_000, 1_000_000, 1000, 64, 16
 """Above these a number in a file is a slip: the wrong unit, or a digit too many."""
 SlrName = Annotated[str, Field(pattern=r"^SLR\d+$")]
+STATED = ("shell", "infrastructure", "host_port")
+"""Fields that a board without them states as ``none``; one that says nothing of them is planned with a warning."""
 Cell = Annotated[str, Field(pattern=r"^[A-Za-z0-9_{}/]+$")]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
 Amounts = dict[Literal["LUT", "FF", "BRAM18", "URAM", "DSP"], Count]
@@ -181,6 +195,9 @@ class EvidenceModel(FileModel):
     source: str
 
 
+_EMPTY: dict[str, Any] = {"shell": None, "infrastructure": [], "host_port": None}
+
+
 class BoardModel(FileModel):
     """A whole board file."""
 
@@ -199,6 +216,15 @@ class BoardModel(FileModel):
     infrastructure: list[InfrastructureModel] = Field(default=[])
     link: LinkModel | None = None
     evidence: list[EvidenceModel]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _nothing(cls, data: Any) -> Any:
+        """Take ``none`` as the statement that there is none; a field without a value states nothing."""
+        if not isinstance(data, dict):
+            return data
+        stated = {name: value for name, value in data.items() if name not in STATED or value is not None}
+        return {name: _EMPTY[name] if name in STATED and value == "none" else value for name, value in stated.items()}
 
     @field_validator("cell_pattern")
     @classmethod
@@ -233,6 +259,7 @@ def read_board(text: str, file: str) -> Board:
         shell=None if model.shell is None else _shell(model.shell),
         infrastructure=tuple(_infrastructure(item) for item in model.infrastructure),
         link=None if model.link is None else _link(model.link),
+        unstated=tuple(name for name in STATED if name not in model.model_fields_set),
     )
 
 

@@ -1,19 +1,21 @@
-"""Links between FPGAs: how equal boards are joined, and the way of a stream from one slot to another."""
+"""Links between FPGAs: how equal boards are joined, and the route of a stream from one slot to another."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Literal, get_args
 
 from floorflow.hardware.board import BoardLink
+from floorflow.hardware.crossing import Crossing
 from floorflow.request import Topology
 
 SlotPositions = Mapping[str, tuple[int, int]]
 """For each slot's name the FPGA's number and the SLR's number in that FPGA, both from 0."""
 
-Routes = Mapping[tuple[int, int], tuple[int, ...]]
+FpgaRoutes = Mapping[tuple[int, int], tuple[int, ...]]
 """For each pair of FPGAs the numbers of those that a stream passes from the first to the second, both included."""
 
 TOPOLOGIES: tuple[Topology, ...] = get_args(Topology)
@@ -37,16 +39,21 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class RouteStep:
-    """A part of the way between two slots: a run of SLR boundaries inside one FPGA, or one link.
+    """A part of the route between two slots: a run of SLR boundaries inside one FPGA, or one link.
 
-    ``hops`` is the number of boundaries crossed, 1 for a link; ``link`` is the link's name, None for a run.
+    ``crossings`` are the boundaries crossed, or the link; ``link`` is the link's name, None for a run.
     """
 
     kind: Literal["sll", "link"]
     source: str
     target: str
-    hops: int
+    crossings: tuple[Crossing, ...]
     link: str | None
+
+    @property
+    def hops(self) -> int:
+        """Number of boundaries crossed, 1 for a link."""
+        return len(self.crossings)
 
 
 def joined(topology: Topology, count: int) -> tuple[tuple[int, int], ...]:
@@ -93,7 +100,7 @@ def make_links(link: BoardLink | None, topology: Topology, count: int) -> tuple[
     )
 
 
-def shortest_routes(positions: SlotPositions, links: Sequence[Link]) -> Routes:
+def shortest_routes(positions: SlotPositions, links: Sequence[Link]) -> FpgaRoutes:
     """Return the route between any two FPGAs: the fewest links; of several that whose FPGAs have the lowest numbers.
 
     Numbers are compared from the stream's source on. FPGAs that no links join have no route.
@@ -118,24 +125,41 @@ def _routes_from(first: int, near: Mapping[int, Sequence[int]]) -> list[tuple[in
     return found
 
 
-def way(
-    positions: SlotPositions, links: Mapping[frozenset[int], Link], routes: Routes, source: str, target: str
-) -> tuple[RouteStep, ...]:
-    """Return the one way from slot to slot, in order; empty if they are the same.
+@dataclass(frozen=True)
+class RouteFinder:
+    """The route between any two slots of a platform.
 
-    ``links`` go by the numbers of the two FPGAs that they join. An unknown slot raises KeyError.
+    ``links`` go by the numbers of the two FPGAs that they join, ``crossings`` by the names of the two slots that they
+    join: lower and upper at an SLR boundary, source and target of a link.
     """
-    here, hops = source, list[RouteStep]()
-    for first, second in pairwise(routes[positions[source][0], positions[target][0]]):
-        link = links[frozenset((first, second))]
-        near, far = (link.source, link.target) if first < second else (link.target, link.source)
-        hops += _run(positions, here, near)
-        hops.append(RouteStep("link", near, far, 1, link.name))
-        here = far
-    return (*hops, *_run(positions, here, target))
 
+    positions: SlotPositions
+    links: Mapping[frozenset[int], Link]
+    fpga_routes: FpgaRoutes
+    crossings: Mapping[tuple[str, str], Crossing]
 
-def _run(positions: SlotPositions, source: str, target: str) -> tuple[RouteStep, ...]:
-    """Return the run of SLR boundaries between two slots of one FPGA; nothing if they are the same."""
-    crossed = abs(positions[source][1] - positions[target][1])
-    return (RouteStep("sll", source, target, crossed, None),) if crossed else ()
+    def steps(self, source: str, target: str) -> tuple[RouteStep, ...]:
+        """Return the steps from slot to slot, in order; none if they are the same. An unknown slot raises KeyError."""
+        here, steps = source, list[RouteStep]()
+        for first, second in pairwise(self.fpga_routes[self.positions[source][0], self.positions[target][0]]):
+            link = self.links[frozenset((first, second))]
+            near, far = (link.source, link.target) if first < second else (link.target, link.source)
+            steps += self._run(here, near)
+            steps.append(RouteStep("link", near, far, (self.crossings[link.source, link.target],), link.name))
+            here = far
+        return (*steps, *self._run(here, target))
+
+    def _run(self, source: str, target: str) -> tuple[RouteStep, ...]:
+        """Return the run of SLR boundaries between two slots of one FPGA; nothing if they are the same."""
+        if source == target:
+            return ()
+        fpga, (low, high) = self.positions[source][0], sorted(self.positions[slot][1] for slot in (source, target))
+        passed = [self._slot_at[fpga, level] for level in range(low, high + 1)]
+        crossings = [self.crossings[pair] for pair in pairwise(passed)]
+        if self.positions[source][1] > self.positions[target][1]:
+            crossings.reverse()
+        return (RouteStep("sll", source, target, tuple(crossings), None),)
+
+    @cached_property
+    def _slot_at(self) -> Mapping[tuple[int, int], str]:
+        return {position: name for name, position in self.positions.items()}

@@ -11,6 +11,7 @@ from pathlib import Path
 from floorflow.errors import PlatformError
 from floorflow.hardware.board import Board, BoardLink, read_board
 from floorflow.hardware.catalogue import board_path, check_name_is_free, device_path, link_path
+from floorflow.hardware.crossing import Crossing, Route, boundary_crossing, link_crossing
 from floorflow.hardware.device import Device
 from floorflow.hardware.device_file import read_device
 from floorflow.hardware.geometry import Rect
@@ -18,13 +19,11 @@ from floorflow.hardware.link_file import read_link
 from floorflow.hardware.links import (
     TOPOLOGIES,
     Link,
-    Routes,
+    RouteFinder,
     RouteStep,
-    SlotPositions,
     make_links,
     most_fpgas,
     shortest_routes,
-    way,
 )
 from floorflow.hardware.ports import check_ports, host_port, link_port
 from floorflow.hardware.reading import read_text, require
@@ -107,27 +106,33 @@ class Platform:
         return self.fpgas[-1].host_slot
 
     @cached_property
-    def _positions(self) -> SlotPositions:
-        return {
+    def crossings(self) -> Mapping[tuple[str, str], Crossing]:
+        """What lies between two slots that are joined: a boundary by lower and upper slot, a link by its two ends."""
+        boards = {slot.name: fpga.board for fpga in self.fpgas for slot in fpga.slots}
+        boundaries = {(b.lower, b.upper): boundary_crossing(boards[b.lower], b.wires) for b in self.boundaries}
+        links = {(k.source, k.target): link_crossing(k.gbps, k.latency_us, self.clock_mhz) for k in self.links}
+        return boundaries | links
+
+    @cached_property
+    def _finder(self) -> RouteFinder:
+        positions = {
             slot.name: (number, level)
             for number, fpga in enumerate(self.fpgas)
             for level, slot in enumerate(fpga.slots)
         }
+        between = {frozenset(positions[slot][0] for slot in (k.source, k.target)): k for k in self.links}
+        return RouteFinder(positions, between, shortest_routes(positions, self.links), self.crossings)
 
-    @cached_property
-    def _routes(self) -> Routes:
-        return shortest_routes(self._positions, self.links)
-
-    @cached_property
-    def _links_between(self) -> Mapping[frozenset[int], Link]:
-        return {frozenset(self._positions[slot][0] for slot in (k.source, k.target)): k for k in self.links}
-
-    def way(self, source: str, target: str) -> tuple[RouteStep, ...]:
-        """Return the one way between two slots, in order: runs of SLR boundaries inside an FPGA, and single links.
+    def route_steps(self, source: str, target: str) -> tuple[RouteStep, ...]:
+        """Return the one route between two slots, in order: runs of SLR boundaries inside an FPGA, and single links.
 
         It passes the fewest links. It is empty from a slot to itself; an unknown slot raises KeyError.
         """
-        return way(self._positions, self._links_between, self._routes, source, target)
+        return self._finder.steps(source, target)
+
+    def route(self, source: str, target: str) -> Route:
+        """Return what a stream passes between two slots, boundary by boundary and link by link."""
+        return Route(tuple(crossing for step in self.route_steps(source, target) for crossing in step.crossings))
 
 
 def load_platform(

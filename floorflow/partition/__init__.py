@@ -2,7 +2,6 @@
 
 from floorflow.partition.methods import METHODS, partition
 from floorflow.partition.problem import (
-    LINK_WEIGHT,
     ModuleStream,
     PartitionFailure,
     PartitionProblem,
@@ -12,7 +11,6 @@ from floorflow.partition.problem import (
 from floorflow.partition.routes import Edge
 
 __all__ = [
-    "LINK_WEIGHT",
     "METHODS",
     "Edge",
     "ModuleStream",

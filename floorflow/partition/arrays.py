@@ -84,7 +84,7 @@ def arrays_of(problem: PartitionProblem) -> ProblemArrays:
     pairs, wires, bits = _merged_streams(problem, {name: i for i, name in enumerate(names)})
     stages = np.zeros((len(problem.edges), len(problem.slots)), dtype=np.int64)
     for k, edge in enumerate(problem.edges):
-        for slot, count in problem.stages(edge).items():
+        for slot, count in edge.stages.items():
             stages[k, slot] = count
     return ProblemArrays(
         names=names,
@@ -96,8 +96,8 @@ def arrays_of(problem: PartitionProblem) -> ProblemArrays:
         wires=wires,
         bits=bits,
         beyond=np.array([[s in side for side in problem.beyond] for s in range(len(problem.slots))], dtype=np.int64),
-        weight=np.array([edge.weight for edge in problem.edges], dtype=np.int64),
-        most_wires=np.array([_capped(edge.wires) for edge in problem.edges], dtype=np.int64),
+        weight=np.array([edge.crossing.cost for edge in problem.edges], dtype=np.int64),
+        most_wires=np.array([_capped(edge.crossing.wires) for edge in problem.edges], dtype=np.int64),
         most_bits=np.array([_capped(problem.allowed_bits(edge)) for edge in problem.edges], dtype=np.int64),
         stages=stages,
         hosts=np.array([problem.host_in, problem.host_out], dtype=np.int64),

@@ -28,7 +28,7 @@ def edge_bounds(problem: PartitionProblem, seed: int, limit: float) -> tuple[int
         left -= outcome.work
         if outcome.status == "infeasible":
             return None
-        least_wires.append(-(-outcome.bound // max(1, edge.weight)))
+        least_wires.append(-(-outcome.bound // max(1, edge.crossing.cost)))
     return tuple(least_wires)
 
 

@@ -23,7 +23,7 @@ _FILLS = (1.0, 0.95, 0.9, 0.85)
 
 def fpga_first(problem: PartitionProblem, arrays: ProblemArrays, seed: int, limit: float) -> Integers | None:
     """Return a legal assignment (M,) or None; None too if no FPGA has several slots or there is one FPGA only."""
-    links = [k for k, edge in enumerate(problem.edges) if edge.kind == "link"]
+    links = [k for k, edge in enumerate(problem.edges) if edge.crossing.kind == "link"]
     if not links or len(links) == len(problem.edges):
         return None
     whole, group = contracted(problem, links)

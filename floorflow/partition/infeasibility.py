@@ -37,7 +37,7 @@ def explain_infeasibility(problem: PartitionProblem, seed: int, limit: float) ->
     Limits are lifted to see which of them make it feasible, each trial within ``limit`` deterministic time units.
     """
     links = [k for k, edge in enumerate(problem.edges) if problem.allowed_bits(edge) is not None]
-    boundaries = [k for k, edge in enumerate(problem.edges) if edge.wires is not None]
+    boundaries = [k for k, edge in enumerate(problem.edges) if edge.crossing.wires is not None]
     for limited in (links, boundaries):
         if limited and _solve_least_load(_lifted(problem, limited), [], seed, limit).assignment is not None:
             return PartitionFailure(_name_binding(problem, limited, seed, limit), proven=True)
@@ -60,20 +60,22 @@ def _name_binding(problem: PartitionProblem, limited: Sequence[int], seed: int, 
 
 
 def _describe(problem: PartitionProblem, edge: Edge, needed: int) -> str:
-    if edge.gbps is not None:
-        gbps = max(needed * problem.frames_per_s / 1e9, edge.gbps)
-        return f"{_title(edge)}: at least {gbps:.6g} Gb/s needed in one direction, {edge.gbps:.6g} Gb/s allowed"
-    needed = max(needed, (edge.wires or 0) + 1)  # all that is known if the least load was not found within the limit
-    return f"{_title(edge)}: at least {needed:,} wires needed, {edge.wires:,} allowed"
+    crossing = edge.crossing
+    if crossing.gbps is not None:
+        gbps = max(needed * problem.frames_per_s / 1e9, crossing.gbps)
+        return f"{_title(edge)}: at least {gbps:.6g} Gb/s needed in one direction, {crossing.gbps:.6g} Gb/s allowed"
+    needed = max(needed, (crossing.wires or 0) + 1)  # all that is known if the least load was not found in the limit
+    return f"{_title(edge)}: at least {needed:,} wires needed, {crossing.wires:,} allowed"
 
 
 def _title(edge: Edge) -> str:
-    return f"{'link' if edge.kind == 'link' else 'SLR boundary'} {edge.name or f'{edge.a}-{edge.b}'}"
+    return f"{'link' if edge.crossing.kind == 'link' else 'SLR boundary'} {edge.name or f'{edge.a}-{edge.b}'}"
 
 
 def _lifted(problem: PartitionProblem, edges: Sequence[int]) -> PartitionProblem:
     """Return the problem without the limits of these edges."""
-    free = tuple(replace(e, wires=None, gbps=None) if k in edges else e for k, e in enumerate(problem.edges))
+    lifted = {k: replace(problem.edges[k].crossing, wires=None, gbps=None) for k in edges}
+    free = tuple(replace(e, crossing=lifted.get(k, e.crossing)) for k, e in enumerate(problem.edges))
     return replace(problem, edges=free)
 
 
@@ -81,7 +83,7 @@ def _solve_least_load(problem: PartitionProblem, edges: Sequence[int], seed: int
     """Find an assignment, of the least load over the edges given: bits a frame of a link, wires of a boundary."""
     model = build_model(problem, arrays_of(problem))
     for k in edges:
-        amounts = model.rates[k] if problem.edges[k].kind == "link" else (model.loads[k],)
+        amounts = model.rates[k] if problem.edges[k].crossing.kind == "link" else (model.loads[k],)
         most = model.cp.new_int_var(0, 2**50, "most")
         for amount in amounts:
             model.cp.add(amount <= most)

@@ -116,7 +116,8 @@ def _completed(problem: PartitionProblem, best: _Best, seed: int, limit: float) 
     least = edge_bounds(problem, seed, limit * _BOUND)
     if least is None:
         return explain_infeasibility(problem, seed, limit * _REASON)
-    best.bound = max(best.bound, sum(edge.weight * wires for edge, wires in zip(problem.edges, least, strict=True)))
+    at_least = sum(edge.crossing.cost * wires for edge, wires in zip(problem.edges, least, strict=True))
+    best.bound = max(best.bound, at_least)
     if not best.proven and (best.assignment is None or not _is_large(problem)):
         outcome = solve(problem, arrays, best.assignment, seed, limit * _FULL, least_wires=least)
         if outcome.status == "infeasible":

@@ -1,7 +1,7 @@
 """The partition problem and its answers, as values.
 
 Neighbouring SLRs share a boundary of SLL wires, FPGAs are joined by links between two of their slots. A stream between
-modules in two slots takes the one route between them: as a rule all this is a tree, else it is the shortest route.
+modules in two slots passes the one route between them: as a rule all this is a tree, else it is the shortest one.
 """
 
 from __future__ import annotations
@@ -14,9 +14,6 @@ from functools import cached_property
 from floorflow.partition.routes import DirectedEdge, Edge, shortest_routes
 from floorflow.resources import ZERO, Resources, total
 from floorflow.stats import SolveStats
-
-LINK_WEIGHT = 10
-"""Cost of one wire over a link, in SLR boundaries: what FINN's own partitioner charges for Ethernet."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +53,8 @@ class ModuleStream:
 class PartitionProblem:
     """Modules with demands, the streams between them, and slots with what joins them.
 
-    ``host_in`` and ``host_out`` index the slots where the host's streams enter and leave. ``register_stages`` is the
-    number of flip-flop stages of each stream at each SLR boundary. Links carry ``frames_per_s`` frames of each stream;
-    at 0 they are never full.
+    ``host_in`` and ``host_out`` index the slots where the host's streams enter and leave. Links carry
+    ``frames_per_s`` frames of each stream; at 0 they are never full.
     """
 
     demands: Mapping[str, Resources]
@@ -67,7 +63,6 @@ class PartitionProblem:
     edges: tuple[Edge, ...]
     host_in: int
     host_out: int
-    register_stages: int
     frames_per_s: float = 0.0
 
     @property
@@ -103,7 +98,7 @@ class PartitionProblem:
     def _shortest(self) -> Mapping[tuple[int, int], tuple[DirectedEdge, ...]]:
         return shortest_routes(len(self.slots), self.edges)
 
-    def _steps(self, stream: ModuleStream, slot_of: Mapping[str, int]) -> tuple[DirectedEdge, ...]:
+    def _directed_edges(self, stream: ModuleStream, slot_of: Mapping[str, int]) -> tuple[DirectedEdge, ...]:
         source, target = self.ends(stream, slot_of)
         if not self.is_tree:
             return self._shortest[source, target]
@@ -111,15 +106,15 @@ class PartitionProblem:
 
     def route(self, stream: ModuleStream, slot_of: Mapping[str, int]) -> tuple[int, ...]:
         """Return the edges that a stream passes, by ascending index."""
-        return tuple(sorted(k for k, _ in self._steps(stream, slot_of)))
+        return tuple(sorted(k for k, _ in self._directed_edges(stream, slot_of)))
 
     def hops(self, stream: ModuleStream, slot_of: Mapping[str, int]) -> int:
         """Return how many SLR boundaries a stream crosses."""
-        return sum(self.edges[k].kind == "sll" for k in self.route(stream, slot_of))
+        return sum(self.edges[k].crossing.kind == "sll" for k in self.route(stream, slot_of))
 
     def cost(self, slot_of: Mapping[str, int]) -> int:
-        """Wires times weight of every edge that they pass, over all streams."""
-        return sum(s.wires * self.edges[k].weight for s in self.streams for k in self.route(s, slot_of))
+        """Wires times cost of every edge that they pass, over all streams."""
+        return sum(s.wires * self.edges[k].crossing.cost for s in self.streams for k in self.route(s, slot_of))
 
     def loads(self, slot_of: Mapping[str, int]) -> tuple[int, ...]:
         """Wires over each edge."""
@@ -133,15 +128,15 @@ class PartitionProblem:
         """Bits a frame over each edge, from ``a`` to ``b`` and from ``b`` to ``a``."""
         use = [[0, 0] for _ in self.edges]
         for stream in self.streams:
-            for k, there in self._steps(stream, slot_of):
+            for k, there in self._directed_edges(stream, slot_of):
                 use[k][not there] += stream.bits_per_frame
         return tuple((forth, back) for forth, back in use)
 
     def allowed_bits(self, edge: Edge) -> int | None:
         """Return how many bits a frame a link can carry in each direction; None if any number."""
-        if edge.gbps is None or self.frames_per_s == 0:
+        if edge.crossing.gbps is None or self.frames_per_s == 0:
             return None
-        return int(Fraction(edge.gbps) * 10**9 / Fraction(self.frames_per_s))
+        return int(Fraction(edge.crossing.gbps) * 10**9 / Fraction(self.frames_per_s))
 
     def slot_demands(self, slot_of: Mapping[str, int]) -> tuple[Resources, ...]:
         """Demand of each slot: its modules and its share of the crossing registers."""
@@ -150,16 +145,9 @@ class PartitionProblem:
             for index in range(len(self.slots))
         ]
         for edge, wires in zip(self.edges, self.loads(slot_of), strict=True):
-            for slot, stages in self.stages(edge).items():
+            for slot, stages in edge.stages.items():
                 demands[slot] += Resources(ff=stages * wires)
         return tuple(demands)
-
-    def stages(self, edge: Edge) -> dict[int, int]:
-        """Register stages of every wire over an edge by slot: the lower slot has the odd one; a link has none."""
-        if edge.kind == "link":
-            return {}
-        lower = -(-self.register_stages // 2)
-        return {edge.a: lower, edge.b: self.register_stages - lower}
 
     def is_legal(self, slot_of: Mapping[str, int]) -> bool:
         """Whether all pblock, resource, SLL and link limits hold."""
@@ -168,8 +156,8 @@ class PartitionProblem:
         if not all(d.fits(s.limit) for d, s in zip(self.slot_demands(slot_of), self.slots, strict=True)):
             return False
         for edge, wires, bits in zip(self.edges, self.loads(slot_of), self.link_bits(slot_of), strict=True):
-            most = self.allowed_bits(edge)
-            if (edge.wires is not None and wires > edge.wires) or (most is not None and max(bits) > most):
+            most_wires, most_bits = edge.crossing.wires, self.allowed_bits(edge)
+            if (most_wires is not None and wires > most_wires) or (most_bits is not None and max(bits) > most_bits):
                 return False
         return True
 
@@ -188,7 +176,7 @@ class PartitionProblem:
 
 @dataclass(frozen=True)
 class PartitionSolution:
-    """Slot index of every module; ``stats.objective`` is the cost in wires times weight of the edges passed."""
+    """Slot index of every module; ``stats.objective`` is the cost in wires times cost of the edges passed."""
 
     slot_of: Mapping[str, int]
     stats: SolveStats

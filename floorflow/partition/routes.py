@@ -1,28 +1,30 @@
-"""What joins slots, and the shortest ways between them where links make rings."""
+"""What joins slots, and the shortest routes between them where links make rings."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Literal
+
+from floorflow.hardware import Crossing
 
 
 @dataclass(frozen=True)
 class Edge:
     """What joins slots ``a`` and ``b``: an SLR boundary, ``a`` the lower SLR, or a link between two FPGAs.
 
-    ``wires`` is the number of SLLs, ``gbps`` what a link carries in each direction; None: no limit. One wire over the
-    edge costs ``weight``.
+    ``crossing`` says what passing it takes.
     """
 
     a: int
     b: int
-    kind: Literal["sll", "link"]
-    wires: int | None = None
-    gbps: float | None = None
-    weight: int = 1
+    crossing: Crossing
     name: str = ""
+
+    @property
+    def stages(self) -> dict[int, int]:
+        """Register stages of every wire over the edge, by slot."""
+        return dict(zip((self.a, self.b), self.crossing.register_shares, strict=True))
 
 
 DirectedEdge = tuple[int, bool]
@@ -30,7 +32,7 @@ DirectedEdge = tuple[int, bool]
 
 
 def shortest_routes(slots: int, edges: Sequence[Edge]) -> Mapping[tuple[int, int], tuple[DirectedEdge, ...]]:
-    """Return the way between any two joined slots: fewest links, then fewest boundaries, then lowest slot numbers."""
+    """Return the route between any two joined slots: fewest links, then fewest boundaries, then lowest slot numbers."""
     near: dict[int, list[tuple[int, DirectedEdge]]] = {slot: [] for slot in range(slots)}
     for k, edge in enumerate(edges):
         near[edge.a].append((edge.b, (k, True)))
@@ -55,6 +57,6 @@ def _routes_from(
         found[passed[-1]] = route
         for slot, step in near[passed[-1]]:
             if slot not in found:
-                link = edges[step[0]].kind == "link"
+                link = edges[step[0]].crossing.kind == "link"
                 heappush(waiting, (links + link, boundaries + (not link), (*passed, slot), (*route, step)))
     return found

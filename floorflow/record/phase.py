@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from floorflow.backends.finn.rates.start_up import expected_interval
 from floorflow.channels.cost_allocation import modules_between
-from floorflow.hardware import Device, Fpga, Rect, anchor, ranges
+from floorflow.hardware import Device, Fpga, Rect, Route, anchor, ranges
 from floorflow.placement import PlacementSolution
 from floorflow.record import likelihood, streams
 from floorflow.record.throughput import throughput_of
@@ -29,7 +29,7 @@ from floorflow.schema import (
 from floorflow.search.candidate import Candidate, slot_demands
 from floorflow.search.context import PlanningContext
 from floorflow.search.search import SearchResult
-from floorflow.search.slot_problem import hops_of
+from floorflow.search.slot_problem import channel_routes
 
 
 def phase(context: PlanningContext, result: SearchResult, measured: Collection[str] = ()) -> PhaseEntry:
@@ -153,15 +153,13 @@ def _estimates(
 
 def _latency_us(context: PlanningContext, candidate: Candidate) -> float:
     """Return FINN's critical path: engine cycles summed along the longest path, and the latency of links on it."""
-    link_us = {link.name: link.latency_us for link in context.platform.links}
-    ends = modules_between(candidate.modules, candidate.channels)
+    routes = channel_routes(context, candidate.modules, candidate.channels, candidate.slot_of)
     done_us: dict[str, float] = {}
     latest_us = 0.0
     order = {engine.name: i for i, engine in enumerate(candidate.folded.dataflow.engines)}
     for channel in sorted(candidate.channels, key=lambda c: order.get(c.stream.source, -1)):
         source, target = channel.stream.source, channel.stream.target
-        way = hops_of(context, candidate.slot_of, ends[channel.name])
-        arrival_us = done_us.get(source, 0.0) + sum(link_us[step.link] for step in way if step.link is not None)
+        arrival_us = done_us.get(source, 0.0) + routes.get(channel.name, Route()).latency_us
         if target in order:
             cycles_us = candidate.folded.options[target].cycles / context.platform.clock_mhz
             done_us[target] = max(done_us.get(target, 0.0), arrival_us + cycles_us)

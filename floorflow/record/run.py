@@ -143,6 +143,7 @@ def _platform(platform: Platform) -> PlatformEntry:
                 host_port=rectangle(fpga.host_port),
                 link_port=None if fpga.link_port is None else rectangle(fpga.link_port),
                 crossing_registers=fpga.board.crossing_registers,
+                unstated=list(fpga.board.unstated),
                 slots=[
                     SlotEntry(
                         name=slot.name,
@@ -217,6 +218,9 @@ def _warnings(context: PlanningContext, result: SearchResult) -> list[str]:
     options = result.candidate.folded.options
     written = sorted(n for n, o in options.items() if o.folding.get("runtime_writeable_weights"))
     warnings = []
+    if context.board.doubt:
+        fields = "the fields" if len(context.board.unstated) > 1 else "the field"
+        warnings.append(f"{context.board.doubt}; state {fields}, or 'none' (platforms/README.md)")
     if written:
         warnings.append(
             f"URAM cannot be initialised: the weights of {', '.join(written)} must be written at run time over AXI-lite"

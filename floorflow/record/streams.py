@@ -14,21 +14,21 @@ from floorflow.resources import ZERO, Resources
 from floorflow.schema import ChannelEntry, CrossingEntry, LoadEntry
 from floorflow.search.candidate import Candidate
 from floorflow.search.context import PlanningContext
-from floorflow.search.slot_problem import hops_of
+from floorflow.search.slot_problem import channel_steps
 
 
 def channels(context: PlanningContext, candidate: Candidate) -> list[ChannelEntry]:
     """Return every realised stream."""
     ends = modules_between(candidate.modules, candidate.channels)
     home = module_of(candidate.modules)
-    return [_channel(context, c, hops_of(context, candidate.slot_of, ends[c.name]), home) for c in candidate.channels]
+    routes = {c.name: channel_steps(context, candidate.slot_of, ends[c.name]) for c in candidate.channels}
+    return [_channel(context, c, routes[c.name], home) for c in candidate.channels]
 
 
 def _channel(
-    context: PlanningContext, channel: Channel, way: Sequence[RouteStep], home: Mapping[str, str]
+    context: PlanningContext, channel: Channel, route: Sequence[RouteStep], home: Mapping[str, str]
 ) -> ChannelEntry:
-    stream, stages = channel.stream, context.board.crossing_registers
-    shares = _crossing_resources(context, channel, way)
+    stream, shares = channel.stream, _crossing_resources(context, channel, route)
     return ChannelEntry(
         name=channel.name,
         source=stream.source,
@@ -44,8 +44,8 @@ def _channel(
         fifo_depth=channel.fifo_depth_words,
         fifo_needed=channel.needed_words,
         fifo_module=home[channel.fifo_engine],
-        crossing_registers=stages * sum(step.hops for step in way if step.link is None),
-        link=",".join(step.link for step in way if step.link is not None) or None,
+        crossing_registers=sum(crossing.registers for step in route for crossing in step.crossings),
+        link=",".join(step.link for step in route if step.link is not None) or None,
         resources=amounts(channel.fifo_resources + channel.converter_resources),
         converter_resources=amounts(channel.converter_resources),
         fifo_resources=amounts(channel.fifo_resources),
@@ -53,12 +53,12 @@ def _channel(
     )
 
 
-def _crossing_resources(context: PlanningContext, channel: Channel, way: Sequence[RouteStep]) -> dict[str, Resources]:
-    """Sum the registers of all runs of SLR boundaries on the way, by slot."""
+def _crossing_resources(context: PlanningContext, channel: Channel, route: Sequence[RouteStep]) -> dict[str, Resources]:
+    """Sum the registers of all runs of SLR boundaries on the route, by slot."""
     shares: dict[str, Resources] = {}
-    for step in way:
+    for step in route:
         if step.link is None:
-            run = crossing_shares(channel, _slots_of_run(context, step), context.board.crossing_registers)
+            run = crossing_shares(channel, _slots_of_run(context, step), context.platform.crossings)
             shares = {slot: shares.get(slot, ZERO) + run.get(slot, ZERO) for slot in (shares | run)}
     return shares
 
@@ -84,7 +84,7 @@ def crossings(context: PlanningContext, candidate: Candidate, frames_per_s: floa
             kind=step.kind,
         )
         for channel in candidate.channels
-        for step in hops_of(context, candidate.slot_of, ends[channel.name])
+        for step in channel_steps(context, candidate.slot_of, ends[channel.name])
     ]
 
 
@@ -98,7 +98,7 @@ def loads(context: PlanningContext, candidate: Candidate, frames_per_s: float) -
     wires = {(b.lower, b.upper): 0 for b in context.platform.boundaries}
     gbps = {pair: 0.0 for k in context.platform.links for pair in ((k.source, k.target), (k.target, k.source))}
     for channel in candidate.channels:
-        for step in hops_of(context, candidate.slot_of, ends[channel.name]):
+        for step in channel_steps(context, candidate.slot_of, ends[channel.name]):
             if step.link is not None:
                 gbps[step.source, step.target] += _gbps(channel, frames_per_s)
                 continue

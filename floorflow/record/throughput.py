@@ -9,7 +9,7 @@ from floorflow.search.fifo_sizing import throughput
 
 
 def throughput_of(context: PlanningContext, candidate: Candidate) -> ThroughputEntry:
-    """Analyse the finished design with its planned FIFO depths and what lies on the channels' ways."""
+    """Analyse the finished design with its planned FIFO depths and what lies on the channels' routes."""
     depths = {channel.name: channel.fifo_depth_words for channel in candidate.channels}
     found = throughput(candidate.folded, depths, route_delays(context, candidate))
     return ThroughputEntry(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from floorflow.channels import PartialPlacement, Way, connect
+from floorflow.channels import PartialPlacement, connect
 from floorflow.channels.cost_allocation import engine_charges, module_resources
 from floorflow.dataflow.modules import Module, Wire, cluster, module_of
 from floorflow.folding import FoldingSolution
+from floorflow.hardware import Route
 from floorflow.partition import (
     PartitionFailure,
     PartitionSolution,
@@ -19,7 +20,7 @@ from floorflow.request import scaled_down
 from floorflow.search.candidate import Candidate, folded_by, least_words, realised
 from floorflow.search.context import PlanningContext
 from floorflow.search.merging import by_slot
-from floorflow.search.slot_problem import channel_ways, longer_way, partition_problem, slot_capacities
+from floorflow.search.slot_problem import channel_routes, partition_problem, slot_capacities
 from floorflow.stats import SolveStats, Status
 
 ASSIGNMENT_ROUNDS = 4
@@ -65,12 +66,12 @@ def assign(
     """
     folded = folded_by(context, folding)
     owner = module_of(modules)
-    ways: dict[str, Way] = {}
+    routes: dict[str, Route] = {}
     bound: float | None = None
     failure = PartitionFailure("crossing FIFOs do not fit beside their modules", proven=False)
     # FIFOs at crossings are deeper, which changes demands, which may move modules: a few rounds settle it.
     for _ in range(ASSIGNMENT_ROUNDS):
-        placed_so_far = PartialPlacement(owner, ways, context.platform.clock_mhz, least_words(context, folded))
+        placed_so_far = PartialPlacement(owner, routes, least_words(context, folded))
         channels = connect(folded, context.costs, placed_so_far)
         demands = module_resources(modules, folded, channels)
         problem = partition_problem(context, modules, demands, channels, interval_cycles=folding.interval_cycles)
@@ -87,8 +88,8 @@ def assign(
         candidate = realised(context, folding, modules, channels, answer)
         if candidate.problem.is_legal(answer.slot_of):
             return candidate
-        needed = channel_ways(context, modules, channels, candidate.slot_of)
-        ways = {n: longer_way(ways.get(n, Way()), needed.get(n, Way())) for n in (ways | needed)}
+        needed = channel_routes(context, modules, channels, candidate.slot_of)
+        routes = {n: routes.get(n, Route()).longer(needed.get(n, Route())) for n in (routes | needed)}
     return failure
 
 

@@ -19,7 +19,7 @@ from floorflow.partition import (
 from floorflow.resources import Resources
 from floorflow.search.context import PlanningContext
 from floorflow.search.fifo_sizing import full_rate
-from floorflow.search.slot_problem import channel_ways, partition_problem
+from floorflow.search.slot_problem import channel_routes, partition_problem
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,8 @@ def _full_rate_depths(context: PlanningContext, folded: FoldedDataflow) -> Mappi
 
 def route_delays(context: PlanningContext, candidate: Candidate) -> dict[str, RouteDelay]:
     """Return the cycles that registers and links add to channels, there and back."""
-    ways = channel_ways(context, candidate.modules, candidate.channels, candidate.slot_of)
-    cycles = {name: way.cycles(context.platform.clock_mhz) for name, way in ways.items()}
-    return {name: RouteDelay(each, each) for name, each in cycles.items()}
+    routes = channel_routes(context, candidate.modules, candidate.channels, candidate.slot_of)
+    return {name: RouteDelay(route.cycles, route.cycles) for name, route in routes.items()}
 
 
 def realised(
@@ -79,15 +78,15 @@ def realised(
     streams: Sequence[Channel],
     answer: PartitionSolution,
 ) -> Candidate:
-    """Give every channel the FIFO that its way needs, and charge the modules for it.
+    """Give every channel the FIFO that its route needs, and charge the modules for it.
 
     ``streams`` are the same channels with FIFOs of any depth.
     """
     folded = folded_by(context, folding)
     names = list(context.limits)
     slot_of = {module: names[slot] for module, slot in answer.slot_of.items()}
-    ways = channel_ways(context, modules, streams, slot_of)
-    placed_so_far = PartialPlacement(module_of(modules), ways, context.platform.clock_mhz, least_words(context, folded))
+    routes = channel_routes(context, modules, streams, slot_of)
+    placed_so_far = PartialPlacement(module_of(modules), routes, least_words(context, folded))
     channels = connect(folded, context.costs, placed_so_far)
     demands = module_resources(modules, folded, channels)
     problem = partition_problem(context, modules, demands, channels, interval_cycles=folding.interval_cycles)

@@ -14,6 +14,9 @@ from floorflow.request import Request, scaled_down
 from floorflow.resources import Resources
 from floorflow.search.fifo_sizing import FullRate
 
+RATE_TOLERANCE = 1e-6
+"""Share by which a rate may stay below the one asked for."""
+
 
 @dataclass(frozen=True)
 class PlanningContext:
@@ -63,4 +66,4 @@ def largest_pblocks(platform: Platform, request: Request) -> dict[str, tuple[Res
 
 def longest_interval(platform: Platform, request: Request) -> int | None:
     """Return the longest interval that reaches ``--fps``, or None if no rate was asked for."""
-    return None if request.fps is None else int(platform.clock_mhz * 1e6 / (request.fps * (1 - 1e-6)))
+    return None if request.fps is None else int(platform.clock_mhz * 1e6 / (request.fps * (1 - RATE_TOLERANCE)))

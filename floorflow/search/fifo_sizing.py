@@ -70,7 +70,7 @@ def full_rate(folded: FoldedDataflow, route_delays: Mapping[str, RouteDelay] | N
 def throughput(
     folded: FoldedDataflow, depths: Mapping[str, int], route_delays: Mapping[str, RouteDelay] | None = None
 ) -> Throughput:
-    """Return what planned depths reach, with what lies on the channels' ways."""
+    """Return what planned depths reach, with what lies on the channels' routes."""
     try:
         problem = rate_problem(folded, route_delays)
         shortest = max(actor.cycles for actor in problem.actors)

@@ -1,4 +1,4 @@
-"""What links forbid whatever the plan: the least that a frame must send from the host's input to its output."""
+"""What links forbid whatever the plan: the least that a frame must send between the host's two slots."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class LinkBound:
 def link_bound(dataflow: Dataflow, platform: Platform) -> LinkBound | None:
     """Return the link that limits the interval most, or None where none must be passed.
 
-    Every assignment cuts the network between its input and its output at each link on the one way between the host's
-    slots; by max-flow and min-cut no cut has fewer bits. Where links make rings there is more than one way, and no
+    Every assignment cuts the network between its input and its output at each link on the one route between the host's
+    slots; by max-flow and min-cut no cut has fewer bits. Where links make rings there is more than one route, and no
     bound is given.
     """
-    way = platform.way(platform.host_in_slot, platform.host_out_slot)
-    passed = {step.link for step in way if step.link is not None}
+    steps = platform.route_steps(platform.host_in_slot, platform.host_out_slot)
+    passed = {step.link for step in steps if step.link is not None}
     if not passed or not nx.is_forest(_of_fpgas(platform)):
         return None
     slowest = min((link for link in platform.links if link.name in passed), key=lambda link: (link.gbps, link.name))

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from floorflow.channels import Channel, Way
+from floorflow.channels import Channel
 from floorflow.channels.cost_allocation import modules_between
 from floorflow.dataflow.modules import Module
-from floorflow.hardware import Platform, RouteStep
-from floorflow.partition import (
-    LINK_WEIGHT,
-    Edge,
-    ModuleStream,
-    PartitionProblem,
-    SlotCapacity,
-)
+from floorflow.hardware import Platform, Route, RouteStep
+from floorflow.partition import Edge, ModuleStream, PartitionProblem, SlotCapacity
 from floorflow.resources import Resources
 from floorflow.search.context import PlanningContext
 
@@ -37,7 +31,6 @@ def partition_problem(
         edges=_edges(platform, names),
         host_in=names.index(platform.host_in_slot),
         host_out=names.index(platform.host_out_slot),
-        register_stages=context.board.crossing_registers,
         frames_per_s=platform.clock_mhz * 1e6 / interval_cycles,
     )
 
@@ -57,15 +50,9 @@ def slot_capacities(context: PlanningContext) -> tuple[SlotCapacity, ...]:
 def _edges(platform: Platform, names: Sequence[str]) -> tuple[Edge, ...]:
     """SLR boundaries and links between slots, as positions in ``names``."""
     index_of = {name: index for index, name in enumerate(names)}
-    boundaries = (
-        Edge(index_of[b.lower], index_of[b.upper], "sll", wires=b.wires, name=f"{b.lower}-{b.upper}")
-        for b in platform.boundaries
-    )
-    links = (
-        Edge(index_of[k.source], index_of[k.target], "link", gbps=k.gbps, weight=LINK_WEIGHT, name=k.name)
-        for k in platform.links
-    )
-    return (*boundaries, *links)
+    boundaries = ((b.lower, b.upper, f"{b.lower}-{b.upper}") for b in platform.boundaries)
+    links = ((k.source, k.target, k.name) for k in platform.links)
+    return tuple(Edge(index_of[a], index_of[b], platform.crossings[a, b], name) for a, b, name in (*boundaries, *links))
 
 
 def _streams(modules: Sequence[Module], channels: Sequence[Channel]) -> tuple[ModuleStream, ...]:
@@ -82,27 +69,20 @@ def _streams(modules: Sequence[Module], channels: Sequence[Channel]) -> tuple[Mo
     )
 
 
-def hops_of(context: PlanningContext, slot_of: Mapping[str, str], ends: tuple[str, str]) -> tuple[RouteStep, ...]:
-    """Return the way of a channel between two modules; an end at the host lies in the platform's host slots."""
-    source = slot_of.get(ends[0], context.platform.host_in_slot)
-    target = slot_of.get(ends[1], context.platform.host_out_slot)
-    return context.platform.way(source, target)
+def channel_steps(context: PlanningContext, slot_of: Mapping[str, str], ends: tuple[str, str]) -> tuple[RouteStep, ...]:
+    """Return the steps of a channel's route between two modules; an end at the host lies in the host's slots."""
+    return context.platform.route_steps(*_slots(context, slot_of, ends))
 
 
-def channel_ways(
+def channel_routes(
     context: PlanningContext, modules: Sequence[Module], channels: Sequence[Channel], slot_of: Mapping[str, str]
-) -> dict[str, Way]:
+) -> dict[str, Route]:
     """Return what lies between the ends of every channel that leaves its slot, by the channel's name."""
-    latency_us = {link.name: link.latency_us for link in context.platform.links}
-    ways = {}
-    for name, ends in modules_between(modules, channels).items():
-        hops = hops_of(context, slot_of, ends)
-        if hops:
-            boundaries = sum(step.hops for step in hops if step.link is None)
-            ways[name] = Way(boundaries, tuple(latency_us[step.link] for step in hops if step.link is not None))
-    return ways
+    pairs = {name: _slots(context, slot_of, ends) for name, ends in modules_between(modules, channels).items()}
+    return {name: context.platform.route(*pair) for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def longer_way(a: Way, b: Way) -> Way:
-    """Return a way at least as long as both."""
-    return Way(max(a.boundaries, b.boundaries), max(a.link_latencies_us, b.link_latencies_us, key=sum))
+def _slots(context: PlanningContext, slot_of: Mapping[str, str], ends: tuple[str, str]) -> tuple[str, str]:
+    """Return the slots of a channel's two modules; an end at the host lies in the platform's host slots."""
+    platform = context.platform
+    return slot_of.get(ends[0], platform.host_in_slot), slot_of.get(ends[1], platform.host_out_slot)

@@ -146,23 +146,21 @@ def _amounts(channel: Record, part: str) -> list[int]:
 
 
 def _check_registers(phase: PhaseFacts, channel: Record, where: str, findings: Findings) -> None:
-    """Judge the flip-flop stages at SLR boundaries and the names of the links on a channel's way."""
-    way = phase.way(channel)
-    if way is None:
+    """Judge the flip-flop stages at SLR boundaries and the names of the links on a channel's route."""
+    route = phase.route(channel)
+    if route is None:
         if phase.ends(channel):
             findings.add("link-unknown", where, "it runs between FPGAs that no links join")
         return
-    links = ",".join(link.entry["name"] for link in links_on(way)) or None
+    links = ",".join(link.entry["name"] for link in links_on(route)) or None
     findings.expect("link-mismatch", where, "link", channel["link"], links)
     name = "wrong-crossing-registers"
     derived: Counter[str] = Counter()
-    stages = 0
-    for lower, upper in phase.boundaries(way):
-        each = phase.fpgas[lower.fpga]["crossing_registers"]
-        stages += each
+    for lower, upper in phase.boundaries(route):
+        each = phase.register_stages[lower.fpga]
         derived[lower.name] += (each + 1) // 2 * stream_wires(channel["width_bits"])
         derived[upper.name] += each // 2 * stream_wires(channel["width_bits"])
-    findings.expect(name, where, "crossing_registers", channel["crossing_registers"], stages)
+    findings.expect(name, where, "crossing_registers", channel["crossing_registers"], phase.stages(route))
     for slot in sorted({*derived, *channel["crossing_resources"]}):
         stated = channel["crossing_resources"].get(slot, dict.fromkeys(RESOURCE_NAMES, 0))
         expected = {**dict.fromkeys(RESOURCE_NAMES, 0), "FF": derived[slot]}

@@ -39,7 +39,7 @@ def _wires(phase: PhaseFacts, slls: list[Record]) -> dict[str, Load]:
     capacity = {(sll["lower"], sll["upper"]): sll["wires"] for sll in slls}
     used: Counter[tuple[str, str]] = Counter()
     for channel in phase.channels:
-        for lower, upper in phase.boundaries(phase.way(channel) or ()):
+        for lower, upper in phase.boundaries(phase.route(channel) or ()):
             used[(lower.name, upper.name)] += stream_wires(channel["width_bits"])
     names = sorted({*capacity, *used})
     return {f"{pair[0]}-{pair[1]}": Load("sll", used[pair], capacity.get(pair, 0)) for pair in names}
@@ -53,7 +53,7 @@ def _rates(phase: PhaseFacts) -> dict[str, Load]:
         for source, target in ((link.lower, link.upper), (link.upper, link.lower)):
             capacity[f"{source.fpga}>{target.fpga}"] = link.entry["gbps"]
     for channel in phase.channels:
-        for step in phase.way(channel) or ():
+        for step in phase.route(channel) or ():
             if step.link:
                 name = f"{step.source.fpga}>{step.target.fpga}"
                 used[name] = used.get(name, 0.0) + phase.gbps(channel)

@@ -6,15 +6,18 @@ import math
 from fractions import Fraction
 
 from floorflow.verify.finn.window_fill import join_fills, words_in
-from floorflow.verify.hardware.routes import Link, Way, links_on
+from floorflow.verify.hardware.routes import Link, Route, links_on
 from floorflow.verify.phase_facts import HOST, PhaseFacts
 from floorflow.verify.plan_structure import Record
 from floorflow.verify.violations import Findings
 
 DEPTH_INSIDE_A_MODULE = 2
 DEPTH_BETWEEN_MODULES = 32
-DEPTH_PER_BOUNDARY = 4
-"""Words; the registers of an SLR boundary and the way back of `ready` hold this many."""
+WORDS_PER_STAGE = 2
+"""Words of FIFO for each register stage at an SLR boundary: a word on its way there, and one while `ready` is back."""
+
+LINK_ROUND_TRIP = 2
+"""Latencies of a link that a word and its credit take together."""
 
 
 def check_fifos(phase: PhaseFacts, findings: Findings) -> None:
@@ -24,24 +27,24 @@ def check_fifos(phase: PhaseFacts, findings: Findings) -> None:
         where = f"{phase.where} channel {channel['name']}"
         owner = channel["target"] if channel["source"].startswith(HOST) else channel["source"]
         findings.expect("fifo-module", where, "fifo_module", channel["fifo_module"], phase.module_of.get(owner))
-        way = phase.way(channel)
-        if way is None:
+        route = phase.route(channel)
+        if route is None:
             continue  # reported where ends and links are judged
         waiting = words_in(fills.get((channel["target"], channel["target_port"]), Fraction(0)), channel)
-        depth = _depth_without_joins(phase, channel, way) + waiting
+        depth = _depth_without_joins(phase, channel, route) + waiting
         # What the full rate needs is the plan's own statement; here it only must be kept.
         least = max(depth, channel.get("fifo_needed", 0))
         if channel["fifo_depth"] < least:
             findings.add("wrong-fifo-depth", where, f"fifo_depth is {channel['fifo_depth']}, expected at least {least}")
 
 
-def _depth_without_joins(phase: PhaseFacts, channel: Record, way: Way) -> int:
+def _depth_without_joins(phase: PhaseFacts, channel: Record, route: Route) -> int:
     """Words for the place of the ends; the host is in no module."""
     homes = [phase.module_of.get(channel[end]) for end in ("source", "target")]
     inside = homes[0] == homes[1] and homes[0] is not None
     depth = DEPTH_INSIDE_A_MODULE if inside else DEPTH_BETWEEN_MODULES
-    depth += DEPTH_PER_BOUNDARY * len(list(phase.boundaries(way)))
-    return depth + sum(_round_trip_words(phase, channel, link) for link in links_on(way))
+    depth += WORDS_PER_STAGE * phase.stages(route)
+    return depth + sum(_round_trip_words(phase, channel, link) for link in links_on(route))
 
 
 def _round_trip_words(phase: PhaseFacts, channel: Record, link: Link) -> int:
@@ -49,6 +52,6 @@ def _round_trip_words(phase: PhaseFacts, channel: Record, link: Link) -> int:
     interval = phase.raw["folding"]["cycles"]
     if not interval:
         return 0
-    cycles: Fraction = 2 * Fraction(str(link.entry["latency_us"])) * Fraction(str(phase.clock_mhz))
+    cycles: Fraction = LINK_ROUND_TRIP * Fraction(str(link.entry["latency_us"])) * Fraction(str(phase.clock_mhz))
     words: int = channel["words_per_frame"]
     return math.ceil(cycles * words / Fraction(interval))

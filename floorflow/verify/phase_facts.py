@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from floorflow.verify.engines import FoldedEngine
-from floorflow.verify.hardware.routes import Link, Slot, Way, way_between
+from floorflow.verify.hardware.routes import Link, Route, Slot, route_between
 from floorflow.verify.plan_structure import Record
 
 HOST = "host:"
@@ -59,7 +59,8 @@ def links_of(plan: Record, slots: dict[str, Slot]) -> dict[tuple[int, int], Link
 class PhaseFacts:
     """One phase with look-up tables; entries that the plan lacks are simply absent.
 
-    ``fpgas`` are in the order of their numbers; ``links`` go by the numbers of their FPGAs, the lower first.
+    ``fpgas`` are in the order of their numbers; ``links`` go by the numbers of their FPGAs, the lower first;
+    ``register_stages`` are those of each FPGA's board at its SLR boundaries.
     """
 
     where: str
@@ -67,6 +68,7 @@ class PhaseFacts:
     slots: dict[str, Slot]
     links: dict[tuple[int, int], Link]
     fpgas: dict[str, Record]
+    register_stages: dict[str, int]
     folded: dict[str, FoldedEngine]
     clock_mhz: float
 
@@ -103,19 +105,23 @@ class PhaseFacts:
         target = self.slot_of_end(channel["target"], enters=False)
         return (source, target) if source and target else None
 
-    def way(self, channel: Record) -> Way | None:
-        """Return the way of a channel, empty inside one slot; None if an end or a link on it is unknown."""
+    def route(self, channel: Record) -> Route | None:
+        """Return the route of a channel, empty inside one slot; None if an end or a link on it is unknown."""
         ends = self.ends(channel)
-        return way_between(*ends, self.links) if ends else None
+        return route_between(*ends, self.links) if ends else None
 
-    def boundaries(self, way: Way) -> Iterator[tuple[Slot, Slot]]:
-        """Yield ``(lower, upper)`` for each SLR boundary on a way, in the order in which it is crossed."""
+    def boundaries(self, route: Route) -> Iterator[tuple[Slot, Slot]]:
+        """Yield ``(lower, upper)`` for each SLR boundary on a route, in the order in which it is crossed."""
         by_place = {(slot.fpga, slot.slr): slot for slot in self.slots.values()}
-        for step in way:
+        for step in route:
             for number in step.slrs_below():
                 pair = [by_place.get((step.source.fpga, slr)) for slr in (number, number + 1)]
                 if pair[0] and pair[1]:
                     yield pair[0], pair[1]
+
+    def stages(self, route: Route) -> int:
+        """Return how many register stages stand on a route: the board's at each SLR boundary that it crosses."""
+        return sum(self.register_stages[lower.fpga] for lower, _ in self.boundaries(route))
 
     def gbps(self, channel: Record) -> float:
         """Return the rate of a channel in Gb/s: bits a frame at the plan's frame rate."""

@@ -165,6 +165,7 @@ PHASE = {
         "fps": NUMBER,
         "latency_us": NUMBER,
         "bottleneck": TEXT,
+        "throughput": Optional(Nullable({"first_frame_cycles": Optional(Nullable(COUNT))})),
     },
 }
 PLATFORM = {
@@ -179,6 +180,7 @@ PLATFORM = {
             "host_port": RECTANGLE,
             "link_port": Nullable(RECTANGLE),
             "crossing_registers": COUNT,
+            "unstated": Optional([TEXT]),
             "slots": [{"name": TEXT, "slr": TEXT, "capacity": AMOUNTS, "available": AMOUNTS}],
         }
     ],

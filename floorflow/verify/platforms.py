@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import PurePosixPath
 
 from floorflow.verify.files.reader import Folder, shipped_file
-from floorflow.verify.hardware.boards import BOARD, BOARD_SCHEMA, LINK, LINK_SCHEMA, PER, Board, BoardProblem
+from floorflow.verify.hardware.boards import BOARD, BOARD_SCHEMA, LINK, LINK_SCHEMA, PER, Board, BoardProblem, spelt_out
 from floorflow.verify.hardware.geometry import DEVICE, DEVICE_SCHEMA, Device
 from floorflow.verify.hardware.links import check_links
 from floorflow.verify.phase_facts import slr_number
@@ -29,7 +30,7 @@ def load_boards(folder: Folder, plan: Record, findings: Findings) -> dict[str, B
     boards: dict[str, Board] = {}
     devices: dict[str, Device] = {}
     for number, fpga in enumerate(fpgas):
-        board = _well_formed(folder, f"boards/{fpga['board']}", BOARD, BOARD_SCHEMA, findings)
+        board = _well_formed(folder, f"boards/{fpga['board']}", BOARD, BOARD_SCHEMA, findings, judged=spelt_out)
         die = _well_formed(folder, f"devices/{fpga['device']}", DEVICE, DEVICE_SCHEMA, findings)
         if board is None or die is None:
             continue
@@ -56,7 +57,7 @@ def _complete(board: Board) -> Board:
         raise BoardProblem(f"a clock region of {board.device.region_rows} rows, no die has over {MAX_REGION_ROWS}")
     if "{engine}" not in board.raw["cell_pattern"]:
         raise BoardProblem("cell_pattern has no {engine}")
-    for item in board.raw.get("infrastructure", []):
+    for item in spelt_out(board.raw).get("infrastructure", []):
         if item["per"] not in PER:
             raise BoardProblem(f"infrastructure {item['name']} is per {item['per']}, expected {' or '.join(PER)}")
     _check_link(board)
@@ -78,12 +79,21 @@ def _check_link(board: Board) -> None:
         raise BoardProblem("link.gbps must be positive and link.latency_us not negative")
 
 
-def _well_formed(folder: Folder, name: str, template: Record, schema: str, findings: Findings) -> Record | None:
+def _well_formed(
+    folder: Folder,
+    name: str,
+    template: Record,
+    schema: str,
+    findings: Findings,
+    *,
+    judged: Callable[[Record], Record] = dict,
+) -> Record | None:
+    """Return a file's content if ``judged`` of it has the structure of the template."""
     where = f"platform/{name}.yaml"
     content = folder.yaml(where, findings)
     if content is None:
         return None
-    problems = list(departures(content, template, ""))
+    problems = list(departures(judged(content) if isinstance(content, dict) else content, template, ""))
     if not problems and content["schema"] != schema:
         problems = [("schema", f"is {content['schema']}, expected {schema}")]
     for place, message in problems:
@@ -148,6 +158,7 @@ def _check_fpga(fpga: Record, board: Board, where: str, findings: Findings) -> N
     }
     for key, value in derived.items():
         findings.expect("platform-mismatch", where, key, fpga[key], value)
+    findings.expect("platform-mismatch", where, "unstated", fpga.get("unstated", board.unstated), board.unstated)
     die = board.device.raw
     known = [die["part"], *(alias.split()[0] for alias in die.get("aliases", []) if alias.split())]
     if not board.raw["part"].startswith(tuple(known)):

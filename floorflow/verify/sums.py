@@ -11,6 +11,9 @@ from floorflow.verify.violations import Findings
 
 Amounts = dict[str, int]
 
+ROUNDING = 1e-9
+"""Added before a limit is rounded down, so that 0.7 x 10 is 7."""
+
 
 def amounts(entry: Record) -> Amounts:
     """Return the five resources of an entry, and nothing else."""
@@ -25,7 +28,7 @@ def add(first: Amounts, second: Amounts) -> Amounts:
 def limit_of(fractions: dict[str, float], whole: Amounts) -> Amounts:
     """Largest whole amount under a cap or fill; a fraction outside [0, 1], reported elsewhere, counts as its end."""
     within = {name: min(1.0, max(0.0, fractions[name])) for name in RESOURCE_NAMES}
-    return {name: math.floor(within[name] * whole[name] + 1e-9) for name in RESOURCE_NAMES}
+    return {name: math.floor(within[name] * whole[name] + ROUNDING) for name in RESOURCE_NAMES}
 
 
 def excess(demand: Amounts, limit: Amounts) -> str:
@@ -122,8 +125,8 @@ def slot_totals(phase: PhaseFacts) -> dict[str, Amounts]:
             totals[slot.name] = add(totals[slot.name], total)
     for channel in phase.channels:
         flops = stream_wires(channel["width_bits"])
-        for lower, upper in phase.boundaries(phase.way(channel) or ()):
-            stages = phase.fpgas[lower.fpga]["crossing_registers"]
+        for lower, upper in phase.boundaries(phase.route(channel) or ()):
+            stages = phase.register_stages[lower.fpga]
             totals[lower.name]["FF"] += (stages + 1) // 2 * flops
             totals[upper.name]["FF"] += stages // 2 * flops
     return totals

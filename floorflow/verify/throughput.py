@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 
 from floorflow.verify.engines import AttributeProblem, FoldedEngine, bits_of
 from floorflow.verify.files.reader import NUMBER_LIMIT
@@ -143,7 +145,7 @@ def _latency_us(phase: PhaseFacts, cycles: dict[str, int]) -> float | None:
     if not phase.clock_mhz:
         return None
     edges = [
-        (channel["source"], channel["target"], sum(link.latency_us for link in links_on(phase.way(channel) or ())))
+        (channel["source"], channel["target"], sum(link.latency_us for link in links_on(phase.route(channel) or ())))
         for channel in phase.channels
     ]
     return critical_path(edges, {name: count / phase.clock_mhz for name, count in cycles.items()})
@@ -163,3 +165,23 @@ def _check_estimates(phase: PhaseFacts, cycles: dict[str, int], findings: Findin
     }
     for key, value in derived.items():
         findings.expect("wrong-estimate", f"{where}.{key}", key, stated[key], value)
+    _check_first_frame(phase, findings)
+
+
+def _check_first_frame(phase: PhaseFacts, findings: Findings) -> None:
+    """Judge that the first frame is not done before its words can have passed the registers and links on a path."""
+    stated = (phase.raw["estimates"].get("throughput") or {}).get("first_frame_cycles")
+    if stated is None:
+        return
+    edges = [(channel["source"], channel["target"], float(_route_cycles(phase, channel))) for channel in phase.channels]
+    least = critical_path(edges, {})
+    if stated < least:
+        message = f"first_frame_cycles is {stated}, registers and links on a path take {least:.0f}"
+        findings.add("wrong-estimate", f"{phase.where}.estimates.throughput", message)
+
+
+def _route_cycles(phase: PhaseFacts, channel: Record) -> int:
+    """Cycles that a word spends in registers, one in each, and on links, exact in the decimals of the plan."""
+    route = phase.route(channel) or ()
+    links = (Fraction(str(link.entry["latency_us"])) * Fraction(str(phase.clock_mhz)) for link in links_on(route))
+    return phase.stages(route) + sum(math.ceil(cycles) for cycles in links)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from floorflow.verify.files.tcl import TclProblem
 from floorflow.verify.finn.files import FLOORPLAN_FILE, FOLDING_FILE, check_floorplan_file, check_folding_file
 from floorflow.verify.finn.styles import check_styles
 from floorflow.verify.hardware.boards import Board
+from floorflow.verify.hardware.parts import has_uram, is_versal
 from floorflow.verify.partition import check_assignment, check_crossings
 from floorflow.verify.pblocks import check_floorplan
 from floorflow.verify.phase_facts import PhaseFacts, links_of, slots_of
@@ -55,7 +55,7 @@ def check(out: Path) -> list[Violation]:
     check_platform(plan, boards, findings)
     check_engines(plan, findings)
     check_search(plan, findings)
-    phases = _phases(plan)
+    phases = _phases(plan, boards)
     try:
         for phase in phases:
             _check_phase(plan, phase, boards, findings)
@@ -81,29 +81,27 @@ def _read_plan(folder: Folder, findings: Findings) -> Record | None:
     return None if problems else plan
 
 
-def _phases(plan: Record) -> list[PhaseFacts]:
+def _phases(plan: Record, boards: dict[str, Board]) -> list[PhaseFacts]:
     slots = slots_of(plan)
     fpgas = {fpga["name"]: fpga for fpga in plan["platform"]["fpgas"]}
     links, clock_mhz = links_of(plan, slots), plan["options"]["clock_mhz"]
+    # An FPGA whose board cannot be read is reported already.
+    stated = {name: fpga["crossing_registers"] for name, fpga in fpgas.items()}
+    stages = stated | {name: board.raw["crossing_registers"] for name, board in boards.items()}
     return [
-        PhaseFacts(f"phases[{number}]", raw, slots, links, fpgas, _folded(plan, raw), clock_mhz)
+        PhaseFacts(f"phases[{number}]", raw, slots, links, fpgas, stages, _folded(plan, raw), clock_mhz)
         for number, raw in enumerate(plan["phases"])
     ]
 
 
-_WITHOUT_URAM = re.compile(r"xc7|xczu(2|3|6|9|15)(cg|eg|ev)|xcau")
-"""Parts without UltraRAM (AMD DS890, DS891)."""
-
-
 def _folded(plan: Record, phase: Record) -> dict[str, FoldedEngine]:
     """Return the engines that have a folding, in the order of the networks."""
-    parts = [fpga["part"].lower() for fpga in plan["platform"]["fpgas"]]
+    parts = [fpga["part"] for fpga in plan["platform"]["fpgas"]]
     flavour = str(plan["options"].get("finn", "main"))
-    has_uram = not any(_WITHOUT_URAM.match(part) for part in parts)
-    versal = all(re.match(r"xcv[cemph]\d", part) for part in parts)
+    uram, versal = all(map(has_uram, parts)), all(is_versal(part, flavour) for part in parts)
     folding = phase["folding"]["engines"]
     return {
-        engine["name"]: FoldedEngine(engine["name"], engine, folding[engine["name"]], flavour, has_uram, versal)
+        engine["name"]: FoldedEngine(engine["name"], engine, folding[engine["name"]], flavour, uram, versal)
         for network in plan["networks"]
         for engine in network["engines"]
         if engine["name"] in folding

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from floorflow.channels import Channel, PartialPlacement, Way, connect, padded_width_bits
+from floorflow.channels import Channel, PartialPlacement, connect
 from floorflow.channels.cost_allocation import crossing_shares, engine_charges, module_resources
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.dataflow.modules import Module
+from floorflow.hardware import Crossing, Route, link_crossing, padded_width_bits
 from floorflow.resources import Resources
 
 
@@ -68,11 +69,10 @@ def test_wires_of_a_crossing_are_padded_data_and_handshake() -> None:
 
 def test_depth_grows_between_modules_and_at_each_boundary() -> None:
     network = folded(8, 8)
-    inside = connect(network, Prices(), PartialPlacement({"a": "m", "b": "m"}, {}, 100))[1]
-    between = connect(network, Prices(), PartialPlacement({"a": "m", "b": "n"}, {}, 100))[1]
-    crossing = connect(
-        network, Prices(), PartialPlacement({"a": "m", "b": "n"}, {inside.name: Way(boundaries=2)}, 100)
-    )[1]
+    inside = connect(network, Prices(), PartialPlacement({"a": "m", "b": "m"}, {}))[1]
+    between = connect(network, Prices(), PartialPlacement({"a": "m", "b": "n"}, {}))[1]
+    route = Route((Crossing("sll", registers=2, cycles=2),) * 2)
+    crossing = connect(network, Prices(), PartialPlacement({"a": "m", "b": "n"}, {inside.name: route}))[1]
     assert (inside.fifo_depth_words, between.fifo_depth_words, crossing.fifo_depth_words) == (2, 32, 40)
     assert crossing.fifo_resources == Resources(lut=8 * 40)
 
@@ -93,15 +93,15 @@ def test_modules_pay_for_engines_fifos_and_converters() -> None:
 
 
 def test_crossing_registers_are_shared_between_the_two_slots_of_each_boundary() -> None:
-    shares = crossing_shares(middle(8, 8), ["SLR0", "SLR1", "SLR2"], stages_a_boundary=3)
+    crossings = {("SLR0", "SLR1"): Crossing("sll", registers=3), ("SLR1", "SLR2"): Crossing("sll", registers=3)}
+    shares = crossing_shares(middle(8, 8), ["SLR0", "SLR1", "SLR2"], crossings)
     assert shares == {"SLR0": Resources(ff=20), "SLR1": Resources(ff=30), "SLR2": Resources(ff=10)}
 
 
 def test_a_link_needs_room_for_the_words_of_a_round_trip() -> None:
     network = folded(8, 8)
     name = connect(network, Prices())[1].name
-    linked = connect(
-        network, Prices(), PartialPlacement({"a": "m", "b": "n"}, {name: Way(link_latencies_us=(0.3,))}, 100)
-    )[1]
+    route = Route((link_crossing(gbps=100, latency_us=0.3, clock_mhz=100),))
+    linked = connect(network, Prices(), PartialPlacement({"a": "m", "b": "n"}, {name: route}))[1]
     assert linked.words_per_frame == 24
     assert linked.fifo_depth_words == 32 + 2 * 30 * 24 // network.interval_cycles

@@ -1,4 +1,4 @@
-"""Platforms of several FPGAs: links, what they take, and the way between slots."""
+"""Platforms of several FPGAs: links, what they take, and the route between slots."""
 
 import time
 from functools import cache
@@ -104,21 +104,31 @@ def test_the_host_enters_the_first_fpga_and_leaves_the_last(three):
     assert (alone.host_in_slot, alone.host_out_slot) == ("fpga0.SLR0", "fpga0.SLR0")
 
 
-def test_the_way_runs_to_the_link_and_on_from_it(three):
-    assert three.way("fpga0.SLR1", "fpga2.SLR2") == (
-        RouteStep("sll", "fpga0.SLR1", "fpga0.SLR3", 2, None),
-        RouteStep("link", "fpga0.SLR3", "fpga1.SLR3", 1, "fpga0-fpga1"),
-        RouteStep("link", "fpga1.SLR3", "fpga2.SLR3", 1, "fpga1-fpga2"),
-        RouteStep("sll", "fpga2.SLR3", "fpga2.SLR2", 1, None),
-    )
-    assert three.way("fpga1.SLR3", "fpga0.SLR0") == (
-        RouteStep("link", "fpga1.SLR3", "fpga0.SLR3", 1, "fpga0-fpga1"),
-        RouteStep("sll", "fpga0.SLR3", "fpga0.SLR0", 3, None),
-    )
-    assert three.way("fpga1.SLR0", "fpga1.SLR2") == (RouteStep("sll", "fpga1.SLR0", "fpga1.SLR2", 2, None),)
-    assert three.way("fpga1.SLR2", "fpga1.SLR2") == ()
+def spelt(steps):
+    return [(step.kind, step.source, step.target, step.hops, step.link) for step in steps]
+
+
+def test_the_route_runs_to_the_link_and_on_from_it(three):
+    assert spelt(three.route_steps("fpga0.SLR1", "fpga2.SLR2")) == [
+        ("sll", "fpga0.SLR1", "fpga0.SLR3", 2, None),
+        ("link", "fpga0.SLR3", "fpga1.SLR3", 1, "fpga0-fpga1"),
+        ("link", "fpga1.SLR3", "fpga2.SLR3", 1, "fpga1-fpga2"),
+        ("sll", "fpga2.SLR3", "fpga2.SLR2", 1, None),
+    ]
+    assert spelt(three.route_steps("fpga1.SLR3", "fpga0.SLR0")) == [
+        ("link", "fpga1.SLR3", "fpga0.SLR3", 1, "fpga0-fpga1"),
+        ("sll", "fpga0.SLR3", "fpga0.SLR0", 3, None),
+    ]
+    assert spelt(three.route_steps("fpga1.SLR0", "fpga1.SLR2")) == [("sll", "fpga1.SLR0", "fpga1.SLR2", 2, None)]
+    assert three.route_steps("fpga1.SLR2", "fpga1.SLR2") == ()
     with pytest.raises(KeyError):
-        three.way("fpga1.SLR2", "fpga3.SLR0")
+        three.route_steps("fpga1.SLR2", "fpga3.SLR0")
+
+
+def test_a_route_has_the_crossing_of_each_boundary_in_the_order_of_passing(three):
+    wires = [crossing.wires for crossing in three.route("fpga0.SLR1", "fpga1.SLR0").crossings]
+    assert wires == [11520, 23040, None, 23040, 11520, 11520]
+    assert [crossing.wires for crossing in three.route("fpga0.SLR0", "fpga0.SLR3").crossings] == [11520, 11520, 23040]
 
 
 @cache
@@ -128,23 +138,23 @@ def u250s(count):
 
 @settings(deadline=None)
 @given(count=st.integers(1, 5), data=st.data())
-def test_a_way_is_connected_takes_each_link_once_and_is_the_same_backwards(count, data):
+def test_a_route_is_connected_takes_each_link_once_and_is_the_same_backwards(count, data):
     platform = u250s(count)
     names = [slot.name for slot in platform.slots]
     source, target = data.draw(st.sampled_from(names)), data.draw(st.sampled_from(names))
-    way = platform.way(source, target)
-    stops = [source, *(step.target for step in way)]
+    route = platform.route_steps(source, target)
+    stops = [source, *(step.target for step in route)]
     assert stops[-1] == target
-    assert [step.source for step in way] == stops[:-1]
+    assert [step.source for step in route] == stops[:-1]
     fpgas = sorted(int(name[4]) for name in (source, target))
-    links = sorted(step.link for step in way if step.kind == "link")
+    links = sorted(step.link for step in route if step.kind == "link")
     assert links == [f"fpga{near}-fpga{far}" for near, far in pairwise(range(fpgas[0], fpgas[1] + 1))]
-    for step in way:
+    for step in route:
         if step.kind == "sll":
             assert step.source.split(".")[0] == step.target.split(".")[0]
             assert step.hops == abs(int(step.source[-1]) - int(step.target[-1])) > 0
-    back = [RouteStep(h.kind, h.target, h.source, h.hops, h.link) for h in reversed(way)]
-    assert platform.way(target, source) == tuple(back)
+    back = [RouteStep(s.kind, s.target, s.source, s.crossings[::-1], s.link) for s in reversed(route)]
+    assert platform.route_steps(target, source) == tuple(back)
 
 
 def test_sixteen_fpgas_load_in_half_a_second():

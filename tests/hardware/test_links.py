@@ -1,4 +1,4 @@
-"""Topologies, kinds of link, and the way of a stream where links make rings."""
+"""Topologies, kinds of link, and the route of a stream where links make rings."""
 
 from __future__ import annotations
 
@@ -51,33 +51,36 @@ def test_ends_of_links_bound_the_number_of_fpgas(topology, max_links, expected):
 def best_route(pairs, first, last, count):
     """Return the fewest links and lowest numbers by trying all simple paths."""
     inner = [n for n in range(count) if n not in (first, last)]
-    ways = [(first, *middle, last) for size in range(count - 1) for middle in permutations(inner, size)]
+    routes = [(first, *middle, last) for size in range(count - 1) for middle in permutations(inner, size)]
     both = {*pairs, *((b, a) for a, b in pairs)}
-    return min((w for w in ways if both.issuperset(pairwise(w))), key=lambda w: (len(w), w))
+    return min((r for r in routes if both.issuperset(pairwise(r))), key=lambda r: (len(r), r))
 
 
 @pytest.mark.parametrize("topology", [t for t in TOPOLOGIES if t != "pair"])
-def test_a_way_takes_the_fewest_links_and_then_the_lowest_numbers(topology):
+def test_a_route_takes_the_fewest_links_and_then_the_lowest_numbers(topology):
     platform = load_platform("xcku5p", 6, topology=topology)
     for first in range(6):
         for last in range(6):
-            passed = [first, *(int(step.target[4]) for step in platform.way(f"fpga{first}.SLR0", f"fpga{last}.SLR0"))]
+            steps = platform.route_steps(f"fpga{first}.SLR0", f"fpga{last}.SLR0")
+            passed = [first, *(int(step.target[4]) for step in steps)]
             assert first == last or tuple(passed) == best_route(joined(topology, 6), first, last, 6)
 
 
 @pytest.mark.parametrize("topology", ["chain", "ring", "star", "full"])
-def test_partition_prices_the_ways_that_the_platform_gives(topology):
+def test_partition_prices_the_routes_that_the_platform_gives(topology):
     platform = load_platform("alveo-u250", 3, topology=topology)
     names = [slot.name for slot in platform.slots]
-    edges = [Edge(names.index(b.lower), names.index(b.upper), "sll") for b in platform.boundaries]
-    edges += [Edge(names.index(k.source), names.index(k.target), "link", name=k.name) for k in platform.links]
-    ways = shortest_routes(len(names), edges)
+    ends = [(b.lower, b.upper, "") for b in platform.boundaries] + [
+        (k.source, k.target, k.name) for k in platform.links
+    ]
+    edges = [Edge(names.index(a), names.index(b), platform.crossings[a, b], name) for a, b, name in ends]
+    routes = shortest_routes(len(names), edges)
     for a, source in enumerate(names):
         for b, target in enumerate(names):
-            hops = platform.way(source, target)
-            links = [edges[k].name for k, _ in ways[a, b] if edges[k].kind == "link"]
-            assert links == [step.link for step in hops if step.link]
-            assert len(ways[a, b]) == sum(step.hops for step in hops)
+            steps = platform.route_steps(source, target)
+            assert [edges[k].name for k, _ in routes[a, b] if edges[k].name] == [s.link for s in steps if s.link]
+            assert len(routes[a, b]) == sum(step.hops for step in steps)
+            assert [edges[k].crossing for k, _ in routes[a, b]] == list(platform.route(source, target).crossings)
 
 
 def test_the_hub_of_a_star_has_a_core_for_every_link():

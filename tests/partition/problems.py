@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 from hypothesis import strategies as st
 
+from floorflow.hardware import Crossing
 from floorflow.partition import Edge, ModuleStream, PartitionProblem, SlotCapacity
 from floorflow.resources import Resources
 
@@ -24,14 +25,14 @@ def problems(draw: st.DrawFn, most_modules: int = 10, *, least_slots: int = 1, p
         draw(st.sampled_from([s for s in (1, 2, 2, 3, 3, 4, 4) if s >= least_slots])),
     )
     names = [f"m{i}" for i in range(count)]
+    registers = draw(st.integers(0, 3))
     return PartitionProblem(
         demands={name: draw(AMOUNT) for name in names},
         streams=tuple(draw(streams(names))),
         slots=tuple(SlotCapacity(f"s{i}", draw(LIMIT), tuple(draw(st.lists(ROOM, max_size=3)))) for i in range(slots)),
-        edges=tuple(draw(edge(k, path)) for k in range(1, slots)),
+        edges=tuple(draw(edge(k, path, registers)) for k in range(1, slots)),
         host_in=0 if path else draw(st.integers(0, slots - 1)),
         host_out=draw(st.sampled_from([0, slots - 1])) if path else draw(st.integers(0, slots - 1)),
-        register_stages=draw(st.integers(0, 3)),
         frames_per_s=1e9,
     )
 
@@ -49,17 +50,18 @@ def streams(draw: st.DrawFn, names: list[str]) -> list[ModuleStream]:
 
 
 @st.composite
-def edge(draw: st.DrawFn, upper: int, path: bool) -> Edge:
+def edge(draw: st.DrawFn, upper: int, path: bool, registers: int) -> Edge:
     other = upper - 1 if path else draw(st.integers(0, upper - 1))
     ends = (other, upper) if draw(st.booleans()) else (upper, other)
     if draw(st.booleans()):
-        return Edge(*ends, "sll", wires=draw(st.integers(0, 100)), name=f"sll{upper}")
-    return Edge(*ends, "link", gbps=float(draw(st.integers(0, 25))), weight=10, name=f"link{upper}")
+        return Edge(*ends, Crossing("sll", wires=draw(st.integers(0, 100)), registers=registers), f"sll{upper}")
+    return Edge(*ends, Crossing("link", gbps=float(draw(st.integers(0, 25))), cost=10), f"link{upper}")
 
 
 def chain(count: int, lut: int, limits: list[int], wires: int = 10, sll: int = 100) -> PartitionProblem:
     """A chain of equal modules on one FPGA whose host sends to the lowest slot."""
     names = [f"m{i}" for i in range(count)]
+    boundary = Crossing("sll", wires=sll, registers=2)
     return PartitionProblem(
         demands={n: Resources(lut=lut) for n in names},
         streams=(
@@ -67,10 +69,9 @@ def chain(count: int, lut: int, limits: list[int], wires: int = 10, sll: int = 1
             *(ModuleStream(f"{a}-{b}", a, b, wires, 100) for a, b in pairwise(names)),
         ),
         slots=tuple(SlotCapacity(f"SLR{i}", Resources(lut=limit, ff=1000)) for i, limit in enumerate(limits)),
-        edges=tuple(Edge(i, i + 1, "sll", wires=sll, name=f"SLR{i}-SLR{i + 1}") for i in range(len(limits) - 1)),
+        edges=tuple(Edge(i, i + 1, boundary, f"SLR{i}-SLR{i + 1}") for i in range(len(limits) - 1)),
         host_in=0,
         host_out=0,
-        register_stages=2,
     )
 
 
@@ -91,14 +92,14 @@ def best_of_all(problem: PartitionProblem, places: np.ndarray) -> int | None:
             wires += s.wires * (from_b != to_b)
             there += s.bits_per_frame * (~from_b & to_b)
             back += s.bits_per_frame * (from_b & ~to_b)
-        cost += e.weight * wires
-        if e.kind == "sll":
-            lower = (problem.register_stages + 1) // 2
+        cost += e.crossing.cost * wires
+        if e.crossing.kind == "sll":
+            lower = (e.crossing.registers + 1) // 2
             use[:, e.a, 1] += lower * wires
-            use[:, e.b, 1] += (problem.register_stages - lower) * wires
-            legal &= wires <= (e.wires if e.wires is not None else 10**9)
-        elif e.gbps is not None and problem.frames_per_s:
-            legal &= np.maximum(there, back) * problem.frames_per_s <= e.gbps * 1e9
+            use[:, e.b, 1] += (e.crossing.registers - lower) * wires
+            legal &= wires <= (e.crossing.wires if e.crossing.wires is not None else 10**9)
+        elif e.crossing.gbps is not None and problem.frames_per_s:
+            legal &= np.maximum(there, back) * problem.frames_per_s <= e.crossing.gbps * 1e9
     legal &= (use <= np.array([slot.limit.as_tuple() for slot in problem.slots])).all(axis=(1, 2))
     for m, name in enumerate(names):
         legal &= np.isin(places[:, m], [s for s, slot in enumerate(problem.slots) if slot.takes(problem.demands[name])])

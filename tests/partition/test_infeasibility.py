@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from floorflow.hardware import Crossing
 from floorflow.partition import Edge, PartitionFailure, PartitionProblem, partition
 from floorflow.resources import Resources
 from tests.partition.problems import chain
@@ -14,7 +15,7 @@ from tests.partition.problems import chain
 def over_a_link(gbps: float, frames_per_s: float) -> PartitionProblem:
     """Two slots of two FPGAs that both have to be used; the stream between them carries 100 bits a frame."""
     problem = chain(8, 10, [40, 40])
-    link = Edge(0, 1, "link", gbps=gbps, weight=10, name="fpga0-fpga1")
+    link = Edge(0, 1, Crossing("link", gbps=gbps, cost=10), "fpga0-fpga1")
     return replace(problem, edges=(link,), frames_per_s=frames_per_s, host_out=1)
 
 
@@ -54,6 +55,6 @@ def test_slots_too_small_together_are_said() -> None:
 
 def test_edges_that_make_a_ring_are_refused() -> None:
     problem = chain(3, 10, [40, 40, 40])
-    ring = replace(problem, edges=(Edge(0, 1, "sll"), Edge(1, 0, "sll")))
+    ring = replace(problem, edges=(Edge(0, 1, Crossing("sll")), Edge(1, 0, Crossing("sll"))))
     with pytest.raises(ValueError, match="ring"):
         partition(ring)

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from floorflow.hardware import Crossing
 from floorflow.partition import Edge, PartitionProblem, PartitionSolution, methods, partition
 from floorflow.partition.arrays import arrays_of
 from floorflow.partition.bounds import contracted
@@ -129,7 +130,8 @@ def test_legal_assignments_stay_legal_when_slots_are_merged(problem: PartitionPr
 def two_fpgas() -> PartitionProblem:
     """A chain on two FPGAs of two slots, joined at their upper slots."""
     problem = chain(12, 10, [40, 40, 40, 40])
-    edges = (Edge(0, 1, "sll", wires=100), Edge(2, 3, "sll", wires=100), Edge(1, 3, "link", gbps=1.0, weight=10))
+    sll = Crossing("sll", wires=100, registers=2)
+    edges = (Edge(0, 1, sll), Edge(2, 3, sll), Edge(1, 3, Crossing("link", gbps=1.0, cost=10)))
     return replace(problem, edges=edges, host_out=2, frames_per_s=1e6)
 
 
@@ -154,9 +156,7 @@ def test_links_first_keeps_a_chain_from_crossing_twice() -> None:
 
 def test_wide_graphs_keep_a_choice_of_ideals_and_say_so() -> None:
     problem = chain(24, 10, [100, 100, 100])
-    apart = PartitionProblem(
-        problem.demands, problem.streams[:1], problem.slots, problem.edges, 0, 0, problem.register_stages
-    )
+    apart = PartitionProblem(problem.demands, problem.streams[:1], problem.slots, problem.edges, 0, 0)
     members, shortened = ideals(arrays_of(apart))
     assert shortened
     assert len(members) <= MAX_IDEALS

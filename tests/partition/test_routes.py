@@ -1,4 +1,4 @@
-"""Slots whose links make rings: assignments are searched on a tree of them and priced on the shortest ways."""
+"""Slots whose links make rings: assignments are searched on a tree of them and priced on the shortest routes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from floorflow.hardware import Crossing
 from floorflow.partition import (
     Edge,
     ModuleStream,
@@ -32,10 +33,9 @@ def ring(count: int, gbps: float = 100.0) -> PartitionProblem:
             for a, b in zip(names, [*names[1:], names[0]], strict=True)
         ),
         slots=tuple(SlotCapacity(f"fpga{i}.SLR0", Resources(lut=10, ff=100)) for i in range(count)),
-        edges=tuple(Edge(a, b, "link", gbps=gbps, weight=10, name=f"fpga{a}-fpga{b}") for a, b in links),
+        edges=tuple(Edge(a, b, Crossing("link", gbps=gbps, cost=10), f"fpga{a}-fpga{b}") for a, b in links),
         host_in=0,
         host_out=count - 1,
-        register_stages=2,
         frames_per_s=1e9,
     )
 
@@ -75,19 +75,19 @@ def test_the_tree_keeps_the_earliest_links() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_ways_are_as_short_as_those_of_all_pairs(seed: int) -> None:
+def test_routes_are_as_short_as_those_of_all_pairs(seed: int) -> None:
     random = np.random.default_rng(seed)
     count = int(random.integers(2, 7))
     pairs = {(i, int(random.integers(0, i))) for i in range(1, count)}
     pairs |= {(int(a), int(b)) for a, b in random.integers(0, count, (4, 2)) if a != b}
-    edges = [Edge(a, b, "link" if random.random() < 0.5 else "sll") for a, b in sorted(pairs)]
+    edges = [Edge(a, b, Crossing("link" if random.random() < 0.5 else "sll")) for a, b in sorted(pairs)]
     length = {(a, b): (0, 0) if a == b else (99, 99) for a in range(count) for b in range(count)}
     for _ in range(count):
         for (a, b), (links, boundaries) in list(length.items()):
             for edge in edges:
                 for near, far in ((edge.a, edge.b), (edge.b, edge.a)):
                     if near == b:
-                        step = (links + (edge.kind == "link"), boundaries + (edge.kind == "sll"))
+                        step = (links + (edge.crossing.kind == "link"), boundaries + (edge.crossing.kind == "sll"))
                         length[a, far] = min(length[a, far], step)
     for (a, b), route in shortest_routes(count, edges).items():
         here = a
@@ -95,6 +95,6 @@ def test_ways_are_as_short_as_those_of_all_pairs(seed: int) -> None:
             near, far = (edges[k].a, edges[k].b) if forward else (edges[k].b, edges[k].a)
             assert near == here
             here = far
-        kinds = [edges[k].kind for k, _ in route]
+        kinds = [edges[k].crossing.kind for k, _ in route]
         assert here == b
         assert (kinds.count("link"), kinds.count("sll")) == length[a, b]

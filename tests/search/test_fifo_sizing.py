@@ -11,10 +11,10 @@ import pytest
 from floorflow import flow
 from floorflow.backends.finn import read_source
 from floorflow.backends.finn.rates.problem import RouteDelay, rate_problem
-from floorflow.channels import PartialPlacement, Way, connect
+from floorflow.channels import PartialPlacement, connect
 from floorflow.dataflow.model import Engine
 from floorflow.emit.report import report
-from floorflow.hardware import load_platform
+from floorflow.hardware import Crossing, Route, link_crossing, load_platform
 from floorflow.rates import RateProblem, keeps
 from floorflow.record.throughput import throughput_of, throughput_warnings
 from floorflow.request import Request
@@ -67,12 +67,14 @@ def test_a_fifo_too_shallow_for_the_window_beside_it_deadlocks() -> None:
 
 
 @pytest.mark.parametrize("on", ["pad.0->swg.0", "mvau.0->add.0", BYPASS])
-def test_words_on_the_ways_are_added_on_them_and_beside_them(on: str) -> None:
-    net, ways = residual(), {on: Way(boundaries=2, link_latencies_us=(0.06,))}
+def test_words_on_the_routes_are_added_on_them_and_beside_them(on: str) -> None:
+    boundary = Crossing("sll", registers=2, cycles=2)
+    link = link_crossing(gbps=100, latency_us=0.06, clock_mhz=100)
+    net, routes = residual(), {on: Route((boundary, link, boundary))}
     home = {engine.name: "m" for engine in net.dataflow.engines}
     least = full_rate(net).depths
-    planned = {c.name: c.fifo_depth_words for c in connect(net, Prices(), PartialPlacement(home, ways, 100, least))}
-    cycles = {name: RouteDelay(10, 10) for name in ways}
+    planned = {c.name: c.fifo_depth_words for c in connect(net, Prices(), PartialPlacement(home, routes, least))}
+    cycles = {name: RouteDelay(10, 10) for name in routes}
     problem = rate_problem(net, cycles)
     shortest = max(actor.cycles for actor in problem.actors)
     assert keeps(problem, planned, shortest)

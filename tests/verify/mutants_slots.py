@@ -73,6 +73,18 @@ def crossing_registers_forgotten(plan: Plan, files: Files) -> None:
     channel["crossing_registers"], channel["crossing_resources"] = 0, {}
 
 
+@mutant("wrong-fifo-depth", TWO_SLRS)
+def no_room_for_the_words_in_crossing_registers(plan: Plan, files: Files) -> None:
+    listed, channel = crossing(plan)
+    channel["fifo_depth"], channel["fifo_needed"] = 32 + 4 * listed["hops"] - 1, 0
+
+
+@mutant("wrong-estimate", TWO_SLRS)
+def first_frame_before_its_words_crossed(plan: Plan, files: Files) -> None:
+    registers = crossing(plan)[1]["crossing_registers"]
+    phase_of(plan)["estimates"]["throughput"] = {"first_frame_cycles": registers - 1}
+
+
 @mutant("sll-overload", TWO_SLRS)
 def more_wires_than_the_boundary_has(plan: Plan, files: Files) -> None:
     channel = crossing(plan)[1]

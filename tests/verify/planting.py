@@ -81,8 +81,9 @@ def die(plan: Plan, files: Files) -> Device:
 
 
 def board_of(plan: Plan, files: Files) -> Plan:
+    """Return the board's file, without the fields that state that there is no such thing."""
     board: Plan = yaml.safe_load(files[f"platform/boards/{plan['platform']['fpgas'][0]['board']}.yaml"])
-    return board
+    return {name: value for name, value in board.items() if value != "none"}
 
 
 def folded(plan: Plan, kind: str = "", key: str = "pe") -> tuple[str, Plan, Plan]:

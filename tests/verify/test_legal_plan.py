@@ -46,7 +46,7 @@ def test_a_plan_for_latency_has_the_longest_path_as_its_objective(case: str, tmp
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_fifo_may_be_deeper_than_its_way_asks_for(case: str, tmp_path: Path) -> None:
+def test_a_fifo_may_be_deeper_than_its_route_asks_for(case: str, tmp_path: Path) -> None:
     plan, files = copy.deepcopy(legal(case))
     for channel in plan["phases"][0]["channels"]:
         channel["fifo_depth"] += 100

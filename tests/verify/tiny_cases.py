@@ -1,4 +1,4 @@
-"""Where the small networks lie: on one FPGA or two, with depths, ways and latencies worked out on paper.
+"""Where the small networks lie: on one FPGA or two, with depths, routes and latencies worked out on paper.
 
 The clock runs at 200 MHz. A link of the U250 takes 1 us and ends in SLR3, so that a round trip is 400 cycles; one of
 the KU5P takes 5 us: 2000 cycles. The window of the joining network is full after 23 of 100 pixels: 552 cycles.
@@ -16,7 +16,7 @@ CLOCK_MHZ = 200.0
 
 @dataclass(frozen=True)
 class Crossing:
-    """One step of a channel's way between slots."""
+    """One step of a channel's route between slots."""
 
     source: str
     target: str
@@ -26,7 +26,7 @@ class Crossing:
 
 @dataclass(frozen=True)
 class Case:
-    """A network on a board: rectangle and slot of each module, FIFO depths, and the ways between slots."""
+    """A network on a board: rectangle and slot of each module, FIFO depths, and the routes between slots."""
 
     board: str
     fpgas: int
@@ -34,7 +34,7 @@ class Case:
     layout: dict[str, tuple[Rectangle, str]]
     depths: dict[str, int]
     latency_us: float
-    ways: dict[str, list[Crossing]] = field(default_factory=dict)
+    routes: dict[str, list[Crossing]] = field(default_factory=dict)
     links: dict[str, str] = field(default_factory=dict)
 
     def slot_of(self, engine: str) -> str:
@@ -87,7 +87,7 @@ CASES: dict[str, Case] = {
         layout={"front": (U250_SLR0, "fpga0.SLR0"), "back": (U250_SLR1, "fpga0.SLR1")},
         depths=CHAIN_DEPTHS | {"hidden": 36, "out": 36},
         latency_us=1750 / 200,
-        ways={
+        routes={
             "hidden": [Crossing("fpga0.SLR0", "fpga0.SLR1", 1)],
             "out": [Crossing("fpga0.SLR1", "fpga0.SLR0", 1)],
         },
@@ -99,7 +99,7 @@ CASES: dict[str, Case] = {
         layout={"front": (U250_SLR0, "fpga0.SLR0"), "back": (U250_SLR1, "fpga1.SLR1")},
         depths=CHAIN_DEPTHS | {"hidden": 32 + 5 * 4 + 34, "out": 36},  # 400 * 72 / 864 = 33.3
         latency_us=1750 / 200 + 1,
-        ways={
+        routes={
             "hidden": [
                 Crossing("fpga0.SLR0", "fpga0.SLR3", 3),
                 Crossing("fpga0.SLR3", "fpga1.SLR3", 1, "link"),
@@ -116,7 +116,7 @@ CASES: dict[str, Case] = {
         layout={"front": (LOW_LEFT, "fpga0.SLR0"), "back": (LOW_RIGHT, "fpga2.SLR0")},
         depths=CHAIN_DEPTHS | {"hidden": 32 + 167 + 167},  # 2000 * 72 / 864 = 166.7
         latency_us=1750 / 200 + 10,
-        ways={
+        routes={
             "hidden": [
                 Crossing("fpga0.SLR0", "fpga1.SLR0", 1, "link"),
                 Crossing("fpga1.SLR0", "fpga2.SLR0", 1, "link"),
@@ -147,7 +147,7 @@ CASES: dict[str, Case] = {
         },
         depths=JOIN_DEPTHS | {"copy": 32 + 214, "window": 32 + 481, "product": 32 + 214, "out": 32 + 54},
         latency_us=5676 / 200 + 15,
-        ways={"copy": OUT, "window": OUT, "product": BACK, "out": OUT},
+        routes={"copy": OUT, "window": OUT, "product": BACK, "out": OUT},
         links=dict.fromkeys(("copy", "window", "product", "out"), "fpga0-fpga1"),
     ),
 }

@@ -20,7 +20,7 @@ def phase_of_case(case: Case, platform: Entry, die: Device) -> Entry:
     network = case.network
     fps = CLOCK_MHZ * 1e6 / network.interval
     channels = [_channel(stream, case) for stream in network.streams]
-    crossings = [_crossing(entry, step, fps) for entry in channels for step in case.ways.get(entry["name"], [])]
+    crossings = [_crossing(entry, step, fps) for entry in channels for step in case.routes.get(entry["name"], [])]
     modules = _modules(network, channels)
     return {
         "folding": _folding(case, die, channels),
@@ -107,7 +107,7 @@ def _channel(stream: Stream, case: Case) -> Entry:
         "fifo_resources": fifo,
         "converter_resources": converter,
     }
-    boundaries = [pair for step in case.ways.get(stream.name, []) if step.kind == "sll" for pair in _crossed(step)]
+    boundaries = [pair for step in case.routes.get(stream.name, []) if step.kind == "sll" for pair in _crossed(step)]
     entry["crossing_registers"] = 2 * len(boundaries)  # one stage in each of the two slots at a boundary
     stages = [slot for pair in boundaries for slot in pair]
     entry["crossing_resources"] = {slot: amounts(ff=stages.count(slot) * _wires(entry)) for slot in sorted({*stages})}

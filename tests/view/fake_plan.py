@@ -214,15 +214,15 @@ def _crossings(
     return [
         {
             "channel": channel["name"],
-            "source": hop.source,
-            "target": hop.target,
+            "source": step.source,
+            "target": step.target,
             "width_bits": channel["width_bits"],
             "gbps": channel["width_bits"] * 3136 * fps / 1e9,
-            "hops": hop.hops,
-            "kind": hop.kind,
+            "hops": step.hops,
+            "kind": step.kind,
         }
         for channel in channels
-        for hop in platform.way(places[channel["source"]], places[channel["target"]])
+        for step in platform.route_steps(places[channel["source"]], places[channel["target"]])
     ]
 
 

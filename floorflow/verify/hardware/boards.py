@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from floorflow.verify.hardware.geometry import Device, Rectangle, Sites, shared, union
 from floorflow.verify.hardware.ranges import (
@@ -79,6 +80,9 @@ LINK = {
 }
 """Fields of a link file that check reads."""
 
+MAY_BE_NONE, NONE = ("shell", "infrastructure", "host_port"), "none"
+"""Fields of a board file that may say so if there is no such thing; without a value they say nothing."""
+
 PER = ("every", "first_and_last")
 """On which FPGAs of a chain a piece of infrastructure stands."""
 
@@ -94,6 +98,11 @@ def fpga_name(number: int) -> str:
 def link_name(lower: int, upper: int) -> str:
     """Name of the link between two FPGAs."""
     return f"{fpga_name(lower)}-{fpga_name(upper)}"
+
+
+def spelt_out(content: Record) -> Record:
+    """Return a board file without those fields that say that there is no such thing, or nothing."""
+    return {name: value for name, value in content.items() if name not in MAY_BE_NONE or value not in (None, NONE)}
 
 
 class BoardProblem(Exception):  # noqa: N818 - a finding about the file, caught where it is read
@@ -117,8 +126,18 @@ class Board:
     @property
     def shell(self) -> Record:
         """The shell's entry, empty on bare boards."""
-        found: Record = self.raw.get("shell", {})
+        found: Record = self._stated("shell") or {}
         return found
+
+    @property
+    def unstated(self) -> list[str]:
+        """Fields of which the file says nothing, not even that there is none."""
+        return [name for name in MAY_BE_NONE if self.raw.get(name) is None]
+
+    def _stated(self, name: str) -> Any:
+        """Return a field that may be ``none``; None if there is none, or if nothing is said of it."""
+        value = self.raw.get(name)
+        return None if value == NONE else value
 
     def slr_name(self, slr: int) -> str:
         """Name of an SLR as the board's file uses it."""
@@ -157,7 +176,7 @@ class Board:
     @property
     def host_port(self) -> Rectangle:
         """Where the host's streams enter and leave."""
-        return self._port(self.raw.get("host_port"), self.raw["host_slr"])
+        return self._port(self._stated("host_port"), self.raw["host_slr"])
 
     @property
     def link_port(self) -> Rectangle | None:
@@ -184,7 +203,7 @@ class Board:
     def infrastructure(self) -> list[Record]:
         """Infrastructure that stands on this FPGA: the board's own and a core at the end of each link."""
         at_an_end = self.number in (0, self.fpga_count - 1)
-        own = [item for item in self.raw.get("infrastructure", []) if item["per"] == "every" or at_an_end]
+        own = [item for item in self._stated("infrastructure") or [] if item["per"] == "every" or at_an_end]
         return own + self._link_cores
 
     @property

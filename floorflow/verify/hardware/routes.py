@@ -1,4 +1,4 @@
-"""The one way between two slots: SLR by SLR to the link's slot, over the fewest links, SLR by SLR to the end."""
+"""The one route between two slots: SLR by SLR to the link's slot, over the fewest links, SLR by SLR to the end."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from floorflow.verify.hardware.topology import route
+from floorflow.verify.hardware.topology import fpga_route
 from floorflow.verify.plan_structure import Record
 
 SLL_COST, LINK_COST = 1, 10
@@ -34,13 +34,13 @@ class Link:
 
     @property
     def latency_us(self) -> float:
-        """Time from end to end, one way."""
+        """Time from end to end, in one direction."""
         return float(self.entry["latency_us"])
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """A run of SLR boundaries inside one FPGA or, with ``link``, the passage of one link."""
+class RouteStep:
+    """A run of SLR boundaries inside one FPGA or, with ``link``, one link."""
 
     source: Slot
     target: Slot
@@ -69,25 +69,25 @@ class Step:
         return range(first, last) if first <= last else range(first - 1, last - 1, -1)
 
 
-Way = tuple[Step, ...]
+Route = tuple[RouteStep, ...]
 
 
-def way_between(source: Slot, target: Slot, links: Mapping[tuple[int, int], Link]) -> Way | None:
+def route_between(source: Slot, target: Slot, links: Mapping[tuple[int, int], Link]) -> Route | None:
     """Return the steps from one slot to another; None if no links lead there. ``links`` go by their two FPGAs."""
-    passed = route(source.fpga_number, target.fpga_number, links)
+    passed = fpga_route(source.fpga_number, target.fpga_number, links)
     if passed is None:
         return None
-    steps: list[Step] = []
+    steps: list[RouteStep] = []
     here = source
     for first, second in pairwise(passed):
         link = links[min(first, second), max(first, second)]
         leave, arrive = (link.lower, link.upper) if first < second else (link.upper, link.lower)
-        steps += [Step(here, leave), Step(leave, arrive, link)]
+        steps += [RouteStep(here, leave), RouteStep(leave, arrive, link)]
         here = arrive
-    steps.append(Step(here, target))
+    steps.append(RouteStep(here, target))
     return tuple(step for step in steps if step.hops)
 
 
-def links_on(way: Way) -> list[Link]:
-    """Return the links that a way passes, in order."""
-    return [step.link for step in way if step.link]
+def links_on(route: Route) -> list[Link]:
+    """Return the links that a route passes, in order."""
+    return [step.link for step in route if step.link]

@@ -21,7 +21,7 @@ def _are_joined(topology: str, low: int, high: int, fpga_count: int) -> bool:
     return high - low == 1 or (topology == "ring" and high - low == fpga_count - 1)
 
 
-def route(source: int, target: int, pairs: Iterable[tuple[int, int]]) -> list[int] | None:
+def fpga_route(source: int, target: int, pairs: Iterable[tuple[int, int]]) -> list[int] | None:
     """Return the FPGAs that a stream passes, both ends included; None if no links lead there.
 
     It passes the fewest links and, where there is a choice, goes on to the FPGA with the lowest number.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from floorflow.errors import InputError
@@ -42,7 +42,12 @@ def read_scene(plan: Plan, fpga: str, phase: int = 0) -> Scene:
         slots=read_slots(plan, fpga, phase),
         host_port=_box(entry["host_port"]),
         link_port=None if entry["link_port"] is None else _box(entry["link_port"]),
+        note=_note(entry.get("unstated", ())),
     )
+
+
+def _note(unstated: Sequence[str]) -> str:
+    return f"not stated in the board's file, so nothing is reserved for it: {', '.join(unstated)}" if unstated else ""
 
 
 def _box(rectangle: Mapping[str, int]) -> Box:

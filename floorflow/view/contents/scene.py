@@ -104,6 +104,8 @@ class Scene:
     """Where the host's streams enter and leave, in grid units."""
     link_port: Box | None
     """Where streams over links enter and leave."""
+    note: str = ""
+    """What the board's file leaves open, and is taken for granted."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from floorflow.view.draw.streams import Reach, StreamLine, draw_stream_lines, la
 from floorflow.view.draw.use_bars import BAR_KEY
 from floorflow.view.sheet.die import FABRIC, Die, die_of
 from floorflow.view.sheet.geometry import Box
-from floorflow.view.sheet.palette import COLUMN_COLOURS, INK, QUIET, Colour, darker, module_colours
+from floorflow.view.sheet.palette import COLUMN_COLOURS, DOUBT, INK, QUIET, Colour, darker, module_colours
 from floorflow.view.sheet.sheet import Frame, Sheet, drawing_settings, new_sheet
 from floorflow.view.sheet.text import Occupied
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from floorflow.hardware.platform import Platform
 
 _MARGIN, _SLOTS_WIDTH, _GUTTER, _DIE_WIDTH = 18.0, 136.0, 66.0, (410.0, 600.0)
-_HEADER, _KEY, _AXIS = 50.0, 42.0, 16.0
-"""Heights of title, key and clock-region numbers, all in points; the die's width is between two values."""
+_HEADER, _NOTE, _KEY, _AXIS = 50.0, 14.0, 42.0, 16.0
+"""Heights of title, note below it, key and clock-region numbers, in points; the die's width is between two values."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def _lay_out(scene: Scene, die: Die) -> _Layout:
     left = _MARGIN + _SLOTS_WIDTH + _GUTTER
     right = left + die_width + _GUTTER
     return _Layout(
-        sheet=new_sheet(width, top + _HEADER),
+        sheet=new_sheet(width, top + _HEADER + (_NOTE if scene.note else 0)),
         frame=Frame(Box(left, top - die_height, left + die_width, top), die.column_count, die.row_count),
         slots=Box(_MARGIN, top - body, _MARGIN + _SLOTS_WIDTH, top),
         module_table=Box(right, top - body, right + MODULE_TABLE_WIDTH, top),
@@ -180,6 +180,8 @@ def _draw_margins(layout: _Layout, scene: Scene, die: Die, colours: Mapping[str,
     sheet, frame = layout.sheet, layout.frame
     sheet.write(_MARGIN, sheet.height - 24, scene.title, 14, weight="bold")
     sheet.write(_MARGIN, sheet.height - 39, scene.subtitle, 9, color=QUIET)
+    if scene.note:
+        sheet.write(_MARGIN, sheet.height - 39 - _NOTE, scene.note, 9, weight="bold", color=DOUBT)
     draw_slots(sheet, layout.slots, scene.slots, {name: frame.place(box) for name, box in die.slrs})
     draw_module_table(sheet, layout.module_table, scene, colours)
     key = Box(_MARGIN, _MARGIN, sheet.width - _MARGIN, _MARGIN + _KEY - 6)

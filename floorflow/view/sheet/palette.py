@@ -9,6 +9,8 @@ from floorflow.view.sheet.die import ABSENT, FABRIC, HARD
 Colour = tuple[float, float, float]
 
 INK = "#1b1b1b"
+DOUBT = "#b3261e"
+"""What a reader must not overlook."""
 QUIET = "#5f6368"
 RULE = "#b9bec4"
 STREAM = "#2b2f36"

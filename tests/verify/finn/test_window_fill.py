@@ -52,7 +52,7 @@ def phase_of_edges(edges: list[Edge], windows: dict[str, int]) -> PhaseFacts:
         attributes = {"IFMDim": [1, 1000], "ConvKernelDim": [1, windows.get(name, 1)]}
         kind = "ConvolutionInputGenerator_rtl" if name in windows else "AddStreams_hls"
         folded[name] = FoldedEngine(name, {"kind": kind, "attributes": attributes}, {})
-    return PhaseFacts("p", {"channels": channels, "folding": {"cycles": 1000}}, {}, {}, {}, folded, 200.0)
+    return PhaseFacts("p", {"channels": channels, "folding": {"cycles": 1000}}, {}, {}, {}, {}, folded, 200.0)
 
 
 def paths_to(edges: list[Edge], node: str) -> list[list[str]]:

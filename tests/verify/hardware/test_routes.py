@@ -1,4 +1,4 @@
-"""Chains of FPGAs: the one way between two slots, what stands at the ends of links, and what is left beside it."""
+"""Chains of FPGAs: the one route between two slots, what stands at the ends of links, and what is left beside it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from floorflow.verify.hardware.boards import Board
-from floorflow.verify.hardware.routes import Link, Slot, way_between
+from floorflow.verify.hardware.routes import Link, Slot, route_between
 from tests.verify.dies import REPOSITORY, device
 
 SLOTS = {
@@ -18,13 +18,13 @@ LINKS = {(fpga, fpga + 1): Link(SLOTS[f"{fpga}.2"], SLOTS[f"{fpga + 1}.2"], {}) 
 
 
 def steps(source: str, target: str) -> list[str]:
-    """Spell a way: ``0.0-0.2:2`` is a run of two boundaries, ``0.2>1.2`` a link."""
-    way = way_between(SLOTS[source], SLOTS[target], LINKS)
+    """Spell a route: ``0.0-0.2:2`` is a run of two boundaries, ``0.2>1.2`` a link."""
+    route = route_between(SLOTS[source], SLOTS[target], LINKS)
     short = {slot.name: name for name, slot in SLOTS.items()}
     return [
         f"{short[step.source.name]}{'>' if step.link else '-'}{short[step.target.name]}"
         + ("" if step.link else f":{step.hops}")
-        for step in way or ()
+        for step in route or ()
     ]
 
 
@@ -38,28 +38,28 @@ def steps(source: str, target: str) -> list[str]:
         ("3.0", "1.3", ["3.0-3.2:2", "3.2>2.2", "2.2>1.2", "1.2-1.3:1"]),
     ],
 )
-def test_the_way_runs_to_the_link_over_it_and_on(source: str, target: str, expected: list[str]) -> None:
+def test_the_route_runs_to_the_link_over_it_and_on(source: str, target: str, expected: list[str]) -> None:
     assert steps(source, target) == expected
 
 
 def test_links_of_one_fpga_in_two_slots_are_joined_inside_it() -> None:
     links = {(0, 1): LINKS[0, 1], (1, 2): Link(SLOTS["1.0"], SLOTS["2.0"], {})}
-    way = way_between(SLOTS["0.2"], SLOTS["2.0"], links)
-    assert way is not None
-    assert [(step.source.name, step.hops, step.kind) for step in way] == [
+    route = route_between(SLOTS["0.2"], SLOTS["2.0"], links)
+    assert route is not None
+    assert [(step.source.name, step.hops, step.kind) for step in route] == [
         ("fpga0.SLR2", 1, "link"),
         ("fpga1.SLR2", 2, "sll"),
         ("fpga1.SLR0", 1, "link"),
     ]
 
 
-def test_there_is_no_way_without_a_link() -> None:
-    assert way_between(SLOTS["0.2"], SLOTS["2.2"], {(0, 1): LINKS[0, 1]}) is None
+def test_there_is_no_route_without_a_link() -> None:
+    assert route_between(SLOTS["0.2"], SLOTS["2.2"], {(0, 1): LINKS[0, 1]}) is None
 
 
 def test_runs_pass_their_boundaries_in_order() -> None:
-    (down,) = way_between(SLOTS["1.3"], SLOTS["1.0"], LINKS) or ()
-    (up,) = way_between(SLOTS["1.0"], SLOTS["1.3"], LINKS) or ()
+    (down,) = route_between(SLOTS["1.3"], SLOTS["1.0"], LINKS) or ()
+    (up,) = route_between(SLOTS["1.0"], SLOTS["1.3"], LINKS) or ()
     assert (list(down.slrs_below()), list(up.slrs_below())) == ([2, 1, 0], [0, 1, 2])
 
 

@@ -6,7 +6,7 @@ from itertools import pairwise, permutations
 
 import pytest
 
-from floorflow.verify.hardware.topology import TOPOLOGIES, joined_pairs, route
+from floorflow.verify.hardware.topology import TOPOLOGIES, fpga_route, joined_pairs
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_routes_pass_the_fewest_links_and_then_the_lowest_numbers(topology: str)
     pairs = joined_pairs(topology, count)
     for source in range(count):
         for target in range(count):
-            assert route(source, target, pairs) == best_of_all(source, target, pairs, count)
+            assert fpga_route(source, target, pairs) == best_of_all(source, target, pairs, count)
 
 
 def best_of_all(source: int, target: int, pairs: list[tuple[int, int]], count: int) -> list[int]:
@@ -40,10 +40,10 @@ def best_of_all(source: int, target: int, pairs: list[tuple[int, int]], count: i
     if source == target:
         return [source]
     inner = [n for n in range(count) if n not in (source, target)]
-    ways = [[source, *middle, target] for size in range(len(inner) + 1) for middle in permutations(inner, size)]
+    routes = [[source, *middle, target] for size in range(len(inner) + 1) for middle in permutations(inner, size)]
     joined = {*pairs, *((b, a) for a, b in pairs)}
-    return min((w for w in ways if joined.issuperset(pairwise(w))), key=lambda w: (len(w), w))
+    return min((r for r in routes if joined.issuperset(pairwise(r))), key=lambda r: (len(r), r))
 
 
 def test_there_is_no_route_where_no_link_leads() -> None:
-    assert route(0, 2, [(0, 1)]) is None
+    assert fpga_route(0, 2, [(0, 1)]) is None

@@ -1,0 +1,151 @@
+"""What planner and check both know stands once, in the tables of docs/plan.md, and both sides agree with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import yaml
+
+from floorflow import request, resources, schema
+from floorflow.backends.finn.kinds import kind, matrix_vector, weighted
+from floorflow.backends.finn.lower import types
+from floorflow.backends.finn.version import technology_for
+from floorflow.channels import realise
+from floorflow.hardware import TOPOLOGIES, Crossing, board, crossing, device_file, link_crossing, link_file
+from floorflow.search import context
+from floorflow.technology import technology_of
+from floorflow.verify import fifos, phase_facts, plan_structure, solver_claims, sums, verify
+from floorflow.verify.finn import foldings, styles
+from floorflow.verify.hardware import boards, geometry, parts, routes, topology
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def rows(start: str) -> dict[str, str]:
+    """Return name and value of each row of the constants' table, or of that of the parts."""
+    text = (ROOT / "docs" / "plan.md").read_text(encoding="utf-8").partition("## Constants of the specification")[2]
+    lines = text.partition(start)[2].partition("|---|")[2].splitlines()[1:]
+    cells = [line.strip("|").split("|") for line in _until_blank(lines)]
+    return {name.strip().strip("`"): value.strip() for name, value, *_ in cells}
+
+
+def _until_blank(lines: list[str]) -> list[str]:
+    return lines[: lines.index("")] if "" in lines else lines
+
+
+def schema_of(model: Any, field: str) -> str:
+    return str(get_args(model.model_fields[field].annotation)[0])
+
+
+def scarce() -> tuple[str, ...]:
+    """Return the resources whose use alone makes something scarce."""
+    silicon = resources.Resources(10, 10, 10, 10, 10)
+    one_each = {name: resources.Resources.from_dict({name: 1}) for name in resources.RESOURCE_NAMES}
+    return tuple(name for name, use in one_each.items() if resources.scarcity(use, silicon) > 0)
+
+
+def step(padded: Callable[[int], int]) -> int:
+    """Return the multiple to which widths are padded."""
+    (found,) = {padded(width) for width in range(1, padded(1) + 1)}
+    return found
+
+
+LINK = link_crossing(gbps=1, latency_us=1, clock_mhz=100)
+PLANNER: dict[str, Any] = {
+    "plan_schema": schema.SCHEMA,
+    "board_schema": schema_of(board.BoardModel, "file_schema"),
+    "device_schema": schema_of(device_file.DeviceModel, "file_schema"),
+    "link_schema": schema_of(link_file.LinkFileModel, "file_schema"),
+    "resources": resources.RESOURCE_NAMES,
+    "scarce_resources": scarce(),
+    "topologies": TOPOLOGIES,
+    "objectives": get_args(request.Objective),
+    "may_be_none": board.STATED,
+    "fifo_words_inside": realise.INSIDE_DEPTH_WORDS,
+    "fifo_words_between": realise.BETWEEN_DEPTH_WORDS,
+    "fifo_words_per_register": Crossing("sll", registers=1, cycles=1).words_in_flight(1, 1),
+    "link_round_trips": LINK.words_in_flight(7, 7) // LINK.cycles,
+    "byte_bits": step(crossing.padded_width_bits),
+    "handshake_wires": crossing.HANDSHAKE_WIRES,
+    "boundary_cost": crossing.BOUNDARY_COST,
+    "link_cost": crossing.LINK_COST,
+    "rate_tolerance": context.RATE_TOLERANCE,
+    "rounding": request.ROUNDING,
+    "most_hls_stream_bits": kind.MAX_STREAM_BITS,
+    "most_hls_input_fold": matrix_vector.MAX_HLS_INPUT_FOLD,
+    "rtl_bits": (types._LEAST_RTL_BITS, types._PREFERRED_RTL_BITS, types._MOST_RTL_BITS),
+    "memory_modes": weighted._MEMORY_MODES,
+}
+CHECK: dict[str, Any] = {
+    "plan_schema": verify.SCHEMA,
+    "board_schema": boards.BOARD_SCHEMA,
+    "device_schema": geometry.DEVICE_SCHEMA,
+    "link_schema": boards.LINK_SCHEMA,
+    "resources": plan_structure.RESOURCE_NAMES,
+    "scarce_resources": solver_claims.SCARCE,
+    "topologies": topology.TOPOLOGIES,
+    "objectives": solver_claims.OBJECTIVES,
+    "may_be_none": boards.MAY_BE_NONE,
+    "fifo_words_inside": fifos.DEPTH_INSIDE_A_MODULE,
+    "fifo_words_between": fifos.DEPTH_BETWEEN_MODULES,
+    "fifo_words_per_register": fifos.WORDS_PER_STAGE,
+    "link_round_trips": fifos.LINK_ROUND_TRIP,
+    "byte_bits": step(phase_facts.padded),
+    "handshake_wires": phase_facts.SLL_HEADER_WIRES,
+    "boundary_cost": routes.SLL_COST,
+    "link_cost": routes.LINK_COST,
+    "rate_tolerance": solver_claims.RATE_TOLERANCE,
+    "rounding": sums.ROUNDING,
+    "most_hls_stream_bits": foldings.MAX_HLS_STREAM_BITS,
+    "most_hls_input_fold": foldings.MAX_HLS_INPUT_FOLD,
+    "rtl_bits": (styles._LEAST_BITS, styles._PREFERRED_BITS, styles._MOST_BITS),
+    "memory_modes": foldings.MEMORY_MODES,
+}
+
+
+@pytest.mark.parametrize("side", [PLANNER, CHECK], ids=["planner", "check"])
+def test_both_sides_have_the_constants_of_the_table(side: dict[str, Any]) -> None:
+    spelt = {
+        name: " ".join(map(str, value)) if isinstance(value, tuple) else str(value) for name, value in side.items()
+    }
+    assert spelt == rows("check` both have to know")
+
+
+PARTS = {name: value.split() for name, value in rows("Parts by the beginning").items()}
+
+
+@pytest.mark.parametrize("name", PARTS["without UltraRAM"])
+def test_parts_without_ultraram_have_none_on_either_side(name: str) -> None:
+    rest = {"xc7": "z020", "xcau": "25p-x", "xcku0": "40-x", "xcvu0": "95-x"}.get(name, "-x")
+    for maker in ("xc", "xa", "xq"):
+        part = f"{maker}{name[2:]}{rest}"
+        assert technology_of(part).has_uram is parts.has_uram(part) is False
+
+
+def test_check_knows_no_other_parts_without_ultraram() -> None:
+    assert sorted(parts._WITHOUT_URAM) == sorted(PARTS["without UltraRAM"])
+
+
+@pytest.mark.parametrize("name", PARTS["with UltraRAM"])
+def test_parts_with_ultraram_have_it_on_both_sides(name: str) -> None:
+    assert technology_of(f"{name}-x").has_uram is parts.has_uram(f"{name}-x") is True
+
+
+@pytest.mark.parametrize("finn", ["main", "dev", "plus"])
+def test_both_sides_take_the_same_parts_for_versal(finn: Any) -> None:
+    newer = finn != "main"
+    lists = [("Versal to every FINN", True), ("Versal since FINN dev", newer), ("no Versal to FINN", False)]
+    for name, expected in lists:
+        for start in PARTS[name]:
+            part = f"{start}1902-x"
+            assert (technology_for(part, finn).architecture == "versal") is parts.is_versal(part, finn) is expected
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "platforms" / "devices").glob("*.yaml")), ids=lambda path: path.stem)
+def test_names_tell_of_ultraram_what_the_die_has(file: Path) -> None:
+    die = yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    part = f"{die['part']}-x"
+    assert technology_of(part).has_uram is parts.has_uram(part) is ("URAM288" in die["site_columns"])
