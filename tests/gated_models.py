@@ -64,7 +64,7 @@ def split_and_joined(channels: tuple[int, int] = (4, 8), size: int = 6) -> onnx.
     shape = builder.shape
     around, builder.tensor = split(builder, channels)
     builder.shape = (1, channels[1], *shape[2:])
-    builder.conv(channels[1], (3, 3), 4, pads=(1, 1, 1, 1), group=channels[1])
+    builder.conv(channels[1], (3, 3), 4, pads=(1, 1, 1, 1))
     builder.activation(4)
     builder.conv(channels[1], (1, 1), 4)
     builder.activation(4)
