@@ -3,9 +3,9 @@
 Operation types: ``conv``, ``fully_connected``, ``quantise``, ``truncate``, ``affine`` (batch norm, scale, bias),
 ``relu``, ``clip``, ``max_pool``, ``average_pool``, ``upsample``, ``pad``, ``flatten`` (also what only adds or drops
 sizes of 1), ``add``, ``multiply`` (of data), ``concat``, ``split`` (of channels), ``mean`` (not over all pixels),
-``top_k``, ``softmax``, ``function`` (an activation other than ReLU), ``unread`` (an obstacle). Tensors are channels first, as in ONNX; spatial attributes (``kernel``,
-``strides``, ``dilations``, ``pads``, ``factors``) are (height, width) and pads (top, left, bottom, right). A FINN graph
-has FINN's own types (``MVAU``) and tensors with channels last.
+``top_k``, ``softmax``, ``function`` (an activation other than ReLU), ``unread`` (an obstacle). Tensors are channels
+first, as in ONNX; spatial attributes (``kernel``, ``strides``, ``dilations``, ``pads``, ``factors``) are (height,
+width) and pads (top, left, bottom, right). A FINN graph has FINN's own types (``MVAU``) and tensors with channels last.
 """
 
 from __future__ import annotations

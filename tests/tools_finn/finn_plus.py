@@ -4,8 +4,8 @@
 
 A job is a JSON line ``{"do": "estimate", "graph": PATH, "folding": PATH, "part": PART}``, ``{"do": "convert", "model":
 PATH, "graph": PATH, "part": PART, "styles": PATH}`` or ``{"do": "specialise", "layers": [[OP_TYPE, ATTRIBUTES], ...],
-"styles": PATH, "folding": PATH, "part": PART, "ports": [[INPUTS, OUTPUTS], ...]}``; its answer is a JSON line with ``nodes``, or with ``error``. FINN+
-runs without Vivado up to its estimates. Its log goes to standard error.
+"ports": [[INPUTS, OUTPUTS], ...], "styles": PATH, "folding": PATH, "part": PART}``; its answer is a JSON line with
+``nodes``, or with ``error``. FINN+ runs without Vivado up to its estimates. Its log goes to standard error.
 """
 
 import importlib
