@@ -213,6 +213,16 @@ def is_quantiser(node: Node) -> bool:
     return node.domain in QONNX_DOMAINS and node.op_type in _QUANTISERS
 
 
+def is_read(node: Node) -> bool:
+    """Whether a node is one of ONNX's operators that are read."""
+    return node.domain in ("", "ai.onnx") and node.op_type in _STANDARD
+
+
+def is_layer(node: Node) -> bool:
+    """Whether a node multiplies with weights."""
+    return is_read(node) and _STANDARD[node.op_type][0] in ("conv", "fully_connected")
+
+
 def translate(node: Node, facts: Facts) -> Translation:
     """Return what a node on the data path becomes, after `check_supported`.
 
@@ -238,7 +248,7 @@ def check_supported(node: Node, facts: Facts) -> None:
     """
     if is_quantiser(node):
         return
-    if node.domain in ("", "ai.onnx") and node.op_type in _STANDARD:
+    if is_read(node):
         _check_signature(node, facts)
         return
     domain = f" of domain '{node.domain}'" if node.domain else ""

@@ -15,7 +15,15 @@ from floorflow.network.facts import Facts, find_constants, keeps_type
 from floorflow.network.model import Network, Operation, Tensor
 from floorflow.network.obstacles import Obstacles, UnknownShapeError
 from floorflow.network.onnx_file import EXPORT_HINT, Node, OnnxFile, load
-from floorflow.network.operations import check_supported, is_quantiser, operators, quantised_type, translate
+from floorflow.network.operations import (
+    check_supported,
+    is_layer,
+    is_quantiser,
+    is_read,
+    operators,
+    quantised_type,
+    translate,
+)
 from floorflow.network.shapes import infer_shapes
 
 _RAW_STAYS_RAW = ("", "affine", "flatten", "max_pool", "pad", "split", "upsample")
@@ -57,10 +65,12 @@ def _read_operators() -> str:
 def partial_network(file: OnnxFile, bits: FloatBits = EIGHT_BITS) -> Network:
     """Read a loaded file as far as it can be: ``obstacles`` hold what could not be.
 
+    The network has no operations if too little is known behind an obstacle.
+
     Raises
     ------
     InputError
-        If the file is broken, or so little is known behind an obstacle that there is no network.
+        If the file is broken.
 
     """
     source = to_qonnx(file, bits)
@@ -83,12 +93,10 @@ def partial_network(file: OnnxFile, bits: FloatBits = EIGHT_BITS) -> Network:
         operations = [operation for operation in walked if operation]
         inputs = tuple(value.name for value in source.inputs if value.name in live)
         if not inputs or not operations:
-            obstacles.check(_read_operators())
-            raise _no_path(source)
+            return _unknown(source, obstacles, _no_path(source))
         tensors = _tensors(inputs, operations, facts)
-    except UnknownShapeError:
-        obstacles.check(_read_operators())
-        raise
+    except UnknownShapeError as error:
+        return _unknown(source, obstacles, error)
     outputs = tuple(facts.resolve(name) for name in source.outputs)
     notes = (*source.notes, *notes, *_input_notes(inputs, operations, facts))
     return Network(source.name, inputs, outputs, tuple(operations), tensors, notes, tuple(obstacles.met))
@@ -107,11 +115,25 @@ def _is_supported(node: Node, facts: Facts, obstacles: Obstacles) -> bool:
 
 def _unread(node: Node, facts: Facts, live: frozenset[str]) -> Operation | None:
     """Return the operation that stands for a node that could not be read; None for a constant."""
-    facts.types.update(dict.fromkeys(node.outputs, _EIGHT_BITS))
+    inputs = tuple(name for name in facts.data_inputs(node) if name in facts.types)
+    facts.types.update(dict.fromkeys(node.outputs, _guessed_type(node, inputs, facts)))
     if facts.constants.issuperset(node.outputs):
         return None
-    inputs = tuple(name for name in facts.data_inputs(node) if name in facts.types)
     return Operation(node.name, "unread", inputs, tuple(name for name in node.outputs if name in live), {})
+
+
+def _guessed_type(node: Node, inputs: tuple[str, ...], facts: Facts) -> DataType:
+    """Return the type that a node would make if it could be read; an operator that is not known may be a quantiser."""
+    if is_layer(node):
+        return FLOAT32
+    return facts.type(inputs[0]) if inputs and is_read(node) else _EIGHT_BITS
+
+
+def _unknown(source: OnnxFile, obstacles: Obstacles, error: InputError) -> Network:
+    """Return a network without operations, of which only the obstacles are known; without any, raise the error."""
+    if not obstacles.met:
+        raise error
+    return Network(source.name, (), (), (), (), source.notes, tuple(obstacles.met))
 
 
 def _no_path(source: OnnxFile) -> InputError:
