@@ -207,6 +207,8 @@ def test_a_refusal_lists_what_the_chosen_finn_supports(finn: FinnVersion, tmp_pa
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 def test_finn_main_refuses_products_and_splits_and_says_who_has_them(model: onnx.ModelProto, tmp_path: Path) -> None:
     onnx.save(model, tmp_path / "model.onnx")
-    with pytest.raises(InputError, match=r"FINN main has no engine for it \((ElementwiseMul|StreamingSplit)_hls\)") as e:
+    with pytest.raises(
+        InputError, match=r"FINN main has no engine for it \((ElementwiseMul|StreamingSplit)_hls\)"
+    ) as e:
         read_source(tmp_path / "model.onnx").lower(ZCU104)
     assert e.value.hint.startswith("Use --finn dev or plus, which have one.")
