@@ -38,7 +38,9 @@ def waits(dataflow: Dataflow) -> dict[Stream, Fraction]:
 
 
 def window_fill(engine: Engine) -> Fraction:
-    """Return the share of a frame until a sliding window's first window is complete; 0 for every other kind."""
+    """Return the share of a frame until an engine's first word: of windows and of sums over the image, else 0."""
+    if engine.kind.startswith("GlobalAccPool"):
+        return Fraction(1)
     if not engine.kind.startswith("ConvolutionInputGenerator"):
         return Fraction(0)
     height, width = _pair(engine, "IFMDim")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,11 +10,17 @@ from floorflow.cli.options import (
     INSPECTED_PART,
     ActivationBitsOption,
     DebugFlag,
+    FinnChoice,
     JsonFlag,
     ModelArgument,
     WeightBitsOption,
 )
 from floorflow.cli.terminal import errors_to_exit_codes, paper, print_json
+
+if TYPE_CHECKING:
+    from floorflow.backends.finn import Source
+    from floorflow.backends.finn.version import FinnVersion
+    from floorflow.cli.inspection import Inspection
 
 
 def inspect(
@@ -28,28 +34,42 @@ def inspect(
             help=f"Part whose DSPs decide hls or rtl units; {INSPECTED_PART} if not given.", show_default=False
         ),
     ] = None,
+    finn: Annotated[FinnChoice, typer.Option(help="Which FINN is to build the engines.")] = FinnChoice.main,
     label_select: Annotated[bool, typer.Option("--label-select", help="Add LabelSelect after the last layer.")] = False,
     weight_bits: WeightBitsOption = None,
     activation_bits: ActivationBitsOption = None,
     as_json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> None:
-    """Show what was read and assumed, and the engines it becomes."""
+    """Show what was read and assumed, the engines it becomes, and what their foldings range over."""
     with errors_to_exit_codes(debug=debug):
         from floorflow.backends.finn import read_source
-        from floorflow.cli.tables import inspection, inspection_tables
+        from floorflow.cli.inspection import inspection_entry, print_inspection
         from floorflow.network import FloatBits
-        from floorflow.technology import technology_of
 
         part = _part(platform, part)
         source = read_source(model, FloatBits(weight_bits, activation_bits))
-        dataflow, refusal = source.inspected(technology_of(part), label_select=label_select)
+        inspection = _inspected(source, part, finn.value, label_select=label_select)
         if as_json:
-            print_json(inspection(source.network, dataflow, part, refusal))
-            return
-        console = paper()
-        for table in inspection_tables(source.network, dataflow, part, refusal):
-            console.print(table)
+            print_json(inspection_entry(inspection))
+        else:
+            print_inspection(paper(), inspection)
+
+
+def _inspected(source: Source, part: str, finn: FinnVersion, *, label_select: bool) -> Inspection:
+    """Lower a model and range over its foldings by the default cost model; what fails is why it cannot be planned."""
+    from floorflow.backends.finn import CostTable, folding_ranges
+    from floorflow.cli.inspection import Inspection
+    from floorflow.errors import FloorflowError
+    from floorflow.technology import technology_of
+
+    technology = technology_of(part)
+    dataflow, refusal = source.inspected(technology, label_select, finn)
+    try:
+        ranges = folding_ranges(dataflow, CostTable(technology, finn=finn))
+    except FloorflowError as error:
+        return Inspection(source.network, dataflow, part, finn, refusal or str(error))
+    return Inspection(source.network, dataflow, part, finn, refusal, ranges)
 
 
 def _part(platform: str | None, part: str | None) -> str:

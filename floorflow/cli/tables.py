@@ -8,12 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from rich import box
-from rich.markup import escape
 from rich.table import Table
 
-from floorflow.dataflow.model import Attributes, Dataflow
 from floorflow.hardware import Board, Platform, known_links
-from floorflow.network import Network
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.schema import PhaseEntry, Plan, Stats
 
@@ -75,93 +72,7 @@ def _stats(stats: Stats) -> str:
     return f"{stats.status} ({stats.method}, {gap})"
 
 
-def inspection(network: Network, dataflow: Dataflow, part: str, refusal: str = "") -> dict[str, Any]:
-    """Return what was read and what it becomes on a part, as plain data; ``refusal`` says why it has no engines."""
-    return {
-        "name": network.name,
-        "part": part,
-        "refusal": refusal,
-        "totals": {
-            "layers": len(network.layers),
-            "parameters": sum(network.weights(layer).elements for layer in network.layers),
-            "macs": network.macs,
-            "weight_bits": _counted(_weight_bits(network)),
-            "activation_bits": _counted(_activation_bits(network)),
-        },
-        "operations": [{"name": o.name, "type": o.type, "macs": o.macs} for o in network.operations],
-        "engines": [
-            {
-                "name": e.name,
-                "kind": e.kind,
-                "operation": e.operation,
-                "attributes": _plain(e.attributes),
-                "folding": _plain(e.folding),
-                "weight_bits": e.weight_bits,
-                "input_bits": e.input_bits,
-                "output_bits": e.output_bits,
-            }
-            for e in dataflow.engines
-        ],
-        "notes": list(dataflow.notes),
-    }
-
-
-def _plain(attributes: Attributes) -> dict[str, Any]:
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in attributes.items()}
-
-
-def _weight_bits(network: Network) -> list[int]:
-    return [network.weights(layer).datatype.bits for layer in network.layers]
-
-
-def _activation_bits(network: Network) -> list[int]:
-    return [network.tensor(layer.inputs[0]).datatype.bits for layer in network.layers]
-
-
-def _counted(bits: Sequence[int]) -> dict[str, int]:
-    """Return how many layers have each width, as ``{"8": 2, "4": 19}``."""
-    return {str(width): bits.count(width) for width in sorted(set(bits))}
-
-
-def inspection_tables(network: Network, dataflow: Dataflow, part: str, refusal: str = "") -> list[Table | str]:
-    """Return the engines as a table, or the layers of a network that has none, and what was assumed."""
-    title = f"{network.name} on {part}: {len(dataflow.engines)} engines, {network.macs:,} MACs a frame"
-    table = (_layer_table if refusal else _engine_table)(network, dataflow, escape(title))
-    refused = [escape(f"cannot be planned: {refusal}")] if refusal else []
-    return [table, _totals(network), *refused, *(escape(f"assumed: {note}") for note in dataflow.notes)]
-
-
-def _engine_table(network: Network, dataflow: Dataflow, title: str) -> Table:
-    macs = {o.name: o.macs for o in network.operations}
-    table = _table(title, ("engine", "operation"), ("MACs", "weights", "in", "out"))
-    for engine in dataflow.engines:
-        count = macs.get(engine.operation, 0) if engine.weight_bits else 0
-        bits = [_bits(b) for b in (engine.weight_bits, engine.input_bits, engine.output_bits)]
-        table.add_row(engine.name, escape(engine.operation), f"{count:,}" if count else "", *bits)
-    return table
-
-
-def _layer_table(network: Network, _dataflow: Dataflow, title: str) -> Table:
-    table = _table(title, ("layer", "type"), ("MACs", "weights", "in"))
-    for layer, weights, inputs in zip(network.layers, _weight_bits(network), _activation_bits(network), strict=True):
-        table.add_row(escape(layer.name), layer.type, f"{layer.macs:,}", _bits(weights), _bits(inputs))
-    return table
-
-
-def _bits(width: int) -> str:
-    return f"{width} bit" if width else ""
-
-
-def _totals(network: Network) -> str:
-    parameters = sum(network.weights(layer).elements for layer in network.layers)
-    weights, inputs = (
-        ", ".join(f"{bits} bit x {count}" for bits, count in _counted(widths).items())
-        for widths in (_weight_bits(network), _activation_bits(network))
-    )
-    return f"{len(network.layers)} layers, {parameters:,} parameters; weights {weights}; activations {inputs}"
-
-
-def _table(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
+def new_table(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
     """Start a table whose names are never cut: they are what a user types next."""
     table = Table(title=title, title_justify="left", box=box.SIMPLE, pad_edge=False)
     for heading in names:
@@ -173,7 +84,7 @@ def _table(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
 
 def platforms_table(platforms: Sequence[Platform]) -> Table:
     """Return the known platforms, a row each."""
-    table = _table("platforms", ("name", "part"), ("clock MHz", "slots", *RESOURCE_NAMES))
+    table = new_table("platforms", ("name", "part"), ("clock MHz", "slots", *RESOURCE_NAMES))
     for platform in platforms:
         board = platform.fpgas[0].board
         amounts = [f"{n:,}" for n in platform.silicon.as_tuple()]
@@ -184,7 +95,7 @@ def platforms_table(platforms: Sequence[Platform]) -> Table:
 def platform_tables(platform: Platform) -> list[Table | str]:
     """Return the slots of one platform and what shell and infrastructure take."""
     board = platform.fpgas[0].board
-    slots = _table(f"{platform.name} ({board.part}, {board.clock_mhz:g} MHz)", ("slot", ""), RESOURCE_NAMES)
+    slots = new_table(f"{platform.name} ({board.part}, {board.clock_mhz:g} MHz)", ("slot", ""), RESOURCE_NAMES)
     for slot in platform.slots:
         slots.add_row(slot.name, "silicon", *(f"{n:,}" for n in slot.capacity.as_tuple()))
         slots.add_row("", "available", *(f"{n:,}" for n in slot.available.as_tuple()))

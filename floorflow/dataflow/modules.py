@@ -98,7 +98,8 @@ def _stages(engines: Sequence[Engine], wires: Sequence[Wire]) -> list[set[str]]:
         name = engine.name
         if _is(engine, _CORES):
             continue
-        if (_is(engine, _BEFORE_CORE) or not before[name]) and after[name]:
+        # What joins branches belongs to what follows: with one branch it would lie around the others.
+        if (_is(engine, _BEFORE_CORE) or len(before[name]) != 1) and after[name]:
             graph.add_edge(name, after[name][0])
         elif before[name]:
             graph.add_edge(before[name][0], name)

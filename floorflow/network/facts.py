@@ -9,8 +9,8 @@ from typing import Any
 import onnx
 from onnx import numpy_helper
 
-from floorflow.errors import InputError
 from floorflow.network.datatype import FLOAT32, DataType
+from floorflow.network.obstacles import Obstacle, ObstacleError
 from floorflow.network.onnx_file import Node, OnnxFile, is_small
 from floorflow.network.shapes import shape_of
 
@@ -68,10 +68,10 @@ class Facts:
         """Return a tensor's first name."""
         return self.alias.get(name, name)
 
-    def refuse(self, node: Node, reason: str, hint: str = "") -> InputError:
+    def refuse(self, node: Node, reason: str, hint: str = "", *, unsupported: bool = False) -> ObstacleError:
         """Return the error for a node that cannot be read."""
-        where = f"{self.source.path}: node '{node.name}' ({node.op_type})"
-        return InputError(f"{where}: {reason}", hint or "Change the network or its export at that node.")
+        todo = hint or "Change the network or its export at that node."
+        return ObstacleError(Obstacle(self.source.path, "node", node.name, node.op_type, reason, todo, unsupported))
 
 
 def find_constants(source: OnnxFile) -> frozenset[str]:

@@ -2,10 +2,10 @@
 
 Operation types: ``conv``, ``fully_connected``, ``quantise``, ``truncate``, ``affine`` (batch norm, scale, bias),
 ``relu``, ``clip``, ``max_pool``, ``average_pool``, ``upsample``, ``pad``, ``flatten`` (also what only adds or drops
-sizes of 1), ``add``, ``multiply`` (of data), ``concat``, ``mean`` (not over all pixels), ``top_k``, ``softmax``,
-``function`` (an activation other than ReLU). Tensors are channels first, as in ONNX; spatial attributes (``kernel``,
-``strides``, ``dilations``, ``pads``, ``factors``) are (height, width) and pads (top, left, bottom, right). A FINN graph
-has FINN's own types (``MVAU``) and tensors with channels last.
+sizes of 1), ``add``, ``multiply`` (of data), ``concat``, ``split`` (of channels), ``mean`` (not over all pixels),
+``top_k``, ``softmax``, ``function`` (an activation other than ReLU), ``unread`` (an obstacle). Tensors are channels
+first, as in ONNX; spatial attributes (``kernel``, ``strides``, ``dilations``, ``pads``, ``factors``) are (height,
+width) and pads (top, left, bottom, right). A FINN graph has FINN's own types (``MVAU``) and tensors with channels last.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from floorflow.network.datatype import DataType
+    from floorflow.network.obstacles import Obstacle
 
 Value = int | str | tuple[int, ...]
 
@@ -83,6 +84,8 @@ class Network:
     tensors: tuple[Tensor, ...]
     notes: tuple[str, ...] = ()
     """What was assumed while reading, in sentences for the user."""
+    obstacles: tuple[Obstacle, ...] = ()
+    """What could not be read; operations of type ``unread`` stand for it, and their 8-bit results are guesses."""
 
     @cached_property
     def _by_name(self) -> Mapping[str, Tensor]:

@@ -13,6 +13,7 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import helper, numpy_helper
 
 from floorflow.errors import InputError
+from floorflow.network.obstacles import Obstacle
 
 EXPORT_HINT = "Export the network as QONNX, for example with Brevitas' export_qonnx."
 
@@ -55,6 +56,8 @@ class OnnxFile:
     outputs: tuple[str, ...]
     notes: tuple[str, ...] = ()
     """What was assumed while a dialect was brought into QONNX."""
+    obstacles: tuple[Obstacle, ...] = ()
+    """What could not be brought into QONNX."""
 
     @property
     def name(self) -> str:
@@ -94,17 +97,23 @@ def rewritten(
     nodes: Iterable[onnx.NodeProto],
     initialisers: Iterable[onnx.TensorProto] = (),
     notes: Iterable[str] = (),
+    obstacles: Iterable[Obstacle] = (),
 ) -> OnnxFile:
-    """Return the file with other nodes, more initialisers and more notes.
+    """Return the file with other nodes, more initialisers, notes and obstacles.
 
     The model is changed in place: its weights may be large, and the reader alone holds it.
     """
-    graph, kept = source.model.graph, list(nodes)
+    graph, protos = source.model.graph, list(nodes)
     del graph.node[:]
-    graph.node.extend(kept)
+    graph.node.extend(protos)
     graph.initializer.extend(initialisers)
-    found = {tensor.name: tensor for tensor in graph.initializer}
-    return replace(source, nodes=tuple(_nodes(graph)), initialisers=found, notes=(*source.notes, *notes))
+    return replace(
+        source,
+        nodes=tuple(_nodes(graph)),
+        initialisers={tensor.name: tensor for tensor in graph.initializer},
+        notes=(*source.notes, *notes),
+        obstacles=(*source.obstacles, *obstacles),
+    )
 
 
 def _contents(path: Path) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from math import prod
 
 from onnx import checker
@@ -16,12 +16,9 @@ from floorflow.network.shapes import QONNX_DOMAINS
 
 Translator = Callable[[Node, Facts], Translation]
 
-_SPLIT_HINT = "FINN's stable release has no engine that splits channels; feed both branches from the whole tensor."
-
 REASONS = {
     "MultiThreshold": "Give the network as exported, or after FINN's step_create_dataflow_partition.",
-    "Split": _SPLIT_HINT,
-    "Slice": _SPLIT_HINT,
+    "Slice": "Split the channels with Split (torch.split), of which every part is read.",
     "LRN": "Leave local response normalisation out, or use batch norm.",
 }
 """What to do about operators that are met often and not read."""
@@ -68,8 +65,6 @@ def _truncate(node: Node, facts: Facts) -> Translation:
 
 def _affine(node: Node, facts: Facts) -> Translation:
     """Translate scale, bias and batch norm by constants; ``elements`` counts the values of one parameter."""
-    if node.op_type == "Mul" and len(facts.data_inputs(node)) > 1:
-        return Translation("multiply")
     if node.op_type in ("Div", "Sub") and node.inputs[0] in facts.constants:
         raise facts.refuse(node, "a constant on the left is not supported")
     data, *parameters = facts.data_inputs(node)
@@ -86,6 +81,18 @@ def _affine(node: Node, facts: Facts) -> Translation:
         raise facts.refuse(node, f"its constant of {parameter} differs between pixels, which thresholds cannot")
     datatype = facts.type(data) if data in facts.raw else FLOAT32
     return Translation("affine", datatype, {"operator": node.op_type, "elements": elements})
+
+
+def _multiply(node: Node, facts: Facts) -> Translation:
+    """Translate Mul: a scale if one input is constant, else a product of data, one of which may hold one pixel."""
+    data = facts.data_inputs(node)
+    if len(data) < 2:
+        return _affine(node, facts)
+    types = [facts.type(name) for name in data]
+    if not all(datatype.is_integer for datatype in types):
+        return Translation("multiply")
+    products = [a * b for a in (types[0].min, types[0].max) for b in (types[1].min, types[1].max)]
+    return Translation("multiply", smallest(min(products), max(products)))
 
 
 def _add(node: Node, facts: Facts) -> Translation:
@@ -143,59 +150,77 @@ def _softmax(_node: Node, _facts: Facts) -> Translation:
     return Translation("softmax")
 
 
-_QUANTISERS: Mapping[str, Translator] = {
-    "BipolarQuant": _quantise,
-    "IntQuant": _quantise,
-    "Quant": _quantise,
-    "Trunc": _truncate,
-}
-
 _FUNCTIONS = (
     *("Celu", "Elu", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Mish", "Selu", "Sigmoid", "Softplus"),
     *("Softsign", "Tanh", "ThresholdedRelu"),
 )
 """Activation functions that are read, so that `inspect` shows the network; no engine computes them."""
 
-_STANDARD: Mapping[str, Translator] = {
-    **dict.fromkeys(_FUNCTIONS, _function),
-    "Add": _add,
-    "ArgMax": _top_k,
-    "AveragePool": pools.average_pool,
-    "BatchNormalization": _affine,
-    "Cast": shaping.same,
-    "Clip": _clip,
-    "Concat": shaping.concat,
-    "Conv": layers.conv,
-    "Div": _affine,
-    "Dropout": shaping.same,
-    "Flatten": shaping.reshape,
-    "Gemm": layers.gemm,
-    "GlobalAveragePool": pools.average_pool,
-    "GlobalMaxPool": pools.max_pool,
-    "Identity": shaping.same,
-    "MatMul": layers.matmul,
-    "MaxPool": pools.max_pool,
-    "Mul": _affine,
-    "Pad": shaping.pad,
-    "ReduceMax": pools.max_pool,
-    "ReduceMean": pools.average_pool,
-    "Relu": _relu,
-    "Reshape": shaping.reshape,
-    "Resize": pools.resize,
-    "Softmax": _softmax,
-    "Squeeze": shaping.reshape,
-    "Sub": _affine,
-    "Sum": _add,
-    "TopK": _top_k,
-    "Transpose": shaping.transpose,
-    "Unsqueeze": shaping.reshape,
-    "Upsample": pools.resize,
+_QUANTISERS: Mapping[str, tuple[str, Translator]] = {
+    "BipolarQuant": ("quantise", _quantise),
+    "IntQuant": ("quantise", _quantise),
+    "Quant": ("quantise", _quantise),
+    "Trunc": ("truncate", _truncate),
 }
+
+_STANDARD: Mapping[str, tuple[str, Translator]] = {
+    **dict.fromkeys(_FUNCTIONS, ("function", _function)),
+    "Add": ("add", _add),
+    "ArgMax": ("top_k", _top_k),
+    "AveragePool": ("average_pool", pools.average_pool),
+    "BatchNormalization": ("affine", _affine),
+    "Cast": ("", shaping.same),
+    "Clip": ("clip", _clip),
+    "Concat": ("concat", shaping.concat),
+    "Conv": ("conv", layers.conv),
+    "Div": ("affine", _affine),
+    "Dropout": ("", shaping.same),
+    "Flatten": ("flatten", shaping.reshape),
+    "Gemm": ("fully_connected", layers.gemm),
+    "GlobalAveragePool": ("average_pool", pools.average_pool),
+    "GlobalMaxPool": ("max_pool", pools.max_pool),
+    "Identity": ("", shaping.same),
+    "MatMul": ("fully_connected", layers.matmul),
+    "MaxPool": ("max_pool", pools.max_pool),
+    "Mul": ("affine", _multiply),
+    "Pad": ("pad", shaping.pad),
+    "ReduceMax": ("max_pool", pools.max_pool),
+    "ReduceMean": ("average_pool", pools.average_pool),
+    "Relu": ("relu", _relu),
+    "Reshape": ("flatten", shaping.reshape),
+    "Resize": ("upsample", pools.resize),
+    "Softmax": ("softmax", _softmax),
+    "Split": ("split", shaping.split),
+    "Squeeze": ("flatten", shaping.reshape),
+    "Sub": ("affine", _affine),
+    "Sum": ("add", _add),
+    "TopK": ("top_k", _top_k),
+    "Transpose": ("flatten", shaping.transpose),
+    "Unsqueeze": ("flatten", shaping.reshape),
+    "Upsample": ("upsample", pools.resize),
+}
+"""ONNX's operators that are read: the type of operation that each mostly becomes (empty: its input), and how."""
+
+
+def operators(types: Collection[str] | None = None) -> list[str]:
+    """Return the operators that are read, those that become one of some types of operation or their input alone."""
+    table = {**_QUANTISERS, **_STANDARD}
+    return sorted(name for name, (made, _) in table.items() if types is None or not made or made in types)
 
 
 def is_quantiser(node: Node) -> bool:
     """Whether a node is one of QONNX's quantisers."""
     return node.domain in QONNX_DOMAINS and node.op_type in _QUANTISERS
+
+
+def is_read(node: Node) -> bool:
+    """Whether a node is one of ONNX's operators that are read."""
+    return node.domain in ("", "ai.onnx") and node.op_type in _STANDARD
+
+
+def is_layer(node: Node) -> bool:
+    """Whether a node multiplies with weights."""
+    return is_read(node) and _STANDARD[node.op_type][0] in ("conv", "fully_connected")
 
 
 def translate(node: Node, facts: Facts) -> Translation:
@@ -208,7 +233,8 @@ def translate(node: Node, facts: Facts) -> Translation:
 
     """
     table = _QUANTISERS if is_quantiser(node) else _STANDARD
-    return table[node.op_type](node, facts)
+    _, translator = table[node.op_type]
+    return translator(node, facts)
 
 
 def check_supported(node: Node, facts: Facts) -> None:
@@ -217,18 +243,17 @@ def check_supported(node: Node, facts: Facts) -> None:
     Raises
     ------
     InputError
-        Names file, node and operator, and lists what is supported.
+        Names file, node and operator.
 
     """
     if is_quantiser(node):
         return
-    if node.domain in ("", "ai.onnx") and node.op_type in _STANDARD:
+    if is_read(node):
         _check_signature(node, facts)
         return
-    known = ", ".join(sorted((*_QUANTISERS, *_STANDARD)))
     domain = f" of domain '{node.domain}'" if node.domain else ""
-    hint = f"{REASONS.get(node.op_type, '')} Supported: {known}.".strip()
-    raise facts.refuse(node, f"the operator{domain} is not supported", hint)
+    reason = f"the operator{domain} is not supported"
+    raise facts.refuse(node, reason, REASONS.get(node.op_type, ""), unsupported=True)
 
 
 def _check_signature(node: Node, facts: Facts) -> None:

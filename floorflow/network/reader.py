@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import onnx
@@ -12,15 +13,26 @@ from floorflow.network.datatype import FLOAT32, DataType, integer
 from floorflow.network.dialects import EIGHT_BITS, FloatBits, to_qonnx
 from floorflow.network.facts import Facts, find_constants, keeps_type
 from floorflow.network.model import Network, Operation, Tensor
+from floorflow.network.obstacles import Obstacles, UnknownShapeError
 from floorflow.network.onnx_file import EXPORT_HINT, Node, OnnxFile, load
-from floorflow.network.operations import check_supported, is_quantiser, quantised_type, translate
+from floorflow.network.operations import (
+    check_supported,
+    is_layer,
+    is_quantiser,
+    is_read,
+    operators,
+    quantised_type,
+    translate,
+)
 from floorflow.network.shapes import infer_shapes
 
-_RAW_STAYS_RAW = ("", "affine", "flatten", "max_pool", "pad", "upsample")
+_RAW_STAYS_RAW = ("", "affine", "flatten", "max_pool", "pad", "split", "upsample")
 """Types of operations that leave an input without quantiser as it is, for the host to scale."""
 
+_EIGHT_BITS = integer(8, signed=False)
+
 _INPUT_TYPES: Mapping[int, DataType] = {
-    onnx.TensorProto.UINT8: integer(8, signed=False),
+    onnx.TensorProto.UINT8: _EIGHT_BITS,
     onnx.TensorProto.INT8: integer(8, signed=True),
 }
 """Datatypes of inputs that the file declares as integers; any other input is taken as 8-bit unsigned."""
@@ -33,7 +45,7 @@ def read(path: str | Path, bits: FloatBits = EIGHT_BITS) -> Network:
     ------
     InputError
         If the file is missing or broken, a shape is dynamic, a layer is not quantised or an operator is not
-        supported; the message names file and node.
+        supported; the message names file and nodes, all of them at once.
 
     """
     return network_from(load(Path(path)), bits)
@@ -41,28 +53,94 @@ def read(path: str | Path, bits: FloatBits = EIGHT_BITS) -> Network:
 
 def network_from(file: OnnxFile, bits: FloatBits = EIGHT_BITS) -> Network:
     """Read a loaded file, as `read`; its model is rewritten in place."""
+    network = partial_network(file, bits)
+    Obstacles(list(network.obstacles)).check(_read_operators())
+    return network
+
+
+def _read_operators() -> str:
+    return f"Read are: {', '.join(operators())}."
+
+
+def partial_network(file: OnnxFile, bits: FloatBits = EIGHT_BITS) -> Network:
+    """Read a loaded file as far as it can be: ``obstacles`` hold what could not be.
+
+    The network has no operations if too little is known behind an obstacle.
+
+    Raises
+    ------
+    InputError
+        If the file is broken.
+
+    """
     source = to_qonnx(file, bits)
     _check_layers(source)
-    facts = Facts(source, {}, find_constants(source))
+    facts, obstacles = Facts(source, {}, find_constants(source)), Obstacles(list(source.obstacles))
     live = _live_tensors(source)
     nodes = [node for node in source.nodes if not live.isdisjoint(node.outputs)]
-    for node in nodes:
+    try:
+        supported = {node.name for node in nodes if _is_supported(node, facts, obstacles)}
+        facts.shapes, notes = infer_shapes(source)
+        for value in source.inputs:
+            facts.types[value.name] = _INPUT_TYPES.get(value.type.tensor_type.elem_type, _EIGHT_BITS)
+            facts.raw.add(value.name)
+        walked = (
+            obstacles.tried(partial(_operation, node, facts, live), partial(_unread, node, facts, live))
+            if node.name in supported
+            else _unread(node, facts, live)
+            for node in nodes
+        )
+        operations = [operation for operation in walked if operation]
+        inputs = tuple(value.name for value in source.inputs if value.name in live)
+        if not inputs or not operations:
+            return _unknown(source, obstacles, _no_path(source))
+        tensors = _tensors(inputs, operations, facts)
+    except UnknownShapeError as error:
+        return _unknown(source, obstacles, error)
+    outputs = tuple(facts.resolve(name) for name in source.outputs)
+    notes = (*source.notes, *notes, *_input_notes(inputs, operations, facts))
+    return Network(source.name, inputs, outputs, tuple(operations), tensors, notes, tuple(obstacles.met))
+
+
+def _is_supported(node: Node, facts: Facts, obstacles: Obstacles) -> bool:
+    """Whether a node's operator is read; collects it if not."""
+
+    def check() -> bool:
         if not facts.constants.issuperset(node.outputs):
             check_supported(node, facts)
-    facts.shapes, notes = infer_shapes(source)
-    for value in source.inputs:
-        facts.types[value.name] = _INPUT_TYPES.get(value.type.tensor_type.elem_type, integer(8, signed=False))
-        facts.raw.add(value.name)
-    operations = [operation for node in nodes if (operation := _operation(node, facts, live))]
-    outputs = tuple(facts.resolve(name) for name in source.outputs)
-    inputs = tuple(value.name for value in source.inputs if value.name in live)
-    if not inputs or not operations:
-        raise InputError(
-            f"{source.path}: no layer leads from the network's inputs to its outputs",
-            hint="Open the file in a viewer such as Netron: the graph is broken, or all of it is constant.",
-        )
-    notes = (*source.notes, *notes, *_input_notes(inputs, operations, facts))
-    return Network(source.name, inputs, outputs, tuple(operations), _tensors(inputs, operations, facts), notes)
+        return True
+
+    return obstacles.tried(check, lambda: False)
+
+
+def _unread(node: Node, facts: Facts, live: frozenset[str]) -> Operation | None:
+    """Return the operation that stands for a node that could not be read; None for a constant."""
+    inputs = tuple(name for name in facts.data_inputs(node) if name in facts.types)
+    facts.types.update(dict.fromkeys(node.outputs, _guessed_type(node, inputs, facts)))
+    if facts.constants.issuperset(node.outputs):
+        return None
+    return Operation(node.name, "unread", inputs, tuple(name for name in node.outputs if name in live), {})
+
+
+def _guessed_type(node: Node, inputs: tuple[str, ...], facts: Facts) -> DataType:
+    """Return the type that a node would make if it could be read; an operator that is not known may be a quantiser."""
+    if is_layer(node):
+        return FLOAT32
+    return facts.type(inputs[0]) if inputs and is_read(node) else _EIGHT_BITS
+
+
+def _unknown(source: OnnxFile, obstacles: Obstacles, error: InputError) -> Network:
+    """Return a network without operations, of which only the obstacles are known; without any, raise the error."""
+    if not obstacles.met:
+        raise error
+    return Network(source.name, (), (), (), (), source.notes, tuple(obstacles.met))
+
+
+def _no_path(source: OnnxFile) -> InputError:
+    return InputError(
+        f"{source.path}: no layer leads from the network's inputs to its outputs",
+        hint="Open the file in a viewer such as Netron: the graph is broken, or all of it is constant.",
+    )
 
 
 def _check_layers(source: OnnxFile) -> None:

@@ -12,6 +12,7 @@ import onnx
 from onnx import helper, numpy_helper, shape_inference
 
 from floorflow.errors import InputError
+from floorflow.network.obstacles import UnknownShapeError
 from floorflow.network.onnx_file import OnnxFile, is_small
 from floorflow.network.shape_arithmetic import fold
 
@@ -54,7 +55,7 @@ def _inferred(source: OnnxFile, model: onnx.ModelProto) -> dict[str, tuple[int, 
         inferred = shape_inference.infer_shapes(model).graph
     except (shape_inference.InferenceError, ValueError, RuntimeError) as error:
         message = f"{source.path}: shape inference failed: {error}"
-        raise InputError(message, "Check the file with onnx.checker.") from error
+        raise UnknownShapeError(message, "Check the file with onnx.checker.") from error
     shapes = {tensor.name: tuple(tensor.dims) for tensor in inferred.initializer}
     for value in (*inferred.input, *inferred.value_info, *inferred.output):
         tensor_type = value.type.tensor_type
@@ -125,12 +126,12 @@ def shape_of(shapes: Mapping[str, tuple[int, ...]], name: str, source: OnnxFile,
 
     Raises
     ------
-    InputError
+    UnknownShapeError
         If inference could not derive it; names file, node and tensor.
 
     """
     if name not in shapes:
-        raise InputError(
+        raise UnknownShapeError(
             f"{source.path}: the shape of tensor '{name}' at node '{node}' cannot be derived",
             "Run onnx.shape_inference.infer_shapes in strict mode to see why, or simplify its shapes.",
         )

@@ -75,6 +75,16 @@ def concat(node: Node, facts: Facts) -> Translation:
     return Translation("concat", smallest(min(t.min for t in types), max(t.max for t in types)))
 
 
+def split(node: Node, facts: Facts) -> Translation:
+    """Translate Split along the channels; ``channels`` are those of each part."""
+    shapes = [facts.shape(name, node) for name in node.outputs]
+    if node.attributes.get("axis", 0) % len(shapes[0]) != 1:
+        raise facts.refuse(node, "only the channels, axis 1, can be split")
+    if len(shapes) == 1:
+        return same(node, facts)
+    return Translation("split", facts.type(node.inputs[0]), {"channels": tuple(shape[1] for shape in shapes)})
+
+
 def same(node: Node, facts: Facts) -> Translation:
     """Translate what changes nothing."""
     return Translation("", facts.type(node.inputs[0]))

@@ -4,8 +4,8 @@
 
 A job is a JSON line ``{"do": "estimate", "graph": PATH, "folding": PATH, "part": PART}``, ``{"do": "convert", "model":
 PATH, "graph": PATH, "part": PART, "styles": PATH}`` or ``{"do": "specialise", "layers": [[OP_TYPE, ATTRIBUTES], ...],
-"styles": PATH, "folding": PATH, "part": PART}``; its answer is a JSON line with ``nodes``, or with ``error``. FINN+
-runs without Vivado up to its estimates. Its log goes to standard error.
+"ports": [[INPUTS, OUTPUTS], ...], "styles": PATH, "folding": PATH, "part": PART}``; its answer is a JSON line with
+``nodes``, or with ``error``. FINN+ runs without Vivado up to its estimates. Its log goes to standard error.
 """
 
 import importlib
@@ -117,13 +117,15 @@ def estimate(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def specialise(job: dict[str, Any]) -> dict[str, Any]:
-    """Make generic layers engines as FINN+'s step_specialize_layers does, fold them, and tell op types and cycles."""
+    """Make generic layers engines as FINN+'s step_specialize_layers does, fold them, tell op types, cycles, widths."""
     made = []
-    for index, (op_type, attributes) in enumerate(job["layers"]):
-        inputs = [f"data_{index}", *([f"weights_{index}"] if "weightDataType" in attributes else [])]
+    for index, ((op_type, attributes), (ins, outs)) in enumerate(zip(job["layers"], job["ports"], strict=True)):
+        inputs = [f"data_{index}", *(f"data_{index}_{port}" for port in range(1, ins))]
+        inputs += [f"weights_{index}"] if "weightDataType" in attributes else []
+        outputs = [f"data_{index + 1}", *(f"out_{index}_{port}" for port in range(1, outs))]
         names = {"backend": "fpgadataflow", **attributes}
         domain = "finn.custom_op.fpgadataflow"
-        made.append(helper.make_node(op_type, inputs, [f"data_{index + 1}"], domain=domain, **names))
+        made.append(helper.make_node(op_type, inputs, outputs, domain=domain, **names))
     model = ModelWrapper(helper.make_model(helper.make_graph(made, "layers", [], [])))
     if job["styles"] is not None:
         model = model.transform(GiveUniqueNodeNames())
@@ -133,10 +135,13 @@ def specialise(job: dict[str, Any]) -> dict[str, Any]:
     model = applied(model, job["folding"])
     cycles = model.analysis(exp_cycles_per_layer)
     nodes = {}
-    for node in model.graph.node:
+    for node, (ins, outs) in zip(model.graph.node, job["ports"], strict=True):
         engine = getCustomOp(node)
         values = {name: plain(engine.get_nodeattr(name)) for name in engine.get_nodeattr_types()}
-        nodes[node.name] = {"op_type": node.op_type, "cycles": int(cycles[node.name]), "attributes": values}
+        widths = [[int(engine.get_instream_width(port)) for port in range(ins)]]
+        widths += [[int(engine.get_outstream_width(port)) for port in range(outs)]]
+        told = {"op_type": node.op_type, "cycles": int(cycles[node.name]), "attributes": values, "widths": widths}
+        nodes[node.name] = told
     return {"nodes": nodes}
 
 

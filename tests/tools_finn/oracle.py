@@ -84,9 +84,20 @@ class FinnPlus:
         names: list[str] = answer["nodes"]
         return names
 
-    def specialise(self, layers: Sequence[tuple[str, Any]], styles: Path | None, folding: Path, part: str) -> Any:
-        """Let FINN+ make engines of generic layers; return op type, cycles and attributes of each node by name."""
-        answer = self.ask(do="specialise", layers=layers, styles=styles, folding=folding, part=part)
+    def specialise(
+        self,
+        layers: Sequence[tuple[str, Any]],
+        styles: Path | None,
+        folding: Path,
+        part: str,
+        ports: Sequence[tuple[int, int]] | None = None,
+    ) -> Any:
+        """Let FINN+ make engines of generic layers; return op type, cycles, widths and attributes of each by name.
+
+        ``ports``: inputs and outputs of each layer that are streams, one of each if not given.
+        """
+        ports = ports or [(1, 1)] * len(layers)
+        answer = self.ask(do="specialise", layers=layers, styles=styles, folding=folding, part=part, ports=ports)
         assert "error" not in answer, answer["error"]
         return answer["nodes"]
 

@@ -67,7 +67,8 @@ def test_finn_plus_makes_the_engines_that_are_planned_where_dsps_run_short(tmp_p
 
 def test_without_the_file_finn_plus_makes_other_engines(tmp_path: Path, finn_plus: FinnPlus) -> None:
     plan, _, folding = plan_of(mixed_bits(), "xcku5p", tmp_path, cap=FEW_DSP)
-    asked = {"do": "specialise", "layers": layers_of(plan), "styles": None, "folding": folding}
+    layers = layers_of(plan)
+    asked = {"do": "specialise", "layers": layers, "styles": None, "folding": folding, "ports": [(1, 1)] * len(layers)}
     answer = finn_plus.ask(**asked, part=plan.platform.fpgas[0].part)
     assert "no node takes the entries ['MVAU_hls_2']" in answer["error"]
 

@@ -2,6 +2,7 @@
 
 from floorflow.backends.finn.config.folding_file import with_given_folding
 from floorflow.backends.finn.folding.cost_table import CostTable
+from floorflow.backends.finn.folding.folding_range import folding_ranges
 from floorflow.backends.finn.folding.given_folding import given_folding_groups
 from floorflow.backends.finn.folding.legal_foldings import options
 from floorflow.backends.finn.kinds.converter import converter_kind, converter_resources
@@ -19,6 +20,7 @@ __all__ = [
     "converter_resources",
     "estimate",
     "fifo_resources",
+    "folding_ranges",
     "given_folding_groups",
     "options",
     "read_source",

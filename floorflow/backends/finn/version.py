@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, get_args
 
 from floorflow.technology import Technology, require_known_family, technology_of
 
 FinnVersion = Literal["main", "dev", "plus"]
 """``main``: Xilinx/finn 39f0c9a (as v0.10.1). ``dev``: 73ba5ed. ``plus``: eki-project/finn-plus 1.6.1."""
 
+FINN_VERSIONS: tuple[FinnVersion, ...] = get_args(FinnVersion)
 VERSION_NAMES = {"main": "FINN main", "dev": "FINN dev", "plus": "FINN+"}
 
 _VERSAL = ("xcvc", "xcve", "xcvp", "xcvm", "xqvc", "xqvm", "xqrvc")

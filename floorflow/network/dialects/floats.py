@@ -19,7 +19,8 @@ _LAYERS = ("Conv", "Gemm", "MatMul")
 _OTHER_QUANTISERS = ("MultiThreshold", "FloatQuant")
 _MOVING = (
     *("AveragePool", "Concat", "Dropout", "Flatten", "GlobalAveragePool", "GlobalMaxPool", "Identity", "MaxPool"),
-    *("Pad", "ReduceMax", "ReduceMean", "Reshape", "Resize", "Squeeze", "Transpose", "Unsqueeze", "Upsample"),
+    *("Pad", "ReduceMax", "ReduceMean", "Reshape", "Resize", "Split", "Squeeze", "Transpose", "Unsqueeze"),
+    "Upsample",
 )
 """Operators whose results are never negative if their inputs are not."""
 _SCALING = ("Add", "BatchNormalization", "Cast", "Div", "Mul", "Sub")

@@ -75,9 +75,20 @@ def rewrite(source: OnnxFile) -> OnnxFile:
     graph = _Graph(Facts(source, {}, find_constants(source)), makers_of(source), readers)
     rewriting = Rewriting(source)
     for node in source.nodes:
-        _rewrite(rewriting, graph, node)
+        _rewrite_or_collect(rewriting, graph, node)
     rewriting.notes += _notes(graph)
     return rewriting.finish()
+
+
+def _rewrite_or_collect(rewriting: Rewriting, graph: _Graph, node: Node) -> None:
+    """Rewrite a node; one that cannot be is collected, and an 8-bit quantiser stands for it."""
+
+    def stand_in() -> None:
+        data = (graph.quantises(node.inputs[0]) or node).inputs[0]
+        one = rewriting.constant(f"{node.outputs[0]} scale", 1.0)
+        rewriting.quant(node.name, [data, one, one], node.outputs[0], _UINT8)
+
+    rewriting.obstacles.tried(lambda: _rewrite(rewriting, graph, node), stand_in)
 
 
 def _rewrite(rewriting: Rewriting, graph: _Graph, node: Node) -> None:

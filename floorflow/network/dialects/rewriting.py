@@ -9,8 +9,8 @@ from typing import Any
 import onnx
 from onnx import TensorProto, helper
 
-from floorflow.errors import InputError
 from floorflow.network.datatype import DataType, integer
+from floorflow.network.obstacles import Obstacle, ObstacleError, Obstacles
 from floorflow.network.onnx_file import Node, OnnxFile, rewritten
 
 QONNX_DOMAIN = "qonnx.custom_op.general"
@@ -42,6 +42,7 @@ class Rewriting:
     nodes: list[onnx.NodeProto] = field(default_factory=list)
     initialisers: list[onnx.TensorProto] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    obstacles: Obstacles = field(default_factory=Obstacles)
 
     def keep(self, node: Node) -> None:
         """Keep a node as it is."""
@@ -84,11 +85,11 @@ class Rewriting:
         imported = {entry.domain for entry in self.source.model.opset_import}
         if QONNX_DOMAIN not in imported:
             self.source.model.opset_import.append(helper.make_opsetid(QONNX_DOMAIN, 1))
-        return rewritten(self.source, self.nodes, self.initialisers, self.notes)
+        return rewritten(self.source, self.nodes, self.initialisers, self.notes, self.obstacles.met)
 
-    def refuse(self, node: Node, reason: str, hint: str) -> InputError:
+    def refuse(self, node: Node, reason: str, hint: str) -> ObstacleError:
         """Return the error for a node that cannot be rewritten."""
-        return InputError(f"{self.source.path}: node '{node.name}' ({node.op_type}): {reason}", hint)
+        return ObstacleError(Obstacle(self.source.path, "node", node.name, node.op_type, reason, hint))
 
 
 def require_inputs(source: OnnxFile, counts: Mapping[str, int], domains: tuple[str, ...]) -> None:
@@ -97,15 +98,17 @@ def require_inputs(source: OnnxFile, counts: Mapping[str, int], domains: tuple[s
     Raises
     ------
     InputError
-        Names file and node.
+        Names file and nodes.
 
     """
+    obstacles = Obstacles()
     for node in source.nodes:
         least = counts.get(node.op_type, 0) if node.domain in domains else 0
         if least and (len(node.inputs) < least or "" in node.inputs[:least] or not node.outputs):
-            where = f"{source.path}: node '{node.name}' ({node.op_type})"
-            message = f"{where}: expected {least} inputs and an output, found {len(list(filter(None, node.inputs)))}"
-            raise InputError(message, "Check the file with onnx.checker, and export it again.")
+            reason = f"expected {least} inputs and an output, found {len(list(filter(None, node.inputs)))}"
+            hint = "Check the file with onnx.checker, and export it again."
+            obstacles.met.append(Obstacle(source.path, "node", node.name, node.op_type, reason, hint))
+    obstacles.check()
 
 
 def makers_of(source: OnnxFile) -> dict[str, Node]:

@@ -16,6 +16,7 @@ _SHORT_KINDS = {
     "ConvolutionInputGenerator": "window",
     "DuplicateStreams": "duplicate",
     "ElementwiseAdd": "add",
+    "ElementwiseMul": "multiply",
     "FMPadding": "pad",
     "GlobalAccPool": "average pool",
     "LabelSelect": "label",

@@ -77,6 +77,11 @@ def _concat(engine: Engine) -> tuple[list[int], list[int]]:
     return parts, [sum(parts)]
 
 
+def _split(engine: Engine) -> tuple[list[int], list[int]]:
+    whole, parts = _concat(engine)
+    return parts, whole
+
+
 def _global_sum(engine: Engine) -> tuple[list[int], list[int]]:
     return [_product(engine, "NumChannels", "numInputVectors")], [_product(engine, "NumChannels")]
 
@@ -100,6 +105,8 @@ _RULES = {
     "ChannelwiseOp": _channelwise,
     "AddStreams": _add,
     "ElementwiseAdd": _operands,
+    "ElementwiseMul": _operands,
+    "StreamingSplit": _split,
     "DuplicateStreams": _duplicate,
     "StreamingConcat": _concat,
     "GlobalAccPool": _global_sum,

@@ -7,7 +7,7 @@ from math import gcd, prod
 from floorflow.backends.finn.attributes import Reader
 from floorflow.backends.finn.cost import estimated
 from floorflow.backends.finn.cost.estimated import Logic
-from floorflow.backends.finn.cost.memory import finn_weight_bram18, rom_luts, uram_blocks
+from floorflow.backends.finn.cost.memory import finn_weight_bram18, ram_luts, rom_luts, uram_blocks
 from floorflow.backends.finn.kinds.kind import NOT_MAIN
 from floorflow.backends.finn.kinds.simple import Simple, SimpleUnit
 from floorflow.backends.finn.kinds.weighted import RAM_STYLES
@@ -55,6 +55,12 @@ def _broadcasts(reader: Reader) -> bool:
     return (last[0] == 1) != (last[1] == 1)
 
 
+def repeats_pixel(reader: Reader, side: str) -> bool:
+    """Whether a streamed operand is read once and then repeated from a buffer: one pixel for all of the output."""
+    shape, output = reader.sizes(f"{side}_shape"), reader.sizes("out_shape")
+    return not _is_constant(reader, side) and prod(shape[:-1]) < prod(output[:-1])
+
+
 def _check_folds(reader: Reader, side: str) -> None:
     last = reader.sizes(f"{side}_shape")[-1]
     if last != 1 or not _broadcasts(reader):
@@ -94,6 +100,8 @@ def _own(reader: Reader, widths: dict[str, int], output: int) -> Logic:
             words = _stored_words(reader, side)
             shallow = "distributed" if words <= 128 else "block"
             memory = memory + estimated.stored(widths[side], words, shallow if style == "auto" else style)
+        elif repeats_pixel(reader, side):
+            memory = memory + Resources(lut=ram_luts(widths[side], _stored_words(reader, side)))
     return Logic(sum(widths.values()) + output, logic, memory=memory)
 
 

@@ -24,7 +24,7 @@ from floorflow.backends.finn.lower.rewrite import (
 )
 from floorflow.network.model import Network, Operation, Tensor
 
-_JOINS_OF_INTEGERS = ("add", "average_pool")
+_JOINS_OF_INTEGERS = ("add", "average_pool", "multiply")
 """Operations that engines compute on integers only."""
 
 _THRESHOLD_BITS = 8
@@ -235,6 +235,8 @@ def _needs(network: Network, operation: Operation, states: Mapping[str, Floating
     padded = "pads" in operation.attributes and any(operation.integers("pads"))
     if operation.type in _JOINS_OF_INTEGERS:
         needs = [n for n in operation.inputs if states[n].bent or (padded and states[n].scaled)]
+        if operation.type == "multiply":
+            needs += [n for n in operation.inputs if states[n].shifted]
     elif operation.type in ("max_pool", "pad"):
         needs = [n for n in operation.inputs if _is_unsettled(network, operation, states[n], padded=padded)]
     else:

@@ -1,4 +1,4 @@
-"""Where streams fork and join: duplicates, additions and concatenations."""
+"""Where streams fork and join: duplicates, splits, additions and concatenations."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from floorflow.backends.finn.lower.state import NEEDS_NEWER_FINN, Lowering, Outp
 from floorflow.dataflow.model import Attributes, AttributeValue
 from floorflow.network.datatype import BIPOLAR, DataType, integer, named, smallest
 from floorflow.network.model import Operation
+from floorflow.network.obstacles import ObstacleError
 
 
 def forked(lowering: Lowering, operation: Operation, wire: Wire, readers: int) -> list[Wire]:
@@ -43,15 +44,6 @@ def add(lowering: Lowering, operation: Operation) -> Wire:
     return wires[0]
 
 
-def multiply(lowering: Lowering, operation: Operation) -> Wire:
-    """Refuse a product of two streams (squeeze and excite, gates): FINN's stable release has no engine for it."""
-    raise lowering.refuse(
-        operation,
-        "Mul of two tensors that both depend on the data has no engine",
-        "Leave out squeeze-and-excite blocks and gates, or multiply by constants.",
-    )
-
-
 def concat(lowering: Lowering, operation: Operation) -> Wire:
     """Lower a concatenation of channels to StreamingConcat_hls; scales of the parts wait behind it.
 
@@ -60,14 +52,14 @@ def concat(lowering: Lowering, operation: Operation) -> Wire:
     wires = [without_host_steps(lowering, operation, wire) for wire in lowering.inputs_of(operation)]
     for wire in wires:
         if wire.host_only:
-            raise lowering.refuse(operation, f"it follows '{wire.host_only.name}', which has no engine")
+            raise refused_host_step(lowering, operation, wire.host_only)
         if wire.shape[:-1] != wires[0].shape[:-1]:
             raise lowering.refuse(operation, f"its inputs differ in size: {wires[0].shape} and {wire.shape}")
     signs = {wire.xnor or wire.datatype == BIPOLAR for wire in wires}
     if len(signs) > 1:
         raise lowering.refuse(operation, "it joins values of -1 and 1 with others", "Quantise all parts alike.")
     channels = tuple(wire.shape[-1] for wire in wires)
-    pending = _all_pending(wires)
+    pending = all_pending(wires)
     attributes: dict[str, AttributeValue] = {"numInputVectors": wires[0].shape[:-1]}
     joint = _common(wires)
     if lowering.newer:
@@ -82,6 +74,31 @@ def concat(lowering: Lowering, operation: Operation) -> Wire:
     return lowering.add("StreamingConcat_hls", operation, attributes, wires, output).then(*pending)
 
 
+def split(lowering: Lowering, operation: Operation) -> list[Wire]:
+    """Lower a split of the channels to StreamingSplit_hls; what waits on its input waits behind each part."""
+    wire = without_host_steps(lowering, operation, lowering.input_of(operation))
+    if wire.host_only:
+        raise refused_host_step(lowering, operation, wire.host_only)
+    channels = operation.integers("channels")
+    if len(channels) != len(operation.outputs):
+        reason = f"of its {len(channels)} parts only {len(operation.outputs)} are read, and no engine drops channels"
+        raise lowering.refuse(operation, reason, "Take the part that is not read out of the layer before the split.")
+    if sum(channels) != wire.shape[-1]:
+        raise lowering.refuse(operation, f"the stream's innermost are {wire.shape[-1]} features, not its channels")
+    attributes: Attributes = {
+        "ChannelsPerStream": channels,
+        "inputDataType": wire.datatype.name,
+        "numInputVectors": wire.shape[:-1],
+    }
+    first = lowering.add(
+        "StreamingSplit_hls", operation, attributes, wire, Output(wire.shape, wire.datatype, wire.xnor)
+    )
+    parts = (((*wire.shape[:-1], count), port) for port, count in enumerate(channels))
+    return [
+        replace(first, shape=shape, last_dimension=shape[-1], port=port, pending=wire.pending) for shape, port in parts
+    ]
+
+
 def without_host_steps(lowering: Lowering, operation: Operation, wire: Wire) -> Wire:
     """Leave what waits on a raw input to the host, for a reader that takes integers."""
     if not wire.pending or not wire.from_host:
@@ -91,9 +108,20 @@ def without_host_steps(lowering: Lowering, operation: Operation, wire: Wire) -> 
     return replace(wire, pending=())
 
 
+def refused_host_step(lowering: Lowering, operation: Operation, blocking: Operation) -> ObstacleError:
+    """Return the error for an operation behind one that only the host computes."""
+    if blocking.type == "function":
+        reason = f"no engine computes {blocking.text('operator')}: thresholds take over ReLU and Clip only"
+        return lowering.refuse(blocking, reason, "Use a quantised ReLU in its place.", unsupported=True)
+    reason = f"it follows '{blocking.name}' ({blocking.type}), which has no engine"
+    return lowering.refuse(operation, reason, f"Leave '{blocking.name}' to the end of the network.", unsupported=True)
+
+
 def _check_integers(lowering: Lowering, operation: Operation, wires: list[Wire]) -> None:
     """Refuse to add what an engine before would have had to compute."""
     for wire in wires:
+        if wire.host_only and wire.host_only.type == "function":
+            raise refused_host_step(lowering, operation, wire.host_only)
         blocking = wire.host_only or next((step for step in wire.pending if step.type in BENDS), None)
         if blocking:
             raise lowering.refuse(
@@ -107,7 +135,7 @@ def _check_integers(lowering: Lowering, operation: Operation, wires: list[Wire])
 
 def _sum_of_two(lowering: Lowering, operation: Operation, pair: list[Wire]) -> Wire:
     """Add AddStreams_hls, or ElementwiseAdd_hls; scales and biases of the branches wait behind it."""
-    pending = _all_pending(pair)
+    pending = all_pending(pair)
     if lowering.newer:
         return _elementwise_sum(lowering, operation, pair).then(*pending)
     wires = _of_one_type(lowering, operation, pair)
@@ -135,7 +163,7 @@ def _elementwise_sum(lowering: Lowering, operation: Operation, pair: list[Wire])
     return lowering.add("ElementwiseAdd_hls", operation, attributes, pair, Output(shape, datatype))
 
 
-def _all_pending(wires: list[Wire]) -> tuple[Operation, ...]:
+def all_pending(wires: list[Wire]) -> tuple[Operation, ...]:
     """Return what waits on any of the wires, once each."""
     return tuple({step.outputs: step for wire in wires for step in wire.pending}.values())
 

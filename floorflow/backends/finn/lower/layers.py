@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import prod
 
 from floorflow.backends.finn.lower import types
-from floorflow.backends.finn.lower.joins import without_host_steps
+from floorflow.backends.finn.lower.joins import refused_host_step, without_host_steps
 from floorflow.backends.finn.lower.state import Lowering, Output, Wire
 from floorflow.backends.finn.lower.windows import Window, padded, window_of, windows
 from floorflow.dataflow.model import Attributes, AttributeValue
@@ -55,12 +55,8 @@ def fully_connected(lowering: Lowering, operation: Operation) -> Wire:
 
 def thresholds(lowering: Lowering, operation: Operation, wire: Wire) -> Wire:
     """Lower a quantiser that no layer has taken over to thresholds of its own."""
-    blocking = wire.host_only
-    if blocking and blocking.type == "function":
-        reason = f"no engine computes {blocking.text('operator')}: thresholds take over ReLU and Clip only"
-        raise lowering.refuse(blocking, reason, "Use a quantised ReLU in its place.")
-    if blocking:
-        raise lowering.refuse(operation, f"it follows '{blocking.name}' ({blocking.type}), which has no engine")
+    if wire.host_only:
+        raise refused_host_step(lowering, operation, wire.host_only)
     return _thresholding(lowering, operation, wire)
 
 

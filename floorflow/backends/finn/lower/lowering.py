@@ -7,20 +7,25 @@ batch norm wait on their wire until thresholds absorb them or the network ends, 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
 
-from floorflow.backends.finn.lower import joins, layers, pools
+from floorflow.backends.finn.kinds.registry import KINDS
+from floorflow.backends.finn.lower import joins, layers, pools, products
 from floorflow.backends.finn.lower.fused_thresholds import look_ahead
 from floorflow.backends.finn.lower.integer_form import listed, settled
 from floorflow.backends.finn.lower.joins import forked
 from floorflow.backends.finn.lower.rewrite import LAYERS
 from floorflow.backends.finn.lower.state import Lowering, Wire
 from floorflow.backends.finn.lower.windows import channels_last
-from floorflow.backends.finn.version import FinnVersion
+from floorflow.backends.finn.version import FINN_VERSIONS, VERSION_NAMES, FinnVersion
 from floorflow.dataflow.model import HOST_PREFIX, Dataflow
 from floorflow.errors import InputError
+from floorflow.network.datatype import integer
 from floorflow.network.model import Network, Operation
+from floorflow.network.obstacles import Obstacles
+from floorflow.network.operations import operators
 from floorflow.technology import Technology
 
 
@@ -32,27 +37,65 @@ def lower(network: Network, technology: Technology, label_select: bool = False, 
     Raises
     ------
     InputError
-        If an operation has no engine; names node, operator and reason.
+        If operations could not be read or have no engine; names all of them, with operator and reason.
 
     """
     settled_network = settled(network)
     lowering = Lowering(settled_network, technology, look_ahead(settled_network), finn)
+    obstacles = Obstacles(list(network.obstacles))
     for index, name in enumerate(network.inputs):
         shape = _input_shape(settled_network, name)
         wire = Wire(f"{HOST_PREFIX}in{index}", shape, network.tensor(name).datatype, shape[-1])
         _offer(lowering, (name,), _reader_of(lowering, name), wire)
     for operation in settled_network.operations:
-        _offer(lowering, operation.outputs, operation, _HANDLERS[operation.type](lowering, operation))
-    if not lowering.engines:
-        raise InputError(f"{network.name}: the network has no layer that an engine computes")
+        handler, guess = _HANDLERS[operation.type], partial(_guessed, lowering, operation)
+        obstacles.tried(partial(_check_engine, lowering, operation, handler), lambda: None)
+        _offer_all(lowering, operation, obstacles.tried(partial(handler.lower, lowering, operation), guess))
     makers = {tensor: operation for operation in settled_network.operations for tensor in operation.outputs}
     for index, name in enumerate(network.outputs):
         if name not in makers:
             raise InputError(f"{network.name}: output '{name}' is an input of the network", "Remove that output.")
-        _finish(lowering, makers[name], lowering.take(name), index, label_select=label_select)
+        finish = partial(_finish, lowering, makers[name], lowering.take(name), index, label_select=label_select)
+        obstacles.tried(finish, lambda: None)
+    obstacles.check(f"Supported with {VERSION_NAMES[finn]}: {', '.join(supported_operators(finn))}.")
+    if not lowering.engines:
+        raise InputError(f"{network.name}: the network has no layer that an engine computes")
     remarks = (f"{sentence}: {listed(names)}" for sentence, names in lowering.remarks.items())
     notes = (*settled_network.notes, *dict.fromkeys(lowering.notes), *remarks)
     return Dataflow(network.name, tuple(lowering.engines.values()), tuple(lowering.streams), notes, unspecialised=True)
+
+
+def _check_engine(lowering: Lowering, operation: Operation, handler: _Handler) -> None:
+    """Refuse an operation whose engine this FINN lacks; it is lowered all the same, for what else may be wrong."""
+    if not handler.is_in(lowering.finn):
+        others = [name for name in FINN_VERSIONS if handler.is_in(name)]
+        raise lowering.refuse(
+            operation,
+            f"{VERSION_NAMES[lowering.finn]} has no engine for it ({handler.engine})",
+            f"Use --finn {' or '.join(others)}, which {'have' if len(others) > 1 else 'has'} one.",
+            unsupported=True,
+        )
+
+
+def _guessed(lowering: Lowering, operation: Operation) -> list[Wire]:
+    """Return wires as if an operation that has no engine had one, so that lowering goes on to the next obstacle."""
+    wires = []
+    for name in operation.outputs:
+        tensor, quantiser = lowering.network.tensor(name), lowering.lookahead.thresholds.get(name)
+        made = lowering.network.tensor(quantiser.outputs[0]) if quantiser else tensor
+        datatype = made.datatype if made.datatype.is_integer else integer(8, signed=False)
+        shape = channels_last(tensor.shape)
+        wires.append(Wire(f"no engine for {operation.name}", shape, datatype, shape[-1]))
+    return wires
+
+
+def _offer_all(lowering: Lowering, operation: Operation, wires: Wire | list[Wire]) -> None:
+    """Offer one wire that carries all outputs of an operation, or one wire for each."""
+    if isinstance(wires, Wire):
+        _offer(lowering, operation.outputs, operation, wires)
+        return
+    for name, wire in zip(operation.outputs, wires, strict=True):
+        _offer(lowering, (name,), operation, wire)
 
 
 def _offer(lowering: Lowering, tensors: tuple[str, ...], maker: Operation, wire: Wire) -> None:
@@ -148,25 +191,47 @@ def _top_k(lowering: Lowering, operation: Operation) -> Wire:
     return wire.then(operation)
 
 
-_HANDLERS: Mapping[str, Callable[[Lowering, Operation], Wire]] = {
-    "add": joins.add,
-    "affine": _waiting,
-    "average_pool": pools.average_pool,
-    "clip": _waiting,
-    "concat": joins.concat,
-    "conv": layers.conv,
-    "flatten": _flatten,
-    "fully_connected": layers.fully_connected,
-    "function": _waiting,
-    "max_pool": pools.max_pool,
-    "mean": _waiting,
-    "multiply": joins.multiply,
-    "pad": pools.pad,
-    "quantise": _quantise,
-    "relu": _waiting,
-    "softmax": _waiting,
-    "top_k": _top_k,
-    "truncate": _truncate,
-    "upsample": pools.upsample,
+@dataclass(frozen=True)
+class _Handler:
+    """How a type of operation becomes engines: ``lower`` returns the wire that carries its outputs, or one for each.
+
+    ``engine``: what it cannot do without, where not every FINN has it. ``on_host``: no engine computes it.
+    """
+
+    lower: Callable[[Lowering, Operation], Wire | list[Wire]]
+    engine: str = ""
+    on_host: bool = False
+
+    def is_in(self, finn: FinnVersion) -> bool:
+        """Whether that FINN can build it."""
+        return not self.engine or finn in KINDS[self.engine].versions
+
+
+_HANDLERS: Mapping[str, _Handler] = {
+    "add": _Handler(joins.add),
+    "affine": _Handler(_waiting),
+    "average_pool": _Handler(pools.average_pool),
+    "clip": _Handler(_waiting),
+    "concat": _Handler(joins.concat),
+    "conv": _Handler(layers.conv),
+    "flatten": _Handler(_flatten),
+    "fully_connected": _Handler(layers.fully_connected),
+    "function": _Handler(_waiting, on_host=True),
+    "max_pool": _Handler(pools.max_pool),
+    "mean": _Handler(_waiting, on_host=True),
+    "multiply": _Handler(products.multiply, engine="ElementwiseMul_hls"),
+    "pad": _Handler(pools.pad),
+    "quantise": _Handler(_quantise),
+    "relu": _Handler(_waiting),
+    "softmax": _Handler(_waiting, on_host=True),
+    "split": _Handler(joins.split, engine="StreamingSplit_hls"),
+    "top_k": _Handler(_top_k),
+    "truncate": _Handler(_truncate),
+    "unread": _Handler(_guessed, on_host=True),
+    "upsample": _Handler(pools.upsample),
 }
-"""How each type of operation becomes engines; a handler returns the wire that carries its outputs."""
+
+
+def supported_operators(finn: FinnVersion) -> list[str]:
+    """Return ONNX's operators that become engines of that FINN, or vanish into those around them."""
+    return operators([name for name, handler in _HANDLERS.items() if handler.is_in(finn) and not handler.on_host])

@@ -16,10 +16,14 @@ BENDS = ("clip", "relu")
 
 @dataclass(frozen=True)
 class Floating:
-    """What thresholds must still do to a tensor: ``bent`` by a ReLU or Clip, ``scaled`` by scale or bias."""
+    """What thresholds must still do to a tensor.
+
+    ``bent`` by a ReLU or Clip, ``scaled`` by scale or bias, ``shifted`` by a bias, which no product can take along.
+    """
 
     bent: bool = False
     scaled: bool = False
+    shifted: bool = False
 
 
 def floating(network: Network) -> Mapping[str, Floating]:
@@ -27,17 +31,24 @@ def floating(network: Network) -> Mapping[str, Floating]:
     found = dict.fromkeys(network.inputs, Floating())
     for operation in network.operations:
         before = [found[name] for name in operation.inputs]
-        bent, scaled = any(f.bent for f in before), any(f.scaled for f in before)
+        bent, scaled, shifted = (any(getattr(f, name) for f in before) for name in ("bent", "scaled", "shifted"))
         if operation.type in BENDS:
-            state = Floating(bent=True, scaled=scaled)
+            state = Floating(bent=True, scaled=scaled, shifted=shifted)
         elif operation.type in LAYERS:
-            state = Floating(scaled=bool(operation.integer("bias")))
+            biased = bool(operation.integer("bias"))
+            state = Floating(scaled=biased, shifted=biased)
         elif network.tensor(operation.outputs[0]).datatype.is_integer or operation.type in ("quantise", "truncate"):
             state = Floating()
         else:
-            state = Floating(bent, scaled or operation.type == "affine")
+            shifted = shifted or (operation.type == "affine" and not only_scales(operation))
+            state = Floating(bent, scaled or operation.type == "affine", shifted)
         found.update(dict.fromkeys(operation.outputs, state))
     return found
+
+
+def only_scales(operation: Operation) -> bool:
+    """Whether an operation by constants multiplies and adds nothing."""
+    return operation.attributes.get("operator") in ("Mul", "Div")
 
 
 def next_operation(network: Network, operation: Operation) -> Operation | None:
@@ -55,8 +66,8 @@ def grids(network: Network) -> Mapping[str, object]:
         before = {found.get(name) for name in operation.inputs}
         if operation.type == "quantise":
             found[operation.outputs[0]] = key_of(network, operation)
-        elif operation.type in (*MOVERS, "concat") and len(before) == 1:
-            found[operation.outputs[0]] = before.pop()
+        elif operation.type in (*MOVERS, "concat", "split") and len(before) == 1:
+            found.update(dict.fromkeys(operation.outputs, before.pop()))
     return {name: grid for name, grid in found.items() if grid is not None}
 
 

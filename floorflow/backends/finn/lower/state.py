@@ -10,12 +10,12 @@ from floorflow.backends.finn.lower.fused_thresholds import Lookahead
 from floorflow.backends.finn.lower.types import rounded_to_bytes
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import HOST_PREFIX, Attributes, Engine, Stream
-from floorflow.errors import InputError
 from floorflow.network.datatype import DataType
 from floorflow.network.model import Network, Operation
+from floorflow.network.obstacles import Obstacle, ObstacleError
 from floorflow.technology import Technology
 
-_SUPPORTED_HINT = "FINN's engines cover conv, fully connected, pool, add and concat layers with quantised activations."
+_HINT = "Change the network or its export at that operation."
 
 NEEDS_NEWER_FINN = "built by FINN's development version only, whose engines of this kind fold"
 
@@ -87,9 +87,13 @@ class Lowering:
         """Whether that FINN has the newer engines: operands of any type, concatenations and upsampling that fold."""
         return self.finn != "main"
 
-    def refuse(self, operation: Operation, reason: str, hint: str = _SUPPORTED_HINT) -> InputError:
-        """Return the error for an operation that has no engine."""
-        return InputError(f"{self.network.name}: operation '{operation.name}' ({operation.type}): {reason}", hint)
+    def refuse(
+        self, operation: Operation, reason: str, hint: str = _HINT, *, unsupported: bool = False
+    ) -> ObstacleError:
+        """Return the error for an operation that has no engine; ``unsupported`` if none of its type has."""
+        operator = operation.text("operator") if operation.type == "function" else operation.type
+        met = Obstacle(self.network.name, "operation", operation.name, operator, reason, hint, unsupported)
+        return ObstacleError(met)
 
     def remark(self, sentence: str, operation: Operation) -> None:
         """Note something that may hold for many operations."""

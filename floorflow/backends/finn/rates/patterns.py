@@ -49,6 +49,17 @@ def _streaming(traffic: Traffic) -> Actor:
     return Actor(traffic.name, np.array([words]), (through,) * len(traffic.inputs), (through,) * len(traffic.outputs))
 
 
+def _operands(traffic: Traffic) -> Actor:
+    """Read a word of each operand and write one every cycle; an operand of one pixel is read with the first alone."""
+    written = traffic.outputs[0]
+    first = min(traffic.inputs)
+    if first == written:
+        return _streaming(traffic)
+    steps = [first, written - first]
+    reads = tuple(moves([first, words - first]) for words in traffic.inputs)
+    return Actor(traffic.name, np.array(steps), reads, (moves(steps),))
+
+
 def _matrix_vector(traffic: Traffic) -> Actor:
     """Read a pixel's words in the first fold, one a cycle, and write one word at the end of each fold."""
     reader = traffic.reader
@@ -232,7 +243,7 @@ def actor_of(engine: Engine, option: Option, inputs: tuple[int, ...], outputs: t
 
     """
     kind = engine.kind.rpartition("_")[0]
-    pattern = _streaming if kind.startswith("Elementwise") else _PATTERNS.get(kind)
+    pattern = _operands if kind.startswith("Elementwise") else _PATTERNS.get(kind)
     if pattern is None:
         known = ", ".join(sorted(_PATTERNS))
         raise InputError(f"{engine.name}: when {engine.kind} reads and writes is unknown", hint=f"known are {known}")
