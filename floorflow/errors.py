@@ -1,4 +1,4 @@
-"""Every error that a user can meet, with the exit code it ends in.
+"""Every error that a user can meet, with the exit code it ends in, and refusals: why a stage has no answer, as values.
 
     FloorflowError            70  internal error, if nothing below fits
     ├── InputError             2  a file, an option or a value is not what was expected
@@ -12,15 +12,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from math import ceil, floor
+from typing import Literal
+
 
 class FloorflowError(Exception):
-    """An error with a message for the user and a hint on what to do."""
+    """An error with a message for the user, a hint on what to do, and the refusals that the message was made from."""
 
     exit_code = 70
 
-    def __init__(self, message: str, hint: str = "") -> None:
+    def __init__(self, message: str, hint: str = "", refusals: tuple[Refusal, ...] = ()) -> None:
         super().__init__(message)
         self.hint = hint
+        self.refusals = refusals
 
 
 class InputError(FloorflowError):
@@ -49,3 +55,166 @@ class LimitError(FloorflowError):
     """A limit was reached before a plan was found; nothing is proven."""
 
     exit_code = 5
+
+
+What = Literal[
+    "budget",
+    "budgets together",
+    "folding limit",
+    "folding method",
+    "larger budget",
+    "larger budget at least",
+    "engine too slow",
+    "engine too large",
+    "module too large",
+    "slots together",
+    "each slot",
+    "slots and edges",
+    "edge",
+    "edges together",
+    "partition limit",
+    "partition method",
+    "shortest routes",
+    "tree of links",
+    "crossing FIFOs",
+    "merge",
+    "merged cycle",
+    "merged limit",
+    "link",
+    "slot rectangles",
+    "no rectangle",
+    "overlap",
+    "no room",
+    "shallow FIFO",
+    "deadlock",
+    "bursts",
+    "analysis steps",
+    "analysis",
+]
+"""Kinds of refusals: what stands in the way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a stage has no answer.
+
+    ``resource`` (or ``cycles``, ``wires``, ``Gb/s``, ``words``, ``bursts``, ``steps``) is short at ``place``, a slot,
+    boundary, link or channel: ``needed`` is above ``allowed``. ``names`` are the engines, modules or edges concerned.
+    What is not known or does not apply is left empty. ``proven``: no answer exists; else none was found.
+    """
+
+    what: What
+    resource: str = ""
+    place: str = ""
+    needed: float | None = None
+    allowed: float | None = None
+    proven: bool = False
+    names: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return sentence(self)
+
+
+def sentence(*refusals: Refusal) -> str:
+    """Return the one wording of refusals: what was short where, what was needed and what was allowed."""
+    return "; ".join(_WORDS[r.what](r) for r in refusals)
+
+
+def unproven(refusals: tuple[Refusal, ...]) -> tuple[Refusal, ...]:
+    """Return the same refusals where they hold only for a restricted problem."""
+    return tuple(replace(refusal, proven=False) for refusal in refusals)
+
+
+NAMES_SHOWN = 5
+
+
+def _names(refusal: Refusal) -> str:
+    left = len(refusal.names) - NAMES_SHOWN
+    return ", ".join(refusal.names[:NAMES_SHOWN]) + (f" and {left} more" if left > 0 else "")
+
+
+def _amount(value: float | None) -> str:
+    """Write units without decimals, others with six digits."""
+    return "?" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
+
+
+def _short(refusal: Refusal) -> str:
+    return f"{_amount(refusal.needed)} needed, {_amount(refusal.allowed)} allowed"
+
+
+def _edge(r: Refusal) -> str:
+    where = " needed in one direction" if r.resource == "Gb/s" else " needed"
+    unit = " Gb/s" if r.resource == "Gb/s" else ""
+    return f"{r.place}: at least {_amount(r.needed)} {r.resource}{where}, {_amount(r.allowed)}{unit} allowed"
+
+
+def _engine_too_large(r: Refusal) -> str:
+    short = (r.needed or 0) - (r.allowed or 0)
+    return (
+        f"engine {_names(r)} fits no slot: the folding that comes closest needs {_amount(r.needed)} {r.resource}, "
+        f"the limit of the largest slot ({r.place}) is {_amount(r.allowed)} ({_amount(short)} short)"
+    )
+
+
+def _larger_budget(r: Refusal) -> str:
+    scale = ceil((r.needed or 0) / (r.allowed or 1) * 100 - 1e-9) / 100
+    return (
+        f"{r.resource} binds: it fits with limits {scale:.2f} times as large, where it needs {_amount(r.needed)} "
+        f"{r.resource} and has {_amount(r.allowed)}, most of it in {_names(r)}"
+    )
+
+
+_WORDS: Mapping[What, Callable[[Refusal], str]] = {
+    "budget": lambda r: f"{r.resource}: at least {_short(r)}",
+    "budgets together": lambda _: "no choice of foldings meets all resource limits together",
+    "folding limit": lambda _: "the folding solver reached its limit without an answer",
+    "folding method": _names,
+    "larger budget": _larger_budget,
+    "larger budget at least": lambda r: f"proven: not below {floor((r.needed or 0) * 100) / 100:.2f} times",
+    "engine too slow": lambda r: (
+        f"engine {_names(r)} needs {_amount(r.needed)} cycles a frame at its widest folding, "
+        f"but the requested rate allows {_amount(r.allowed)}"
+    ),
+    "engine too large": _engine_too_large,
+    "module too large": lambda r: (
+        f"module {_names(r)} fits no slot alone: it needs {_amount(r.needed)} {r.resource}, "
+        f"the largest slot ({r.place}) allows it {_amount(r.allowed)}"
+    ),
+    "slots together": lambda r: (
+        f"{r.resource}: {_amount(r.needed)} needed, all slots together allow {_amount(r.allowed)}"
+    ),
+    "each slot": lambda _: "no assignment of these modules to slots meets the resource limits of every slot",
+    "slots and edges": lambda _: "no assignment of these modules to slots meets resource, SLL and link limits together",
+    "edge": _edge,
+    "edges together": lambda r: f"no assignment of these modules meets the limits of these together: {_names(r)}",
+    "partition limit": lambda _: "no assignment found within the limit",
+    "partition method": lambda r: f"{_names(r)}: no legal assignment found",
+    "shortest routes": lambda _: "a link is overloaded once streams take their shortest routes",
+    "tree of links": lambda _: "looked for on a tree of the links only",
+    "crossing FIFOs": lambda _: "crossing FIFOs do not fit beside their modules",
+    "merge": lambda r: f"no two modules of {r.place} can merge without a cycle",
+    "merged cycle": lambda _: "merged modules depend on each other in a cycle",
+    "merged limit": lambda _: "merged modules exceed a limit",
+    "link": lambda r: (
+        f"link {r.place}: at least {r.needed or 0:.4g} Gb/s needed ({_names(r)}), {r.allowed or 0:g} Gb/s allowed"
+    ),
+    "slot rectangles": lambda r: (
+        f"rectangles in {r.place} hold at most {_amount(r.allowed)} {r.resource}, "
+        f"its modules need {_amount(r.needed)} at the given fill"
+    ),
+    "no rectangle": lambda r: (
+        f"no rectangle in {r.place}, clear of keep-outs, holds what '{_names(r)}' needs alone: "
+        f"{_amount(r.needed)} {r.resource} (the slot has {_amount(r.allowed)})"
+    ),
+    "overlap": lambda r: (
+        f"no choice among all legal rectangles places the modules without overlap; {r.place} is short of room"
+    ),
+    "no room": lambda r: f"no room found in {r.place} for {_names(r)} beside the other modules; it may exist",
+    "shallow FIFO": lambda r: f"{r.place} ({_amount(r.allowed)} words, {_amount(r.needed)} needed)",
+    "deadlock": lambda r: f"the planned FIFOs deadlock: {_names(r)}",
+    "bursts": lambda r: (
+        f"the interval of these depths: {_amount(r.needed)} bursts a frame are more than {_amount(r.allowed)}"
+    ),
+    "analysis steps": lambda r: f"the analysis stopped at its limit of {_amount(r.allowed)} {r.resource}",
+    "analysis": _names,
+}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from floorflow.backends.finn import CostTable, Source, given_folding_groups, read_source, with_given_folding
 from floorflow.channels import couplings
@@ -18,7 +19,7 @@ from floorflow.schema import Plan
 from floorflow.search.context import PlanningContext, largest_pblocks, longest_interval, slot_limits
 from floorflow.search.fpga_count import Progress, least_fpgas
 from floorflow.search.highest_rate import INTERRUPTED
-from floorflow.search.search import search
+from floorflow.search.search import SearchResult, search
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,16 @@ def plan(request: Request, progress: Progress = lambda _: None, measured: Measur
     `search` goes round the stages between: fold, connect, cluster, partition (`candidate.complete`), place (`repairs`).
     """
     source = read_source(request.model, FloatBits(request.weight_bits, request.activation_bits))
-    context, found, tried = least_fpgas(
-        request, lambda fpgas: prepare(source, request, fpgas, measured), lambda s: search(s, progress), progress
-    )
+    any_rate = replace(request, fps=None) if request.fps is not None else None
+
+    def prepared(asked: Request, fpgas: int) -> PlanningContext:
+        return prepare(source, asked, fpgas, measured)
+
+    def searched(context: PlanningContext) -> SearchResult:
+        fpgas = len(context.platform.fpgas)
+        return search(context, progress, None if any_rate is None else partial(prepared, any_rate, fpgas))
+
+    context, found, tried = least_fpgas(request, prepared, searched, progress)
     result = record(source.network, context, found, tried, measured)
     files = bundle(result, context.platform)
     interrupted = found.ended_by == INTERRUPTED

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from floorflow.errors import InputError
+from floorflow.errors import InputError, What
 
 SCHEMA: Literal["floorflow-plan/1"] = "floorflow-plan/1"
 
@@ -368,16 +368,23 @@ class ThroughputEntry(_Model):
     shallow: list[ShallowEntry]
     not_analysed: str
 
+    @property
+    def loses_rate(self) -> bool:
+        """Whether the planned FIFOs are known not to be enough for the full rate."""
+        return bool(self.deadlock or self.shallow)
+
 
 class EstimatesEntry(_Model):
     """What the plan promises; ``expected_cycles`` counts start-ups, which ``cycles`` leave out as FINN does.
 
+    ``fps`` is of the engines; ``sustained_fps`` is what the planned FIFOs keep: null if not known, 0 in a deadlock.
     ``bands`` and ``fits`` are empty where the cost model knows no error. ``throughput`` is of the planned FIFOs.
     """
 
     clock_mhz: float
     cycles: int
     fps: float
+    sustained_fps: float | None = None
     latency_us: float
     bottleneck: str
     expected_cycles: int | None = None
@@ -386,13 +393,30 @@ class EstimatesEntry(_Model):
     fits: dict[str, FitEntry] = Field(default={})
 
 
+class RefusalEntry(_Model):
+    """Why a stage had no answer: what stood in the way, short of which resource, where, and by how much.
+
+    ``resource`` and ``place`` are empty and ``needed`` and ``allowed`` null where they do not apply or are not known;
+    ``names`` are the engines, modules or edges concerned.
+    """
+
+    what: What
+    resource: str
+    place: str
+    needed: int | float | None
+    allowed: int | float | None
+    proven: bool
+    names: list[str]
+
+
 class TraceEntry(_Model):
-    """One interval that the search tried."""
+    """One interval that the search tried; ``detail`` is the sentence that ``refusals`` make."""
 
     interval_cycles: int
     verdict: Literal["legal", "proven infeasible", "not found within the limit"]
     stage: Literal["fold", "partition", "place"]
     detail: str
+    refusals: list[RefusalEntry]
 
 
 class IntervalBound(_Model):

@@ -47,6 +47,7 @@ SEARCH_ORDER = (
     "highest_rate",
     "least_resources",
     "search",
+    "what_fits",
     "fpga_count",
 )
 """The modules of `search` from the bottom up: each imports only earlier ones."""

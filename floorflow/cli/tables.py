@@ -12,14 +12,14 @@ from rich.table import Table
 
 from floorflow.hardware import Board, Platform, known_links
 from floorflow.resources import RESOURCE_NAMES
-from floorflow.schema import PhaseEntry, Plan, Stats
+from floorflow.schema import EstimatesEntry, PhaseEntry, Plan, Stats
 
 
 def summary(plan: Plan, out: Path) -> str:
     """Return what a user wants to see first: rate, bottleneck, fullness, every gap."""
     phase = plan.phases[0]
     e = phase.estimates
-    rate = f"{frames_per_s(e.fps)} frames/s (interval {e.cycles:,} cycles at {e.clock_mhz:g} MHz"
+    rate = f"{_rate(e)} (interval {e.cycles:,} cycles at {e.clock_mhz:g} MHz"
     lines = [f"{plan.networks[0].name} on {_boards(plan)}: {rate}, bottleneck {e.bottleneck})"]
     if plan.options.objective == "throughput":
         lines.append(f"  interval  bound {plan.search.bound_cycles:,} cycles, gap {plan.search.gap:.1%}")
@@ -41,6 +41,18 @@ def summary(plan: Plan, out: Path) -> str:
     lines += [f"  note: {warning}" for warning in plan.warnings]
     lines.append(f"written to {out}")
     return "\n".join(lines)
+
+
+def _rate(estimates: EstimatesEntry) -> str:
+    """Tell the frame rate: where the planned FIFOs do not allow that of the engines, what they keep."""
+    engines = f"{frames_per_s(estimates.fps)} frames/s"
+    if estimates.throughput is None or not estimates.throughput.loses_rate:
+        return engines
+    if estimates.throughput.deadlock:
+        return f"no frames, the planned FIFOs deadlock; {engines} by the engines alone"
+    if estimates.sustained_fps is None:
+        return f"sustained rate not known, FIFOs are too shallow; {engines} by the engines alone"
+    return f"{frames_per_s(estimates.sustained_fps)} frames/s with the planned FIFOs; {engines} by the engines alone"
 
 
 def _latency(phase: PhaseEntry) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +11,7 @@ from floorflow.emit.tables import number, rate, some
 from floorflow.emit.use import SlotUse, resources, share, width_of
 from floorflow.hardware import Platform
 from floorflow.resources import RESOURCE_NAMES, Resources, total
-from floorflow.schema import EngineEntry, LoadEntry, Plan, TraceEntry
+from floorflow.schema import EngineEntry, LoadEntry, Plan, RefusalEntry, TraceEntry
 
 _FULL = 0.9
 """Share of a limit, a boundary or a link from which it counts as what holds the design back."""
@@ -20,8 +19,8 @@ _ROOMY = 0.8
 """Share of the limits of fewer FPGAs below which the design may fit them."""
 _WORTHWHILE = 0.05
 """Gap of a wirelength, or share of a resource, below which nothing is said of it."""
-_SHORT = re.compile(r"(LUT|FF|BRAM18|URAM|DSP): (?:at least )?([\d,]+) needed, (?:all slots together allow )?([\d,]+)")
-"""A resource, what is needed and what is allowed, as folding and partition word their refusals."""
+_SUMS = ("budget", "slots together")
+"""Refusals that say how much of a resource the whole design lacks."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +38,10 @@ class _View:
         return None if asked else max(failed, key=lambda row: row.interval_cycles, default=None)
 
     @property
-    def short(self) -> re.Match[str] | None:
-        """Resource, need and limit that the refusal names."""
-        return _SHORT.search(self.stopped_by.detail) if self.stopped_by is not None else None
+    def short(self) -> RefusalEntry | None:
+        """What the whole design lacked of a resource at that interval."""
+        refusals = self.stopped_by.refusals if self.stopped_by is not None else []
+        return next((refusal for refusal in refusals if refusal.what in _SUMS), None)
 
     @cached_property
     def engines(self) -> dict[str, EngineEntry]:
@@ -86,9 +86,10 @@ def _rate(view: _View) -> Iterator[str]:
     if short is None:
         yield f"the next shorter interval that was tried, {goal}, ended at the {_STAGES[row.stage]}: {row.detail}"
         return
-    name, need, have = short[1], *(int(text.replace(",", "")) for text in short.groups()[1:])
+    name, need, have = short.resource, int(short.needed or 0), int(short.allowed or 0)
     ways = " or ".join(_ways_to(view, name, need, have)) or "no cap and no further FPGA gives that"
-    yield f"{name} stops the rate: {goal} need {need:,}, {need / have - 1:.1%} more than the {have:,} allowed: {ways}"
+    more = f"{need / have - 1:.1%} more than the {have:,} allowed" if have else "of which none is allowed"
+    yield f"{name} stops the rate: {goal} need {need:,}, {more}: {ways}"
 
 
 _STAGES = {"fold": "folding", "partition": "partition", "place": "placement"}
@@ -96,6 +97,8 @@ _STAGES = {"fold": "folding", "partition": "partition", "place": "placement"}
 
 def _ways_to(view: _View, name: str, need: int, have: int) -> Iterator[str]:
     """Say what would raise the limit of a resource to what is needed."""
+    if not have:
+        return
     cap = ceil(view.plan.options.cap.model_dump()[name] * need / have * 100 + 1e-9) / 100
     if cap <= 1:
         yield f"--cap {name}={cap:.2f}"
@@ -159,7 +162,7 @@ def _full_slots(view: _View) -> Iterator[str]:
     cap, most = view.plan.options.cap.model_dump()[name], first.pblock_limit.as_dict()[name]
     if most <= first.cap_limit.as_dict()[name]:
         text += f"; its pblocks hold no more at --fill {name}={view.plan.options.fill.model_dump()[name]:g}"
-    elif (view.short is None or view.short[1] != name) and cap <= 0.95:
+    elif (view.short is None or view.short.resource != name) and cap <= 0.95:
         more = min(round(have * (cap + 0.05) / cap), most) - have
         text += f"; --cap {name}={cap + 0.05:.2f} allows {more:,} more there"
     if view.more_fpgas is not None:

@@ -14,6 +14,7 @@ from floorflow.resources import RESOURCE_NAMES
 from floorflow.schema import (
     Amounts,
     ChannelEntry,
+    EstimatesEntry,
     Fractions,
     InfrastructureEntry,
     Options,
@@ -115,9 +116,8 @@ def _amounts(amounts: Amounts) -> str:
 def _rate(plan: Plan, phase: PhaseEntry) -> list[str]:
     e = phase.estimates
     asked = "" if plan.options.fps is None else f" ({plan.options.fps:,g} were asked for)"
-    lines = [
-        f"{floor(e.fps * 10) / 10:,.1f} frames/s{asked}: one frame every {e.cycles:,} cycles at {e.clock_mhz:g} MHz",
-    ]
+    engines = f"{floor(e.fps * 10) / 10:,.1f} frames/s{asked}: one frame every {e.cycles:,} cycles"
+    lines = [*_lost(e), f"{engines} at {e.clock_mhz:g} MHz"]
     # Rough figures, for plans whose FIFOs were not analysed.
     analysed = e.throughput is not None and e.throughput.first_frame_cycles is not None and not e.throughput.shallow
     if not analysed:
@@ -134,6 +134,18 @@ def _rate(plan: Plan, phase: PhaseEntry) -> list[str]:
         behind = [name for name, entry in folded.items() if entry.cycles == max(others)]
         lines.append(f"next slowest: {some(behind)} with {max(others):,} cycles")
     return [*lines, *(_host_stream(channel, e.fps) for channel in phase.channels if _at_host(channel))]
+
+
+def _lost(e: EstimatesEntry) -> list[str]:
+    """Return what is kept of the rate where the planned FIFOs do not allow that of the engines."""
+    if e.throughput is None or not e.throughput.loses_rate:
+        return []
+    kept = "the sustained rate is not known"
+    if e.throughput.deadlock:
+        kept = "no frame ever ends"
+    elif e.sustained_fps is not None:
+        kept = f"{floor(e.sustained_fps * 10) / 10:,.1f} frames/s are sustained"
+    return [f"{kept} with the planned FIFOs, which do not allow the rate of the engines:"]
 
 
 def _throughput(phase: PhaseEntry) -> list[str]:

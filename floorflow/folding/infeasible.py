@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import ceil, floor
+from math import floor
 
 import numpy as np
 from numpy.typing import NDArray
 from ortools.linear_solver import pywraplp
 
 from floorflow.dataflow.options import UNBUILDABLE
+from floorflow.errors import Refusal, sentence
 from floorflow.folding.dominance import reduce_by_dominance
 from floorflow.folding.exact import least_scarce
 from floorflow.folding.interface_classes import group_by_interface
@@ -61,15 +62,17 @@ class Shortage:
     proven_scale: float
     engines: tuple[tuple[str, float], ...]
 
-    def __str__(self) -> str:
-        most = ", ".join(f"{name} ({share:.0%})" for name, share in self.engines)
+    @property
+    def refusals(self) -> tuple[Refusal, ...]:
+        """What binds as a value; where the proof is far from what was found, the proven scale as well."""
+        most = tuple(f"{name} ({share:.0%})" for name, share in self.engines)
         close = self.scale - self.proven_scale <= CLOSE * self.scale
-        proven = "" if close else f" (proven: not below {floor(self.proven_scale * 100) / 100:.2f} times)"
-        scale = ceil(self.scale * 100 - 1e-9) / 100
-        return (
-            f"{self.resource} binds: it fits with limits {scale:.2f} times as large{proven}, "
-            f"where it needs {self.need:,} {self.resource} and has {self.limit:,}, most of it in {most}"
-        )
+        found = Refusal("larger budget", self.resource, "", self.need, self.limit, proven=close, names=most)
+        least = Refusal("larger budget at least", self.resource, "", self.proven_scale, 1.0, proven=True)
+        return (found,) if close else (found, least)
+
+    def __str__(self) -> str:
+        return sentence(*self.refusals)
 
 
 def shortage(problem: FoldingProblem, interval_cycles: int) -> Shortage | None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from floorflow.dataflow.model import Option
 from floorflow.dataflow.options import Coupling, OptionGroup
-from floorflow.errors import InfeasibleError
+from floorflow.errors import InfeasibleError, Refusal, sentence
 from floorflow.resources import RESOURCE_NAMES, Resources, largest_share, shortfall
 from floorflow.stats import SolveStats
 
@@ -119,18 +119,28 @@ class FoldingInfeasible:
     need: int = 0
     limit: int = 0
 
-    def __str__(self) -> str:
+    @property
+    def refusal(self) -> Refusal:
+        """The proof as a value."""
         if self.resource is None:
-            return "no choice of foldings meets all resource limits together"
-        return f"{self.resource}: at least {self.need:,} needed, {self.limit:,} allowed"
+            return Refusal("budgets together", proven=True)
+        return Refusal("budget", self.resource, needed=self.need, allowed=self.limit, proven=True)
+
+    def __str__(self) -> str:
+        return sentence(self.refusal)
 
 
 @dataclass(frozen=True)
 class FoldingUnknown:
     """The solver stopped at its deterministic limit: neither a folding nor a proof."""
 
+    @property
+    def refusal(self) -> Refusal:
+        """That nothing is known, as a value."""
+        return Refusal("folding limit")
+
     def __str__(self) -> str:
-        return "the folding solver reached its limit without an answer"
+        return sentence(self.refusal)
 
 
 def fitting(
@@ -148,11 +158,10 @@ def fitting(
     """
     fast = group if interval_cap is None else group.subset(group.cycles <= interval_cap)
     if not fast.rows:
-        quickest = f"{group.cycles.min():,} cycles a frame at its widest folding"
-        raise InfeasibleError(
-            f"proven infeasible: engine {group.name} needs {quickest}, but the requested rate allows {interval_cap:,}",
-            hint="ask for a lower --fps or a higher --clock-mhz",
-        )
+        quickest = int(group.cycles.min())
+        slow = Refusal("engine too slow", "cycles", "", quickest, interval_cap, proven=True, names=(group.name,))
+        hint = "a higher --clock-mhz or a network with a smaller feature map"
+        raise InfeasibleError(f"proven infeasible: {slow}", hint=hint, refusals=(slow,))
     limits = np.array(sorted({limit.as_tuple() for _, limit in slot_limits}), dtype=np.int64)
     # (n_rows, n_engines, n_slots)
     fits = np.all(fast.engine_use[:, :, None] <= limits, axis=3)
@@ -181,9 +190,14 @@ def _fits_no_slot(
     missing = shortfall(option.resources, limit)
     needs, limits = option.resources.as_dict(), limit.as_dict()
     resource = max(missing, key=lambda r: missing[r] / max(1, limits[r]))
-    return InfeasibleError(
-        f"proven infeasible: engine {group.engines[position]} fits no slot: the folding that comes closest "
-        f"needs {needs[resource]:,} {resource}, the limit of the largest slot ({slot}) is {limits[resource]:,} "
-        f"({missing[resource]:,} short)",
-        hint=f"raise the cap (--cap {resource}=...), choose a larger platform or a narrower network",
+    large = Refusal(
+        "engine too large",
+        resource,
+        slot,
+        needs[resource],
+        limits[resource],
+        proven=True,
+        names=(group.engines[position],),
     )
+    hint = "a larger platform or a narrower network"
+    return InfeasibleError(f"proven infeasible: {large}", hint=hint, refusals=(large,))

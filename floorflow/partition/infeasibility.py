@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from floorflow.errors import Refusal, What
 from floorflow.partition.arrays import arrays_of
 from floorflow.partition.exact import Outcome, run_solver
 from floorflow.partition.model import build_model
 from floorflow.partition.problem import PartitionFailure, PartitionProblem
 from floorflow.partition.routes import Edge
-from floorflow.resources import Resources, shortfall, total
+from floorflow.resources import Resources, largest_share, shortfall, total
 
 _MOST_TRIED = 8
 """As many edges of a kind are lifted one by one to find the one that binds."""
@@ -20,15 +21,24 @@ def obviously_infeasible(problem: PartitionProblem) -> PartitionFailure | None:
     """Name the module that fits no slot, or the resource that all slots together lack."""
     for name, need in problem.demands.items():
         if not any(slot.takes(need) for slot in problem.slots):
-            amounts = ", ".join(f"{n:,} {r}" for r, n in need.as_dict().items() if n)
-            return PartitionFailure(f"module {name} fits no slot alone: it needs {amounts}", proven=True)
+            return PartitionFailure((_too_large(problem, name),))
     need, have = total(problem.demands.values()), total(slot.limit for slot in problem.slots)
     short = shortfall(need, have)
     if not short:
         return None
     needs, limits = need.as_dict(), have.as_dict()
-    reason = "; ".join(f"{r}: {needs[r]:,} needed, all slots together allow {limits[r]:,}" for r in short)
-    return PartitionFailure(reason, proven=True, short=Resources.from_dict(short))
+    lacking = tuple(Refusal("slots together", r, "", needs[r], limits[r], proven=True) for r in short)
+    return PartitionFailure(lacking, short=Resources.from_dict(short))
+
+
+def _too_large(problem: PartitionProblem, module: str) -> Refusal:
+    """Name what a module lacks most of in the slot, or pblock there, that comes closest."""
+    need = problem.demands[module]
+    places = [(s.name, s.limit.least(room)) for s in problem.slots for room in s.pblock_capacities or (s.limit,)]
+    name, most = min(places, key=lambda place: (largest_share(need, place[1]), place[0]))
+    needs, allowed = need.as_dict(), most.as_dict()
+    resource = max(shortfall(need, most), key=lambda r: needs[r] / max(1, allowed[r]))
+    return Refusal("module too large", resource, name, needs[resource], allowed[resource], proven=True, names=(module,))
 
 
 def explain_infeasibility(problem: PartitionProblem, seed: int, limit: float) -> PartitionFailure:
@@ -40,32 +50,31 @@ def explain_infeasibility(problem: PartitionProblem, seed: int, limit: float) ->
     boundaries = [k for k, edge in enumerate(problem.edges) if edge.crossing.wires is not None]
     for limited in (links, boundaries):
         if limited and _solve_least_load(_lifted(problem, limited), [], seed, limit).assignment is not None:
-            return PartitionFailure(_name_binding(problem, limited, seed, limit), proven=True)
-    reason = "no assignment of these modules to slots meets the resource limits of every slot"
+            return PartitionFailure((_name_binding(problem, limited, seed, limit),))
+    what: What = "each slot"
     if links or boundaries:
         without = _solve_least_load(_lifted(problem, [*links, *boundaries]), [], seed, limit)
         if without.status != "infeasible":
-            reason = "no assignment of these modules to slots meets resource, SLL and link limits together"
-    return PartitionFailure(reason, proven=True)
+            what = "slots and edges"
+    return PartitionFailure((Refusal(what, proven=True),))
 
 
-def _name_binding(problem: PartitionProblem, limited: Sequence[int], seed: int, limit: float) -> str:
+def _name_binding(problem: PartitionProblem, limited: Sequence[int], seed: int, limit: float) -> Refusal:
     """Name the one edge whose limit stands in the way, else all of that kind."""
     for k in limited[:_MOST_TRIED]:
         outcome = _solve_least_load(_lifted(problem, [k]), [k], seed, limit)
         if outcome.assignment is not None:
             return _describe(problem, problem.edges[k], outcome.bound)
-    names = ", ".join(_title(problem.edges[k]) for k in limited)
-    return f"no assignment of these modules meets the limits of these together: {names}"
+    return Refusal("edges together", proven=True, names=tuple(_title(problem.edges[k]) for k in limited))
 
 
-def _describe(problem: PartitionProblem, edge: Edge, needed: int) -> str:
+def _describe(problem: PartitionProblem, edge: Edge, needed: int) -> Refusal:
     crossing = edge.crossing
     if crossing.gbps is not None:
         gbps = max(needed * problem.frames_per_s / 1e9, crossing.gbps)
-        return f"{_title(edge)}: at least {gbps:.6g} Gb/s needed in one direction, {crossing.gbps:.6g} Gb/s allowed"
+        return Refusal("edge", "Gb/s", _title(edge), gbps, crossing.gbps, proven=True)
     needed = max(needed, (crossing.wires or 0) + 1)  # all that is known if the least load was not found in the limit
-    return f"{_title(edge)}: at least {needed:,} wires needed, {crossing.wires:,} allowed"
+    return Refusal("edge", "wires", _title(edge), needed, crossing.wires, proven=True)
 
 
 def _title(edge: Edge) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from floorflow.errors import Refusal, unproven
 from floorflow.partition.arrays import Integers, ProblemArrays, arrays_of
 from floorflow.partition.bounds import edge_bounds
 from floorflow.partition.dp import contiguous
@@ -53,9 +54,9 @@ def partition(
 
 def _on_shortest_routes(problem: PartitionProblem, answer: PartitionAnswer) -> PartitionAnswer:
     if isinstance(answer, PartitionFailure):
-        return replace(answer, reason=f"on a tree of the links: {answer.reason}", proven=False)
+        return replace(answer, refusals=(Refusal("tree of links"), *unproven(answer.refusals)))
     if not problem.is_legal(answer.slot_of):
-        return PartitionFailure("a link is overloaded once streams take their shortest routes", proven=False)
+        return PartitionFailure((Refusal("shortest routes"),))
     stats = SolveStats(f"{answer.stats.method} on a tree of the links", "feasible", float(problem.cost(answer.slot_of)))
     return replace(answer, stats=stats)
 
@@ -125,7 +126,7 @@ def _completed(problem: PartitionProblem, best: _Best, seed: int, limit: float) 
         best.bound = max(best.bound, outcome.bound)
         better = best.offer(outcome.assignment, f"{best.origin}+cpsat".lstrip("+"))
         if best.assignment is None:
-            return PartitionFailure("no assignment found within the limit", proven=False)
+            return PartitionFailure((Refusal("partition limit"),))
         if outcome.status == "optimal" and not better:
             best.origin += "+cpsat"
         elif not better:
@@ -150,7 +151,7 @@ def _finished(problem: PartitionProblem, best: _Best, seed: int, limit: float) -
     """Even out the slots at the cost reached, and say what is proven."""
     arrays, assignment = best.arrays, best.assignment
     if assignment is None:
-        return PartitionFailure("no assignment found within the limit", proven=False)
+        return PartitionFailure((Refusal("partition limit"),))
     cost = arrays.cost(assignment)
     if not _is_large(problem):
         best.offer(even_out(problem, arrays, assignment, seed, limit * _EVEN), best.origin)
@@ -190,7 +191,7 @@ def _plain(problem: PartitionProblem, limit: float, seed: int) -> PartitionAnswe
 
 def _heuristic(arrays: ProblemArrays, assignment: Integers | None, method: str) -> PartitionAnswer:
     if assignment is None:
-        return PartitionFailure(f"{method}: no legal assignment found", proven=False)
+        return PartitionFailure((Refusal("partition method", names=(method,)),))
     return PartitionSolution(
         arrays.as_mapping(assignment), SolveStats(method, "heuristic", float(arrays.cost(assignment)))
     )

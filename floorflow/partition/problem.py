@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
+from floorflow.errors import Refusal, sentence
 from floorflow.partition.routes import DirectedEdge, Edge, shortest_routes
 from floorflow.resources import ZERO, Resources, total
 from floorflow.stats import SolveStats
@@ -184,14 +185,21 @@ class PartitionSolution:
 
 @dataclass(frozen=True)
 class PartitionFailure:
-    """Why there is no assignment; ``proven`` if none can exist for these modules.
+    """Why there is no assignment for these modules.
 
     ``short`` is what all slots together lack of each resource, if that is the reason.
     """
 
-    reason: str
-    proven: bool
+    refusals: tuple[Refusal, ...]
     short: Resources = ZERO
+
+    @property
+    def proven(self) -> bool:
+        """Whether no assignment can exist."""
+        return all(refusal.proven for refusal in self.refusals)
+
+    def __str__(self) -> str:
+        return sentence(*self.refusals)
 
 
 def spanning_tree(problem: PartitionProblem) -> PartitionProblem:

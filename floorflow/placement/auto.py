@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from floorflow.errors import Refusal
 from floorflow.hardware.geometry import Rect
 from floorflow.placement.bound import (
     extent_of,
@@ -113,11 +114,9 @@ def _prepare(problem: PlacementProblem) -> PreparedProblem | PlacementFailure:
     """Compute grids and rectangles, or return the proof that some slot cannot hold its modules."""
     for slot in problem.slots:
         modules = [module for module in problem.modules if module.slot == slot.name]
-        reason = overfull(problem, slot, modules)
-        if reason is not None:
-            names = tuple(module.name for module in modules)
-            stats = SolveStats("auto", "infeasible")
-            return PlacementFailure(slot.name, names, reason, proven=True, stats=stats)
+        refusal = overfull(problem, slot, modules)
+        if refusal is not None:
+            return PlacementFailure(refusal, SolveStats("auto", "infeasible"))
     used = {module.slot for module in problem.modules}
     grids = {name: slot_grid(problem.device, problem.slot_of[name]) for name in sorted(used)}
     needs = needs_of(problem)
@@ -129,9 +128,8 @@ def _prepare(problem: PlacementProblem) -> PreparedProblem | PlacementFailure:
             grid = slot_grid(problem.device, slot, every_span=True)
             narrow = candidate_rectangles(grid, need)
         if not len(narrow):
-            reason = fits_nowhere(problem, slot, module, need)
-            stats = SolveStats("auto", "infeasible")
-            return PlacementFailure(slot.name, (module.name,), reason, proven=True, stats=stats)
+            refusal = fits_nowhere(problem, slot, module, need)
+            return PlacementFailure(refusal, SolveStats("auto", "infeasible"))
         module_grids.append(grid)
         rects.append(narrow)
     return PreparedProblem(problem, needs, module_grids, rects, LIMITS[problem.effort])
@@ -181,7 +179,6 @@ def _failure(problem: PlacementProblem, layout: Layout, *, proven: bool) -> Plac
     slot = waiting[0].slot
     names = tuple(module.name for module in waiting if module.slot == slot)
     if proven:
-        reason = f"no choice among all legal rectangles places the modules without overlap; {slot} is short of room"
-        return PlacementFailure(slot, names, reason, proven=True, stats=SolveStats("auto", "infeasible"))
-    reason = f"no room found in {slot} for {', '.join(names)} beside the other modules; it may exist"
-    return PlacementFailure(slot, names, reason, proven=False, stats=SolveStats("auto", "heuristic"))
+        refusal = Refusal("overlap", place=slot, proven=True, names=names)
+        return PlacementFailure(refusal, SolveStats("auto", "infeasible"))
+    return PlacementFailure(Refusal("no room", place=slot, names=names), SolveStats("auto", "heuristic"))

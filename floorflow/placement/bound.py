@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from floorflow.errors import Refusal
 from floorflow.hardware.max_pblocks import supply_outside_keep_outs
 from floorflow.hardware.slots import Slot
 from floorflow.placement.candidate_rectangles import BoolArray, IntArray, SlotGrid, narrowest, needed_supply
@@ -107,22 +108,25 @@ def needs_of(problem: PlacementProblem) -> list[IntArray]:
     return [needed_supply(module.demand, problem.fill) for module in problem.modules]
 
 
-def overfull(problem: PlacementProblem, slot: Slot, modules: Sequence[PlacedModule]) -> str | None:
+def overfull(problem: PlacementProblem, slot: Slot, modules: Sequence[PlacedModule]) -> Refusal | None:
     """Say which resource the modules need more of than all rectangles in the slot can hold together, if any."""
     supply = supply_outside_keep_outs(problem.device, slot).as_tuple()
     need = sum((needed_supply(module.demand, problem.fill) for module in modules), np.zeros(5, dtype=np.int64))
     for name, have, wanted in zip(RESOURCE_NAMES, supply, need, strict=True):
         if wanted > have:
-            return f"rectangles in {slot.name} hold at most {have} {name}, its modules need {wanted} at the given fill"
+            names = tuple(module.name for module in modules)
+            return Refusal("slot rectangles", name, slot.name, int(wanted), have, proven=True, names=names)
     return None
 
 
-def fits_nowhere(problem: PlacementProblem, slot: Slot, module: PlacedModule, need: IntArray) -> str:
+def fits_nowhere(problem: PlacementProblem, slot: Slot, module: PlacedModule, need: IntArray) -> Refusal:
     """Say why a module without any legal rectangle in its slot cannot be placed."""
     have = supply_outside_keep_outs(problem.device, slot).as_dict()
-    wanted = {name: int(amount) for name, amount in zip(RESOURCE_NAMES, need, strict=True) if amount}
-    parts = ", ".join(f"{amount} {name} (the slot has {have[name]})" for name, amount in wanted.items())
-    return f"no rectangle in {slot.name}, clear of keep-outs, holds what '{module.name}' needs alone: {parts}"
+    wanted = {name: int(amount) for name, amount in zip(RESOURCE_NAMES, need, strict=True)}
+    scarcest = max(wanted, key=lambda name: wanted[name] / max(1, have[name]))
+    return Refusal(
+        "no rectangle", scarcest, slot.name, wanted[scarcest], have[scarcest], proven=True, names=(module.name,)
+    )
 
 
 def _least_twice_distance(a: Extent, b: Extent) -> int:

@@ -13,7 +13,7 @@ from dataclasses import field as dataclass_field
 from functools import cached_property
 from typing import Literal
 
-from floorflow.errors import InputError
+from floorflow.errors import InputError, Refusal, sentence
 from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.slots import Slot
@@ -135,13 +135,28 @@ class PlacementSolution:
 
 @dataclass(frozen=True, slots=True)
 class PlacementFailure:
-    """No placement: the first slot with modules that could not be placed, those modules, and whether that is proven."""
+    """No placement: the refusal names the first slot and its modules that found no room."""
 
-    slot: str
-    modules: tuple[str, ...]
-    reason: str
-    proven: bool
+    refusal: Refusal
     stats: SolveStats
+
+    @property
+    def slot(self) -> str:
+        """The first slot whose modules found no room."""
+        return self.refusal.place
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """The modules that found none."""
+        return self.refusal.names
+
+    @property
+    def proven(self) -> bool:
+        """Whether no placement exists."""
+        return self.refusal.proven
+
+    def __str__(self) -> str:
+        return sentence(self.refusal)
 
 
 def hpwl_of(rectangles: Mapping[str, Rect], wires: Sequence[Wire]) -> float:

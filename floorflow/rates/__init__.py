@@ -4,6 +4,7 @@ from floorflow.rates.analysis import Rates, Sized, analyse, blocked, first_frame
 from floorflow.rates.deadlock import Blocked
 from floorflow.rates.fifo_graph import Depths
 from floorflow.rates.problem import Actor, Fifo, Moves, RateProblem, cut
+from floorflow.rates.work import Work
 
 __all__ = [
     "Actor",
@@ -14,6 +15,7 @@ __all__ = [
     "RateProblem",
     "Rates",
     "Sized",
+    "Work",
     "analyse",
     "blocked",
     "cut",

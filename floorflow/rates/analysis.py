@@ -11,6 +11,7 @@ from floorflow.rates.fifo_graph import Depths, FifoGraph
 from floorflow.rates.problem import RateProblem
 from floorflow.rates.schedule_depths import schedule_depths
 from floorflow.rates.self_timed import run_self_timed
+from floorflow.rates.work import Work
 
 SEARCHED_BURSTS = 1_000
 """Bursts a frame up to which depths are searched one by one; the search grows with their square."""
@@ -61,7 +62,12 @@ def analyse(problem: RateProblem, depths: Depths) -> Rates:
     return Rates(timed.interval_cycles, timed.first_word_cycles, timed.first_frame_cycles, ())
 
 
-def size(problem: RateProblem, interval_cycles: int | None = None, most_bursts: int = SEARCHED_BURSTS) -> Sized:
+def size(
+    problem: RateProblem,
+    interval_cycles: int | None = None,
+    most_bursts: int = SEARCHED_BURSTS,
+    work: Work | None = None,
+) -> Sized:
     """Return small depths that keep an interval, by default the shortest that any depths reach.
 
     Up to ``most_bursts`` bursts a frame the depths are searched one by one and are the smallest; beyond, they are read
@@ -71,9 +77,11 @@ def size(problem: RateProblem, interval_cycles: int | None = None, most_bursts: 
     ------
     InfeasibleError
         If no depths reach the interval.
+    LimitError
+        If that takes more than ``work``.
 
     """
-    graph = FifoGraph(problem)
+    graph = FifoGraph(problem, work)
     period = shortest_period(graph) if interval_cycles is None else interval_cycles
     smallest = problem.bursts <= most_bursts
     chosen = (smallest_depths if smallest else schedule_depths)(graph, period)
@@ -82,17 +90,24 @@ def size(problem: RateProblem, interval_cycles: int | None = None, most_bursts: 
     return Sized(period, depths, first.first_word_cycles, first.first_frame_cycles, smallest)
 
 
-def blocked(problem: RateProblem, depths: Depths) -> tuple[Blocked, ...]:
+def blocked(problem: RateProblem, depths: Depths, work: Work | None = None) -> tuple[Blocked, ...]:
     """Return the cycle of FIFOs that stop each other, or nothing if every frame ends."""
-    return deadlock(FifoGraph(problem), depths)
+    return deadlock(FifoGraph(problem, work), depths)
 
 
-def first_frame(problem: RateProblem, depths: Depths) -> tuple[int, int]:
-    """Return first-word and first-frame latency in cycles, without the interval; the depths must not deadlock."""
-    timed = run_self_timed(FifoGraph(problem), depths, most_frames=1)
+def first_frame(problem: RateProblem, depths: Depths, work: Work | None = None) -> tuple[int, int]:
+    """Return first-word and first-frame latency in cycles, without the interval; the depths must not deadlock.
+
+    Raises
+    ------
+    LimitError
+        If bursts are too long for the depths, or that takes more than ``work``.
+
+    """
+    timed = run_self_timed(FifoGraph(problem, work), depths, most_frames=1)
     return timed.first_word_cycles, timed.first_frame_cycles
 
 
-def keeps(problem: RateProblem, depths: Depths, interval_cycles: int) -> bool:
-    """Whether given depths keep an interval."""
-    return keeps_period(FifoGraph(problem), depths, interval_cycles)
+def keeps(problem: RateProblem, depths: Depths, interval_cycles: int, work: Work | None = None) -> bool:
+    """Whether given depths keep an interval; LimitError if that takes more than ``work``."""
+    return keeps_period(FifoGraph(problem, work), depths, interval_cycles)

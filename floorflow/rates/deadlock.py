@@ -29,7 +29,10 @@ def deadlock(graph: FifoGraph, depths: Depths) -> tuple[Blocked, ...]:
     downstream = True
     while any(waiting):
         for actor in graph.order if downstream else reversed(graph.order):
-            reached = _reach(graph, chosen, done, actor)[0] if waiting[actor] else done[actor]
+            if not waiting[actor]:
+                continue
+            graph.spend(0)
+            reached = _reach(graph, chosen, done, actor)[0]
             waiting[actor] = False
             if reached > done[actor]:
                 done[actor] = reached

@@ -99,7 +99,7 @@ def _team_interval(graph: FifoGraph, team: tuple[int, ...]) -> Fraction:
         return Fraction(actors[0].cycles)
     names = {actor.name for actor in actors}
     fifos = tuple(f for f in graph.problem.fifos if f.depth_words is not None and {f.source, f.target} <= names)
-    alone = FifoGraph(RateProblem(actors, fifos))
+    alone = FifoGraph(RateProblem(actors, fifos), graph.work)
     blocked = deadlock(alone, {})
     if blocked:
         raise InfeasibleError(f"FIFOs of fixed depth deadlock: {', '.join(row.fifo for row in blocked)}")

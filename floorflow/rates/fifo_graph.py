@@ -9,6 +9,7 @@ from functools import cached_property
 from floorflow.errors import InputError
 from floorflow.rates.precedence import Precedences, Words, data_precedences, space_precedences
 from floorflow.rates.problem import RateProblem
+from floorflow.rates.work import Work
 
 Depths = Mapping[str, int]
 """Depth of every FIFO in words, by name."""
@@ -16,9 +17,15 @@ Depths = Mapping[str, int]
 
 @dataclass(frozen=True, eq=False)
 class FifoGraph:
-    """The constraints of a problem. FIFOs and actors are numbered as in the problem."""
+    """The constraints of a problem, and how much may be done on it. FIFOs and actors are numbered as in the problem."""
 
     problem: RateProblem
+    work: Work | None = None
+
+    def spend(self, bursts: int) -> None:
+        """Count one update of so many bursts, where work is limited."""
+        if self.work is not None:
+            self.work.spend(bursts)
 
     @cached_property
     def ends(self) -> tuple[tuple[int, int], ...]:

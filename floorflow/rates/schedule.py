@@ -88,6 +88,7 @@ class Waits:
 
     def _updated(self, actor: int) -> Ints | None:
         """Return an actor's waits under the demands that are pending, or None if they stay."""
+        self.graph.spend(self.x[actor].size)
         x = self.x[actor].copy()
         for precedences in self._pending[actor]:
             shift = precedences.frames * self.period

@@ -97,6 +97,7 @@ def _relax(graph: FifoGraph, x: Frame, inside: list[list[Precedences]]) -> None:
             if not dirty[actor]:
                 continue
             dirty[actor] = False
+            graph.spend(x[actor].size)
             new = x[actor].copy()
             for precedences in inside[actor]:
                 _raise(new, x[precedences.tail], precedences)

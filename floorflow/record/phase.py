@@ -9,7 +9,7 @@ from floorflow.channels.cost_allocation import modules_between
 from floorflow.hardware import Device, Fpga, Rect, Route, anchor, ranges
 from floorflow.placement import PlacementSolution
 from floorflow.record import likelihood, streams
-from floorflow.record.throughput import throughput_of
+from floorflow.record.throughput import sustained_fps, throughput_of
 from floorflow.record.values import amounts, plain, rectangle, statistics
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.schema import (
@@ -138,14 +138,16 @@ def _estimates(
     clock_mhz = context.platform.clock_mhz
     options = candidate.folded.options
     calibrated = context.request.costs == "calibrated"
+    timed = throughput_of(context, candidate)
     return EstimatesEntry(
         clock_mhz=clock_mhz,
         cycles=candidate.interval_cycles,
         fps=_frames_per_s(context, candidate),
+        sustained_fps=sustained_fps(timed, clock_mhz),
         latency_us=_latency_us(context, candidate),
         bottleneck=next(name for name, option in options.items() if option.cycles == candidate.interval_cycles),
         expected_cycles=expected_interval(candidate.folded),
-        throughput=throughput_of(context, candidate),
+        throughput=timed,
         bands=likelihood.bands(candidate, channels, measured) if calibrated else {},
         fits=likelihood.fits(context, candidate, channels, measured) if calibrated else {},
     )

@@ -66,7 +66,7 @@ def record(
         platform=_platform(context.platform),
         networks=[_network(network, result.candidate.folded.dataflow)],
         phases=[only],
-        search=_bound(result),
+        search=_bound(result, request, only.estimates.sustained_fps),
         trace=[TraceEntry(**asdict(row)) for row in result.trace],
         warnings=[
             *context.dataflow.notes,
@@ -188,15 +188,18 @@ def _network(network: Network, dataflow: Dataflow) -> NetworkEntry:
     )
 
 
-def _bound(result: SearchResult) -> IntervalBound:
+def _bound(result: SearchResult, request: Request, sustained_fps: float | None) -> IntervalBound:
     interval = result.candidate.interval_cycles
     if result.bound_cycles > interval:
         raise ValueError(f"an interval of {interval} cycles was found below its bound of {result.bound_cycles}")
+    asked = request.fps
+    slower = asked is not None and sustained_fps is not None and sustained_fps < asked * (1 - 1e-6)
+    missed = f", by the engines; the planned FIFOs keep {sustained_fps or 0:,.1f} frames/s" if slower else ""
     return IntervalBound(
         interval_cycles=interval,
         bound_cycles=result.bound_cycles,
         gap=round((interval - result.bound_cycles) / interval, 6),
-        ended_by=result.ended_by,
+        ended_by=result.ended_by + missed,
     )
 
 

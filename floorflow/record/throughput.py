@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from floorflow.errors import NAMES_SHOWN, Refusal
 from floorflow.schema import ShallowEntry, ThroughputEntry
 from floorflow.search.candidate import Candidate, route_delays
 from floorflow.search.context import PlanningContext
@@ -26,17 +27,27 @@ def throughput_of(context: PlanningContext, candidate: Candidate) -> ThroughputE
     )
 
 
+def sustained_fps(found: ThroughputEntry, clock_mhz: float) -> float | None:
+    """Return the frame rate that the planned FIFOs keep: 0 if they deadlock, None if it is not known."""
+    if found.deadlock:
+        return 0.0
+    return None if found.interval_cycles is None else clock_mhz * 1e6 / found.interval_cycles
+
+
 def throughput_warnings(found: ThroughputEntry | None) -> list[str]:
     """Warn of a rate that the planned FIFOs do not keep, and of what is not known."""
     if found is None:
         return []
     warnings = []
-    shallow = [f"{row.channel} ({row.planned} words, {row.needed} needed)" for row in found.shallow]
+    shallow = [Refusal("shallow FIFO", "words", row.channel, row.needed, row.planned) for row in found.shallow]
+    deepen = ", ".join(str(refusal) for refusal in shallow[:NAMES_SHOWN])
+    if len(shallow) > NAMES_SHOWN:
+        deepen += f" and {len(shallow) - NAMES_SHOWN} more"
     if found.deadlock:
-        warnings.append(f"the planned FIFOs deadlock: {', '.join(found.deadlock)}; deepen {', '.join(shallow)}")
+        warnings.append(f"{Refusal('deadlock', names=tuple(found.deadlock))}; deepen {deepen}")
     elif shallow:
         rate = f"a frame takes {found.interval_cycles:,} cycles" if found.interval_cycles else "the full rate is lost"
-        warnings.append(f"FIFOs are too shallow, {rate}: {', '.join(shallow)}")
+        warnings.append(f"FIFOs are too shallow, {rate}: {deepen}")
     if found.not_analysed:
         warnings.append(f"FIFO depths, latency and sustained rate were not analysed: {found.not_analysed}")
     return warnings

@@ -8,6 +8,7 @@ from dataclasses import replace
 from floorflow.channels import PartialPlacement, connect
 from floorflow.channels.cost_allocation import engine_charges, module_resources
 from floorflow.dataflow.modules import Module, Wire, cluster, module_of
+from floorflow.errors import Refusal, unproven
 from floorflow.folding import FoldingSolution
 from floorflow.hardware import Route
 from floorflow.partition import (
@@ -68,7 +69,7 @@ def assign(
     owner = module_of(modules)
     routes: dict[str, Route] = {}
     bound: float | None = None
-    failure = PartitionFailure("crossing FIFOs do not fit beside their modules", proven=False)
+    failure = PartitionFailure((Refusal("crossing FIFOs"),))
     # FIFOs at crossings are deeper, which changes demands, which may move modules: a few rounds settle it.
     for _ in range(ASSIGNMENT_ROUNDS):
         placed_so_far = PartialPlacement(owner, routes, least_words(context, folded))
@@ -83,7 +84,7 @@ def assign(
             problem = replace(problem, slots=tuple(_tightened(slot, tightened) for slot in problem.slots))
             answer = partition(problem, "auto", context.request.effort, context.request.seed)
             if isinstance(answer, PartitionFailure):
-                return replace(answer, proven=False)
+                return replace(answer, refusals=unproven(answer.refusals))
         answer = _against(answer, problem.cost(answer.slot_of), bound)
         candidate = realised(context, folding, modules, channels, answer)
         if candidate.problem.is_legal(answer.slot_of):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import floor, log10
 
 from floorflow.channels import ChannelCosts
 from floorflow.dataflow.model import Dataflow
@@ -62,6 +63,13 @@ def largest_pblocks(platform: Platform, request: Request) -> dict[str, tuple[Res
     """Return what the largest pblocks of each slot hold: fill x supply."""
     pairs = [(fpga.device, slot) for fpga in platform.fpgas for slot in fpga.slots]
     return {slot.name: tuple(scaled_down(r, request.fill) for r in max_pblocks(device, slot)) for device, slot in pairs}
+
+
+def reachable_fps(platform: Platform, interval_cycles: int) -> str:
+    """Return the frame rate of an interval as ``--fps`` takes it: four digits or whole frames, rounded down."""
+    rate = platform.clock_mhz * 1e6 / interval_cycles
+    decimals = max(0, 3 - floor(log10(rate)))
+    return f"{floor(rate * 10**decimals) / 10**decimals:.{decimals}f}"
 
 
 def longest_interval(platform: Platform, request: Request) -> int | None:

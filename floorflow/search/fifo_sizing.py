@@ -10,13 +10,19 @@ from dataclasses import dataclass, field
 
 from floorflow.backends.finn.rates.problem import RouteDelay, rate_problem
 from floorflow.dataflow.model import FoldedDataflow
-from floorflow.errors import FloorflowError
-from floorflow.rates import Blocked, RateProblem, blocked, first_frame, keeps, size
+from floorflow.errors import FloorflowError, LimitError, Refusal, sentence
+from floorflow.rates import Blocked, RateProblem, Work, blocked, first_frame, keeps, size
 
 BISECTED_BURSTS = 30_000
 """Bursts a frame up to which the interval of FIFOs that are too shallow is worked out."""
 SEARCHED_BURSTS = 300
 """Bursts a frame up to which the smallest depths are searched; beyond, one schedule gives them."""
+SIZING_STEPS = 1_000_000_000
+"""Steps (`floorflow.rates.work`) in which depths must be found."""
+ANALYSIS_STEPS = 100_000_000
+"""Steps that the deadlock, the latency and the full rate of given depths may take: some seconds."""
+PROBE_STEPS = 20_000_000
+"""Steps for each interval that is tried for depths that do not keep the full rate."""
 
 
 @dataclass(frozen=True)
@@ -61,51 +67,84 @@ class Throughput:
 def full_rate(folded: FoldedDataflow, route_delays: Mapping[str, RouteDelay] | None = None) -> FullRate:
     """Return the depths that keep the full rate; where they cannot be found, why."""
     try:
-        sized = size(rate_problem(folded, route_delays), most_bursts=SEARCHED_BURSTS)
+        sized = size(rate_problem(folded, route_delays), most_bursts=SEARCHED_BURSTS, work=Work(SIZING_STEPS))
     except FloorflowError as error:
         return FullRate(None, not_analysed=str(error))
     return FullRate(sized.interval_cycles, sized.depths)
 
 
 def throughput(
-    folded: FoldedDataflow, depths: Mapping[str, int], route_delays: Mapping[str, RouteDelay] | None = None
+    folded: FoldedDataflow,
+    depths: Mapping[str, int],
+    route_delays: Mapping[str, RouteDelay] | None = None,
+    steps: int = ANALYSIS_STEPS,
 ) -> Throughput:
-    """Return what planned depths reach, with what lies on the channels' routes."""
+    """Return what planned depths reach, with what lies on their routes, in at most so many ``steps``."""
     try:
         problem = rate_problem(folded, route_delays)
         shortest = max(actor.cycles for actor in problem.actors)
-        if keeps(problem, depths, shortest):
-            return Throughput(shortest, shortest, *first_frame(problem, depths))
-        return _too_shallow(problem, depths, full_rate(folded, route_delays))
+        work = Work(steps)
+        if keeps(problem, depths, shortest, work):
+            return Throughput(shortest, shortest, *first_frame(problem, depths, work))
+    except LimitError as error:
+        return _unknown(folded, depths, route_delays, error)
     except FloorflowError as error:
         return Throughput(not_analysed=str(error))
+    try:
+        return _too_shallow(problem, depths, full_rate(folded, route_delays), Work(steps))
+    except LimitError as error:
+        return _unknown(folded, depths, route_delays, error)
 
 
-def _too_shallow(problem: RateProblem, depths: Mapping[str, int], full: FullRate) -> Throughput:
+def _unknown(
+    folded: FoldedDataflow,
+    depths: Mapping[str, int],
+    route_delays: Mapping[str, RouteDelay] | None,
+    error: LimitError,
+) -> Throughput:
+    """Return what can be said where the analysis of the depths ended at its limit: which are less than enough."""
+    full = full_rate(folded, route_delays)
+    return Throughput(full.interval_cycles, shallow=_shallow(depths, full), not_analysed=str(error))
+
+
+def _shallow(depths: Mapping[str, int], full: FullRate) -> tuple[Shallow, ...]:
+    rows = sorted(full.depths.items())
+    return tuple(Shallow(name, depths[name], words) for name, words in rows if depths[name] < words)
+
+
+def _too_shallow(problem: RateProblem, depths: Mapping[str, int], full: FullRate, work: Work) -> Throughput:
     """Return what is left of the rate, or the deadlock."""
-    shallow = tuple(
-        Shallow(name, depths[name], words) for name, words in sorted(full.depths.items()) if depths[name] < words
-    )
+    shallow = _shallow(depths, full)
     if problem.bursts > BISECTED_BURSTS:
-        unknown = f"the interval of these depths: {problem.bursts:,} bursts a frame are more than {BISECTED_BURSTS:,}"
+        unknown = sentence(Refusal("bursts", "bursts", needed=problem.bursts, allowed=BISECTED_BURSTS))
         return Throughput(full.interval_cycles, shallow=shallow, not_analysed=unknown)
-    stuck = blocked(problem, depths)
+    stuck = blocked(problem, depths, work)
     if stuck:
         return Throughput(full.interval_cycles, deadlock=stuck, shallow=shallow)
-    interval = _shortest_interval_kept(problem, depths)
-    return Throughput(full.interval_cycles, interval, *first_frame(problem, depths), shallow=shallow)
+    first_word, first_whole = first_frame(problem, depths, work)
+    interval = _shortest_interval_kept(problem, depths, first_whole, work)
+    return Throughput(full.interval_cycles, interval, first_word, first_whole, shallow=shallow)
 
 
-def _shortest_interval_kept(problem: RateProblem, depths: Mapping[str, int]) -> int:
-    """Return the shortest whole interval that depths without a deadlock keep."""
+def _shortest_interval_kept(problem: RateProblem, depths: Mapping[str, int], frame_cycles: int, work: Work) -> int:
+    """Return the shortest whole interval that depths without a deadlock keep, or the shortest found within the limit.
+
+    Frames that begin only when the one before has left, and its places are free again, never wait for it: so much
+    later they can surely follow, and the search is between that and the slowest actor.
+    """
     failed = max(actor.cycles for actor in problem.actors)
-    reached = 2 * failed
-    while not keeps(problem, depths, reached):
-        failed, reached = reached, 2 * reached
+    reached = frame_cycles + max(fifo.return_cycles for fifo in problem.fifos)
+    step = failed
     while reached - failed > 1:
-        middle = (failed + reached) // 2
-        if keeps(problem, depths, middle):
+        # Upwards in doubling steps: the shortest is most often near the slowest actor, and failing there is quick.
+        middle = min(failed + step, (failed + reached) // 2)
+        try:
+            keeping = keeps(problem, depths, middle, Work(min(work.left, PROBE_STEPS)))
+        except LimitError:
+            # As good as too short: what is returned is kept all the same.
+            keeping = False
+        if keeping:
             reached = middle
         else:
-            failed = middle
+            failed, step = middle, 2 * step
     return reached

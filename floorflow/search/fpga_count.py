@@ -8,13 +8,14 @@ from floorflow.errors import FloorflowError, InfeasibleError, LimitError
 from floorflow.request import Request
 from floorflow.search.context import PlanningContext
 from floorflow.search.search import SearchResult
+from floorflow.search.what_fits import Prepare, explained
 
 Progress = Callable[[str], None]
 
 
 def least_fpgas(
     request: Request,
-    prepare: Callable[[int], PlanningContext],
+    prepare: Prepare,
     search: Callable[[PlanningContext], SearchResult],
     progress: Progress,
 ) -> tuple[PlanningContext, SearchResult, tuple[str, ...]]:
@@ -26,18 +27,21 @@ def least_fpgas(
     ------
     InfeasibleError
         If an engine fits no slot: more FPGAs of the same kind cannot help. Or the largest number is proven too small.
+        The hint names what would fit.
     LimitError
         If no plan was found, and that is not proven for every number.
 
     """
-    if request.fpgas != "auto":
-        context = prepare(request.fpgas)
-        return context, search(context), ()
+    counts = range(1, request.max_fpgas + 1) if request.fpgas == "auto" else (request.fpgas,)
     tried: list[str] = []
     last: FloorflowError | None = None
-    for count in range(1, request.max_fpgas + 1):
-        progress(f"{count} FPGA{'s' if count > 1 else ''}")
-        context = prepare(count)
+    for count in counts:
+        if request.fpgas == "auto":
+            progress(f"{count} FPGA{'s' if count > 1 else ''}")
+        try:
+            context = prepare(request, count)
+        except InfeasibleError as error:
+            raise explained(error, request, count, prepare) from error
         try:
             return context, search(context), tuple(tried)
         except (InfeasibleError, LimitError) as error:
@@ -45,4 +49,6 @@ def least_fpgas(
             tried.append(f"{count} FPGA{'s' if count > 1 else ''} would not do: {error}")
         if count == context.board.max_fpgas:
             break
+    if isinstance(last, InfeasibleError):
+        raise explained(last, request, len(tried) if request.fpgas == "auto" else request.fpgas, prepare) from last
     raise last if last is not None else LimitError("no number of FPGAs was allowed", hint="raise --max-fpgas")

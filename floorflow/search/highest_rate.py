@@ -92,10 +92,15 @@ def highest_rate(run: SearchState, intervals: tuple[int, ...], bound_index: int)
 
 def what_stopped(run: SearchState) -> str:
     """Return the verdict on the longest interval that failed below the one that was found."""
+    last = last_refused(run)
+    return row_sentence(last) if last else "bisection"
+
+
+def last_refused(run: SearchState) -> TraceRow | None:
+    """Return the row of the longest interval that failed below the one that was found."""
     found = run.best.candidate.interval_cycles if run.best is not None else None
     failed = [row for row in run.trace if row.verdict != "legal" and (found is None or row.interval_cycles < found)]
-    last = max(failed, key=lambda row: row.interval_cycles, default=None)
-    return row_sentence(last) if last else "bisection"
+    return max(failed, key=lambda row: row.interval_cycles, default=None)
 
 
 def row_sentence(row: TraceRow) -> str:

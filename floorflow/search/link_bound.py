@@ -9,6 +9,7 @@ from math import ceil
 import networkx as nx
 
 from floorflow.dataflow.model import Dataflow
+from floorflow.errors import Refusal
 from floorflow.hardware import Platform
 
 
@@ -30,12 +31,11 @@ class LinkBound:
         """Return what the bits make at an interval."""
         return self.bits_per_frame * self.clock_mhz / (interval_cycles * 1e3)
 
-    def reason(self, interval_cycles: int) -> str:
-        """Say why an interval is too short for the link."""
-        return (
-            f"link {self.link}: at least {self.load_gbps(interval_cycles):.4g} Gb/s needed "
-            f"({self.bits_per_frame:,} bits a frame), {self.gbps:g} Gb/s allowed"
-        )
+    def refusal(self, interval_cycles: int) -> Refusal:
+        """Return why an interval is too short for the link."""
+        bits = f"{self.bits_per_frame:,} bits a frame"
+        load = self.load_gbps(interval_cycles)
+        return Refusal("link", "Gb/s", self.link, load, self.gbps, proven=True, names=(bits,))
 
 
 def link_bound(dataflow: Dataflow, platform: Platform) -> LinkBound | None:

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from floorflow.folding import FoldingInfeasible, FoldingSolution, fold_at_interval
+from floorflow.errors import unproven
+from floorflow.folding import FoldingSolution, fold_at_interval
 from floorflow.resources import Resources
 from floorflow.search.candidate import Candidate
 from floorflow.search.placing import PlacedCandidate
-from floorflow.search.state import SearchState, Verdict, share_of
+from floorflow.search.state import SearchState, share_of
 
 FIRST_STEP = 0.04
 """Share of the budget that the first failure takes from folding."""
@@ -108,9 +109,8 @@ def _folded(run: SearchState, longest: int, share: float, largest: float | None)
         answer = fold_at_interval(limited, longest)
     if isinstance(answer, FoldingSolution):
         return _BudgetedFolding(answer, share)
-    proven = share >= 1 and isinstance(answer, FoldingInfeasible)
-    verdict: Verdict = "proven infeasible" if proven else "not found within the limit"
-    run.note(longest, verdict, "fold", f"with {share:.0%} of the budget: {answer}")
+    refusals = (answer.refusal,) if share >= 1 else unproven((answer.refusal,))
+    run.refused(longest, "fold", refusals, f"with {share:.0%} of the budget: ")
     return None
 
 
@@ -128,7 +128,7 @@ def _tried(run: SearchState, budgeted: _BudgetedFolding) -> bool:
         answer = run.complete(budgeted.folding)
     if not isinstance(answer, Candidate):
         interval = budgeted.folding.interval_cycles
-        run.note(interval, "not found within the limit", "partition", f"{budgeted.about}{answer.reason}")
+        run.refused(interval, "partition", unproven(answer.refusals), budgeted.about)
         return False
     placed = run.place(answer, budgeted.about)
     if placed is not None and (run.best is None or _order(placed) < _order(run.best)):

@@ -10,6 +10,7 @@ import networkx as nx
 from floorflow.channels import Channel
 from floorflow.channels.cost_allocation import modules_between
 from floorflow.dataflow.modules import Module, joins_without_cycle, merge
+from floorflow.errors import Refusal
 from floorflow.partition import (
     PartitionFailure,
     PartitionSolution,
@@ -28,7 +29,7 @@ def by_slot(
         while len(inside := {m.name for m in modules if slot_of[m.name] == slot}) > keep:
             pair = _smallest_pair(inside, modules, candidate, context.limits[slot])
             if pair is None:
-                return PartitionFailure(f"no two modules of {slot} can merge without a cycle", proven=False)
+                return PartitionFailure((Refusal("merge", place=slot),))
             modules = merge(modules, pair, candidate.folded.dataflow)
             slot_of = {m.name: slot_of.get(m.name, slot) for m in modules}
     return _remerged(context, candidate, modules, slot_of)
@@ -45,7 +46,7 @@ def merge_groups(
             modules = merge(modules, sorted(group), candidate.folded.dataflow)
             slot_of = {m.name: slot_of.get(m.name, slot) for m in modules}
     if not nx.is_directed_acyclic_graph(_module_graph(modules, candidate.channels)):
-        return PartitionFailure("merged modules depend on each other in a cycle", proven=False)
+        return PartitionFailure((Refusal("merged cycle"),))
     return _remerged(context, candidate, modules, slot_of)
 
 
@@ -80,7 +81,7 @@ def _remerged(
     )
     merged = realised(context, candidate.folding, modules, candidate.channels, PartitionSolution(placed, stats))
     if not merged.problem.is_legal(placed):
-        return PartitionFailure("merged modules exceed a limit", proven=False)
+        return PartitionFailure((Refusal("merged limit"),))
     return merged
 
 

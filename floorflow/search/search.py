@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from floorflow.errors import InfeasibleError, LimitError
+from floorflow.errors import InfeasibleError, LimitError, sentence
 from floorflow.folding import FoldingSolution, fold_at_interval, shortage
 from floorflow.placement import PlacementSolution
 from floorflow.search.candidate import Candidate
-from floorflow.search.context import PlanningContext
+from floorflow.search.context import PlanningContext, reachable_fps
 from floorflow.search.highest_rate import (
     INTERRUPTED,
     highest_rate,
     in_fit_styles,
+    last_refused,
     what_stopped,
     with_own_styles,
 )
@@ -21,6 +22,7 @@ from floorflow.search.least_resources import least_resources
 from floorflow.search.lowest_latency import latency_cycles, lowest_latency
 from floorflow.search.placing import PlacedCandidate, place_candidate
 from floorflow.search.state import Progress, SearchState, TraceRow
+from floorflow.stats import SolveStats
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,12 @@ class SearchResult:
     repair: str = ""
 
 
-def search(context: PlanningContext, progress: Progress) -> SearchResult:
+def search(
+    context: PlanningContext, progress: Progress, at_any_rate: Callable[[], PlanningContext] | None = None
+) -> SearchResult:
     """Find the best legal design for the request. Ctrl-C ends the search with what can be placed at once.
+
+    ``at_any_rate`` prepares the same without the requested rate, for where the least resources at it find no plan.
 
     Raises
     ------
@@ -52,43 +58,91 @@ def search(context: PlanningContext, progress: Progress) -> SearchResult:
 
     """
     run = SearchState(context, progress)
-    intervals = context.problem.intervals()
-    if not run.is_feasible(intervals[-1]):
-        raise _infeasible(run, intervals[-1])
-    bound_cycles: int | None = None
-    latency_bound: float | None = None
+    longest = context.problem.intervals()[-1]
+    if not run.is_feasible(longest):
+        raise _infeasible(run, longest)
+    going = _Search(run, longest, at_any_rate)
     try:
-        if context.request.goal == "latency":
-            latency_bound, ended_by = lowest_latency(run, intervals[-1])
-        elif context.request.goal == "resources":
-            ended_by = least_resources(run, intervals)
-        else:
-            run, intervals, index = in_fit_styles(run)
-            bound_cycles = intervals[index]
-            ended_by = highest_rate(run, intervals, index)
-            if run.best is None or run.best.candidate.interval_cycles > bound_cycles:
-                run, ended_by = with_own_styles(run) or (run, ended_by)
+        ended_by = going.by_goal()
     except KeyboardInterrupt:
-        ended_by = _salvage(run)
-    if run.best is None:
+        ended_by = _salvage(going.run, longest)
+    run = going.run
+    if run.best is None or run.best.candidate.interval_cycles > longest:
         raise _not_found(run)
     candidate = run.best.candidate
-    bound_cycles = candidate.interval_cycles if bound_cycles is None else bound_cycles
-    whole = latency_bound if context.request.goal == "latency" else _whole_budget_bound(run.context, candidate.folding)
+    bound_cycles = candidate.interval_cycles if going.bound_cycles is None else going.bound_cycles
+    latency = context.request.goal == "latency"
+    whole = going.latency_bound if latency else _whole_budget_bound(going, context, candidate.folding)
+    if going.whatever_the_rate:
+        candidate = _held_against(candidate, whole)
     return SearchResult(
         candidate, run.best.placements, bound_cycles, ended_by, tuple(run.trace), whole, run.best.repair
     )
 
 
-def _salvage(run: SearchState) -> str:
+@dataclass
+class _Search:
+    """A search by goal on its way; ``run`` is the state to go on with, and holds the best, also after Ctrl-C."""
+
+    run: SearchState
+    longest: int
+    at_any_rate: Callable[[], PlanningContext] | None
+    bound_cycles: int | None = None
+    latency_bound: float | None = None
+    whatever_the_rate: bool = False
+
+    def by_goal(self) -> str:
+        """Search for what was asked for, and return what ended it."""
+        goal = self.run.context.request.goal
+        if goal == "latency":
+            self.latency_bound, ended_by = lowest_latency(self.run, self.longest)
+            return ended_by
+        if goal == "throughput":
+            return self._fastest()
+        ended_by = least_resources(self.run, self.run.context.problem.intervals())
+        if self.run.best is None and self.at_any_rate is not None:
+            return self._fastest_that_meets_the_rate(self.at_any_rate())
+        return ended_by
+
+    def _fastest(self) -> str:
+        self.run, intervals, index = in_fit_styles(self.run)
+        self.bound_cycles = intervals[index]
+        ended_by = highest_rate(self.run, intervals, index)
+        if self.run.best is None or self.run.best.candidate.interval_cycles > self.bound_cycles:
+            self.run, ended_by = with_own_styles(self.run) or (self.run, ended_by)
+        return ended_by
+
+    def _fastest_that_meets_the_rate(self, context: PlanningContext) -> str:
+        """Search for the highest rate: its design is a candidate for every rate that it meets."""
+        self.whatever_the_rate = True
+        tried, needs = self.run.trace, self.run.context.needs
+        self.run = SearchState(replace(context, needs=needs), self.run.progress)
+        try:
+            ended_by = self._fastest()
+        finally:
+            rows = (replace(row, detail=f"for the highest rate: {row.detail}") for row in self.run.trace)
+            self.run.trace[:] = [*tried, *rows]
+        return f"the requested rate was met by the fastest design found, not with the least resources; {ended_by}"
+
+
+def _held_against(candidate: Candidate, bound: float | None) -> Candidate:
+    """Return the candidate with its folding held against the bound at the rate that was asked for, not at its own."""
+    stats = candidate.folding.stats
+    met = bound is not None and stats.objective is not None and stats.objective <= bound
+    held = SolveStats(stats.method, stats.status if met else "feasible", stats.objective, bound)
+    return replace(candidate, folding=replace(candidate.folding, stats=held))
+
+
+def _salvage(run: SearchState, longest: int) -> str:
     """Place the best candidate so far after Ctrl-C, without repairs; a second Ctrl-C goes through."""
-    for candidate in sorted(run.completed, key=_merit(run.context)):
+    met = [candidate for candidate in run.completed if candidate.interval_cycles <= longest]
+    for candidate in sorted(met, key=_merit(run.context)):
         if run.best is None:
             answer = place_candidate(run.context, candidate, "")
             if isinstance(answer, PlacedCandidate):
-                run.note(answer.candidate.interval_cycles, "legal", "place", "after Ctrl-C, without repairs")
+                run.legal(answer.candidate.interval_cycles, "after Ctrl-C, without repairs")
                 run.best = answer
-    if run.best is None:
+    if run.best is None or run.best.candidate.interval_cycles > longest:
         raise KeyboardInterrupt
     return INTERRUPTED
 
@@ -98,11 +152,15 @@ def _merit(context: PlanningContext) -> Callable[[Candidate], int]:
     return latency_cycles if context.request.goal == "latency" else lambda candidate: candidate.interval_cycles
 
 
-def _whole_budget_bound(context: PlanningContext, folding: FoldingSolution) -> float | None:
-    """Bound the scarcity at the candidate's interval under all of the budget, for it may have been folded for less."""
-    if folding.budget == context.problem.budget:
+def _whole_budget_bound(going: _Search, context: PlanningContext, folding: FoldingSolution) -> float | None:
+    """Bound the scarcity at the candidate's interval under all of the budget, for it may have been folded for less.
+
+    Of a design that is only faster than the requested rate it is bounded at that rate.
+    """
+    if not going.whatever_the_rate and folding.budget == context.problem.budget:
         return folding.stats.bound
-    loose = fold_at_interval(context.problem, folding.interval_cycles)
+    problem = context.problem if going.whatever_the_rate else going.run.context.problem
+    loose = fold_at_interval(problem, going.longest if going.whatever_the_rate else folding.interval_cycles)
     return loose.stats.bound if isinstance(loose, FoldingSolution) else None
 
 
@@ -110,22 +168,29 @@ def _infeasible(run: SearchState, interval: int) -> InfeasibleError:
     context, fps = run.context, run.context.request.fps
     where = " + ".join(slot.name for slot in context.platform.slots)
     rate = "at any interval" if fps is None else f"at {fps:,g} frames/s (an interval of at most {interval:,} cycles)"
+    refusals = run.trace[-1].refusals
     if run.link_bound is not None and interval < run.link_bound.interval_cycles:
-        return InfeasibleError(
-            f"proven infeasible: {context.dataflow.name} on {context.platform.name} {rate}: "
-            f"{run.link_bound.reason(interval)}, whatever the cut",
-            hint="take a faster --link, fewer FPGAs" + (" or a lower --fps" if fps else ""),
-        )
-    answer, short = fold_at_interval(context.problem, interval), shortage(context.problem, interval)
-    return InfeasibleError(
-        f"proven infeasible: {context.dataflow.name} does not fit {context.platform.name} {rate}: {answer} "
-        f"in {where} together" + (f"; {short}" if short else ""),
-        hint=("a lower --fps, " if fps else "") + "a higher --cap, a larger platform or a narrower network",
+        what = f"{context.dataflow.name} on {context.platform.name} {rate}"
+        message = f"proven infeasible: {what}: {sentence(*refusals)}, whatever the cut"
+        return InfeasibleError(message, hint="a faster --link or a narrower network", refusals=refusals)
+    short = shortage(context.problem, interval)
+    message = (
+        f"proven infeasible: {context.dataflow.name} does not fit {context.platform.name} {rate}: "
+        f"{sentence(*refusals)} in {where} together" + (f"; {short}" if short else "")
     )
+    hint = "a larger platform or a narrower network"
+    return InfeasibleError(message, hint, (*refusals, *(short.refusals if short else ())))
 
 
 def _not_found(run: SearchState) -> LimitError:
+    stopped = what_stopped(run)
+    if run.best is not None:
+        cycles = run.best.candidate.interval_cycles
+        fps = reachable_fps(run.context.platform, cycles)
+        stopped = f"the fastest design found takes {cycles:,} cycles, --fps {fps}; {stopped}"
+    row = last_refused(run)
     return LimitError(
-        f"no legal plan found within the limits, though none is proven impossible: {what_stopped(run)}",
+        f"no legal plan found within the limits, though none is proven impossible: {stopped}",
         hint="try --effort best, another --fps, or a higher --cap",
+        refusals=row.refusals if row else (),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
+from floorflow.errors import Refusal, sentence, unproven
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.partition import PartitionFailure
 from floorflow.placement import PlacementFailure
@@ -30,12 +31,13 @@ RESERVE_STEP = 0.04
 
 @dataclass(frozen=True)
 class TraceRow:
-    """A row of the trace."""
+    """A row of the trace; ``detail`` is the sentence about what was tried, its end that of the refusals, if any."""
 
     interval_cycles: int
     verdict: Verdict
     stage: Stage
     detail: str
+    refusals: tuple[Refusal, ...] = ()
 
 
 @dataclass
@@ -48,7 +50,7 @@ class SearchState:
     feasible: dict[int, bool] = field(default_factory=dict)
     candidates: dict[int, Candidate | None] = field(default_factory=dict)
     completed: list[Candidate] = field(default_factory=list)
-    refused: set[int] = field(default_factory=set)
+    unplaceable: set[int] = field(default_factory=set)
     best: PlacedCandidate | None = None
 
     @cached_property
@@ -61,10 +63,19 @@ class SearchState:
         """What the links between the host's input and output forbid."""
         return link_bound(self.context.dataflow, self.context.platform)
 
-    def note(self, interval: int, verdict: Verdict, stage: Stage, detail: str) -> None:
-        """Add a row to the trace."""
-        self.trace.append(TraceRow(interval, verdict, stage, detail))
-        self.progress(f"interval {interval:,} cycles: {verdict} ({stage}) {detail}")
+    def legal(self, interval: int, detail: str) -> None:
+        """Add a row on a legal floorplan to the trace."""
+        self._add(TraceRow(interval, "legal", "place", detail))
+
+    def refused(self, interval: int, stage: Stage, refusals: tuple[Refusal, ...], about: str = "") -> None:
+        """Add a row on what was refused; its sentence begins with ``about``. Proven is what every refusal proves."""
+        proven = all(refusal.proven for refusal in refusals)
+        verdict: Verdict = "proven infeasible" if proven else "not found within the limit"
+        self._add(TraceRow(interval, verdict, stage, about + sentence(*refusals), refusals))
+
+    def _add(self, row: TraceRow) -> None:
+        self.trace.append(row)
+        self.progress(f"interval {row.interval_cycles:,} cycles: {row.verdict} ({row.stage}) {row.detail}")
 
     def among(self, problem: FoldingProblem) -> SearchState:
         """Return a new search among fewer foldings."""
@@ -81,11 +92,11 @@ class SearchState:
 
     def _decide_feasible(self, interval: int) -> bool:
         if self.link_bound is not None and interval < self.link_bound.interval_cycles:
-            self.note(interval, "proven infeasible", "partition", self.link_bound.reason(interval))
+            self.refused(interval, "partition", (self.link_bound.refusal(interval),))
             return False
         answer = self.oracle(interval)
         if isinstance(answer, FoldingInfeasible):
-            self.note(interval, "proven infeasible", "fold", str(answer))
+            self.refused(interval, "fold", (answer.refusal,))
         return not isinstance(answer, FoldingInfeasible)
 
     def partitioned(self, interval: int) -> bool:
@@ -97,23 +108,25 @@ class SearchState:
 
     def _find_candidate(self, interval: int) -> Candidate | None:
         """Fold, connect, cluster and partition, leaving ever more of the budget to channels and to packing."""
-        problem, reserve, reason = self.context.problem, ZERO, ""
+        problem, reserve = self.context.problem, ZERO
+        before: tuple[Refusal, ...] = ()
         for _ in range(FOLDING_ROUNDS):
             folding = fold_at_interval(problem.with_budget(problem.budget - reserve), interval)
             if not isinstance(folding, FoldingSolution):
-                proven = reserve == ZERO and isinstance(folding, FoldingInfeasible)
-                detail = f"{reason}; then {folding}" if reason else str(folding)
-                self.note(interval, "proven infeasible" if proven else "not found within the limit", "fold", detail)
+                # With some of the budget kept back nothing is proven.
+                refusals = (folding.refusal,) if reserve == ZERO else unproven((*before, folding.refusal))
+                self.refused(interval, "fold", refusals)
                 return None
             answer = self.complete(folding)
             if isinstance(answer, Candidate):
                 return answer
-            reason = answer.reason
+            before = answer.refusals
             larger = larger_reserve(problem.budget, reserve, folding.resources, answer.short)
             if larger == reserve:
                 break
             reserve = larger
-        self.note(interval, "not found within the limit", "partition", reason)
+        # Of other foldings nothing is proven.
+        self.refused(interval, "partition", unproven(before))
         return None
 
     def complete(self, folding: FoldingSolution, share: float = 1.0) -> Candidate | PartitionFailure:
@@ -126,12 +139,12 @@ class SearchState:
     def placed(self, interval: int) -> bool:
         """Place the candidate of an interval and remember it as the best."""
         candidate = self.candidates[interval] if self.partitioned(interval) else None
-        if candidate is None or candidate.interval_cycles in self.refused:
+        if candidate is None or candidate.interval_cycles in self.unplaceable:
             return False
         answer = self.place(candidate)
         if answer is None:
             # Other intervals may have led to the same folding.
-            self.refused.add(candidate.interval_cycles)
+            self.unplaceable.add(candidate.interval_cycles)
         self.best = answer or self.best
         return answer is not None
 
@@ -142,10 +155,11 @@ class SearchState:
             place_with_repairs(self.context, candidate) if repairs else place_candidate(self.context, candidate, "")
         )
         if isinstance(answer, PlacementFailure):
-            self.note(candidate.interval_cycles, "not found within the limit", "place", f"{about}{answer.reason}")
+            # Of other assignments nothing is proven.
+            self.refused(candidate.interval_cycles, "place", unproven((answer.refusal,)), about)
             return None
         repair = f"; {answer.repair}" if answer.repair else ""
-        self.note(answer.candidate.interval_cycles, "legal", "place", f"{about}hpwl {answer.hpwl:,.0f}{repair}")
+        self.legal(answer.candidate.interval_cycles, f"{about}hpwl {answer.hpwl:,.0f}{repair}")
         return answer
 
 

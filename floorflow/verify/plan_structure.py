@@ -141,6 +141,15 @@ PARTITION = {
     "loads": Optional([{"name": TEXT, "kind": TEXT, "use": NUMBER, "capacity": NUMBER}]),
     "stats": STATS,
 }
+THROUGHPUT = {
+    "full_rate_cycles": Nullable(COUNT),
+    "interval_cycles": Nullable(COUNT),
+    "first_word_cycles": Nullable(COUNT),
+    "first_frame_cycles": Nullable(COUNT),
+    "deadlock": [TEXT],
+    "shallow": [{"channel": TEXT, "planned": COUNT, "needed": COUNT}],
+    "not_analysed": TEXT,
+}
 PHASE = {
     "folding": {
         "engines": MapOf({"cycles": COUNT, "resources": AMOUNTS}, named=True),
@@ -165,7 +174,8 @@ PHASE = {
         "fps": NUMBER,
         "latency_us": NUMBER,
         "bottleneck": TEXT,
-        "throughput": Optional(Nullable({"first_frame_cycles": Optional(Nullable(COUNT))})),
+        "sustained_fps": Optional(Nullable(NUMBER)),
+        "throughput": Optional(Nullable(THROUGHPUT)),
     },
 }
 PLATFORM = {
@@ -222,7 +232,25 @@ PLAN = {
     "networks": [{"name": TEXT, "operations": [MapOf(ANYTHING)], "engines": [ENGINE]}],
     "phases": [PHASE],
     "search": {"interval_cycles": COUNT, "bound_cycles": COUNT, "gap": NUMBER, "ended_by": TEXT},
-    "trace": [MapOf(ANYTHING)],
+    "trace": [
+        {
+            "interval_cycles": COUNT,
+            "verdict": TEXT,
+            "stage": TEXT,
+            "detail": TEXT,
+            "refusals": [
+                {
+                    "what": TEXT,
+                    "resource": TEXT,
+                    "place": TEXT,
+                    "needed": Nullable(NUMBER),
+                    "allowed": Nullable(NUMBER),
+                    "proven": FLAG,
+                    "names": [TEXT],
+                }
+            ],
+        }
+    ],
     "warnings": [TEXT],
 }
 """Fields of plan.json: those that check reads, and the structure of those that it does not check."""

@@ -166,6 +166,8 @@ def _check_estimates(phase: PhaseFacts, cycles: dict[str, int], findings: Findin
     for key, value in derived.items():
         findings.expect("wrong-estimate", f"{where}.{key}", key, stated[key], value)
     _check_first_frame(phase, findings)
+    if stated.get("throughput") is not None:
+        _check_sustained(phase, findings)
 
 
 def _check_first_frame(phase: PhaseFacts, findings: Findings) -> None:
@@ -185,3 +187,25 @@ def _route_cycles(phase: PhaseFacts, channel: Record) -> int:
     route = phase.route(channel) or ()
     links = (Fraction(str(link.entry["latency_us"])) * Fraction(str(phase.clock_mhz)) for link in links_on(route))
     return phase.stages(route) + sum(math.ceil(cycles) for cycles in links)
+
+
+def _check_sustained(phase: PhaseFacts, findings: Findings) -> None:
+    """Judge what the plan says that its FIFOs keep: no more than deeper ones, and nothing in a deadlock."""
+    estimates, where = phase.raw["estimates"], f"{phase.where}.estimates"
+    stated = estimates["throughput"]
+    kept = stated["interval_cycles"]
+    full = stated["full_rate_cycles"]
+    if kept is not None and (kept < (full or 0) or stated["deadlock"]):
+        message = f"interval_cycles is {kept}, of deep enough FIFOs {full}; deadlocks: {len(stated['deadlock'])}"
+        findings.add("wrong-estimate", f"{where}.throughput", message)
+    sustained = 0.0 if stated["deadlock"] else phase.clock_mhz * 1e6 / kept if kept else None
+    findings.expect(
+        "wrong-estimate", f"{where}.sustained_fps", "sustained_fps", estimates.get("sustained_fps"), sustained
+    )
+    depths = {channel["name"]: channel["fifo_depth"] for channel in phase.channels}
+    for row in stated["shallow"]:
+        if depths.get(row["channel"]) != row["planned"] or row["planned"] >= row["needed"]:
+            message = (
+                f"{row['channel']} has {depths.get(row['channel'])} words, stated {row['planned']} of {row['needed']}"
+            )
+            findings.add("wrong-estimate", f"{where}.throughput.shallow", message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from floorflow.emit.next_steps import next_steps
 from floorflow.emit.report import report
 from floorflow.emit.use import slot_uses
+from floorflow.errors import Refusal
 from floorflow.hardware import Platform, load_platform
 from floorflow.schema import Plan, read_plan
 
@@ -113,27 +115,32 @@ def test_crossings_show_wires_and_boundaries_their_capacity(u250: Plan) -> None:
     assert row.split()[1:3] == [f"{load.use:,.0f}", "11,520"]
 
 
-def refused(plan: Plan, detail: str, stage: str = "fold", interval: int = 10) -> Plan:
-    """Return the plan with one refused candidate below the interval that was found."""
-    row = {"interval_cycles": interval, "verdict": "proven infeasible", "stage": stage, "detail": detail}
-    return changed(plan, "trace", value=[row])
+def refused(plan: Plan, refusal: Refusal, stage: str = "fold", interval: int = 10) -> Plan:
+    """Return the plan with one refused candidate below the interval that was found; its sentence says nothing."""
+    row = {"interval_cycles": interval, "verdict": "proven infeasible", "stage": stage, "detail": "refused"}
+    return changed(plan, "trace", value=[row | {"refusals": [asdict(refusal)]}])
+
+
+def short_of_luts(needed: int) -> Refusal:
+    return Refusal("budget", "LUT", "", needed, 30_000, proven=True)
 
 
 def test_a_short_resource_names_the_cap_that_would_do(pynq: Plan) -> None:
-    told = steps(refused(pynq, "LUT: at least 32,100 needed, 30,000 allowed"))
+    told = steps(refused(pynq, short_of_luts(32_100)))
     assert "LUT stops the rate: 10 cycles" in told
     assert "need 32,100, 7.0% more than the 30,000 allowed: --cap LUT=0.75" in told
     assert "--fpgas" not in told
 
 
 def test_one_more_fpga_is_named_where_boards_can_be_linked(u250: Plan) -> None:
-    assert "--cap LUT=0.75 or --fpgas 2" in steps(refused(u250, "LUT: at least 32,100 needed, 30,000 allowed"))
-    assert ": --fpgas 2" in steps(refused(u250, "LUT: at least 59,000 needed, 30,000 allowed"))
-    assert "no cap and no further FPGA" in steps(refused(u250, "LUT: at least 99,000 needed, 30,000 allowed"))
+    assert "--cap LUT=0.75 or --fpgas 2" in steps(refused(u250, short_of_luts(32_100)))
+    assert ": --fpgas 2" in steps(refused(u250, short_of_luts(59_000)))
+    assert "no cap and no further FPGA" in steps(refused(u250, short_of_luts(99_000)))
 
 
 def test_other_refusals_are_quoted(pynq: Plan) -> None:
-    assert "ended at the placement: fpga0.SLR0 is too tight" in steps(refused(pynq, "fpga0.SLR0 is too tight", "place"))
+    told = steps(refused(pynq, Refusal("no room", place="fpga0.SLR0"), "place"))
+    assert "ended at the placement: refused" in told
 
 
 def at_interval(plan: Plan, engine: str, **folding: int) -> Plan:
@@ -189,7 +196,7 @@ def test_weights_written_at_run_time_are_named(u250: Plan) -> None:
 
 
 def test_candidates_that_could_not_be_placed_ask_for_fewer_pblocks(pynq: Plan) -> None:
-    failed = refused(pynq, "no room", "place")
+    failed = refused(pynq, Refusal("no room", place="fpga0.SLR0"), "place")
     assert f"fewer pblocks than these {len(pynq.phases[0].modules)}" in steps(failed)
     assert "without --keep-granularity" in steps(changed(failed, "options", "keep_granularity", value=True))
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from floorflow.errors import Refusal
 from floorflow.hardware import Crossing
 from floorflow.partition import Edge, PartitionFailure, PartitionProblem, partition
 from floorflow.resources import Resources
@@ -22,27 +23,30 @@ def over_a_link(gbps: float, frames_per_s: float) -> PartitionProblem:
 @pytest.mark.parametrize("method", ["auto", "exact", "dp", "metis"])
 def test_a_module_that_fits_no_slot_is_named(method: str) -> None:
     answer = partition(chain(2, 60, [50, 50]), method)
-    assert answer == PartitionFailure("module m0 fits no slot alone: it needs 60 LUT", proven=True)
+    alone = Refusal("module too large", "LUT", "SLR0", 60, 50, proven=True, names=("m0",))
+    assert answer == PartitionFailure((alone,))
+    assert str(answer) == "module m0 fits no slot alone: it needs 60 LUT, the largest slot (SLR0) allows it 50"
 
 
 def test_what_all_slots_lack_is_given() -> None:
     answer = partition(chain(11, 10, [50, 50]))
-    reason = "LUT: 110 needed, all slots together allow 100"
-    assert answer == PartitionFailure(reason, proven=True, short=Resources(lut=10))
+    short = Refusal("slots together", "LUT", "", 110, 100, proven=True)
+    assert answer == PartitionFailure((short,), short=Resources(lut=10))
+    assert str(answer) == "LUT: 110 needed, all slots together allow 100"
 
 
 @pytest.mark.parametrize("method", ["auto", "exact"])
 def test_the_boundary_whose_wires_bind_is_named(method: str) -> None:
     answer = partition(chain(8, 10, [40, 40], wires=10, sll=9), method)
-    reason = "SLR boundary SLR0-SLR1: at least 10 wires needed, 9 allowed"
-    assert answer == PartitionFailure(reason, proven=True)
+    assert answer == PartitionFailure((Refusal("edge", "wires", "SLR boundary SLR0-SLR1", 10, 9, proven=True),))
+    assert str(answer) == "SLR boundary SLR0-SLR1: at least 10 wires needed, 9 allowed"
 
 
 @pytest.mark.parametrize("method", ["auto", "exact"])
 def test_the_link_that_is_too_slow_is_named(method: str) -> None:
     answer = partition(over_a_link(gbps=1.0, frames_per_s=2e7), method)
-    reason = "link fpga0-fpga1: at least 2 Gb/s needed in one direction, 1 Gb/s allowed"
-    assert answer == PartitionFailure(reason, proven=True)
+    assert answer == PartitionFailure((Refusal("edge", "Gb/s", "link fpga0-fpga1", 2.0, 1.0, proven=True),))
+    assert str(answer) == "link fpga0-fpga1: at least 2 Gb/s needed in one direction, 1 Gb/s allowed"
     assert not isinstance(partition(over_a_link(gbps=2.0, frames_per_s=2e7), method), PartitionFailure)
 
 
@@ -50,7 +54,7 @@ def test_slots_too_small_together_are_said() -> None:
     answer = partition(chain(3, 30, [50, 50]))
     assert isinstance(answer, PartitionFailure)
     assert answer.proven
-    assert "resource limits of every slot" in answer.reason
+    assert "resource limits of every slot" in str(answer)
 
 
 def test_edges_that_make_a_ring_are_refused() -> None:

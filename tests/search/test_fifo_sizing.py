@@ -6,12 +6,14 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import onnx
 import pytest
 
 from floorflow import flow
 from floorflow.backends.finn import read_source
 from floorflow.backends.finn.rates.problem import RouteDelay, rate_problem
 from floorflow.channels import PartialPlacement, connect
+from floorflow.cli.tables import summary
 from floorflow.dataflow.model import Engine
 from floorflow.emit.report import report
 from floorflow.hardware import Crossing, Route, link_crossing, load_platform
@@ -23,8 +25,10 @@ from floorflow.search import search
 from floorflow.search.candidate import Candidate, least_words, route_delays
 from floorflow.search.context import PlanningContext
 from floorflow.search.fifo_sizing import Throughput, full_rate, throughput
+from floorflow.view.contents.names import rate_text
 from tests.channels.test_realise import Prices
 from tests.conftest import CNV, TFC
+from tests.random_models import random_graph
 from tests.rates.stepping import DEADLOCK, simulate
 from tests.rates.test_patterns import residual
 
@@ -80,6 +84,35 @@ def test_words_on_the_routes_are_added_on_them_and_beside_them(on: str) -> None:
     assert keeps(problem, planned, shortest)
     assert not keeps(problem, {**planned, **least}, shortest)
     assert throughput(net, planned, cycles).interval_cycles == shortest
+
+
+def test_an_analysis_that_takes_too_long_ends_and_says_so() -> None:
+    full = full_rate(residual()).depths
+    depths = {**full, BYPASS: full[BYPASS] - 1}
+    found = throughput(residual(), depths, steps=2_000)
+    assert found.interval_cycles is None
+    assert found.not_analysed == "the analysis stopped at its limit of 2,000 steps"
+    assert [row.channel for row in found.shallow] == [BYPASS]
+
+
+def test_depths_that_finn_plans_for_a_small_network_are_analysed_and_their_interval_is_kept(tmp_path: Path) -> None:
+    """Its waits grow one by one near the shortest interval: without a limit on steps that takes many minutes."""
+    model = tmp_path / "graph.onnx"
+    onnx.save(random_graph(5), model)
+    context, candidate = planned(Request(model, "pynq-z1", costs="finn", finn="plus", effort="fast"))
+    depths = {channel.name: channel.fifo_depth_words for channel in candidate.channels}
+    found = throughput(candidate.folded, depths, route_delays(context, candidate))
+    assert found.interval_cycles is not None
+    assert found.full_rate_cycles is not None
+    assert found.interval_cycles > found.full_rate_cycles
+    problem = rate_problem(candidate.folded, route_delays(context, candidate))
+    assert keeps(problem, depths, found.interval_cycles)
+    plan = flow.plan(replace(context.request, plots=False)).plan
+    kept = int(100e6 / found.interval_cycles)
+    assert plan.phases[0].estimates.sustained_fps == pytest.approx(100e6 / found.interval_cycles)
+    assert f"{kept:,} frames/s with the planned FIFOs" in summary(plan, tmp_path).splitlines()[0]
+    assert "which do not allow the rate of the engines" in report(plan, load_platform("pynq-z1"))
+    assert f"{kept:,} frames/s (engines alone: " in rate_text(plan.model_dump(by_alias=True))
 
 
 def test_a_kind_without_a_pattern_is_named() -> None:

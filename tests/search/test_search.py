@@ -12,8 +12,8 @@ import pytest
 
 from floorflow import flow
 from floorflow.backends.finn import read_source
-from floorflow.errors import InfeasibleError, InputError, LimitError
-from floorflow.folding import FoldingProblem
+from floorflow.errors import InfeasibleError, InputError, LimitError, Refusal
+from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.hardware import Rect
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution
 from floorflow.request import DEFAULT_CAP, Request
@@ -37,7 +37,7 @@ def fits(problem: PlacementProblem) -> PlacementSolution:
 
 
 def refuses(slot: str) -> PlacementFailure:
-    return PlacementFailure(slot, (), f"no room in {slot}", proven=False, stats=SolveStats("fake", "heuristic"))
+    return PlacementFailure(Refusal("no room", place=slot), SolveStats("fake", "heuristic"))
 
 
 def at_most(count: int) -> Placer:
@@ -86,7 +86,7 @@ def test_kept_granularity_costs_rate_instead(placer: Callable[[Placer], None]) -
 
 def test_a_placer_that_always_fails_ends_in_a_limit_not_in_a_proof(placer: Callable[[Placer], None]) -> None:
     placer(lambda problem: refuses(problem.slots[0].name))
-    with pytest.raises(LimitError, match=r"none is proven impossible.*no room in fpga0\.SLR0"):
+    with pytest.raises(LimitError, match=r"none is proven impossible.*no room found in fpga0\.SLR0"):
         find(Request(TFC, "pynq-z1"))
 
 
@@ -172,6 +172,36 @@ def test_least_resources_use_less_than_any_rate(placer: Callable[[Placer], None]
     assert least.ended_by == "least resources: no folding at any interval is less scarce"
     assert (least.candidate.folding.stats.objective or 0) < (at_rate.candidate.folding.stats.objective or 0)
     assert at_rate.ended_by == "the requested rate was met"
+
+
+def test_the_fastest_design_is_a_candidate_for_a_rate_that_it_meets(placer: Callable[[Placer], None]) -> None:
+    placer(fits)
+    fastest = find(Request(CNV, "pynq-z1"))
+    most = max(module.lut for module in fastest.candidate.demands.values())
+
+    def only_the_fastest(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
+        largest = max(module.demand.lut for module in problem.modules)
+        return fits(problem) if largest == most else refuses(problem.slots[0].name)
+
+    placer(only_the_fastest)
+    asked = Request(CNV, "pynq-z1", fps=100e6 / fastest.candidate.interval_cycles / 4, keep_granularity=True)
+    with pytest.raises(LimitError):
+        find(asked)
+    source = read_source(CNV)
+    context, any_rate = flow.prepare(source, asked, 1), replace(asked, fps=None)
+    found = search.search(context, lambda _: None, lambda: flow.prepare(source, any_rate, 1))
+    assert found.candidate.interval_cycles == fastest.candidate.interval_cycles
+    assert "not with the least resources" in found.ended_by
+    assert found.trace[-1].verdict == "legal"
+    assert found.trace[-1].detail.startswith("for the highest rate: ")
+    # Nothing is claimed of the least resources: their bound is that of the rate that was asked for.
+    slow = fold_at_interval(context.problem, context.problem.intervals()[-1])
+    assert isinstance(slow, FoldingSolution)
+    assert slow.stats.bound is not None
+    assert found.whole_budget_bound == slow.stats.bound
+    stats = found.candidate.folding.stats
+    assert (stats.status, stats.bound) == ("feasible", slow.stats.bound)
+    assert slow.stats.bound < (stats.objective or 0)
 
 
 def test_a_latency_that_cannot_be_placed_gives_way_under_less_of_the_budget(placer: Callable[[Placer], None]) -> None:

@@ -190,3 +190,40 @@ def part_of_another_die(plan: Plan, files: Files) -> None:
     board = yaml.safe_load(files[name])
     board["part"] = plan["platform"]["fpgas"][0]["part"] = "xcvu440-flga2892-2-e"
     files[name] = yaml.safe_dump(board)
+
+
+def _timed(plan: Plan, interval_cycles: int, planned_words: int | None = None) -> None:
+    """Let the plan say that its FIFOs keep an interval, and which of them has how many words too few."""
+    phase = phase_of(plan)
+    channel = phase["channels"][0]
+    words = channel["fifo_depth"] if planned_words is None else planned_words
+    numbers = dict.fromkeys(("full_rate_cycles", "first_word_cycles", "first_frame_cycles"), phase["folding"]["cycles"])
+    phase["estimates"]["throughput"] = {
+        **numbers,
+        "interval_cycles": interval_cycles,
+        "deadlock": [],
+        "shallow": [{"channel": channel["name"], "planned": words, "needed": words + 1}],
+        "not_analysed": "",
+    }
+    phase["estimates"]["sustained_fps"] = phase["estimates"]["clock_mhz"] * 1e6 / interval_cycles
+
+
+@mutant("wrong-estimate")
+def rate_of_the_engines_as_sustained(plan: Plan, files: Files) -> None:
+    _timed(plan, 2 * phase_of(plan)["folding"]["cycles"])
+    phase_of(plan)["estimates"]["sustained_fps"] *= 2
+
+
+@mutant("wrong-estimate")
+def fifos_that_keep_more_than_deeper_ones(plan: Plan, files: Files) -> None:
+    _timed(plan, phase_of(plan)["folding"]["cycles"] - 1)
+
+
+@mutant("wrong-estimate")
+def shallow_fifo_of_another_depth(plan: Plan, files: Files) -> None:
+    _timed(plan, 2 * phase_of(plan)["folding"]["cycles"], phase_of(plan)["channels"][0]["fifo_depth"] + 1)
+
+
+@mutant("plan-malformed")
+def refusal_without_its_amounts(plan: Plan, files: Files) -> None:
+    del plan["trace"][0]["refusals"][0]["needed"]

@@ -37,6 +37,13 @@ OPTIONS = {
 }
 
 
+def _refused(interval: int) -> dict[str, Any]:
+    """Return a row of the trace about a shorter interval."""
+    short = {"what": "budget", "resource": "LUT", "place": "", "needed": 12, "allowed": 10, "proven": True, "names": []}
+    row = {"interval_cycles": interval - 1, "verdict": "proven infeasible", "stage": "fold", "refusals": [short]}
+    return row | {"detail": "LUT: at least 12 needed, 10 allowed"}
+
+
 def tiny_plan(name: str) -> tuple[Plan, Files]:
     """Return plan and files (by relative path, plan.json excepted) of the legal folder of a case."""
     case = CASES[name]
@@ -51,7 +58,7 @@ def tiny_plan(name: str) -> tuple[Plan, Files]:
         "version": "0",
         "seed": 0,
         "inputs": [],
-        "trace": [],
+        "trace": [_refused(interval)],
         "warnings": [],
         "options": OPTIONS,
         "platform": platform,

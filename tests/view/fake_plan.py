@@ -90,7 +90,7 @@ def fake_plan(
 def _trace(interval: int) -> list[dict[str, Any]]:
     """Return a bisection: infeasible from the left, not found near the interval, legal at it and beyond."""
     return [
-        {"interval_cycles": int(interval * share), "verdict": verdict, "stage": stage, "detail": detail}
+        {"interval_cycles": int(interval * share), "verdict": verdict, "stage": stage, "detail": detail, "refusals": []}
         for share, verdict, stage, detail in (
             (4.0, "legal", "place", "hpwl 180,300"),
             (0.25, "proven infeasible", "fold", "LUT: at least 5,120,000 needed, 1,106,000 within the limits"),

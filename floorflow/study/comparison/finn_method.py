@@ -12,7 +12,7 @@ from floorflow.backends.finn.folding.set_folding import Rules, Sizes, rules_of, 
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.channels import couplings
 from floorflow.dataflow.model import Dataflow
-from floorflow.errors import InputError
+from floorflow.errors import InputError, Refusal
 from floorflow.folding import FoldingProblem, FoldingSolution, FoldingUnknown, shortest_interval
 from floorflow.folding.cpsat import Balance, cpsat, layer_pairs
 from floorflow.folding.exact import FoldingAnswer
@@ -36,8 +36,10 @@ class NoSetFolding(FoldingUnknown):
 
     reason: str = ""
 
-    def __str__(self) -> str:
-        return self.reason
+    @property
+    def refusal(self) -> Refusal:
+        """Why SetFolding has no answer, in its own words."""
+        return Refusal("folding method", names=(self.reason,))
 
 
 def methods_of(

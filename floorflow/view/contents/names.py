@@ -68,9 +68,22 @@ def rate_text(plan: Plan, phase: int = 0) -> str:
     """Return interval, frame rate and bottleneck for a subtitle."""
     estimates = plan["phases"][phase]["estimates"]
     return (
-        f"interval {estimates['cycles']:,} cycles   ·   {frames_text(estimates['fps'])} frames/s"
+        f"interval {estimates['cycles']:,} cycles   ·   {reached_text(estimates)}"
         f" at {estimates['clock_mhz']:g} MHz   ·   bottleneck {estimates['bottleneck']}"
     )
+
+
+def reached_text(estimates: Mapping[str, Any]) -> str:
+    """Return the frame rate: where the planned FIFOs do not allow that of the engines, what they keep of it."""
+    engines = f"{frames_text(estimates['fps'])} frames/s"
+    timed = estimates.get("throughput") or {}
+    if timed.get("deadlock"):
+        return f"planned FIFOs deadlock (engines alone: {engines})"
+    if not timed.get("shallow"):
+        return engines
+    kept = estimates.get("sustained_fps")
+    sustained = "sustained rate not known, FIFOs too shallow" if kept is None else f"{frames_text(kept)} frames/s"
+    return f"{sustained} (engines alone: {engines})"
 
 
 def frames_text(fps: float) -> str:

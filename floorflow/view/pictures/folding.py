@@ -9,7 +9,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from floorflow.view.contents.names import Plan, engine_names, frames_text, networks_text, platform_text
+from floorflow.view.contents.names import Plan, engine_names, networks_text, platform_text, reached_text
 from floorflow.view.sheet.geometry import Box
 from floorflow.view.sheet.palette import BAR, CROSSING, INK, QUIET, RULE
 from floorflow.view.sheet.sheet import Sheet, drawing_settings, new_sheet
@@ -117,7 +117,7 @@ def _write_header(sheet: Sheet, plan: Plan, phase: int, left_out: int) -> None:
     title = f"Folding of {networks_text(plan)} on {platform_text(plan)}"
     sheet.write(_MARGIN, sheet.height - 25, title, 13, weight="bold")
     text = (
-        f"interval {estimates['cycles']:,} cycles   ·   {frames_text(estimates['fps'])} frames/s at"
+        f"interval {estimates['cycles']:,} cycles   ·   {reached_text(estimates)} at"
         f" {estimates['clock_mhz']:g} MHz   ·   slowest: {estimates['bottleneck']}"
     )
     if left_out:

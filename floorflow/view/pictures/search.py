@@ -9,7 +9,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from floorflow.view.contents.names import Plan, frames_text, networks_text, platform_text
+from floorflow.view.contents.names import Plan, frames_text, networks_text, platform_text, reached_text
 from floorflow.view.pictures.folding import tick_text
 from floorflow.view.sheet.geometry import Box
 from floorflow.view.sheet.palette import BAR, CROSSING, INK, OPEN, QUIET, RULE
@@ -142,7 +142,8 @@ def _write_header(sheet: Sheet, plan: Plan, ended_by: Sequence[str], left_out: i
     title = f"Search for {_GOALS[objective_of(plan)]} of {networks_text(plan)} on {platform_text(plan)}"
     sheet.write(_MARGIN, sheet.height - 26, title, 13, weight="bold")
     chosen, bound = search["interval_cycles"], search["bound_cycles"]
-    text = f"chosen {chosen:,} cycles = {frames_text(clock_mhz * 1e6 / chosen)} frames/s at {clock_mhz:g} MHz"
+    reached = reached_text(plan["phases"][0]["estimates"])
+    text = f"chosen {chosen:,} cycles = {reached} at {clock_mhz:g} MHz"
     if objective_of(plan) == "throughput":
         text += f"   ·   folding bound {bound:,} cycles   ·   gap {search['gap']:.1%}"
     text += f"   ·   first {left_out} attempts not shown" if left_out else ""

@@ -1,0 +1,68 @@
+"""Exit 3 names what would fit: following the hint makes the verdict go away, and nothing less would."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from floorflow import flow
+from floorflow.backends.finn import read_source
+from floorflow.errors import InfeasibleError
+from floorflow.request import DEFAULT_CAP, Request
+from floorflow.search.state import SearchState
+from tests.conftest import CNV, TFC
+
+TIGHT = {**DEFAULT_CAP, "LUT": 0.1}
+
+
+def refused(request: Request) -> InfeasibleError:
+    with pytest.raises(InfeasibleError) as caught:
+        flow.plan(request)
+    return caught.value
+
+
+def bound_allows(request: Request) -> bool:
+    """Whether a request no longer ends in exit 3."""
+    assert isinstance(request.fpgas, int)
+    try:
+        context = flow.prepare(read_source(request.model), request, request.fpgas)
+    except InfeasibleError:
+        return False
+    return SearchState(context, lambda _: None).is_feasible(context.problem.intervals()[-1])
+
+
+@pytest.mark.parametrize(
+    "request_", [Request(CNV, "pynq-z1", fps=50_000), Request(TFC, "pynq-z1", fps=6e6, cap=TIGHT)], ids=["cnv", "tfc"]
+)
+def test_the_rate_that_is_named_would_do_and_a_higher_one_not(request_: Request) -> None:
+    hint = re.search(r"--fps ([\d.]+)", refused(request_).hint)
+    assert hint is not None
+    fps = float(hint[1])
+    assert bound_allows(replace(request_, fps=fps))
+    assert not bound_allows(replace(request_, fps=fps * 1.01))
+
+
+def test_the_cap_that_is_named_would_do_and_a_lower_one_not() -> None:
+    request = Request(TFC, "pynq-z1", fps=6e6, cap=TIGHT)
+    hint = re.search(r"--cap LUT=([\d.]+)", refused(request).hint)
+    assert hint is not None
+    cap = float(hint[1])
+    assert bound_allows(replace(request, cap={**TIGHT, "LUT": cap}))
+    assert not bound_allows(replace(request, cap={**TIGHT, "LUT": cap - 0.01}))
+
+
+def test_more_fpgas_are_named_where_their_sums_would_do() -> None:
+    request = Request(CNV, "xcku5p", cap={**DEFAULT_CAP, "LUT": 0.05}, fps=4_000)
+    hint = re.search(r"--fpgas (\d+)", refused(request).hint)
+    assert hint is not None
+    assert bound_allows(replace(request, fpgas=int(hint[1])))
+    assert not bound_allows(replace(request, fpgas=int(hint[1]) - 1))
+
+
+def test_what_no_option_mends_is_said() -> None:
+    error = refused(Request(TFC, "pynq-z1", cap={**DEFAULT_CAP, "LUT": 0.001, "FF": 0.001}))
+    assert error.hint.startswith("no lower rate, higher cap or other number of FPGAs alone would do")
+    assert "--" not in error.hint
+    assert error.refusals[0].proven
