@@ -31,6 +31,7 @@ from floorflow.cli.options import (
     SummedFpgasOption,
     WeightBitsOption,
 )
+from floorflow.cli.standard_streams import reader_is_gone
 from floorflow.cli.terminal import complain, errors_to_exit_codes, paper, plain, print_json, progress_shown, run_record
 
 
@@ -50,6 +51,8 @@ def cost(
             for answer in cost_lines(lines, CostOptions(costs.value, finn.value, part)):
                 failed = failed or "error" in answer
                 sys.stdout.write(json.dumps(answer) + "\n")
+                if reader_is_gone():
+                    break
         if failed:
             complain("a line could not be priced", "see the field error in the output", debug=False)
             raise typer.Exit(2)
