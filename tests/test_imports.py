@@ -12,7 +12,7 @@ import networkx as nx
 import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "floorflow"
-OPEN_TO_ALL = {"resources", "stats", "errors", "technology", "request", "assets", "schema", "solver", "output"}
+OPEN_TO_ALL = {"resources", "stats", "errors", "technology", "request", "assets", "schema", "solver", "output", "text"}
 ALLOWED = {
     "network": set(),
     "dataflow": set(),

@@ -7,7 +7,6 @@ from math import floor
 from pathlib import Path
 from typing import Any
 
-from rich import box
 from rich.markup import escape
 from rich.table import Table
 
@@ -16,6 +15,7 @@ from floorflow.hardware import Board, Platform, known_links
 from floorflow.network import Network
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.schema import PhaseEntry, Plan, Stats
+from floorflow.text.table import FittingTable
 
 
 def summary(plan: Plan, out: Path) -> str:
@@ -133,7 +133,7 @@ def inspection_tables(network: Network, dataflow: Dataflow, part: str, refusal: 
 
 def _engine_table(network: Network, dataflow: Dataflow, title: str) -> Table:
     macs = {o.name: o.macs for o in network.operations}
-    table = _table(title, ("engine", "operation"), ("MACs", "weights", "in", "out"))
+    table = FittingTable(title, names=("engine", "operation"), numbers=("MACs", "weights", "in", "out"))
     for engine in dataflow.engines:
         count = macs.get(engine.operation, 0) if engine.weight_bits else 0
         bits = [_bits(b) for b in (engine.weight_bits, engine.input_bits, engine.output_bits)]
@@ -142,7 +142,7 @@ def _engine_table(network: Network, dataflow: Dataflow, title: str) -> Table:
 
 
 def _layer_table(network: Network, _dataflow: Dataflow, title: str) -> Table:
-    table = _table(title, ("layer", "type"), ("MACs", "weights", "in"))
+    table = FittingTable(title, names=("layer", "type"), numbers=("MACs", "weights", "in"))
     for layer, weights, inputs in zip(network.layers, _weight_bits(network), _activation_bits(network), strict=True):
         table.add_row(escape(layer.name), layer.type, f"{layer.macs:,}", _bits(weights), _bits(inputs))
     return table
@@ -161,19 +161,9 @@ def _totals(network: Network) -> str:
     return f"{len(network.layers)} layers, {parameters:,} parameters; weights {weights}; activations {inputs}"
 
 
-def _table(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
-    """Start a table whose names are never cut: they are what a user types next."""
-    table = Table(title=title, title_justify="left", box=box.SIMPLE, pad_edge=False)
-    for heading in names:
-        table.add_column(heading, no_wrap=True, overflow="fold")
-    for heading in numbers:
-        table.add_column(heading, justify="right", no_wrap=True)
-    return table
-
-
 def platforms_table(platforms: Sequence[Platform]) -> Table:
     """Return the known platforms, a row each."""
-    table = _table("platforms", ("name", "part"), ("clock MHz", "slots", *RESOURCE_NAMES))
+    table = FittingTable("platforms", names=("name", "part"), numbers=("clock MHz", "slots", *RESOURCE_NAMES))
     for platform in platforms:
         board = platform.fpgas[0].board
         amounts = [f"{n:,}" for n in platform.silicon.as_tuple()]
@@ -184,7 +174,9 @@ def platforms_table(platforms: Sequence[Platform]) -> Table:
 def platform_tables(platform: Platform) -> list[Table | str]:
     """Return the slots of one platform and what shell and infrastructure take."""
     board = platform.fpgas[0].board
-    slots = _table(f"{platform.name} ({board.part}, {board.clock_mhz:g} MHz)", ("slot", ""), RESOURCE_NAMES)
+    slots = FittingTable(
+        f"{platform.name} ({board.part}, {board.clock_mhz:g} MHz)", names=("slot", ""), numbers=RESOURCE_NAMES
+    )
     for slot in platform.slots:
         slots.add_row(slot.name, "silicon", *(f"{n:,}" for n in slot.capacity.as_tuple()))
         slots.add_row("", "available", *(f"{n:,}" for n in slot.available.as_tuple()))
