@@ -26,6 +26,7 @@ from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, Folding
 from floorflow.folding.selection import Evaluator
 from floorflow.folding.variable_elimination import FORBIDDEN
 from floorflow.resources import RESOURCE_NAMES, Resources
+from floorflow.text.lists import some
 
 Array = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -62,7 +63,7 @@ class Shortage:
     engines: tuple[tuple[str, float], ...]
 
     def __str__(self) -> str:
-        most = ", ".join(f"{name} ({share:.0%})" for name, share in self.engines)
+        most = some(f"{name} ({share:.0%})" for name, share in self.engines)
         close = self.scale - self.proven_scale <= CLOSE * self.scale
         proven = "" if close else f" (proven: not below {floor(self.proven_scale * 100) / 100:.2f} times)"
         scale = ceil(self.scale * 100 - 1e-9) / 100

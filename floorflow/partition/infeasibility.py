@@ -11,6 +11,7 @@ from floorflow.partition.model import build
 from floorflow.partition.problem import PartitionFailure, PartitionProblem
 from floorflow.partition.routes import Edge
 from floorflow.resources import Resources, shortfall, total
+from floorflow.text.lists import some
 
 _MOST_TRIED = 8
 """As many edges of a kind are lifted one by one to find the one that binds."""
@@ -55,7 +56,7 @@ def _binding(problem: PartitionProblem, limited: Sequence[int], seed: int, limit
         outcome = _least_load(_lifted(problem, [k]), [k], seed, limit)
         if outcome.place is not None:
             return _describe(problem, problem.edges[k], outcome.bound)
-    names = ", ".join(_title(problem.edges[k]) for k in limited)
+    names = some(_title(problem.edges[k]) for k in limited)
     return f"no assignment of these modules meets the limits of these together: {names}"
 
 

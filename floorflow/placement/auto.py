@@ -40,6 +40,7 @@ from floorflow.placement.lns import Layout, SearchSpace, improve, twice_hpwl
 from floorflow.placement.net_arrays import wiring_of
 from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution, hpwl_of
 from floorflow.stats import SolveStats, Status
+from floorflow.text.lists import some
 
 COMPLETE_WORK = 2.0
 """Deterministic seconds for CP-SAT where it sees every legal rectangle."""
@@ -183,5 +184,5 @@ def _failure(problem: PlacementProblem, layout: Layout, *, proven: bool) -> Plac
     if proven:
         reason = f"no choice among all legal rectangles places the modules without overlap; {slot} is short of room"
         return PlacementFailure(slot, names, reason, proven=True, stats=SolveStats("auto", "infeasible"))
-    reason = f"no room found in {slot} for {', '.join(names)} beside the other modules; it may exist"
+    reason = f"no room found in {slot} for {some(names)} beside the other modules; it may exist"
     return PlacementFailure(slot, names, reason, proven=False, stats=SolveStats("auto", "heuristic"))

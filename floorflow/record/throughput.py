@@ -6,6 +6,7 @@ from floorflow.schema import ShallowEntry, ThroughputEntry
 from floorflow.search.candidate import Candidate, route_delays
 from floorflow.search.context import PlanningContext
 from floorflow.search.fifo_sizing import throughput
+from floorflow.text.lists import some
 
 
 def throughput_of(context: PlanningContext, candidate: Candidate) -> ThroughputEntry:
@@ -33,10 +34,10 @@ def throughput_warnings(found: ThroughputEntry | None) -> list[str]:
     warnings = []
     shallow = [f"{row.channel} ({row.planned} words, {row.needed} needed)" for row in found.shallow]
     if found.deadlock:
-        warnings.append(f"the planned FIFOs deadlock: {', '.join(found.deadlock)}; deepen {', '.join(shallow)}")
+        warnings.append(f"the planned FIFOs deadlock: {some(found.deadlock)}; deepen {some(shallow)}")
     elif shallow:
         rate = f"a frame takes {found.interval_cycles:,} cycles" if found.interval_cycles else "the full rate is lost"
-        warnings.append(f"FIFOs are too shallow, {rate}: {', '.join(shallow)}")
+        warnings.append(f"FIFOs are too shallow, {rate}: {some(shallow)}")
     if found.not_analysed:
         warnings.append(f"FIFO depths, latency and sustained rate were not analysed: {found.not_analysed}")
     return warnings

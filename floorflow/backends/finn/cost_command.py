@@ -55,7 +55,7 @@ def cost_lines(lines: Iterable[str], options: CostOptions) -> Iterator[dict[str,
     Raises
     ------
     InputError
-        If a line is binary, or the first lines all are no JSON objects: then it is a file of another kind.
+        If no line is an object and one is binary, or there are many: then it is a file of another kind.
 
     """
     bad: list[dict[str, Any]] = []
@@ -70,6 +70,8 @@ def cost_lines(lines: Iterable[str], options: CostOptions) -> Iterator[dict[str,
         if lines_of_objects:
             yield from bad
             bad.clear()
+        elif _BINARY.search(line):
+            raise _no_json_lines(f"line {number} is binary")
         elif len(bad) == MOST_BAD_LINES:
             raise _no_json_lines(f"of its first {number} lines none is a JSON object")
         if given is not None:
@@ -86,8 +88,6 @@ def _no_json_lines(found: str) -> InputError:
 
 def _object(number: int, line: str) -> tuple[dict[str, Any] | None, str]:
     """Return the object in a line, or what is wrong with it."""
-    if _BINARY.search(line):
-        raise _no_json_lines(f"line {number} is binary")
     try:
         given = json.loads(line)
     except (ValueError, RecursionError) as error:
