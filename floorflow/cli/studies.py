@@ -139,7 +139,7 @@ def compare(
         with progress_shown(quiet=as_json) as progress:
             found = fold_by_all(request, _names(methods), epsilon, progress)
         if out is not None:
-            write(out, comparison_files(found), run_record(started))
+            write(out, comparison_files(found), run_record(started), force=force)
         _tell(found.as_dict(), comparison_table(found), as_json=as_json)
 
 
@@ -198,7 +198,7 @@ def pareto(
         with progress_shown(quiet=as_json) as progress:
             found = find_fronts(request, _names(resources or ""), points, progress)
         if out is not None:
-            write(out, pareto_files(found, foldings=foldings), run_record(started))
+            write(out, pareto_files(found, foldings=foldings), run_record(started), force=force)
         _tell(found.as_dict(), pareto_table(found), as_json=as_json)
 
 
@@ -234,7 +234,7 @@ def calibrate(
         with progress_shown(quiet=as_json) as progress:
             found = study.calibrate(plan_folder, reports, given, progress)
         data = calibration_data.text(found)
-        write(out, found.after.files | {calibration_data.FILE: data}, run_record(started))
+        write(out, found.after.files | {calibration_data.FILE: data}, run_record(started), force=force)
         if as_json:
             sys.stdout.write(data)
             return
