@@ -44,7 +44,7 @@ def test_check_reports_hostile_yaml(text: str, tmp_path: Path) -> None:
     (tmp_path / "board.yaml").write_text(text)
     findings = Findings()
     assert Folder(tmp_path).yaml("board.yaml", findings) is None
-    assert [violation.name for violation in findings.found] == ["file-corrupt"]
+    assert [violation.name for violation in findings.violations] == ["file-corrupt"]
 
 
 def test_text_that_is_not_utf8_a_folder_and_a_device_are_refused(tmp_path: Path) -> None:
