@@ -17,6 +17,8 @@ from dataclasses import dataclass, replace
 from math import ceil, floor
 from typing import Literal
 
+from floorflow.text.lists import some
+
 
 class FloorflowError(Exception):
     """An error with a message for the user, a hint on what to do, and the refusals that the message was made from."""
@@ -125,12 +127,8 @@ def unproven(refusals: tuple[Refusal, ...]) -> tuple[Refusal, ...]:
     return tuple(replace(refusal, proven=False) for refusal in refusals)
 
 
-NAMES_SHOWN = 5
-
-
 def _names(refusal: Refusal) -> str:
-    left = len(refusal.names) - NAMES_SHOWN
-    return ", ".join(refusal.names[:NAMES_SHOWN]) + (f" and {left} more" if left > 0 else "")
+    return some(refusal.names)
 
 
 def _amount(value: float | None) -> str:

@@ -89,3 +89,13 @@ def test_a_failure_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be written"):
         write(out, {"plan.json": "{}", "plan.json/below": "a file cannot be a folder"}, {})
     assert list(tmp_path.iterdir()) == []
+
+
+def test_without_force_what_another_run_wrote_in_the_meantime_stays(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    require_free(out, force=False)
+    write(out, {"plan.json": "the other's"}, {})
+    with pytest.raises(InputError, match="not empty"):
+        write(out, {"plan.json": "mine"}, {}, force=False)
+    assert (out / "plan.json").read_text() == "the other's"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]

@@ -8,19 +8,16 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.measure import Measurement
 from rich.table import Table
 
 from floorflow.backends.finn.folding.folding_range import FoldingRange
-from floorflow.cli.tables import new_table
 from floorflow.dataflow.model import Attributes, Dataflow, Engine
 from floorflow.network import Network
+from floorflow.text.table import FittingTable
 
 _SHOWN_RESOURCES = ("LUT", "BRAM18", "URAM", "DSP")
 _ALL_VALUES = 4
 """As many values of PE or SIMD are listed in full; of more the first three and the last."""
-_UNBOUNDED = 10_000
-"""Columns of a terminal in which every table fits."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +102,7 @@ def print_inspection(console: Console, found: Inspection) -> None:
     if found.ranges:
         tables.append(_folding_table(found.ranges))
     for table in tables:
-        print_or_block(console, table)
+        console.print(table)
     console.print(_totals(network))
     if found.refusal:
         console.print(escape(f"cannot be planned: {found.refusal}"))
@@ -113,36 +110,9 @@ def print_inspection(console: Console, found: Inspection) -> None:
         console.print(escape(f"assumed: {note}"))
 
 
-def print_or_block(console: Console, table: Table) -> None:
-    """Print a table where it fits, else one block a row, so that no name or number is cut or broken."""
-    whole = Measurement.get(console, console.options.update(width=_UNBOUNDED), table)
-    if whole.maximum <= console.width:
-        console.print(table)
-        return
-    console.print(table.title or "", soft_wrap=True)
-    headings = [str(column.header) for column in table.columns]
-    for row in zip(*(column.cells for column in table.columns), strict=True):
-        first, *others = (str(cell) for cell in row)
-        named = [f"{heading} {cell}" for heading, cell in zip(headings[1:], others, strict=True) if cell]
-        console.print(first, soft_wrap=True)
-        for line in _filled(named, console.width - 2):
-            console.print(f"  {line}", soft_wrap=True)
-
-
-def _filled(parts: Sequence[str], width: int) -> list[str]:
-    """Join parts by commas into lines no wider than asked, none of them broken."""
-    lines: list[str] = []
-    for part in parts:
-        if lines and len(lines[-1]) + len(part) + 2 <= width:
-            lines[-1] += f", {part}"
-        else:
-            lines.append(part)
-    return lines
-
-
 def _engine_table(network: Network, dataflow: Dataflow, title: str) -> Table:
     macs = {o.name: o.macs for o in network.operations}
-    table = new_table(title, ("engine", "operation"), ("MACs", "weights", "in", "out"))
+    table = FittingTable(title, names=("engine", "operation"), numbers=("MACs", "weights", "in", "out"))
     for engine in dataflow.engines:
         count = macs.get(engine.operation, 0) if engine.weight_bits else 0
         bits = [_bits(b) for b in (engine.weight_bits, engine.input_bits, engine.output_bits)]
@@ -151,7 +121,7 @@ def _engine_table(network: Network, dataflow: Dataflow, title: str) -> Table:
 
 
 def _layer_table(network: Network, title: str) -> Table:
-    table = new_table(escape(title), ("layer", "type"), ("MACs", "weights", "in"))
+    table = FittingTable(escape(title), names=("layer", "type"), numbers=("MACs", "weights", "in"))
     for layer, weights, inputs in zip(network.layers, _weight_bits(network), _activation_bits(network), strict=True):
         table.add_row(escape(layer.name), layer.type, f"{layer.macs:,}", _bits(weights), _bits(inputs))
     return table
@@ -159,7 +129,7 @@ def _layer_table(network: Network, title: str) -> Table:
 
 def _folding_table(ranges: Mapping[str, FoldingRange]) -> Table:
     title = "legal foldings: interval of the fastest and the slowest in cycles a frame, least of each resource over all"
-    table = new_table(title, ("engine", "parallelism"), ("fastest", "slowest", *_SHOWN_RESOURCES))
+    table = FittingTable(title, names=("engine", "parallelism"), numbers=("fastest", "slowest", *_SHOWN_RESOURCES))
     for name, foldings in ranges.items():
         least = foldings.least.as_dict()
         cycles = (f"{foldings.fastest_cycles:,}", f"{foldings.slowest_cycles:,}")

@@ -15,6 +15,7 @@ from floorflow import __version__
 from floorflow.cli.check import check
 from floorflow.cli.inspect import inspect, platforms
 from floorflow.cli.plan import plan
+from floorflow.cli.standard_streams import standard_streams
 from floorflow.cli.studies import calibrate, compare, cost, pareto
 
 app = typer.Typer(
@@ -31,10 +32,11 @@ for command in (plan, inspect, check, cost, compare, pareto, calibrate, platform
 
 def main() -> None:
     """Run the command line."""
-    try:
-        app()
-    except KeyboardInterrupt:
-        sys.exit(130)
+    with standard_streams():
+        try:
+            app()
+        except KeyboardInterrupt:
+            sys.exit(130)
 
 
 def _print_version(value: bool) -> None:

@@ -112,7 +112,7 @@ def plan(
 
         with progress_shown(quiet=quiet or as_json) as progress:
             outcome = flow.plan(request, progress)
-        write(out, outcome.files, run_record(started))
+        write(out, outcome.files, run_record(started), force=force)
         if outcome.interrupted:
             talk.print("[bold yellow]warning:[/] interrupted; what is written is the best legal plan found so far")
         if as_json:

@@ -31,6 +31,7 @@ from floorflow.cli.options import (
     SummedFpgasOption,
     WeightBitsOption,
 )
+from floorflow.cli.standard_streams import reader_is_gone
 from floorflow.cli.terminal import complain, errors_to_exit_codes, paper, plain, print_json, progress_shown, run_record
 
 
@@ -50,6 +51,8 @@ def cost(
             for answer in cost_lines(lines, CostOptions(costs.value, finn.value, part)):
                 failed = failed or "error" in answer
                 sys.stdout.write(json.dumps(answer) + "\n")
+                if reader_is_gone():
+                    break
         if failed:
             complain("a line could not be priced", "see the field error in the output", debug=False)
             raise typer.Exit(2)
@@ -136,7 +139,7 @@ def compare(
         with progress_shown(quiet=as_json) as progress:
             found = fold_by_all(request, _names(methods), epsilon, progress)
         if out is not None:
-            write(out, comparison_files(found), run_record(started))
+            write(out, comparison_files(found), run_record(started), force=force)
         _tell(found.as_dict(), comparison_table(found), as_json=as_json)
 
 
@@ -195,7 +198,7 @@ def pareto(
         with progress_shown(quiet=as_json) as progress:
             found = find_fronts(request, _names(resources or ""), points, progress)
         if out is not None:
-            write(out, pareto_files(found, foldings=foldings), run_record(started))
+            write(out, pareto_files(found, foldings=foldings), run_record(started), force=force)
         _tell(found.as_dict(), pareto_table(found), as_json=as_json)
 
 
@@ -231,7 +234,7 @@ def calibrate(
         with progress_shown(quiet=as_json) as progress:
             found = study.calibrate(plan_folder, reports, given, progress)
         data = calibration_data.text(found)
-        write(out, found.after.files | {calibration_data.FILE: data}, run_record(started))
+        write(out, found.after.files | {calibration_data.FILE: data}, run_record(started), force=force)
         if as_json:
             sys.stdout.write(data)
             return

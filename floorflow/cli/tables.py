@@ -7,12 +7,12 @@ from math import floor
 from pathlib import Path
 from typing import Any
 
-from rich import box
 from rich.table import Table
 
 from floorflow.hardware import Board, Platform, known_links
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.schema import EstimatesEntry, PhaseEntry, Plan, Stats
+from floorflow.text.table import FittingTable
 
 
 def summary(plan: Plan, out: Path) -> str:
@@ -84,19 +84,9 @@ def _stats(stats: Stats) -> str:
     return f"{stats.status} ({stats.method}, {gap})"
 
 
-def new_table(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
-    """Start a table whose names are never cut: they are what a user types next."""
-    table = Table(title=title, title_justify="left", box=box.SIMPLE, pad_edge=False)
-    for heading in names:
-        table.add_column(heading, no_wrap=True, overflow="fold")
-    for heading in numbers:
-        table.add_column(heading, justify="right", no_wrap=True)
-    return table
-
-
 def platforms_table(platforms: Sequence[Platform]) -> Table:
     """Return the known platforms, a row each."""
-    table = new_table("platforms", ("name", "part"), ("clock MHz", "slots", *RESOURCE_NAMES))
+    table = FittingTable("platforms", names=("name", "part"), numbers=("clock MHz", "slots", *RESOURCE_NAMES))
     for platform in platforms:
         board = platform.fpgas[0].board
         amounts = [f"{n:,}" for n in platform.silicon.as_tuple()]
@@ -107,7 +97,9 @@ def platforms_table(platforms: Sequence[Platform]) -> Table:
 def platform_tables(platform: Platform) -> list[Table | str]:
     """Return the slots of one platform and what shell and infrastructure take."""
     board = platform.fpgas[0].board
-    slots = new_table(f"{platform.name} ({board.part}, {board.clock_mhz:g} MHz)", ("slot", ""), RESOURCE_NAMES)
+    slots = FittingTable(
+        f"{platform.name} ({board.part}, {board.clock_mhz:g} MHz)", names=("slot", ""), numbers=RESOURCE_NAMES
+    )
     for slot in platform.slots:
         slots.add_row(slot.name, "silicon", *(f"{n:,}" for n in slot.capacity.as_tuple()))
         slots.add_row("", "available", *(f"{n:,}" for n in slot.available.as_tuple()))

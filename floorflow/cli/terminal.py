@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform as python_platform
 import sys
 import time
@@ -28,15 +27,11 @@ def errors_to_exit_codes(*, debug: bool) -> Iterator[None]:
     except FloorflowError as error:
         complain(str(error), error.hint, debug=debug)
         raise typer.Exit(error.exit_code) from None
-    except KeyboardInterrupt:
-        complain("interrupted before a legal plan was found; nothing was written", "", debug=False)
+    except KeyboardInterrupt as error:
+        complain(str(error) or "interrupted before a legal plan was found; nothing was written", "", debug=False)
         raise typer.Exit(130) from None
     except (typer.Exit, typer.Abort):
         raise
-    except BrokenPipeError:
-        # The reader of our output has seen enough; keep the interpreter from complaining when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(0) from None
     except Exception as error:  # noqa: BLE001  (the last line of defence: users see no traceback)
         complain(
             f"internal error: {type(error).__name__}: {error}", "run again with --debug and report it", debug=debug

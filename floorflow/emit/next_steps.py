@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
 
-from floorflow.emit.tables import number, rate, some
+from floorflow.emit.tables import number, rate
 from floorflow.emit.use import SlotUse, resources, share, width_of
 from floorflow.hardware import Platform
 from floorflow.resources import RESOURCE_NAMES, Resources, total
 from floorflow.schema import EngineEntry, LoadEntry, Plan, RefusalEntry, TraceEntry
+from floorflow.text.lists import some
 
 _FULL = 0.9
 """Share of a limit, a boundary or a link from which it counts as what holds the design back."""

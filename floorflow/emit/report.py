@@ -7,7 +7,7 @@ from math import floor
 from textwrap import wrap
 
 from floorflow.emit.next_steps import next_steps
-from floorflow.emit.tables import number, rate, some, table
+from floorflow.emit.tables import number, rate, table
 from floorflow.emit.use import SlotUse, share, slot_uses, width_of
 from floorflow.hardware import Platform
 from floorflow.resources import RESOURCE_NAMES
@@ -23,6 +23,7 @@ from floorflow.schema import (
     Stats,
     ThroughputEntry,
 )
+from floorflow.text.lists import some
 
 _WIDTH = 120
 _COSTS = {
@@ -171,7 +172,7 @@ def _throughput(phase: PhaseEntry) -> list[str]:
             f"that is {found.interval_cycles / e.cycles - 1:.1%} longer than the estimate above, {_why(found)}"
         )
     if found.deadlock:
-        lines += _wrapped([f"deadlock: {', '.join(found.deadlock)} stop each other"])
+        lines += _wrapped([f"deadlock: {some(found.deadlock)} stop each other"])
     if found.shallow:
         lines.append("FIFOs too shallow for the full rate; give them the depth needed (FINN: inFIFODepths):")
         rows = [

@@ -27,9 +27,3 @@ def number(value: float | None) -> str:
 def rate(frames_per_s: float) -> str:
     """Write a frame rate rounded down, so that what is printed can be asked for."""
     return f"{floor(frames_per_s):,}" if frames_per_s >= 100 else f"{floor(frames_per_s * 10) / 10:,.1f}"
-
-
-def some(names: Sequence[str], most: int = 4) -> str:
-    """Join names by commas; behind ``most`` of them only their number."""
-    rest = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + rest

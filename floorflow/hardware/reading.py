@@ -16,6 +16,12 @@ _YAML_ERRORS = (yaml.YAMLError, RecursionError, ValueError, LookupError, Attribu
 """What PyYAML raises: besides its own errors those of Python's types, for tags that do not fit their values."""
 
 
+MAX_BYTES = 16 * 1024 * 1024
+MAX_DEPTH = 64
+MAX_VALUES = 1_000_000
+"""What no platform file comes near: bytes, collections inside each other, values with every alias written out."""
+
+
 class Loader(_SafeLoader):  # type: ignore[misc]  # the C loader has no types
     """A safe loader that refuses a key that stands twice in a mapping, of which Python would keep the last."""
 
@@ -54,11 +60,17 @@ def read_text(path: Path) -> str:
     Raises
     ------
     PlatformError
-        If the file is missing or not UTF-8 text.
+        If the file is missing, not UTF-8 text, or larger than any such file.
 
     """
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise PlatformError(
+                f"{path}: is larger than {MAX_BYTES:,} bytes", hint="give the path of a platform's YAML file"
+            )
+        return data.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise PlatformError(f"{path}: cannot be read: {error}", hint="give the path of a YAML file") from error
 
@@ -73,6 +85,7 @@ def parse(model: type[Model], text: str, file: str) -> Model:
 
     """
     try:
+        _require_plain(text)
         data = yaml.load(text, Loader=Loader)  # noqa: S506 - a safe loader, see `Loader`
     except _YAML_ERRORS as error:
         problem = " ".join(str(error).split())
@@ -85,6 +98,33 @@ def parse(model: type[Model], text: str, file: str) -> Model:
         raise PlatformError(
             f"{file}: {_first_problem(error)}", hint="platforms/README.md describes the format"
         ) from error
+
+
+def _require_plain(text: str) -> None:
+    """Refuse text that would exhaust the loader, which recurses, or whoever follows its aliases.
+
+    Raises
+    ------
+    yaml.YAMLError
+        If collections lie too deep in each other, or there are too many values.
+
+    """
+    sizes, anchored = [0], dict[str | None, int]()
+    open_anchors: list[str | None] = []
+    for event in yaml.parse(text, Loader=_SafeLoader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            sizes.append(1)
+            open_anchors.append(event.anchor)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            size = sizes.pop()
+            anchored[open_anchors.pop()] = size
+            sizes[-1] += size
+        elif isinstance(event, yaml.NodeEvent):
+            sizes[-1] += anchored.get(event.anchor, 1) if isinstance(event, yaml.AliasEvent) else 1
+        if len(sizes) > MAX_DEPTH + 1:
+            raise yaml.YAMLError(f"more than {MAX_DEPTH} lists or mappings lie in each other")
+        if sizes[-1] > MAX_VALUES:
+            raise yaml.YAMLError(f"holds more than {MAX_VALUES:,} values, with those behind its aliases")
 
 
 def _first_problem(error: ValidationError) -> str:

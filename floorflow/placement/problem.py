@@ -19,6 +19,7 @@ from floorflow.hardware.geometry import Rect
 from floorflow.hardware.slots import Slot
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.stats import SolveStats
+from floorflow.text.lists import some
 
 Effort = Literal["fast", "default", "best"]
 EFFORTS: tuple[Effort, ...] = ("fast", "default", "best")
@@ -176,7 +177,7 @@ def point_of(end: str | Pin, rectangles: Mapping[str, Rect]) -> Pin:
 def _require_unique(what: str, names: list[str]) -> None:
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
-        raise InputError(f"{what} names must differ; repeated: {', '.join(repeated)}")
+        raise InputError(f"{what} names must differ; repeated: {some(repeated)}")
 
 
 def _require_known(what: str, name: str, known: Mapping[str, object] | Sequence[str]) -> None:

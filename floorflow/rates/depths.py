@@ -18,6 +18,7 @@ from floorflow.rates.precedence import Precedences
 from floorflow.rates.problem import RateProblem
 from floorflow.rates.schedule import Waits, anchored
 from floorflow.rates.self_timed import run_self_timed
+from floorflow.text.lists import some
 
 
 class _Search:
@@ -102,7 +103,7 @@ def _team_interval(graph: FifoGraph, team: tuple[int, ...]) -> Fraction:
     alone = FifoGraph(RateProblem(actors, fifos), graph.work)
     blocked = deadlock(alone, {})
     if blocked:
-        raise InfeasibleError(f"FIFOs of fixed depth deadlock: {', '.join(row.fifo for row in blocked)}")
+        raise InfeasibleError(f"FIFOs of fixed depth deadlock: {some(row.fifo for row in blocked)}")
     interval = run_self_timed(alone, {}).interval_cycles
     return interval if interval is not None else Fraction(actors[0].cycles)
 

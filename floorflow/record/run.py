@@ -39,6 +39,7 @@ from floorflow.schema import (
 )
 from floorflow.search.context import PlanningContext
 from floorflow.search.search import SearchResult
+from floorflow.text.lists import some
 
 DMA_BITS = 512
 """Widest memory interface of FINN's DMA engines (InsertIODMA)."""
@@ -214,7 +215,7 @@ def _style_warning(result: SearchResult) -> list[str]:
     other = [engine.name for engine in result.candidate.folded.dataflow.engines if PREFERENCE in engine.attributes]
     if not other:
         return []
-    return [f"hls or rtl against FINN's own choice, which specialize_layers_config.json tells it: {', '.join(other)}"]
+    return [f"hls or rtl against FINN's own choice, which specialize_layers_config.json tells it: {some(other)}"]
 
 
 def _warnings(context: PlanningContext, result: SearchResult) -> list[str]:
@@ -226,7 +227,7 @@ def _warnings(context: PlanningContext, result: SearchResult) -> list[str]:
         warnings.append(f"{context.board.doubt}; state {fields}, or 'none' (platforms/README.md)")
     if written:
         warnings.append(
-            f"URAM cannot be initialised: the weights of {', '.join(written)} must be written at run time over AXI-lite"
+            f"URAM cannot be initialised: the weights of {some(written)} must be written at run time over AXI-lite"
         )
     wide = [c for c in result.candidate.channels if c.stream.from_host and c.width_bits > DMA_BITS]
     warnings += _style_warning(result)

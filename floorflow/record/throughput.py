@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from floorflow.errors import NAMES_SHOWN, Refusal
+from floorflow.errors import Refusal
 from floorflow.schema import ShallowEntry, ThroughputEntry
 from floorflow.search.candidate import Candidate, route_delays
 from floorflow.search.context import PlanningContext
@@ -40,9 +40,7 @@ def throughput_warnings(found: ThroughputEntry | None) -> list[str]:
         return []
     warnings = []
     shallow = [Refusal("shallow FIFO", "words", row.channel, row.needed, row.planned) for row in found.shallow]
-    deepen = ", ".join(str(refusal) for refusal in shallow[:NAMES_SHOWN])
-    if len(shallow) > NAMES_SHOWN:
-        deepen += f" and {len(shallow) - NAMES_SHOWN} more"
+    deepen = some(shallow)
     if found.deadlock:
         warnings.append(f"{Refusal('deadlock', names=tuple(found.deadlock))}; deepen {deepen}")
     elif shallow:

@@ -4,7 +4,7 @@ It reads plan.json, the emitted files and the raw platform files, derives everyt
 Tcl reader, tile-by-tile site count, table of legal foldings) and shares nothing with the stages that it checks.
 """
 
-from floorflow.verify.verify import check
+from floorflow.verify.verify import Verdict, check, judge
 from floorflow.verify.violations import VIOLATIONS, NotAPlan, Violation
 
-__all__ = ["VIOLATIONS", "NotAPlan", "Violation", "check"]
+__all__ = ["VIOLATIONS", "NotAPlan", "Verdict", "Violation", "check", "judge"]

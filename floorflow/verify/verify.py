@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from floorflow.verify.channels import check_channels, check_costs
@@ -36,8 +37,28 @@ READERS: dict[str, Callable[[str, str, str, Findings], Stated]] = {
 """How each constraint file of an FPGA is read: text, where, part, findings."""
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """Every rule that a plan breaks, none if it is legal, and how many things of each kind were judged."""
+
+    violations: list[Violation]
+    checked: dict[str, int]
+
+
 def check(out: Path) -> list[Violation]:
     """Return every rule that the plan in a folder breaks; empty means that the plan is legal.
+
+    Raises
+    ------
+    NotAPlan
+        If the folder is none that `floorflow plan` wrote.
+
+    """
+    return judge(out).violations
+
+
+def judge(out: Path) -> Verdict:
+    """Return every rule that the plan in a folder breaks, and what was judged.
 
     Raises
     ------
@@ -48,7 +69,7 @@ def check(out: Path) -> list[Violation]:
     folder, findings = open_folder(out), Findings()
     plan = _read_plan(folder, findings)
     if plan is None:
-        return findings.violations
+        return Verdict(findings.violations, {})
     boards = load_boards(folder, plan, findings)
     check_files(folder, plan, findings)
     check_library(folder, findings)
@@ -64,7 +85,23 @@ def check(out: Path) -> list[Violation]:
     except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError, MemoryError) as error:
         # A value that no rule foresaw is the plan's fault, never a reason to give no verdict.
         findings.add("plan-malformed", "phases", f"cannot be judged: {type(error).__name__}: {error!s:.200}")
-    return findings.violations
+    return Verdict(findings.violations, _judged(folder, phases, boards))
+
+
+def _judged(folder: Folder, phases: list[PhaseFacts], boards: dict[str, Board]) -> dict[str, int]:
+    """Count what was there to be judged, and could be."""
+    return {
+        "boards": len({id(board) for board in boards.values()}),
+        "fpgas": len(phases[0].fpgas),
+        "slots": len(phases[0].slots),
+        "engines": sum(len(phase.raw["folding"]["engines"]) for phase in phases),
+        "foldings": sum(len(phase.folded) for phase in phases),
+        "channels": sum(len(phase.raw["channels"]) for phase in phases),
+        "modules": sum(len(phase.modules) for phase in phases),
+        "pblocks": sum(len(held["pblocks"]) for phase in phases for held in phase.raw["floorplan"].values()),
+        "constraint_files": sum(name.partition("/")[2] in READERS for name in folder.known),
+        "files": sum(data is not None for data in folder.known.values()),
+    }
 
 
 def _read_plan(folder: Folder, findings: Findings) -> Record | None:

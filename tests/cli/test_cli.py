@@ -204,12 +204,16 @@ def test_force_plans_again_over_an_earlier_plan(tmp_path: Path) -> None:
 def test_check_exits_0_on_a_plan_1_on_a_spoilt_one_and_2_on_anything_else(tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert plan(TFC, out).exit_code == 0
-    assert run("check", out).exit_code == 0
+    legal = run("check", out)
+    assert legal.exit_code == 0
+    assert "5 engines, 5 foldings, 6 channels, 3 modules, 3 pblocks, 2 constraint files" in legal.stdout
     text = (out / "plan.json").read_text()
     (out / "plan.json").write_text(text.replace('"latency_us": ', '"latency_us": 9'))
     spoilt = run("check", out, "--json")
     assert spoilt.exit_code == 1
-    assert json.loads(spoilt.stdout)[0].keys() == {"name", "where", "message"}
+    told = json.loads(spoilt.stdout)
+    assert (told["verdict"], told["checked"]["engines"]) == ("violations", 5)
+    assert told["violations"][0].keys() == {"name", "where", "message"}
     assert run("check", tmp_path / "nothing").exit_code == 2
 
 

@@ -177,3 +177,17 @@ def test_the_calibrated_model_adds_a_band_around_each_amount() -> None:
         assert low <= found[name] <= high
     assert found["band"]["LUT"][0] < found["LUT"] < found["band"]["LUT"][1]
     assert "band" not in ask("MVAU_hls", MVAU, "--costs", "estimated")
+
+
+@pytest.mark.parametrize("name", ["examples/tfc_1w1a.onnx", "docs/images/cnv_u250.png", "README.md"])
+def test_a_file_of_another_kind_gives_one_error(name: str) -> None:
+    result = CliRunner().invoke(app, ["cost", str(Path(__file__).resolve().parents[2] / name)])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.count("error: the input holds no JSON lines") == 1
+    assert len(result.stderr.splitlines()) == 2
+
+
+def test_a_line_that_is_not_json_stands_among_those_that_are() -> None:
+    good = json.dumps({"op_type": "MVAU_hls", "attrs": MVAU})
+    answers = list(cost_lines(["no json", good, *["\ufffd no json"] * 30], CostOptions()))
+    assert ["error" in answer for answer in answers] == [True, False, *[True] * 30]

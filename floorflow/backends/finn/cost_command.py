@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +19,12 @@ from floorflow.resources import Resources
 from floorflow.technology import Technology, require_known_family, technology_of
 
 DEFAULT_PART = "xcu250-figd2104-2L-e"
+
+MOST_BAD_LINES = 10
+"""So many lines that are no objects, and none that is one, are a file of another kind."""
+
+_BINARY = re.compile("[\x00-\x08\x0e-\x1f\ufffd]")
+"""What no line of JSON holds; U+FFFD stands for bytes that are not UTF-8."""
 
 _FLAGS = (
     *("binaryXnorMode", "deep_pipeline", "depthwise", "dynamic_input", "dynamic_mode", "noActivation"),
@@ -44,19 +51,53 @@ def cost_lines(lines: Iterable[str], options: CostOptions) -> Iterator[dict[str,
     ``part``, which beat the options. The answer holds the line's fields and ``cycles``, ``LUT``, ``BRAM_18K``,
     ``URAM``, ``DSP``, ``in_width`` and ``out_width`` (bits of the first ports, un-padded, null where FINN refuses to
     tell), with floorflow's own models also ``FF``, and with ``calibrated`` ``band``, the tenths of each amount.
+
+    Raises
+    ------
+    InputError
+        If no line is an object and one is binary, or there are many: then it is a file of another kind.
+
     """
+    bad: list[dict[str, Any]] = []
+    lines_of_objects = False
     for number, line in enumerate(lines, 1):
-        if line.strip():
-            yield _answer(number, line, options)
+        if not line.strip():
+            continue
+        given, fault = _object(number, line)
+        lines_of_objects = lines_of_objects or given is not None
+        if given is None:
+            bad.append({"line": number, "error": fault})
+        if lines_of_objects:
+            yield from bad
+            bad.clear()
+        elif _BINARY.search(line):
+            raise _no_json_lines(f"line {number} is binary")
+        elif len(bad) == MOST_BAD_LINES:
+            raise _no_json_lines(f"of its first {number} lines none is a JSON object")
+        if given is not None:
+            yield _answer(given, options)
+    yield from bad
 
 
-def _answer(number: int, line: str, options: CostOptions) -> dict[str, Any]:
+def _no_json_lines(found: str) -> InputError:
+    return InputError(
+        f"the input holds no JSON lines: {found}",
+        hint="give one object a line, with op_type and attrs; see cost --help",
+    )
+
+
+def _object(number: int, line: str) -> tuple[dict[str, Any] | None, str]:
+    """Return the object in a line, or what is wrong with it."""
     try:
-        question = json.loads(line)
+        given = json.loads(line)
     except (ValueError, RecursionError) as error:
-        return {"line": number, "error": f"line {number} is not JSON: {error}"}
-    if not isinstance(question, dict):
-        return {"line": number, "error": f"line {number} is not a JSON object, expected op_type and attrs"}
+        return None, f"line {number} is not JSON: {error}"
+    if not isinstance(given, dict):
+        return None, f"line {number} is not a JSON object, expected op_type and attrs"
+    return given, ""
+
+
+def _answer(question: dict[str, Any], options: CostOptions) -> dict[str, Any]:
     try:
         return question | _cost(question, options)
     except FloorflowError as error:

@@ -20,6 +20,7 @@ from floorflow.network.dialects.rewriting import (
 )
 from floorflow.network.facts import Facts, find_constants
 from floorflow.network.onnx_file import Node, OnnxFile
+from floorflow.text.lists import some
 
 _DOMAINS = (*STANDARD_DOMAINS, "com.microsoft")
 _OPERATORS = {"QuantizeLinear": 2, "DequantizeLinear": 2, "DynamicQuantizeLinear": 1}
@@ -175,12 +176,11 @@ def _notes(graph: _Graph) -> list[str]:
     notes = []
     shifted = [node for node in graph.source.nodes if _is(node, "QuantizeLinear") and _is_shifted(graph, node)]
     if shifted:
-        few = ", ".join(f"'{node.name}'" for node in shifted[:3])
-        more = f" and {len(shifted) - 3} more" if len(shifted) > 3 else ""
-        notes.append(f"zero points other than 0 are left to the thresholds and biases behind: {few}{more}")
+        few = some(f"'{node.name}'" for node in shifted)
+        notes.append(f"zero points other than 0 are left to the thresholds and biases behind: {few}")
     dynamic = [f"'{node.name}'" for node in graph.source.nodes if _is(node, "DynamicQuantizeLinear")]
     if dynamic:
-        notes.append(f"quantised with a scale computed from the data, planned with a fixed one: {', '.join(dynamic)}")
+        notes.append(f"quantised with a scale computed from the data, planned with a fixed one: {some(dynamic)}")
     return notes
 
 

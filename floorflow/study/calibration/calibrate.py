@@ -22,6 +22,7 @@ from floorflow.schema import FoldedEntry, Plan, finn_attribute, read_plan
 from floorflow.study.calibration.matching import Matches, RejectedMatch, match
 from floorflow.study.calibration.replan import Overrides, replanned_request
 from floorflow.study.reports import POWER, SYNTHESIS, Folder, read_reports
+from floorflow.text.lists import some
 
 _FOLDED = ("PE", "SIMD", "parallel_window")
 """What must be as planned in FINN's final_hw_config.json for an engine's rows to be of the planned folding."""
@@ -169,8 +170,8 @@ def _nothing(reports: Path, plan: Plan, matches: Matches, refolded: Sequence[Rej
         others = sorted({evidence for row in matches.rows.values() for evidence in row})
         why = f"they hold only {', '.join(others)} figures; an estimate or a power does not replace an estimate of area"
     else:
-        instances = [instance for _, instance, _ in matches.unmatched[:3]] or ["a whole design"]
-        why = f"they name {', '.join(instances)}; the plan has {', '.join(known[:3])}, ..."
+        instances = [instance for _, instance, _ in matches.unmatched] or ["a whole design"]
+        why = f"they name {some(instances)}; the plan has {some(known)}"
     hint = "use report_utilization -hierarchical with a depth that reaches FINN's nodes, or post_synth_resources.json"
     return InputError(f"{reports}: no row measures an engine of {plan.networks[0].name}: {why}", hint=hint)
 

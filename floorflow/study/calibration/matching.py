@@ -15,6 +15,7 @@ from floorflow.resources import ZERO, Resources, total
 from floorflow.schema import Plan
 from floorflow.study.calibration.numbering import interchangeable
 from floorflow.study.reports import POWER, SYNTHESIS, Report, Row
+from floorflow.text.lists import some
 
 _PARTITION = re.compile(r"StreamingDataflowPartition_(\d+)")
 _IN_PARTITION = re.compile(r"StreamingDataflowPartition_(\d+)_(.+)")
@@ -225,14 +226,14 @@ def _paths(report: Report) -> list[tuple[str, ...]]:
 def _settled(engine: str, claims: Sequence[Claim], rivals: Sequence[str]) -> Measurement | RejectedMatch:
     """Return what the reports of the latest design state agree on, or why nothing is sure."""
     if rivals and any(node_of(row.path)[0] is not None for _, row in claims):
-        others = ", ".join(rivals[:3])
+        others = some(rivals)
         reason = f"FINN numbers a partition's nodes anew, and {others} on a parallel branch may be it"
         return RejectedMatch(engine, "number not sure", reason)
     latest = max(report.rank for report, _ in claims)
     held = [(report, row) for report, row in claims if report.rank == latest]
     values = {(row.resources, row.milliwatts) for _, row in held}
     if len(values) > 1:
-        places = ", ".join(f"{report.file}: {row.instance}" for report, row in held)
+        places = some(f"{report.file}: {row.instance}" for report, row in held)
         return RejectedMatch(engine, "different rows", f"{len(values)} different rows: {places}")
     report, row = held[0]
     files = tuple(dict.fromkeys(report.file for report, _ in held))

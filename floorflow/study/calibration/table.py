@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rich import box
 from rich.markup import escape
 from rich.table import Table
 
 from floorflow.resources import RESOURCE_NAMES
-
-_SHOWN = 12
-"""Names of a list that are shown; calibration.json has all."""
+from floorflow.text.lists import some
+from floorflow.text.table import FittingTable
 
 
 def calibration_tables(data: Mapping[str, Any]) -> list[Table | str]:
@@ -30,12 +28,9 @@ def calibration_tables(data: Mapping[str, Any]) -> list[Table | str]:
 
 def _table(title: str, first: str, entries: Sequence[tuple[str, Mapping[str, Any]]]) -> Table:
     """Return a row an entry; each resource as estimate > measured, LUT and FF with their ratio."""
-    table = Table(first, "measured", *RESOURCE_NAMES, title=escape(title), box=box.SIMPLE_HEAD, title_justify="left")
-    for column in table.columns[1:]:
-        column.justify = "right"
     power = any(entry["milliwatts"] is not None for _, entry in entries)
-    if power:
-        table.add_column("mW", justify="right")
+    numbers = ("measured", *RESOURCE_NAMES, *(["mW"] if power else []))
+    table = FittingTable(escape(title), names=[first], numbers=numbers)
     for name, entry in entries:
         cells = [_cell(entry, resource) for resource in RESOURCE_NAMES]
         watts = [] if not power else ["" if entry["milliwatts"] is None else f"{entry['milliwatts']:,.0f}"]
@@ -80,10 +75,7 @@ def _left(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _some(names: Sequence[str]) -> str:
-    if not names:
-        return "nothing"
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"{', '.join(names[:_SHOWN])}{more}"
+    return some(names) or "nothing"
 
 
 def _changed(data: Mapping[str, Any]) -> Iterator[str]:

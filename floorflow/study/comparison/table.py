@@ -5,24 +5,19 @@ from __future__ import annotations
 import json
 from math import floor
 
-from rich import box
 from rich.markup import escape
 from rich.table import Table
 
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.study.comparison.compare import Comparison, Entry
+from floorflow.text.table import FittingTable
 
-_HEADINGS = (
-    *("method", "interval", "of bound", "frames/s", *RESOURCE_NAMES, "with streams", "scarcity", "gap", "seconds"),
-    "verdict",
-)
+_NUMBERS = ("interval", "of bound", "frames/s", *RESOURCE_NAMES, "with streams", "scarcity", "gap", "seconds")
 
 
 def comparison_table(comparison: Comparison) -> Table:
     """Return one row a method: resources of the engines, and LUTs and BRAMs with converters and FIFOs."""
-    table = Table(*_HEADINGS, title=_title(comparison), box=box.SIMPLE_HEAD, title_justify="left")
-    for column in table.columns[1:-1]:
-        column.justify = "right"
+    table = FittingTable(_title(comparison), names=["method"], numbers=_NUMBERS, prose=["verdict"])
     for entry in comparison.entries:
         table.add_row(*_cells(entry, comparison.bound_cycles))
     return table
@@ -38,7 +33,7 @@ def _title(comparison: Comparison) -> str:
 def _cells(entry: Entry, bound_cycles: int | None) -> list[str]:
     seconds = f"{entry.seconds:.2f}"
     if entry.engines is None or entry.resources is None or entry.scarcity is None or entry.interval_cycles is None:
-        return [entry.method, *[""] * (len(_HEADINGS) - 3), seconds, escape(entry.verdict)]
+        return [entry.method, *[""] * (len(_NUMBERS) - 1), seconds, escape(entry.verdict)]
     gap = "?" if entry.gap is None else f"{entry.gap:.2%}"
     return [
         entry.method,

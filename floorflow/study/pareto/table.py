@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from math import floor
 
-from rich import box
 from rich.markup import escape
 from rich.table import Table
 
 from floorflow.study.pareto.fronts import SCARCITY, Front, Point
 from floorflow.study.pareto.pareto import Pareto
+from floorflow.text.table import FittingTable
 
 
 def pareto_table(pareto: Pareto) -> Table:
     """Return one row an interval and one column a front; what is not proven stands with its bound."""
-    table = Table(title=_title(pareto), caption=_caption(pareto), box=box.SIMPLE_HEAD, title_justify="left")
-    table.caption_justify = "left"
-    for heading in ("interval", "frames/s", *(front.objective for front in pareto.fronts)):
-        table.add_column(heading, justify="right")
+    numbers = ("interval", "frames/s", *(front.objective for front in pareto.fronts))
+    table = FittingTable(_title(pareto), numbers=numbers, caption=_caption(pareto))
     for points in zip(*(front.points for front in pareto.fronts), strict=True):
         cycles = points[0].interval_cycles
         cells = (_cell(front, point, pareto) for front, point in zip(pareto.fronts, points, strict=True))

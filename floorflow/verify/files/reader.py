@@ -21,6 +21,10 @@ MAX_BYTES = 64 * 1024 * 1024
 """No file of a plan is larger; a larger one is not read."""
 
 
+YAML_DEPTH = 64
+YAML_NODES = 1_000_000
+"""Bounds of a YAML file: collections in each other, and nodes when each alias is replaced by what it stands for."""
+
 NUMBER_LIMIT = 2**63
 """Integers below it, whatever their sign, are those that every reader of a plan can store."""
 
@@ -120,6 +124,9 @@ class Folder:
         if text is None:
             return None
         try:
+            if excess := _yaml_excess(text):
+                findings.add("file-corrupt", name, f"is not YAML of a plan: {excess}")
+                return None
             content = yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe loader, see above
         except _YAML_ERRORS as error:
             findings.add("file-corrupt", name, f"is not YAML: {' '.join(str(error).split())}")
@@ -132,6 +139,28 @@ class Folder:
             return content
         findings.add("file-corrupt", name, f"holds {fault}")
         return None
+
+
+def _yaml_excess(text: str) -> str:
+    """Tell what in a text would exhaust a reader that recurses; the events of the parser come without recursion."""
+    nodes, behind = 0, dict[str | None, int]()
+    entered: list[tuple[str | None, int]] = []
+    for event in yaml.parse(text, Loader=_SafeLoader):
+        if isinstance(event, yaml.AliasEvent):
+            nodes += behind.get(event.anchor, 1)
+        elif isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent):
+            nodes += 1
+            if isinstance(event, yaml.CollectionStartEvent):
+                entered.append((event.anchor, nodes - 1))
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = entered.pop()
+            if anchor is not None:
+                behind[anchor] = nodes - before
+        if len(entered) > YAML_DEPTH:
+            return f"nested more than {YAML_DEPTH} deep"
+        if nodes > YAML_NODES:
+            return f"more than {YAML_NODES} nodes, aliases counted in full"
+    return ""
 
 
 def _faults(content: object) -> Iterator[str]:

@@ -15,6 +15,7 @@ from floorflow.backends.finn.names import FOLDING_ATTRIBUTES, HARDWARE_ATTRIBUTE
 from floorflow.dataflow.model import AttributeValue, Dataflow, Engine
 from floorflow.errors import InputError
 from floorflow.technology import Technology
+from floorflow.text.lists import some
 
 _OF_THE_BUILD = frozenset(
     ("device_id", "inFIFODepths", "mem_port", "outFIFODepths", "partition_id", "preferred_impl_style", "slr")
@@ -41,7 +42,7 @@ def with_given_folding(dataflow: Dataflow, path: Path, technology: Technology) -
     names = {engine.name for engine in dataflow.engines}
     unknown = sorted(name for name in config.keys() - names - {DEFAULTS} if not name.startswith(PASSING))
     if unknown:
-        message = f"{path}: the graph has no node {', '.join(repr(name) for name in unknown[:5])}"
+        message = f"{path}: the graph has no node {some(repr(name) for name in unknown)}"
         hint = f"Its nodes are called {listed([repr(n) for n in sorted(names)])}."
         raise InputError(message, hint + _hint_on_styles(dataflow, unknown, styles))
     defaults = _defaults(path, config.get(DEFAULTS, {}))

@@ -23,16 +23,13 @@ from floorflow.backends.finn.lower.rewrite import (
     renamed,
 )
 from floorflow.network.model import Network, Operation, Tensor
+from floorflow.text.lists import some
 
 _JOINS_OF_INTEGERS = ("add", "average_pool", "multiply")
 """Operations that engines compute on integers only."""
 
 _THRESHOLD_BITS = 8
 """A ReLU on wider integers is left to the thresholds behind it."""
-
-
-_NAMED = 3
-"""More operations are only counted in a note."""
 
 
 def settled(network: Network) -> Network:
@@ -275,5 +272,4 @@ def _adding_note(network: Network) -> tuple[str, ...]:
 
 def listed(names: list[str]) -> str:
     """Join the first few names and count the rest, for a note."""
-    shown = ", ".join(dict.fromkeys(names[:_NAMED]))
-    return f"{shown} and {len(names) - _NAMED} more" if len(names) > _NAMED else shown
+    return some(list(dict.fromkeys(names)))

@@ -11,6 +11,7 @@ from floorflow.dataflow.model import Attributes, AttributeValue
 from floorflow.network.datatype import BIPOLAR, DataType, integer, named, smallest
 from floorflow.network.model import Operation
 from floorflow.network.obstacles import ObstacleError
+from floorflow.text.lists import some
 
 
 def forked(lowering: Lowering, operation: Operation, wire: Wire, readers: int) -> list[Wire]:
@@ -103,7 +104,7 @@ def without_host_steps(lowering: Lowering, operation: Operation, wire: Wire) -> 
     """Leave what waits on a raw input to the host, for a reader that takes integers."""
     if not wire.pending or not wire.from_host:
         return wire
-    names = ", ".join(f"'{step.name}'" for step in wire.pending)
+    names = some(f"'{step.name}'" for step in wire.pending)
     lowering.notes.append(f"{names} before '{operation.name}' stay on the host: no quantiser follows them")
     return replace(wire, pending=())
 

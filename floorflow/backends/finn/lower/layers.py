@@ -12,6 +12,7 @@ from floorflow.backends.finn.lower.windows import Window, padded, window_of, win
 from floorflow.dataflow.model import Attributes, AttributeValue
 from floorflow.network.datatype import BINARY, BIPOLAR, DataType, smallest
 from floorflow.network.model import Operation
+from floorflow.text.lists import some
 
 
 def conv(lowering: Lowering, operation: Operation) -> Wire:
@@ -79,7 +80,7 @@ def _on_integers(lowering: Lowering, operation: Operation, wire: Wire) -> Wire:
     """Leave operations on the raw input to the host; a layer reads integers."""
     wire = without_host_steps(lowering, operation, wire)
     if wire.pending:
-        names = ", ".join(f"'{step.name}'" for step in wire.pending)
+        names = some(f"'{step.name}'" for step in wire.pending)
         raise lowering.refuse(operation, f"no quantiser follows {names}", "Put a quantised activation before it.")
     return wire
 

@@ -27,6 +27,7 @@ from floorflow.network.model import Network, Operation
 from floorflow.network.obstacles import Obstacles
 from floorflow.network.operations import operators
 from floorflow.technology import Technology
+from floorflow.text.lists import some
 
 
 def lower(network: Network, technology: Technology, label_select: bool = False, finn: FinnVersion = "main") -> Dataflow:
@@ -134,7 +135,7 @@ def _finish(lowering: Lowering, maker: Operation, wire: Wire, index: int, *, lab
             )
         wire = layers.label_select(lowering, maker, wire, 1)
     if wire.pending:
-        names = ", ".join(f"'{step.name}'" for step in wire.pending)
+        names = some(f"'{step.name}'" for step in wire.pending)
         lowering.notes.append(f"computed on the host, behind the last engine: {names}")
     lowering.to_host(wire, index)
 

@@ -1,0 +1,83 @@
+"""No table shortens a number, however narrow the terminal."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+from rich.console import Console, RenderableType
+
+from floorflow.backends.finn import read_source
+from floorflow.cli.tables import inspection_tables, platform_tables, platforms_table
+from floorflow.hardware import known_platforms, load_platform
+from floorflow.network import FloatBits
+from floorflow.request import Request
+from floorflow.study.comparison.compare import compare
+from floorflow.study.comparison.table import comparison_table
+from floorflow.study.pareto.pareto import pareto
+from floorflow.study.pareto.table import pareto_table
+from floorflow.technology import technology_of
+from floorflow.text.table import FittingTable
+
+TFC = Path(__file__).resolve().parents[2] / "examples" / "tfc_1w1a.onnx"
+PART = "xczu7ev-ffvc1156-2-e"
+NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?![\w.,]*\d)")
+
+
+def printed(table: RenderableType, width: int) -> str:
+    stream = io.StringIO()
+    Console(file=stream, width=width, highlight=False, color_system=None).print(table)
+    return stream.getvalue()
+
+
+def numbers(text: str) -> set[str]:
+    return {found.replace(",", "") for found in NUMBER.findall(text)}
+
+
+@pytest.mark.parametrize("width", [60, 80, 110])
+def test_platforms_show_every_number_at_every_width(width: int) -> None:
+    chosen = [load_platform(name) for name in known_platforms()]
+    for table in (platforms_table(chosen), *(table for platform in chosen for table in platform_tables(platform))):
+        narrow, wide = printed(table, width), printed(table, 200)
+        assert "…" not in narrow
+        assert numbers(narrow) == numbers(wide)
+        assert max(map(len, narrow.splitlines())) <= width
+
+
+@pytest.mark.parametrize("width", [60, 80, 110])
+def test_studies_show_every_number_at_every_width(width: int) -> None:
+    comparison = compare(Request(TFC, "pynq-z1"), ["exact", "rule"])
+    fronts = pareto(Request(TFC, "pynq-z1"), ["LUT", "FF", "BRAM18"], points=2)
+    for table in (comparison_table(comparison), pareto_table(fronts)):
+        narrow, wide = printed(table, width), printed(table, 200)
+        assert "…" not in narrow
+        assert numbers(narrow) == numbers(wide)
+
+
+@pytest.mark.parametrize("width", [60, 80, 110])
+def test_inspect_shows_every_number_at_every_width(width: int) -> None:
+    source = read_source(TFC, FloatBits(None, None))
+    dataflow, refusal = source.inspected(technology_of(PART), label_select=False)
+    for table in inspection_tables(source.network, dataflow, PART, refusal):
+        narrow = printed(table, width)
+        assert "…" not in narrow
+        assert numbers(narrow) == numbers(printed(table, 200))
+
+
+def test_a_table_that_fits_has_a_row_a_line_and_one_that_does_not_a_block() -> None:
+    table = FittingTable("t", names=["name"], numbers=["LUT"], prose=["verdict"])
+    table.add_row("a", "1,234,567", "proven to be optimal within the limits that were given")
+    table.add_row("b", "", "none")
+    wide, narrow = printed(table, 100), printed(table, 30)
+    assert "a      1,234,567   proven to be optimal" in wide
+    assert "LUT      1,234,567" in narrow
+    assert narrow.count("LUT") == 1
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 110])
+def test_sentences_are_wrapped_between_words(width: int) -> None:
+    table = FittingTable("t", names=["name"], numbers=["LUT"], prose=["verdict"])
+    table.add_row("method", "12", "needs 1,234,567 LUT where no more than 7,654,321 LUT are free " * 3)
+    assert numbers(printed(table, width)) == {"12", "1234567", "7654321"}
