@@ -6,7 +6,8 @@ from typing import get_args
 
 import pytest
 
-from floorflow.errors import NAMES_SHOWN, Refusal, What, sentence, unproven
+from floorflow.errors import Refusal, What, sentence, unproven
+from floorflow.text.lists import MOST_NAMES
 
 KINDS: tuple[What, ...] = get_args(What)
 
@@ -24,10 +25,10 @@ def test_numbers_are_those_of_the_value() -> None:
 
 
 def test_long_lists_are_cut_with_a_count_and_stand_whole_in_the_value() -> None:
-    names = tuple(f"m{i}" for i in range(NAMES_SHOWN + 3))
+    names = tuple(f"m{i}" for i in range(MOST_NAMES + 3))
     refusal = Refusal("no room", place="fpga0.SLR0", names=names)
-    assert f"m{NAMES_SHOWN - 1} and 3 more" in str(refusal)
-    assert f"m{NAMES_SHOWN}" not in str(refusal)
+    assert f"m{MOST_NAMES - 1} and 3 more" in str(refusal)
+    assert f"m{MOST_NAMES}" not in str(refusal)
     assert refusal.names == names
 
 

@@ -7,6 +7,7 @@ from floorflow.schema import ShallowEntry, ThroughputEntry
 from floorflow.search.candidate import Candidate, route_delays
 from floorflow.search.context import PlanningContext
 from floorflow.search.fifo_sizing import throughput
+from floorflow.text.lists import some
 
 
 def throughput_of(context: PlanningContext, candidate: Candidate) -> ThroughputEntry:

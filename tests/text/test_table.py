@@ -9,16 +9,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console, RenderableType
 
-from floorflow.backends.finn import read_source
-from floorflow.cli.tables import inspection_tables, platform_tables, platforms_table
+from floorflow.cli.tables import platform_tables, platforms_table
 from floorflow.hardware import known_platforms, load_platform
-from floorflow.network import FloatBits
 from floorflow.request import Request
 from floorflow.study.comparison.compare import compare
 from floorflow.study.comparison.table import comparison_table
 from floorflow.study.pareto.pareto import pareto
 from floorflow.study.pareto.table import pareto_table
-from floorflow.technology import technology_of
 from floorflow.text.table import FittingTable
 
 TFC = Path(__file__).resolve().parents[2] / "examples" / "tfc_1w1a.onnx"
@@ -54,16 +51,6 @@ def test_studies_show_every_number_at_every_width(width: int) -> None:
         narrow, wide = printed(table, width), printed(table, 200)
         assert "…" not in narrow
         assert numbers(narrow) == numbers(wide)
-
-
-@pytest.mark.parametrize("width", [60, 80, 110])
-def test_inspect_shows_every_number_at_every_width(width: int) -> None:
-    source = read_source(TFC, FloatBits(None, None))
-    dataflow, refusal = source.inspected(technology_of(PART), label_select=False)
-    for table in inspection_tables(source.network, dataflow, PART, refusal):
-        narrow = printed(table, width)
-        assert "…" not in narrow
-        assert numbers(narrow) == numbers(printed(table, 200))
 
 
 def test_a_table_that_fits_has_a_row_a_line_and_one_that_does_not_a_block() -> None:
