@@ -19,6 +19,7 @@ from ortools.linear_solver import pywraplp
 from floorflow.folding.interface_classes import States
 from floorflow.folding.longest_path import Edge, Paths
 from floorflow.folding.variable_elimination import Pair
+from floorflow.solver import linear_solver
 
 Array = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -104,7 +105,7 @@ class _Master:
 
     def __init__(self, paths: Paths, budget: Array, to_beat: int) -> None:
         self.paths, self.budget, self.to_beat = paths, np.maximum(budget, 1), to_beat
-        self.solver = pywraplp.Solver.CreateSolver("CLP")
+        self.solver = linear_solver()
         self.bound = self.solver.NumVar(-self.solver.infinity(), 1.0, "")
         self.prices = [self.solver.NumVar(0.0, float(DEAREST), "") for _ in budget]
         pairs = [(source, target) for source, targets in enumerate(paths.after) for target in targets]
