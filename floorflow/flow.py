@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from floorflow.backends.finn import CostTable, Source, given_folding_groups, read_source, with_given_folding
 from floorflow.channels import couplings
@@ -16,41 +16,49 @@ from floorflow.request import Request
 from floorflow.resources import total
 from floorflow.schema import Plan
 from floorflow.search.context import PlanningContext, largest_pblocks, longest_interval, slot_limits
-from floorflow.search.fpga_count import Progress, least_fpgas
-from floorflow.search.highest_rate import INTERRUPTED
-from floorflow.search.search import search
+from floorflow.search.fpga_count import least_fpgas
+from floorflow.search.progress import SILENT, Progress
+from floorflow.search.search import SearchResult, search
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A plan and its files, content by relative path; run.json is added when they are laid on disk.
-
-    ``interrupted``: Ctrl-C ended the search or left out the pictures.
-    """
+    """A plan and its files, content by relative path; run.json is added when they are laid on disk."""
 
     plan: Plan
     files: dict[str, str | bytes]
-    interrupted: bool = False
 
 
-def plan(request: Request, progress: Progress = lambda _: None, measured: Measurements = NO_MEASUREMENTS) -> Outcome:
+def plan(request: Request, progress: Progress = SILENT, measured: Measurements = NO_MEASUREMENTS) -> Outcome:
     """Plan a network on a platform: read, lower, cost, search, record, emit, view.
 
     `search` goes round the stages between: fold, connect, cluster, partition (`candidate.complete`), place (`repairs`).
+    Ctrl-C ends it with the best legal plan known, marked as interrupted and without pictures, or is raised.
     """
-    source = read_source(request.model, FloatBits(request.weight_bits, request.activation_bits))
-    context, found, tried = least_fpgas(
-        request, lambda fpgas: prepare(source, request, fpgas, measured), lambda s: search(s, progress), progress
-    )
-    result = record(source.network, context, found, tried, measured)
-    files = bundle(result, context.platform)
-    interrupted = found.ended_by == INTERRUPTED
-    progress("drawing pictures")
+    with progress.stage("reading"):
+        source = read_source(request.model, FloatBits(request.weight_bits, request.activation_bits))
+
+    def prepared(fpgas: int) -> PlanningContext:
+        with progress.stage("lowering"):
+            return prepare(source, request, fpgas, measured)
+
+    context, found, tried = least_fpgas(request, prepared, lambda context: search(context, progress), progress)
+
+    def outcome(found: SearchResult) -> Outcome:
+        with progress.stage("recording"):
+            result = record(source.network, context, found, tried, measured)
+            files = bundle(result, context.platform)
+        if request.plots and not found.interrupted:
+            with progress.stage("drawing"):
+                files |= _pictures(result, context.platform)
+        return Outcome(result, files)
+
     try:
-        files |= _pictures(result, context.platform) if request.plots and not interrupted else {}
+        return outcome(found)
     except KeyboardInterrupt:
-        interrupted = True
-    return Outcome(result, files, interrupted)
+        if found.interrupted:
+            raise
+        return outcome(replace(found, interrupted=True))
 
 
 def prepare(source: Source, request: Request, fpgas: int, measured: Measurements = NO_MEASUREMENTS) -> PlanningContext:

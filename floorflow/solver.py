@@ -64,7 +64,7 @@ def run_cpsat(
     try:
         threading.Thread(target=running.run, daemon=True).start()
         running.done.wait()
-    except KeyboardInterrupt:
+    except BaseException:  # Ctrl-C, or whatever else is raised in one who waits
         running.stop()
         raise
     if running.failure is not None:

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from floorflow.errors import FloorflowError, InfeasibleError, LimitError
 from floorflow.request import Request
 from floorflow.search.context import PlanningContext
+from floorflow.search.progress import Progress
 from floorflow.search.search import SearchResult
-
-Progress = Callable[[str], None]
 
 
 def least_fpgas(
@@ -36,7 +35,7 @@ def least_fpgas(
     tried: list[str] = []
     last: FloorflowError | None = None
     for count in range(1, request.max_fpgas + 1):
-        progress(f"{count} FPGA{'s' if count > 1 else ''}")
+        progress.note(f"{count} FPGA{'s' if count > 1 else ''}")
         context = prepare(count)
         try:
             return context, search(context), tuple(tried)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from floorflow.errors import InfeasibleError, LimitError
@@ -11,16 +11,20 @@ from floorflow.placement import PlacementSolution
 from floorflow.search.candidate import Candidate
 from floorflow.search.context import PlanningContext
 from floorflow.search.highest_rate import (
-    INTERRUPTED,
+    better,
     highest_rate,
     in_fit_styles,
+    in_own_styles,
     what_stopped,
-    with_own_styles,
 )
 from floorflow.search.least_resources import least_resources
-from floorflow.search.lowest_latency import latency_cycles, lowest_latency
-from floorflow.search.placing import PlacedCandidate, place_candidate
-from floorflow.search.state import Progress, SearchState, TraceRow
+from floorflow.search.lowest_latency import lowest_latency
+from floorflow.search.progress import Progress
+from floorflow.search.salvage import salvage
+from floorflow.search.state import SearchState, TraceRow
+
+INTERRUPTED = "interrupted: this is the best that had been found"
+"""What ended a search that Ctrl-C stopped."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class SearchResult:
     """The best legal design, its floorplans by FPGA, the bound on the interval, the trace, and the remedy it took.
 
     ``whole_budget_bound`` bounds what folding minimised when nothing of the budget is kept back: the scarcity at the
-    design's interval, or the latency.
+    design's interval, or the latency. ``interrupted``: Ctrl-C ended the search, or what came behind it.
     """
 
     candidate: Candidate
@@ -38,6 +42,7 @@ class SearchResult:
     trace: tuple[TraceRow, ...]
     whole_budget_bound: float | None
     repair: str = ""
+    interrupted: bool = False
 
 
 def search(context: PlanningContext, progress: Progress) -> SearchResult:
@@ -51,51 +56,84 @@ def search(context: PlanningContext, progress: Progress) -> SearchResult:
         If nothing is proven but no legal design was found.
 
     """
-    run = SearchState(context, progress)
-    intervals = context.problem.intervals()
-    if not run.foldable(intervals[-1]):
-        raise _infeasible(run, intervals[-1])
+    with progress.stage("search"):
+        run = SearchState(context, progress)
+        longest = context.problem.intervals()[-1]
+        if not run.foldable(longest):
+            raise _infeasible(run, longest)
+        found = _Ending(run)
+        try:
+            _by_goal(found, longest)
+        except KeyboardInterrupt:
+            salvage(found.run)
+            found.interrupted = True
+    return found.result()
+
+
+@dataclass
+class _Ending:
+    """The search that found the best design, what is proven of it, and what ended it; Ctrl-C unless told."""
+
+    run: SearchState
     bound_cycles: int | None = None
-    latency_bound: float | None = None
+    whole_budget_bound: float | None = None
+    ended_by: str = INTERRUPTED
+    interrupted: bool = False
+
+    def result(self) -> SearchResult:
+        """Return the best design, of a search that has one."""
+        if self.run.best is None:
+            raise _not_found(self.run)
+        candidate = self.run.best.candidate
+        return SearchResult(
+            candidate,
+            self.run.best.placements,
+            candidate.interval_cycles if self.bound_cycles is None else self.bound_cycles,
+            self.ended_by,
+            tuple(self.run.trace),
+            self.whole_budget_bound,
+            self.run.best.repair,
+            self.interrupted,
+        )
+
+
+def _by_goal(found: _Ending, longest: int) -> None:
+    """Search for what the request asks for; what is known goes into ``found`` at once, for Ctrl-C."""
+    goal = found.run.context.request.goal
+    if goal == "latency":
+        found.whole_budget_bound, found.ended_by = lowest_latency(found.run, longest)
+        return
+    if goal == "resources":
+        found.ended_by = least_resources(found.run, found.run.context.problem.intervals())
+    else:
+        _by_rate(found)
+    if found.run.best is not None:
+        with found.run.progress.stage("folding"):
+            found.whole_budget_bound = _whole_budget_bound(found.run.context, found.run.best.candidate.folding)
+
+
+def _by_rate(found: _Ending) -> None:
+    """Search for the highest rate, where it may help with hls and rtl as FINN chooses too."""
+    found.run, intervals, index = in_fit_styles(found.run)
+    found.bound_cycles = intervals[index]
+    ended_by = highest_rate(found.run, intervals, index)
+    best = found.run.best
+    if best is None or best.candidate.interval_cycles > found.bound_cycles:
+        ended_by = _by_rate_in_own_styles(found) or ended_by
+    found.ended_by = ended_by
+
+
+def _by_rate_in_own_styles(found: _Ending) -> str | None:
+    """Search with hls and rtl as FINN chooses; return what ended that search if it found a better design."""
+    own = in_own_styles(found.run)
+    if own is None:
+        return None
+    run, intervals, index = own
     try:
-        if context.request.goal == "latency":
-            latency_bound, ended_by = lowest_latency(run, intervals[-1])
-        elif context.request.goal == "resources":
-            ended_by = least_resources(run, intervals)
-        else:
-            run, intervals, index = in_fit_styles(run)
-            bound_cycles = intervals[index]
-            ended_by = highest_rate(run, intervals, index)
-            if run.best is None or run.best.candidate.interval_cycles > bound_cycles:
-                run, ended_by = with_own_styles(run) or (run, ended_by)
-    except KeyboardInterrupt:
-        ended_by = _salvage(run)
-    if run.best is None:
-        raise _not_found(run)
-    candidate = run.best.candidate
-    bound_cycles = candidate.interval_cycles if bound_cycles is None else bound_cycles
-    whole = latency_bound if context.request.goal == "latency" else _whole_budget_bound(run.context, candidate.folding)
-    return SearchResult(
-        candidate, run.best.placements, bound_cycles, ended_by, tuple(run.trace), whole, run.best.repair
-    )
-
-
-def _salvage(run: SearchState) -> str:
-    """Place the best design so far after Ctrl-C, without remedies; a second Ctrl-C goes through."""
-    for candidate in sorted(run.completed, key=_merit(run.context)):
-        if run.best is None:
-            answer = place_candidate(run.context, candidate, "")
-            if isinstance(answer, PlacedCandidate):
-                run.note(answer.candidate.interval_cycles, "legal", "place", "after Ctrl-C, without remedies")
-                run.best = answer
-    if run.best is None:
-        raise KeyboardInterrupt
-    return INTERRUPTED
-
-
-def _merit(context: PlanningContext) -> Callable[[Candidate], int]:
-    """Return what ranks designs, best first."""
-    return latency_cycles if context.request.goal == "latency" else lambda candidate: candidate.interval_cycles
+        ended_by = highest_rate(run, intervals, index)
+    finally:
+        found.run = better(found.run, run)
+    return ended_by if found.run is run else None
 
 
 def _whole_budget_bound(context: PlanningContext, folding: FoldingSolution) -> float | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -16,11 +15,11 @@ from floorflow.search.candidate import Candidate
 from floorflow.search.context import PlanningContext
 from floorflow.search.link_bound import LinkBound, link_bound
 from floorflow.search.placing import PlacedCandidate, place_candidate
+from floorflow.search.progress import Progress
 from floorflow.search.repair import place_with_repairs
 
 Verdict = Literal["legal", "proven infeasible", "not found within the limit"]
 Stage = Literal["fold", "partition", "place"]
-Progress = Callable[[str], None]
 
 FOLDING_ROUNDS = 8
 """Foldings tried at one interval, each leaving more of the budget to channels and to packing."""
@@ -64,7 +63,7 @@ class SearchState:
     def note(self, interval: int, verdict: Verdict, stage: Stage, detail: str) -> None:
         """Add a row to the trace."""
         self.trace.append(TraceRow(interval, verdict, stage, detail))
-        self.progress(f"interval {interval:,} cycles: {verdict} ({stage}) {detail}")
+        self.progress.note(f"interval {interval:,} cycles: {verdict} ({stage}) {detail}")
 
     def among(self, problem: FoldingProblem) -> SearchState:
         """Return a new search among fewer foldings."""
@@ -83,7 +82,9 @@ class SearchState:
         if self.link_bound is not None and interval < self.link_bound.interval_cycles:
             self.note(interval, "proven infeasible", "partition", self.link_bound.reason(interval))
             return False
-        answer = self.probes(interval)
+        with self.progress.stage("folding"):
+            self.progress.note(f"interval {interval:,} cycles")
+            answer = self.probes(interval)
         if isinstance(answer, FoldingInfeasible):
             self.note(interval, "proven infeasible", "fold", str(answer))
         return not isinstance(answer, FoldingInfeasible)
@@ -91,7 +92,6 @@ class SearchState:
     def partitioned(self, interval: int) -> bool:
         """Whether fold, connect, cluster and partition succeed; remembers the design."""
         if interval not in self.candidates:
-            self.progress(f"interval {interval:,} cycles: folding and partition")
             self.candidates[interval] = self._design(interval)
         return self.candidates[interval] is not None
 
@@ -99,7 +99,9 @@ class SearchState:
         """Fold, connect, cluster and partition, leaving ever more of the budget to channels and to packing."""
         problem, reserve, reason = self.context.problem, ZERO, ""
         for _ in range(FOLDING_ROUNDS):
-            folding = fold_at_interval(problem.with_budget(problem.budget - reserve), interval)
+            with self.progress.stage("folding"):
+                self.progress.note(f"interval {interval:,} cycles")
+                folding = fold_at_interval(problem.with_budget(problem.budget - reserve), interval)
             if not isinstance(folding, FoldingSolution):
                 proven = reserve == ZERO and isinstance(folding, FoldingInfeasible)
                 detail = f"{reason}; then {folding}" if reason else str(folding)
@@ -118,7 +120,10 @@ class SearchState:
 
     def complete(self, folding: FoldingSolution, share: float = 1.0) -> Candidate | PartitionFailure:
         """Connect, cluster and partition, within a share of every slot's limit; remembers the design for Ctrl-C."""
-        answer = complete(self.context, folding, None if share >= 1 else dict.fromkeys(self.context.limits, share))
+        tightened = None if share >= 1 else dict.fromkeys(self.context.limits, share)
+        with self.progress.stage("partition"):
+            self.progress.note(f"interval {folding.interval_cycles:,} cycles")
+            answer = complete(self.context, folding, tightened)
         if isinstance(answer, Candidate):
             self.completed.append(answer)
         return answer
@@ -137,10 +142,11 @@ class SearchState:
 
     def place(self, candidate: Candidate, about: str = "", *, repairs: bool = True) -> PlacedCandidate | None:
         """Place a design; the row of the trace begins with ``about``."""
-        self.progress(f"interval {candidate.interval_cycles:,} cycles: placing {len(candidate.modules)} modules")
-        answer = (
-            place_with_repairs(self.context, candidate) if repairs else place_candidate(self.context, candidate, "")
-        )
+        with self.progress.stage("placing"):
+            self.progress.note(f"interval {candidate.interval_cycles:,} cycles, {len(candidate.modules)} modules")
+            answer = (
+                place_with_repairs(self.context, candidate) if repairs else place_candidate(self.context, candidate, "")
+            )
         if isinstance(answer, PlacementFailure):
             self.note(candidate.interval_cycles, "not found within the limit", "place", f"{about}{answer.reason}")
             return None

@@ -222,6 +222,7 @@ PLAN = {
     "search": {"interval_cycles": COUNT, "bound_cycles": COUNT, "gap": NUMBER, "ended_by": TEXT},
     "trace": [MapOf(ANYTHING)],
     "warnings": [TEXT],
+    "interrupted": Optional(FLAG),
 }
 """Fields of plan.json: those that check reads, and the structure of those that it does not check."""
 
