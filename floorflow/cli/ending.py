@@ -22,7 +22,7 @@ def written(out: Path, files: Collection[str]) -> str:
     lines += [
         f"  report    {out / 'report.txt'}",
         f"  check     floorflow check {shlex.quote(str(out))}",
-        f"  next      FINN: folding_config_file={out / 'finn' / 'folding_config.json'}; Vivado: source {out / scripts[0]}",
+        f"  next      FINN: folding_config_file={out / 'finn/folding_config.json'}; Vivado: source {out / scripts[0]}",
     ]
     return "\n".join(lines)
 

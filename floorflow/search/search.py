@@ -19,7 +19,7 @@ from floorflow.search.highest_rate import (
 )
 from floorflow.search.least_resources import least_resources
 from floorflow.search.lowest_latency import lowest_latency
-from floorflow.search.progress import Progress
+from floorflow.search.progress import SILENT, Progress
 from floorflow.search.salvage import salvage
 from floorflow.search.state import SearchState, TraceRow
 
@@ -45,7 +45,7 @@ class SearchResult:
     interrupted: bool = False
 
 
-def search(context: PlanningContext, progress: Progress) -> SearchResult:
+def search(context: PlanningContext, progress: Progress = SILENT) -> SearchResult:
     """Find the best legal design for the request. Ctrl-C ends the search with what can be placed at once.
 
     Raises
