@@ -43,8 +43,6 @@ class Stages:
             self._end(name, self.clock() - started)
         finally:
             self._open.pop()
-        if self._open:
-            self.show(self._open[-1])
 
     def _end(self, name: str, seconds: float) -> None:
         if len(self._open) > 1:
