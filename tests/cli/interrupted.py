@@ -44,8 +44,11 @@ class Ended:
         return HIDE in self.said and self.said.rindex(SHOW) > self.said.rindex(HIDE)
 
 
-def interrupted_at(marker: str, *arguments: str | Path, code: str = RUN) -> Ended:
-    """Start the command line on a terminal of its own, and press Ctrl-C once it shows ``marker``."""
+def interrupted_at(marker: str, *arguments: str | Path, code: str = RUN, worked_cpu_s: float = 0.0) -> Ended:
+    """Start the command line on a terminal of its own, and press Ctrl-C once it shows ``marker``.
+
+    ``worked_cpu_s``: CPU seconds that it must have worked since then.
+    """
     ours, theirs = pty.openpty()
     run = subprocess.Popen(
         [sys.executable, "-c", code, *map(str, arguments)],
@@ -57,7 +60,10 @@ def interrupted_at(marker: str, *arguments: str | Path, code: str = RUN) -> Ende
     )
     os.close(theirs)
     said = _read_until(marker, ours)
-    cpu, wall = _cpu_s(run.pid), time.monotonic()
+    begun = _cpu_s(run.pid)
+    while (cpu := _cpu_s(run.pid)) < begun + worked_cpu_s:
+        assert run.poll() is None, said
+    wall = time.monotonic()
     os.kill(run.pid, signal.SIGINT)
     said += _read_until(None, ours, wall + PATIENCE_S)
     os.close(ours)
