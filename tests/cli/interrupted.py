@@ -41,7 +41,7 @@ class Ended:
     @property
     def cursor_is_back(self) -> bool:
         """Whether the cursor was hidden, and shown after that."""
-        return HIDE in self.said and self.said.rindex(SHOW) > self.said.rindex(HIDE)
+        return self.said.rfind(SHOW) > self.said.rfind(HIDE) >= 0
 
 
 def interrupted_at(marker: str, *arguments: str | Path, code: str = RUN, worked_cpu_s: float = 0.0) -> Ended:

@@ -31,11 +31,13 @@ def ends_well(ended: Ended) -> None:
     assert ended.cursor_is_back
 
 
-@pytest.mark.parametrize("stage", PLANS)
-def test_ctrl_c_leaves_a_legal_plan_or_nothing(stage: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("stage", "worked_cpu_s"), [*((stage, 0.0) for stage in PLANS), pytest.param("partition", 1.5, id="CP-SAT")]
+)
+def test_ctrl_c_leaves_a_legal_plan_or_nothing(stage: str, worked_cpu_s: float, tmp_path: Path) -> None:
     marker, *arguments = PLANS[stage]
     out = tmp_path / "out"
-    ended = interrupted_at(str(marker), "plan", *arguments, "-o", out)
+    ended = interrupted_at(str(marker), "plan", *arguments, "-o", out, worked_cpu_s=worked_cpu_s)
     ends_well(ended)
     if not out.exists():
         assert ended.last_sentence == "interrupted: nothing was written"
