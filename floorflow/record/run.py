@@ -74,7 +74,7 @@ def record(
             *_warnings(context, result),
             *throughput_warnings(only.estimates.throughput),
         ],
-        interrupted=found.interrupted,
+        interrupted=result.interrupted,
     )
 
 

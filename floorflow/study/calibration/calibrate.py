@@ -50,9 +50,7 @@ class Calibration:
         return sorted(set(self.estimates) - set(self.measured.engines))
 
 
-def calibrate(
-    out: Path, reports: Path, overrides: Overrides | None = None, progress: Progress = SILENT
-) -> Calibration:
+def calibrate(out: Path, reports: Path, overrides: Overrides | None = None, progress: Progress = SILENT) -> Calibration:
     """Plan again what ``out`` holds, with what the reports of its build say instead of estimates.
 
     A row counts for the folding that was built alone; other foldings of the engine keep their estimates, which are
