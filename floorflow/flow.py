@@ -17,48 +17,55 @@ from floorflow.request import Request
 from floorflow.resources import total
 from floorflow.schema import Plan
 from floorflow.search.context import PlanningContext, largest_pblocks, longest_interval, slot_limits
-from floorflow.search.fpga_count import Progress, least_fpgas
-from floorflow.search.highest_rate import INTERRUPTED
+from floorflow.search.fpga_count import least_fpgas
+from floorflow.search.progress import SILENT, Progress
 from floorflow.search.search import SearchResult, search
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A plan and its files, content by relative path; run.json is added when they are laid on disk.
-
-    ``interrupted``: Ctrl-C ended the search or left out the pictures.
-    """
+    """A plan and its files, content by relative path; run.json is added when they are laid on disk."""
 
     plan: Plan
     files: dict[str, str | bytes]
-    interrupted: bool = False
 
 
-def plan(request: Request, progress: Progress = lambda _: None, measured: Measurements = NO_MEASUREMENTS) -> Outcome:
+def plan(request: Request, progress: Progress = SILENT, measured: Measurements = NO_MEASUREMENTS) -> Outcome:
     """Plan a network on a platform: read, lower, cost, search, record, emit, view.
 
     `search` goes round the stages between: fold, connect, cluster, partition (`candidate.complete`), place (`repairs`).
+    Ctrl-C ends it with the best legal plan known, marked as interrupted and without pictures, or is raised.
     """
-    source = read_source(request.model, FloatBits(request.weight_bits, request.activation_bits))
+    with progress.stage("reading"):
+        source = read_source(request.model, FloatBits(request.weight_bits, request.activation_bits))
+
     any_rate = replace(request, fps=None) if request.fps is not None else None
 
     def prepared(asked: Request, fpgas: int) -> PlanningContext:
-        return prepare(source, asked, fpgas, measured)
+        with progress.stage("lowering"):
+            return prepare(source, asked, fpgas, measured)
 
     def searched(context: PlanningContext) -> SearchResult:
         fpgas = len(context.platform.fpgas)
         return search(context, progress, None if any_rate is None else partial(prepared, any_rate, fpgas))
 
     context, found, tried = least_fpgas(request, prepared, searched, progress)
-    result = record(source.network, context, found, tried, measured)
-    files = bundle(result, context.platform)
-    interrupted = found.ended_by == INTERRUPTED
-    progress("drawing pictures")
+
+    def outcome(found: SearchResult) -> Outcome:
+        with progress.stage("recording"):
+            result = record(source.network, context, found, tried, measured)
+            files = bundle(result, context.platform)
+        if request.plots and not found.interrupted:
+            with progress.stage("drawing"):
+                files |= _pictures(result, context.platform)
+        return Outcome(result, files)
+
     try:
-        files |= _pictures(result, context.platform) if request.plots and not interrupted else {}
+        return outcome(found)
     except KeyboardInterrupt:
-        interrupted = True
-    return Outcome(result, files, interrupted)
+        if found.interrupted:
+            raise
+        return outcome(replace(found, interrupted=True))
 
 
 def prepare(source: Source, request: Request, fpgas: int, measured: Measurements = NO_MEASUREMENTS) -> PlanningContext:

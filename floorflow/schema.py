@@ -437,7 +437,7 @@ class CalibrationEntry(_Model):
 
 
 class Plan(_Model):
-    """Everything a run decided."""
+    """Everything a run decided; ``interrupted``: Ctrl-C ended the search, so that more might have been found."""
 
     schema_: Literal["floorflow-plan/1"] = Field(SCHEMA, alias="schema")
     version: str
@@ -451,6 +451,7 @@ class Plan(_Model):
     search: IntervalBound
     trace: list[TraceEntry]
     warnings: list[str]
+    interrupted: bool = False
 
     def to_json(self) -> str:
         """Return plan.json's text: sorted keys, two spaces, a newline at the end."""

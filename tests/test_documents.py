@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from floorflow.cli.ending import written
 from floorflow.cli.tables import summary
 from floorflow.schema import read_plan
 from tests.conftest import ROOT
@@ -117,5 +118,7 @@ def test_files_that_documents_name_exist(path: Path) -> None:
 
 
 def test_the_summary_in_the_readme_is_the_examples_own(cnv_on_u250: Path) -> None:
-    printed = summary(read_plan(cnv_on_u250 / "plan.json"), Path("out/cnv"))
+    plan = read_plan(cnv_on_u250 / "plan.json")
+    files = ["plots/floorplan_fpga0.png", "fpga0/pblocks.tcl"]
+    printed = f"{summary(plan)}\n{written(Path('out/cnv'), files)}"
     assert "".join(f"    {line}\n" for line in printed.splitlines()) in (ROOT / "README.md").read_text()

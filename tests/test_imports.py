@@ -32,6 +32,7 @@ DRIVERS = {"search", "record", "flow", "study", "cli", "__main__", "__init__"}
 MOST_AT_THE_ROOT = 13
 MOST_LEVELS = 11
 SEARCH_ORDER = (
+    "progress",
     "link_bound",
     "impl_styles",
     "fifo_sizing",
@@ -44,6 +45,7 @@ SEARCH_ORDER = (
     "repair",
     "state",
     "lowest_latency",
+    "salvage",
     "highest_rate",
     "least_resources",
     "search",

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from floorflow.cli.ending import carried_out, exit_interrupted, written
 from floorflow.cli.options import (
     ActivationBitsOption,
     CapOption,
@@ -32,7 +33,8 @@ from floorflow.cli.options import (
     TopologyChoice,
     WeightBitsOption,
 )
-from floorflow.cli.terminal import errors_to_exit_codes, plain, progress_shown, run_record, talk
+from floorflow.cli.progress import progress_shown
+from floorflow.cli.terminal import errors_to_exit_codes, plain, run_record, talk
 
 
 def plan(
@@ -112,10 +114,16 @@ def plan(
 
         with progress_shown(quiet=quiet or as_json) as progress:
             outcome = flow.plan(request, progress)
-        write(out, outcome.files, run_record(started), force=force)
-        if outcome.interrupted:
-            talk.print("[bold yellow]warning:[/] interrupted; what is written is the best legal plan found so far")
-        if as_json:
-            sys.stdout.write(outcome.plan.to_json())
-        if not quiet:
-            talk.print(plain(summary(outcome.plan, out)))
+            with progress.stage("writing"):
+                late = carried_out(lambda: write(out, outcome.files, run_record(started), force=force))
+        try:
+            if as_json:
+                sys.stdout.write(outcome.plan.to_json())
+            if not quiet:
+                talk.print(plain(f"{summary(outcome.plan)}\n{written(out, outcome.files)}"))
+        except KeyboardInterrupt:
+            late = True
+        if outcome.plan.interrupted:
+            exit_interrupted(f"the best legal plan known by then is written to {out}, without pictures")
+        if late:
+            exit_interrupted(f"the plan was finished and is written to {out}")

@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 
+from floorflow.cli.ending import carried_out, exit_interrupted
 from floorflow.cli.options import (
     INSPECTED_PART,
     ActivationBitsOption,
@@ -31,8 +32,9 @@ from floorflow.cli.options import (
     SummedFpgasOption,
     WeightBitsOption,
 )
+from floorflow.cli.progress import progress_shown
 from floorflow.cli.standard_streams import reader_is_gone
-from floorflow.cli.terminal import complain, errors_to_exit_codes, paper, plain, print_json, progress_shown, run_record
+from floorflow.cli.terminal import complain, errors_to_exit_codes, paper, plain, print_json, run_record
 
 
 def cost(
@@ -234,10 +236,15 @@ def calibrate(
         with progress_shown(quiet=as_json) as progress:
             found = study.calibrate(plan_folder, reports, given, progress)
         data = calibration_data.text(found)
-        write(out, found.after.files | {calibration_data.FILE: data}, run_record(started), force=force)
+        files = found.after.files | {calibration_data.FILE: data}
+        late = carried_out(lambda: write(out, files, run_record(started), force=force))
         if as_json:
             sys.stdout.write(data)
-            return
-        console = paper()
-        for table in (*calibration_tables(json.loads(data)), f"written to {plain(str(out))}"):
-            console.print(table)
+        else:
+            console = paper()
+            for table in (*calibration_tables(json.loads(data)), f"written to {plain(str(out))}"):
+                console.print(table)
+        if found.after.plan.interrupted:
+            exit_interrupted(f"the best legal plan known by then is written to {out}, without pictures")
+        if late:
+            exit_interrupted(f"the plan was finished and is written to {out}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import floor
-from pathlib import Path
 from typing import Any
 
 from rich.table import Table
@@ -15,7 +14,7 @@ from floorflow.schema import EstimatesEntry, PhaseEntry, Plan, Stats
 from floorflow.text.table import FittingTable
 
 
-def summary(plan: Plan, out: Path) -> str:
+def summary(plan: Plan) -> str:
     """Return what a user wants to see first: rate, bottleneck, fullness, every gap."""
     phase = plan.phases[0]
     e = phase.estimates
@@ -39,7 +38,6 @@ def summary(plan: Plan, out: Path) -> str:
         used = [f"{name} {shares[name]:.0%} of {caps[name]:.0%}" for name in RESOURCE_NAMES if shares[name] > 0]
         lines.append(f"  {slot}  {', '.join(used) or 'empty'}")
     lines += [f"  note: {warning}" for warning in plan.warnings]
-    lines.append(f"written to {out}")
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""What every command does alike: talk on standard error, exit codes, progress, tables and JSON."""
+"""What every command does alike: talk on standard error, exit codes, tables and JSON."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import platform as python_platform
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import typer
@@ -28,7 +28,7 @@ def errors_to_exit_codes(*, debug: bool) -> Iterator[None]:
         complain(str(error), error.hint, debug=debug)
         raise typer.Exit(error.exit_code) from None
     except KeyboardInterrupt as error:
-        complain(str(error) or "interrupted before a legal plan was found; nothing was written", "", debug=False)
+        talk.print(f"[bold yellow]interrupted:[/] {plain(str(error) or 'nothing was written')}")
         raise typer.Exit(130) from None
     except (typer.Exit, typer.Abort):
         raise
@@ -61,16 +61,6 @@ def paper() -> Console:
 def print_json(content: object) -> None:
     """Print one machine-readable object."""
     sys.stdout.write(json.dumps(content, indent=2, sort_keys=True) + "\n")
-
-
-@contextmanager
-def progress_shown(*, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Show what the search does on a terminal; stay silent in a pipe."""
-    if quiet or not talk.is_terminal:
-        yield lambda _: None
-        return
-    with talk.status("reading") as status:
-        yield lambda text: status.update(plain(text))
 
 
 def run_record(started: float) -> dict[str, object]:

@@ -32,7 +32,7 @@ from floorflow.dataflow.options import Coupling
 from floorflow.folding.dominance import reduce_by_dominance
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
 from floorflow.folding.selection import Evaluator
-from floorflow.solver import new_solver
+from floorflow.solver import run_cpsat
 from floorflow.stats import Status
 
 Array = NDArray[np.int64]
@@ -184,8 +184,7 @@ class _Model:
         if start is not None:
             for variable, value in zip(variables, start.values, strict=True):
                 self.model.add_hint(variable, value)
-        solver = new_solver(seed, DETERMINISTIC_LIMIT)
-        status = solver.solve(self.model)
+        status, solver = run_cpsat(self.model, seed, DETERMINISTIC_LIMIT)
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             return _Solved(None, 0, 0, optimal=status == cp_model.INFEASIBLE)
         selection = tuple(

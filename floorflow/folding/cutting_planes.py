@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from ortools.linear_solver import pywraplp
 
+from floorflow.solver import linear_solver
+
 Array = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -49,7 +51,7 @@ class CuttingPlanes:
     def __init__(self, limits: int, most: float, cuts: Sequence[Cut] = ()) -> None:
         """Start with a price for each of so many limits; no bound above ``most`` is of interest."""
         self.most = most
-        self.solver = pywraplp.Solver.CreateSolver("CLP")
+        self.solver = linear_solver()
         self.bound = self.solver.NumVar(-self.solver.infinity(), 1.0, "")
         self.prices = [self.solver.NumVar(0.0, DEAREST, "") for _ in range(limits)]
         self.rows: list[pywraplp.Constraint] = []

@@ -15,7 +15,6 @@ from math import floor
 
 import numpy as np
 from numpy.typing import NDArray
-from ortools.linear_solver import pywraplp
 
 from floorflow.dataflow.options import UNBUILDABLE
 from floorflow.errors import Refusal, sentence
@@ -27,6 +26,7 @@ from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, Folding
 from floorflow.folding.selection import Evaluator
 from floorflow.folding.variable_elimination import FORBIDDEN
 from floorflow.resources import RESOURCE_NAMES, Resources
+from floorflow.solver import linear_solver
 
 Array = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -214,7 +214,7 @@ class _Search:
 
 def _best_shares(seen: Sequence[Floats]) -> tuple[float, Floats]:
     """Return the highest bound that the foldings met so far allow, and the shares for it."""
-    solver = pywraplp.Solver.CreateSolver("CLP")
+    solver = linear_solver()
     bound = solver.NumVar(0.0, solver.infinity(), "")
     shares = [solver.NumVar(0.0, 1.0, "") for _ in seen[0]]
     whole = solver.Constraint(1.0, 1.0)

@@ -19,6 +19,7 @@ from ortools.linear_solver import pywraplp
 from floorflow.folding.interface_classes import InterfaceClasses
 from floorflow.folding.longest_path import Edge, EngineGraph
 from floorflow.folding.variable_elimination import Pair
+from floorflow.solver import linear_solver
 
 Array = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -104,7 +105,7 @@ class _Master:
 
     def __init__(self, graph: EngineGraph, budget: Array, to_beat: int) -> None:
         self.graph, self.budget, self.to_beat = graph, np.maximum(budget, 1), to_beat
-        self.solver = pywraplp.Solver.CreateSolver("CLP")
+        self.solver = linear_solver()
         self.bound = self.solver.NumVar(-self.solver.infinity(), 1.0, "")
         self.prices = [self.solver.NumVar(0.0, float(DEAREST), "") for _ in budget]
         pairs = [(source, target) for source, targets in enumerate(graph.after) for target in targets]

@@ -24,7 +24,7 @@ from ortools.sat.python import cp_model
 from floorflow.folding.interface_classes import InterfaceClasses
 from floorflow.folding.longest_path import EngineGraph
 from floorflow.folding.variable_elimination import Pair
-from floorflow.solver import new_solver
+from floorflow.solver import run_cpsat
 
 Array = NDArray[np.int64]
 Weighted = tuple[list[cp_model.IntVar], list[int]]
@@ -57,9 +57,7 @@ def solve_latency(
     model = _Model(classes, graph, budget, least, most)
     if known is not None:
         model.hint(known)
-    solver = new_solver(0, limit)
-    solver.parameters.linearization_level = 2
-    status = solver.solve(model.model)
+    status, solver = run_cpsat(model.model, 0, limit, linearization_level=2)
     if status == cp_model.INFEASIBLE:
         return LatencySolution(None, most + 1)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):

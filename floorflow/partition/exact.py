@@ -13,6 +13,7 @@ from floorflow.partition.arrays import Integers, ProblemArrays
 from floorflow.partition.dp import SHARE_SCALE
 from floorflow.partition.model import Model, build_model
 from floorflow.partition.problem import PartitionProblem
+from floorflow.solver import run_cpsat
 
 Status = Literal["optimal", "feasible", "infeasible", "unknown"]
 
@@ -62,13 +63,9 @@ def run_solver(model: Model, start: Integers | None, seed: int, limit: float) ->
     """Run the solver on a model that has its objective, if any."""
     if start is not None:
         model.hint(start)
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = seed
-    solver.parameters.max_deterministic_time = limit
     # No linear relaxation: it is weak here (fractions of modules cross nothing) and costs more than it prunes.
-    solver.parameters.linearization_level = 0
-    status: Status = _STATUS.get(int(solver.solve(model.cp)), "unknown")
+    answer, solver = run_cpsat(model.cp, seed, limit, linearization_level=0)
+    status: Status = _STATUS.get(int(answer), "unknown")
     assignment = model.read(solver) if status in ("optimal", "feasible") else None
     bound = max(0, ceil(solver.best_objective_bound - 1e-6))
     return Outcome(status, assignment, bound, float(solver.response_proto.deterministic_time))

@@ -41,7 +41,7 @@ def solve_exactly(
     """
     from ortools.sat.python import cp_model
 
-    from floorflow.solver import new_solver
+    from floorflow.solver import run_cpsat
 
     model = cp_model.CpModel()
     sides = [_add_rectangle(model, index, rects) for index, rects in enumerate(candidates)]
@@ -50,8 +50,7 @@ def solve_exactly(
     if hint is not None:
         for side, rects, box in zip(sides, candidates, hint.boxes, strict=True):
             _add_hint(model, side, rects, box)
-    solver = new_solver(seed, work_limit)
-    status = solver.solve(model)
+    status, solver = run_cpsat(model, seed, work_limit)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return ExactAnswer(None, solver.best_objective_bound, status == cp_model.INFEASIBLE)
     boxes = np.array([[solver.value(side) for side in rectangle.sides] for rectangle in sides], dtype=np.int64)

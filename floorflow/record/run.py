@@ -75,6 +75,7 @@ def record(
             *_warnings(context, result),
             *throughput_warnings(only.estimates.throughput),
         ],
+        interrupted=result.interrupted,
     )
 
 

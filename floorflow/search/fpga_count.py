@@ -7,10 +7,9 @@ from collections.abc import Callable
 from floorflow.errors import FloorflowError, InfeasibleError, LimitError
 from floorflow.request import Request
 from floorflow.search.context import PlanningContext
+from floorflow.search.progress import Progress
 from floorflow.search.search import SearchResult
 from floorflow.search.what_fits import Prepare, explained
-
-Progress = Callable[[str], None]
 
 
 def least_fpgas(
@@ -37,7 +36,7 @@ def least_fpgas(
     last: FloorflowError | None = None
     for count in counts:
         if request.fpgas == "auto":
-            progress(f"{count} FPGA{'s' if count > 1 else ''}")
+            progress.note(f"{count} FPGA{'s' if count > 1 else ''}")
         try:
             context = prepare(request, count)
         except InfeasibleError as error:

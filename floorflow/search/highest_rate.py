@@ -20,15 +20,13 @@ PLACINGS = 7
 """Intervals between the shortest and the longest that are placed where the shortest cannot be."""
 PLACING_RATIO = 1.05
 """By which the steps between those begin to grow: far more than 1, 2, 4 of the intervals where they lie close."""
-INTERRUPTED = "interrupted: this is the best that had been found"
-"""What ended a search that Ctrl-C stopped."""
 
 
 def in_fit_styles(run: SearchState) -> tuple[SearchState, tuple[int, ...], int]:
     """Return the search to go on with, its intervals, and the index of the shortest that the budget allows.
 
     Where hls or rtl against FINN's own choice does not shorten it, ``--impl-style auto`` leaves the choice to FINN.
-    Where it does, but a floorplan needs a longer interval, `with_own_styles` looks whether FINN's choice packs better.
+    Where it does, but a floorplan needs a longer interval, `in_own_styles` looks whether FINN's choice packs better.
     """
     intervals, index = shortest_possible(run)
     auto = run.context.request.impl_style == "auto"
@@ -39,8 +37,8 @@ def in_fit_styles(run: SearchState) -> tuple[SearchState, tuple[int, ...], int]:
     return run, *shortest_possible(run)
 
 
-def with_own_styles(run: SearchState) -> tuple[SearchState, str] | None:
-    """Search again with hls or rtl as FINN chooses; return that search and what ended it if it found a better design.
+def in_own_styles(run: SearchState) -> tuple[SearchState, tuple[int, ...], int] | None:
+    """Return a search with hls or rtl as FINN chooses, as `in_fit_styles` does; None if it can find nothing better.
 
     A choice that allows a shorter interval by the sums of resources may be harder to pack: what it needs less of is not
     what runs short in a slot.
@@ -49,21 +47,24 @@ def with_own_styles(run: SearchState) -> tuple[SearchState, str] | None:
     if own is None:
         return None
     other = run.among(own)
-    best = math.inf if run.best is None else run.best.candidate.interval_cycles
     intervals, index = shortest_possible(other)
-    if intervals[index] >= best or not other.is_feasible(intervals[-1]):
+    if intervals[index] >= _interval(run) or not other.is_feasible(intervals[-1]):
         return None
-    try:
-        ended_by = highest_rate(other, intervals, index)
-    except KeyboardInterrupt:
-        ended_by = INTERRUPTED
-    if other.best is None or other.best.candidate.interval_cycles >= best:
-        if ended_by == INTERRUPTED:
-            raise KeyboardInterrupt
-        return None
-    tried = [replace(row, detail=f"hls and rtl as FINN chooses: {row.detail}") for row in other.trace]
-    other.trace[:] = [*run.trace, *tried]
-    return other, ended_by
+    return other, intervals, index
+
+
+def better(run: SearchState, own: SearchState) -> SearchState:
+    """Return which of two searches found the shorter interval, the second with the trace of both."""
+    if own.best is None or _interval(own) >= _interval(run):
+        return run
+    tried = [replace(row, detail=f"hls and rtl as FINN chooses: {row.detail}") for row in own.trace]
+    own.trace[:] = [*run.trace, *tried]
+    return own
+
+
+def _interval(run: SearchState) -> float:
+    """Return the best interval found."""
+    return math.inf if run.best is None else run.best.candidate.interval_cycles
 
 
 def shortest_possible(run: SearchState) -> tuple[tuple[int, ...], int]:

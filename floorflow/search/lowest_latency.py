@@ -101,12 +101,13 @@ def _shares() -> Iterator[float]:
 def _folded(run: SearchState, longest: int, share: float, largest: float | None) -> _BudgetedFolding | None:
     """Fold for the lowest latency with a share of the budget; engines up to ``largest`` of a slot, if that can be."""
     problem = run.context.problem
-    run.progress(f"folding for the lowest latency with {share:.0%} of the budget")
     limited = problem if share >= 1 else problem.with_budget(share_of(problem.budget, share))
     small = limited if largest is None else replace(limited, largest=share_of(_largest_limits(run), largest))
-    answer = fold_at_interval(small, longest)
-    if largest is not None and not isinstance(answer, FoldingSolution):
-        answer = fold_at_interval(limited, longest)
+    with run.progress.stage("folding"):
+        run.progress.note(f"lowest latency with {share:.0%} of the budget")
+        answer = fold_at_interval(small, longest)
+        if largest is not None and not isinstance(answer, FoldingSolution):
+            answer = fold_at_interval(limited, longest)
     if isinstance(answer, FoldingSolution):
         return _BudgetedFolding(answer, share)
     refusals = (answer.refusal,) if share >= 1 else unproven((answer.refusal,))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from floorflow.errors import InfeasibleError, LimitError, sentence
 from floorflow.folding import FoldingSolution, fold_at_interval, shortage
@@ -11,18 +11,22 @@ from floorflow.placement import PlacementSolution
 from floorflow.search.candidate import Candidate
 from floorflow.search.context import PlanningContext, reachable_fps
 from floorflow.search.highest_rate import (
-    INTERRUPTED,
+    better,
     highest_rate,
     in_fit_styles,
+    in_own_styles,
     last_refused,
     what_stopped,
-    with_own_styles,
 )
 from floorflow.search.least_resources import least_resources
-from floorflow.search.lowest_latency import latency_cycles, lowest_latency
-from floorflow.search.placing import PlacedCandidate, place_candidate
-from floorflow.search.state import Progress, SearchState, TraceRow
+from floorflow.search.lowest_latency import lowest_latency
+from floorflow.search.progress import SILENT, Progress
+from floorflow.search.salvage import salvage
+from floorflow.search.state import SearchState, TraceRow
 from floorflow.stats import SolveStats
+
+INTERRUPTED = "interrupted: this is the best that had been found"
+"""What ended a search that Ctrl-C stopped."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class SearchResult:
     """The best legal candidate, its floorplans by FPGA, the bound on the interval, the trace, and the repair it took.
 
     ``whole_budget_bound`` bounds what folding minimised when nothing of the budget is kept back: the scarcity at its
-    interval, or the latency.
+    interval, or the latency. ``interrupted``: Ctrl-C ended the search, or what came behind it.
     """
 
     candidate: Candidate
@@ -40,10 +44,11 @@ class SearchResult:
     trace: tuple[TraceRow, ...]
     whole_budget_bound: float | None
     repair: str = ""
+    interrupted: bool = False
 
 
 def search(
-    context: PlanningContext, progress: Progress, at_any_rate: Callable[[], PlanningContext] | None = None
+    context: PlanningContext, progress: Progress = SILENT, at_any_rate: Callable[[], PlanningContext] | None = None
 ) -> SearchResult:
     """Find the best legal design for the request. Ctrl-C ends the search with what can be placed at once.
 
@@ -57,48 +62,70 @@ def search(
         If nothing is proven but no legal design was found.
 
     """
-    run = SearchState(context, progress)
-    longest = context.problem.intervals()[-1]
-    if not run.is_feasible(longest):
-        raise _infeasible(run, longest)
-    going = _Search(run, longest, at_any_rate)
-    try:
-        ended_by = going.by_goal()
-    except KeyboardInterrupt:
-        ended_by = _salvage(going.run, longest)
-    run = going.run
-    if run.best is None or run.best.candidate.interval_cycles > longest:
-        raise _not_found(run)
-    candidate = run.best.candidate
-    bound_cycles = candidate.interval_cycles if going.bound_cycles is None else going.bound_cycles
-    latency = context.request.goal == "latency"
-    whole = going.latency_bound if latency else _whole_budget_bound(going, context, candidate.folding)
-    if going.whatever_the_rate:
-        candidate = _held_against(candidate, whole)
-    return SearchResult(
-        candidate, run.best.placements, bound_cycles, ended_by, tuple(run.trace), whole, run.best.repair
-    )
+    with progress.stage("search"):
+        run = SearchState(context, progress)
+        longest = context.problem.intervals()[-1]
+        if not run.is_feasible(longest):
+            raise _infeasible(run, longest)
+        going = _Search(run, longest, at_any_rate)
+        try:
+            going.by_goal()
+        except KeyboardInterrupt:
+            salvage(going.run, longest)
+            going.interrupted = True
+    return going.result()
 
 
 @dataclass
 class _Search:
-    """A search by goal on its way; ``run`` is the state to go on with, and holds the best, also after Ctrl-C."""
+    """A search by goal on its way; what is known goes into it at once, for Ctrl-C.
+
+    ``run`` is the state to go on with and holds the best, ``context`` is what was asked for.
+    """
 
     run: SearchState
     longest: int
     at_any_rate: Callable[[], PlanningContext] | None
+    context: PlanningContext = field(init=False)
     bound_cycles: int | None = None
-    latency_bound: float | None = None
+    whole_budget_bound: float | None = None
+    ended_by: str = INTERRUPTED
     whatever_the_rate: bool = False
+    interrupted: bool = False
 
-    def by_goal(self) -> str:
-        """Search for what was asked for, and return what ended it."""
-        goal = self.run.context.request.goal
+    def __post_init__(self) -> None:
+        self.context = self.run.context
+
+    def result(self) -> SearchResult:
+        """Return the best design, of a search that has one."""
+        best = self.run.best
+        if best is None or best.candidate.interval_cycles > self.longest:
+            raise _not_found(self.run)
+        bound_cycles = best.candidate.interval_cycles if self.bound_cycles is None else self.bound_cycles
+        candidate = _held_against(best.candidate, self.whole_budget_bound) if self.whatever_the_rate else best.candidate
+        return SearchResult(
+            candidate,
+            best.placements,
+            bound_cycles,
+            self.ended_by,
+            tuple(self.run.trace),
+            self.whole_budget_bound,
+            best.repair,
+            self.interrupted,
+        )
+
+    def by_goal(self) -> None:
+        """Search for what was asked for."""
+        goal = self.context.request.goal
         if goal == "latency":
-            self.latency_bound, ended_by = lowest_latency(self.run, self.longest)
-            return ended_by
-        if goal == "throughput":
-            return self._fastest()
+            self.whole_budget_bound, self.ended_by = lowest_latency(self.run, self.longest)
+            return
+        self.ended_by = self._fastest() if goal == "throughput" else self._least_resources()
+        if self.run.best is not None:
+            with self.run.progress.stage("folding"):
+                self.whole_budget_bound = self._scarcity_bound(self.run.best.candidate.folding)
+
+    def _least_resources(self) -> str:
         ended_by = least_resources(self.run, self.run.context.problem.intervals())
         if self.run.best is None and self.at_any_rate is not None:
             return self._fastest_that_meets_the_rate(self.at_any_rate())
@@ -109,8 +136,20 @@ class _Search:
         self.bound_cycles = intervals[index]
         ended_by = highest_rate(self.run, intervals, index)
         if self.run.best is None or self.run.best.candidate.interval_cycles > self.bound_cycles:
-            self.run, ended_by = with_own_styles(self.run) or (self.run, ended_by)
+            return self._fastest_in_own_styles() or ended_by
         return ended_by
+
+    def _fastest_in_own_styles(self) -> str | None:
+        """Search with hls and rtl as FINN chooses; return what ended that search if it found a better design."""
+        own = in_own_styles(self.run)
+        if own is None:
+            return None
+        run, intervals, index = own
+        try:
+            ended_by = highest_rate(run, intervals, index)
+        finally:
+            self.run = better(self.run, run)
+        return ended_by if self.run is run else None
 
     def _fastest_that_meets_the_rate(self, context: PlanningContext) -> str:
         """Search for the highest rate: its design is a candidate for every rate that it meets."""
@@ -124,6 +163,17 @@ class _Search:
             self.run.trace[:] = [*tried, *rows]
         return f"the requested rate was met by the fastest design found, not with the least resources; {ended_by}"
 
+    def _scarcity_bound(self, folding: FoldingSolution) -> float | None:
+        """Bound the scarcity at the candidate's interval under all of the budget, for it may have been folded for less.
+
+        Of a design that is only faster than the requested rate it is bounded at that rate.
+        """
+        if not self.whatever_the_rate and folding.budget == self.context.problem.budget:
+            return folding.stats.bound
+        problem = self.context.problem if self.whatever_the_rate else self.run.context.problem
+        loose = fold_at_interval(problem, self.longest if self.whatever_the_rate else folding.interval_cycles)
+        return loose.stats.bound if isinstance(loose, FoldingSolution) else None
+
 
 def _held_against(candidate: Candidate, bound: float | None) -> Candidate:
     """Return the candidate with its folding held against the bound at the rate that was asked for, not at its own."""
@@ -131,37 +181,6 @@ def _held_against(candidate: Candidate, bound: float | None) -> Candidate:
     met = bound is not None and stats.objective is not None and stats.objective <= bound
     held = SolveStats(stats.method, stats.status if met else "feasible", stats.objective, bound)
     return replace(candidate, folding=replace(candidate.folding, stats=held))
-
-
-def _salvage(run: SearchState, longest: int) -> str:
-    """Place the best candidate so far after Ctrl-C, without repairs; a second Ctrl-C goes through."""
-    met = [candidate for candidate in run.completed if candidate.interval_cycles <= longest]
-    for candidate in sorted(met, key=_merit(run.context)):
-        if run.best is None:
-            answer = place_candidate(run.context, candidate, "")
-            if isinstance(answer, PlacedCandidate):
-                run.legal(answer.candidate.interval_cycles, "after Ctrl-C, without repairs")
-                run.best = answer
-    if run.best is None or run.best.candidate.interval_cycles > longest:
-        raise KeyboardInterrupt
-    return INTERRUPTED
-
-
-def _merit(context: PlanningContext) -> Callable[[Candidate], int]:
-    """Return what ranks candidates, best first."""
-    return latency_cycles if context.request.goal == "latency" else lambda candidate: candidate.interval_cycles
-
-
-def _whole_budget_bound(going: _Search, context: PlanningContext, folding: FoldingSolution) -> float | None:
-    """Bound the scarcity at the candidate's interval under all of the budget, for it may have been folded for less.
-
-    Of a design that is only faster than the requested rate it is bounded at that rate.
-    """
-    if not going.whatever_the_rate and folding.budget == context.problem.budget:
-        return folding.stats.bound
-    problem = context.problem if going.whatever_the_rate else going.run.context.problem
-    loose = fold_at_interval(problem, going.longest if going.whatever_the_rate else folding.interval_cycles)
-    return loose.stats.bound if isinstance(loose, FoldingSolution) else None
 
 
 def _infeasible(run: SearchState, interval: int) -> InfeasibleError:

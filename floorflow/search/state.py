@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -17,11 +16,11 @@ from floorflow.search.candidate import Candidate
 from floorflow.search.context import PlanningContext
 from floorflow.search.link_bound import LinkBound, link_bound
 from floorflow.search.placing import PlacedCandidate, place_candidate
+from floorflow.search.progress import Progress
 from floorflow.search.repair import place_with_repairs
 
 Verdict = Literal["legal", "proven infeasible", "not found within the limit"]
 Stage = Literal["fold", "partition", "place"]
-Progress = Callable[[str], None]
 
 FOLDING_ROUNDS = 8
 """Foldings tried at one interval, each leaving more of the budget to channels and to packing."""
@@ -75,7 +74,7 @@ class SearchState:
 
     def _add(self, row: TraceRow) -> None:
         self.trace.append(row)
-        self.progress(f"interval {row.interval_cycles:,} cycles: {row.verdict} ({row.stage}) {row.detail}")
+        self.progress.note(f"interval {row.interval_cycles:,} cycles: {row.verdict} ({row.stage}) {row.detail}")
 
     def among(self, problem: FoldingProblem) -> SearchState:
         """Return a new search among fewer foldings."""
@@ -94,7 +93,9 @@ class SearchState:
         if self.link_bound is not None and interval < self.link_bound.interval_cycles:
             self.refused(interval, "partition", (self.link_bound.refusal(interval),))
             return False
-        answer = self.oracle(interval)
+        with self.progress.stage("folding"):
+            self.progress.note(f"interval {interval:,} cycles")
+            answer = self.oracle(interval)
         if isinstance(answer, FoldingInfeasible):
             self.refused(interval, "fold", (answer.refusal,))
         return not isinstance(answer, FoldingInfeasible)
@@ -102,7 +103,6 @@ class SearchState:
     def partitioned(self, interval: int) -> bool:
         """Whether fold, connect, cluster and partition succeed; remembers the candidate."""
         if interval not in self.candidates:
-            self.progress(f"interval {interval:,} cycles: folding and partition")
             self.candidates[interval] = self._find_candidate(interval)
         return self.candidates[interval] is not None
 
@@ -111,7 +111,9 @@ class SearchState:
         problem, reserve = self.context.problem, ZERO
         before: tuple[Refusal, ...] = ()
         for _ in range(FOLDING_ROUNDS):
-            folding = fold_at_interval(problem.with_budget(problem.budget - reserve), interval)
+            with self.progress.stage("folding"):
+                self.progress.note(f"interval {interval:,} cycles")
+                folding = fold_at_interval(problem.with_budget(problem.budget - reserve), interval)
             if not isinstance(folding, FoldingSolution):
                 # With some of the budget kept back nothing is proven.
                 refusals = (folding.refusal,) if reserve == ZERO else unproven((*before, folding.refusal))
@@ -131,7 +133,10 @@ class SearchState:
 
     def complete(self, folding: FoldingSolution, share: float = 1.0) -> Candidate | PartitionFailure:
         """Connect, cluster and partition, within a share of every slot's limit; remembers the candidate for Ctrl-C."""
-        answer = complete(self.context, folding, None if share >= 1 else dict.fromkeys(self.context.limits, share))
+        tightened = None if share >= 1 else dict.fromkeys(self.context.limits, share)
+        with self.progress.stage("partition"):
+            self.progress.note(f"interval {folding.interval_cycles:,} cycles")
+            answer = complete(self.context, folding, tightened)
         if isinstance(answer, Candidate):
             self.completed.append(answer)
         return answer
@@ -150,10 +155,11 @@ class SearchState:
 
     def place(self, candidate: Candidate, about: str = "", *, repairs: bool = True) -> PlacedCandidate | None:
         """Place a candidate; the row of the trace begins with ``about``."""
-        self.progress(f"interval {candidate.interval_cycles:,} cycles: placing {len(candidate.modules)} modules")
-        answer = (
-            place_with_repairs(self.context, candidate) if repairs else place_candidate(self.context, candidate, "")
-        )
+        with self.progress.stage("placing"):
+            self.progress.note(f"interval {candidate.interval_cycles:,} cycles, {len(candidate.modules)} modules")
+            answer = (
+                place_with_repairs(self.context, candidate) if repairs else place_candidate(self.context, candidate, "")
+            )
         if isinstance(answer, PlacementFailure):
             # Of other assignments nothing is proven.
             self.refused(candidate.interval_cycles, "place", unproven((answer.refusal,)), about)

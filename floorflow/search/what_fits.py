@@ -13,6 +13,7 @@ from floorflow.errors import InfeasibleError, Refusal
 from floorflow.request import Request
 from floorflow.search.context import PlanningContext, reachable_fps
 from floorflow.search.highest_rate import shortest_possible
+from floorflow.search.progress import SILENT
 from floorflow.search.state import SearchState
 
 Prepare = Callable[[Request, int], PlanningContext]
@@ -100,6 +101,6 @@ def _fits(request: Request, fpgas: int, prepare: Prepare) -> bool:
 def _prepared(request: Request, fpgas: int, prepare: Prepare) -> SearchState | None:
     """Return a search that has not begun, or None if it cannot."""
     try:
-        return SearchState(prepare(request, fpgas), lambda _: None)
+        return SearchState(prepare(request, fpgas), SILENT)
     except InfeasibleError:
         return None

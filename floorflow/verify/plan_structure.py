@@ -252,6 +252,7 @@ PLAN = {
         }
     ],
     "warnings": [TEXT],
+    "interrupted": Optional(FLAG),
 }
 """Fields of plan.json: those that check reads, and the structure of those that it does not check."""
 

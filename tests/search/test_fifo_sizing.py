@@ -130,7 +130,7 @@ def test_a_kind_without_a_pattern_is_named() -> None:
 
 def planned(request: Request) -> tuple[PlanningContext, Candidate]:
     context = flow.prepare(read_source(request.model), request, 1)
-    return context, search.search(context, lambda _: None).candidate
+    return context, search.search(context).candidate
 
 
 @pytest.fixture(scope="module")

@@ -56,4 +56,4 @@ def test_a_link_too_slow_for_any_cut_is_named(tmp_path: Path) -> None:
     slow.write_text(yaml.safe_dump(link | {"name": "slow", "gbps": 1e-7}), encoding="utf-8")
     request = Request(TFC, "alveo-u250", fpgas=2, link=str(slow))
     with pytest.raises(InfeasibleError, match=r"proven infeasible: .* link fpga0-fpga1: .* 1e-07 Gb/s allowed"):
-        search.search(flow.prepare(read_source(TFC), request, 2), lambda _: None)
+        search.search(flow.prepare(read_source(TFC), request, 2))

@@ -20,9 +20,8 @@ from floorflow.request import DEFAULT_CAP, Request
 from floorflow.search import assignment, highest_rate, placing, search
 from floorflow.search import state as trials
 from floorflow.search.candidate import Candidate
-from floorflow.search.highest_rate import INTERRUPTED
 from floorflow.search.impl_styles import fewer_styles
-from floorflow.search.search import SearchResult
+from floorflow.search.search import INTERRUPTED, SearchResult
 from floorflow.stats import SolveStats
 from tests.conftest import CNV, TFC
 from tests.scarce_dsp import mixed_bits
@@ -60,7 +59,7 @@ def placer(monkeypatch: pytest.MonkeyPatch) -> Callable[[Placer], None]:
 
 
 def find(request: Request) -> SearchResult:
-    return search.search(flow.prepare(read_source(request.model), request, 1), lambda _: None)
+    return search.search(flow.prepare(read_source(request.model), request, 1))
 
 
 def rate(request: Request) -> float:
@@ -140,6 +139,7 @@ def test_ctrl_c_leaves_the_best_design_found_so_far(
     interrupted = interrupt_after(1, monkeypatch)
     placer(lambda problem: fits(problem) if interrupted else refuses(problem.slots[0].name))
     found = find(Request(CNV, "pynq-z1"))
+    assert found.interrupted
     assert found.ended_by == INTERRUPTED
     assert found.trace[-1].verdict == "legal"
 
@@ -189,7 +189,7 @@ def test_the_fastest_design_is_a_candidate_for_a_rate_that_it_meets(placer: Call
         find(asked)
     source = read_source(CNV)
     context, any_rate = flow.prepare(source, asked, 1), replace(asked, fps=None)
-    found = search.search(context, lambda _: None, lambda: flow.prepare(source, any_rate, 1))
+    found = search.search(context, at_any_rate=lambda: flow.prepare(source, any_rate, 1))
     assert found.candidate.interval_cycles == fastest.candidate.interval_cycles
     assert "not with the least resources" in found.ended_by
     assert found.trace[-1].verdict == "legal"

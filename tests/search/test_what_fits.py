@@ -11,6 +11,7 @@ from floorflow import flow
 from floorflow.backends.finn import read_source
 from floorflow.errors import InfeasibleError
 from floorflow.request import DEFAULT_CAP, Request
+from floorflow.search.progress import SILENT
 from floorflow.search.state import SearchState
 from tests.conftest import CNV, TFC
 
@@ -30,7 +31,7 @@ def bound_allows(request: Request) -> bool:
         context = flow.prepare(read_source(request.model), request, request.fpgas)
     except InfeasibleError:
         return False
-    return SearchState(context, lambda _: None).is_feasible(context.problem.intervals()[-1])
+    return SearchState(context, SILENT).is_feasible(context.problem.intervals()[-1])
 
 
 @pytest.mark.parametrize(

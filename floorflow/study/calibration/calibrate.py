@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from floorflow.network import FloatBits
 from floorflow.request import Request
 from floorflow.resources import Resources
 from floorflow.schema import FoldedEntry, Plan, finn_attribute, read_plan
+from floorflow.search.progress import SILENT, Progress
 from floorflow.study.calibration.matching import Matches, RejectedMatch, match
 from floorflow.study.calibration.replan import Overrides, replanned_request
 from floorflow.study.reports import POWER, SYNTHESIS, Folder, read_reports
@@ -50,9 +51,7 @@ class Calibration:
         return sorted(set(self.estimates) - set(self.measured.engines))
 
 
-def calibrate(
-    out: Path, reports: Path, overrides: Overrides | None = None, progress: Callable[[str], None] = lambda _: None
-) -> Calibration:
+def calibrate(out: Path, reports: Path, overrides: Overrides | None = None, progress: Progress = SILENT) -> Calibration:
     """Plan again what ``out`` holds, with what the reports of its build say instead of estimates.
 
     A row counts for the folding that was built alone; other foldings of the engine keep their estimates, which are
@@ -68,9 +67,9 @@ def calibrate(
     """
     before = read_plan(out / "plan.json")
     request = replanned_request(out, before, overrides or Overrides())
-    progress("reading reports")
-    folder = read_reports(reports)
-    matches = match(before, folder.reports)
+    with progress.stage("reports"):
+        folder = read_reports(reports)
+        matches = match(before, folder.reports)
     refolded = _refolded(before, folder.built_configs)
     rows = {name: row for name, row in matches.of(SYNTHESIS).items() if name not in {other.name for other in refolded}}
     if not rows:

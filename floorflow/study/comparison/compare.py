@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any
@@ -23,6 +23,7 @@ from floorflow.network import FloatBits
 from floorflow.request import Request
 from floorflow.resources import Resources, scarcity, total
 from floorflow.search.context import PlanningContext
+from floorflow.search.progress import SILENT, Progress
 from floorflow.study.comparison.finn_method import methods_of
 
 DEFAULT_METHODS = ("exact", "cpsat", "finn", "finn-wide", "rule", "annealing")
@@ -110,7 +111,7 @@ def compare(
     request: Request,
     methods: Sequence[str] = DEFAULT_METHODS,
     epsilon: float | None = None,
-    progress: Callable[[str], None] = lambda _: None,
+    progress: Progress = SILENT,
 ) -> Comparison:
     """Fold by every method: the least resources at the request's rate, or the highest rate within the budget.
 
@@ -126,8 +127,9 @@ def compare(
     """
     if request.fpgas == "auto":
         raise InputError("compare folds for a fixed budget, --fpgas auto has none", hint="give a number of FPGAs")
-    source = read_source(request.model, FloatBits(request.weight_bits, request.activation_bits))
-    context = prepare(source, replace(request, objective=None), request.fpgas)
+    with progress.stage("reading"):
+        source = read_source(request.model, FloatBits(request.weight_bits, request.activation_bits))
+        context = prepare(source, replace(request, objective=None), request.fpgas)
     known = _known(context, epsilon)
     unknown = [name for name in methods if name not in known]
     if unknown:
@@ -136,12 +138,12 @@ def compare(
     bounds = Bounds(context.problem)
     entries = []
     for name in methods:
-        progress(f"folding by {name}")
-        entries.append(_entry(name, known[name], context, interval, bounds))
-    progress("bounds")
+        with progress.stage(f"folding by {name}"):
+            entries.append(_entry(name, known[name], context, interval, bounds))
     clock_mhz = context.platform.clock_mhz
-    first = bounds.interval_cycles() if interval is None else None
-    curve = tuple(_curve(bounds, [entry.interval_cycles for entry in entries if entry.interval_cycles], first))
+    with progress.stage("bounds"):
+        first = bounds.interval_cycles() if interval is None else None
+        curve = tuple(_curve(bounds, [entry.interval_cycles for entry in entries if entry.interval_cycles], first))
     names = context.dataflow.name, context.platform.name
     return Comparison(*names, request.costs, clock_mhz, interval, first, tuple(entries), curve)
 

@@ -19,6 +19,7 @@ import numpy as np
 from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown, fold_at_interval
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.resources import RESOURCE_NAMES, Resources
+from floorflow.search.progress import SILENT, Progress
 from floorflow.stats import SolveStats
 
 SCARCITY = "scarcity"
@@ -27,7 +28,6 @@ WORTH = 0.01
 """Share of a front's value that a longer interval must save to be worth a point."""
 
 Solve = Callable[[FoldingProblem, int], FoldingAnswer]
-Progress = Callable[[str], None]
 PointStatus = Literal["optimal", "feasible", "infeasible", "unknown"]
 
 
@@ -70,7 +70,7 @@ def fronts(
     first_cycles: int,
     points: int,
     *,
-    progress: Progress = lambda _: None,
+    progress: Progress = SILENT,
     solve: Solve = fold_at_interval,
 ) -> tuple[Front, ...]:
     """Return the front of each objective, at the same intervals: at most so many ``points`` from ``first_cycles`` on.
@@ -118,7 +118,7 @@ class Fronts:
 
     problem: FoldingProblem
     solve: Solve = fold_at_interval
-    progress: Progress = lambda _: None
+    progress: Progress = SILENT
     seconds: dict[str, float] = field(default_factory=dict)
     _foldings: list[FoldingSolution] = field(default_factory=list)
     _bounds: dict[str, list[tuple[int, float]]] = field(default_factory=dict)
@@ -243,7 +243,8 @@ class Fronts:
 
     @contextmanager
     def _timed(self, objective: str, text: str) -> Iterator[None]:
-        self.progress(text)
         started = time.perf_counter()
-        yield
+        with self.progress.stage(f"least {objective}"):
+            self.progress.note(text)
+            yield
         self.seconds[objective] = self.seconds.get(objective, 0.0) + time.perf_counter() - started

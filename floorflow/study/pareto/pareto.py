@@ -15,8 +15,9 @@ from floorflow.network import FloatBits
 from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.search.context import PlanningContext
+from floorflow.search.progress import SILENT, Progress
 from floorflow.study.comparison.compare import Bounds
-from floorflow.study.pareto.fronts import OBJECTIVES, SCARCITY, Front, Point, Progress, fronts
+from floorflow.study.pareto.fronts import OBJECTIVES, SCARCITY, Front, Point, fronts
 
 POINTS = 12
 """Intervals of each front, unless told."""
@@ -88,7 +89,7 @@ def pareto(
     request: Request,
     resources: Sequence[str] = (),
     points: int = POINTS,
-    progress: Progress = lambda _: None,
+    progress: Progress = SILENT,
 ) -> Pareto:
     """Find the fronts of these ``resources``, all that the platform has if none is named, and that of the scarcity.
 
@@ -104,13 +105,15 @@ def pareto(
         If the solver found no folding at any interval, and did not prove that there is none.
 
     """
-    context = _context(request, resources)
+    with progress.stage("reading"):
+        context = _context(request, resources)
     objectives = _objectives(context, resources)
-    progress("shortest interval")
-    first = Bounds(context.problem).interval_cycles()
+    with progress.stage("shortest interval"):
+        first = Bounds(context.problem).interval_cycles()
     if first is None:
         raise _impossible(context)
-    front_of_each = fronts(context.problem, objectives, first, points, progress=progress)
+    with progress.stage("fronts"):
+        front_of_each = fronts(context.problem, objectives, first, points, progress=progress)
     _require_some(context, front_of_each)
     return Pareto(
         network=context.dataflow.name,

@@ -1,0 +1,46 @@
+"""The end of a run: where its files are and what to do with them, also after Ctrl-C."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import NoReturn
+
+import typer
+
+from floorflow.cli.terminal import plain, talk
+
+
+def written(out: Path, files: Collection[str]) -> str:
+    """Name the picture, the report, the check and the next command, of the files that were written to ``out``."""
+    pictures = sorted(name for name in files if name.startswith("plots/floorplan_") and name.endswith(".png"))
+    others = f" and {len(pictures) - 1} more" if len(pictures) > 1 else ""
+    scripts = sorted(name for name in files if name.endswith("/pblocks.tcl"))
+    lines = [f"written to {out}"]
+    lines += [f"  picture   {out / pictures[0]}{others}"] if pictures else []
+    lines += [
+        f"  report    {out / 'report.txt'}",
+        f"  check     floorflow check {shlex.quote(str(out))}",
+        f"  next      FINN: folding_config_file={out / 'finn/folding_config.json'}; Vivado: source {out / scripts[0]}",
+    ]
+    return "\n".join(lines)
+
+
+def carried_out(write: Callable[[], None]) -> bool:
+    """Write a whole folder; return whether Ctrl-C came meanwhile.
+
+    It then begins anew, which is safe as it leaves the old or the new folder, and short; a second Ctrl-C goes through.
+    """
+    try:
+        write()
+    except KeyboardInterrupt:
+        write()
+        return True
+    return False
+
+
+def exit_interrupted(what: str) -> NoReturn:
+    """End with exit code 130; the last sentence says what was written."""
+    talk.print(f"[bold yellow]interrupted:[/] {plain(what)}")
+    raise typer.Exit(130)

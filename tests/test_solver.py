@@ -1,0 +1,82 @@
+"""Solvers: one module starts them, and a thread of its own changes no answer."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from ortools.sat.python import cp_model
+
+from floorflow.solver import run_cpsat
+
+PACKAGE = Path(__file__).resolve().parent.parent / "floorflow"
+STARTS = {"CpSolver", "CreateSolver", "Solver", "SolveWrapper", "SolveCpModel", "ModelSolver", "milp", "linprog"}
+"""What starts a solver, of OR-Tools and of SciPy."""
+OTHERS = {"scipy", "highspy", "pulp", "mip", "cvxpy", "gurobipy", "cplex", "pyscipopt", "z3", "ortools.math_opt"}
+"""Modules that start solvers in ways of their own."""
+NATIVE = {"pymetis": {"partition/metis.py"}}
+"""Other native code that searches, where it is called: METIS takes milliseconds."""
+
+
+def starts_of(text: str) -> set[str]:
+    """Return what a file calls or imports that starts a solver."""
+    found = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            found |= {name} & STARTS
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
+        found |= {name for name in names if any(name == o or name.startswith(f"{o}.") for o in {*OTHERS, *NATIVE})}
+    return found
+
+
+def test_one_module_starts_solvers() -> None:
+    found = {path.relative_to(PACKAGE).as_posix(): starts_of(path.read_text()) for path in PACKAGE.rglob("*.py")}
+    allowed = {"solver.py": {"CpSolver", "CreateSolver"}}
+    allowed |= {path: {name} for name, paths in NATIVE.items() for path in paths}
+    assert {path: starts for path, starts in found.items() if starts} == allowed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from ortools.sat.python import cp_model\ncp_model.CpSolver()",
+        "from ortools.sat.python.cp_model import CpSolver\nCpSolver()",
+        "pywraplp.Solver('x', 0)",
+        "import highspy",
+        "def late():\n    from scipy.optimize import milp",
+    ],
+)
+def test_other_starts_would_be_seen(text: str) -> None:
+    assert starts_of(text)
+
+
+def knapsack() -> tuple[cp_model.CpModel, list[cp_model.IntVar]]:
+    model = cp_model.CpModel()
+    taken = [model.new_bool_var("") for _ in range(30)]
+    model.add(sum((7 * n % 31 + 5) * x for n, x in enumerate(taken)) <= 200)
+    model.maximize(sum((11 * n % 37 + 3) * x for n, x in enumerate(taken)))
+    return model, taken
+
+
+def test_equal_solves_give_equal_answers() -> None:
+    answers = []
+    for _ in range(2):
+        model, taken = knapsack()
+        status, solver = run_cpsat(model, 3, 10.0)
+        answers.append((status, [solver.value(x) for x in taken]))
+    assert answers[0] == answers[1]
+    assert answers[0][0] == cp_model.OPTIMAL
+
+
+def test_the_work_limit_ends_a_solve() -> None:
+    model, _ = knapsack()
+    status, _ = run_cpsat(model, 3, 0.0)
+    assert status in (cp_model.UNKNOWN, cp_model.FEASIBLE)
+
+
+def test_a_broken_model_fails_in_the_callers_thread() -> None:
+    with pytest.raises((TypeError, AttributeError)):
+        run_cpsat(None, 0, 1.0)  # type: ignore[arg-type]
