@@ -1,7 +1,8 @@
 """The command line: parse, call, print. Data goes to standard output, all talk to standard error.
 
 Exit codes: 0 done; 1 ``check`` found violations; 2 bad input or usage; 3 proven infeasible; 4 a tool failed or is
-missing; 5 limit reached without a plan; 70 internal error; 130 interrupted, which says what was written.
+missing, or standard output cannot be written; 5 limit reached without a plan; 70 internal error; 130 interrupted,
+which says what was written.
 """
 
 from __future__ import annotations
