@@ -16,7 +16,7 @@ from floorflow.record import record
 from floorflow.request import Request
 from floorflow.resources import total
 from floorflow.schema import Plan
-from floorflow.search.context import PlanningContext, largest_pblocks, longest_interval, slot_limits
+from floorflow.search.context import PlanningContext, largest_pblocks, longest_interval, slot_limits, solvers_of
 from floorflow.search.fpga_count import least_fpgas
 from floorflow.search.progress import SILENT, Progress
 from floorflow.search.search import SearchResult, search
@@ -36,10 +36,11 @@ def plan(request: Request, progress: Progress = SILENT, measured: Measurements =
     `search` goes round the stages between: fold, connect, cluster, partition (`candidate.complete`), place (`repairs`).
     Ctrl-C ends it with the best legal plan known, marked as interrupted and without pictures, or is raised.
     """
+    request.require_files()
     with progress.stage("reading"):
         source = read_source(request.model, FloatBits(request.weight_bits, request.activation_bits))
 
-    any_rate = replace(request, fps=None) if request.fps is not None else None
+    any_rate = request.changed(fps=None) if request.fps is not None else None
 
     def prepared(asked: Request, fpgas: int) -> PlanningContext:
         with progress.stage("lowering"):
@@ -85,7 +86,7 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measurements
     channels = couplings(dataflow, groups, costs)
     paths = dataflow.engine_pairs if request.goal == "latency" else None
     problem = FoldingProblem(groups, total(limits.values()), platform.silicon, channels, paths)
-    return PlanningContext(dataflow, platform, request, costs, problem, largest)
+    return PlanningContext(dataflow, platform, request, costs, problem, solvers_of(request, dataflow, costs), largest)
 
 
 def _pictures(result: Plan, platform: Platform) -> dict[str, bytes]:

@@ -1,22 +1,37 @@
-"""What the user asked for, resolved: the options that every stage reads."""
+"""What the user asks for: one frozen, self-validating model.
+
+The command line is made from its fields (`cli.options`), `flow.plan` takes it, and plan.json keeps it as `options`. A
+field states default, limits, choices and help of an option once; its name, with dashes, is the option's.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from math import floor
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Annotated, Any, Literal, Self
 
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationError,
+    model_validator,
+)
+
+from floorflow.assets import Topology, board_path, link_path
 from floorflow.errors import InputError
-from floorflow.resources import RESOURCE_NAMES, Resources
+from floorflow.resources import RESOURCE_NAMES, Fractions, fractions_over, listed
+from floorflow.stats import method_names
 
 Effort = Literal["fast", "default", "best"]
 Granularity = Literal["stage", "block", "layer", "slot"]
 CostModelName = Literal["calibrated", "estimated", "finn"]
 FinnName = Literal["main", "dev", "plus"]
-Topology = Literal["pair", "chain", "ring", "star", "full"]
 ImplStyle = Literal["auto", "default", "free"]
 Objective = Literal["throughput", "latency", "resources"]
 
@@ -29,53 +44,183 @@ MOST_FPGAS = 16
 
 
 @dataclass(frozen=True)
-class Request:
-    """One run of ``plan``. ``cap`` and ``fill`` hold a fraction for each of the five resources.
+class MethodNames:
+    """The value is the name of a method in one of these folders."""
 
+    folders: tuple[str, ...]
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The methods that are there."""
+        return method_names(*self.folders)
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """What the command line needs beside a field: the panel of ``--help``, a letter, whether it stands alone."""
+
+    panel: str
+    letter: str = ""
+    argument: bool = False
+
+
+NETWORK, GOAL = Spelling("Network"), Spelling("What to plan for")
+PLATFORM, BUDGET = Spelling("Platform"), Spelling("Budget")
+ENGINES, FOLDING = Spelling("Engines and their costs"), Spelling("Folding")
+FLOORPLAN, EFFORT, OUTPUT = Spelling("Partition and placement"), Spelling("Effort"), Spelling("Output")
+
+
+def _fpga_count(value: object) -> object:
+    """Read a number of FPGAs, or ``auto``."""
+    text = str(value)
+    if text == "auto":
+        return text
+    if isinstance(value, bool) or not (text.isascii() and text.isdecimal()) or int(text) < 1:
+        raise InputError(f"--fpgas {text}: expected auto or a number of 1 and more")
+    return int(text)
+
+
+def _choice(values: Iterable[str]) -> str:
+    *others, last = values
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+PathText = Annotated[Path, PlainSerializer(str, return_type=str)]
+Cap = Annotated[Fractions, fractions_over(DEFAULT_CAP, "--cap")]
+Fill = Annotated[Fractions, fractions_over(DEFAULT_FILL, "--fill")]
+FpgaCount = Annotated[int | Literal["auto"], BeforeValidator(_fpga_count)]
+FoldMethod = Annotated[str, MethodNames(("folding/methods", "search/fold_methods"))]
+"""Folding methods that need the problem alone, and those that need the engines."""
+PartitionMethod = Annotated[str, MethodNames(("partition/methods",))]
+PlaceMethod = Annotated[str, MethodNames(("placement/methods",))]
+
+
+class Request(BaseModel):
+    """One run of ``plan``. Whatever is not as expected is an `InputError` that names the option.
+
+    ``folding``: a folding_config.json whose folding is kept instead of the model's, so it implies ``keep_folding``.
     ``impl_style``: engines are hls or rtl as FINN itself chooses (``default``), or as is best (``free``); ``auto`` is
     free where that serves the objective, and never with FINN's own costs.
-    ``folding``: a folding_config.json whose folding ``keep_folding`` keeps, instead of the model's.
     """
 
-    model: Path
-    platform: str
-    fpgas: int | Literal["auto"] = 1
-    max_fpgas: int = MOST_FPGAS
-    link: str | None = None
-    topology: Topology = "chain"
-    fps: float | None = None
-    objective: Objective | None = None
-    cap: Mapping[str, float] = field(default_factory=lambda: DEFAULT_CAP)
-    fill: Mapping[str, float] = field(default_factory=lambda: DEFAULT_FILL)
-    clock_mhz: float | None = None
-    seed: int = 0
-    effort: Effort = "default"
-    granularity: Granularity = "stage"
-    keep_granularity: bool = False
-    costs: CostModelName = "calibrated"
-    finn: FinnName = "main"
-    impl_style: ImplStyle = "auto"
-    runtime_weights: bool = True
-    label_select: bool = False
-    weight_bits: int | None = None
-    activation_bits: int | None = None
-    keep_folding: bool = False
-    folding: Path | None = None
-    plots: bool = True
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    def __post_init__(self) -> None:
-        """Refuse a rate to be met together with the highest rate, and a choice of styles by FINN's own costs."""
+    model: Annotated[PathText, Spelling("Arguments", argument=True)] = Field(
+        description="ONNX file: QONNX, QCDQ, QDQ, QLinear or float, or a FINN dataflow graph."
+    )
+    platform: Annotated[str, Spelling("Platform", "-p")] = Field(
+        description="Board, by its name or a part of it such as u250, or YAML file of one."
+    )
+
+    fps: Annotated[float | None, GOAL] = Field(
+        None, ge=0.001, le=1e15, description="Frames a second: least resources at this rate, not the highest rate."
+    )
+    objective: Annotated[Objective | None, GOAL] = Field(
+        None, description="What to plan for; throughput if not given, with --fps resources."
+    )
+
+    fpgas: Annotated[FpgaCount, PLATFORM] = Field(1, description="Number of FPGAs, or auto: the least that will do.")
+    max_fpgas: Annotated[int, PLATFORM] = Field(MOST_FPGAS, ge=1, description="Most FPGAs that auto may take.")
+    link: Annotated[str | None, PLATFORM] = Field(
+        None, description="Kind of link, or YAML file of one, instead of the board's own."
+    )
+    topology: Annotated[Topology, PLATFORM] = Field("chain", description="How FPGAs are joined.")
+    clock_mhz: Annotated[float | None, PLATFORM] = Field(
+        None, ge=1, le=1000, description="Clock in MHz, instead of the board's."
+    )
+
+    cap: Annotated[Cap, BUDGET] = Field(
+        Fractions(**DEFAULT_CAP),
+        description=f"Share of a slot the design may use, e.g. LUT=0.75; repeatable ({listed(DEFAULT_CAP)}).",
+    )
+    fill: Annotated[Fill, BUDGET] = Field(
+        Fractions(**DEFAULT_FILL),
+        description=f"How full one pblock may be, e.g. LUT=0.9; repeatable ({listed(DEFAULT_FILL)}).",
+    )
+
+    costs: Annotated[CostModelName, ENGINES] = Field("calibrated", description="Cost model.")
+    finn: Annotated[FinnName, ENGINES] = Field("main", description="Which FINN.")
+    impl_style: Annotated[ImplStyle, ENGINES] = Field(
+        "auto", description="hls or rtl: as FINN itself chooses, as is best, or that where it serves the objective."
+    )
+    runtime_weights: Annotated[bool, ENGINES] = Field(
+        default=True, description="No weights in URAM, which are written at run time."
+    )
+
+    label_select: Annotated[bool, NETWORK] = Field(default=False, description="Add LabelSelect after the last layer.")
+    weight_bits: Annotated[int | None, NETWORK] = Field(
+        None, ge=1, le=16, description="Bits of weights in a network without quantisers; 8 if not given."
+    )
+    activation_bits: Annotated[int | None, NETWORK] = Field(
+        None, ge=1, le=8, description="Bits of activations in a network without quantisers; 8 if not given."
+    )
+
+    fold_method: Annotated[FoldMethod, FOLDING] = Field(
+        "exact", description="Folding method; only exact, floorflow's own, folds for latency."
+    )
+    keep_folding: Annotated[bool, FOLDING] = Field(
+        default=False, description="Keep the folding that a FINN dataflow graph carries."
+    )
+    folding: Annotated[PathText | None, FOLDING] = Field(
+        None, description="Keep the folding of this folding_config.json."
+    )
+
+    granularity: Annotated[Granularity, FLOORPLAN] = Field("stage", description="What gets one pblock.")
+    keep_granularity: Annotated[bool, FLOORPLAN] = Field(default=False, description="Never merge modules to place.")
+    partition_method: Annotated[PartitionMethod, FLOORPLAN] = Field(
+        "auto", description="Partition method; auto takes the best of several."
+    )
+    place_method: Annotated[PlaceMethod, FLOORPLAN] = Field(
+        "auto", description="Placement method; auto improves what greedy finds."
+    )
+
+    effort: Annotated[Effort, EFFORT] = Field("default", description="How long solvers may work.")
+    seed: Annotated[int, EFFORT] = Field(0, ge=0, le=2**31 - 1, description="Seed of every solver.")
+    plots: Annotated[bool, OUTPUT] = Field(default=True, exclude=True, description="Draw no pictures.")
+
+    def __init__(self, /, *leading: object, **options: object) -> None:
+        """Take model and platform by place or by name, all else by name."""
+        try:
+            super().__init__(**dict(zip(("model", "platform"), leading, strict=False)), **options)
+        except ValidationError as error:
+            raise told(type(self), error) from None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _a_folding_is_kept(cls, options: dict[str, Any]) -> dict[str, Any]:
+        return options if options.get("folding") is None else {**options, "keep_folding": True}
+
+    @model_validator(mode="after")
+    def _choices_go_together(self) -> Self:
         if self.objective == "throughput" and self.fps is not None:
             raise InputError(
                 f"--objective throughput: --fps {self.fps:g} asks for that rate, not for the highest",
                 hint="leave out one of the two; --fps goes with the objectives resources and latency",
             )
-
         if self.impl_style == "free" and self.costs == "finn":
             raise InputError(
                 "--impl-style free: --costs finn prices FINN's own choices, and some hardware at nothing",
                 hint="use --costs calibrated or estimated to choose between hls and rtl",
             )
+        if self.fpgas != "auto" and "max_fpgas" in self.model_fields_set and self.fpgas > self.max_fpgas:
+            raise InputError(
+                f"--fpgas {self.fpgas}: --max-fpgas allows {self.max_fpgas}",
+                hint="ask for fewer or raise --max-fpgas",
+            )
+        self._methods_go_together()
+        return self
+
+    def _methods_go_together(self) -> None:
+        for field in ("fold_method", "partition_method", "place_method"):
+            require_method(field, getattr(self, field), option_of(field))
+        if self.fold_method != "exact" and (self.objective == "latency" or self.keep_folding):
+            other = "--keep-folding leaves nothing to fold" if self.keep_folding else "it does not fold for latency"
+            raise InputError(f"--fold-method {self.fold_method}: {other}", hint="leave it out, or one of the two")
+
+    def changed(self, **options: object) -> Self:
+        """Return the same request with other options."""
+        asked = {name: getattr(self, name) for name in self.model_fields_set}
+        return type(self)(**{**asked, **options})
 
     @property
     def styles_are_open(self) -> bool:
@@ -87,63 +232,79 @@ class Request:
         """The objective: what was asked for, else the highest rate, or the least resources at a given rate."""
         return self.objective or ("throughput" if self.fps is None else "resources")
 
+    def fixed_fpgas(self, command: str) -> int:
+        """Return the number of FPGAs for a command that cannot seek it."""
+        if self.fpgas == "auto":
+            raise InputError(
+                f"{command} folds for a fixed budget, --fpgas auto has none", hint="give a number of FPGAs"
+            )
+        return self.fpgas
 
-ROUNDING = 1e-9
-"""Added before a limit is rounded down, so that 0.7 x 10 is 7."""
+    def require_files(self) -> None:
+        """Refuse a request whose model, folding, board or link is not there, before anything is imported to read it.
+
+        Raises
+        ------
+        InputError
+            The first that is missing, or no file.
+
+        """
+        for option, path in (("", self.model), ("--folding ", self.folding)):
+            if path is not None and not path.is_file():
+                found = "is a folder, expected a file" if path.is_dir() else "there is no such file"
+                raise InputError(f"{option}{path}: {found}", hint="give the path of a file that can be read")
+        board_path(self.platform)
+        if self.link is not None:
+            link_path(self.link)
 
 
-def scaled_down(amount: Resources, fractions: Mapping[str, float]) -> Resources:
-    """Return floor(fraction x amount) of each resource."""
-    return Resources(
-        *(floor(fractions[n] * have + ROUNDING) for n, have in zip(RESOURCE_NAMES, amount.as_tuple(), strict=True))
-    )
+def known_methods(field: str) -> tuple[str, ...]:
+    """Return the methods that ``fold_method``, ``partition_method`` or ``place_method`` may name."""
+    return next(data.known for data in Request.model_fields[field].metadata if isinstance(data, MethodNames))
 
 
-def parse_fractions(defaults: Mapping[str, float], settings: list[str], option: str) -> dict[str, float]:
-    """Apply ``LUT=0.75`` settings of ``--cap`` or ``--fill`` over defaults.
+def require_method(field: str, name: str, option: str) -> None:
+    """Refuse the name of a method that is not there."""
+    known = known_methods(field)
+    if name not in known:
+        raise InputError(f"{option} {name}: unknown method, expected {_choice(known)}")
 
-    Raises
-    ------
-    InputError
-        For an unknown resource, one that is given twice, or a value outside (0, 1].
 
-    """
-    result = dict(defaults)
-    given: dict[str, str] = {}
-    for setting in settings:
-        name, _, value = setting.partition("=")
+def require_resources(names: Iterable[str], option: str) -> None:
+    """Refuse names that are of no resource."""
+    for name in names:
         if name not in RESOURCE_NAMES:
-            raise InputError(
-                f"{option} {setting}: unknown resource {name!r}", hint=f"use one of {', '.join(RESOURCE_NAMES)}"
-            )
-        try:
-            fraction = float(value)
-        except ValueError:
-            fraction = -1.0
-        if not 0 < fraction <= 1:
-            raise InputError(f"{option} {setting}: expected a fraction above 0 and up to 1, such as {name}=0.75")
-        if name in given:
-            raise InputError(
-                f"{option} {setting}: {name} is given twice, before as {given[name]}", hint=f"give {option} {name} once"
-            )
-        given[name] = setting
-        result[name] = fraction
-    return result
+            known = ", ".join(RESOURCE_NAMES)
+            raise InputError(f"{option}: '{name}' is unknown", hint=f"known are {known}; the scarcity is always there")
 
 
-def fpga_count(text: str, most: int | None) -> int | Literal["auto"]:
-    """Read ``--fpgas``; ``most`` is ``--max-fpgas``, None if it was not given.
+def option_of(field: str) -> str:
+    """Return the command line's spelling of a field, ``--no-...`` for one that is true unless told."""
+    info = Request.model_fields[field]
+    if any(isinstance(data, Spelling) and data.argument for data in info.metadata):
+        return field
+    return f"--{'no-' if info.default is True else ''}{field.replace('_', '-')}"
 
-    Raises
-    ------
-    InputError
-        If it is neither ``auto`` nor a number from 1 to ``most``.
 
-    """
-    if text == "auto":
-        return "auto"
-    if not (text.isascii() and text.isdecimal()) or int(text) < 1:
-        raise InputError(f"--fpgas {text}: expected auto or a number of 1 and more")
-    if most is not None and int(text) > most:
-        raise InputError(f"--fpgas {text}: --max-fpgas allows {most}", hint="ask for fewer or raise --max-fpgas")
-    return int(text)
+def told(model: type[Request], error: ValidationError) -> InputError:
+    """Return the first thing that pydantic has against a request, as a user can mend it."""
+    first = error.errors(include_url=False)[0]
+    name, value = str(first["loc"][0]) if first["loc"] else "", first["input"]
+    if name not in model.model_fields:
+        near = difflib.get_close_matches(name, model.model_fields, n=1)
+        return InputError(f"unknown option '{name}'", hint=f"did you mean {near[0]}?" if near else "")
+    if first["type"] == "value_error":
+        return InputError(str(first["ctx"]["error"]))
+    if first["type"] == "missing":
+        return InputError(f"{option_of(name)}: is missing")
+    expected = str(first["ctx"]["expected"]).replace("'", "") if first["type"] == "literal_error" else _limits(name)
+    return InputError(f"{option_of(name)} {value}: expected {expected or first['msg'].lower()}")
+
+
+def _limits(field: str) -> str:
+    """Return the range of a number's field."""
+    ends = {"ge": "at least", "le": "at most"}
+    metadata = Request.model_fields[field].metadata
+    return " and ".join(
+        f"{word} {getattr(data, end):,.12g}" for data in metadata for end, word in ends.items() if hasattr(data, end)
+    )

@@ -1,4 +1,4 @@
-"""The five FPGA resources that every stage counts, as one value with arithmetic.
+"""The five FPGA resources that every stage counts, as one value with arithmetic, and shares of them.
 
 Names and units everywhere in floorflow: ``LUT``, ``FF``, ``BRAM18`` (18 Kb blocks; a RAMB36 is two), ``URAM``
 (URAM288 blocks) and ``DSP`` (DSP48 slices).
@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Self
+from math import floor
+from typing import Any, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 RESOURCE_NAMES = ("LUT", "FF", "BRAM18", "URAM", "DSP")
 """Order of the five resources in every array and file."""
@@ -100,3 +103,76 @@ def largest_share(demand: Resources, limit: Resources) -> float:
         if need:
             shares.append(need / have if have else float("inf"))
     return max(shares)
+
+
+class Fractions(BaseModel):
+    """A fraction of each resource, above 0 and up to 1."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    LUT: float = Field(gt=0, le=1)
+    FF: float = Field(gt=0, le=1)
+    BRAM18: float = Field(gt=0, le=1)
+    URAM: float = Field(gt=0, le=1)
+    DSP: float = Field(gt=0, le=1)
+
+    def as_dict(self) -> dict[str, float]:
+        """Return the fractions by resource."""
+        return {name: getattr(self, name) for name in RESOURCE_NAMES}
+
+
+def listed(fractions: Mapping[str, float]) -> str:
+    """Return ``LUT 0.7, FF 0.5, ...``."""
+    return ", ".join(f"{name} {share:g}" for name, share in fractions.items())
+
+
+def fractions_over(defaults: Mapping[str, float], option: str) -> BeforeValidator:
+    """Let some fractions stand for all: what a mapping, or a list of ``LUT=0.75``, leaves out is as in ``defaults``."""
+
+    def complete(value: Any) -> Any:
+        if isinstance(value, Fractions):
+            return value
+        pairs = value.items() if isinstance(value, Mapping) else _settings(value, option)
+        return Fractions(**{**defaults, **{name: _fraction(name, share, option) for name, share in pairs}})
+
+    return BeforeValidator(complete)
+
+
+def _settings(value: object, option: str) -> Iterable[tuple[str, object]]:
+    """Yield name and value of ``LUT=0.75`` settings, of which none may be given twice."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        # Pydantic tells only of values.
+        raise ValueError(  # noqa: TRY004
+            f"{option} {value}: expected a fraction for each of some resources, such as LUT=0.75"
+        )
+    given: dict[str, str] = {}
+    for setting in map(str, value):
+        name, _, share = setting.partition("=")
+        if name in given:
+            raise ValueError(f"{option} {setting}: {name} is given twice, before as {given[name]}")
+        given[name] = setting
+        yield name, share
+
+
+def _fraction(name: str, value: Any, option: str) -> float:
+    setting = f"{option} {name}={value}"
+    if name not in RESOURCE_NAMES:
+        raise ValueError(f"{setting}: unknown resource {name!r}, expected one of {', '.join(RESOURCE_NAMES)}")
+    try:
+        fraction = -1.0 if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        fraction = -1.0
+    if not 0 < fraction <= 1:
+        raise ValueError(f"{setting}: expected a fraction above 0 and up to 1, such as {name}=0.75")
+    return fraction
+
+
+ROUNDING = 1e-9
+"""Added before a limit is rounded down, so that 0.7 x 10 is 7."""
+
+
+def scaled_down(amount: Resources, fractions: Mapping[str, float]) -> Resources:
+    """Return floor(fraction x amount) of each resource."""
+    return Resources(
+        *(floor(fractions[n] * have + ROUNDING) for n, have in zip(RESOURCE_NAMES, amount.as_tuple(), strict=True))
+    )

@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from floorflow.errors import InputError, What
+from floorflow.request import Objective, Request
 
 SCHEMA: Literal["floorflow-plan/1"] = "floorflow-plan/1"
 
@@ -48,16 +49,6 @@ class Amounts(_Model):
     DSP: Amount = 0
 
 
-class Fractions(_Model):
-    """A fraction for each resource."""
-
-    LUT: float
-    FF: float
-    BRAM18: float
-    URAM: float
-    DSP: float
-
-
 class Stats(_Model):
     """What a solver says about its answer."""
 
@@ -68,29 +59,11 @@ class Stats(_Model):
     gap: float | None
 
 
-class Options(_Model):
-    """The resolved options of the run."""
+class Options(Request):
+    """The request of the run, files by their names alone, with what it left open as it was taken."""
 
-    activation_bits: int | None
-    cap: Fractions
     clock_mhz: float
-    costs: Literal["calibrated", "estimated", "finn"]
-    effort: Literal["fast", "default", "best"]
-    fill: Fractions
-    finn: Literal["main", "dev", "plus"]
-    fpgas: int | Literal["auto"]
-    fps: float | None
-    granularity: Literal["stage", "block", "layer", "slot"]
-    impl_style: Literal["auto", "default", "free"] = "default"
-    keep_folding: bool
-    keep_granularity: bool
-    label_select: bool
-    link: str | None
-    max_fpgas: int
-    objective: Literal["throughput", "latency", "resources"]
-    runtime_weights: bool
-    topology: Literal["pair", "chain", "ring", "star", "full"]
-    weight_bits: int | None
+    objective: Objective
 
 
 class InputFile(_Model):

@@ -1,9 +1,14 @@
-"""What every solver says about its answer."""
+"""What solving methods are alike in: how they are found and called, and what they say about their answer."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from types import MappingProxyType
+from typing import Any, Literal, Protocol, TypeVar
 
 Status = Literal["optimal", "feasible", "infeasible", "heuristic"]
 
@@ -41,3 +46,34 @@ class SolveStats:
             "bound": self.bound,
             "gap": None if gap is None else round(gap, 6),
         }
+
+
+Problem_contra = TypeVar("Problem_contra", contravariant=True)
+Allowed_contra = TypeVar("Allowed_contra", contravariant=True)
+Answer_co = TypeVar("Answer_co", covariant=True)
+
+
+class Method(Protocol[Problem_contra, Allowed_contra, Answer_co]):
+    """A way to fold, to partition or to place: equal arguments give an equal answer."""
+
+    def __call__(self, problem: Problem_contra, allowed: Allowed_contra, seed: int, /) -> Answer_co:
+        """Return a solution, or a failure as a value.
+
+        ``allowed``: for folding the longest interval in cycles (None: the shortest is sought), else the effort.
+        """
+
+
+def method_names(*folders: str) -> tuple[str, ...]:
+    """Return the names of the methods in folders of this package, ``folding/methods`` for one: a file for each.
+
+    Nothing is imported, so that a wrong name can be refused before any solver is.
+    """
+    paths = [str(Path(__file__).parent / folder) for folder in folders]
+    return tuple(sorted(module.name.replace("_", "-") for module in iter_modules(paths)))
+
+
+def methods_in(folder: str) -> Mapping[str, Any]:
+    """Return the methods of one such folder by name: what each file calls ``solve``."""
+    package = f"floorflow.{folder.replace('/', '.')}"
+    names = method_names(folder)
+    return MappingProxyType({name: import_module(f"{package}.{name.replace('-', '_')}").solve for name in names})

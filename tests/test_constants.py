@@ -73,7 +73,7 @@ PLANNER: dict[str, Any] = {
     "boundary_cost": crossing.BOUNDARY_COST,
     "link_cost": crossing.LINK_COST,
     "rate_tolerance": context.RATE_TOLERANCE,
-    "rounding": request.ROUNDING,
+    "rounding": resources.ROUNDING,
     "most_hls_stream_bits": kind.MAX_STREAM_BITS,
     "most_hls_input_fold": matrix_vector.MAX_HLS_INPUT_FOLD,
     "rtl_bits": (types._LEAST_RTL_BITS, types._PREFERRED_RTL_BITS, types._MOST_RTL_BITS),

@@ -8,7 +8,8 @@ from pathlib import Path
 import onnx
 import pytest
 
-from floorflow.request import DEFAULT_CAP, Request, Topology
+from floorflow.assets import Topology
+from floorflow.request import DEFAULT_CAP, Request
 from floorflow.schema import read_plan
 from floorflow.verify import check
 from tests.conftest import TFC, make_plan

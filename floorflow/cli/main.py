@@ -15,7 +15,7 @@ import typer
 from floorflow import __version__
 from floorflow.cli.check import check
 from floorflow.cli.inspect import inspect, platforms
-from floorflow.cli.plan import plan
+from floorflow.cli.plan import EXAMPLES, plan
 from floorflow.cli.standard_streams import standard_streams
 from floorflow.cli.studies import calibrate, compare, cost, pareto
 
@@ -27,7 +27,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (plan, inspect, check, cost, compare, pareto, calibrate, platforms):
+app.command(epilog=EXAMPLES)(plan)
+for command in (inspect, check, cost, compare, pareto, calibrate, platforms):
     app.command()(command)
 
 

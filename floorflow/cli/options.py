@@ -1,120 +1,134 @@
-"""The options of the command line that more than one word describes: their types, limits and help."""
+"""The options of the command line: those of the request, made from its fields, and what several commands share."""
 
 from __future__ import annotations
 
-from enum import StrEnum
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from enum import Enum
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
+from pydantic.fields import FieldInfo
 
-
-class ObjectiveChoice(StrEnum):
-    """What to plan for."""
-
-    throughput = "throughput"
-    latency = "latency"
-    resources = "resources"
-
-
-class ImplStyleChoice(StrEnum):
-    """Whether engines are hls or rtl as FINN itself chooses, or as is best."""
-
-    auto = "auto"
-    default = "default"
-    free = "free"
-
-
-MODEL_HELP = "ONNX file: QONNX, QCDQ, QDQ, QLinear or float, or a FINN dataflow graph."
+from floorflow.request import MethodNames, Request, Spelling, option_of
+from floorflow.resources import Fractions
 
 INSPECTED_PART = "xcu250-figd2104-2L-e"
 """Part that ``inspect`` lowers for if it is not told."""
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print one machine-readable object on standard output.")]
-DebugFlag = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
-
-FpsOption = Annotated[
-    float | None,
-    typer.Option(
-        min=0.001, max=1e15, help="Frames a second: least resources at this rate, instead of the highest rate."
-    ),
+OUTPUT = "Output"
+"""Panel of what a command writes and prints."""
+JsonFlag = Annotated[
+    bool,
+    typer.Option("--json", help="Print one machine-readable object on standard output.", rich_help_panel=OUTPUT),
 ]
-ObjectiveOption = Annotated[
-    ObjectiveChoice | None,
-    typer.Option(help="What to plan for [throughput; with --fps resources].", show_default=False),
+DebugFlag = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.", rich_help_panel=OUTPUT)]
+QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.", rich_help_panel=OUTPUT)]
+OutOption = Annotated[
+    Path, typer.Option("--out", "-o", help="Folder to write.", show_default=False, rich_help_panel=OUTPUT)
 ]
-CapOption = Annotated[
-    list[str] | None,
-    typer.Option(help="Share of a slot the design may use, e.g. LUT=0.75; repeatable [LUT 0.7, FF 0.5, others 0.9]."),
-]
-FillOption = Annotated[
-    list[str] | None,
-    typer.Option(help="How full one pblock may be, e.g. LUT=0.9; repeatable [LUT and FF 0.85, others 1]."),
-]
-WeightBitsOption = Annotated[
-    int | None,
-    typer.Option(min=1, max=16, help="Bits of weights in a network without quantisers [8].", show_default=False),
-]
-ActivationBitsOption = Annotated[
-    int | None,
-    typer.Option(min=1, max=8, help="Bits of activations in a network without quantisers [8].", show_default=False),
-]
-FoldingOption = Annotated[
+OutIfAny = Annotated[
     Path | None,
-    typer.Option(help="Keep the folding of this folding_config.json.", show_default=False),
+    typer.Option("--out", "-o", help="Folder to write: data and pictures.", rich_help_panel=OUTPUT),
 ]
-ImplStyleOption = Annotated[
-    ImplStyleChoice,
-    typer.Option(help="hls or rtl: as FINN itself chooses, as is best, or that where it serves the objective."),
+ForceFlag = Annotated[
+    bool, typer.Option("--force", help="Replace what an earlier run wrote to the folder.", rich_help_panel=OUTPUT)
 ]
-LinkOption = Annotated[
-    str | None, typer.Option(help="Kind of link, or YAML file of one, instead of the board's own.", show_default=False)
-]
-ClockOption = Annotated[float | None, typer.Option(min=1, max=1000, help="Clock in MHz, instead of the board's.")]
-SeedOption = Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of every solver.")]
-ModelArgument = Annotated[Path, typer.Argument(help=MODEL_HELP, show_default=False)]
-PlatformOption = Annotated[str, typer.Option("--platform", "-p", help="Board name or YAML file.", show_default=False)]
-SummedFpgasOption = Annotated[int, typer.Option(min=1, help="Number of FPGAs whose limits are summed.")]
+
+Command = Callable[..., None]
 
 
-class EffortChoice(StrEnum):
-    """How long solvers may work."""
+def asks_for(*fields: str, defaults: Mapping[str, Any] | None = None, **helps: str) -> Callable[[Command], Command]:
+    """Give a command options for fields of the request; it gets those that were given, by field, as first argument.
 
-    fast = "fast"
-    default = "default"
-    best = "best"
+    ``defaults`` and ``helps`` are this command's own for some fields.
+    """
+    known = {name: copy(Request.model_fields[name]) for name in fields}
+    for name, value in (defaults or {}).items():
+        known[name].default = value
+    for name, text in helps.items():
+        known[name].description = text
 
+    def decorate(command: Command) -> Command:
+        own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
 
-class GranularityChoice(StrEnum):
-    """What gets one pblock."""
+        @wraps(command)
+        def run(context: typer.Context, **values: Any) -> None:
+            given = {name: _plain(values.pop(name)) for name in fields}
+            asked = {name: value for name, value in given.items() if _was_given(context, name)}
+            command(asked, **values)
 
-    stage = "stage"
-    block = "block"
-    layer = "layer"
-    slot = "slot"
+        context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+        made = [_parameter(name, field) for name, field in known.items()]
+        kept = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
+        run.__signature__ = inspect.Signature([context, *made, *kept])  # type: ignore[attr-defined]
+        run.__annotations__ = {}
+        return run
 
-
-class TopologyChoice(StrEnum):
-    """How several FPGAs are joined."""
-
-    pair = "pair"
-    chain = "chain"
-    ring = "ring"
-    star = "star"
-    full = "full"
-
-
-class CostsChoice(StrEnum):
-    """Whose resource estimates to use."""
-
-    calibrated = "calibrated"
-    estimated = "estimated"
-    finn = "finn"
+    return decorate
 
 
-class FinnChoice(StrEnum):
-    """Which FINN's estimates and rules to use."""
+def _was_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
 
-    main = "main"
-    dev = "dev"
-    plus = "plus"
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, Enum) else value
+
+
+def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
+    """Return a field as a parameter that typer makes an option, or an argument, of."""
+    spelling = next(data for data in field.metadata if isinstance(data, Spelling))
+    kind = _typer_type(name, field)
+    about: dict[str, Any] = {"help": field.description, "rich_help_panel": spelling.panel}
+    if spelling.argument:
+        made: Any = typer.Argument(show_default=False, **about)
+    else:
+        dashed = option_of(name)
+        spelt = f" /{dashed}" if field.default is True else dashed
+        letters = [spelling.letter] if spelling.letter else []
+        made = typer.Option(
+            spelt, *letters, show_default=not isinstance(field.default, bool), **_limits(field), **about
+        )
+    default = inspect.Parameter.empty if field.is_required() else _default(field, kind)
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[kind, made], default=default)
+
+
+def _typer_type(name: str, field: FieldInfo) -> Any:
+    """Return the type by which typer reads a field; what has no simple type is text, which the request itself reads."""
+    kinds = _members(field.annotation)
+    names = next((data.known for data in field.metadata if isinstance(data, MethodNames)), ())
+    choices = names or (get_args(kinds[0]) if len(kinds) == 1 and get_origin(kinds[0]) is Literal else ())
+    if kinds == [Fractions]:
+        return list[str] | None
+    simple = kinds[0] if len(kinds) == 1 else str
+    made = _choice(name, choices) if choices else simple
+    return made | None if NoneType in get_args(field.annotation) else made
+
+
+def _choice(name: str, values: Sequence[str]) -> Any:
+    return Enum(name, {value: value for value in values})
+
+
+def _members(annotation: Any) -> list[Any]:
+    """Return the types of a union, or the one type, without None and what is annotated."""
+    parts = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+    return [get_args(part)[0] if get_origin(part) is Annotated else part for part in parts if part is not NoneType]
+
+
+def _default(field: FieldInfo, kind: Any) -> Any:
+    """Return the default as typer shows it; the request has its own."""
+    if isinstance(field.default, Fractions):
+        return None
+    return str(field.default) if kind is str and field.default is not None else field.default
+
+
+def _limits(field: FieldInfo) -> dict[str, Any]:
+    """Return the range of a number."""
+    ends = {"ge": "min", "le": "max"}
+    return {end: getattr(data, at) for data in field.metadata for at, end in ends.items() if hasattr(data, at)}

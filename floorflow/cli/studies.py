@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import RenderableType
@@ -16,41 +16,42 @@ from rich.console import RenderableType
 from floorflow.cli.ending import carried_out, exit_interrupted
 from floorflow.cli.options import (
     INSPECTED_PART,
-    ActivationBitsOption,
-    CapOption,
-    ClockOption,
-    CostsChoice,
+    OUTPUT,
     DebugFlag,
-    FinnChoice,
-    FpsOption,
-    ImplStyleChoice,
-    ImplStyleOption,
+    ForceFlag,
     JsonFlag,
-    ModelArgument,
-    PlatformOption,
-    SeedOption,
-    SummedFpgasOption,
-    WeightBitsOption,
+    OutIfAny,
+    OutOption,
+    asks_for,
 )
 from floorflow.cli.progress import progress_shown
 from floorflow.cli.standard_streams import reader_is_gone
 from floorflow.cli.terminal import complain, errors_to_exit_codes, paper, plain, print_json, run_record
+from floorflow.errors import InputError
+from floorflow.output import require_free, write
+from floorflow.request import Request, known_methods, require_method, require_resources
 
 
+@asks_for(
+    "costs",
+    "finn",
+    defaults={"costs": "finn"},
+    costs="Cost model; finn gives FINN's own numbers.",
+    finn="Which FINN, unless a line says it.",
+)
 def cost(
+    asked: Mapping[str, Any],
     file: Annotated[Path, typer.Argument(help="JSON lines with op_type and attrs, or - for standard input.")],
-    costs: Annotated[CostsChoice, typer.Option(help="Cost model; finn gives FINN's own numbers.")] = CostsChoice.finn,
-    finn: Annotated[FinnChoice, typer.Option(help="Which FINN, unless a line says it.")] = FinnChoice.main,
     part: Annotated[str, typer.Option(help="Part, unless a line says it.")] = INSPECTED_PART,
     debug: DebugFlag = False,
 ) -> None:
     """Tell cycles, resources and stream widths of FINN's engines, one a line; exit 2 if a line is bad."""
     with errors_to_exit_codes(debug=debug):
-        from floorflow.backends.finn.cost_command import CostOptions, cost_lines
-
         failed = False
         with _lines_of(file) as lines:
-            for answer in cost_lines(lines, CostOptions(costs.value, finn.value, part)):
+            from floorflow.backends.finn.cost_command import CostOptions, cost_lines
+
+            for answer in cost_lines(lines, CostOptions(asked.get("costs", "finn"), asked.get("finn", "main"), part)):
                 failed = failed or "error" in answer
                 sys.stdout.write(json.dumps(answer) + "\n")
                 if reader_is_gone():
@@ -63,8 +64,6 @@ def cost(
 @contextmanager
 def _lines_of(file: Path) -> Iterator[Iterator[str]]:
     """Open a text file, or standard input for a dash."""
-    from floorflow.errors import InputError
-
     if str(file) == "-":
         yield iter(sys.stdin)
         return
@@ -89,55 +88,42 @@ def _tell(content: object, table: RenderableType, *, as_json: bool) -> None:
         paper().print(table)
 
 
+PROBLEM = (
+    *("model", "platform", "fpgas", "cap", "clock_mhz", "costs", "finn", "impl_style"),
+    *("weight_bits", "activation_bits", "seed"),
+)
+"""Fields of the request that state a folding problem."""
+SUMMED = "Number of FPGAs whose limits are summed."
+
+
+@asks_for(*PROBLEM, "fps", fpgas=SUMMED)
 def compare(
-    model: ModelArgument,
-    platform: PlatformOption,
+    asked: Mapping[str, Any],
     methods: Annotated[
-        str, typer.Option(help="Comma-separated: exact, cpsat, finn, finn-wide, rule, annealing, brute.")
+        str, typer.Option(help=f"Comma-separated: {', '.join(known_methods('fold_method'))}.")
     ] = "exact,cpsat,finn,finn-wide,rule,annealing",
     epsilon: Annotated[
         float | None,
         typer.Option(min=0, max=1000, help="Balance cpsat's neighbouring layers to this ratio.", show_default=False),
     ] = None,
-    fpgas: SummedFpgasOption = 1,
-    fps: FpsOption = None,
-    cap: CapOption = None,
-    clock_mhz: ClockOption = None,
-    costs: Annotated[CostsChoice, typer.Option(help="Cost model.")] = CostsChoice.calibrated,
-    finn: Annotated[FinnChoice, typer.Option(help="Which FINN.")] = FinnChoice.main,
-    impl_style: ImplStyleOption = ImplStyleChoice.auto,
-    weight_bits: WeightBitsOption = None,
-    activation_bits: ActivationBitsOption = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for table and picture.")] = None,
-    seed: SeedOption = 0,
-    force: Annotated[bool, typer.Option("--force", help="Replace an earlier comparison in the folder.")] = False,
+    out: OutIfAny = None,
+    force: ForceFlag = False,
     as_json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> None:
     """Fold by several methods, side by side: rate, resources, gap to the proven bound, time."""
     with errors_to_exit_codes(debug=debug):
-        from floorflow.output import require_free, write
-        from floorflow.request import DEFAULT_CAP, Request, parse_fractions
-        from floorflow.study.comparison.compare import compare as fold_by_all
-        from floorflow.study.comparison.table import comparison_files, comparison_table
-
         started = time.perf_counter()
         if out is not None:
             require_free(out, force=force)
-        request = Request(
-            model=model,
-            platform=platform,
-            fpgas=fpgas,
-            fps=fps,
-            cap=parse_fractions(DEFAULT_CAP, cap or [], "--cap"),
-            clock_mhz=clock_mhz,
-            costs=costs.value,
-            finn=finn.value,
-            impl_style=impl_style.value,
-            weight_bits=weight_bits,
-            activation_bits=activation_bits,
-            seed=seed,
-        )
+        request = Request(**asked)
+        request.fixed_fpgas("compare")
+        request.require_files()
+        for name in _names(methods):
+            require_method("fold_method", name, "--methods")
+        from floorflow.study.comparison.compare import compare as fold_by_all
+        from floorflow.study.comparison.table import comparison_files, comparison_table
+
         with progress_shown(quiet=as_json) as progress:
             found = fold_by_all(request, _names(methods), epsilon, progress)
         if out is not None:
@@ -145,58 +131,40 @@ def compare(
         _tell(found.as_dict(), comparison_table(found), as_json=as_json)
 
 
+@asks_for(*PROBLEM, fpgas=SUMMED)
 def pareto(
-    model: ModelArgument,
-    platform: PlatformOption,
+    asked: Mapping[str, Any],
     resources: Annotated[
         str | None,
         typer.Option(help="Comma-separated, such as LUT,BRAM18; all the board has unless told.", show_default=False),
     ] = None,
     points: Annotated[int, typer.Option(min=2, max=1000, help="Intervals of each front.")] = 12,
-    fpgas: SummedFpgasOption = 1,
-    cap: CapOption = None,
-    clock_mhz: ClockOption = None,
-    costs: Annotated[CostsChoice, typer.Option(help="Cost model.")] = CostsChoice.calibrated,
-    finn: Annotated[FinnChoice, typer.Option(help="Which FINN.")] = FinnChoice.main,
-    impl_style: ImplStyleOption = ImplStyleChoice.auto,
-    weight_bits: WeightBitsOption = None,
-    activation_bits: ActivationBitsOption = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for data and picture.")] = None,
+    out: OutIfAny = None,
     foldings: Annotated[
-        bool, typer.Option("--foldings", help="With --out: each point's folding, for plan --folding.")
+        bool,
+        typer.Option(
+            "--foldings", help="With --out: each point's folding, for plan --folding.", rich_help_panel=OUTPUT
+        ),
     ] = False,
-    seed: SeedOption = 0,
-    force: Annotated[bool, typer.Option("--force", help="Replace earlier fronts in the folder.")] = False,
+    force: ForceFlag = False,
     as_json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> None:
     """Tell what a frame rate costs: the least of each resource, and the least scarcity, by interval."""
     with errors_to_exit_codes(debug=debug):
-        from floorflow.errors import InputError
-        from floorflow.output import require_free, write
-        from floorflow.request import DEFAULT_CAP, Request, parse_fractions
-        from floorflow.study.pareto.files import pareto_files
-        from floorflow.study.pareto.pareto import pareto as find_fronts
-        from floorflow.study.pareto.table import pareto_table
-
         started = time.perf_counter()
         if out is not None:
             require_free(out, force=force)
         elif foldings:
             raise InputError("--foldings: there is no folder to write them to", hint="add --out")
-        request = Request(
-            model=model,
-            platform=platform,
-            fpgas=fpgas,
-            cap=parse_fractions(DEFAULT_CAP, cap or [], "--cap"),
-            clock_mhz=clock_mhz,
-            costs=costs.value,
-            finn=finn.value,
-            impl_style=impl_style.value,
-            weight_bits=weight_bits,
-            activation_bits=activation_bits,
-            seed=seed,
-        )
+        request = Request(**asked)
+        request.fixed_fpgas("pareto")
+        require_resources(_names(resources or ""), "--resources")
+        request.require_files()
+        from floorflow.study.pareto.files import pareto_files
+        from floorflow.study.pareto.pareto import pareto as find_fronts
+        from floorflow.study.pareto.table import pareto_table
+
         with progress_shown(quiet=as_json) as progress:
             found = find_fronts(request, _names(resources or ""), points, progress)
         if out is not None:
@@ -207,7 +175,7 @@ def pareto(
 def calibrate(
     plan_folder: Annotated[Path, typer.Argument(metavar="OUT", help="Folder that plan wrote.", show_default=False)],
     reports: Annotated[Path, typer.Option(help="Folder with the reports of its build.", show_default=False)],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write.", show_default=False)],
+    out: OutOption,
     model: Annotated[Path | None, typer.Option(help="The model, if it was moved.", show_default=False)] = None,
     folding: Annotated[Path | None, typer.Option(help="The folding file, if it was moved.", show_default=False)] = None,
     platform: Annotated[
@@ -216,22 +184,24 @@ def calibrate(
     keep_folding: Annotated[
         bool, typer.Option("--keep-folding", help="Keep the folding that was built; place it anew.")
     ] = False,
-    no_plots: Annotated[bool, typer.Option("--no-plots", help="Draw no pictures.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace an earlier plan in the folder.")] = False,
+    no_plots: Annotated[bool, typer.Option("--no-plots", help="Draw no pictures.", rich_help_panel=OUTPUT)] = False,
+    force: ForceFlag = False,
     as_json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> None:
     """Measured beats estimated: read the reports of a build, and plan again with what they say."""
     with errors_to_exit_codes(debug=debug):
-        from floorflow.output import require_free, write
+        started = time.perf_counter()
+        _require_folder(plan_folder, "a folder that plan wrote")
+        _require_folder(reports, "the folder with the reports of the build")
+        if out.resolve() == plan_folder.resolve():
+            raise InputError(f"{out}: holds the plan that was built", hint="choose another folder for --out")
+        require_free(out, force=force)
         from floorflow.study.calibration import calibrate as study
         from floorflow.study.calibration import data as calibration_data
-        from floorflow.study.calibration.replan import Overrides, require_other_folder
+        from floorflow.study.calibration.replan import Overrides
         from floorflow.study.calibration.table import calibration_tables
 
-        started = time.perf_counter()
-        require_other_folder(out, plan_folder)
-        require_free(out, force=force)
         given = Overrides(model, folding, platform, keep_folding, plots=not no_plots)
         with progress_shown(quiet=as_json) as progress:
             found = study.calibrate(plan_folder, reports, given, progress)
@@ -248,3 +218,8 @@ def calibrate(
             exit_interrupted(f"the best legal plan known by then is written to {out}, without pictures")
         if late:
             exit_interrupted(f"the plan was finished and is written to {out}")
+
+
+def _require_folder(folder: Path, what: str) -> None:
+    if not folder.is_dir():
+        raise InputError(f"{folder}: is no folder", hint=f"give {what}")

@@ -10,12 +10,11 @@ from floorflow.emit.next_steps import next_steps
 from floorflow.emit.tables import number, rate, table
 from floorflow.emit.use import SlotUse, share, slot_uses, width_of
 from floorflow.hardware import Platform
-from floorflow.resources import RESOURCE_NAMES
+from floorflow.resources import RESOURCE_NAMES, Fractions
 from floorflow.schema import (
     Amounts,
     ChannelEntry,
     EstimatesEntry,
-    Fractions,
     InfrastructureEntry,
     Options,
     PhaseEntry,

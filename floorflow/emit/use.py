@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from floorflow.hardware import Platform, supply_outside_keep_outs
-from floorflow.request import scaled_down
-from floorflow.resources import RESOURCE_NAMES, Resources, total
+from floorflow.resources import RESOURCE_NAMES, Resources, scaled_down, total
 from floorflow.schema import Amounts, EngineEntry, FoldedEntry, LoadEntry, PhaseEntry, Plan
 
 

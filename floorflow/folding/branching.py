@@ -68,14 +68,28 @@ class Enumerate(Protocol):
         """Return the cheapest one's rows (None: none was found), and whether it is the cheapest for sure."""
 
 
+@dataclass(frozen=True)
+class Limits:
+    """``most_nodes``: nodes after which the search ends with what it has; ``rounds``: prices tried before a split."""
+
+    most_nodes: int = MOST_NODES
+    rounds: int = ROUNDS
+
+
 def branch_and_bound(
-    knapsack: Knapsack, lagrangian: LagrangianBound, below: int, enumerate_: Enumerate, *, first: bool = False
+    knapsack: Knapsack,
+    lagrangian: LagrangianBound,
+    below: int,
+    enumerate_: Enumerate,
+    *,
+    first: bool = False,
+    limits: Limits = Limits(),
 ) -> BranchAndBoundResult:
     """Search from the relaxation on for foldings that cost less than ``below``; ``first`` ends with any.
 
     ``enumerate_`` ends nodes in which few groups have a choice left.
     """
-    return _Search(knapsack, below, enumerate_).run(lagrangian, first=first)
+    return _Search(knapsack, below, enumerate_, limits).run(lagrangian, first=first)
 
 
 @dataclass
@@ -100,7 +114,7 @@ class _Node:
 class _Search:
     """One search: the best folding so far and the nodes that are open."""
 
-    def __init__(self, knapsack: Knapsack, below: int, enumerate_: Enumerate) -> None:
+    def __init__(self, knapsack: Knapsack, below: int, enumerate_: Enumerate, limits: Limits) -> None:
         self.knapsack, self.pricing, self.enumerate = knapsack, knapsack.pricing, enumerate_
         self.best: Array | None = None
         self.cost = below
@@ -109,7 +123,8 @@ class _Search:
         self.exchanged: set[bytes] = set()
         self.side_by_side = max(1, min(SIDE_BY_SIDE, MOST_ENTRIES // self.pricing.elimination.largest_table))
         self.nodes = self.made = 0
-        self.most_nodes = min(MOST_NODES, max(1, MOST_WORK // len(knapsack.pricing.classes.rows)))
+        self.most_nodes = min(limits.most_nodes, max(1, MOST_WORK // len(knapsack.pricing.classes.rows)))
+        self.rounds = limits.rounds
         self.open: list[tuple[int, int, _Node]] = []
         self.aside: list[_Node] = []
 
@@ -156,7 +171,7 @@ class _Search:
     def _bound(self, batch: list[_Node]) -> None:
         """Raise the bounds of nodes by better prices, all in step."""
         active = batch
-        for _ in range(ROUNDS):
+        for _ in range(self.rounds):
             if not active:
                 break
             rows, prices = self._priced(active, [node.trial for node in active])

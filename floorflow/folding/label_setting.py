@@ -82,15 +82,15 @@ class LabelSettingResult:
 
 
 def cheapest_below(
-    reduced: ReducedProblem, weights: Array, budget: Array, prices: Array, most: int
+    reduced: ReducedProblem, weights: Array, budget: Array, prices: Array, most: int, *, most_labels: int = MOST_LABELS
 ) -> LabelSettingResult:
-    """Enumerate the selections within the budget that cost at most ``most``.
+    """Enumerate the selections within the budget that cost at most ``most``; ``most_labels`` in a step end it.
 
     Mostly one or two resources bind. Those without a price are first taken to be plentiful, which leaves few labels; if
     the cheapest folding then exceeds one of them, all that may run short are watched.
     """
     short = _may_run_short(reduced, budget)
-    search = _LabelSetting(reduced, weights, budget, prices, most)
+    search = _LabelSetting(reduced, weights, budget, prices, most, most_labels=most_labels)
     cheapest = LabelSettingResult(None, complete=False)
     for watched in dict.fromkeys((tuple(r for r in short if prices[r]), short)):
         if not search.run(watched):
@@ -104,8 +104,10 @@ def cheapest_below(
 class _LabelSetting:
     """One enumeration: the elimination, its priced tables and their slack below the limit; and the labels so far."""
 
-    def __init__(self, reduced: ReducedProblem, weights: Array, budget: Array, prices: Array, most: int) -> None:
-        self.reduced, self.weights, self.budget = reduced, weights, budget
+    def __init__(
+        self, reduced: ReducedProblem, weights: Array, budget: Array, prices: Array, most: int, *, most_labels: int
+    ) -> None:
+        self.reduced, self.weights, self.budget, self.most_labels = reduced, weights, budget, most_labels
         tied = {group for pair in reduced.pairs for group in pair}
         self.open = [group for group, rows in enumerate(reduced.rows) if rows.size > 1 or group in tied]
         """Groups that have a choice, or neighbours; the others are counted at the start."""
@@ -170,7 +172,7 @@ class _LabelSetting:
         # A label's distance from the cheapest of its state, now over all rows of the node.
         extra = partial.extra + (flat - flat.min(axis=0)).reshape(-1)[partial.cell]
         best = _undominated(state, partial.use @ self.weights, partial.use[:, self.watched])
-        if best.size > MOST_LABELS:
+        if best.size > self.most_labels:
             return None
         best = best[np.lexsort((extra[best], state[best]))]
         return _Labels(state[best], partial.use[best], extra[best], row[best], tuple(o[best] for o in partial.origin))

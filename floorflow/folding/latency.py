@@ -33,12 +33,15 @@ DETERMINISTIC_LIMIT = 1.0
 """CP-SAT's deterministic time units (about seconds) for each part."""
 
 
-def least_latency(problem: FoldingProblem, interval_cycles: int) -> FoldingAnswer:
-    """Return the folding of least latency with no engine above ``interval_cycles``, or the proof that none exists."""
+def least_latency(problem: FoldingProblem, interval_cycles: int, most_rows: int = MOST_ROWS) -> FoldingAnswer:
+    """Return the folding of least latency with no engine above ``interval_cycles``, or the proof that none exists.
+
+    CP-SAT looks at no more than ``most_rows`` rows together.
+    """
     scarce = least_scarce(problem, interval_cycles, prove=False)
     if not isinstance(scarce, FoldingSolution):
         return scarce
-    return _Search(problem, interval_cycles, _rows_of(problem, scarce)).run()
+    return _Search(problem, interval_cycles, _rows_of(problem, scarce), most_rows).run()
 
 
 def _rows_of(problem: FoldingProblem, folding: FoldingSolution) -> Rows:
@@ -48,10 +51,10 @@ def _rows_of(problem: FoldingProblem, folding: FoldingSolution) -> Rows:
 class _Search:
     """One search: the best rows so far, their latency and the bound, in cycles."""
 
-    def __init__(self, problem: FoldingProblem, interval_cycles: int, first: Rows) -> None:
+    def __init__(self, problem: FoldingProblem, interval_cycles: int, first: Rows, most_rows: int) -> None:
         self.problem, self.graph = problem, engine_graph_of(problem)
         self.budget = np.array(problem.budget.as_tuple(), dtype=np.int64)
-        self.rows, self.latency = first, self._latency(first)
+        self.rows, self.latency, self.most_rows = first, self._latency(first), most_rows
         # No engine of a better folding takes longer than all of this one.
         cap = min(interval_cycles, self.latency)
         self.keep = [
@@ -83,7 +86,7 @@ class _Search:
             if share is not None:
                 near = [np.union1d(a, b) for a, b in zip(near, met, strict=True)]
             keep = [rows[positions] for rows, positions in zip(classes.rows, near, strict=True)]
-            if sum(rows.size for rows in keep) > MOST_ROWS:
+            if sum(rows.size for rows in keep) > self.most_rows:
                 return
             self._solve_model(keep, proves=reach == self.latency - 1)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from floorflow.dataflow.options import UNBUILDABLE
 from floorflow.folding.interface_classes import InterfaceClasses
-from floorflow.folding.variable_elimination import FORBIDDEN, Elimination, Pair, plan_elimination
+from floorflow.folding.variable_elimination import FORBIDDEN, LARGEST_TABLE, Elimination, Pair, plan_elimination
 
 Array = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -26,7 +26,7 @@ class Pricing:
     *Prices* are (k, 5): the cost of a unit of each resource in each of k cases. *Row prices* are (k, size).
     """
 
-    def __init__(self, classes: InterfaceClasses) -> None:
+    def __init__(self, classes: InterfaceClasses, largest_table: int = LARGEST_TABLE) -> None:
         self.classes = classes
         self.use: Array = np.concatenate(classes.use)
         """Resources of each row, (size, 5)."""
@@ -45,7 +45,9 @@ class Pricing:
         self._is_tied = np.isin(self._group_of_class, self.tied)
         position = {group: at for at, group in enumerate(self.tied.tolist())}
         self._tied_pairs = {(position[a], position[b]): use.shape[:2] for (a, b), use in classes.pairs.items()}
-        self.elimination: Elimination = plan_elimination([counts[group] for group in position], self._tied_pairs)
+        self.elimination: Elimination = plan_elimination(
+            [counts[group] for group in position], self._tied_pairs, largest_table
+        )
         """The elimination of those groups."""
         self._first_rows = np.concatenate([b + at for b, at in zip(classes.begins, self.begins, strict=False)])
         self._class_of = np.concatenate([of + at for of, at in zip(classes.class_of, self._class_begins, strict=False)])

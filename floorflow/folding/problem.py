@@ -132,12 +132,15 @@ class FoldingInfeasible:
 
 @dataclass(frozen=True)
 class FoldingUnknown:
-    """The solver stopped at its deterministic limit: neither a folding nor a proof."""
+    """The solver stopped at its deterministic limit, or gave up: neither a folding nor a proof."""
+
+    reason: str = ""
+    """Why it gave up, in the method's words; empty: at its limit."""
 
     @property
     def refusal(self) -> Refusal:
         """That nothing is known, as a value."""
-        return Refusal("folding limit")
+        return Refusal("folding method", names=(self.reason,)) if self.reason else Refusal("folding limit")
 
     def __str__(self) -> str:
         return sentence(self.refusal)

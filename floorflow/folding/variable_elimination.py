@@ -147,12 +147,12 @@ class Elimination:
         )
 
 
-def plan_elimination(sizes: Sequence[int], edges: Iterable[Pair]) -> Elimination:
+def plan_elimination(sizes: Sequence[int], edges: Iterable[Pair], largest_table: int = LARGEST_TABLE) -> Elimination:
     """Plan an elimination, smallest table first; cut edges until every table is small enough."""
     left = set(edges)
     cut: list[Pair] = []
     while True:
-        scopes, offender = _order(sizes, left)
+        scopes, offender = _order(sizes, left, largest_table)
         if offender is None:
             break
         widest = max((p for p in left if offender in p), key=lambda p: (sizes[p[0]] * sizes[p[1]], p), default=None)
@@ -181,7 +181,7 @@ def plan_sweep(sizes: Sequence[int], edges: Iterable[Pair]) -> Elimination:
     return Elimination(tuple(sizes), _steps(scopes, edges), ())
 
 
-def _order(sizes: Sequence[int], edges: Iterable[Pair]) -> tuple[list[tuple[int, ...]], int | None]:
+def _order(sizes: Sequence[int], edges: Iterable[Pair], largest_table: int) -> tuple[list[tuple[int, ...]], int | None]:
     """Return each node with the neighbours it has left, in order; and the first node whose table is too large."""
     near: list[set[int]] = [set() for _ in sizes]
     for a, b in edges:
@@ -196,7 +196,7 @@ def _order(sizes: Sequence[int], edges: Iterable[Pair]) -> tuple[list[tuple[int,
         if entries != weight[node]:
             # Its table has changed since, or it is eliminated.
             continue
-        if entries > LARGEST_TABLE:
+        if entries > largest_table:
             return [], node
         scopes.append((node, *sorted(near[node])))
         weight[node] = 0

@@ -8,9 +8,9 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Literal, get_args
 
+from floorflow.assets import Topology
 from floorflow.hardware.board import BoardLink
 from floorflow.hardware.crossing import Crossing
-from floorflow.request import Topology
 
 SlotPositions = Mapping[str, tuple[int, int]]
 """For each slot's name the FPGA's number and the SLR's number in that FPGA, both from 0."""

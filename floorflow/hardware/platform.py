@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
+from floorflow.assets import Topology
 from floorflow.errors import PlatformError
 from floorflow.hardware.board import Board, BoardLink, read_board
 from floorflow.hardware.catalogue import board_path, check_name_is_free, device_path, link_path
@@ -28,7 +29,6 @@ from floorflow.hardware.links import (
 from floorflow.hardware.ports import check_ports, host_port, link_port
 from floorflow.hardware.reading import read_text, require
 from floorflow.hardware.slots import Infrastructure, Slot, fpga_infrastructure, fpga_slots, remainders
-from floorflow.request import Topology
 from floorflow.resources import Resources, total
 
 

@@ -13,8 +13,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.partition.problem import PartitionProblem
+from floorflow.errors import Refusal
+from floorflow.partition.problem import PartitionAnswer, PartitionFailure, PartitionProblem, PartitionSolution
 from floorflow.resources import RESOURCE_NAMES
+from floorflow.stats import SolveStats
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -129,3 +131,12 @@ def _merged_streams(problem: PartitionProblem, index: Mapping[str, int]) -> tupl
             amount[1] += stream.bits_per_frame
     amounts = _integers([(wires, bits) for wires, bits in sums.values()], 2)
     return _integers(list(sums), 2), amounts[:, 0], amounts[:, 1]
+
+
+def heuristic(arrays: ProblemArrays, assignment: Integers | None, method: str) -> PartitionAnswer:
+    """Return an assignment about which nothing is proven, or say that there is none."""
+    if assignment is None:
+        return PartitionFailure((Refusal("partition method", names=(method,)),))
+    return PartitionSolution(
+        arrays.as_mapping(assignment), SolveStats(method, "heuristic", float(arrays.cost(assignment)))
+    )

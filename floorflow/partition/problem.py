@@ -202,6 +202,9 @@ class PartitionFailure:
         return sentence(*self.refusals)
 
 
+PartitionAnswer = PartitionSolution | PartitionFailure
+
+
 def spanning_tree(problem: PartitionProblem) -> PartitionProblem:
     """Return the problem with only those edges that close no ring with earlier ones.
 

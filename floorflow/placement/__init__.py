@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 from floorflow.errors import InputError
-from floorflow.placement.auto import place_auto
+from floorflow.placement.effort import LIMITS
+from floorflow.placement.methods import METHODS
 from floorflow.placement.problem import (
     Effort,
     Pin,
@@ -17,11 +16,6 @@ from floorflow.placement.problem import (
     hpwl_of,
 )
 from floorflow.placement.slicing import pack_slot
-
-Method = Callable[[PlacementProblem, int], PlacementSolution | PlacementFailure]
-
-METHODS: Mapping[str, Method] = {"auto": place_auto}
-"""Placement methods by name: a problem and a seed in, an outcome out."""
 
 
 def place(problem: PlacementProblem, method: str = "auto", seed: int = 0) -> PlacementSolution | PlacementFailure:
@@ -35,7 +29,7 @@ def place(problem: PlacementProblem, method: str = "auto", seed: int = 0) -> Pla
     """
     if method not in METHODS:
         raise InputError(f"placement method is '{method}', expected one of {', '.join(sorted(METHODS))}")
-    return METHODS[method](problem, seed)
+    return METHODS[method](problem, LIMITS[problem.effort], seed)
 
 
 __all__ = [

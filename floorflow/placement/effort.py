@@ -12,7 +12,8 @@ class Limits:
     """How much work an effort allows; none of it is wall time.
 
     ``improve_rounds`` are for ten modules and one start, ``polish_work`` is in CP-SAT's deterministic seconds (0: no
-    polish), with ``polish_candidates`` rectangles a module.
+    polish), with ``polish_candidates`` rectangles a module. Up to ``complete_limit`` legal rectangles in all,
+    CP-SAT sees every one of them, for ``complete_work`` of these seconds.
     """
 
     repaired_starts: int
@@ -21,6 +22,8 @@ class Limits:
     improve_rounds: int
     polish_work: float
     polish_candidates: int
+    complete_limit: int = 4000
+    complete_work: float = 2.0
 
 
 LIMITS: dict[Effort, Limits] = {

@@ -23,7 +23,6 @@ from floorflow.schema import (
     CalibrationEntry,
     EngineEntry,
     FpgaEntry,
-    Fractions,
     InfrastructureEntry,
     InputFile,
     IntervalBound,
@@ -103,26 +102,16 @@ def _sha256(path: Path) -> str:
 
 def _options(request: Request, platform: Platform) -> Options:
     return Options(
-        activation_bits=request.activation_bits,
-        cap=Fractions(**request.cap),
-        clock_mhz=platform.clock_mhz,
-        costs=request.costs,
-        effort=request.effort,
-        fill=Fractions(**request.fill),
-        finn=request.finn,
-        fpgas=request.fpgas,
-        fps=request.fps,
-        granularity=request.granularity,
-        impl_style=request.impl_style,
-        keep_folding=request.keep_folding,
-        keep_granularity=request.keep_granularity,
-        label_select=request.label_select,
-        link=_link(request, platform),
-        max_fpgas=request.max_fpgas,
-        objective=request.goal,
-        runtime_weights=request.runtime_weights,
-        topology=request.topology,
-        weight_bits=request.weight_bits,
+        **{name: getattr(request, name) for name in Request.model_fields}
+        | {
+            "model": request.model.name,
+            "folding": request.folding and request.folding.name,
+            "platform": platform.fpgas[0].board.name,
+            "link": _link(request, platform),
+            "clock_mhz": platform.clock_mhz,
+            "max_fpgas": max(request.max_fpgas, len(platform.fpgas)),
+            "objective": request.goal,
+        }
     )
 
 

@@ -15,9 +15,8 @@ from floorflow.partition import (
     PartitionFailure,
     PartitionSolution,
     SlotCapacity,
-    partition,
 )
-from floorflow.request import scaled_down
+from floorflow.resources import scaled_down
 from floorflow.search.candidate import Candidate, folded_by, least_words, realised
 from floorflow.search.context import PlanningContext
 from floorflow.search.merging import by_slot
@@ -76,13 +75,13 @@ def assign(
         channels = connect(folded, context.costs, placed_so_far)
         demands = module_resources(modules, folded, channels)
         problem = partition_problem(context, modules, demands, channels, interval_cycles=folding.interval_cycles)
-        answer = partition(problem, "auto", context.request.effort, context.request.seed)
+        answer = context.solvers.partition(problem)
         if isinstance(answer, PartitionFailure):
             return answer
         bound = answer.stats.bound if bound is None else bound
         if tightened:
             problem = replace(problem, slots=tuple(_tightened(slot, tightened) for slot in problem.slots))
-            answer = partition(problem, "auto", context.request.effort, context.request.seed)
+            answer = context.solvers.partition(problem)
             if isinstance(answer, PartitionFailure):
                 return replace(answer, refusals=unproven(answer.refusals))
         answer = _against(answer, problem.cost(answer.slot_of), bound)
@@ -101,5 +100,6 @@ def _tightened(slot: SlotCapacity, shares: Mapping[str, float]) -> SlotCapacity:
 
 def _against(answer: PartitionSolution, cost: int, bound: float | None) -> PartitionSolution:
     """Hold an answer's cost against the bound of the first, loosest problem."""
-    status: Status = "optimal" if bound is not None and cost <= bound else "feasible"
+    unproven: Status = "heuristic" if answer.stats.status == "heuristic" else "feasible"
+    status: Status = "optimal" if bound is not None and cost <= bound else unproven
     return replace(answer, stats=SolveStats(answer.stats.method, status, float(cost), bound))

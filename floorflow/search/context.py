@@ -2,18 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import floor, log10
 
+from floorflow.backends.finn import CostTable
 from floorflow.channels import ChannelCosts
 from floorflow.dataflow.model import Dataflow
-from floorflow.folding import FoldingProblem
+from floorflow.folding import FoldingProblem, fold_at_interval
+from floorflow.folding.exact import FoldingAnswer
 from floorflow.hardware import Board, Platform, max_pblocks, supply_outside_keep_outs
-from floorflow.request import Request, scaled_down
-from floorflow.resources import Resources
+from floorflow.partition import PartitionProblem, partition
+from floorflow.partition.problem import PartitionAnswer
+from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place
+from floorflow.request import Request
+from floorflow.resources import Resources, scaled_down
 from floorflow.search.fifo_sizing import FullRate
+from floorflow.search.fold_methods import methods_of
+
+
+@dataclass(frozen=True)
+class Solvers:
+    """How a candidate is folded, partitioned and placed: functions as `solvers_of` chooses them for a request."""
+
+    fold: Callable[[FoldingProblem, int], FoldingAnswer]
+    """From a problem and the longest interval allowed."""
+    partition: Callable[[PartitionProblem], PartitionAnswer]
+    place: Callable[[PlacementProblem], PlacementSolution | PlacementFailure]
+
+
+def solvers_of(request: Request, dataflow: Dataflow, costs: CostTable) -> Solvers:
+    """Return the methods that a request names, with its effort and seed."""
+    effort, seed = request.effort, request.seed
+    method = methods_of(dataflow, costs, request.finn)[request.fold_method]
+
+    def fold(problem: FoldingProblem, interval_cycles: int) -> FoldingAnswer:
+        exact = request.fold_method == "exact"
+        return fold_at_interval(problem, interval_cycles) if exact else method(problem, interval_cycles, seed)
+
+    return Solvers(
+        fold,
+        lambda problem: partition(problem, request.partition_method, effort, seed),
+        lambda problem: place(problem, request.place_method, seed),
+    )
+
 
 RATE_TOLERANCE = 1e-6
 """Share by which a rate may stay below the one asked for."""
@@ -32,6 +65,7 @@ class PlanningContext:
     request: Request
     costs: ChannelCosts
     problem: FoldingProblem
+    solvers: Solvers
     pblock_capacities: Mapping[str, tuple[Resources, ...]]
     """What the largest pblocks of each slot hold, at the allowed fill."""
 
@@ -54,15 +88,15 @@ def slot_limits(platform: Platform, request: Request) -> dict[str, Resources]:
     limits = {}
     for fpga in platform.fpgas:
         for slot in fpga.slots:
-            drawable = scaled_down(supply_outside_keep_outs(fpga.device, slot), request.fill)
-            limits[slot.name] = scaled_down(slot.available, request.cap).least(drawable)
+            drawable = scaled_down(supply_outside_keep_outs(fpga.device, slot), request.fill.as_dict())
+            limits[slot.name] = scaled_down(slot.available, request.cap.as_dict()).least(drawable)
     return limits
 
 
 def largest_pblocks(platform: Platform, request: Request) -> dict[str, tuple[Resources, ...]]:
     """Return what the largest pblocks of each slot hold: fill x supply."""
-    pairs = [(fpga.device, slot) for fpga in platform.fpgas for slot in fpga.slots]
-    return {slot.name: tuple(scaled_down(r, request.fill) for r in max_pblocks(device, slot)) for device, slot in pairs}
+    pairs, fill = [(fpga.device, slot) for fpga in platform.fpgas for slot in fpga.slots], request.fill.as_dict()
+    return {slot.name: tuple(scaled_down(r, fill) for r in max_pblocks(device, slot)) for device, slot in pairs}
 
 
 def reachable_fps(platform: Platform, interval_cycles: int) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from floorflow.errors import unproven
-from floorflow.folding import FoldingSolution, fold_at_interval
+from floorflow.folding import FoldingSolution
 from floorflow.resources import Resources
 from floorflow.search.candidate import Candidate
 from floorflow.search.placing import PlacedCandidate
@@ -105,9 +105,9 @@ def _folded(run: SearchState, longest: int, share: float, largest: float | None)
     small = limited if largest is None else replace(limited, largest=share_of(_largest_limits(run), largest))
     with run.progress.stage("folding"):
         run.progress.note(f"lowest latency with {share:.0%} of the budget")
-        answer = fold_at_interval(small, longest)
+        answer = run.context.solvers.fold(small, longest)
         if largest is not None and not isinstance(answer, FoldingSolution):
-            answer = fold_at_interval(limited, longest)
+            answer = run.context.solvers.fold(limited, longest)
     if isinstance(answer, FoldingSolution):
         return _BudgetedFolding(answer, share)
     refusals = (answer.refusal,) if share >= 1 else unproven((answer.refusal,))

@@ -13,7 +13,6 @@ from floorflow.placement import (
     PlacementProblem,
     PlacementSolution,
     Wire,
-    place,
 )
 from floorflow.search.candidate import Candidate
 from floorflow.search.context import PlanningContext
@@ -39,7 +38,7 @@ def place_candidate(
     """Place the modules of every FPGA; ``hints`` are rectangles, by module, to start from."""
     placements = {}
     for fpga in context.platform.fpgas:
-        answer = place(placement_problem(context, candidate, fpga, hints or {}), "auto", context.request.seed)
+        answer = context.solvers.place(placement_problem(context, candidate, fpga, hints or {}))
         if isinstance(answer, PlacementFailure):
             return answer
         placements[fpga.name] = answer
@@ -59,7 +58,9 @@ def placement_problem(
     wires = tuple(_wires(context, candidate, fpga, {module.name for module in modules}))
     known = {module.name: hints[module.name] for module in modules if module.name in hints}
     request = context.request
-    return PlacementProblem(fpga.device, fpga.slots, modules, wires, request.fill, request.effort, hints=known)
+    return PlacementProblem(
+        fpga.device, fpga.slots, modules, wires, request.fill.as_dict(), request.effort, hints=known
+    )
 
 
 def _wires(context: PlanningContext, candidate: Candidate, fpga: Fpga, modules: Collection[str]) -> Iterator[Wire]:

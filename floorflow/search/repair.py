@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from floorflow.folding import FoldingSolution, fold_at_interval
+from floorflow.folding import FoldingSolution
 from floorflow.hardware import Rect
 from floorflow.placement import (
     PlacementFailure,
@@ -106,7 +106,7 @@ def _refold(context: PlanningContext, candidate: Candidate, slot: str) -> Iterat
     used, budget = candidate.folding.resources.as_dict(), context.problem.budget.as_dict()
     for share in TIGHTENED:
         less = Resources.from_dict(budget | {fullest: int(share * used[fullest])})
-        folding = fold_at_interval(context.problem.with_budget(less), candidate.interval_cycles)
+        folding = context.solvers.fold(context.problem.with_budget(less), candidate.interval_cycles)
         if not isinstance(folding, FoldingSolution):
             return
         changed = complete(context, folding, {slot: share})

@@ -41,7 +41,7 @@ def salvage(run: SearchState, longest_cycles: int) -> None:
 
 
 def _first_placed(run: SearchState, longest_cycles: int) -> PlacedCandidate | None:
-    hasty = replace(run.context, request=replace(run.context.request, effort="fast"))
+    hasty = replace(run.context, request=run.context.request.changed(effort="fast"))
     met = [candidate for candidate in run.completed if candidate.interval_cycles <= longest_cycles]
     for candidate in sorted(met, key=_merit(run)):
         answer = place_candidate(hasty, candidate, "")

@@ -23,7 +23,7 @@ from floorflow.search.lowest_latency import lowest_latency
 from floorflow.search.progress import SILENT, Progress
 from floorflow.search.salvage import salvage
 from floorflow.search.state import SearchState, TraceRow
-from floorflow.stats import SolveStats
+from floorflow.stats import SolveStats, Status
 
 INTERRUPTED = "interrupted: this is the best that had been found"
 """What ended a search that Ctrl-C stopped."""
@@ -121,9 +121,11 @@ class _Search:
             self.whole_budget_bound, self.ended_by = lowest_latency(self.run, self.longest)
             return
         self.ended_by = self._fastest() if goal == "throughput" else self._least_resources()
-        if self.run.best is not None:
+        best = self.run.best
+        if best is not None:
             with self.run.progress.stage("folding"):
-                self.whole_budget_bound = self._scarcity_bound(self.run.best.candidate.folding)
+                bounded = self.run.best = replace(best, candidate=_bounded(self.run.context, best.candidate))
+                self.whole_budget_bound = self._scarcity_bound(bounded.candidate.folding)
 
     def _least_resources(self) -> str:
         ended_by = least_resources(self.run, self.run.context.problem.intervals())
@@ -179,8 +181,19 @@ def _held_against(candidate: Candidate, bound: float | None) -> Candidate:
     """Return the candidate with its folding held against the bound at the rate that was asked for, not at its own."""
     stats = candidate.folding.stats
     met = bound is not None and stats.objective is not None and stats.objective <= bound
-    held = SolveStats(stats.method, stats.status if met else "feasible", stats.objective, bound)
+    status: Status = stats.status if met or stats.status == "heuristic" else "feasible"
+    held = SolveStats(stats.method, status, stats.objective, bound)
     return replace(candidate, folding=replace(candidate.folding, stats=held))
+
+
+def _bounded(context: PlanningContext, candidate: Candidate) -> Candidate:
+    """Hold a folding that another method than the exact one found against the exact one's bound at its interval."""
+    folding = candidate.folding
+    if folding.stats.bound is not None:
+        return candidate
+    exact = fold_at_interval(context.problem.with_budget(folding.budget), folding.interval_cycles)
+    bound = exact.stats.bound if isinstance(exact, FoldingSolution) else None
+    return replace(candidate, folding=replace(folding, stats=replace(folding.stats, bound=bound)))
 
 
 def _infeasible(run: SearchState, interval: int) -> InfeasibleError:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Literal
 
 from floorflow.errors import Refusal, sentence, unproven
-from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, FoldingSolution, fold_at_interval
+from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, FoldingSolution
 from floorflow.partition import PartitionFailure
 from floorflow.placement import PlacementFailure
 from floorflow.resources import ZERO, Resources
@@ -113,7 +113,7 @@ class SearchState:
         for _ in range(FOLDING_ROUNDS):
             with self.progress.stage("folding"):
                 self.progress.note(f"interval {interval:,} cycles")
-                folding = fold_at_interval(problem.with_budget(problem.budget - reserve), interval)
+                folding = self.context.solvers.fold(problem.with_budget(problem.budget - reserve), interval)
             if not isinstance(folding, FoldingSolution):
                 # With some of the budget kept back nothing is proven.
                 refusals = (folding.refusal,) if reserve == ZERO else unproven((*before, folding.refusal))

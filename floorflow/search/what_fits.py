@@ -6,7 +6,6 @@ Would fit means that the folding bound and the links no longer forbid it: the sa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from math import ceil
 
 from floorflow.errors import InfeasibleError, Refusal
@@ -33,7 +32,7 @@ def _rates(_error: InfeasibleError, request: Request, fpgas: int, prepare: Prepa
     """Name the highest rate that the bound allows, if a rate was asked for."""
     if request.fps is None:
         return
-    run = _prepared(replace(request, fps=None), fpgas, prepare)
+    run = _prepared(request.changed(fps=None), fpgas, prepare)
     if run is None:
         return
     intervals, index = shortest_possible(run)
@@ -44,7 +43,7 @@ def _rates(_error: InfeasibleError, request: Request, fpgas: int, prepare: Prepa
 def _caps(error: InfeasibleError, request: Request, fpgas: int, prepare: Prepare) -> Iterator[str]:
     """Name the least cap, in hundredths, of one short resource that would do."""
     for refusal in error.refusals:
-        cap = request.cap.get(refusal.resource)
+        cap = request.cap.as_dict().get(refusal.resource)
         if refusal.what not in ("budget", "larger budget", "engine too large") or cap is None or cap >= 1:
             continue
         if not _fits(_with_cap(request, refusal.resource, 100), fpgas, prepare):
@@ -70,7 +69,7 @@ def _scaled(cap: float, refusal: Refusal) -> int:
 
 
 def _with_cap(request: Request, resource: str, hundredths: int) -> Request:
-    return replace(request, cap={**request.cap, resource: hundredths / 100})
+    return request.changed(cap={**request.cap.as_dict(), resource: hundredths / 100})
 
 
 def _counts(error: InfeasibleError, request: Request, fpgas: int, prepare: Prepare) -> Iterator[str]:
@@ -89,7 +88,7 @@ def _counts(error: InfeasibleError, request: Request, fpgas: int, prepare: Prepa
 
 def _most_fpgas(request: Request, prepare: Prepare) -> int:
     """Return the most FPGAs that the board can be linked to and the request allows."""
-    run = _prepared(replace(request, fps=None), 1, prepare)
+    run = _prepared(request.changed(fps=None), 1, prepare)
     return 1 if run is None else min(request.max_fpgas, run.context.board.max_fpgas)
 
 

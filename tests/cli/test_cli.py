@@ -242,7 +242,7 @@ def test_inspect_lowers_for_the_platform_that_is_named() -> None:
     small = json.loads(run("inspect", TFC, "-p", "pynq-z1", "--json").stdout)
     assert small["part"] == "xc7z020clg400-1"
     assert json.loads(run("inspect", TFC, "--json").stdout)["part"] == "xcu250-figd2104-2L-e"
-    for arguments in (["-p", "pynq"], ["-p", "pynq-z1", "--part", "xczu7ev-ffvc1156-2-e"], ["--part", "toaster"]):
+    for arguments in (["-p", "pinq"], ["-p", "pynq-z1", "--part", "xczu7ev-ffvc1156-2-e"], ["--part", "toaster"]):
         result = run("inspect", TFC, *arguments)
         assert (result.exit_code, result.stdout) == (2, "")
 

@@ -16,6 +16,7 @@ from floorflow.folding.interface_classes import group_by_interface
 from floorflow.folding.lagrangian import Knapsack
 from floorflow.folding.pricing import Pricing
 from floorflow.folding.problem import FoldingProblem
+from floorflow.folding.variable_elimination import LARGEST_TABLE
 from floorflow.resources import Resources
 
 WEIGHTS = np.array([3, 0, 5, 7, 2])
@@ -56,11 +57,11 @@ def reduced_of(problem: FoldingProblem) -> ReducedProblem:
     return reduced
 
 
-def knapsack_of(problem: FoldingProblem, budget: Array) -> Knapsack:
+def knapsack_of(problem: FoldingProblem, budget: Array, largest_table: int = LARGEST_TABLE) -> Knapsack:
     """All rows under a budget, at WEIGHTS."""
     bounded = replace(problem, budget=Resources(*budget.tolist()))
     rows = [np.arange(len(group.rows)) for group in problem.groups]
-    return Knapsack(Pricing(group_by_interface(bounded, rows)), WEIGHTS, budget)
+    return Knapsack(Pricing(group_by_interface(bounded, rows), largest_table), WEIGHTS, budget)
 
 
 def all_choices(problem: FoldingProblem) -> Iterator[tuple[int, ...]]:

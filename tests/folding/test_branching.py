@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from floorflow.folding import branching as module
-from floorflow.folding.branching import Enumerate, branch_and_bound
+from floorflow.folding.branching import Enumerate, Limits, branch_and_bound
 from floorflow.folding.dominance import Array, restricted_to
 from floorflow.folding.label_setting import cheapest_below
 from floorflow.folding.lagrangian import lagrangian_bound
@@ -74,10 +73,9 @@ def test_any_folding_will_do_if_asked_for_the_first(problem: FoldingProblem, bud
 @given(random_problems(), budgets)
 def test_a_search_that_ended_early_claims_no_more_than_it_proved(problem: FoldingProblem, budget: Array) -> None:
     best, knapsack = least_cost(problem, budget), knapsack_of(problem, budget)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "MOST_NODES", 1)
-        patch.setattr(module, "ROUNDS", 1)
-        found = branch_and_bound(knapsack, lagrangian_bound(knapsack), knapsack.dearest + 1, give_up)
+    found = branch_and_bound(
+        knapsack, lagrangian_bound(knapsack), knapsack.dearest + 1, give_up, limits=Limits(most_nodes=1, rounds=1)
+    )
     if best is not None:
         assert found.bound <= best
 
@@ -86,10 +84,8 @@ def test_a_search_that_ended_early_claims_no_more_than_it_proved(problem: Foldin
 @given(random_problems(), budgets)
 def test_cut_edges_do_not_spoil_the_proof(problem: FoldingProblem, budget: Array) -> None:
     best = least_cost(problem, budget)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("floorflow.folding.variable_elimination.LARGEST_TABLE", 6)
-        knapsack = knapsack_of(problem, budget)
-        found = branch_and_bound(knapsack, lagrangian_bound(knapsack), knapsack.dearest + 1, give_up)
+    knapsack = knapsack_of(problem, budget, largest_table=6)
+    found = branch_and_bound(knapsack, lagrangian_bound(knapsack), knapsack.dearest + 1, give_up)
     assert (None if found.selection is None else int(knapsack.pricing.total(found.selection) @ WEIGHTS)) == best
 
 

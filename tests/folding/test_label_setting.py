@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from floorflow.folding import label_setting as module
 from floorflow.folding.dominance import Array
 from floorflow.folding.label_setting import _Labels, cheapest_below
 from floorflow.folding.problem import FoldingProblem
@@ -32,9 +30,8 @@ def test_the_cheapest_folding_within_the_limit_is_found(
 @given(random_problems(), budgets)
 def test_too_many_labels_are_not_called_complete(problem: FoldingProblem, budget: Array) -> None:
     assume(any(rows.size > 1 for rows in reduced_of(problem).rows))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "MOST_LABELS", -1)
-        assert not cheapest_below(reduced_of(problem), WEIGHTS, budget, budget * 0, 10**6).complete
+    outcome = cheapest_below(reduced_of(problem), WEIGHTS, budget, budget * 0, 10**6, most_labels=-1)
+    assert not outcome.complete
 
 
 @settings(max_examples=100, deadline=None)

@@ -6,13 +6,12 @@ from dataclasses import replace
 from itertools import pairwise, product
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, fold_at_interval
-from floorflow.folding import latency as module
 from floorflow.folding.interface_classes import group_by_interface
+from floorflow.folding.latency import least_latency
 from floorflow.folding.latency_bound import bound_latency, row_bounds
 from floorflow.folding.longest_path import EngineGraph, engine_graph_of
 from floorflow.resources import Resources
@@ -126,10 +125,9 @@ def test_the_bound_and_its_margins_hold_before_anything_is_enumerated(problem: F
     assert least_by_brute_force(left, 99) == least
 
 
-def test_without_time_to_prove_the_answer_is_called_feasible(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_ROWS", 0)
+def test_without_time_to_prove_the_answer_is_called_feasible() -> None:
     rows = [option(9, 10), option(6, 20), option(5, 35), option(1, 60)]
-    answer = fold_at_interval(chained(problem_of([rows] * 4, Resources(lut=130))), 9)
+    answer = least_latency(chained(problem_of([rows] * 4, Resources(lut=130))), 9, most_rows=0)
     assert isinstance(answer, FoldingSolution)
     assert answer.stats.status == "feasible"
     assert answer.stats.bound is not None

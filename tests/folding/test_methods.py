@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 from floorflow.dataflow.model import Dataflow, Engine, Option, Stream
 from floorflow.dataflow.options import OptionGroup
 from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
-from floorflow.folding.brute import brute, combinations
-from floorflow.folding.cpsat import Balance, cpsat, layer_pairs
-from floorflow.folding.methods import METHODS, exact
+from floorflow.folding.methods import METHODS
+from floorflow.folding.methods.brute import combinations
+from floorflow.folding.methods.brute import solve as brute
+from floorflow.folding.methods.cpsat import Balance, layer_pairs
+from floorflow.folding.methods.cpsat import solve as cpsat
+from floorflow.folding.methods.exact import solve as exact
 from floorflow.folding.selection import Evaluator
 from floorflow.resources import Resources, scarcity
 from tests.folding.test_exact import SILICON, coupled_problems, least_coupled, option, problem_of
@@ -110,7 +113,7 @@ def test_brute_force_goes_to_a_million_combinations_and_no_further() -> None:
 
 def test_equal_seeds_give_equal_answers() -> None:
     problem = ladder(6, 7)
-    first, again = (METHODS["annealing"](problem, None, seed=3) for _ in range(2))
+    first, again = (METHODS["annealing"](problem, None, 3) for _ in range(2))
     assert first == again
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from floorflow.folding import variable_elimination as module
 from floorflow.folding.variable_elimination import FORBIDDEN, Array, Pair, plan_elimination, plan_sweep
 
 Graph = tuple[list[Array], dict[Pair, Array]]
@@ -61,9 +59,7 @@ def test_least_sums_and_min_marginals_equal_those_of_all_choices(graph: Graph) -
 @settings(max_examples=60, deadline=None)
 @given(graphs())
 def test_cut_edges_leave_a_lower_bound(graph: Graph) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "LARGEST_TABLE", 6)
-        plan = plan_elimination([node.shape[1] for node in graph[0]], graph[1])
+    plan = plan_elimination([node.shape[1] for node in graph[0]], graph[1], largest_table=6)
     assert all(np.prod([plan.sizes[n] for n in step.scope]) <= 6 for step in plan.steps)
     totals, selection = plan.least(*graph)
     for case in range(CASES):

@@ -14,10 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floorflow.hardware import Crossing
-from floorflow.partition import Edge, PartitionProblem, PartitionSolution, methods, partition
+from floorflow.partition import METHODS, Edge, PartitionProblem, PartitionSolution, partition
 from floorflow.partition.arrays import arrays_of
 from floorflow.partition.bounds import contracted
 from floorflow.partition.dp import contiguous
+from floorflow.partition.effort import LIMITS
 from floorflow.partition.fm import MoveEvaluator, fm_refine
 from floorflow.partition.fpga_first import fpga_first
 from floorflow.partition.ideals import MAX_IDEALS, ideals
@@ -75,9 +76,7 @@ def test_dp_on_a_path_is_the_best_contiguous_assignment(problem: PartitionProble
 @given(problems())
 def test_auto_is_never_worse_than_metis_or_dp(problem: PartitionProblem) -> None:
     # Small problems too go the way of the large ones: starts, local search, bounds, all slots at once.
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(methods, "_SMALL", -1)
-        answer = partition(problem, "auto", "fast")
+    answer = partition(problem, "auto", replace(LIMITS["fast"], small=-1))
     for method in ("metis", "dp"):
         start = partition(problem, method)
         if isinstance(start, PartitionSolution):
@@ -185,7 +184,7 @@ def test_equal_cost_is_spread_evenly(method: str) -> None:
     assert sorted(answer.slot_of.values()) == [0, 0, 0, 1, 1, 1]
 
 
-@pytest.mark.parametrize("method", sorted(methods.METHODS))
+@pytest.mark.parametrize("method", sorted(METHODS))
 def test_same_seed_same_answer(method: str) -> None:
     problem = chain(9, 10, [40, 40, 40])
     assert partition(problem, method, seed=3) == partition(problem, method, seed=3)
@@ -193,10 +192,12 @@ def test_same_seed_same_answer(method: str) -> None:
 
 def test_answers_do_not_depend_on_the_hash_seed() -> None:
     code = (
-        "from floorflow.partition import partition, methods\n"
+        "from dataclasses import replace\n"
+        "from floorflow.partition import METHODS, partition\n"
+        "from floorflow.partition.effort import LIMITS\n"
         "from tests.partition.problems import chain\n"
-        "methods._SMALL = -1\n"
-        "print([partition(chain(11, 10, [50, 40, 40]), m) for m in sorted(methods.METHODS)])\n"
+        "limits = replace(LIMITS['default'], small=-1)\n"
+        "print([partition(chain(11, 10, [50, 40, 40]), m, limits) for m in sorted(METHODS)])\n"
     )
     answers = {
         subprocess.run(

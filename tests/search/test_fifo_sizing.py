@@ -107,7 +107,7 @@ def test_depths_that_finn_plans_for_a_small_network_are_analysed_and_their_inter
     assert found.interval_cycles > found.full_rate_cycles
     problem = rate_problem(candidate.folded, route_delays(context, candidate))
     assert keeps(problem, depths, found.interval_cycles)
-    plan = flow.plan(replace(context.request, plots=False)).plan
+    plan = flow.plan(context.request.changed(plots=False)).plan
     kept = int(100e6 / found.interval_cycles)
     assert plan.phases[0].estimates.sustained_fps == pytest.approx(100e6 / found.interval_cycles)
     assert f"{kept:,} frames/s with the planned FIFOs" in summary(plan).splitlines()[0]
@@ -190,7 +190,7 @@ def test_depths_that_a_kept_folding_brings_are_lower_bounds() -> None:
     context, candidate = planned(Request(CNV, "alveo-u250", fps=1_000))
     streams = tuple(replace(s, fifo_words=100 if s.source_port == 0 else 0) for s in candidate.folded.dataflow.streams)
     dataflow = replace(candidate.folded.dataflow, streams=streams)
-    keeping = replace(context, dataflow=dataflow, request=replace(context.request, keep_folding=True), needs={})
+    keeping = replace(context, dataflow=dataflow, request=context.request.changed(keep_folding=True), needs={})
     folded = replace(candidate.folded, dataflow=dataflow)
     assert min(least_words(keeping, folded).values()) >= 100
     assert min(least_words(context, folded).values()) < 100

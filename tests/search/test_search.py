@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import onnx
 import pytest
@@ -14,12 +15,12 @@ from floorflow import flow
 from floorflow.backends.finn import read_source
 from floorflow.errors import InfeasibleError, InputError, LimitError, Refusal
 from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval
+from floorflow.folding.exact import FoldingAnswer
 from floorflow.hardware import Rect
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution
 from floorflow.request import DEFAULT_CAP, Request
-from floorflow.search import assignment, highest_rate, placing, search
-from floorflow.search import state as trials
-from floorflow.search.candidate import Candidate
+from floorflow.search import search
+from floorflow.search.context import PlanningContext
 from floorflow.search.impl_styles import fewer_styles
 from floorflow.search.search import INTERRUPTED, SearchResult
 from floorflow.stats import SolveStats
@@ -50,109 +51,93 @@ def at_most(count: int) -> Placer:
     return place
 
 
-@pytest.fixture
-def placer(monkeypatch: pytest.MonkeyPatch) -> Callable[[Placer], None]:
-    def use(place: Placer) -> None:
-        monkeypatch.setattr(placing, "place", lambda problem, _method, _seed: place(problem))
-
-    return use
+def placed_by(place: Placer, context: PlanningContext) -> PlanningContext:
+    return replace(context, solvers=replace(context.solvers, place=place))
 
 
-def find(request: Request) -> SearchResult:
-    return search.search(flow.prepare(read_source(request.model), request, 1))
+def find(request: Request, place: Placer | None = None, **others: Any) -> SearchResult:
+    """Search with a placer, and other solvers, instead of the request's."""
+    context = flow.prepare(read_source(request.model), request, 1)
+    own = {"place": place, **others} if place is not None else others
+    return search.search(replace(context, solvers=replace(context.solvers, **own)))
 
 
-def rate(request: Request) -> float:
-    found = find(request)
-    return 1 / found.candidate.interval_cycles
+def rate(request: Request, place: Placer) -> float:
+    return 1 / find(request, place).candidate.interval_cycles
 
 
-def test_neighbours_merge_in_every_slot_that_fails(placer: Callable[[Placer], None]) -> None:
-    placer(fits)
-    free = find(Request(CNV, "alveo-u250"))
-    placer(at_most(2))
-    packed = find(Request(CNV, "alveo-u250"))
+def test_neighbours_merge_in_every_slot_that_fails() -> None:
+    free = find(Request(CNV, "alveo-u250"), fits)
+    packed = find(Request(CNV, "alveo-u250"), at_most(2))
     slots = list(packed.candidate.slot_of.values())
     assert packed.candidate.interval_cycles == free.candidate.interval_cycles
     assert max(slots.count(slot) for slot in slots) == 2
     assert "merged" in packed.trace[-1].detail
 
 
-def test_kept_granularity_costs_rate_instead(placer: Callable[[Placer], None]) -> None:
-    placer(at_most(1))
-    assert rate(Request(TFC, "pynq-z1", keep_granularity=True)) < rate(Request(TFC, "pynq-z1"))
+def test_kept_granularity_costs_rate_instead() -> None:
+    kept = rate(Request(TFC, "pynq-z1", keep_granularity=True), at_most(1))
+    assert kept < rate(Request(TFC, "pynq-z1"), at_most(1))
 
 
-def test_a_placer_that_always_fails_ends_in_a_limit_not_in_a_proof(placer: Callable[[Placer], None]) -> None:
-    placer(lambda problem: refuses(problem.slots[0].name))
+def test_a_placer_that_always_fails_ends_in_a_limit_not_in_a_proof() -> None:
     with pytest.raises(LimitError, match=r"none is proven impossible.*no room found in fpga0\.SLR0"):
-        find(Request(TFC, "pynq-z1"))
+        find(Request(TFC, "pynq-z1"), lambda problem: refuses(problem.slots[0].name))
 
 
-def test_a_higher_rate_is_never_easier_and_the_highest_is_never_beaten(placer: Callable[[Placer], None]) -> None:
-    placer(fits)
-    best = rate(Request(CNV, "zcu104"))
+def test_a_higher_rate_is_never_easier_and_the_highest_is_never_beaten() -> None:
+    best = rate(Request(CNV, "zcu104"), fits)
     clock_hz = 200e6
     for share in (0.3, 0.7, 0.999):
-        found = find(Request(CNV, "zcu104", fps=best * clock_hz * share))
+        found = find(Request(CNV, "zcu104", fps=best * clock_hz * share), fits)
         assert 1 / found.candidate.interval_cycles >= best * share * (1 - 1e-6)
     with pytest.raises((LimitError, InfeasibleError)):
-        find(Request(CNV, "zcu104", fps=best * clock_hz * 1.02))
+        find(Request(CNV, "zcu104", fps=best * clock_hz * 1.02), fits)
 
 
-def test_tighter_caps_never_give_a_higher_rate(placer: Callable[[Placer], None]) -> None:
-    placer(fits)
-    rates = [rate(Request(CNV, "pynq-z1", cap={**DEFAULT_CAP, "LUT": cap})) for cap in (0.7, 0.55, 0.45)]
+def test_tighter_caps_never_give_a_higher_rate() -> None:
+    rates = [rate(Request(CNV, "pynq-z1", cap={"LUT": cap}), fits) for cap in (0.7, 0.55, 0.45)]
     assert all(looser >= tighter for looser, tighter in pairwise(rates))
 
 
-def test_folding_is_called_optimal_only_against_the_whole_budget(placer: Callable[[Placer], None]) -> None:
-    placer(fits)
-    found = find(Request(CNV, "pynq-z1"))
+def test_folding_is_called_optimal_only_against_the_whole_budget() -> None:
+    found = find(Request(CNV, "pynq-z1"), fits)
     stats = found.candidate.folding.stats
     assert stats.objective is not None
     assert stats.bound is not None
     assert (stats.status == "optimal") == (stats.objective <= stats.bound)
 
 
-def interrupt_after(count: int, monkeypatch: pytest.MonkeyPatch) -> list[None]:
-    """Press Ctrl-C when the search has completed that many designs and goes for another; then the list is not empty."""
-    completed: list[None] = []
-    interrupted: list[None] = []
+def interrupted_after(count: int, request: Request) -> SearchResult:
+    """Press Ctrl-C when the search has folded that many times and goes for another; nothing fits before that."""
+    folded: list[None] = []
 
-    def complete(*arguments: object) -> object:
-        if len(completed) == count:
-            interrupted.append(None)
+    def fold(problem: FoldingProblem, interval_cycles: int) -> FoldingAnswer:
+        folded.append(None)
+        if len(folded) > count:
             raise KeyboardInterrupt
-        answer = genuine(*arguments)  # type: ignore[arg-type]
-        completed.extend([None] * isinstance(answer, Candidate))
-        return answer
+        return fold_at_interval(problem, interval_cycles)
 
-    genuine = assignment.complete
-    monkeypatch.setattr(trials, "complete", complete)
-    return interrupted
+    def place(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
+        return fits(problem) if len(folded) > count else refuses(problem.slots[0].name)
+
+    return find(request, place, fold=fold)
 
 
-def test_ctrl_c_leaves_the_best_design_found_so_far(
-    placer: Callable[[Placer], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    interrupted = interrupt_after(1, monkeypatch)
-    placer(lambda problem: fits(problem) if interrupted else refuses(problem.slots[0].name))
-    found = find(Request(CNV, "pynq-z1"))
+def test_ctrl_c_leaves_the_best_design_found_so_far() -> None:
+    found = interrupted_after(2, Request(CNV, "pynq-z1"))
     assert found.interrupted
     assert found.ended_by == INTERRUPTED
     assert found.trace[-1].verdict == "legal"
 
 
-def test_ctrl_c_before_any_design_goes_through(monkeypatch: pytest.MonkeyPatch) -> None:
-    interrupt_after(0, monkeypatch)
+def test_ctrl_c_before_any_design_goes_through() -> None:
     with pytest.raises(KeyboardInterrupt):
-        find(Request(CNV, "alveo-u250"))
+        interrupted_after(0, Request(CNV, "alveo-u250"))
 
 
-def test_latency_is_never_above_that_of_the_highest_rate(placer: Callable[[Placer], None]) -> None:
-    placer(fits)
-    fast, quick = (find(Request(CNV, "zcu104", objective=goal)) for goal in (None, "latency"))
+def test_latency_is_never_above_that_of_the_highest_rate() -> None:
+    fast, quick = (find(Request(CNV, "zcu104", objective=goal), fits) for goal in (None, "latency"))
     assert path_cycles(quick) == quick.candidate.folding.stats.objective
     assert path_cycles(quick) < path_cycles(fast)
     assert quick.whole_budget_bound is not None
@@ -160,36 +145,35 @@ def test_latency_is_never_above_that_of_the_highest_rate(placer: Callable[[Place
     assert quick.ended_by.startswith("lowest latency: ")
 
 
-def test_a_rate_bounds_the_interval_of_the_lowest_latency(placer: Callable[[Placer], None]) -> None:
-    placer(fits)
-    found = find(Request(TFC, "pynq-z1", objective="latency", fps=200e6 / 400))
+def test_a_rate_bounds_the_interval_of_the_lowest_latency() -> None:
+    found = find(Request(TFC, "pynq-z1", objective="latency", fps=200e6 / 400), fits)
     assert found.candidate.interval_cycles <= 400
 
 
-def test_least_resources_use_less_than_any_rate(placer: Callable[[Placer], None]) -> None:
-    placer(fits)
-    least, at_rate = find(Request(CNV, "zcu104", objective="resources")), find(Request(CNV, "zcu104", fps=1000))
+def test_least_resources_use_less_than_any_rate() -> None:
+    least, at_rate = (
+        find(Request(CNV, "zcu104", **asked), fits) for asked in ({"objective": "resources"}, {"fps": 1000})
+    )
     assert least.ended_by == "least resources: no folding at any interval is less scarce"
     assert (least.candidate.folding.stats.objective or 0) < (at_rate.candidate.folding.stats.objective or 0)
     assert at_rate.ended_by == "the requested rate was met"
 
 
-def test_the_fastest_design_is_a_candidate_for_a_rate_that_it_meets(placer: Callable[[Placer], None]) -> None:
-    placer(fits)
-    fastest = find(Request(CNV, "pynq-z1"))
+def test_the_fastest_design_is_a_candidate_for_a_rate_that_it_meets() -> None:
+    fastest = find(Request(CNV, "pynq-z1"), fits)
     most = max(module.lut for module in fastest.candidate.demands.values())
 
     def only_the_fastest(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
         largest = max(module.demand.lut for module in problem.modules)
         return fits(problem) if largest == most else refuses(problem.slots[0].name)
 
-    placer(only_the_fastest)
     asked = Request(CNV, "pynq-z1", fps=100e6 / fastest.candidate.interval_cycles / 4, keep_granularity=True)
     with pytest.raises(LimitError):
-        find(asked)
+        find(asked, only_the_fastest)
     source = read_source(CNV)
-    context, any_rate = flow.prepare(source, asked, 1), replace(asked, fps=None)
-    found = search.search(context, at_any_rate=lambda: flow.prepare(source, any_rate, 1))
+    context = placed_by(only_the_fastest, flow.prepare(source, asked, 1))
+    any_rate = placed_by(only_the_fastest, flow.prepare(source, asked.changed(fps=None), 1))
+    found = search.search(context, at_any_rate=lambda: any_rate)
     assert found.candidate.interval_cycles == fastest.candidate.interval_cycles
     assert "not with the least resources" in found.ended_by
     assert found.trace[-1].verdict == "legal"
@@ -204,7 +188,7 @@ def test_the_fastest_design_is_a_candidate_for_a_rate_that_it_meets(placer: Call
     assert slow.stats.bound < (stats.objective or 0)
 
 
-def test_a_latency_that_cannot_be_placed_gives_way_under_less_of_the_budget(placer: Callable[[Placer], None]) -> None:
+def test_a_latency_that_cannot_be_placed_gives_way_under_less_of_the_budget() -> None:
     refused: list[int] = []
 
     def place(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
@@ -212,27 +196,28 @@ def test_a_latency_that_cannot_be_placed_gives_way_under_less_of_the_budget(plac
         refused.extend([need] if need > 12_000 else [])
         return refuses(problem.slots[0].name) if need > 12_000 else fits(problem)
 
-    placer(place)
-    found = find(Request(TFC, "pynq-z1", objective="latency"))
+    found = find(Request(TFC, "pynq-z1", objective="latency"), place)
     assert refused
     assert [row.verdict for row in found.trace if "100% of the budget" in row.detail] == ["not found within the limit"]
     assert all("latency" in row.detail for row in found.trace)
 
 
-def test_finns_own_styles_are_tried_where_others_allow_more_but_cannot_be_placed(
-    placer: Callable[[Placer], None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_finns_own_styles_are_tried_where_others_allow_more_but_cannot_be_placed(tmp_path: Path) -> None:
     model = tmp_path / "mixed_bits.onnx"
     onnx.save(mixed_bits(), model)
     request = Request(model, platform="xcku5p", effort="fast", cap={**DEFAULT_CAP, "DSP": 0.01, "LUT": 0.05})
-    placer(fits)
-    free, own = find(request), find(replace(request, impl_style="default"))
+    free, own = find(request, fits), find(request.changed(impl_style="default"), fits)
     assert free.candidate.interval_cycles < own.candidate.interval_cycles
 
-    again: list[FoldingProblem] = []
-    monkeypatch.setattr(highest_rate, "fewer_styles", lambda problem: again.append(problem) or fewer_styles(problem))
-    placer(lambda problem: fits(problem) if again else refuses(problem.modules[0].slot))
-    found = find(request)
+    def fits_in_finns_own_styles(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
+        return fits(problem) if among_own else refuses(problem.modules[0].slot)
+
+    def fold(problem: FoldingProblem, interval_cycles: int) -> FoldingAnswer:
+        among_own.extend([None] * (fewer_styles(problem) is None))
+        return fold_at_interval(problem, interval_cycles)
+
+    among_own: list[None] = []
+    found = find(request, fits_in_finns_own_styles, fold=fold)
     assert found.candidate.interval_cycles == own.candidate.interval_cycles
     assert found.bound_cycles == free.bound_cycles
     assert [row.verdict for row in found.trace if "as FINN chooses" in row.detail][-1] == "legal"

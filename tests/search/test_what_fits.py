@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -41,8 +40,8 @@ def test_the_rate_that_is_named_would_do_and_a_higher_one_not(request_: Request)
     hint = re.search(r"--fps ([\d.]+)", refused(request_).hint)
     assert hint is not None
     fps = float(hint[1])
-    assert bound_allows(replace(request_, fps=fps))
-    assert not bound_allows(replace(request_, fps=fps * 1.01))
+    assert bound_allows(request_.changed(fps=fps))
+    assert not bound_allows(request_.changed(fps=fps * 1.01))
 
 
 def test_the_cap_that_is_named_would_do_and_a_lower_one_not() -> None:
@@ -50,16 +49,16 @@ def test_the_cap_that_is_named_would_do_and_a_lower_one_not() -> None:
     hint = re.search(r"--cap LUT=([\d.]+)", refused(request).hint)
     assert hint is not None
     cap = float(hint[1])
-    assert bound_allows(replace(request, cap={**TIGHT, "LUT": cap}))
-    assert not bound_allows(replace(request, cap={**TIGHT, "LUT": cap - 0.01}))
+    assert bound_allows(request.changed(cap={**TIGHT, "LUT": cap}))
+    assert not bound_allows(request.changed(cap={**TIGHT, "LUT": cap - 0.01}))
 
 
 def test_more_fpgas_are_named_where_their_sums_would_do() -> None:
     request = Request(CNV, "xcku5p", cap={**DEFAULT_CAP, "LUT": 0.05}, fps=4_000)
     hint = re.search(r"--fpgas (\d+)", refused(request).hint)
     assert hint is not None
-    assert bound_allows(replace(request, fpgas=int(hint[1])))
-    assert not bound_allows(replace(request, fpgas=int(hint[1]) - 1))
+    assert bound_allows(request.changed(fpgas=int(hint[1])))
+    assert not bound_allows(request.changed(fpgas=int(hint[1]) - 1))
 
 
 def test_what_no_option_mends_is_said() -> None:

@@ -12,7 +12,7 @@ from floorflow.channels import couplings
 from floorflow.dataflow.model import Dataflow
 from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.resources import ZERO, Resources, scarcity
-from floorflow.study.comparison.finn_method import NoSetFolding, folded_as
+from floorflow.search.fold_methods.finn import NoSetFolding, folded_as
 from floorflow.technology import Technology
 from tests.study.recorded import CHOSEN, Recorded
 

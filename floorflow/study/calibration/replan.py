@@ -26,19 +26,6 @@ class Overrides:
     plots: bool = True
 
 
-def require_other_folder(out: Path, plan_folder: Path) -> None:
-    """Refuse to write over the plan that was built: its reports are of that plan, and of no other.
-
-    Raises
-    ------
-    InputError
-        If both are the same folder.
-
-    """
-    if out.resolve() == plan_folder.resolve():
-        raise InputError(f"{out}: holds the plan that was built", hint="choose another folder for --out")
-
-
 def replanned_request(out: Path, plan: Plan, overrides: Overrides) -> Request:
     """Return the request that the plan in ``out`` answered.
 
@@ -48,40 +35,22 @@ def replanned_request(out: Path, plan: Plan, overrides: Overrides) -> Request:
         If the model, the folding file or a board file is not found, or is not the one that the plan was made from.
 
     """
-    options = plan.options
     model, *others = plan.inputs
     folding = _input(out, others[0], overrides.folding, "--folding") if others else None
     for beside in others[1:]:
         _same_beside(folding, beside)
     if overrides.keep_folding:
         folding = out / "finn" / "folding_config.json"
-    return Request(
-        model=_input(out, model, overrides.model, "--model"),
-        platform=_platform(out, plan, overrides.platform),
-        fpgas=options.fpgas,
-        max_fpgas=options.max_fpgas,
-        link=_link(out, options.link),
-        topology=options.topology,
-        fps=options.fps,
-        objective=options.objective,
-        cap=options.cap.model_dump(),
-        fill=options.fill.model_dump(),
-        clock_mhz=options.clock_mhz,
-        seed=plan.seed,
-        effort=options.effort,
-        granularity=options.granularity,
-        impl_style=options.impl_style,
-        keep_granularity=options.keep_granularity,
-        costs=options.costs,
-        finn=options.finn,
-        runtime_weights=options.runtime_weights,
-        label_select=options.label_select,
-        weight_bits=options.weight_bits,
-        activation_bits=options.activation_bits,
-        keep_folding=options.keep_folding or overrides.keep_folding,
-        folding=folding,
-        plots=overrides.plots,
-    )
+    asked = plan.options.model_dump() | {
+        "model": _input(out, model, overrides.model, "--model"),
+        "platform": _platform(out, plan, overrides.platform),
+        "link": _link(out, plan.options.link),
+        "folding": folding,
+        "keep_folding": plan.options.keep_folding or overrides.keep_folding,
+        "fold_method": "exact" if overrides.keep_folding else plan.options.fold_method,
+        "plots": overrides.plots,
+    }
+    return Request(**asked)
 
 
 def _input(out: Path, entry: InputFile, override: Path | None, option: str) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
 
@@ -16,15 +16,17 @@ from floorflow.dataflow.model import Option
 from floorflow.errors import InputError
 from floorflow.flow import prepare
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, FoldingSolution
-from floorflow.folding.brute import MOST_COMBINATIONS, combinations
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.folding.methods import METHODS, FoldingMethod
+from floorflow.folding.methods.brute import MOST_COMBINATIONS, combinations
+from floorflow.folding.methods.cpsat import Balance, layer_pairs
+from floorflow.folding.methods.cpsat import solve as cpsat
 from floorflow.network import FloatBits
 from floorflow.request import Request
 from floorflow.resources import Resources, scarcity, total
 from floorflow.search.context import PlanningContext
+from floorflow.search.fold_methods import methods_of
 from floorflow.search.progress import SILENT, Progress
-from floorflow.study.comparison.finn_method import methods_of
 
 DEFAULT_METHODS = ("exact", "cpsat", "finn", "finn-wide", "rule", "annealing")
 CURVE_POINTS = 14
@@ -125,11 +127,10 @@ def compare(
         If an engine fits no slot.
 
     """
-    if request.fpgas == "auto":
-        raise InputError("compare folds for a fixed budget, --fpgas auto has none", hint="give a number of FPGAs")
+    fpgas = request.fixed_fpgas("compare")
     with progress.stage("reading"):
         source = read_source(request.model, FloatBits(request.weight_bits, request.activation_bits))
-        context = prepare(source, replace(request, objective=None), request.fpgas)
+        context = prepare(source, request.changed(objective=None), fpgas)
     known = _known(context, epsilon)
     unknown = [name for name in methods if name not in known]
     if unknown:
@@ -152,7 +153,17 @@ def _known(context: PlanningContext, epsilon: float | None) -> Mapping[str, Fold
     costs = context.costs
     if not isinstance(costs, CostTable):
         return METHODS
-    return methods_of(context.dataflow, costs, context.request.finn, epsilon)
+    known = methods_of(context.dataflow, costs, context.request.finn)
+    if epsilon is not None:
+        known["cpsat"] = _balanced(Balance(layer_pairs(context.dataflow), epsilon))
+    return known
+
+
+def _balanced(balance: Balance) -> FoldingMethod:
+    def method(problem: FoldingProblem, interval_cycles: int | None, seed: int) -> FoldingAnswer:
+        return cpsat(problem, interval_cycles, seed, balance)
+
+    return method
 
 
 def _entry(name: str, method: FoldingMethod, context: PlanningContext, interval: int | None, bounds: Bounds) -> Entry:

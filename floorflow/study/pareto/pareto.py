@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from floorflow.backends.finn import read_source
@@ -12,12 +12,12 @@ from floorflow.errors import InfeasibleError, InputError, LimitError
 from floorflow.flow import prepare
 from floorflow.folding import fold_at_interval, shortage
 from floorflow.network import FloatBits
-from floorflow.request import Request
+from floorflow.request import Request, require_resources
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.search.context import PlanningContext
 from floorflow.search.progress import SILENT, Progress
 from floorflow.study.comparison.compare import Bounds
-from floorflow.study.pareto.fronts import OBJECTIVES, SCARCITY, Front, Point, fronts
+from floorflow.study.pareto.fronts import OBJECTIVES, SCARCITY, Front, Point, Solve, fronts
 
 POINTS = 12
 """Intervals of each front, unless told."""
@@ -90,6 +90,7 @@ def pareto(
     resources: Sequence[str] = (),
     points: int = POINTS,
     progress: Progress = SILENT,
+    solve: Solve = fold_at_interval,
 ) -> Pareto:
     """Find the fronts of these ``resources``, all that the platform has if none is named, and that of the scarcity.
 
@@ -113,7 +114,7 @@ def pareto(
     if first is None:
         raise _impossible(context)
     with progress.stage("fronts"):
-        front_of_each = fronts(context.problem, objectives, first, points, progress=progress)
+        front_of_each = fronts(context.problem, objectives, first, points, progress=progress, solve=solve)
     _require_some(context, front_of_each)
     return Pareto(
         network=context.dataflow.name,
@@ -130,14 +131,10 @@ def pareto(
 
 
 def _context(request: Request, resources: Sequence[str]) -> PlanningContext:
-    if request.fpgas == "auto":
-        raise InputError("pareto folds for a fixed budget, --fpgas auto has none", hint="give a number of FPGAs")
-    unknown = [name for name in resources if name not in RESOURCE_NAMES]
-    if unknown:
-        message = f"--resources: '{unknown[0]}' is unknown"
-        raise InputError(message, hint=f"known are {', '.join(RESOURCE_NAMES)}; the scarcity is always there")
+    fpgas = request.fixed_fpgas("pareto")
+    require_resources(resources, "--resources")
     source = read_source(request.model, FloatBits(request.weight_bits, request.activation_bits))
-    return prepare(source, replace(request, objective=None, fps=None), request.fpgas)
+    return prepare(source, request.changed(objective=None, fps=None), fpgas)
 
 
 def _objectives(context: PlanningContext, resources: Sequence[str]) -> list[str]:

@@ -10,8 +10,8 @@ import pytest
 from floorflow.backends.finn import read_source
 from floorflow.flow import prepare
 from floorflow.folding import FoldingProblem, FoldingSolution
-from floorflow.folding.brute import MOST_COMBINATIONS, combinations
 from floorflow.folding.methods import METHODS
+from floorflow.folding.methods.brute import MOST_COMBINATIONS, combinations
 from floorflow.request import CostModelName, Request
 from tests.conftest import EXAMPLES
 from tests.study.recorded import recorded_networks

@@ -9,7 +9,7 @@ import pytest
 from floorflow.backends.finn.folding.set_folding import Rules, rules_of, set_folding
 from floorflow.folding import FoldingSolution
 from floorflow.resources import Resources
-from floorflow.study.comparison.finn_method import NoSetFolding, finn_method
+from floorflow.search.fold_methods.finn import NoSetFolding, finn_method
 from tests.study.recorded import CHOSEN, Recorded, recorded_networks
 from tests.study.reference import POSSIBLE, Reference, reference_of
 

@@ -21,10 +21,9 @@ from floorflow.dataflow.model import Option
 from floorflow.dataflow.options import Coupling, OptionGroup
 from floorflow.errors import InfeasibleError, InputError, LimitError
 from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown, fold_at_interval
-from floorflow.folding.brute import brute
+from floorflow.folding.methods.brute import solve as brute
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.resources import RESOURCE_NAMES, Resources, scarcity
-from floorflow.study.pareto import pareto as study
 from floorflow.study.pareto.files import folding_files, pareto_files
 from floorflow.study.pareto.fronts import OBJECTIVES, SCARCITY, WORTH, FoldingAnswer, Front, Fronts, fronts, spread
 from floorflow.study.pareto.pareto import Pareto, pareto
@@ -237,13 +236,9 @@ def test_a_network_that_never_fits_is_proven_infeasible_with_the_resource() -> N
         pareto(Request(CNV, "pynq-z1", cap={**DEFAULT_CAP, "LUT": 0.1}))
 
 
-def test_a_solver_without_any_answer_reaches_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    def give_up(problem: FoldingProblem, objectives: list[str], first: int, points: int, **_: object) -> object:
-        return fronts(problem, objectives, first, points, solve=Tired([2]))
-
-    monkeypatch.setattr(study, "fronts", give_up)
+def test_a_solver_without_any_answer_reaches_its_limit() -> None:
     with pytest.raises(LimitError, match="none is proven impossible"):
-        pareto(Request(TFC, "pynq-z1"), ["LUT"], points=2)
+        pareto(Request(TFC, "pynq-z1"), ["LUT"], points=2, solve=Tired([2]))
 
 
 def test_the_table_has_a_row_an_interval_and_says_what_is_not_proven(tfc_fronts: Pareto) -> None:

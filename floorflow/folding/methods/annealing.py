@@ -31,7 +31,7 @@ EXCESS_WEIGHT = 10.0
 """Energy of one whole budget too much, in energies of the start."""
 
 
-def annealing(
+def solve(
     problem: FoldingProblem, interval_cycles: int | None = None, seed: int = 0
 ) -> FoldingSolution | FoldingInfeasible | FoldingUnknown:
     """Anneal the scarcity within an interval; without one, the interval, and the scarcity at it.

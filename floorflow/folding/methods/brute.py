@@ -23,7 +23,7 @@ def combinations(problem: FoldingProblem, interval_cycles: int | None = None) ->
     return prod(rows.size for rows in problem.rows_within(_longest(problem, interval_cycles)))
 
 
-def brute(
+def solve(
     problem: FoldingProblem, interval_cycles: int | None = None, seed: int = 0
 ) -> FoldingSolution | FoldingInfeasible | FoldingUnknown:
     """Return the least scarce folding within an interval; without one, the shortest interval's least scarce.
@@ -34,7 +34,7 @@ def brute(
     rows = problem.rows_within(_longest(problem, interval_cycles))
     count = prod(part.size for part in rows)
     if count > MOST_COMBINATIONS:
-        return FoldingUnknown()
+        return FoldingUnknown(f"{count:.1e} combinations are more than {MOST_COMBINATIONS:.0e}, which brute tries")
     search = _Search(problem, rows, shortest=interval_cycles is None)
     for first in range(0, count, _CHUNK):
         search.try_all(np.arange(first, min(first + _CHUNK, count)))

@@ -12,19 +12,14 @@ from floorflow.backends.finn.folding.set_folding import Rules, Sizes, rules_of, 
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.channels import couplings
 from floorflow.dataflow.model import Dataflow
-from floorflow.errors import InputError, Refusal
+from floorflow.errors import InputError
 from floorflow.folding import FoldingProblem, FoldingSolution, FoldingUnknown, shortest_interval
-from floorflow.folding.cpsat import Balance, cpsat, layer_pairs
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.folding.interval_search import first_index_to_try
-from floorflow.folding.methods import METHODS, FoldingMethod
+from floorflow.folding.methods import FoldingMethod
 from floorflow.folding.selection import Evaluator
 from floorflow.resources import shortfall
 
-WIDE_WEIGHTS = 10_000
-"""FINN's ``mvau_wwidth_max`` raised until it binds no more."""
-METHOD_NAMES = (*METHODS, "finn", "finn-wide")
-"""All methods; ``finn-wide`` is SetFolding with `WIDE_WEIGHTS`."""
 FINN_MAIN = Rules()
 SAMPLES = 24
 """Intervals at which SetFolding is tried to find where its answers begin to keep the budget."""
@@ -34,31 +29,10 @@ SAMPLES = 24
 class NoSetFolding(FoldingUnknown):
     """SetFolding's answer is none: too slow, too large, or nothing that FINN can build. Nothing is proven by that."""
 
-    reason: str = ""
 
-    @property
-    def refusal(self) -> Refusal:
-        """Why SetFolding has no answer, in its own words."""
-        return Refusal("folding method", names=(self.reason,))
-
-
-def methods_of(
-    dataflow: Dataflow, costs: CostTable, finn: FinnVersion = "main", epsilon: float | None = None
-) -> dict[str, FoldingMethod]:
-    """Return every method by name, FINN's own on these engines; ``epsilon`` balances the layers' rates in ``cpsat``."""
-    known = dict(METHODS)
-    if epsilon is not None:
-        known["cpsat"] = _balanced(Balance(layer_pairs(dataflow), epsilon))
-    known["finn"] = finn_method(dataflow, costs, rules_of(finn))
-    known["finn-wide"] = finn_method(dataflow, costs, rules_of(finn, WIDE_WEIGHTS))
-    return known
-
-
-def _balanced(balance: Balance) -> FoldingMethod:
-    def method(problem: FoldingProblem, interval_cycles: int | None = None, seed: int = 0) -> FoldingAnswer:
-        return cpsat(problem, interval_cycles, seed, balance)
-
-    return method
+def solve(dataflow: Dataflow, costs: CostTable, finn: FinnVersion) -> FoldingMethod:
+    """Return SetFolding as FINN has it."""
+    return finn_method(dataflow, costs, rules_of(finn))
 
 
 def finn_method(dataflow: Dataflow, costs: CostTable, rules: Rules = FINN_MAIN) -> FoldingMethod:

@@ -52,7 +52,7 @@ class Balance:
     epsilon: float = 0.0
 
 
-def cpsat(
+def solve(
     problem: FoldingProblem, interval_cycles: int | None = None, seed: int = 0, balance: Balance = Balance()
 ) -> FoldingSolution | FoldingInfeasible | FoldingUnknown:
     """Return the least scarce folding within an interval; without one, the shortest interval's least scarce.

@@ -19,7 +19,7 @@ REPAIR_ROUNDS = 8
 """Times that every group may be changed to bring a start under the budget."""
 
 
-def rule(
+def solve(
     problem: FoldingProblem, interval_cycles: int | None = None, seed: int = 0
 ) -> FoldingSolution | FoldingInfeasible | FoldingUnknown:
     """Widen the slowest engine until the interval is reached; without one, until nothing more fits.

@@ -35,18 +35,12 @@ from floorflow.placement.candidate_rectangles import (
 )
 from floorflow.placement.congestion import congestion_of
 from floorflow.placement.construction import construct_layouts
-from floorflow.placement.effort import LIMITS, Limits
+from floorflow.placement.effort import Limits
 from floorflow.placement.exact import solve_exactly
 from floorflow.placement.lns import Layout, SearchSpace, improve, twice_hpwl
 from floorflow.placement.net_arrays import net_arrays
 from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution, hpwl_of
 from floorflow.stats import SolveStats, Status
-
-COMPLETE_WORK = 2.0
-"""Deterministic seconds for CP-SAT where it sees every legal rectangle."""
-
-COMPLETE_LIMIT = 4000
-"""Up to so many legal rectangles in all, CP-SAT sees every one of them."""
 
 
 @dataclass(frozen=True)
@@ -60,11 +54,11 @@ class PreparedProblem:
     limits: Limits
 
 
-def place_auto(problem: PlacementProblem, seed: int) -> PlacementSolution | PlacementFailure:
+def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolution | PlacementFailure:
     """Place all modules, or say what cannot be placed. See the module's docstring for the steps."""
     if not problem.modules:
         return _solution(problem, Layout.empty(0), 0.0, "auto")
-    prepared = _prepare(problem)
+    prepared = _prepare(problem, limits)
     if isinstance(prepared, PlacementFailure):
         return prepared
     rng = np.random.default_rng(seed)
@@ -74,7 +68,8 @@ def place_auto(problem: PlacementProblem, seed: int) -> PlacementSolution | Plac
     best = _improve_best(space, layouts, prepared.limits, rng) if layouts[0].complete else None
     method = _method(aspects)
     if complete is not None:
-        answer = solve_exactly(complete, space.nets, best, max(prepared.limits.polish_work, COMPLETE_WORK), seed)
+        work = max(limits.polish_work, limits.complete_work)
+        answer = solve_exactly(complete, space.nets, best, work, seed)
         if answer.infeasible:
             return _failure(problem, layouts[0], proven=True)
         best, method = answer.layout or best, "auto, complete CP-SAT"
@@ -110,7 +105,7 @@ def _method(aspects: Sequence[float | None]) -> str:
     return f"auto, pblocks within {max(limits):g}:1{free}"
 
 
-def _prepare(problem: PlacementProblem) -> PreparedProblem | PlacementFailure:
+def _prepare(problem: PlacementProblem, limits: Limits) -> PreparedProblem | PlacementFailure:
     """Compute grids and rectangles, or return the proof that some slot cannot hold its modules."""
     for slot in problem.slots:
         modules = [module for module in problem.modules if module.slot == slot.name]
@@ -132,12 +127,12 @@ def _prepare(problem: PlacementProblem) -> PreparedProblem | PlacementFailure:
             return PlacementFailure(refusal, SolveStats("auto", "infeasible"))
         module_grids.append(grid)
         rects.append(narrow)
-    return PreparedProblem(problem, needs, module_grids, rects, LIMITS[problem.effort])
+    return PreparedProblem(problem, needs, module_grids, rects, limits)
 
 
 def _every_rectangle(prepared: PreparedProblem) -> list[IntArray] | None:
     """Return all legal rectangles of each module if aspects are not limited and there are few, else None."""
-    problem, left, legal = prepared.problem, COMPLETE_LIMIT, []
+    problem, left, legal = prepared.problem, prepared.limits.complete_limit, []
     if problem.max_aspect is not None:
         return None
     for grid, need in zip(prepared.grids, prepared.needs, strict=True):

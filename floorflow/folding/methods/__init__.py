@@ -1,0 +1,20 @@
+"""Folding methods by name, a file for each: interchangeable, to hold published heuristics against the exact solver.
+
+A new one is a new file here with a function ``solve(problem, interval_cycles, seed)``. Methods that need to know the
+engines, such as FINN's own, are in `floorflow.search.fold_methods`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from floorflow.folding.exact import FoldingAnswer
+from floorflow.folding.problem import FoldingProblem
+from floorflow.stats import Method, methods_in
+
+FoldingMethod = Method[FoldingProblem, int | None, FoldingAnswer]
+"""Folds a problem within an interval, or without one at the shortest that it can find."""
+
+METHODS: Mapping[str, FoldingMethod] = methods_in("folding/methods")
+
+__all__ = ["METHODS", "FoldingMethod"]

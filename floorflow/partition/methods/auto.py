@@ -1,0 +1,120 @@
+"""Method ``auto``: the best of several starts and a local search around each, then CP-SAT and bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from floorflow.errors import Refusal
+from floorflow.partition.arrays import Integers, ProblemArrays, arrays_of
+from floorflow.partition.bounds import edge_bounds
+from floorflow.partition.dp import contiguous
+from floorflow.partition.effort import Limits
+from floorflow.partition.exact import even_out
+from floorflow.partition.exact import solve as solve_exactly
+from floorflow.partition.fm import MoveEvaluator, fm_refine
+from floorflow.partition.fpga_first import fpga_first
+from floorflow.partition.infeasibility import explain_infeasibility
+from floorflow.partition.metis import recursive_bipartition
+from floorflow.partition.problem import PartitionAnswer, PartitionFailure, PartitionProblem, PartitionSolution
+from floorflow.partition.window_lns import window_lns
+from floorflow.stats import SolveStats, Status
+
+
+@dataclass
+class Best:
+    """The best assignment so far, who made it, and what is proven."""
+
+    arrays: ProblemArrays
+    assignment: Integers | None = None
+    origin: str = ""
+    bound: int = 0
+
+    def offer(self, assignment: Integers | None, origin: str) -> bool:
+        """Take an assignment if it is better, by cost and then by fullness; the earlier one wins a tie."""
+        evaluator = MoveEvaluator(self.arrays)
+        if assignment is None or (
+            self.assignment is not None and evaluator.key(assignment) >= evaluator.key(self.assignment)
+        ):
+            return False
+        self.assignment, self.origin = assignment, origin
+        return True
+
+    @property
+    def proven(self) -> bool:
+        """Whether the best assignment costs no more than the bound."""
+        return self.assignment is not None and self.arrays.cost(self.assignment) <= self.bound
+
+
+def solve(problem: PartitionProblem, limits: Limits, seed: int) -> PartitionAnswer:
+    """Start from dp, metis and whole FPGAs first, search around each, then solve all at once from the best."""
+    arrays = arrays_of(problem)
+    best = Best(arrays)
+    starts = {"metis": recursive_bipartition(arrays, seed), "dp": contiguous(problem, arrays)[0]}
+    for name, assignment in starts.items():
+        best.offer(assignment, name)
+    if len(problem.demands) * len(problem.edges) <= limits.small:
+        outcome = solve_exactly(problem, arrays, best.assignment, seed, limits.work * limits.quick)
+        if outcome.status == "infeasible":
+            return explain_infeasibility(problem, seed, limits.work * limits.reason)
+        best.bound = outcome.bound
+        if outcome.status == "optimal":
+            origin = f"{best.origin}+cpsat" if best.origin else "cpsat (neither METIS nor dp found a start)"
+            best.offer(outcome.assignment, origin)
+            best.origin = origin
+            return finished(problem, best, seed, limits)
+    starts["links first"] = fpga_first(problem, arrays, seed, limits.work * limits.fpgas)
+    best.offer(starts["links first"], "links first")
+    legal = {name: assignment for name, assignment in starts.items() if assignment is not None}
+    for name, assignment in legal.items():
+        work = limits.work * limits.windows / len(legal)
+        best.offer(_improved(problem, arrays, assignment, seed, work), f"{name}+local search")
+    return _completed(problem, best, seed, limits)
+
+
+def _completed(problem: PartitionProblem, best: Best, seed: int, limits: Limits) -> PartitionAnswer:
+    """Bound every edge and give CP-SAT all slots, from the best assignment so far."""
+    arrays = best.arrays
+    least = edge_bounds(problem, seed, limits.work * limits.bound)
+    if least is None:
+        return explain_infeasibility(problem, seed, limits.work * limits.reason)
+    at_least = sum(edge.crossing.cost * wires for edge, wires in zip(problem.edges, least, strict=True))
+    best.bound = max(best.bound, at_least)
+    if not best.proven and (best.assignment is None or not _is_large(problem, limits)):
+        outcome = solve_exactly(problem, arrays, best.assignment, seed, limits.work * limits.full, least_wires=least)
+        if outcome.status == "infeasible":
+            return explain_infeasibility(problem, seed, limits.work * limits.reason)
+        best.bound = max(best.bound, outcome.bound)
+        better = best.offer(outcome.assignment, f"{best.origin}+cpsat".lstrip("+"))
+        if best.assignment is None:
+            return PartitionFailure((Refusal("partition limit"),))
+        if outcome.status == "optimal" and not better:
+            best.origin += "+cpsat"
+        elif not better:
+            best.origin += " (cpsat found no better within the limit)"
+        elif outcome.status == "feasible":
+            improved = _improved(problem, arrays, best.assignment, seed, limits.work * limits.windows)
+            best.offer(improved, f"{best.origin}+local search")
+    return finished(problem, best, seed, limits)
+
+
+def _is_large(problem: PartitionProblem, limits: Limits) -> bool:
+    return len(problem.demands) * len(problem.edges) > limits.large
+
+
+def _improved(
+    problem: PartitionProblem, arrays: ProblemArrays, assignment: Integers, seed: int, work: float
+) -> Integers:
+    return window_lns(problem, arrays, fm_refine(arrays, assignment), seed, work)
+
+
+def finished(problem: PartitionProblem, best: Best, seed: int, limits: Limits) -> PartitionAnswer:
+    """Even out the slots at the cost reached, and say what is proven."""
+    arrays, assignment = best.arrays, best.assignment
+    if assignment is None:
+        return PartitionFailure((Refusal("partition limit"),))
+    cost = arrays.cost(assignment)
+    if not _is_large(problem, limits):
+        best.offer(even_out(problem, arrays, assignment, seed, limits.work * limits.even), best.origin)
+    status: Status = "optimal" if best.proven else "feasible"
+    stats = SolveStats(best.origin, status, float(cost), float(min(cost, best.bound)))
+    return PartitionSolution(arrays.as_mapping(assignment if best.assignment is None else best.assignment), stats)

@@ -1,0 +1,20 @@
+"""Method ``exact``: CP-SAT on all slots at once, without a start."""
+
+from __future__ import annotations
+
+from floorflow.partition.arrays import arrays_of
+from floorflow.partition.effort import Limits
+from floorflow.partition.exact import solve as solve_exactly
+from floorflow.partition.infeasibility import explain_infeasibility
+from floorflow.partition.methods.auto import Best, finished
+from floorflow.partition.problem import PartitionAnswer, PartitionProblem
+
+
+def solve(problem: PartitionProblem, limits: Limits, seed: int) -> PartitionAnswer:
+    """Run CP-SAT without a start."""
+    best = Best(arrays_of(problem), origin="cpsat")
+    outcome = solve_exactly(problem, best.arrays, None, seed, limits.work)
+    if outcome.status == "infeasible":
+        return explain_infeasibility(problem, seed, limits.work * limits.reason)
+    best.assignment, best.bound = outcome.assignment, outcome.bound
+    return finished(problem, best, seed, limits)
