@@ -6,6 +6,14 @@ import math
 
 from tests.verify.planting import TWO_SLRS, Files, Plan, charge, crossing, first, mutant, phase_of
 
+NO_THROUGHPUT = {
+    **dict.fromkeys(("full_rate_cycles", "interval_cycles", "first_word_cycles", "first_frame_cycles")),
+    "deadlock": [],
+    "shallow": [],
+    "not_analysed": "",
+}
+"""What a plan says of a rate that was not analysed."""
+
 
 @mutant("wrong-sum")
 def module_cheaper_than_its_parts(plan: Plan, files: Files) -> None:
@@ -82,7 +90,8 @@ def no_room_for_the_words_in_crossing_registers(plan: Plan, files: Files) -> Non
 @mutant("wrong-estimate", TWO_SLRS)
 def first_frame_before_its_words_crossed(plan: Plan, files: Files) -> None:
     registers = crossing(plan)[1]["crossing_registers"]
-    phase_of(plan)["estimates"]["throughput"] = {"first_frame_cycles": registers - 1}
+    throughput = phase_of(plan)["estimates"].get("throughput") or dict(NO_THROUGHPUT)
+    phase_of(plan)["estimates"]["throughput"] = throughput | {"first_frame_cycles": registers - 1}
 
 
 @mutant("sll-overload", TWO_SLRS)

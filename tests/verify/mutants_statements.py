@@ -226,4 +226,5 @@ def shallow_fifo_of_another_depth(plan: Plan, files: Files) -> None:
 
 @mutant("plan-malformed")
 def refusal_without_its_amounts(plan: Plan, files: Files) -> None:
-    del plan["trace"][0]["refusals"][0]["needed"]
+    refused = [row for row in plan["trace"] if row["refusals"]]
+    del first(refused)["refusals"][0]["needed"]
