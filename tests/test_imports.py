@@ -37,6 +37,7 @@ SEARCH_ORDER = (
     "impl_styles",
     "fifo_sizing",
     "fold_methods",
+    "limits",
     "context",
     "slot_problem",
     "candidate",

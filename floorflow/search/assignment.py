@@ -23,9 +23,6 @@ from floorflow.search.merging import by_slot
 from floorflow.search.slot_problem import channel_routes, partition_problem, slot_capacities
 from floorflow.stats import SolveStats, Status
 
-ASSIGNMENT_ROUNDS = 4
-"""Rounds of partition and deeper FIFOs at what it crosses."""
-
 
 def complete(
     context: PlanningContext, folding: FoldingSolution, tightened: Mapping[str, float] | None = None
@@ -70,7 +67,7 @@ def assign(
     bound: float | None = None
     failure = PartitionFailure((Refusal("crossing FIFOs"),))
     # FIFOs at crossings are deeper, which changes demands, which may move modules: a few rounds settle it.
-    for _ in range(ASSIGNMENT_ROUNDS):
+    for _ in range(context.search_limits.assignment_rounds):
         placed_so_far = PartialPlacement(owner, routes, least_words(context, folded))
         channels = connect(folded, context.costs, placed_so_far)
         demands = module_resources(modules, folded, channels)

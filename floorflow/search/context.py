@@ -20,6 +20,7 @@ from floorflow.request import Request
 from floorflow.resources import Resources, scaled_down
 from floorflow.search.fifo_sizing import FullRate
 from floorflow.search.fold_methods import methods_of
+from floorflow.search.limits import SearchLimits
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class PlanningContext:
     pblock_capacities: Mapping[str, tuple[Resources, ...]]
     """What the largest pblocks of each slot hold, at the allowed fill."""
 
+    search_limits: SearchLimits = field(default_factory=SearchLimits)
     needs: dict[str, FullRate] = field(default_factory=dict, compare=False, repr=False)
     """What full rate needs of FIFOs, by folding: worked out once for each."""
 

@@ -14,13 +14,6 @@ from floorflow.folding import RATIO, shortest_interval
 from floorflow.search.impl_styles import fewer_styles, own_styles_reaching
 from floorflow.search.state import SearchState, TraceRow
 
-PROBES = 3
-"""Failures in a row, at ever shorter intervals after bisection, that end the search."""
-PLACINGS = 7
-"""Intervals between the shortest and the longest that are placed where the shortest cannot be."""
-PLACING_RATIO = 1.05
-"""By which the steps between those begin to grow: far more than 1, 2, 4 of the intervals where they lie close."""
-
 
 def in_fit_styles(run: SearchState) -> tuple[SearchState, tuple[int, ...], int]:
     """Return the search to go on with, its intervals, and the index of the shortest that the budget allows.
@@ -78,14 +71,15 @@ def shortest_possible(run: SearchState) -> tuple[tuple[int, ...], int]:
 
 def highest_rate(run: SearchState, intervals: tuple[int, ...], bound_index: int) -> str:
     """Place the shortest interval that survives partition, or the next longer one that can be placed."""
+    limits = run.context.search_limits
     first = shortest_interval(intervals, run.partitioned, bound_index)
     first = len(intervals) if first is None else first
     misses, probe = 0, first - 1
-    while probe >= bound_index and misses < PROBES:
+    while probe >= bound_index and misses < limits.probes:
         if run.partitioned(intervals[probe]):
             first, misses = probe, -1
         misses, probe = misses + 1, probe - 1
-    shortest_interval(intervals, run.placed, first, PLACINGS, PLACING_RATIO)
+    shortest_interval(intervals, run.placed, first, limits.placings, limits.placing_ratio)
     if run.best is not None and run.best.candidate.interval_cycles == intervals[bound_index]:
         return "the interval is the folding optimum under the platform's summed limits"
     return what_stopped(run)

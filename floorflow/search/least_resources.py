@@ -7,9 +7,6 @@ from floorflow.search.highest_rate import (
 )
 from floorflow.search.state import SearchState
 
-RATE_ATTEMPTS = 8
-"""Intervals tried for a requested rate."""
-
 
 def least_resources(run: SearchState, intervals: tuple[int, ...]) -> str:
     """Fold for the longest allowed interval; where that cannot be placed, for shorter ones, which change the folding.
@@ -17,7 +14,7 @@ def least_resources(run: SearchState, intervals: tuple[int, ...]) -> str:
     Options slower than a requested rate are gone already.
     """
     longest = intervals[-1]
-    for _ in range(RATE_ATTEMPTS):
+    for _ in range(run.context.search_limits.rate_attempts):
         if run.placed(longest):
             break
         candidate = run.candidates[longest]

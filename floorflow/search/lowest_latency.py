@@ -14,23 +14,9 @@ from floorflow.errors import unproven
 from floorflow.folding import FoldingSolution
 from floorflow.resources import Resources
 from floorflow.search.candidate import Candidate
+from floorflow.search.limits import LatencyLimits
 from floorflow.search.placing import PlacedCandidate
 from floorflow.search.state import SearchState, share_of
-
-FIRST_STEP = 0.04
-"""Share of the budget that the first failure takes from folding."""
-STEP_GROWTH = 1.3
-"""Factor by which that step grows with each failure."""
-LEAST_BUDGET = 0.02
-"""Share of the budget below which no folding is tried."""
-LARGEST_ENGINE = 0.65
-"""Share of a slot's limit that an engine may use after the first failure; large ones seldom fit beside another."""
-LARGER_ENGINE = 0.8
-"""The same for the last try."""
-HALVINGS = 2
-"""Tries between the last without and the first with a legal floorplan."""
-WORTH_A_TRY = 0.01
-"""Share by which the latency must be above one that failed, or was folded with larger engines, to try on."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +39,9 @@ def lowest_latency(run: SearchState, longest: int) -> tuple[float | None, str]:
     """Return the bound on the latency under all of the budget, and what ended the search; the best is in ``run``."""
     bound: float | None = None
     failed: _BudgetedFolding | None = None
-    for share in _shares():
-        budgeted = _folded(run, longest, share, LARGEST_ENGINE if share < 1 else None)
+    limits = run.context.search_limits.latency
+    for share in _shares(limits):
+        budgeted = _folded(run, longest, share, limits.largest_engine if share < 1 else None)
         if budgeted is None:
             break
         bound = budgeted.folding.stats.bound if bound is None else bound
@@ -68,21 +55,22 @@ def lowest_latency(run: SearchState, longest: int) -> tuple[float | None, str]:
 
 def _refine(run: SearchState, longest: int, failed: _BudgetedFolding, legal: _BudgetedFolding) -> None:
     """Try budgets between one that failed and one that did not, then larger engines."""
-    for _ in range(HALVINGS):
-        if not _worth(failed, legal):
+    limits = run.context.search_limits.latency
+    for _ in range(limits.halvings):
+        if not _is_worth_a_try(failed, legal, limits):
             break
-        middle = _folded(run, longest, (failed.share + legal.share) / 2, LARGEST_ENGINE)
+        middle = _folded(run, longest, (failed.share + legal.share) / 2, limits.largest_engine)
         if middle is not None and _tried(run, middle):
             legal = middle
         else:
             failed = middle or failed
-    larger = _folded(run, longest, legal.share, LARGER_ENGINE)
-    if larger is not None and _worth(larger, legal):
+    larger = _folded(run, longest, legal.share, limits.larger_engine)
+    if larger is not None and _is_worth_a_try(larger, legal, limits):
         _tried(run, larger)
 
 
-def _worth(better: _BudgetedFolding, legal: _BudgetedFolding) -> bool:
-    return legal.cycles > (1 + WORTH_A_TRY) * better.cycles
+def _is_worth_a_try(better: _BudgetedFolding, legal: _BudgetedFolding, limits: LatencyLimits) -> bool:
+    return legal.cycles > (1 + limits.worth_a_try) * better.cycles
 
 
 def latency_cycles(candidate: Candidate) -> int:
@@ -90,12 +78,12 @@ def latency_cycles(candidate: Candidate) -> int:
     return int(candidate.folding.stats.objective or 0)
 
 
-def _shares() -> Iterator[float]:
+def _shares(limits: LatencyLimits) -> Iterator[float]:
     """Yield ever smaller shares of the budget, from all of it."""
-    share, step = 1.0, FIRST_STEP
-    while share >= LEAST_BUDGET:
+    share, step = 1.0, limits.first_step
+    while share >= limits.least_budget:
         yield share
-        share, step = share - step, step * STEP_GROWTH
+        share, step = share - step, step * limits.step_growth
 
 
 def _folded(run: SearchState, longest: int, share: float, largest: float | None) -> _BudgetedFolding | None:
@@ -117,8 +105,8 @@ def _folded(run: SearchState, longest: int, share: float, largest: float | None)
 
 def _largest_limits(run: SearchState) -> Resources:
     """Return the most of each resource that any slot allows."""
-    limits = [limit.as_tuple() for limit in run.context.limits.values()]
-    return Resources(*(max(column) for column in zip(*limits, strict=True)))
+    of_slots = [limit.as_tuple() for limit in run.context.limits.values()]
+    return Resources(*(max(column) for column in zip(*of_slots, strict=True)))
 
 
 def _tried(run: SearchState, budgeted: _BudgetedFolding) -> bool:

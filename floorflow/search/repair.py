@@ -22,9 +22,6 @@ from floorflow.search.context import PlanningContext
 from floorflow.search.merging import by_slot, merge_groups, merges_without_cycle
 from floorflow.search.placing import PlacedCandidate, place_candidate, placement_problem
 
-TIGHTENED = (0.92, 0.84)
-"""Shares of its limit to which a slot whose placement failed is tightened."""
-
 
 def place_with_repairs(context: PlanningContext, candidate: Candidate) -> PlacedCandidate | PlacementFailure:
     """Place the candidate as it is or with the first repair that helps; else return the first failure."""
@@ -49,7 +46,7 @@ def _reassign(context: PlanningContext, candidate: Candidate, slot: str) -> Iter
     """Assign the modules anew under a tighter limit of the slot that failed."""
     if len(context.platform.slots) == 1:
         return
-    for share in TIGHTENED:
+    for share in context.search_limits.tightened:
         moved = assign(context, candidate.folding, candidate.modules, {slot: share})
         if context.request.granularity == "slot" and isinstance(moved, Candidate):
             moved = by_slot(context, moved, sorted(set(moved.slot_of.values())), keep=1)
@@ -104,7 +101,7 @@ def _refold(context: PlanningContext, candidate: Candidate, slot: str) -> Iterat
     need, limit = slot_demands(candidate)[slot].as_dict(), context.limits[slot].as_dict()
     fullest = max(RESOURCE_NAMES, key=lambda r: need[r] / limit[r] if limit[r] else 0.0)
     used, budget = candidate.folding.resources.as_dict(), context.problem.budget.as_dict()
-    for share in TIGHTENED:
+    for share in context.search_limits.tightened:
         less = Resources.from_dict(budget | {fullest: int(share * used[fullest])})
         folding = context.solvers.fold(context.problem.with_budget(less), candidate.interval_cycles)
         if not isinstance(folding, FoldingSolution):

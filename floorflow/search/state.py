@@ -22,11 +22,6 @@ from floorflow.search.repair import place_with_repairs
 Verdict = Literal["legal", "proven infeasible", "not found within the limit"]
 Stage = Literal["fold", "partition", "place"]
 
-FOLDING_ROUNDS = 8
-"""Foldings tried at one interval, each leaving more of the budget to channels and to packing."""
-RESERVE_STEP = 0.04
-"""Share of the budget by which that reserve grows when modules do not pack; else it grows by what is short."""
-
 
 @dataclass(frozen=True)
 class TraceRow:
@@ -110,7 +105,7 @@ class SearchState:
         """Fold, connect, cluster and partition, leaving ever more of the budget to channels and to packing."""
         problem, reserve = self.context.problem, ZERO
         before: tuple[Refusal, ...] = ()
-        for _ in range(FOLDING_ROUNDS):
+        for _ in range(self.context.search_limits.folding_rounds):
             with self.progress.stage("folding"):
                 self.progress.note(f"interval {interval:,} cycles")
                 folding = self.context.solvers.fold(problem.with_budget(problem.budget - reserve), interval)
@@ -123,7 +118,8 @@ class SearchState:
             if isinstance(answer, Candidate):
                 return answer
             before = answer.refusals
-            larger = larger_reserve(problem.budget, reserve, folding.resources, answer.short)
+            step = share_of(problem.budget, self.context.search_limits.reserve_step)
+            larger = larger_reserve(problem.budget, reserve, folding.resources, answer.short, step)
             if larger == reserve:
                 break
             reserve = larger
@@ -169,10 +165,12 @@ class SearchState:
         return answer
 
 
-def larger_reserve(budget: Resources, reserve: Resources, engines: Resources, short: Resources) -> Resources:
-    """Keep back what this folding's channels would have needed; if modules only fail to pack, a step of everything."""
+def larger_reserve(
+    budget: Resources, reserve: Resources, engines: Resources, short: Resources, step: Resources
+) -> Resources:
+    """Keep back what this folding's channels would have needed; if modules only fail to pack, a ``step`` more."""
     if short == ZERO:
-        return reserve + share_of(budget, RESERVE_STEP)
+        return reserve + step
     rows = zip(budget.as_tuple(), reserve.as_tuple(), engines.as_tuple(), short.as_tuple(), strict=True)
     return Resources(*(max(kept, have - used + lack) if lack else kept for have, kept, used, lack in rows))
 
