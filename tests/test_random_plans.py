@@ -44,3 +44,8 @@ def kinds_of_plan(seed: int, folder: Path) -> Counter[str]:
     assert check(out) == [], f"seed {seed}"
     crossed = {crossing.kind for crossing in read_plan(out / "plan.json").phases[0].partition.crossings}
     return Counter({"planned": 1, "crossed an SLR": "sll" in crossed, "crossed a link": "link" in crossed})
+
+
+def test_a_window_that_reads_nothing_but_padding_waits_for_no_data(tmp_path: Path) -> None:
+    """Case 129: two links of 1,000 cycles, and a first frame after 1,028."""
+    assert kinds_of_plan(129, tmp_path / "129")["crossed a link"]

@@ -10,6 +10,7 @@ from floorflow.verify.engines import AttributeProblem, FoldedEngine, bits_of
 from floorflow.verify.files.reader import NUMBER_LIMIT
 from floorflow.verify.finn.cycles import CYCLES
 from floorflow.verify.finn.foldings import objections, window_objections
+from floorflow.verify.finn.window_fill import reads_only_padding
 from floorflow.verify.hardware.routes import links_on
 from floorflow.verify.phase_facts import PhaseFacts, topological_order
 from floorflow.verify.plan_structure import Record
@@ -175,11 +176,25 @@ def _check_first_frame(phase: PhaseFacts, findings: Findings) -> None:
     stated = (phase.raw["estimates"].get("throughput") or {}).get("first_frame_cycles")
     if stated is None:
         return
-    edges = [(channel["source"], channel["target"], float(_route_cycles(phase, channel))) for channel in phase.channels]
+    unread = _engines_whose_data_is_never_read(phase)
+    edges = [
+        (channel["source"], channel["target"], float(_route_cycles(phase, channel)))
+        for channel in phase.channels
+        if channel["target"] not in unread
+    ]
     least = critical_path(edges, {})
     if stated < least:
         message = f"first_frame_cycles is {stated}, registers and links on a path take {least:.0f}"
         findings.add("wrong-estimate", f"{phase.where}.estimates.throughput", message)
+
+
+def _engines_whose_data_is_never_read(phase: PhaseFacts) -> set[str]:
+    """Paddings of which the windows behind them read nothing but what is padded: they wait for no data."""
+    pairs = [
+        (phase.folded.get(channel["target"]), phase.folded.get(channel["source"]), channel["source"])
+        for channel in phase.channels
+    ]
+    return {name for window, padding, name in pairs if window and padding and reads_only_padding(window, padding)}
 
 
 def _route_cycles(phase: PhaseFacts, channel: Record) -> int:

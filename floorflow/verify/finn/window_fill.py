@@ -34,6 +34,27 @@ def window_fill(engine: FoldedEngine) -> Fraction:
     return Fraction(min(pixels, image), image) if image else Fraction(0)
 
 
+def reads_only_padding(window: FoldedEngine, padding: FoldedEngine) -> bool:
+    """Whether all that a window reads of a padded image comes before the image's first own pixel."""
+    if not (window.kind.startswith("ConvolutionInputGenerator") and padding.kind.startswith("FMPadding")):
+        return False
+    try:
+        width, (top, left) = window.pair("IFMDim")[1], tuple(padding.numbers("Padding")[:2])
+        last_row, last_column = (
+            (outputs - 1) * stride + (kernel - 1) * dilation
+            for outputs, stride, kernel, dilation in zip(
+                window.pair("OFMDim"),
+                window.pair("Stride"),
+                window.pair("ConvKernelDim"),
+                window.pair("Dilation", [1, 1]),
+                strict=True,
+            )
+        )
+    except (AttributeProblem, ValueError):
+        return False  # reported where the folding is checked
+    return last_row * width + last_column < top * width + left
+
+
 def join_fills(phase: PhaseFacts) -> dict[tuple[str, int], Fraction]:
     """Return the fill of the longest branch, a share of the frame, for each shorter input of a join."""
     feeding = _feeding(phase)
