@@ -9,7 +9,7 @@ from textwrap import wrap
 from floorflow.emit.next_steps import next_steps
 from floorflow.emit.tables import number, rate, table
 from floorflow.emit.use import SlotUse, share, slot_uses, width_of
-from floorflow.hardware import Platform
+from floorflow.hardware import Platform, stream_wires
 from floorflow.resources import RESOURCE_NAMES, Fractions
 from floorflow.schema import (
     Amounts,
@@ -280,7 +280,7 @@ def _span(low: int, high: int, have: int) -> str:
 def _crossings(phase: PhaseEntry) -> list[str]:
     rows = [("from", "to", "kind", "bits", "wires", "Gb/s", "channel")]
     for c in phase.partition.crossings:
-        wires = f"{-(-c.width_bits // 8) * 8 + 2:,}" if c.kind == "sll" else ""
+        wires = f"{stream_wires(c.width_bits):,}" if c.kind == "sll" else ""
         rows.append((c.source, c.target, c.kind, f"{c.width_bits:,}", wires, f"{c.gbps:.3g}", c.channel))
     none = ["none: every module lies in the same slot as its neighbours"]
     return table(rows, left=2) if phase.partition.crossings else none

@@ -189,7 +189,7 @@ def _check_first_frame(phase: PhaseFacts, findings: Findings) -> None:
 
 
 def _engines_whose_data_is_never_read(phase: PhaseFacts) -> set[str]:
-    """Paddings of which the windows behind them read nothing but what is padded: they wait for no data."""
+    """Return the paddings of which the windows behind them read nothing but what is padded: they wait for no data."""
     pairs = [
         (phase.folded.get(channel["target"]), phase.folded.get(channel["source"]), channel["source"])
         for channel in phase.channels
