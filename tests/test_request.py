@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,13 @@ def test_a_request_cannot_be_changed_but_by_making_another() -> None:
 def test_a_rate_that_is_no_more_asked_for_leaves_the_default_goal() -> None:
     assert Request(TFC, "pynq-z1", fps=100).goal == "resources"
     assert Request(TFC, "pynq-z1", fps=100).changed(fps=None).goal == "throughput"
+
+
+def test_a_model_may_come_through_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "model.onnx")
+    Request(tmp_path / "model.onnx", "pynq-z1").require_files()
+    with pytest.raises(InputError, match="is a folder, expected a file"):
+        Request(tmp_path, "pynq-z1").require_files()
 
 
 def test_flow_plan_says_what_the_command_line_says(tmp_path: Path) -> None:
