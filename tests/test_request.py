@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from hashlib import sha256
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -79,8 +81,13 @@ def test_a_rate_that_is_no_more_asked_for_leaves_the_default_goal() -> None:
 
 
 def test_a_model_may_come_through_a_pipe(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "model.onnx")
-    Request(tmp_path / "model.onnx", "pynq-z1").require_files()
+    pipe = tmp_path / "model.onnx"
+    os.mkfifo(pipe)
+    writer = Thread(target=lambda: pipe.write_bytes(TFC.read_bytes()))
+    writer.start()
+    plan = flow.plan(Request(pipe, "pynq-z1", effort="fast", plots=False)).plan
+    writer.join()
+    assert plan.inputs[0].sha256 == sha256(TFC.read_bytes()).hexdigest()
     with pytest.raises(InputError, match="is a folder, expected a file"):
         Request(tmp_path, "pynq-z1").require_files()
 
