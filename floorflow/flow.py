@@ -54,7 +54,7 @@ def plan(request: Request, progress: Progress = SILENT, measured: Measurements =
 
     def outcome(found: SearchResult) -> Outcome:
         with progress.stage("recording"):
-            result = record(source.network, context, found, tried, measured)
+            result = record(source, context, found, tried, measured)
             files = bundle(result, context.platform)
         if request.plots and not found.interrupted:
             with progress.stage("drawing"):

@@ -26,7 +26,7 @@ from pydantic import (
 from floorflow.assets import Topology, board_path, link_path
 from floorflow.errors import InputError
 from floorflow.resources import RESOURCE_NAMES, Fractions, fractions_over, listed
-from floorflow.stats import method_names
+from floorflow.stats import MethodNames
 
 Effort = Literal["fast", "default", "best"]
 Granularity = Literal["stage", "block", "layer", "slot"]
@@ -41,18 +41,6 @@ DEFAULT_FILL: Mapping[str, float] = MappingProxyType({"LUT": 0.85, "FF": 0.85, "
 """How full one pblock may be."""
 MOST_FPGAS = 16
 """As many FPGAs ``auto`` takes at most."""
-
-
-@dataclass(frozen=True)
-class MethodNames:
-    """The value is the name of a method in one of these folders."""
-
-    folders: tuple[str, ...]
-
-    @property
-    def known(self) -> tuple[str, ...]:
-        """The methods that are there."""
-        return method_names(*self.folders)
 
 
 @dataclass(frozen=True)
@@ -250,7 +238,8 @@ class Request(BaseModel):
 
         """
         for option, path in (("", self.model), ("--folding ", self.folding)):
-            if path is not None and not path.is_file():
+            # What is neither may be read as well: a pipe, as in <(...).
+            if path is not None and (path.is_dir() or not path.exists()):
                 found = "is a folder, expected a file" if path.is_dir() else "there is no such file"
                 raise InputError(f"{option}{path}: {found}", hint="give the path of a file that can be read")
         board_path(self.platform)

@@ -72,6 +72,18 @@ def method_names(*folders: str) -> tuple[str, ...]:
     return tuple(sorted(module.name.replace("_", "-") for module in iter_modules(paths)))
 
 
+@dataclass(frozen=True)
+class MethodNames:
+    """The value is the name of a method in one of these folders."""
+
+    folders: tuple[str, ...]
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The methods that are there."""
+        return method_names(*self.folders)
+
+
 def methods_in(folder: str) -> Mapping[str, Any]:
     """Return the methods of one such folder by name: what each file calls ``solve``."""
     package = f"floorflow.{folder.replace('/', '.')}"

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems h
 def test_a_signal_at_every_operation_leaves_the_old_or_the_new(
     number: signal.Signals, fresh: bool, tmp_path: Path
 ) -> None:
-    outcomes = Counter(aimed(Ground(tmp_path, SIZE, fresh), number, stride=1 if number == signal.SIGKILL else 5))
+    outcomes = Counter(aimed(Ground(tmp_path, SIZE, fresh), number, stride=1 if number == signal.SIGKILL else 4))
     assert outcomes["broken"] == 0
     assert outcomes["old"] > 5
     assert outcomes["new"] > 0

@@ -14,8 +14,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import typer
 from pydantic.fields import FieldInfo
 
-from floorflow.request import MethodNames, Request, Spelling, option_of
+from floorflow.request import Request, Spelling, option_of
 from floorflow.resources import Fractions
+from floorflow.stats import MethodNames
 
 INSPECTED_PART = "xcu250-figd2104-2L-e"
 """Part that ``inspect`` lowers for if it is not told."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import prod
@@ -54,6 +55,7 @@ class OnnxFile:
     initialisers: Mapping[str, onnx.TensorProto]
     inputs: tuple[onnx.ValueInfoProto, ...]
     outputs: tuple[str, ...]
+    sha256: str = ""
     notes: tuple[str, ...] = ()
     """What was assumed while a dialect was brought into QONNX."""
     obstacles: tuple[Obstacle, ...] = ()
@@ -80,7 +82,8 @@ def load(path: Path) -> OnnxFile:
         If the file is missing, empty, cut off, not ONNX or holds no graph.
 
     """
-    model = _parse(path, _contents(path))
+    data = _contents(path)
+    model = _parse(path, data)
     graph = model.graph
     if not graph.node or not graph.output:
         raise InputError(f"{path}: the file holds no graph with nodes and outputs", EXPORT_HINT)
@@ -89,7 +92,9 @@ def load(path: Path) -> OnnxFile:
         _check_initialiser(path, tensor)
     inputs = tuple(value for value in graph.input if value.name not in initialisers)
     outputs = tuple(value.name for value in graph.output)
-    return OnnxFile(str(path), model, tuple(_nodes(graph)), initialisers, inputs, outputs)
+    return OnnxFile(
+        str(path), model, tuple(_nodes(graph)), initialisers, inputs, outputs, hashlib.sha256(data).hexdigest()
+    )
 
 
 def rewritten(
@@ -119,7 +124,7 @@ def rewritten(
 def _contents(path: Path) -> bytes:
     if not path.exists():
         raise InputError(f"{path}: no such file", "Check the path of the model.")
-    if not path.is_file():
+    if path.is_dir():
         raise InputError(f"{path}: expected an ONNX file, found a folder", "Give the path of the .onnx file itself.")
     data = path.read_bytes()
     if not data:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
+from tempfile import mkdtemp
 
 RUN_FILE = "run.json"
 """Holds argv, versions, wall times and the list of files written; may differ between equal runs."""
@@ -59,3 +61,20 @@ def walk(folder: Path) -> list[tuple[Path, list[Path]]]:
 
 def _reraise(error: OSError) -> None:
     raise error
+
+
+def require_writable(folder: Path) -> None:
+    """Try to write in a folder: permissions alone do not tell of mounts that refuse, such as ``/proc``.
+
+    A file without a name leaves nothing behind, whatever ends the process; not every file system has them.
+
+    Raises
+    ------
+    OSError
+        If nothing can be written there.
+
+    """
+    with suppress(AttributeError, OSError):
+        os.close(os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o600))
+        return
+    Path(mkdtemp(prefix=".floorflow-", dir=folder)).rmdir()

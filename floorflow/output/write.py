@@ -11,7 +11,7 @@ from pathlib import Path
 from floorflow.errors import InputError
 from floorflow.output.bundle import link_foreign, prepare, require_empty
 from floorflow.output.exchange import Exchange, swap_folders
-from floorflow.output.files import RUN_FILE, complete, link_over
+from floorflow.output.files import RUN_FILE, complete, link_over, require_writable
 from floorflow.output.workshop import (
     INSIDE,
     LOCK_PATIENCE_S,
@@ -40,6 +40,7 @@ def require_free(out: Path, *, force: bool) -> None:
     if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
         raise InputError(f"{out}: cannot be written, {parent} is no writable folder", hint="choose another --out")
     with _refusals(out):
+        require_writable(parent)
         for root in (workshop_beside(out), out / INSIDE):
             if root is not None:
                 recover_leftovers(root, out)

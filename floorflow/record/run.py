@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from floorflow import __version__
+from floorflow.backends.finn import Source
 from floorflow.backends.finn.config.style_file import style_file_beside
 from floorflow.backends.finn.specialise import PREFERENCE, renamings
 from floorflow.channels import Channel
@@ -45,7 +46,7 @@ DMA_BITS = 512
 
 
 def record(
-    network: Network,
+    source: Source,
     context: PlanningContext,
     result: SearchResult,
     tried: Sequence[str] = (),
@@ -61,10 +62,13 @@ def record(
         version=__version__,
         seed=request.seed,
         options=_options(request, context.platform),
-        inputs=[InputFile(path=path.name, sha256=_sha256(path)) for path in _inputs(request, context.dataflow)],
+        inputs=[
+            InputFile(path=request.model.name, sha256=source.sha256),
+            *(InputFile(path=path.name, sha256=_sha256(path)) for path in _folding_files(request, context.dataflow)),
+        ],
         calibration=None if measured == NO_MEASUREMENTS else _calibration(measured, measured_engines),
         platform=_platform(context.platform),
-        networks=[_network(network, result.candidate.folded.dataflow)],
+        networks=[_network(source.network, result.candidate.folded.dataflow)],
         phases=[only],
         search=_bound(result, request, only.estimates.sustained_fps),
         trace=[TraceEntry(**asdict(row)) for row in result.trace],
@@ -86,9 +90,8 @@ def _calibration(measured: Measurements, measured_engines: Collection[str]) -> C
     )
 
 
-def _inputs(request: Request, dataflow: Dataflow) -> Iterator[Path]:
-    """Yield the model and, if its folding was given, the file of it and the one of styles that goes with that."""
-    yield request.model
+def _folding_files(request: Request, dataflow: Dataflow) -> Iterator[Path]:
+    """Yield, if the folding was given, the file of it and the one of styles that goes with that."""
     if request.folding is not None:
         yield request.folding
         styles = style_file_beside(request.folding) if dataflow.unspecialised else None

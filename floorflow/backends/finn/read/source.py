@@ -19,10 +19,14 @@ from floorflow.technology import Technology
 
 @dataclass(frozen=True)
 class Source:
-    """A model that was read, as far as it could be; ``graph`` is None unless the file holds FINN's engines already."""
+    """A model that was read, as far as it could be; ``graph`` is None unless the file holds FINN's engines already.
+
+    ``sha256`` is of the file as it was read: a pipe cannot be read again, and a file may change.
+    """
 
     network: Network
     graph: Graph | None = None
+    sha256: str = ""
 
     def lower(self, technology: Technology, label_select: bool = False, finn: FinnVersion = "main") -> Dataflow:
         """Return the engines as that FINN makes them.
@@ -59,5 +63,5 @@ def read_source(path: str | Path, bits: FloatBits = EIGHT_BITS) -> Source:
     file = load(Path(path))
     if is_dataflow_graph(file):
         graph = read_graph(file)
-        return Source(network_of(graph), graph)
-    return Source(partial_network(file, bits))
+        return Source(network_of(graph), graph, file.sha256)
+    return Source(partial_network(file, bits), sha256=file.sha256)
