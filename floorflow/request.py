@@ -68,6 +68,10 @@ def _fpga_count(value: object) -> object:
     return int(text)
 
 
+def _text_of_path(value: object) -> object:
+    return str(value) if isinstance(value, Path) else value
+
+
 def _choice(values: Iterable[str]) -> str:
     *others, last = values
     return f"{', '.join(others)} or {last}" if others else last
@@ -96,8 +100,8 @@ class Request(BaseModel):
     model: Annotated[PathText, Spelling("Arguments", argument=True)] = Field(
         description="ONNX file: QONNX, QCDQ, QDQ, QLinear or float, or a FINN dataflow graph."
     )
-    platform: Annotated[str, Spelling("Platform", "-p")] = Field(
-        description="Board, by its name or a part of it such as u250, or YAML file of one."
+    platform: Annotated[str, BeforeValidator(_text_of_path), Spelling("Platform", "-p")] = Field(
+        description="Board, by its name or a word of it such as u250, or YAML file of one."
     )
 
     fps: Annotated[float | None, GOAL] = Field(

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import typer
 
-from floorflow.cli.terminal import plain, talk
+from floorflow.cli.terminal import deaf_to_ctrl_c, plain, talk
 
 
 def written(out: Path, files: Collection[str]) -> str:
@@ -42,5 +42,6 @@ def carried_out(write: Callable[[], None]) -> bool:
 
 def exit_interrupted(what: str) -> NoReturn:
     """End with exit code 130; the last sentence says what was written."""
+    deaf_to_ctrl_c()
     talk.print(f"[bold yellow]interrupted:[/] {plain(what)}")
     raise typer.Exit(130)

@@ -49,6 +49,11 @@ def plan(
         require_free(out, force=force)
         request = Request(**asked)
         request.require_files()
+        # What the board refuses is seen before solvers are imported.
+        from floorflow.hardware import load_platform
+
+        fpgas = 1 if request.fpgas == "auto" else request.fpgas
+        load_platform(request.platform, fpgas, request.clock_mhz, request.link, request.topology)
         from floorflow import flow
         from floorflow.cli.tables import summary
 

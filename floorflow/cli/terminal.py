@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import platform as python_platform
+import signal
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Iterator
@@ -28,6 +30,7 @@ def errors_to_exit_codes(*, debug: bool) -> Iterator[None]:
         complain(str(error), error.hint, debug=debug)
         raise typer.Exit(error.exit_code) from None
     except KeyboardInterrupt as error:
+        deaf_to_ctrl_c()
         talk.print(f"[bold yellow]interrupted:[/] {plain(str(error) or 'nothing was written')}")
         raise typer.Exit(130) from None
     except (typer.Exit, typer.Abort):
@@ -37,6 +40,12 @@ def errors_to_exit_codes(*, debug: bool) -> Iterator[None]:
             f"internal error: {type(error).__name__}: {error}", "run again with --debug and report it", debug=debug
         )
         raise typer.Exit(70) from None
+
+
+def deaf_to_ctrl_c() -> None:
+    """Ignore Ctrl-C from now on: the run is ending with 130, and nothing may change that."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def complain(message: str, hint: str, *, debug: bool) -> None:

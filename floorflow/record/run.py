@@ -23,6 +23,7 @@ from floorflow.request import Request
 from floorflow.schema import (
     CalibrationEntry,
     EngineEntry,
+    EstimatesEntry,
     FpgaEntry,
     InfrastructureEntry,
     InputFile,
@@ -37,7 +38,7 @@ from floorflow.schema import (
     SlotEntry,
     TraceEntry,
 )
-from floorflow.search.context import PlanningContext
+from floorflow.search.context import RATE_TOLERANCE, PlanningContext
 from floorflow.search.search import SearchResult
 from floorflow.text.lists import some
 
@@ -70,7 +71,7 @@ def record(
         platform=_platform(context.platform),
         networks=[_network(source.network, result.candidate.folded.dataflow)],
         phases=[only],
-        search=_bound(result, request, only.estimates.sustained_fps),
+        search=_bound(result, request, only.estimates),
         trace=[TraceEntry(**asdict(row)) for row in result.trace],
         warnings=[
             *context.dataflow.notes,
@@ -182,19 +183,27 @@ def _network(network: Network, dataflow: Dataflow) -> NetworkEntry:
     )
 
 
-def _bound(result: SearchResult, request: Request, sustained_fps: float | None) -> IntervalBound:
+def _bound(result: SearchResult, request: Request, estimates: EstimatesEntry) -> IntervalBound:
     interval = result.candidate.interval_cycles
     if result.bound_cycles > interval:
         raise ValueError(f"an interval of {interval} cycles was found below its bound of {result.bound_cycles}")
-    asked = request.fps
-    slower = asked is not None and sustained_fps is not None and sustained_fps < asked * (1 - 1e-6)
-    missed = f", by the engines; the planned FIFOs keep {sustained_fps or 0:,.1f} frames/s" if slower else ""
     return IntervalBound(
         interval_cycles=interval,
         bound_cycles=result.bound_cycles,
         gap=round((interval - result.bound_cycles) / interval, 6),
-        ended_by=result.ended_by + missed,
+        ended_by=result.ended_by + _missed(request.fps, estimates),
     )
+
+
+def _missed(fps: float | None, estimates: EstimatesEntry) -> str:
+    """Say that a rate is met by the engines alone, where the planned FIFOs keep less, or less than all is known."""
+    kept = estimates.sustained_fps
+    if fps is None or (kept is not None and kept >= fps * (1 - RATE_TOLERANCE)):
+        return ""
+    if kept is not None:
+        return f", by the engines; the planned FIFOs keep {kept:,.1f} frames/s"
+    shallow = estimates.throughput is not None and estimates.throughput.shallow
+    return ", by the engines; the planned FIFOs are too shallow, and what they keep is not known" if shallow else ""
 
 
 def _fed_by_dma(context: PlanningContext, channel: Channel) -> int:

@@ -73,6 +73,8 @@ def highest_rate(run: SearchState, intervals: tuple[int, ...], bound_index: int)
     """Place the shortest interval that survives partition, or the next longer one that can be placed."""
     limits = run.context.search_limits
     first = shortest_interval(intervals, run.partitioned, bound_index)
+    if first is None and run.context.request.fold_method != "exact":
+        first = _first_upwards(run, intervals, bound_index)
     first = len(intervals) if first is None else first
     misses, probe = 0, first - 1
     while probe >= bound_index and misses < limits.probes:
@@ -83,6 +85,14 @@ def highest_rate(run: SearchState, intervals: tuple[int, ...], bound_index: int)
     if run.best is not None and run.best.candidate.interval_cycles == intervals[bound_index]:
         return "the interval is the folding optimum under the platform's summed limits"
     return what_stopped(run)
+
+
+def _first_upwards(run: SearchState, intervals: tuple[int, ...], start: int) -> int | None:
+    """Return the first interval from the start on that survives partition, trying one by one.
+
+    A published folding method may fail at the longest interval and still answer at shorter ones.
+    """
+    return next((index for index in range(start, len(intervals)) if run.partitioned(intervals[index])), None)
 
 
 def what_stopped(run: SearchState) -> str:

@@ -232,3 +232,9 @@ def test_the_highest_rate_at_a_given_rate_is_refused() -> None:
 def path_cycles(found: SearchResult) -> int:
     """Return the engine cycles of a chain."""
     return sum(option.cycles for option in found.candidate.folding.options.values())
+
+
+def test_a_folding_method_that_fails_at_the_longest_interval_may_answer_at_shorter_ones() -> None:
+    found = find(Request(CNV, "alveo-u250", fold_method="finn"), fits)
+    assert found.candidate.interval_cycles == 25_088
+    assert found.candidate.folding.stats.status == "heuristic"
