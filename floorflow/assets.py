@@ -97,6 +97,6 @@ def matching(text: str, names: tuple[str, ...]) -> list[str]:
 
 
 def _existing(path: Path) -> Path:
-    if not path.is_file():
+    if not path.exists() or path.is_dir():
         raise PlatformError(f"{path}: cannot be read: there is no such file", hint="give the path of a YAML file")
     return path

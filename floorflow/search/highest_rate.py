@@ -77,7 +77,7 @@ def highest_rate(run: SearchState, intervals: tuple[int, ...], bound_index: int)
         first = _first_upwards(run, intervals, bound_index)
     first = len(intervals) if first is None else first
     misses, probe = 0, first - 1
-    while probe >= bound_index and misses < limits.probes:
+    while probe >= bound_index and misses < limits.shorter_tries:
         if run.partitioned(intervals[probe]):
             first, misses = probe, -1
         misses, probe = misses + 1, probe - 1

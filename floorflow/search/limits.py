@@ -37,7 +37,7 @@ class SearchLimits:
     """Share of the budget by which that reserve grows when modules do not pack; else it grows by what is short."""
     tightened: tuple[float, ...] = (0.92, 0.84)
     """Shares of its limit to which a slot whose placement failed is tightened."""
-    probes: int = 3
+    shorter_tries: int = 3
     """Failures in a row, at ever shorter intervals after bisection, that end the search for the highest rate."""
     placings: int = 7
     """Intervals between the shortest and the longest that are placed where the shortest cannot be."""

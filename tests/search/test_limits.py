@@ -86,16 +86,16 @@ def test_the_least_resources_are_tried_at_so_many_intervals(attempts: int) -> No
     assert len({row.interval_cycles for row in state.trace if row.stage == "place"}) == attempts
 
 
-@pytest.mark.parametrize("probes", [1, 6])
-def test_so_many_shorter_intervals_are_probed_after_bisection(probes: int) -> None:
-    limits = SearchLimits(probes=probes, folding_rounds=1)
+@pytest.mark.parametrize("shorter_tries", [1, 6])
+def test_so_many_shorter_intervals_are_probed_after_bisection(shorter_tries: int) -> None:
+    limits = SearchLimits(shorter_tries=shorter_tries, folding_rounds=1)
     state = state_of(tiny(), limits, place=fits, partition=partition_below(500_000))
     intervals, index = shortest_possible(state)
     highest_rate(state, intervals, index)
     assert state.best is not None
     first = intervals.index(state.best.candidate.interval_cycles)
-    assert {intervals[first - step] for step in range(1, probes + 1)} <= set(state.candidates)
-    assert (intervals[first - 6] in state.candidates) == (probes == 6)
+    assert {intervals[first - step] for step in range(1, shorter_tries + 1)} <= set(state.candidates)
+    assert (intervals[first - 6] in state.candidates) == (shorter_tries == 6)
 
 
 def found_interval(limits: SearchLimits) -> int:
