@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from floorflow.search.highest_rate import (
-    row_sentence,
-)
+from floorflow.search.highest_rate import row_sentence
 from floorflow.search.state import SearchState
 
 

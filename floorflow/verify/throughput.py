@@ -190,11 +190,8 @@ def _check_first_frame(phase: PhaseFacts, findings: Findings) -> None:
 
 def _engines_whose_data_is_never_read(phase: PhaseFacts) -> set[str]:
     """Return the paddings of which the windows behind them read nothing but what is padded: they wait for no data."""
-    pairs = [
-        (phase.folded.get(channel["target"]), phase.folded.get(channel["source"]), channel["source"])
-        for channel in phase.channels
-    ]
-    return {name for window, padding, name in pairs if window and padding and reads_only_padding(window, padding)}
+    joined = ((phase.folded.get(c["target"]), phase.folded.get(c["source"])) for c in phase.channels)
+    return {padding.name for window, padding in joined if window and padding and reads_only_padding(window, padding)}
 
 
 def _route_cycles(phase: PhaseFacts, channel: Record) -> int:

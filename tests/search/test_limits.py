@@ -14,7 +14,7 @@ from floorflow.backends.finn import read_source
 from floorflow.errors import Refusal
 from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.folding.exact import FoldingAnswer
-from floorflow.partition import PartitionFailure, PartitionProblem
+from floorflow.partition import PartitionFailure, PartitionProblem, partition
 from floorflow.partition.problem import PartitionAnswer
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution
 from floorflow.request import Request
@@ -70,8 +70,6 @@ def partition_below(fps: float) -> Callable[[PartitionProblem], PartitionAnswer]
     """Return a partition method that refuses every higher frame rate."""
 
     def method(problem: PartitionProblem) -> PartitionAnswer:
-        from floorflow.partition import partition
-
         if problem.frames_per_s > fps:
             return PartitionFailure((Refusal("partition limit"),))
         return partition(problem, "auto", "fast", 0)
