@@ -92,8 +92,8 @@ def from_chain(examples: Path, models: Path) -> tuple[FoldedDataflow, dict[str, 
     folded, _ = folded_of(laid_over(models / "mobilenetv1-w4a4-fused.layers.json", folding), {})
     queues, number = {}, 0
     for stream in folded.dataflow.streams:
-        ends = [] if stream.from_host else [folded.options[stream.source].output_widths_bits[0]]
-        ends += [] if stream.to_host else [folded.options[stream.target].input_widths_bits[0]]
+        ends = [] if stream.from_outside else [folded.options[stream.source].output_widths_bits[0]]
+        ends += [] if stream.to_outside else [folded.options[stream.target].input_widths_bits[0]]
         widths = ends[:1] if len(set(ends)) == 1 else ends
         depths = [folding.get(f"StreamingFIFO_rtl_{number + i}", {}).get("depth", 2) for i in range(len(widths))]
         queues[channel_name(stream)] = [Queue(*pair) for pair in zip(depths, widths, strict=True)]

@@ -37,13 +37,13 @@ class _Pricer:
         self.tables: dict[_Key, NDArray[np.int64]] = {}
 
     def coupling(self, stream: Stream, wait: Fraction) -> Coupling:
-        target = self.home[stream.source if stream.to_host else stream.target]
-        source = target if stream.from_host else self.home[stream.source]
+        target = self.home[stream.source if stream.to_outside else stream.target]
+        source = target if stream.from_outside else self.home[stream.source]
         leaving = _widths(self.groups[source], stream.source, stream.source_port, outputs=True)
         arriving = _widths(self.groups[target], stream.target, stream.target_port, outputs=False)
-        if stream.from_host or stream.to_host:
+        if stream.from_outside or stream.to_outside:
             # The host takes and gives whatever width the engine has.
-            leaving = arriving = arriving if stream.from_host else leaving
+            leaving = arriving = arriving if stream.from_outside else leaving
         source_widths, source_class = np.unique(leaving, return_inverse=True)
         target_widths, target_class = np.unique(arriving, return_inverse=True)
         widths = tuple(source_widths.tolist()), tuple(target_widths.tolist())

@@ -84,7 +84,7 @@ class Channel:
     @property
     def fifo_engine(self) -> str:
         """Engine whose module holds the FIFO: the producer, or the consumer of a stream from the host."""
-        return self.stream.target if self.stream.from_host else self.stream.source
+        return self.stream.target if self.stream.from_outside else self.stream.source
 
     @property
     def converter_engine(self) -> str:
@@ -163,10 +163,10 @@ def _least_words(folded: FoldedDataflow, placed_so_far: PartialPlacement) -> dic
 
 def _widths(stream: Stream, folded: FoldedDataflow) -> tuple[int, int]:
     """Width the producer emits and width the consumer takes; a host end takes whatever the engine has."""
-    if stream.from_host:
+    if stream.from_outside:
         width = folded.options[stream.target].input_widths_bits[stream.target_port]
         return width, width
     source = folded.options[stream.source].output_widths_bits[stream.source_port]
-    if stream.to_host:
+    if stream.to_outside:
         return source, source
     return source, folded.options[stream.target].input_widths_bits[stream.target_port]

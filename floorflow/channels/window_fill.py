@@ -20,8 +20,8 @@ def waits(dataflow: Dataflow) -> dict[Stream, Fraction]:
     """Return, for each stream on a shorter branch into a join, the window fill of the join's longest branch."""
     graph = nx.DiGraph()
     for stream in dataflow.streams:
-        if not stream.to_host:
-            graph.add_edge(_HOST if stream.from_host else stream.source, stream.target)
+        if not stream.to_outside:
+            graph.add_edge(_HOST if stream.from_outside else stream.source, stream.target)
     joins = [e.name for e in dataflow.engines if sum(s.target == e.name for s in dataflow.streams) > 1]
     if not joins:
         return {}
@@ -31,7 +31,7 @@ def waits(dataflow: Dataflow) -> dict[Stream, Fraction]:
     for join in joins:
         inputs = [s for s in dataflow.streams if s.target == join]
         reach = _longest_fills(graph, forks[join], fills)
-        branch = {s: reach.get(_HOST if s.from_host else s.source, Fraction(0)) for s in inputs}
+        branch = {s: reach.get(_HOST if s.from_outside else s.source, Fraction(0)) for s in inputs}
         longest = max(branch.values())
         found |= {stream: longest for stream, fill in branch.items() if fill < longest}
     return found

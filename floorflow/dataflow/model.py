@@ -7,6 +7,7 @@ here is what FINN's configuration files say. Folding attributes (`PE`, `SIMD`, m
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import ceil
@@ -17,7 +18,18 @@ AttributeValue = int | str | tuple[int, ...] | tuple[str, ...]
 Attributes = Mapping[str, AttributeValue]
 
 HOST_PREFIX = "host:"
-"""Channel ends outside the network are ``host:in0``, ``host:out0``, ..."""
+"""The host's ends of channels are ``host:in0``, ``host:out0``, ..."""
+CUT_PREFIX = "cut:"
+"""Where a segment ends: ``cut:<channel>`` stands for the engines on the other side of a stream that was cut."""
+_OUTSIDE = re.compile(r"(?:[^/:]+/)?(?:host|memory|phase|cut):")
+
+
+def is_outside(end: str) -> bool:
+    """Return whether a channel's end is no engine: the host, a buffer in memory, another phase or a cut.
+
+    With several networks on a platform their names stand before it: ``net/host:in0``.
+    """
+    return _OUTSIDE.match(end) is not None
 
 
 @dataclass(frozen=True)
@@ -68,14 +80,14 @@ class Stream:
         return max(ceil(self.fifo_bits / width_bits), self.fifo_words)
 
     @property
-    def from_host(self) -> bool:
-        """Whether the stream enters the network."""
-        return self.source.startswith(HOST_PREFIX)
+    def from_outside(self) -> bool:
+        """Whether the stream enters the network, or the part of it that this is about."""
+        return is_outside(self.source)
 
     @property
-    def to_host(self) -> bool:
-        """Whether the stream leaves the network."""
-        return self.target.startswith(HOST_PREFIX)
+    def to_outside(self) -> bool:
+        """Whether the stream leaves the network, or the part of it that this is about."""
+        return is_outside(self.target)
 
 
 @dataclass(frozen=True)
@@ -94,7 +106,7 @@ class Dataflow:
     @property
     def engine_pairs(self) -> tuple[tuple[str, str], ...]:
         """Return source and target of every stream between two engines."""
-        return tuple((s.source, s.target) for s in self.streams if not (s.from_host or s.to_host))
+        return tuple((s.source, s.target) for s in self.streams if not (s.from_outside or s.to_outside))
 
     def engine(self, name: str) -> Engine:
         """Return the engine of that name."""

@@ -231,7 +231,7 @@ def _warnings(context: PlanningContext, result: SearchResult) -> list[str]:
         warnings.append(
             f"URAM cannot be initialised: the weights of {some(written)} must be written at run time over AXI-lite"
         )
-    wide = [c for c in result.candidate.channels if c.stream.from_host and c.width_bits > DMA_BITS]
+    wide = [c for c in result.candidate.channels if c.stream.from_outside and c.width_bits > DMA_BITS]
     warnings += _style_warning(result)
     warnings += [
         f"{c.stream.source} takes {c.width_bits:,} bits a word, FINN's DMA engines give {DMA_BITS} a cycle at most: "

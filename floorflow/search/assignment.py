@@ -36,7 +36,7 @@ def complete(
     wires = [
         Wire(c.stream.source, c.stream.target, c.width_bits)
         for c in first
-        if not (c.stream.from_host or c.stream.to_host)
+        if not (c.stream.from_outside or c.stream.to_outside)
     ]
     pblock_capacities = [
         slot.limit.least(capacity) for slot in slot_capacities(context) for capacity in slot.pblock_capacities

@@ -62,8 +62,8 @@ def _narrowest_cut_bits(dataflow: Dataflow) -> int:
     """Return the fewest bits a frame over all cuts between the host's streams in and out."""
     bits: Counter[tuple[str, str]] = Counter()
     for stream in dataflow.streams:
-        source = "host in" if stream.from_host else stream.source
-        target = "host out" if stream.to_host else stream.target
+        source = "host in" if stream.from_outside else stream.source
+        target = "host out" if stream.to_outside else stream.target
         bits[source, target] += stream.elements * stream.element_bits
     graph = nx.DiGraph()
     graph.add_weighted_edges_from(((a, b, amount) for (a, b), amount in bits.items()), weight="capacity")

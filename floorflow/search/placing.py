@@ -67,10 +67,11 @@ def _wires(context: PlanningContext, candidate: Candidate, fpga: Fpga, modules: 
     """Yield the wires of one FPGA's modules; an end elsewhere is the port through which the stream comes or goes."""
     engines = ((engine, module.name) for module in candidate.modules for engine in module.engines)
     owner = {engine: name for engine, name in engines if name in modules}
+    first, last = context.platform.fpgas[0], context.platform.fpgas[-1]
     for channel in candidate.channels:
         stream = channel.stream
-        source = owner.get(stream.source) or _pin(fpga, at_host=stream.from_host and fpga is context.platform.fpgas[0])
-        target = owner.get(stream.target) or _pin(fpga, at_host=stream.to_host and fpga is context.platform.fpgas[-1])
+        source = owner.get(stream.source) or _pin(fpga, at_host=stream.from_outside and fpga is first)
+        target = owner.get(stream.target) or _pin(fpga, at_host=stream.to_outside and fpga is last)
         if source != target and not (isinstance(source, Pin) and isinstance(target, Pin)):
             yield Wire(source, target, channel.width_bits)
 

@@ -60,8 +60,8 @@ def _streams(modules: Sequence[Module], channels: Sequence[Channel]) -> tuple[Mo
     return tuple(
         ModuleStream(
             name=c.name,
-            source=None if c.stream.from_host else ends[c.name][0],
-            target=None if c.stream.to_host else ends[c.name][1],
+            source=None if c.stream.from_outside else ends[c.name][0],
+            target=None if c.stream.to_outside else ends[c.name][1],
             wires=c.sll_wires,
             bits_per_frame=c.stream.elements * c.stream.element_bits,
         )

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from floorflow.backends.finn.lower.types import has_rtl
 from floorflow.backends.finn.names import family, numbered
-from floorflow.dataflow.model import HOST_PREFIX, Dataflow, Engine, FoldedDataflow, Option
+from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, is_outside
 from floorflow.network.datatype import named
 from floorflow.technology import Technology
 
@@ -81,7 +81,7 @@ def _of_kind(engine: Engine, kind: str) -> Engine:
 
 
 def _end(name: str, names: Mapping[str, str]) -> str:
-    return name if name.startswith(HOST_PREFIX) else names[name]
+    return name if is_outside(name) else names[name]
 
 
 def layers(dataflow: Dataflow) -> dict[str, Engine]:

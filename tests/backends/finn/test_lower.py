@@ -157,7 +157,7 @@ def test_streams_of_tfc_carry_elements_and_inner_dimensions(tmp_path: Path) -> N
     assert [s.elements for s in streams] == [784, 784, 64, 64, 64, 10, 1]
     assert [s.last_dimension for s in streams] == [784, 784, 64, 64, 64, 10, 1]
     assert [s.element_bits for s in streams] == [8, 1, 1, 1, 1, 7, 8]
-    assert streams[-1].to_host
+    assert streams[-1].to_outside
     assert streams[-1].target == "host:out0"
 
 

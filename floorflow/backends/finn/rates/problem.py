@@ -52,9 +52,9 @@ def rate_problem(
     for stream in folded.dataflow.streams:
         words = moves(_count(stream, max(_widths(stream, folded))))
         steps = words.counts
-        if stream.from_host:
+        if stream.from_outside:
             actors.append(Actor(stream.source, steps, (), (words,)))
-        if stream.to_host:
+        if stream.to_outside:
             actors.append(Actor(stream.target, steps, (words,)))
         fifos.append(_fifo(stream, folded, (route_delays or {}).get(channel_name(stream), RouteDelay())))
     problem = RateProblem(tuple(actors), tuple(fifos))
@@ -84,15 +84,15 @@ def _with(ports: tuple[Moves, ...], place: int, port: Moves) -> tuple[Moves, ...
 def _fifo(stream: Stream, folded: FoldedDataflow, route_delay: RouteDelay) -> Fifo:
     source_bits, target_bits = _widths(stream, folded)
     latency = 1 + route_delay.there_cycles + (CONVERTER_STAGES if source_bits != target_bits else 0)
-    if not stream.from_host:
+    if not stream.from_outside:
         latency += stages(folded.dataflow.engine(stream.source).kind) - 1
     return Fifo(
         name=channel_name(stream),
         source=stream.source,
         target=stream.target,
         width_bits=max(source_bits, target_bits),
-        source_port=0 if stream.from_host else stream.source_port,
-        target_port=0 if stream.to_host else stream.target_port,
+        source_port=0 if stream.from_outside else stream.source_port,
+        target_port=0 if stream.to_outside else stream.target_port,
         latency_cycles=latency,
         return_cycles=1 + route_delay.back_cycles,
         least_words=LEAST_DEPTH_WORDS,
@@ -116,8 +116,8 @@ def _count(stream: Stream, width_bits: int) -> int:
 
 def _widths(stream: Stream, folded: FoldedDataflow) -> tuple[int, int]:
     """Width that the producer writes and that the consumer reads; a host end takes the engine's."""
-    source = None if stream.from_host else folded.options[stream.source].output_widths_bits[stream.source_port]
-    target = None if stream.to_host else folded.options[stream.target].input_widths_bits[stream.target_port]
+    source = None if stream.from_outside else folded.options[stream.source].output_widths_bits[stream.source_port]
+    target = None if stream.to_outside else folded.options[stream.target].input_widths_bits[stream.target_port]
     return source or target or 0, target or source or 0
 
 

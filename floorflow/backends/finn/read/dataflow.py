@@ -35,8 +35,8 @@ def network_of(graph: Graph) -> Network:
         if weights is not None:
             tensors[weights.name] = weights
         operations.append(_operation(graph, engine, weights))
-    inputs = (graph_stream.tensor for graph_stream in graph.streams if graph_stream.stream.from_host)
-    outputs = (graph_stream.tensor for graph_stream in graph.streams if graph_stream.stream.to_host)
+    inputs = (graph_stream.tensor for graph_stream in graph.streams if graph_stream.stream.from_outside)
+    outputs = (graph_stream.tensor for graph_stream in graph.streams if graph_stream.stream.to_outside)
     return Network(
         graph.name,
         tuple(dict.fromkeys(inputs)),
