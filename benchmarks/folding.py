@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from floorflow.backends.finn import CostTable, read_source
+from floorflow.backends.finn.folding.cost_table import CostTable
 from floorflow.backends.finn.folding.legal_foldings import forget_options
+from floorflow.backends.finn.read.source import read_source
 from floorflow.channels import couplings
 from floorflow.dataflow.model import Attributes, Dataflow, Engine, Stream
 from floorflow.errors import InfeasibleError

@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator
 from statistics import median
 
-from floorflow.backends.finn import CostModel
+from floorflow.backends.finn.kinds.kind import CostModel
 from floorflow.folding import FoldingSolution
 from floorflow.resources import Resources
 from tests.study.recorded import Recorded, RecordedNetwork, recorded_networks

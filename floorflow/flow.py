@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 
-from floorflow.backends.finn import CostTable, Source, given_folding_groups, read_source, with_given_folding
+from floorflow.backends.finn.config.folding_file import with_given_folding
+from floorflow.backends.finn.folding.cost_table import CostTable
+from floorflow.backends.finn.folding.given_folding import given_folding_groups
+from floorflow.backends.finn.options import finn_options
+from floorflow.backends.finn.read.source import Source, read_source
 from floorflow.channels import couplings
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.emit import bundle
@@ -38,7 +42,8 @@ def plan(request: Request, progress: Progress = SILENT, measured: Measurements =
     """
     request.require_files()
     with progress.stage("reading"):
-        source = read_source(request.model, FloatBits(request.weight_bits, request.activation_bits))
+        asked = finn_options(request)
+        source = read_source(request.model, FloatBits(asked.weight_bits, asked.activation_bits))
 
     any_rate = request.changed(fps=None) if request.fps is not None else None
 
@@ -73,10 +78,11 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measurements
     """Lower the model, price every engine's foldings, or the one to be kept, and keep those that fit some slot."""
     platform = load_platform(request.platform, fpgas, request.clock_mhz, request.link, request.topology)
     technology = platform.fpgas[0].device.technology
-    dataflow = source.lower(technology, request.label_select, request.finn)
+    asked = finn_options(request)
+    dataflow = source.lower(technology, asked.label_select, asked.finn)
     if request.folding is not None:
         dataflow = with_given_folding(dataflow, request.folding, technology)
-    costs = CostTable(technology, request.costs, request.runtime_weights, request.finn, request.styles_are_open)
+    costs = CostTable(technology, asked.costs, asked.runtime_weights, asked.finn, asked.styles_are_open)
     limits, largest = slot_limits(platform, request), largest_pblocks(platform, request)
     places = [(slot, limits[slot].least(room)) for slot, held in largest.items() for room in held]
     longest = longest_interval(platform, request)

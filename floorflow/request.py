@@ -1,7 +1,8 @@
 """What the user asks for: one frozen, self-validating model.
 
 The command line is made from its fields (`cli.options`), `flow.plan` takes it, and plan.json keeps it as `options`. A
-field states default, limits, choices and help of an option once; its name, with dashes, is the option's.
+field states default, limits, choices and help of an option once; its name, with dashes, is the option's. What only one
+back end understands is in that back end's own model, ``backend_options``.
 """
 
 from __future__ import annotations
@@ -19,20 +20,21 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainSerializer,
+    SerializeAsAny,
     ValidationError,
+    WithJsonSchema,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 
 from floorflow.assets import Topology, board_path, link_path
 from floorflow.errors import InputError
+from floorflow.plugins import DEFAULT_BACKEND, BackendOptions, registration
 from floorflow.resources import RESOURCE_NAMES, Fractions, fractions_over, listed
 from floorflow.stats import MethodNames
 
 Effort = Literal["fast", "default", "best"]
 Granularity = Literal["stage", "block", "layer", "slot"]
-CostModelName = Literal["calibrated", "estimated", "finn"]
-FinnName = Literal["main", "dev", "plus"]
-ImplStyle = Literal["auto", "default", "free"]
 Objective = Literal["throughput", "latency", "resources"]
 
 DEFAULT_CAP: Mapping[str, float] = MappingProxyType({"LUT": 0.7, "FF": 0.5, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9})
@@ -45,11 +47,15 @@ MOST_FPGAS = 16
 
 @dataclass(frozen=True)
 class Spelling:
-    """What the command line needs beside a field: the panel of ``--help``, a letter, whether it stands alone."""
+    """What the command line needs beside a field.
+
+    The panel of ``--help``, a letter, whether it stands alone, and the option's name if it is not the field's.
+    """
 
     panel: str
     letter: str = ""
     argument: bool = False
+    option: str = ""
 
 
 NETWORK, GOAL = Spelling("Network"), Spelling("What to plan for")
@@ -77,12 +83,13 @@ def _choice(values: Iterable[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
+OwnOptions = Annotated[SerializeAsAny[BackendOptions], WithJsonSchema({"type": "object"})]
 PathText = Annotated[Path, PlainSerializer(str, return_type=str)]
 Cap = Annotated[Fractions, fractions_over(DEFAULT_CAP, "--cap")]
 Fill = Annotated[Fractions, fractions_over(DEFAULT_FILL, "--fill")]
 FpgaCount = Annotated[int | Literal["auto"], BeforeValidator(_fpga_count)]
-FoldMethod = Annotated[str, MethodNames(("folding/methods", "search/fold_methods"))]
-"""Folding methods that need the problem alone, and those that need the engines."""
+FoldMethod = Annotated[str, MethodNames(("folding/methods",), of_backend=True)]
+"""Folding methods that need the problem alone, and those of the back end."""
 PartitionMethod = Annotated[str, MethodNames(("partition/methods",))]
 PlaceMethod = Annotated[str, MethodNames(("placement/methods",))]
 
@@ -91,8 +98,7 @@ class Request(BaseModel):
     """One run of ``plan``. Whatever is not as expected is an `InputError` that names the option.
 
     ``folding``: a folding_config.json whose folding is kept instead of the model's, so it implies ``keep_folding``.
-    ``impl_style``: engines are hls or rtl as FINN itself chooses (``default``), or as is best (``free``); ``auto`` is
-    free where that serves the objective, and never with FINN's own costs.
+    Options of the back end may be given by their names like all others: ``Request(model, platform, finn="plus")``.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -130,21 +136,9 @@ class Request(BaseModel):
         description=f"How full one pblock may be, e.g. LUT=0.9; repeatable ({listed(DEFAULT_FILL)}).",
     )
 
-    costs: Annotated[CostModelName, ENGINES] = Field("calibrated", description="Cost model.")
-    finn: Annotated[FinnName, ENGINES] = Field("main", description="Which FINN.")
-    impl_style: Annotated[ImplStyle, ENGINES] = Field(
-        "auto", description="hls or rtl: as FINN itself chooses, as is best, or that where it serves the objective."
-    )
-    runtime_weights: Annotated[bool, ENGINES] = Field(
-        default=True, description="No weights in URAM, which are written at run time."
-    )
-
-    label_select: Annotated[bool, NETWORK] = Field(default=False, description="Add LabelSelect after the last layer.")
-    weight_bits: Annotated[int | None, NETWORK] = Field(
-        None, ge=1, le=16, description="Bits of weights in a network without quantisers; 8 if not given."
-    )
-    activation_bits: Annotated[int | None, NETWORK] = Field(
-        None, ge=1, le=8, description="Bits of activations in a network without quantisers; 8 if not given."
+    backend: Annotated[str, ENGINES] = Field(DEFAULT_BACKEND, description="Tool whose engines the network becomes.")
+    backend_options: Annotated[OwnOptions, Spelling(ENGINES.panel, option="--backend-option")] = Field(
+        BackendOptions(), description="Option of a back end without one of its own here, NAME=VALUE; repeatable."
     )
 
     fold_method: Annotated[FoldMethod, FOLDING] = Field(
@@ -182,17 +176,23 @@ class Request(BaseModel):
     def _a_folding_is_kept(cls, options: dict[str, Any]) -> dict[str, Any]:
         return options if options.get("folding") is None else {**options, "keep_folding": True}
 
+    @model_validator(mode="before")
+    @classmethod
+    def _the_back_end_has_its_options(cls, options: dict[str, Any]) -> dict[str, Any]:
+        name = options.get("backend", DEFAULT_BACKEND)
+        if not isinstance(name, str):
+            raise InputError(f"--backend {name}: expected the name of a back end")
+        model = registration(name).options
+        flat = {key: options[key] for key in options if key in model.model_fields and key not in cls.model_fields}
+        rest = {key: value for key, value in options.items() if key not in flat}
+        return {**rest, "backend_options": _backend_options(model, options.get("backend_options", {}), flat)}
+
     @model_validator(mode="after")
     def _choices_go_together(self) -> Self:
         if self.objective == "throughput" and self.fps is not None:
             raise InputError(
                 f"--objective throughput: --fps {self.fps:g} asks for that rate, not for the highest",
                 hint="leave out one of the two; --fps goes with the objectives resources and latency",
-            )
-        if self.impl_style == "free" and self.costs == "finn":
-            raise InputError(
-                "--impl-style free: --costs finn prices FINN's own choices, and some hardware at nothing",
-                hint="use --costs calibrated or estimated to choose between hls and rtl",
             )
         if self.fpgas != "auto" and "max_fpgas" in self.model_fields_set and self.fpgas > self.max_fpgas:
             raise InputError(
@@ -204,20 +204,17 @@ class Request(BaseModel):
 
     def _methods_go_together(self) -> None:
         for field in ("fold_method", "partition_method", "place_method"):
-            require_method(field, getattr(self, field), option_of(field))
+            require_method(field, getattr(self, field), option_of(field), self.backend)
         if self.fold_method != "exact" and (self.objective == "latency" or self.keep_folding):
             other = "--keep-folding leaves nothing to fold" if self.keep_folding else "it does not fold for latency"
             raise InputError(f"--fold-method {self.fold_method}: {other}", hint="leave it out, or one of the two")
 
     def changed(self, **options: object) -> Self:
-        """Return the same request with other options."""
+        """Return the same request with other options; another back end has its own, so those of this one are left."""
         asked = {name: getattr(self, name) for name in self.model_fields_set}
+        if options.get("backend", self.backend) != self.backend:
+            del asked["backend_options"]
         return type(self)(**{**asked, **options})
-
-    @property
-    def styles_are_open(self) -> bool:
-        """Whether engines may be hls where FINN would make them rtl, and the other way."""
-        return self.impl_style != "default" and self.costs != "finn"
 
     @property
     def goal(self) -> Objective:
@@ -251,14 +248,43 @@ class Request(BaseModel):
             link_path(self.link)
 
 
-def known_methods(field: str) -> tuple[str, ...]:
-    """Return the methods that ``fold_method``, ``partition_method`` or ``place_method`` may name."""
-    return next(data.known for data in Request.model_fields[field].metadata if isinstance(data, MethodNames))
+def _backend_options(model: type[BackendOptions], given: object, flat: Mapping[str, Any]) -> BackendOptions:
+    """Return a back end's options from what was given: themselves, a mapping or a list of NAME=VALUE, and ``flat``."""
+    if isinstance(given, BackendOptions):
+        values = {name: getattr(given, name) for name in given.model_fields_set}
+    else:
+        values = dict(given) if isinstance(given, Mapping) else _settings(given)
+    try:
+        return model(**{**values, **flat})
+    except ValidationError as error:
+        raise told(model, error) from None
 
 
-def require_method(field: str, name: str, option: str) -> None:
+def _settings(given: object) -> dict[str, str]:
+    """Return names and values of ``NAME=VALUE`` settings, of which none may be given twice."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InputError(f"--backend-option {given}: expected NAME=VALUE")
+    values: dict[str, str] = {}
+    for setting in map(str, given):
+        name, equals, value = setting.partition("=")
+        name = name.replace("-", "_")
+        if not equals or not name:
+            raise InputError(f"--backend-option {setting}: expected NAME=VALUE")
+        if name in values:
+            raise InputError(f"--backend-option {setting}: {name} is given twice, before as {values[name]}")
+        values[name] = value
+    return values
+
+
+def known_methods(field: str, backend: str = DEFAULT_BACKEND) -> tuple[str, ...]:
+    """Return the methods that ``fold_method``, ``partition_method`` or ``place_method`` may name with a back end."""
+    data = next(data for data in Request.model_fields[field].metadata if isinstance(data, MethodNames))
+    return tuple(sorted({*data.known, *(registration(backend).fold_methods if data.of_backend else ())}))
+
+
+def require_method(field: str, name: str, option: str, backend: str = DEFAULT_BACKEND) -> None:
     """Refuse the name of a method that is not there."""
-    known = known_methods(field)
+    known = known_methods(field, backend)
     if name not in known:
         raise InputError(f"{option} {name}: unknown method, expected {_choice(known)}")
 
@@ -271,33 +297,52 @@ def require_resources(names: Iterable[str], option: str) -> None:
             raise InputError(f"{option}: '{name}' is unknown", hint=f"known are {known}; the scarcity is always there")
 
 
-def option_of(field: str) -> str:
-    """Return the command line's spelling of a field, ``--no-...`` for one that is true unless told."""
-    info = Request.model_fields[field]
-    if any(isinstance(data, Spelling) and data.argument for data in info.metadata):
+def option_of(field: str, model: type[BaseModel] | None = None) -> str:
+    """Return the command line's spelling of a field of the request, or of a back end's options.
+
+    A field that is true unless told is ``--no-...``.
+    """
+    model = model or (Request if field in Request.model_fields else _default_options())
+    info = model.model_fields[field]
+    spelling = next((data for data in info.metadata if isinstance(data, Spelling)), None)
+    if spelling is None or not (issubclass(model, Request) or model is _default_options()):
+        return f"--backend-option {field}"
+    if spelling.argument:
         return field
-    return f"--{'no-' if info.default is True else ''}{field.replace('_', '-')}"
+    return spelling.option or f"--{'no-' if info.default is True else ''}{field.replace('_', '-')}"
 
 
-def told(model: type[Request], error: ValidationError) -> InputError:
-    """Return the first thing that pydantic has against a request, as a user can mend it."""
+def _default_options() -> type[BackendOptions]:
+    return registration(DEFAULT_BACKEND).options
+
+
+def told(model: type[BaseModel], error: ValidationError) -> InputError:
+    """Return the first thing that pydantic has against a request or a back end's options, as a user can mend it."""
     first = error.errors(include_url=False)[0]
     name, value = str(first["loc"][0]) if first["loc"] else "", first["input"]
     if name not in model.model_fields:
-        near = difflib.get_close_matches(name, model.model_fields, n=1)
-        return InputError(f"unknown option '{name}'", hint=f"did you mean {near[0]}?" if near else "")
+        return _unknown(name, model)
     if first["type"] == "value_error":
         return InputError(str(first["ctx"]["error"]))
+    option = option_of(name, model)
     if first["type"] == "missing":
-        return InputError(f"{option_of(name)}: is missing")
-    expected = str(first["ctx"]["expected"]).replace("'", "") if first["type"] == "literal_error" else _limits(name)
-    return InputError(f"{option_of(name)} {value}: expected {expected or first['msg'].lower()}")
+        return InputError(f"{option}: is missing")
+    choice = first["type"] == "literal_error"
+    expected = str(first["ctx"]["expected"]).replace("'", "") if choice else _limits(model.model_fields[name])
+    return InputError(f"{option} {value}: expected {expected or first['msg'].lower()}")
 
 
-def _limits(field: str) -> str:
+def _unknown(name: str, model: type[BaseModel]) -> InputError:
+    """Return the error for an option that there is not, with the one that was meant, or the back end that has it."""
+    known = {*Request.model_fields, *_default_options().model_fields} - {"model"}
+    if name in known:
+        return InputError(f"{option_of(name)}: only back end {DEFAULT_BACKEND} has this option", hint="leave it out")
+    near = difflib.get_close_matches(name, {*known, *model.model_fields}, n=1)
+    return InputError(f"unknown option '{name}'", hint=f"did you mean {near[0]}?" if near else "")
+
+
+def _limits(field: FieldInfo) -> str:
     """Return the range of a number's field."""
     ends = {"ge": "at least", "le": "at most"}
-    metadata = Request.model_fields[field].metadata
-    return " and ".join(
-        f"{word} {getattr(data, end):,.12g}" for data in metadata for end, word in ends.items() if hasattr(data, end)
-    )
+    found = ((word, getattr(data, end, None)) for data in field.metadata for end, word in ends.items())
+    return " and ".join(f"{word} {limit:,.12g}" for word, limit in found if limit is not None)

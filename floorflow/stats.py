@@ -74,9 +74,10 @@ def method_names(*folders: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class MethodNames:
-    """The value is the name of a method in one of these folders."""
+    """The value is the name of a method in one of these folders, or one of the back end's own."""
 
     folders: tuple[str, ...]
+    of_backend: bool = False
 
     @property
     def known(self) -> tuple[str, ...]:

@@ -12,7 +12,9 @@ import networkx as nx
 import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "floorflow"
-OPEN_TO_ALL = {"resources", "stats", "errors", "technology", "request", "assets", "schema", "solver", "output", "text"}
+OPEN_TO_ALL = set(
+    "assets errors output plugins request resources schema solver stats technology text".split()  # noqa: SIM905
+)
 ALLOWED = {
     "network": set(),
     "dataflow": set(),

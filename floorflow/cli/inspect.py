@@ -16,20 +16,21 @@ from floorflow.cli.options import (
 )
 from floorflow.cli.terminal import errors_to_exit_codes, paper, print_json
 from floorflow.errors import InputError
-from floorflow.request import FinnName, Request
+from floorflow.request import Request
 from floorflow.technology import require_known_family
 
 INSPECTED_BOARD = "alveo-u250"
 """Stands for the platform of a request that names none."""
 
 if TYPE_CHECKING:
-    from floorflow.backends.finn import Source
+    from floorflow.backends.finn.options import FinnOptions
+    from floorflow.backends.finn.read.source import Source
     from floorflow.cli.inspection import Inspection
 
 
 @asks_for(
     "model",
-    *("platform", "finn", "label_select", "weight_bits", "activation_bits"),
+    *("platform", "backend", "backend_options", "finn", "label_select", "weight_bits", "activation_bits"),
     defaults={"platform": None},
     finn="Which FINN is to build the engines.",
     platform="Board to lower for, by its name or a part of it such as u250, or YAML file of one.",
@@ -52,32 +53,35 @@ def inspect(
         request = Request(**{"platform": INSPECTED_BOARD, **asked})
         request.require_files()
         part = _part(platform, part)
-        from floorflow.backends.finn import read_source
+        from floorflow.backends.finn.options import finn_options
+        from floorflow.backends.finn.read.source import read_source
         from floorflow.cli.inspection import inspection_entry, print_inspection
         from floorflow.network import FloatBits
 
-        source = read_source(request.model, FloatBits(request.weight_bits, request.activation_bits))
-        inspection = _inspected(source, part, request.finn, label_select=request.label_select)
+        options = finn_options(request)
+        source = read_source(request.model, FloatBits(options.weight_bits, options.activation_bits))
+        inspection = _inspected(source, part, options)
         if as_json:
             print_json(inspection_entry(inspection))
         else:
             print_inspection(paper(), inspection)
 
 
-def _inspected(source: Source, part: str, finn: FinnName, *, label_select: bool) -> Inspection:
+def _inspected(source: Source, part: str, options: FinnOptions) -> Inspection:
     """Lower a model and range over its foldings by the default cost model; what fails is why it cannot be planned."""
-    from floorflow.backends.finn import CostTable, folding_ranges
+    from floorflow.backends.finn.folding.cost_table import CostTable
+    from floorflow.backends.finn.folding.folding_range import folding_ranges
     from floorflow.cli.inspection import Inspection
     from floorflow.errors import FloorflowError
     from floorflow.technology import technology_of
 
     technology = technology_of(part)
-    dataflow, refusal = source.inspected(technology, label_select, finn)
+    dataflow, refusal = source.inspected(technology, options.label_select, options.finn)
     try:
-        ranges = folding_ranges(dataflow, CostTable(technology, finn=finn))
+        ranges = folding_ranges(dataflow, CostTable(technology, finn=options.finn))
     except FloorflowError as error:
-        return Inspection(source.network, dataflow, part, finn, refusal or str(error))
-    return Inspection(source.network, dataflow, part, finn, refusal, ranges)
+        return Inspection(source.network, dataflow, part, options.finn, refusal or str(error))
+    return Inspection(source.network, dataflow, part, options.finn, refusal, ranges)
 
 
 def _part(platform: str | None, part: str | None) -> str:

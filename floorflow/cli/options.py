@@ -14,7 +14,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import typer
 from pydantic.fields import FieldInfo
 
-from floorflow.request import Request, Spelling, option_of
+from floorflow.plugins import DEFAULT_BACKEND, BackendOptions, registration
+from floorflow.request import Request, Spelling, known_methods, option_of
 from floorflow.resources import Fractions
 from floorflow.stats import MethodNames
 
@@ -43,12 +44,26 @@ ForceFlag = Annotated[
 Command = Callable[..., None]
 
 
+def _fields() -> dict[str, FieldInfo]:
+    """Return the fields of the request, and behind its back end's those of the one that it has unless told."""
+    made: dict[str, FieldInfo] = {}
+    for name, info in Request.model_fields.items():
+        made[name] = info
+        if name == "backend_options":
+            made |= registration(DEFAULT_BACKEND).options.model_fields
+    return made
+
+
+FIELDS = _fields()
+"""What the command line has options for."""
+
+
 def asks_for(*fields: str, defaults: Mapping[str, Any] | None = None, **helps: str) -> Callable[[Command], Command]:
-    """Give a command options for fields of the request; it gets those that were given, by field, as first argument.
+    """Give a command options for some of `FIELDS`; it gets those that were given, by field, as first argument.
 
     ``defaults`` and ``helps`` are this command's own for some fields.
     """
-    known = {name: copy(Request.model_fields[name]) for name in fields}
+    known = {name: copy(FIELDS[name]) for name in fields}
     for name, value in (defaults or {}).items():
         known[name].default = value
     for name, text in helps.items():
@@ -86,7 +101,7 @@ def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
     """Return a field as a parameter that typer makes an option, or an argument, of."""
     spelling = next(data for data in field.metadata if isinstance(data, Spelling))
     kind = _typer_type(name, field)
-    about: dict[str, Any] = {"help": field.description, "rich_help_panel": spelling.panel}
+    about: dict[str, Any] = {"help": _help(name, field), "rich_help_panel": spelling.panel}
     if spelling.argument:
         made: Any = typer.Argument(show_default=False, **about)
     else:
@@ -100,12 +115,21 @@ def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[kind, made], default=default)
 
 
+def _help(name: str, field: FieldInfo) -> str:
+    """Return a field's description; of methods that are no choice for typer, with their names."""
+    methods = next((data for data in field.metadata if isinstance(data, MethodNames)), None)
+    listed = f" {', '.join(known_methods(name))}." if methods is not None and methods.of_backend else ""
+    return f"{field.description}{listed}"
+
+
 def _typer_type(name: str, field: FieldInfo) -> Any:
     """Return the type by which typer reads a field; what has no simple type is text, which the request itself reads."""
     kinds = _members(field.annotation)
-    names = next((data.known for data in field.metadata if isinstance(data, MethodNames)), ())
+    methods = next((data for data in field.metadata if isinstance(data, MethodNames)), None)
+    # Which methods there are depends on the back end, too.
+    names = () if methods is None or methods.of_backend else methods.known
     choices = names or (get_args(kinds[0]) if len(kinds) == 1 and get_origin(kinds[0]) is Literal else ())
-    if kinds == [Fractions]:
+    if kinds[0] in (Fractions, BackendOptions):
         return list[str] | None
     simple = kinds[0] if len(kinds) == 1 else str
     made = _choice(name, choices) if choices else simple
@@ -124,7 +148,7 @@ def _members(annotation: Any) -> list[Any]:
 
 def _default(field: FieldInfo, kind: Any) -> Any:
     """Return the default as typer shows it; the request has its own."""
-    if isinstance(field.default, Fractions):
+    if isinstance(field.default, Fractions | BackendOptions):
         return None
     return str(field.default) if kind is str and field.default is not None else field.default
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from floorflow.cli.ending import carried_out, exit_interrupted, written
-from floorflow.cli.options import DebugFlag, ForceFlag, JsonFlag, OutOption, QuietFlag, asks_for
+from floorflow.cli.options import FIELDS, DebugFlag, ForceFlag, JsonFlag, OutOption, QuietFlag, asks_for
 from floorflow.cli.progress import progress_shown
 from floorflow.cli.terminal import errors_to_exit_codes, plain, run_record, talk
 from floorflow.output import require_free, write
@@ -34,7 +34,7 @@ floorflow plan model.onnx -p u250 --folding folding_config.json -o out
 """
 
 
-@asks_for(*Request.model_fields)
+@asks_for(*FIELDS)
 def plan(
     asked: Mapping[str, Any],
     out: OutOption,

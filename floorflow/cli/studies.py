@@ -89,7 +89,7 @@ def _tell(content: object, table: RenderableType, *, as_json: bool) -> None:
 
 
 PROBLEM = (
-    *("model", "platform", "fpgas", "cap", "clock_mhz", "costs", "finn", "impl_style"),
+    *("model", "platform", "fpgas", "cap", "clock_mhz", "backend", "backend_options", "costs", "finn", "impl_style"),
     *("weight_bits", "activation_bits", "seed"),
 )
 """Fields of the request that state a folding problem."""
@@ -120,7 +120,7 @@ def compare(
         request.fixed_fpgas("compare")
         request.require_files()
         for name in _names(methods):
-            require_method("fold_method", name, "--methods")
+            require_method("fold_method", name, "--methods", request.backend)
         from floorflow.study.comparison.compare import compare as fold_by_all
         from floorflow.study.comparison.table import comparison_files, comparison_table
 

@@ -32,6 +32,12 @@ _COSTS = {
 }
 
 
+def _costs(options: Options) -> str:
+    """Return what the cost model of the back end is called."""
+    name = str(options.backend_options.model_dump().get("costs", options.backend))
+    return _COSTS.get(name, name)
+
+
 def report(plan: Plan, platform: Platform) -> str:
     """Return the report's text."""
     phase, slots = plan.phases[0], slot_uses(plan, platform)
@@ -65,7 +71,7 @@ def _read(plan: Plan) -> list[str]:
         f"platform   {len(plan.platform.fpgas)} x {fpga.board} ({fpga.part}), --fpgas {options.fpgas}",
         f"asked for  {_asked(options)} at {options.clock_mhz:g} MHz; {rest}",
         f"limits     cap {_fractions(options.cap)}; fill of pblocks {_fractions(options.fill)}",
-        f"costs      {_COSTS[options.costs]}",
+        f"costs      {_costs(options)}",
         *_measured(plan),
     ]
     lines += [f"taken      {item.name} in {item.slot}: {_amounts(item.resources)}" for item in _infrastructure(plan)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from floorflow.backends.finn.options import finn_options
 from floorflow.backends.finn.rates.start_up import expected_interval
 from floorflow.channels.cost_allocation import modules_between
 from floorflow.hardware import Device, Fpga, Rect, Route, anchor, ranges
@@ -137,7 +138,7 @@ def _estimates(
 ) -> EstimatesEntry:
     clock_mhz = context.platform.clock_mhz
     options = candidate.folded.options
-    calibrated = context.request.costs == "calibrated"
+    calibrated = finn_options(context.request).costs == "calibrated"
     timed = throughput_of(context, candidate)
     return EstimatesEntry(
         clock_mhz=clock_mhz,

@@ -8,8 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from floorflow import __version__
-from floorflow.backends.finn import Source
 from floorflow.backends.finn.config.style_file import style_file_beside
+from floorflow.backends.finn.options import finn_options
+from floorflow.backends.finn.read.source import Source
 from floorflow.backends.finn.specialise import PREFERENCE, renamings
 from floorflow.channels import Channel
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
@@ -240,6 +241,6 @@ def _warnings(context: PlanningContext, result: SearchResult) -> list[str]:
     ]
     if result.repair:
         warnings.append(f"to place the design: {result.repair}")
-    if context.request.costs == "finn":
+    if finn_options(context.request).costs == "finn":
         warnings.append("costs are FINN's own estimates, in which some hardware costs nothing; real use is higher")
     return warnings

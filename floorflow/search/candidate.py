@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from floorflow.backends.finn.options import finn_options
 from floorflow.backends.finn.rates.problem import RouteDelay
 from floorflow.backends.finn.specialise import specialised
 from floorflow.channels import Channel, PartialPlacement, connect
@@ -51,7 +52,7 @@ def least_words(context: PlanningContext, folded: FoldedDataflow) -> Mapping[str
 
     By FINN's own costs FIFOs are FINN's to size: where they are deep it asks for UltraRAM, on any part.
     """
-    depths = _full_rate_depths(context, folded) if context.request.costs != "finn" else {}
+    depths = _full_rate_depths(context, folded) if finn_options(context.request).costs != "finn" else {}
     if not context.request.keep_folding:
         return depths
     kept = {c.name: c.stream.kept_fifo_depth(c.width_bits) for c in connect(folded, context.costs)}

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import floor, log10
 
-from floorflow.backends.finn import CostTable
+from floorflow.backends.finn.folding.cost_table import CostTable
+from floorflow.backends.finn.options import finn_options
 from floorflow.channels import ChannelCosts
 from floorflow.dataflow.model import Dataflow
 from floorflow.folding import FoldingProblem, fold_at_interval
@@ -36,7 +37,7 @@ class Solvers:
 def solvers_of(request: Request, dataflow: Dataflow, costs: CostTable) -> Solvers:
     """Return the methods that a request names, with its effort and seed."""
     effort, seed = request.effort, request.seed
-    method = methods_of(dataflow, costs, request.finn)[request.fold_method]
+    method = methods_of(dataflow, costs, finn_options(request).finn)[request.fold_method]
 
     def fold(problem: FoldingProblem, interval_cycles: int) -> FoldingAnswer:
         exact = request.fold_method == "exact"

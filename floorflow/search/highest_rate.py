@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from floorflow.backends.finn.options import finn_options
 from floorflow.folding import RATIO, shortest_interval
 from floorflow.search.impl_styles import fewer_styles, own_styles_reaching
 from floorflow.search.state import SearchState, TraceRow
@@ -22,7 +23,7 @@ def in_fit_styles(run: SearchState) -> tuple[SearchState, tuple[int, ...], int]:
     Where it does, but a floorplan needs a longer interval, `in_own_styles` looks whether FINN's choice packs better.
     """
     intervals, index = shortest_possible(run)
-    auto = run.context.request.impl_style == "auto"
+    auto = finn_options(run.context.request).impl_style == "auto"
     own = own_styles_reaching(run.context.problem, intervals[index]) if auto else None
     if own is None:
         return run, intervals, index
@@ -36,7 +37,7 @@ def in_own_styles(run: SearchState) -> tuple[SearchState, tuple[int, ...], int] 
     A choice that allows a shorter interval by the sums of resources may be harder to pack: what it needs less of is not
     what runs short in a slot.
     """
-    own = fewer_styles(run.context.problem) if run.context.request.impl_style == "auto" else None
+    own = fewer_styles(run.context.problem) if finn_options(run.context.request).impl_style == "auto" else None
     if own is None:
         return None
     other = run.among(own)

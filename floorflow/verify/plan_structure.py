@@ -213,14 +213,14 @@ OPTIONS = {
     "cap": FRACTIONS,
     "fill": FRACTIONS,
     "clock_mhz": NUMBER,
-    "costs": TEXT,
     "effort": TEXT,
     "fps": Nullable(NUMBER),
     "granularity": TEXT,
     "link": Nullable(FOLDER),
     "objective": TEXT,
     "topology": TEXT,
-    "finn": TEXT,
+    "backend": TEXT,
+    "backend_options": MapOf(ANYTHING),
 }
 PLAN = {
     "schema": TEXT,

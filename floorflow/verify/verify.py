@@ -134,7 +134,7 @@ def _phases(plan: Record, boards: dict[str, Board]) -> list[PhaseFacts]:
 def _folded(plan: Record, phase: Record) -> dict[str, FoldedEngine]:
     """Return the engines that have a folding, in the order of the networks."""
     parts = [fpga["part"] for fpga in plan["platform"]["fpgas"]]
-    flavour = str(plan["options"].get("finn", "main"))
+    flavour = str(plan["options"]["backend_options"].get("finn", "main"))
     uram, versal = all(map(has_uram, parts)), all(is_versal(part, flavour) for part in parts)
     folding = phase["folding"]["engines"]
     return {
@@ -155,7 +155,7 @@ def _check_phase(plan: Record, phase: PhaseFacts, boards: dict[str, Board], find
     check_types(phase, findings)
     check_channels(phase, findings)
     check_fifos(phase, findings)
-    if options["costs"] != "finn":
+    if options["backend_options"].get("costs") != "finn":
         check_costs(phase, findings)
     check_membership(phase, findings)
     check_implementations(phase, findings)

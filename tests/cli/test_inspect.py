@@ -14,7 +14,8 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from examples.make_models import ModelBuilder
-from floorflow.backends.finn import read_source
+from floorflow.backends.finn.options import FinnOptions
+from floorflow.backends.finn.read.source import read_source
 from floorflow.cli.inspect import _inspected
 from floorflow.cli.inspection import print_inspection
 from floorflow.cli.main import app
@@ -60,7 +61,7 @@ def test_the_finn_that_is_named_builds_the_engines(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("columns", [40, 60, 80, 110, 200])
 def test_no_number_is_cut_or_broken_whatever_the_width(columns: int) -> None:
-    inspection = _inspected(read_source(CNV), U250, "main", label_select=False)
+    inspection = _inspected(read_source(CNV), U250, FinnOptions.model_validate({}))
     console = Console(width=columns, record=True, file=StringIO())
     print_inspection(console, inspection)
     text = " ".join(console.export_text().split())

@@ -10,8 +10,8 @@ import onnx
 import pytest
 
 from floorflow import flow
-from floorflow.backends.finn import read_source
 from floorflow.backends.finn.rates.problem import RouteDelay, rate_problem
+from floorflow.backends.finn.read.source import read_source
 from floorflow.channels import PartialPlacement, connect
 from floorflow.cli.tables import summary
 from floorflow.dataflow.model import Engine

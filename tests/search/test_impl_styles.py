@@ -10,7 +10,7 @@ import onnx
 import pytest
 
 from floorflow import flow
-from floorflow.backends.finn import read_source
+from floorflow.backends.finn.read.source import read_source
 from floorflow.errors import InfeasibleError, InputError
 from floorflow.output import write
 from floorflow.request import DEFAULT_CAP, Request
@@ -42,7 +42,7 @@ def request(model: Path, **options: Any) -> Request:
 def decided(files: dict[str, Any]) -> dict[str, Any]:
     """All files of a plan but what names the option or depends on its bytes."""
     plan = json.loads(files["plan.json"])
-    del plan["options"]["impl_style"]
+    del plan["options"]["backend_options"]["impl_style"]
     return {name: content for name, content in files.items() if name.startswith("finn/")} | {"plan": plan}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from floorflow import flow
-from floorflow.backends.finn import read_source
+from floorflow.backends.finn.read.source import read_source
 from floorflow.errors import Refusal
 from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.folding.exact import FoldingAnswer

@@ -9,7 +9,7 @@ import yaml
 
 from floorflow import flow
 from floorflow.assets import asset_folder
-from floorflow.backends.finn import read_source
+from floorflow.backends.finn.read.source import read_source
 from floorflow.dataflow.model import Dataflow, Engine, Stream
 from floorflow.errors import InfeasibleError
 from floorflow.hardware import load_platform

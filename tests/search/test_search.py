@@ -12,7 +12,7 @@ import onnx
 import pytest
 
 from floorflow import flow
-from floorflow.backends.finn import read_source
+from floorflow.backends.finn.read.source import read_source
 from floorflow.errors import InfeasibleError, InputError, LimitError, Refusal
 from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.folding.exact import FoldingAnswer

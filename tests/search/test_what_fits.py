@@ -7,7 +7,7 @@ import re
 import pytest
 
 from floorflow import flow
-from floorflow.backends.finn import read_source
+from floorflow.backends.finn.read.source import read_source
 from floorflow.errors import InfeasibleError
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.search.progress import SILENT

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from floorflow.backends.finn import CostModel, CostTable
+from floorflow.backends.finn.folding.cost_table import CostTable
+from floorflow.backends.finn.kinds.kind import CostModel
 from floorflow.channels import couplings
 from floorflow.dataflow.model import Dataflow
 from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval

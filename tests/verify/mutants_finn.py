@@ -161,7 +161,8 @@ def preference_for_what_finn_makes_anyway(plan: Plan, files: Files) -> None:
 @mutant("wrong-impl-style")
 def preference_that_was_not_asked_for(plan: Plan, files: Files) -> None:
     _styled(plan, files)
-    plan["options"] |= {"impl_style": "default", "keep_folding": False}
+    plan["options"]["keep_folding"] = False
+    plan["options"]["backend_options"]["impl_style"] = "default"
 
 
 @mutant("wrong-impl-style", JOIN)

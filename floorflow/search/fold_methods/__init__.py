@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from floorflow.backends.finn import CostTable
+from floorflow.backends.finn.folding.cost_table import CostTable
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Dataflow
 from floorflow.folding.methods import METHODS, FoldingMethod

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from floorflow.backends.finn import CostTable, given_folding_groups
+from floorflow.backends.finn.folding.cost_table import CostTable
+from floorflow.backends.finn.folding.given_folding import given_folding_groups
 from floorflow.backends.finn.folding.set_folding import Rules, Sizes, rules_of, set_folding
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.channels import couplings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from floorflow.backends.finn import CostTable
+from floorflow.backends.finn.folding.cost_table import CostTable
 from floorflow.backends.finn.folding.set_folding import rules_of
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Dataflow

@@ -8,7 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from floorflow import flow
-from floorflow.backends.finn import CostTable, given_folding_groups, read_source, with_given_folding
+from floorflow.backends.finn.config.folding_file import with_given_folding
+from floorflow.backends.finn.folding.cost_table import CostTable
+from floorflow.backends.finn.folding.given_folding import given_folding_groups
+from floorflow.backends.finn.options import finn_options
+from floorflow.backends.finn.read.source import read_source
 from floorflow.backends.finn.specialise import PREFERENCE, renamings, respecialised
 from floorflow.dataflow.measured import MeasuredEngine, Measurements, factors_of
 from floorflow.dataflow.model import AttributeValue, Dataflow, Option
@@ -102,11 +106,12 @@ def replanned_engines(request: Request) -> tuple[CostTable, Dataflow]:
         hint = "give the board's file that was planned with --platform FILE"
         raise PlatformError(str(error), hint=hint) from error
     technology = platform.fpgas[0].device.technology
-    source = read_source(request.model, FloatBits(request.weight_bits, request.activation_bits))
-    dataflow = source.lower(technology, request.label_select, request.finn)
+    asked = finn_options(request)
+    source = read_source(request.model, FloatBits(asked.weight_bits, asked.activation_bits))
+    dataflow = source.lower(technology, asked.label_select, asked.finn)
     if request.folding is not None:
         dataflow = with_given_folding(dataflow, request.folding, technology)
-    return CostTable(technology, request.costs, request.runtime_weights, request.finn), dataflow
+    return CostTable(technology, asked.costs, asked.runtime_weights, asked.finn), dataflow
 
 
 def _as_planned(own: Dataflow, plan: Plan, request: Request) -> Dataflow:

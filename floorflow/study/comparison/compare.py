@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from floorflow.backends.finn import CostTable, read_source
+from floorflow.backends.finn.folding.cost_table import CostTable
+from floorflow.backends.finn.options import finn_options
+from floorflow.backends.finn.read.source import read_source
 from floorflow.backends.finn.specialise import PREFERENCE
 from floorflow.dataflow.model import Option
 from floorflow.errors import InputError
@@ -129,7 +131,8 @@ def compare(
     """
     fpgas = request.fixed_fpgas("compare")
     with progress.stage("reading"):
-        source = read_source(request.model, FloatBits(request.weight_bits, request.activation_bits))
+        asked = finn_options(request)
+        source = read_source(request.model, FloatBits(asked.weight_bits, asked.activation_bits))
         context = prepare(source, request.changed(objective=None), fpgas)
     known = _known(context, epsilon)
     unknown = [name for name in methods if name not in known]
@@ -146,14 +149,14 @@ def compare(
         first = bounds.interval_cycles() if interval is None else None
         curve = tuple(_curve(bounds, [entry.interval_cycles for entry in entries if entry.interval_cycles], first))
     names = context.dataflow.name, context.platform.name
-    return Comparison(*names, request.costs, clock_mhz, interval, first, tuple(entries), curve)
+    return Comparison(*names, asked.costs, clock_mhz, interval, first, tuple(entries), curve)
 
 
 def _known(context: PlanningContext, epsilon: float | None) -> Mapping[str, FoldingMethod]:
     costs = context.costs
     if not isinstance(costs, CostTable):
         return METHODS
-    known = methods_of(context.dataflow, costs, context.request.finn)
+    known = methods_of(context.dataflow, costs, finn_options(context.request).finn)
     if epsilon is not None:
         known["cpsat"] = _balanced(Balance(layer_pairs(context.dataflow), epsilon))
     return known

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from floorflow.backends.finn import read_source
+from floorflow.backends.finn.options import finn_options
+from floorflow.backends.finn.read.source import read_source
 from floorflow.dataflow.model import Dataflow
 from floorflow.errors import InfeasibleError, InputError, LimitError
 from floorflow.flow import prepare
@@ -120,7 +121,7 @@ def pareto(
         network=context.dataflow.name,
         platform=context.platform.name,
         fpgas=len(context.platform.fpgas),
-        costs=request.costs,
+        costs=finn_options(request).costs,
         clock_mhz=context.platform.clock_mhz,
         budget=context.problem.budget,
         silicon=context.problem.silicon,
@@ -133,7 +134,8 @@ def pareto(
 def _context(request: Request, resources: Sequence[str]) -> PlanningContext:
     fpgas = request.fixed_fpgas("pareto")
     require_resources(resources, "--resources")
-    source = read_source(request.model, FloatBits(request.weight_bits, request.activation_bits))
+    asked = finn_options(request)
+    source = read_source(request.model, FloatBits(asked.weight_bits, asked.activation_bits))
     return prepare(source, request.changed(objective=None, fps=None), fpgas)
 
 

@@ -40,7 +40,7 @@ def check_styles(folder: Folder, plan: Record, phase: PhaseFacts, findings: Find
         if PREFERENCE in engine.entry["attributes"]
     }
     options = plan["options"]
-    if wanted and options.get("impl_style") == "default" and not options.get("keep_folding"):
+    if wanted and options["backend_options"].get("impl_style") == "default" and not options.get("keep_folding"):
         findings.add("wrong-impl-style", "options", f"impl_style is default, yet {', '.join(wanted)} deviate")
     if wanted:
         _check_names(engines, findings)

@@ -8,8 +8,9 @@ import onnx
 import pytest
 
 from examples.make_models import ModelBuilder
-from floorflow.backends.finn import options, read_source
+from floorflow.backends.finn.folding.legal_foldings import options
 from floorflow.backends.finn.rates.patterns import actor_of
+from floorflow.backends.finn.read.source import read_source
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.channels.window_fill import window_fill
 from floorflow.dataflow.model import Dataflow, Engine

@@ -9,8 +9,8 @@ import onnx
 import pytest
 
 from examples.make_models import DOMAIN, ModelBuilder
-from floorflow.backends.finn import read_source
 from floorflow.backends.finn.lower.lowering import supported_operators
+from floorflow.backends.finn.read.source import read_source
 from floorflow.backends.finn.version import FINN_VERSIONS, VERSION_NAMES, FinnVersion
 from floorflow.errors import InputError
 from floorflow.network.operations import operators

@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from floorflow.backends.finn import CostTable, given_folding_groups, read_source, with_given_folding
+from floorflow.backends.finn.config.folding_file import with_given_folding
+from floorflow.backends.finn.folding.cost_table import CostTable
+from floorflow.backends.finn.folding.given_folding import given_folding_groups
+from floorflow.backends.finn.read.source import read_source
 from floorflow.cli.main import app
 from floorflow.dataflow.model import Dataflow, Option
 from floorflow.errors import InputError
@@ -150,5 +153,5 @@ def test_the_command_line_refuses_with_exit_code_2_and_keeps_what_is_legal(tmp_p
     assert code == 0
     plan = json.loads((tmp_path / "out" / "plan.json").read_text(encoding="utf-8"))
     assert plan["phases"][0]["folding"]["engines"]["MVAU_hls_1"]["pe"] == 2
-    assert (plan["options"]["keep_folding"], plan["options"]["finn"]) == (True, "plus")
+    assert (plan["options"]["keep_folding"], plan["options"]["backend_options"]["finn"]) == (True, "plus")
     assert [file["path"] for file in plan["inputs"]] == ["tfc_1w1a.onnx", "folding.json"]

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from floorflow.backends.finn import estimate, options
-from floorflow.backends.finn.folding.legal_foldings import legal_options
+from floorflow.backends.finn.folding.legal_foldings import legal_options, options
 from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, Choice, CostModel, priced
-from floorflow.backends.finn.kinds.registry import kind_of
+from floorflow.backends.finn.kinds.registry import estimate, kind_of
 from floorflow.dataflow.model import Engine, Option
 from floorflow.errors import InfeasibleError, InputError
 from floorflow.technology import Technology

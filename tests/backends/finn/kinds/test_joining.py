@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from floorflow.backends.finn import CostTable, converter_kind, converter_resources, fifo_resources
-from floorflow.backends.finn.kinds.fifo import fifo_estimate, fifo_style
+from floorflow.backends.finn.folding.cost_table import CostTable
+from floorflow.backends.finn.kinds.converter import converter_kind, converter_resources
+from floorflow.backends.finn.kinds.fifo import fifo_estimate, fifo_resources, fifo_style
 from floorflow.resources import ZERO
 from floorflow.technology import Technology
 

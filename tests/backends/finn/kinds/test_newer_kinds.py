@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from floorflow.backends.finn import estimate, options
+from floorflow.backends.finn.folding.legal_foldings import options
+from floorflow.backends.finn.kinds.registry import estimate
 from floorflow.dataflow.model import Engine
 from floorflow.technology import Technology
 

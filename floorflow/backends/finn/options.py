@@ -1,0 +1,59 @@
+"""What a request may ask of FINN and of the cost models of its engines."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from floorflow.errors import InputError
+from floorflow.plugins import BackendOptions
+from floorflow.request import ENGINES, NETWORK, Request
+
+CostModelName = Literal["calibrated", "estimated", "finn"]
+FinnName = Literal["main", "dev", "plus"]
+ImplStyle = Literal["auto", "default", "free"]
+
+
+class FinnOptions(BackendOptions):
+    """The options of the back end ``finn``.
+
+    ``impl_style``: engines are hls or rtl as FINN itself chooses (``default``), or as is best (``free``); ``auto`` is
+    free where that serves the objective, and never with FINN's own costs.
+    """
+
+    costs: Annotated[CostModelName, ENGINES] = Field("calibrated", description="Cost model.")
+    finn: Annotated[FinnName, ENGINES] = Field("main", description="Which FINN.")
+    impl_style: Annotated[ImplStyle, ENGINES] = Field(
+        "auto", description="hls or rtl: as FINN itself chooses, as is best, or that where it serves the objective."
+    )
+    runtime_weights: Annotated[bool, ENGINES] = Field(
+        default=True, description="No weights in URAM, which are written at run time."
+    )
+    label_select: Annotated[bool, NETWORK] = Field(default=False, description="Add LabelSelect after the last layer.")
+    weight_bits: Annotated[int | None, NETWORK] = Field(
+        None, ge=1, le=16, description="Bits of weights in a network without quantisers; 8 if not given."
+    )
+    activation_bits: Annotated[int | None, NETWORK] = Field(
+        None, ge=1, le=8, description="Bits of activations in a network without quantisers; 8 if not given."
+    )
+
+    @model_validator(mode="after")
+    def _styles_have_prices(self) -> Self:
+        if self.impl_style == "free" and self.costs == "finn":
+            raise InputError(
+                "--impl-style free: --costs finn prices FINN's own choices, and some hardware at nothing",
+                hint="use --costs calibrated or estimated to choose between hls and rtl",
+            )
+        return self
+
+    @property
+    def styles_are_open(self) -> bool:
+        """Whether engines may be hls where FINN would make them rtl, and the other way."""
+        return self.impl_style != "default" and self.costs != "finn"
+
+
+def finn_options(request: Request) -> FinnOptions:
+    """Return a request's options for FINN; defaults if it asks for another back end."""
+    options = request.backend_options
+    return options if isinstance(options, FinnOptions) else FinnOptions.model_validate({})

@@ -1,0 +1,89 @@
+"""Back ends by name, before anything slow is imported: FINN's is built in, others register by entry points.
+
+An entry point of the group ``floorflow.backends`` bears the back end's name and leads to its `Registration`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from floorflow.errors import InputError
+
+GROUP = "floorflow.backends"
+DEFAULT_BACKEND = "finn"
+"""The back end of a request that names none; the command line has options of their own for its options."""
+_BUILT_IN = {DEFAULT_BACKEND: EntryPoint(DEFAULT_BACKEND, "floorflow.backends.finn.registration:FINN", GROUP)}
+
+
+class BackendOptions(BaseModel):
+    """A back end's own options: a field each, with default, limits and description."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+@dataclass(frozen=True)
+class Registration:
+    """What a request has to know of a back end, so that a mistake is refused before anything slow is imported.
+
+    ``backend`` is the dotted path, ``package.module:OBJECT``, of its `floorflow.backends.backend.Backend`, and
+    ``fold_methods`` are the names of folding methods of its own.
+    """
+
+    backend: str
+    options: type[BackendOptions] = BackendOptions
+    fold_methods: tuple[str, ...] = ()
+
+
+def backend_names() -> tuple[str, ...]:
+    """Return the names of all back ends that are installed."""
+    return tuple(sorted({*_BUILT_IN, *entry_points(group=GROUP).names}))
+
+
+def registration(name: str) -> Registration:
+    """Return what is known of a back end.
+
+    Raises
+    ------
+    InputError
+        If there is none of that name, more than one, or it cannot be imported.
+
+    """
+    found = [_BUILT_IN[name]] if name in _BUILT_IN else list(entry_points(group=GROUP, name=name))
+    if not found:
+        known = ", ".join(backend_names())
+        raise InputError(f"--backend {name}: unknown back end", hint=f"known are {known}; docs/backends.md adds others")
+    if len({entry.value for entry in found}) > 1:
+        places = " and ".join(sorted({entry.value for entry in found}))
+        raise InputError(f"--backend {name}: registered twice, as {places}", hint="uninstall one of the two")
+    made = _loaded(found[0])
+    if not isinstance(made, Registration):
+        raise InputError(
+            f"--backend {name}: {found[0].value} is a {type(made).__name__}",
+            hint="expected a floorflow.plugins.Registration (docs/backends.md)",
+        )
+    return made
+
+
+def _loaded(entry: EntryPoint) -> Any:
+    try:
+        return entry.load()
+    except (ImportError, AttributeError) as error:
+        raise InputError(
+            f"--backend {entry.name}: {entry.value} cannot be imported: {error}", hint="mend or uninstall the back end"
+        ) from error
+
+
+def backend_object(name: str) -> Any:
+    """Import a back end and return it; `floorflow.backends.backend.backend_named` returns it with its type.
+
+    Raises
+    ------
+    InputError
+        If there is none of that name, or it cannot be imported.
+
+    """
+    return _loaded(EntryPoint(name, registration(name).backend, GROUP))
