@@ -1,0 +1,101 @@
+"""The Plan: everything a run decided, as plan.json holds it (docs/plan.md says what each field means).
+
+Pydantic models, because plan.json is a border: other programs and people write and read it. ``python -m
+floorflow.schema`` prints the JSON Schema that ``docs/plan.schema.json`` holds.
+"""
+
+from floorflow.schema.channel import ChannelEntry, End, end_of
+from floorflow.schema.network import EngineEntry, NetworkEntry, OperationEntry, RefusalEntry, SearchEntry, TraceEntry
+from floorflow.schema.phase import (
+    CrossingEntry,
+    EstimatesEntry,
+    FitEntry,
+    FloorplanEntry,
+    FoldedEntry,
+    FoldingEntry,
+    ImplementationEntry,
+    LoadEntry,
+    ModuleEntry,
+    ParallelismEntry,
+    PartitionEntry,
+    PblockEntry,
+    PhaseEntry,
+    PhaseNetworkEntry,
+    PortEntry,
+    ShallowEntry,
+    ThroughputEntry,
+)
+from floorflow.schema.plan import (
+    SCHEMA,
+    CalibrationEntry,
+    FullestEntry,
+    NetworkSummary,
+    Options,
+    Plan,
+    ScheduleEntry,
+    ScheduleStep,
+    SummaryEntry,
+)
+from floorflow.schema.platform import (
+    BoundaryCrossing,
+    BoundaryEntry,
+    FpgaEntry,
+    InfrastructureEntry,
+    LinkEntry,
+    PlatformEntry,
+    SlotEntry,
+)
+from floorflow.schema.reading import json_schema, read_plan
+from floorflow.schema.values import Amounts, AttributeValue, InputFile, RectangleEntry, Stats
+
+__all__ = [
+    "SCHEMA",
+    "Amounts",
+    "AttributeValue",
+    "BoundaryCrossing",
+    "BoundaryEntry",
+    "CalibrationEntry",
+    "ChannelEntry",
+    "CrossingEntry",
+    "End",
+    "EngineEntry",
+    "EstimatesEntry",
+    "FitEntry",
+    "FloorplanEntry",
+    "FoldedEntry",
+    "FoldingEntry",
+    "FpgaEntry",
+    "FullestEntry",
+    "ImplementationEntry",
+    "InfrastructureEntry",
+    "InputFile",
+    "LinkEntry",
+    "LoadEntry",
+    "ModuleEntry",
+    "NetworkEntry",
+    "NetworkSummary",
+    "OperationEntry",
+    "Options",
+    "ParallelismEntry",
+    "PartitionEntry",
+    "PblockEntry",
+    "PhaseEntry",
+    "PhaseNetworkEntry",
+    "Plan",
+    "PlatformEntry",
+    "PortEntry",
+    "RectangleEntry",
+    "RefusalEntry",
+    "ScheduleEntry",
+    "ScheduleStep",
+    "SearchEntry",
+    "ShallowEntry",
+    "SlotEntry",
+    "Stats",
+    "SummaryEntry",
+    "ThroughputEntry",
+    "TraceEntry",
+    "end_of",
+    "json_schema",
+    "read_plan",
+]

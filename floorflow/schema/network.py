@@ -1,0 +1,84 @@
+"""A network: its operations, the engines that compute it, and how its folding was searched."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from floorflow.errors import What
+from floorflow.schema.values import Amount, AttributeValue, PlainName, PlanModel
+
+
+class OperationEntry(PlanModel):
+    """An operation of the network."""
+
+    name: str
+    type: str
+    inputs: list[str]
+    outputs: list[str]
+    macs: int
+
+
+class EngineEntry(PlanModel):
+    """A hardware engine, by its name inside the network.
+
+    ``label`` is a short word for its kind; ``role`` says which module it joins: ``core`` is what a module is made
+    around, ``front`` goes with what follows it, ``behind`` with what is before it.
+    """
+
+    name: str
+    kind: str
+    label: str
+    role: Literal["core", "front", "behind"]
+    operation: str
+    attributes: dict[str, AttributeValue]
+    weight_bits: Amount
+    input_bits: Amount
+    output_bits: Amount
+
+
+class SearchEntry(PlanModel):
+    """How far the interval is from the folding optimum under the platform's summed limits, and what ended the search.
+
+    ``interval_cycles`` is the longest of the network's phases.
+    """
+
+    interval_cycles: int
+    bound_cycles: int
+    gap: float
+    ended_by: str
+
+
+class RefusalEntry(PlanModel):
+    """Why a stage had no answer: what stood in the way, short of which resource, where, and by how much.
+
+    ``resource`` and ``place`` are empty and ``needed`` and ``allowed`` null where they do not apply or are not known;
+    ``names`` are the engines, modules or edges concerned.
+    """
+
+    what: What
+    resource: str
+    place: str
+    needed: int | float | None
+    allowed: int | float | None
+    proven: bool
+    names: list[str]
+
+
+class TraceEntry(PlanModel):
+    """One interval that the search tried; ``detail`` is the sentence that ``refusals`` make."""
+
+    interval_cycles: int
+    verdict: Literal["legal", "proven infeasible", "not found within the limit"]
+    stage: Literal["fold", "partition", "place"]
+    detail: str
+    refusals: list[RefusalEntry]
+
+
+class NetworkEntry(PlanModel):
+    """A network, the engines that compute it in topological order, and what the search tried for it."""
+
+    name: PlainName
+    operations: list[OperationEntry]
+    engines: list[EngineEntry]
+    search: SearchEntry
+    trace: list[TraceEntry]

@@ -1,0 +1,205 @@
+"""A phase: what is on the platform at one time, with the folding of each network in it, and where all of it lies."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from floorflow.schema.channel import ChannelEntry
+from floorflow.schema.values import Amounts, AttributeValue, PlainName, PlanModel, RectangleEntry, Stats
+
+
+class ParallelismEntry(PlanModel):
+    """How parallel an engine is in one way: the attribute of the back end, its value and the most it can have."""
+
+    name: str
+    value: int
+    most: int
+
+
+class FoldedEntry(PlanModel):
+    """The folding of one engine; ``attributes`` are the back end's own, by its own names."""
+
+    cycles: int
+    resources: Amounts
+    attributes: dict[str, AttributeValue]
+    parallelism: list[ParallelismEntry]
+
+
+class FoldingEntry(PlanModel):
+    """The folding of a network's engines; ``resources`` count converters and FIFOs of the least depth as well."""
+
+    engines: dict[str, FoldedEntry]
+    resources: Amounts
+    budget: Amounts
+    stats: Stats
+    whole_budget_bound: float | None
+
+
+class ShallowEntry(PlanModel):
+    """A FIFO with fewer words than the full rate needs."""
+
+    channel: str
+    planned: int
+    needed: int
+
+
+class ThroughputEntry(PlanModel):
+    """What one frame takes in cycles with the planned FIFOs; a number that is not known is null.
+
+    ``full_rate_cycles`` is the interval that deep enough FIFOs reach, ``deadlock`` names the channels that stop each
+    other, ``not_analysed`` says why something is not known.
+    """
+
+    full_rate_cycles: int | None
+    interval_cycles: int | None
+    first_word_cycles: int | None
+    first_frame_cycles: int | None
+    deadlock: list[str]
+    shallow: list[ShallowEntry]
+    not_analysed: str
+
+    @property
+    def loses_rate(self) -> bool:
+        """Whether the planned FIFOs are known not to be enough for the full rate."""
+        return bool(self.deadlock or self.shallow)
+
+
+class EstimatesEntry(PlanModel):
+    """What is promised of a network; ``expected_cycles`` counts start-ups, which its interval leaves out as FINN does.
+
+    ``fps`` is of the engines; ``sustained_fps`` is what the planned FIFOs keep: null if not known, 0 in a deadlock.
+    ``throughput`` is of the planned FIFOs.
+    """
+
+    clock_mhz: float
+    fps: float
+    sustained_fps: float | None
+    latency_us: float
+    bottleneck: str
+    expected_cycles: int | None
+    throughput: ThroughputEntry | None
+
+
+class PhaseNetworkEntry(PlanModel):
+    """What runs of a network in a phase, its initiation interval, folding and estimates."""
+
+    network: str
+    interval_cycles: int
+    folding: FoldingEntry
+    estimates: EstimatesEntry
+
+
+class ModuleEntry(PlanModel):
+    """Engines that share one pblock."""
+
+    name: str
+    engines: list[str]
+    implementation: str
+    reused: bool
+    resources: Amounts
+
+
+class PortEntry(PlanModel):
+    """A stream port of an implementation."""
+
+    channel: str
+    direction: Literal["in", "out"]
+    width_bits: int
+
+
+class ImplementationEntry(PlanModel):
+    """A module as it is made once: its window in columns and rows, and its ports."""
+
+    name: str
+    window: dict[str, int]
+    ports: list[PortEntry]
+
+
+class CrossingEntry(PlanModel):
+    """A run of SLR boundaries in one FPGA, or a link, that a channel passes."""
+
+    channel: str
+    source: str
+    target: str
+    width_bits: int
+    gbps: float
+    hops: int
+    kind: Literal["sll", "link"]
+
+
+class LoadEntry(PlanModel):
+    """What an SLR boundary (wires) or one direction of a link (Gb/s) carries, and what it can."""
+
+    name: str
+    kind: Literal["sll", "link"]
+    use: float
+    capacity: float
+
+
+class PartitionEntry(PlanModel):
+    """Which slot each module lies in."""
+
+    assignment: dict[str, str]
+    utilisation: dict[str, dict[str, float]]
+    crossings: list[CrossingEntry]
+    loads: list[LoadEntry]
+    cost: int
+    stats: Stats
+
+
+class PblockEntry(PlanModel):
+    """Where a module sits."""
+
+    slot: str
+    rectangle: RectangleEntry
+    ranges: list[str]
+    anchor: str
+    demand: Amounts
+    supply: Amounts
+
+
+class FloorplanEntry(PlanModel):
+    """The pblocks of one FPGA."""
+
+    pblocks: dict[str, PblockEntry]
+    hpwl: float
+    congestion: dict[str, float]
+    stats: Stats
+
+
+class FitEntry(PlanModel):
+    """How likely a slot holds what lies in it; one outcome in ten needs less than ``low``, one more than ``high``."""
+
+    likelihood: Annotated[float, Field(ge=0, le=1)]
+    low: Amounts
+    high: Amounts
+
+
+class PhaseEntry(PlanModel):
+    """What is on the platform at one time; ``bands`` and ``fits`` are empty where the cost model knows no error."""
+
+    name: PlainName
+    networks: list[PhaseNetworkEntry]
+    channels: list[ChannelEntry]
+    modules: list[ModuleEntry]
+    implementations: list[ImplementationEntry]
+    partition: PartitionEntry
+    floorplan: dict[str, FloorplanEntry]
+    bands: dict[str, dict[str, tuple[float, float]]]
+    fits: dict[str, FitEntry]
+
+    def network(self, name: str) -> PhaseNetworkEntry:
+        """Return the part of that name."""
+        return next(part for part in self.networks if part.network == name)
+
+    @property
+    def engines(self) -> dict[str, FoldedEntry]:
+        """The folding of every engine, by id."""
+        return {name: entry for part in self.networks for name, entry in part.folding.engines.items()}
+
+    @property
+    def slot_of(self) -> dict[str, str]:
+        """The slot of every engine, by id."""
+        return {engine: self.partition.assignment[m.name] for m in self.modules for engine in m.engines}

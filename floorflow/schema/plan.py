@@ -1,0 +1,138 @@
+"""The Plan itself: everything a run decided, and its summary."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from floorflow.request import Objective, Request
+from floorflow.schema.network import EngineEntry, NetworkEntry
+from floorflow.schema.phase import PhaseEntry, PhaseNetworkEntry
+from floorflow.schema.platform import PlatformEntry
+from floorflow.schema.values import Amount, InputFile, PlainName, PlanModel
+
+SCHEMA: Literal["floorflow-plan/2"] = "floorflow-plan/2"
+
+
+class Options(Request):
+    """The request of the run, files by their names alone, with what it left open as it was taken."""
+
+    model: Path = Field(Path(), exclude=True)
+    models: list[str]
+    clock_mhz: float
+    objective: Objective
+
+
+class CalibrationEntry(PlanModel):
+    """What a build told of its engines; all other resources are estimates, corrected by the factors of their kinds."""
+
+    measured: list[str]
+    factors: dict[str, dict[str, float]]
+    reports: list[InputFile]
+
+
+class ScheduleStep(PlanModel):
+    """One phase in a period: how long it takes to load, and to run on the whole batch."""
+
+    phase: str
+    load_us: float
+    run_us: float
+
+
+class ScheduleEntry(PlanModel):
+    """How phases follow one another: each is loaded and run on ``batch`` frames, then the next, and so on again."""
+
+    kind: Literal["reconfigure"]
+    batch: int = Field(ge=1)
+    period_us: float
+    steps: list[ScheduleStep]
+
+
+class NetworkSummary(PlanModel):
+    """What a network reaches; with several phases its rate is that of the schedule."""
+
+    network: PlainName
+    fps: float
+    sustained_fps: float | None
+    interval_cycles: int
+    bound_cycles: int
+    gap: float
+    latency_us: float | None
+    bottleneck: str
+
+
+class FullestEntry(PlanModel):
+    """Where the design is fullest: the share of what is available of a resource in a slot."""
+
+    phase: str
+    slot: str
+    resource: str
+    share: float
+
+
+class SummaryEntry(PlanModel):
+    """The plan in a few figures, for people and dashboards; all of them follow from the rest of the plan."""
+
+    platform: str
+    fpgas: Amount
+    clock_mhz: float
+    phases: Amount
+    networks: list[NetworkSummary]
+    fullest: FullestEntry | None
+    warnings: Amount
+    interrupted: bool
+
+
+class Plan(PlanModel):
+    """Everything a run decided; ``interrupted``: Ctrl-C ended the search, so that more might have been found."""
+
+    schema_: Literal["floorflow-plan/2"] = Field(SCHEMA, alias="schema")
+    summary: SummaryEntry
+    version: str
+    seed: int
+    options: Options
+    inputs: list[InputFile]
+    calibration: CalibrationEntry | None
+    platform: PlatformEntry
+    networks: list[NetworkEntry]
+    phases: list[PhaseEntry]
+    schedule: ScheduleEntry | None
+    warnings: list[str]
+    interrupted: bool
+
+    def network(self, name: str) -> NetworkEntry:
+        """Return the network of that name."""
+        return next(network for network in self.networks if network.name == name)
+
+    def phase(self, name: str) -> PhaseEntry:
+        """Return the phase of that name."""
+        return next(phase for phase in self.phases if phase.name == name)
+
+    def engine_id(self, network: str, engine: str) -> str:
+        """Return how phases name an engine: ``network/engine``, or the engine's name where there is one network."""
+        return engine if len(self.networks) == 1 else f"{network}/{engine}"
+
+    @property
+    def engines(self) -> dict[str, EngineEntry]:
+        """All engines by their ids, network by network."""
+        return {self.engine_id(n.name, e.name): e for n in self.networks for e in n.engines}
+
+    def parts(self, network: str) -> list[tuple[PhaseEntry, PhaseNetworkEntry]]:
+        """Return each phase in which a network runs, with its part there."""
+        return [(phase, part) for phase in self.phases for part in phase.networks if part.network == network]
+
+    def to_json(self) -> str:
+        """Return plan.json's text: sorted keys but `schema` and `summary` first, two spaces, a newline at the end."""
+        content = self.model_dump(by_alias=True)
+        first = {key: _sorted(content.pop(key)) for key in ("schema", "summary")}
+        return json.dumps(first | _sorted(content), indent=2, allow_nan=False) + "\n"
+
+
+def _sorted(value: Any) -> Any:
+    """Return plain data with the keys of every object in order."""
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(item) for item in value] if isinstance(value, list | tuple) else value

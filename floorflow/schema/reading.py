@@ -1,0 +1,53 @@
+"""Reading a plan.json, and the JSON Schema of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from floorflow.errors import InputError
+from floorflow.schema.plan import SCHEMA, Plan
+
+
+def read_plan(path: Path) -> Plan:
+    """Read plan.json.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, is no plan or is of another version; the message names the first wrong field.
+
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is no text"
+        raise InputError(f"{path}: cannot be read ({why})", hint="give a folder that plan wrote") from error
+    _require_version(path, text)
+    try:
+        return Plan.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise InputError(f"{path}: {field}: {first['msg']}", hint="give a plan.json of this version") from error
+
+
+def _require_version(path: Path, text: str) -> None:
+    """Refuse the plan of another version of floorflow, before its fields are held against those of this one."""
+    try:
+        plan = json.loads(text)
+    except (ValueError, RecursionError):
+        return
+    found = plan.get("schema") if isinstance(plan, dict) else None
+    if isinstance(found, str) and found.startswith("floorflow-plan/") and found != SCHEMA:
+        by = f", written by floorflow {plan['version']}" if isinstance(plan.get("version"), str) else ""
+        raise InputError(
+            f"{path}: is a {found}{by}; this floorflow reads {SCHEMA}", hint="plan again (--force replaces the folder)"
+        )
+
+
+def json_schema() -> str:
+    """Return the JSON Schema of plan.json as text."""
+    return json.dumps(Plan.model_json_schema(by_alias=True), indent=2, sort_keys=True) + "\n"

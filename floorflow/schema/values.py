@@ -1,0 +1,54 @@
+"""Small values that stand in many places of the Plan."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Amount = Annotated[int, Field(ge=0)]
+AttributeValue = int | str | list[int] | list[str]
+PlainName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.\-]+$")]
+"""Name of a network or of a phase."""
+
+
+class PlanModel(BaseModel):
+    """A part of plan.json: frozen, and nothing in it that is not known."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Amounts(PlanModel):
+    """An amount of each resource."""
+
+    LUT: Amount = 0
+    FF: Amount = 0
+    BRAM18: Amount = 0
+    URAM: Amount = 0
+    DSP: Amount = 0
+
+
+class Stats(PlanModel):
+    """What a solver says about its answer."""
+
+    method: str
+    status: Literal["optimal", "feasible", "infeasible", "heuristic"]
+    objective: float | None
+    bound: float | None
+    gap: float | None
+
+
+class InputFile(PlanModel):
+    """A file that was read."""
+
+    path: str
+    sha256: str
+
+
+class RectangleEntry(PlanModel):
+    """Physical columns and CLB rows, inclusive."""
+
+    left: int
+    bottom: int
+    right: int
+    top: int
