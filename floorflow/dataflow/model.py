@@ -11,11 +11,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import ceil
+from typing import Literal
 
 from floorflow.resources import Resources
 
 AttributeValue = int | str | tuple[int, ...] | tuple[str, ...]
 Attributes = Mapping[str, AttributeValue]
+
+Role = Literal["core", "front", "behind"]
 
 HOST_PREFIX = "host:"
 """The host's ends of channels are ``host:in0``, ``host:out0``, ..."""
@@ -38,7 +41,9 @@ class Engine:
 
     ``kind`` is FINN's op type (``MVAU_hls``); ``operation`` names the Network operation that it computes.
     Bit widths are of one stream element; ``weight_bits`` is 0 for kinds without weights. ``folding`` is what the
-    model file has chosen already (``PE``, ``SIMD``, ``parallel_window``), empty for a network.
+    model file has chosen already (``PE``, ``SIMD``, ``parallel_window``), empty for a network. ``role`` says what an
+    engine joins in a module: ``front`` what follows it, ``behind`` what is before it, and modules are named after
+    ``core``. ``label`` is a short word for its kind.
     """
 
     name: str
@@ -49,6 +54,8 @@ class Engine:
     input_bits: int
     output_bits: int
     folding: Attributes = field(default_factory=dict)
+    role: Role = "core"
+    label: str = ""
 
 
 @dataclass(frozen=True)

@@ -53,11 +53,11 @@ def xdc(header: str, pblocks: Sequence[Pblock]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def tcl(header: str, part: str, pblocks: Sequence[Pblock]) -> str:
-    """Return the Tcl script that makes the same pblocks through the guarded library."""
+def tcl(header: str, part: str, pblocks: Sequence[Pblock], library: str = "../vivado/floorflow.tcl") -> str:
+    """Return the Tcl script that makes the same pblocks through the guarded library, given by its path from there."""
     lines = [
         f"# {header}",
-        "source [file join [file dirname [file normalize [info script]]] .. vivado floorflow.tcl]",
+        f"source [file join [file dirname [file normalize [info script]]] {' '.join(library.split('/'))}]",
         "",
         f"floorflow::begin -part {tcl_word(part)}",
     ]

@@ -7,11 +7,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
 
+from floorflow.emit.backend import PlanBackend
 from floorflow.emit.tables import number, rate
 from floorflow.emit.use import SlotUse, resources, share, width_of
 from floorflow.hardware import Platform
 from floorflow.resources import RESOURCE_NAMES, Resources, total
-from floorflow.schema import EngineEntry, LoadEntry, Plan, RefusalEntry, TraceEntry
+from floorflow.schema import (
+    LoadEntry,
+    NetworkEntry,
+    PhaseEntry,
+    PhaseNetworkEntry,
+    Plan,
+    RefusalEntry,
+    TraceEntry,
+)
 from floorflow.text.lists import some
 
 _FULL = 0.9
@@ -27,32 +36,10 @@ _SUMS = ("budget", "slots together")
 @dataclass(frozen=True)
 class _View:
     plan: Plan
+    phase: PhaseEntry
     platform: Platform
     slots: Sequence[SlotUse]
-
-    @cached_property
-    def stopped_by(self) -> TraceEntry | None:
-        """The longest interval below the one found that was refused; None if the shortest was not asked for."""
-        found = self.plan.search.interval_cycles
-        failed = [row for row in self.plan.trace if row.verdict != "legal" and row.interval_cycles < found]
-        asked = self.plan.options.objective != "throughput"
-        return None if asked else max(failed, key=lambda row: row.interval_cycles, default=None)
-
-    @property
-    def short(self) -> RefusalEntry | None:
-        """What the whole design lacked of a resource at that interval."""
-        refusals = self.stopped_by.refusals if self.stopped_by is not None else []
-        return next((refusal for refusal in refusals if refusal.what in _SUMS), None)
-
-    @cached_property
-    def engines(self) -> dict[str, EngineEntry]:
-        return {engine.name: engine for network in self.plan.networks for engine in network.engines}
-
-    @property
-    def more_fpgas(self) -> int | None:
-        """One FPGA more than there are, if the board can be linked so far."""
-        board, count = self.platform.fpgas[0].board, len(self.platform.fpgas)
-        return count + 1 if board.link is not None and count < board.max_fpgas else None
+    backend: PlanBackend
 
     @cached_property
     def demand(self) -> Resources:
@@ -64,24 +51,69 @@ class _View:
         """What all slots allow."""
         return total(slot.limit for slot in self.slots)
 
+    @property
+    def more_fpgas(self) -> int | None:
+        """One FPGA more than there are, if the board can be linked so far."""
+        board, count = self.platform.fpgas[0].board, len(self.platform.fpgas)
+        return count + 1 if board.link is not None and count < board.max_fpgas else None
+
+    @property
+    def networks(self) -> list[_NetworkView]:
+        """What runs in the phase."""
+        return [_NetworkView(self, self.plan.network(part.network), part) for part in self.phase.networks]
+
+    @property
+    def lacking(self) -> set[str]:
+        """The resources that stopped the search for a shorter interval of some network."""
+        return {one.short.resource for one in self.networks if one.short is not None}
+
     def loads(self, kind: str) -> list[LoadEntry]:
         """Boundaries or links, the fullest first."""
-        found = [load for load in self.plan.phases[0].partition.loads if load.kind == kind]
+        found = [load for load in self.phase.partition.loads if load.kind == kind]
         return sorted(found, key=share, reverse=True)
 
 
-def next_steps(plan: Plan, platform: Platform, slots: Sequence[SlotUse]) -> list[str]:
-    """Return sentences, what holds the rate back first; none if nothing in the plan calls for a step."""
-    view = _View(plan, platform, slots)
+@dataclass(frozen=True)
+class _NetworkView:
+    """A network of the phase."""
+
+    view: _View
+    network: NetworkEntry
+    part: PhaseNetworkEntry
+
+    @cached_property
+    def stopped_by(self) -> TraceEntry | None:
+        """The longest interval below the one found that was refused; None if the shortest was not asked for."""
+        found = self.network.search.interval_cycles
+        failed = [row for row in self.network.trace if row.verdict != "legal" and row.interval_cycles < found]
+        asked = self.view.plan.options.objective != "throughput"
+        return None if asked else max(failed, key=lambda row: row.interval_cycles, default=None)
+
+    @property
+    def short(self) -> RefusalEntry | None:
+        """What the whole design lacked of a resource at that interval."""
+        refusals = self.stopped_by.refusals if self.stopped_by is not None else []
+        return next((refusal for refusal in refusals if refusal.what in _SUMS), None)
+
+
+def next_steps(
+    plan: Plan, phase: PhaseEntry, platform: Platform, slots: Sequence[SlotUse], backend: PlanBackend
+) -> list[str]:
+    """Return sentences, what holds the rate back first; none if nothing in the phase calls for a step."""
+    view = _View(plan, phase, platform, slots, backend)
     return [step for steps in _STEPS for step in steps(view)]
 
 
 def _rate(view: _View) -> Iterator[str]:
-    row, short = view.stopped_by, view.short
-    if view.plan.options.objective != "throughput":
-        return
+    if view.plan.options.objective == "throughput":
+        for one in view.networks:
+            yield from _rate_of(one)
+
+
+def _rate_of(one: _NetworkView) -> Iterator[str]:
+    view, row, short = one.view, one.stopped_by, one.short
     if row is None:
-        yield from _widest(view)
+        yield from _widest(one)
         return
     goal = f"{row.interval_cycles:,} cycles ({rate(view.plan.options.clock_mhz * 1e6 / row.interval_cycles)} frames/s)"
     if short is None:
@@ -107,14 +139,15 @@ def _ways_to(view: _View, name: str, need: int, have: int) -> Iterator[str]:
         yield f"--fpgas {view.more_fpgas}"
 
 
-def _widest(view: _View) -> Iterator[str]:
+def _widest(one: _NetworkView) -> Iterator[str]:
     """No shorter interval was refused, so some engine that sets it has no faster folding that fits a slot."""
-    cycles, folded = view.plan.search.interval_cycles, view.plan.phases[0].folding.engines
-    widths = {n: width_of(e, folded[n]) for n, e in view.engines.items() if folded[n].cycles == cycles}
+    view, cycles, folded = one.view, one.part.interval_cycles, one.part.folding.engines
+    engines = {name: entry for name, entry in view.plan.engines.items() if name in folded}
+    widths = {name: width_of(folded[name]) for name in engines if folded[name].cycles == cycles}
     whole = [name for name, width in widths.items() if width.is_whole]
     if whole:
-        sizes = [str(view.engines[name].attributes.get("IFMDim", "")) for name in whole]
-        maps = f" or a smaller feature map than {some(sorted(set(sizes)))}" if all(sizes) else ""
+        other = view.backend.faster_by_hand([engines[name] for name in whole])
+        maps = f" or {other}" if other else ""
         clock = f"a higher --clock-mhz (now {view.plan.options.clock_mhz:g})"
         yield (
             f"{some([f'{name} ({widths[name]})' for name in whole])}: the widest folding there is takes all {cycles:,} "
@@ -128,7 +161,7 @@ def _widest(view: _View) -> Iterator[str]:
 
 def _tightest(view: _View, engine: str) -> tuple[float, str, SlotUse]:
     """Return the share that an engine takes of the slot with the most room for it, the resource and the slot."""
-    need = resources(view.plan.phases[0].folding.engines[engine].resources).as_dict()
+    need = resources(view.phase.engines[engine].resources).as_dict()
     found = [max((_share(need[r], s.limit.as_dict()[r]), r) for r in RESOURCE_NAMES) for s in view.slots]
     position = min(range(len(found)), key=lambda i: found[i][0])
     return *found[position], view.slots[position]
@@ -136,13 +169,13 @@ def _tightest(view: _View, engine: str) -> tuple[float, str, SlotUse]:
 
 def _too_wide(view: _View, name: str) -> str:
     _, scarcest, slot = _tightest(view, name)
-    need = resources(view.plan.phases[0].folding.engines[name].resources).as_dict()[scarcest]
+    need = resources(view.phase.engines[name].resources).as_dict()[scarcest]
     cap = view.plan.options.cap.model_dump()[scarcest]
     limit, pblocks = slot.limit.as_dict()[scarcest], slot.pblock_limit.as_dict()[scarcest]
     most = min(int(slot.cap_limit.as_dict()[scarcest] / cap), pblocks)
     loosened = f" ({most:,} with --cap {scarcest}=1)" if most > limit else ""
     return (
-        f"its wider foldings fit no slot alone, or exceed FINN's widest stream. It takes {need:,} {scarcest}, the next "
+        f"its wider foldings fit no slot alone, or {view.backend.folding_limit}. It takes {need:,} {scarcest}, the next "
         f"ones up to twice as much; {slot.name} allows {limit:,}{loosened}. More FPGAs do not help"
     )
 
@@ -163,7 +196,7 @@ def _full_slots(view: _View) -> Iterator[str]:
     cap, most = view.plan.options.cap.model_dump()[name], first.pblock_limit.as_dict()[name]
     if most <= first.cap_limit.as_dict()[name]:
         text += f"; its pblocks hold no more at --fill {name}={view.plan.options.fill.model_dump()[name]:g}"
-    elif (view.short is None or view.short.resource != name) and cap <= 0.95:
+    elif name not in view.lacking and cap <= 0.95:
         more = min(round(have * (cap + 0.05) / cap), most) - have
         text += f"; --cap {name}={cap + 0.05:.2f} allows {more:,} more there"
     if view.more_fpgas is not None:
@@ -174,7 +207,7 @@ def _full_slots(view: _View) -> Iterator[str]:
 
 
 def _spare_fpgas(view: _View) -> Iterator[str]:
-    count, floorplan = len(view.platform.fpgas), view.plan.phases[0].floorplan
+    count, floorplan = len(view.platform.fpgas), view.phase.floorplan
     empty = [name for name, entry in floorplan.items() if not entry.pblocks]
     fewer = count - max(1, len(empty))
     if not fewer or view.plan.options.fpgas == "auto":
@@ -190,15 +223,15 @@ def _spare_fpgas(view: _View) -> Iterator[str]:
 
 
 def _full_links(view: _View) -> Iterator[str]:
-    crossings = view.plan.phases[0].partition.crossings
-    over_links = [(f"{c.source.split('.')[0]}>{c.target.split('.')[0]}", c) for c in crossings if c.kind == "link"]
+    crossings, fpga_of = view.phase.partition.crossings, {slot.name: slot.fpga for slot in view.plan.platform.slots}
+    over_links = [(f"{fpga_of[c.source]}>{fpga_of[c.target]}", c) for c in crossings if c.kind == "link"]
     for load in view.loads("link"):
         if share(load) >= _FULL:
             most = max((c for name, c in over_links if name == load.name), key=lambda c: c.gbps)
             yield (
                 f"link {load.name} carries {number(load.use)} of {load.capacity:g} Gb/s ({share(load):.0%}), "
                 f"{number(most.gbps)} of it {most.channel}: it bounds the rate of this cut to "
-                f"{rate(view.plan.phases[0].estimates.fps / share(load))} frames/s"
+                f"{rate(_fps_of(view, most.channel) / share(load))} frames/s"
             )
     for load in view.loads("sll"):
         if share(load) >= _FULL:
@@ -206,8 +239,14 @@ def _full_links(view: _View) -> Iterator[str]:
             yield f"SLR boundary {load.name} uses {used}: a lower --fps folds streams narrower"
 
 
+def _fps_of(view: _View, channel: str) -> float:
+    """Return the rate of the network that a channel is of."""
+    ends = next({c.source, c.target} for c in view.phase.channels if c.name == channel)
+    return next(part.estimates.fps for part in view.phase.networks if ends & part.folding.engines.keys())
+
+
 def _gaps(view: _View) -> Iterator[str]:
-    phase, best = view.plan.phases[0], view.plan.options.effort == "best"
+    phase, best = view.phase, view.plan.options.effort == "best"
     longer = "even at --effort best" if best else "--effort best searches longer"
     stats = phase.partition.stats
     if stats.gap is None or stats.gap > 0:
@@ -219,16 +258,18 @@ def _gaps(view: _View) -> Iterator[str]:
     if open_gaps and max(open_gaps)[0] >= _WORTHWHILE:
         gap, name = max(open_gaps)
         yield f"the wirelength of {name} could be up to {gap:.0%} shorter, {longer}"
-    if phase.folding.stats.gap:
-        yield (
-            f"the folding takes up to {phase.folding.stats.gap:.1%} more than the least at this interval, "
-            "which was given up for channels and packing: that much area, no rate, is to be had"
-        )
+    for part in phase.networks:
+        if part.folding.stats.gap:
+            of = f" of {part.network}" if len(view.plan.networks) > 1 else ""
+            yield (
+                f"the folding{of} takes up to {part.folding.stats.gap:.1%} more than the least at this interval, "
+                "which was given up for channels and packing: that much area, no rate, is to be had"
+            )
 
 
 def _overhead(view: _View) -> Iterator[str]:
     """FIFOs and converters between modules, where they cost much."""
-    phase, granularity = view.plan.phases[0], view.plan.options.granularity
+    phase, granularity = view.phase, view.plan.options.granularity
     spent = total(resources(channel.resources) for channel in phase.channels).lut
     if granularity in ("stage", "layer") and view.demand.lut and spent / view.demand.lut >= 2 * _WORTHWHILE:
         coarser = "block" if granularity == "stage" else "stage"
@@ -239,7 +280,7 @@ def _overhead(view: _View) -> Iterator[str]:
 
 
 def _packing(view: _View) -> Iterator[str]:
-    failed = [row for row in view.plan.trace if row.stage == "place" and row.verdict != "legal"]
+    failed = [row for one in view.networks for row in one.network.trace if row.stage == "place" and row.verdict != "legal"]
     if failed:
         kept = view.plan.options.keep_granularity
         way = "without --keep-granularity neighbours may share pblocks" if kept else _looser(view)
@@ -248,21 +289,13 @@ def _packing(view: _View) -> Iterator[str]:
 
 
 def _looser(view: _View) -> str:
-    fill, modules = view.plan.options.fill.LUT, len(view.plan.phases[0].modules)
+    fill, modules = view.plan.options.fill.LUT, len(view.phase.modules)
     denser = f", --fill LUT={fill + 0.05:.2f} denser ones" if fill <= 0.95 else ""
     return f"--granularity block makes fewer pblocks than these {modules}{denser}"
 
 
-def _runtime_weights(view: _View) -> Iterator[str]:
-    folded = view.plan.phases[0].folding.engines
-    names = [name for name, entry in folded.items() if (entry.model_extra or {}).get("runtime_writeable_weights")]
-    if names:
-        uram = sum(folded[name].resources.URAM for name in names)
-        free = max(0, view.limit.bram18 - view.demand.bram18)
-        yield (
-            f"{some(names)}: weights in {uram:,} URAM wait for software to write them; --no-runtime-weights puts them "
-            f"elsewhere ({free:,} BRAM18 are free below the limits)"
-        )
+def _of_the_back_end(view: _View) -> Iterator[str]:
+    yield from view.backend.steps(view.plan, view.plan.phases.index(view.phase), view.limit - view.demand)
 
 
-_STEPS = (_rate, _full_slots, _spare_fpgas, _full_links, _packing, _gaps, _overhead, _runtime_weights)
+_STEPS = (_rate, _full_slots, _spare_fpgas, _full_links, _packing, _gaps, _overhead, _of_the_back_end)

@@ -1,9 +1,12 @@
-"""Tables and numbers as plain text."""
+"""Tables, lists and numbers as plain text."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import floor
+from textwrap import wrap
+
+_WIDTH = 120
 
 
 def table(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
@@ -27,3 +30,9 @@ def number(value: float | None) -> str:
 def rate(frames_per_s: float) -> str:
     """Write a frame rate rounded down, so that what is printed can be asked for."""
     return f"{floor(frames_per_s):,}" if frames_per_s >= 100 else f"{floor(frames_per_s * 10) / 10:,.1f}"
+
+
+def wrapped(sentences: Iterable[str]) -> list[str]:
+    """Return each sentence as an item of a list, over several lines if it is long."""
+    items = (wrap(s, _WIDTH, initial_indent="* ", subsequent_indent="  ", break_on_hyphens=False) for s in sentences)
+    return [line for item in items for line in item]

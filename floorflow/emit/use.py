@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from floorflow.hardware import Platform, supply_outside_keep_outs
 from floorflow.resources import RESOURCE_NAMES, Resources, scaled_down, total
-from floorflow.schema import Amounts, EngineEntry, FoldedEntry, LoadEntry, PhaseEntry, Plan
+from floorflow.schema import Amounts, FoldedEntry, LoadEntry, ParallelismEntry, PhaseEntry, Plan
 
 
 @dataclass(frozen=True)
@@ -32,9 +31,8 @@ class SlotUse:
         return max(shares, key=lambda share: share[0], default=(0.0, "LUT"))
 
 
-def slot_uses(plan: Plan, platform: Platform) -> tuple[SlotUse, ...]:
-    """Return the use of every slot, crossing registers included, in the platform's order."""
-    phase = plan.phases[0]
+def slot_uses(plan: Plan, phase: PhaseEntry, platform: Platform) -> tuple[SlotUse, ...]:
+    """Return the use of every slot in a phase, crossing registers included, in the platform's order."""
     cap, fill = plan.options.cap.model_dump(), plan.options.fill.model_dump()
     demand = {slot.name: total(_shares(phase, slot.name)) for slot in platform.slots}
     devices = {fpga.name: fpga.device for fpga in platform.fpgas}
@@ -65,38 +63,21 @@ def share(load: LoadEntry) -> float:
     return load.use / load.capacity if load.capacity else 0.0
 
 
-_WHOLE: Mapping[str, tuple[str, ...]] = {
-    "pe": ("MH", "Channels", "NumChannels", "Labels"),
-    "simd": ("MW", "IFMChannels", "NumChannels"),
-}
-"""The engine's attributes of which the first that it has is the largest value of a folding attribute."""
-
-
 @dataclass(frozen=True)
 class Width:
-    """How parallel an engine is: each folding attribute, its value and the largest it can have."""
+    """How parallel an engine is: in which ways, how far, and how far it could be."""
 
-    parts: tuple[tuple[str, int, int], ...]
+    parts: tuple[ParallelismEntry, ...]
 
     @property
     def is_whole(self) -> bool:
         """Whether no wider folding exists."""
-        return bool(self.parts) and all(value >= whole for _, value, whole in self.parts)
+        return bool(self.parts) and all(part.value >= part.most for part in self.parts)
 
     def __str__(self) -> str:
-        return ", ".join(f"{name} {value:,} of {whole:,}" for name, value, whole in self.parts)
+        return ", ".join(f"{part.name} {part.value:,} of {part.most:,}" for part in self.parts)
 
 
-def width_of(engine: EngineEntry, folded: FoldedEntry) -> Width:
+def width_of(folded: FoldedEntry) -> Width:
     """Return how wide an engine is folded; nothing where its kind has no folding."""
-    chosen, has = folded.model_extra or {}, engine.attributes
-    whole = {name: next((has[of] for of in choices if of in has), None) for name, choices in _WHOLE.items()}
-    parts = [(n.upper(), int(chosen[n]), of) for n, of in whole.items() if n in chosen and isinstance(of, int)]
-    if "parallel_window" in chosen and _window_can_be_parallel(engine):
-        parts.append(("parallel_window", int(chosen["parallel_window"]), 1))
-    return Width(tuple(parts))
-
-
-def _window_can_be_parallel(engine: EngineEntry) -> bool:
-    kernel = engine.attributes.get("ConvKernelDim")
-    return engine.attributes.get("depthwise", 0) == 0 and kernel != [1, 1]
+    return Width(tuple(folded.parallelism))

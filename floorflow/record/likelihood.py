@@ -1,28 +1,38 @@
-"""How likely the plan is to fit: bands of the kinds that it uses, and what each slot may need in the end."""
+"""How likely a phase is to fit: bands of the kinds that it uses, and what each slot may need in the end."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from floorflow.backends.finn.cost.bands import CROSSING, fit_likelihood, relative_band, spread
+from floorflow.hardware import Slot
+from floorflow.record.part import Part, PhaseRun
 from floorflow.record.values import amounts
 from floorflow.resources import RESOURCE_NAMES, ZERO, Resources
 from floorflow.schema import ChannelEntry, FitEntry
-from floorflow.search.candidate import Candidate
-from floorflow.search.context import PlanningContext
 
 FIFO_KIND = "StreamingFIFO_rtl"
 Use = dict[str, Resources]
 """Estimates by kind."""
+Item = tuple[str, str, Resources]
+"""Slot, kind and estimate."""
+Bands = dict[str, dict[str, tuple[float, float]]]
+"""Factors by kind and resource."""
 
 
-def bands(
-    candidate: Candidate, channels: list[ChannelEntry], measured: Collection[str] = ()
-) -> dict[str, dict[str, tuple[float, float]]]:
-    """Return the factors for each kind and resource that the plan uses; ``measured`` engines have none."""
+def bands_and_fits(run: PhaseRun, channels: Sequence[list[ChannelEntry]]) -> tuple[Bands, dict[str, FitEntry]]:
+    """Return bands and fits of a phase, both empty where the cost model knows no error; ``channels`` by network."""
+    if run.context.request.costs != "calibrated":
+        return {}, {}
+    items = [item for part, own in zip(run.parts, channels, strict=True) for item in _items(part, own)]
+    return _bands(items), _fits(run.context.platform.slots, items)
+
+
+def _bands(items: Sequence[Item]) -> Bands:
+    """Return the factors for each kind and resource that the phase uses; what was measured has none."""
     whole: Use = defaultdict(lambda: ZERO)
-    for _, kind, need in _items(candidate, channels, measured):
+    for _, kind, need in items:
         whole[kind] = whole[kind] + need
     return {
         kind: {name: relative_band(kind, name) for name in RESOURCE_NAMES if use.as_dict()[name]}
@@ -31,14 +41,12 @@ def bands(
     }
 
 
-def fits(
-    context: PlanningContext, candidate: Candidate, channels: list[ChannelEntry], measured: Collection[str] = ()
-) -> dict[str, FitEntry]:
+def _fits(slots: Sequence[Slot], items: Sequence[Item]) -> dict[str, FitEntry]:
     """Return for every slot how likely it holds what lies in it, and the tenths of what that needs."""
-    use: dict[str, Use] = {slot.name: defaultdict(lambda: ZERO) for slot in context.platform.slots}
-    for slot, kind, need in _items(candidate, channels, measured):
+    use: dict[str, Use] = {slot.name: defaultdict(lambda: ZERO) for slot in slots}
+    for slot, kind, need in items:
         use[slot][kind] = use[slot][kind] + need
-    return {slot.name: _fit(use[slot.name], slot.available) for slot in context.platform.slots}
+    return {slot.name: _fit(use[slot.name], slot.available) for slot in slots}
 
 
 def _fit(use: Mapping[str, Resources], available: Resources) -> FitEntry:
@@ -46,14 +54,13 @@ def _fit(use: Mapping[str, Resources], available: Resources) -> FitEntry:
     return FitEntry(likelihood=round(fit_likelihood(use, available), 4), low=amounts(low), high=amounts(high))
 
 
-def _items(
-    candidate: Candidate, channels: list[ChannelEntry], measured: Collection[str]
-) -> Iterator[tuple[str, str, Resources]]:
+def _items(part: Part, channels: Sequence[ChannelEntry]) -> Iterator[Item]:
     """Yield slot, kind and estimate of every engine, converter, FIFO and run of crossing registers.
 
     What was measured is as sure as what is decided, so it counts as crossing registers do.
     """
-    kinds = {e.name: CROSSING if e.name in measured else e.kind for e in candidate.folded.dataflow.engines}
+    candidate = part.candidate
+    kinds = {e.name: CROSSING if e.name in part.measured else e.kind for e in candidate.folded.dataflow.engines}
     for module in candidate.modules:
         for name in module.engines:
             yield candidate.slot_of[module.name], kinds[name], candidate.folded.options[name].resources

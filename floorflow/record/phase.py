@@ -1,88 +1,70 @@
-"""A phase of the Plan: folding, modules, partition, floorplans and estimates of a finished design."""
+"""A phase of the Plan, put together from its networks: modules, partition, floorplans and how likely all of it fits."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
-from floorflow.backends.finn.options import finn_options
-from floorflow.backends.finn.rates.start_up import expected_interval
 from floorflow.channels.cost_allocation import modules_between
-from floorflow.hardware import Device, Fpga, Rect, Route, anchor, ranges
-from floorflow.placement import PlacementSolution
+from floorflow.hardware import Device, Fpga, Rect, anchor, ranges
 from floorflow.record import likelihood, streams
-from floorflow.record.throughput import sustained_fps, throughput_of
-from floorflow.record.values import amounts, plain, rectangle, statistics
-from floorflow.resources import RESOURCE_NAMES, Resources
+from floorflow.record.network_part import network_part
+from floorflow.record.part import Part, PhaseRun
+from floorflow.record.values import amounts, rectangle, statistics
+from floorflow.resources import RESOURCE_NAMES, Resources, total
 from floorflow.schema import (
-    ChannelEntry,
-    EstimatesEntry,
     FloorplanEntry,
-    FoldedEntry,
-    FoldingEntry,
     ImplementationEntry,
     ModuleEntry,
     PartitionEntry,
     PblockEntry,
     PhaseEntry,
     PortEntry,
-    plan_attribute,
 )
-from floorflow.search.candidate import Candidate, slot_demands
-from floorflow.search.context import PlanningContext
-from floorflow.search.search import SearchResult
-from floorflow.search.slot_problem import channel_routes
+from floorflow.search.candidate import slot_demands
 
 
-def phase(context: PlanningContext, result: SearchResult, measured: Collection[str] = ()) -> PhaseEntry:
-    """Return the one phase of a plan in which nothing is swapped; ``measured`` engines are no estimates."""
-    candidate = result.candidate
-    rectangles = {name: r for solution in result.placements.values() for name, r in solution.rectangles.items()}
-    channels = streams.channels(context, candidate)
+def phase(run: PhaseRun) -> PhaseEntry:
+    """Return a phase; its networks share slots, boundaries and links."""
+    channels = [streams.channels(part) for part in run.parts]
+    bands, fits = likelihood.bands_and_fits(run, channels)
+    rectangles = {name: r for solution in run.placements.values() for name, r in solution.rectangles.items()}
     return PhaseEntry(
-        folding=_folding(candidate, result.whole_budget_bound),
-        channels=channels,
-        modules=[
-            ModuleEntry(
-                name=m.name,
-                engines=list(m.engines),
-                implementation=m.name,
-                reused=False,
-                resources=amounts(candidate.demands[m.name]),
-            )
-            for m in candidate.modules
+        name=run.name,
+        networks=[network_part(part) for part in run.parts],
+        channels=[channel for own in channels for channel in own],
+        modules=[entry for part in run.parts for entry in _modules(part)],
+        implementations=[
+            _implementation(module.name, part, rectangles[module.name])
+            for part in run.parts
+            for module in part.candidate.modules
         ],
-        implementations=[_implementation(m.name, candidate, rectangles[m.name]) for m in candidate.modules],
-        partition=_partition(context, candidate),
-        floorplan={f.name: _floorplan(f, candidate, result.placements[f.name]) for f in context.platform.fpgas},
-        estimates=_estimates(context, candidate, channels, measured),
+        partition=_partition(run),
+        floorplan={fpga.name: _floorplan(fpga, run) for fpga in run.context.platform.fpgas},
+        bands=bands,
+        fits=fits,
     )
 
 
-def _folding(candidate: Candidate, whole_budget_bound: float | None) -> FoldingEntry:
-    engines = {}
-    for name, option in candidate.folded.options.items():
-        chosen = {plan_attribute(key): plain(value) for key, value in option.folding.items()}
-        entry = {"cycles": option.cycles, "resources": option.resources.as_dict(), **chosen}
-        engines[name] = FoldedEntry.model_validate(entry)
-    folding = candidate.folding
-    return FoldingEntry(
-        engines=engines,
-        cycles=candidate.interval_cycles,
-        resources=amounts(folding.resources),
-        budget=amounts(folding.budget),
-        stats=statistics(folding.stats),
-        whole_budget_bound=whole_budget_bound,
-    )
+def _modules(part: Part) -> list[ModuleEntry]:
+    return [
+        ModuleEntry(
+            name=module.name,
+            engines=[part.id(engine) for engine in module.engines],
+            implementation=module.name,
+            reused=False,
+            resources=amounts(part.candidate.demands[module.name]),
+        )
+        for module in part.candidate.modules
+    ]
 
 
-def _implementation(module: str, candidate: Candidate, rectangle: Rect) -> ImplementationEntry:
+def _implementation(module: str, part: Part, rectangle: Rect) -> ImplementationEntry:
+    candidate = part.candidate
     ends = modules_between(candidate.modules, candidate.channels)
     ports = []
     for channel in candidate.channels:
         source, target = ends[channel.name]
         if source != target and module in (source, target):
             entry = {
-                "channel": channel.name,
+                "channel": part.channel_name(channel.name),
                 "direction": "out" if source == module else "in",
                 "width_bits": channel.width_bits,
             }
@@ -90,16 +72,18 @@ def _implementation(module: str, candidate: Candidate, rectangle: Rect) -> Imple
     return ImplementationEntry(name=module, window={"columns": rectangle.columns, "rows": rectangle.rows}, ports=ports)
 
 
-def _partition(context: PlanningContext, candidate: Candidate) -> PartitionEntry:
-    demands = slot_demands(candidate)
-    frames_per_s = _frames_per_s(context, candidate)
+def _partition(run: PhaseRun) -> PartitionEntry:
+    demands = [slot_demands(part.candidate) for part in run.parts]
     return PartitionEntry(
-        assignment=dict(candidate.slot_of),
-        utilisation={slot.name: _shares(demands[slot.name], slot.available) for slot in context.platform.slots},
-        crossings=streams.crossings(context, candidate, frames_per_s),
-        loads=streams.loads(context, candidate, frames_per_s),
-        cost=candidate.problem.cost(candidate.partition.slot_of),
-        stats=statistics(candidate.partition.stats),
+        assignment={module: slot for part in run.parts for module, slot in part.candidate.slot_of.items()},
+        utilisation={
+            slot.name: _shares(total(own[slot.name] for own in demands), slot.available)
+            for slot in run.context.platform.slots
+        },
+        crossings=[crossing for part in run.parts for crossing in streams.crossings(part)],
+        loads=streams.loads(run),
+        cost=run.partition_cost,
+        stats=statistics(run.partition_stats),
     )
 
 
@@ -108,63 +92,27 @@ def _shares(demand: Resources, available: Resources) -> dict[str, float]:
     return {name: need / have if have else 0.0 for name, need, have in pairs}
 
 
-def _floorplan(fpga: Fpga, candidate: Candidate, placement: PlacementSolution) -> FloorplanEntry:
-    placed = [m.name for m in candidate.modules if m.name in placement.rectangles]
+def _floorplan(fpga: Fpga, run: PhaseRun) -> FloorplanEntry:
+    placement = run.placements[fpga.name]
     return FloorplanEntry(
-        pblocks={name: _pblock(name, fpga.device, candidate, placement.rectangles[name]) for name in placed},
+        pblocks={
+            module.name: _pblock(module.name, fpga.device, part, placement.rectangles[module.name])
+            for part in run.parts
+            for module in part.candidate.modules
+            if module.name in placement.rectangles
+        },
         hpwl=placement.hpwl,
         congestion=dict(placement.congestion),
         stats=statistics(placement.stats),
     )
 
 
-def _pblock(module: str, device: Device, candidate: Candidate, rect: Rect) -> PblockEntry:
+def _pblock(module: str, device: Device, part: Part, rect: Rect) -> PblockEntry:
     return PblockEntry(
-        slot=candidate.slot_of[module],
+        slot=part.candidate.slot_of[module],
         rectangle=rectangle(rect),
         ranges=list(ranges(device, rect)),
         anchor=anchor(device, rect),
-        demand=amounts(candidate.demands[module]),
+        demand=amounts(part.candidate.demands[module]),
         supply=amounts(device.resources(rect)),
     )
-
-
-def _frames_per_s(context: PlanningContext, candidate: Candidate) -> float:
-    return context.platform.clock_mhz * 1e6 / candidate.interval_cycles
-
-
-def _estimates(
-    context: PlanningContext, candidate: Candidate, channels: list[ChannelEntry], measured: Collection[str]
-) -> EstimatesEntry:
-    clock_mhz = context.platform.clock_mhz
-    options = candidate.folded.options
-    calibrated = finn_options(context.request).costs == "calibrated"
-    timed = throughput_of(context, candidate)
-    return EstimatesEntry(
-        clock_mhz=clock_mhz,
-        cycles=candidate.interval_cycles,
-        fps=_frames_per_s(context, candidate),
-        sustained_fps=sustained_fps(timed, clock_mhz),
-        latency_us=_latency_us(context, candidate),
-        bottleneck=next(name for name, option in options.items() if option.cycles == candidate.interval_cycles),
-        expected_cycles=expected_interval(candidate.folded),
-        throughput=timed,
-        bands=likelihood.bands(candidate, channels, measured) if calibrated else {},
-        fits=likelihood.fits(context, candidate, channels, measured) if calibrated else {},
-    )
-
-
-def _latency_us(context: PlanningContext, candidate: Candidate) -> float:
-    """Return FINN's critical path: engine cycles summed along the longest path, and the latency of links on it."""
-    routes = channel_routes(context, candidate.modules, candidate.channels, candidate.slot_of)
-    done_us: dict[str, float] = {}
-    latest_us = 0.0
-    order = {engine.name: i for i, engine in enumerate(candidate.folded.dataflow.engines)}
-    for channel in sorted(candidate.channels, key=lambda c: order.get(c.stream.source, -1)):
-        source, target = channel.stream.source, channel.stream.target
-        arrival_us = done_us.get(source, 0.0) + routes.get(channel.name, Route()).latency_us
-        if target in order:
-            cycles_us = candidate.folded.options[target].cycles / context.platform.clock_mhz
-            done_us[target] = max(done_us.get(target, 0.0), arrival_us + cycles_us)
-        latest_us = max(latest_us, arrival_us)
-    return max(latest_us, *done_us.values())

@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from floorflow.channels import Channel
 from floorflow.channels.cost_allocation import crossing_shares, modules_between
 from floorflow.dataflow.modules import module_of
-from floorflow.hardware import RouteStep
+from floorflow.hardware import RouteStep, SllBoundary
+from floorflow.record.part import Part, PhaseRun
 from floorflow.record.values import amounts
 from floorflow.resources import ZERO, Resources
 from floorflow.schema import ChannelEntry, CrossingEntry, LoadEntry
-from floorflow.search.candidate import Candidate
 from floorflow.search.context import PlanningContext
 from floorflow.search.slot_problem import channel_steps
 
 
-def channels(context: PlanningContext, candidate: Candidate) -> list[ChannelEntry]:
-    """Return every realised stream."""
+def channels(part: Part) -> list[ChannelEntry]:
+    """Return every realised stream of a network."""
+    home = module_of(part.candidate.modules)
+    return [_channel(part, channel, route, home) for channel, route in _routes(part)]
+
+
+def _routes(part: Part) -> Iterator[tuple[Channel, tuple[RouteStep, ...]]]:
+    """Yield every channel with what it passes, in order."""
+    candidate = part.candidate
     ends = modules_between(candidate.modules, candidate.channels)
-    home = module_of(candidate.modules)
-    routes = {c.name: channel_steps(context, candidate.slot_of, ends[c.name]) for c in candidate.channels}
-    return [_channel(context, c, routes[c.name], home) for c in candidate.channels]
+    for channel in candidate.channels:
+        yield channel, channel_steps(part.context, candidate.slot_of, ends[channel.name])
 
 
-def _channel(
-    context: PlanningContext, channel: Channel, route: Sequence[RouteStep], home: Mapping[str, str]
-) -> ChannelEntry:
-    stream, shares = channel.stream, _crossing_resources(context, channel, route)
+def _channel(part: Part, channel: Channel, route: Sequence[RouteStep], home: Mapping[str, str]) -> ChannelEntry:
+    stream, shares = channel.stream, _crossing_resources(part.context, channel, route)
     return ChannelEntry(
-        name=channel.name,
-        source=stream.source,
+        name=part.channel_name(channel.name),
+        source=part.id(stream.source),
         source_port=stream.source_port,
-        target=stream.target,
+        target=part.id(stream.target),
         target_port=stream.target_port,
         width_bits=channel.width_bits,
         words_per_frame=channel.words_per_frame,
@@ -70,21 +74,20 @@ def _slots_of_run(context: PlanningContext, step: RouteStep) -> list[str]:
     return names[low : high + 1]
 
 
-def crossings(context: PlanningContext, candidate: Candidate, frames_per_s: float) -> list[CrossingEntry]:
-    """Return what every channel passes: runs of SLR boundaries and links, in order."""
-    ends = modules_between(candidate.modules, candidate.channels)
+def crossings(part: Part) -> list[CrossingEntry]:
+    """Return what every channel of a network passes: runs of SLR boundaries and links, in order."""
     return [
         CrossingEntry(
-            channel=channel.name,
+            channel=part.channel_name(channel.name),
             source=step.source,
             target=step.target,
             width_bits=channel.width_bits,
-            gbps=_gbps(channel, frames_per_s),
+            gbps=_gbps(channel, part.frames_per_s),
             hops=step.hops,
             kind=step.kind,
         )
-        for channel in candidate.channels
-        for step in channel_steps(context, candidate.slot_of, ends[channel.name])
+        for channel, route in _routes(part)
+        for step in route
     ]
 
 
@@ -92,30 +95,37 @@ def _gbps(channel: Channel, frames_per_s: float) -> float:
     return channel.stream.elements * channel.stream.element_bits * frames_per_s / 1e9
 
 
-def loads(context: PlanningContext, candidate: Candidate, frames_per_s: float) -> list[LoadEntry]:
-    """Return the use of every SLR boundary and of every link in each direction."""
-    ends = modules_between(candidate.modules, candidate.channels)
-    wires = {(b.lower, b.upper): 0 for b in context.platform.boundaries}
-    gbps = {pair: 0.0 for k in context.platform.links for pair in ((k.source, k.target), (k.target, k.source))}
-    for channel in candidate.channels:
-        for step in channel_steps(context, candidate.slot_of, ends[channel.name]):
-            if step.link is not None:
-                gbps[step.source, step.target] += _gbps(channel, frames_per_s)
-                continue
-            run = _slots_of_run(context, step)
-            for pair in pairwise(run):
-                wires[pair] += channel.sll_wires
-    capacity = {(k.source, k.target): k.gbps for k in context.platform.links}
+def loads(run: PhaseRun) -> list[LoadEntry]:
+    """Return the use of every SLR boundary and of every link in each direction, by all networks together."""
+    platform = run.context.platform
+    wires = {(b.lower, b.upper): 0 for b in platform.boundaries}
+    gbps = {pair: 0.0 for k in platform.links for pair in ((k.source, k.target), (k.target, k.source))}
+    for part in run.parts:
+        for channel, route in _routes(part):
+            for step in route:
+                if step.link is not None:
+                    gbps[step.source, step.target] += _gbps(channel, part.frames_per_s)
+                    continue
+                for pair in pairwise(_slots_of_run(part.context, step)):
+                    wires[pair] += channel.sll_wires
     boundaries = [
-        LoadEntry(name=f"{b.lower}-{b.upper}", kind="sll", use=wires[b.lower, b.upper], capacity=b.wires)
-        for b in context.platform.boundaries
+        LoadEntry(name=boundary_name(b), kind="sll", use=wires[b.lower, b.upper], capacity=b.wires)
+        for b in platform.boundaries
     ]
+    fpga_of = {slot.name: slot.fpga for slot in platform.slots}
+    capacity = {(k.source, k.target): k.gbps for k in platform.links}
     links = [
-        LoadEntry(name=_direction(a, b), kind="link", use=use, capacity=capacity.get((a, b), capacity.get((b, a), 0.0)))
+        LoadEntry(
+            name=f"{fpga_of[a]}>{fpga_of[b]}",
+            kind="link",
+            use=use,
+            capacity=capacity.get((a, b), capacity.get((b, a), 0.0)),
+        )
         for (a, b), use in gbps.items()
     ]
     return [*boundaries, *links]
 
 
-def _direction(source: str, target: str) -> str:
-    return f"{source.split('.', maxsplit=1)[0]}>{target.split('.', maxsplit=1)[0]}"
+def boundary_name(boundary: SllBoundary) -> str:
+    """Return the name of the SLL wires between two slots."""
+    return f"{boundary.lower}-{boundary.upper}"

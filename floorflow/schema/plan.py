@@ -120,6 +120,10 @@ class Plan(PlanModel):
         """All engines by their ids, network by network."""
         return {self.engine_id(n.name, e.name): e for n in self.networks for e in n.engines}
 
+    def phase_folder(self, number: int) -> str:
+        """Return the folder of a phase's files, empty or with a slash at its end: they lie apart if there are several."""
+        return "" if len(self.phases) == 1 else f"phases/{self.phases[number].name}/"
+
     def parts(self, network: str) -> list[tuple[PhaseEntry, PhaseNetworkEntry]]:
         """Return each phase in which a network runs, with its part there."""
         return [(phase, part) for phase in self.phases for part in phase.networks if part.network == network]

@@ -1,0 +1,42 @@
+"""What the report says of FINN: its cost models, its limits, its attributes, and what to try next with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from floorflow.resources import Resources
+from floorflow.schema import EngineEntry, Plan
+from floorflow.text.lists import some
+
+FIFO_DEPTHS = "FINN: inFIFODepths"
+"""Where the depths of FIFOs are given."""
+FOLDING_LIMIT = "exceed FINN's widest stream"
+"""What may stop a wider folding beside the slots."""
+_COSTS = {
+    "calibrated": "floorflow's estimates, fitted to real builds (docs/cost-model.md)",
+    "estimated": "floorflow's estimates from structure (docs/cost-model.md)",
+    "finn": "FINN's own estimates",
+}
+
+
+def cost_model(plan: Plan) -> str:
+    """Return what the resources of the plan are."""
+    return _COSTS[plan.options.costs]
+
+
+def faster_by_hand(engines: Sequence[EngineEntry]) -> str:
+    """Return what would shorten engines that are folded as wide as can be; empty if nothing is known to."""
+    sizes = [str(engine.attributes.get("IFMDim", "")) for engine in engines]
+    return f"a smaller feature map than {some(sorted(set(sizes)))}" if all(sizes) else ""
+
+
+def steps(plan: Plan, phase: int, free: Resources) -> Iterator[str]:
+    """Yield what to try next in a phase; ``free`` is what its design leaves of all limits."""
+    folded = plan.phases[phase].engines
+    names = [name for name, entry in folded.items() if entry.attributes.get("runtime_writeable_weights")]
+    if names:
+        uram = sum(folded[name].resources.URAM for name in names)
+        yield (
+            f"{some(names)}: weights in {uram:,} URAM wait for software to write them; --no-runtime-weights puts them "
+            f"elsewhere ({max(0, free.bram18):,} BRAM18 are free below the limits)"
+        )

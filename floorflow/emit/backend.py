@@ -1,0 +1,36 @@
+"""What the emitted files and the report ask of a plan's back end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+from floorflow.resources import Resources
+from floorflow.schema import EngineEntry, Plan
+
+
+class PlanBackend(Protocol):
+    """The part of a back end that a finished plan needs; a phase goes by its number."""
+
+    def files(self, plan: Plan, phase: int, /) -> Mapping[str, str]:
+        """Return its own files of a phase, by their paths in the phase's folder."""
+
+    def cells(self, plan: Plan, phase: int, cell_pattern: str, /) -> Mapping[str, str]:
+        """Return every engine's cell, by its id, where a board names cells by this pattern."""
+
+    def cost_model(self, plan: Plan, /) -> str:
+        """Return in words what the plan's resources are."""
+
+    def steps(self, plan: Plan, phase: int, free: Resources, /) -> Iterable[str]:
+        """Return what to try next in a phase that leaves so much of all limits."""
+
+    def faster_by_hand(self, engines: Sequence[EngineEntry], /) -> str:
+        """Return what in the network would shorten engines that are folded as wide as can be, or nothing."""
+
+    @property
+    def folding_limit(self) -> str:
+        """What may stop a wider folding beside the slots, as a verb with its object."""
+
+    @property
+    def fifo_depths(self) -> str:
+        """Where the user gives the depths of FIFOs."""

@@ -1,0 +1,57 @@
+"""What a phase takes: of each slot, how likely it is to fit, and module by module."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from floorflow.emit.tables import table, wrapped
+from floorflow.emit.use import SlotUse
+from floorflow.resources import RESOURCE_NAMES
+from floorflow.schema import PhaseEntry, Plan
+
+
+def slots(plan: Plan, phase: PhaseEntry, uses: Sequence[SlotUse]) -> list[str]:
+    """Return the use of each slot against what is available and what is allowed."""
+    caps = plan.options.cap.model_dump()
+    rows: list[tuple[str, ...]] = [("of what is available", *RESOURCE_NAMES, "fullest, of its limit")]
+    for use in uses:
+        shares = phase.partition.utilisation[use.name]
+        rows.append((use.name, *(f"{shares[r]:.0%}" for r in RESOURCE_NAMES), _fullest(use)))
+    return table([*rows, ("allowed", *(f"{caps[r]:.0%}" for r in RESOURCE_NAMES), "")])
+
+
+def _fullest(slot: SlotUse) -> str:
+    used, name = slot.fullest
+    if not used:
+        return "empty"
+    return f"{name}: {slot.demand.as_dict()[name]:,} of {slot.limit.as_dict()[name]:,} ({used:.0%})"
+
+
+def fits(plan: Plan, phase: PhaseEntry) -> list[str]:
+    """Return the least likely slot and what each may need; nothing where the cost model knows no error."""
+    likely = {name: fit for name, fit in phase.fits.items() if any(fit.high.model_dump().values())}
+    if not likely:
+        return []
+    worst = min(likely, key=lambda name: likely[name].likelihood)
+    have = {slot.name: slot.available.model_dump() for slot in plan.platform.slots}
+    rows: list[tuple[str, ...]] = [("eight of ten lie in", "likely to fit", *RESOURCE_NAMES)]
+    for name, fit in likely.items():
+        low, high = fit.low.model_dump(), fit.high.model_dump()
+        spans = [_span(low[r], high[r], have[name][r]) for r in RESOURCE_NAMES]
+        rows.append((name, f"{fit.likelihood:.1%}", *spans))
+    whole = f"the whole design fits with a likelihood of {likely[worst].likelihood:.1%}, that of {worst}"
+    return [*wrapped([f"{whole}; shares are of what is available in the slot"]), *table(rows)]
+
+
+def _span(low: int, high: int, have: int) -> str:
+    return f"{low / have:.0%} to {high / have:.0%}" if have else "-"
+
+
+def modules(phase: PhaseEntry) -> list[str]:
+    """Return slot and resources of each module."""
+    rows: list[tuple[str, ...]] = [("module", "slot", *RESOURCE_NAMES, "engines")]
+    for module in phase.modules:
+        amounts = module.resources.model_dump()
+        slot = phase.partition.assignment[module.name]
+        rows.append((module.name, slot, *(f"{amounts[r]:,}" for r in RESOURCE_NAMES), str(len(module.engines))))
+    return table(rows, left=2)

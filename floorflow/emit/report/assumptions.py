@@ -1,0 +1,79 @@
+"""What was read and assumed: networks, platform, request, limits, and what the user should know of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from floorflow.emit.backend import PlanBackend
+from floorflow.emit.tables import wrapped
+from floorflow.resources import Fractions
+from floorflow.schema import Amounts, InfrastructureEntry, NetworkEntry, Options, Plan
+
+
+def assumptions(plan: Plan, backend: PlanBackend) -> list[str]:
+    """Return the section's lines."""
+    options = plan.options
+    kept = ", kept" if options.keep_granularity else ""
+    rest = f"granularity {options.granularity}{kept}, effort {options.effort}"
+    lines = [
+        *_networks(plan),
+        f"platform   {_boards(plan)}, --fpgas {options.fpgas}",
+        f"asked for  {_asked(options)} at {options.clock_mhz:g} MHz; {rest}",
+        f"limits     cap {_fractions(options.cap)}; fill of pblocks {_fractions(options.fill)}",
+        f"costs      {backend.cost_model(plan)}",
+        *_measured(plan),
+    ]
+    lines += [f"taken      {item.name} in {item.slot}: {_amounts(item.resources)}" for item in _infrastructure(plan)]
+    for link in plan.platform.links:
+        assumed = " (assumed)" if link.assumed else ""
+        lines.append(
+            f"link       {link.name}: {link.kind}, {link.gbps:g} Gb/s each way, {link.latency_us:g} us{assumed}"
+        )
+    return [*lines, *wrapped(plan.warnings)]
+
+
+def _networks(plan: Plan) -> list[str]:
+    files = ", ".join(f"{file.path} (sha256 {file.sha256[:12]})" for file in plan.inputs)
+    if len(plan.networks) == 1:
+        return [f"network    {files}: {_counts(plan.networks[0])}"]
+    return [f"inputs     {files}", *(f"network    {network.name}: {_counts(network)}" for network in plan.networks)]
+
+
+def _counts(network: NetworkEntry) -> str:
+    macs = sum(operation.macs for operation in network.operations)
+    return f"{len(network.operations)} operations, {macs:,} MACs a frame, {len(network.engines)} engines"
+
+
+def _boards(plan: Plan) -> str:
+    counts = Counter((fpga.board, fpga.part) for fpga in plan.platform.fpgas)
+    return ", ".join(f"{count} x {board} ({part})" for (board, part), count in counts.items())
+
+
+def _measured(plan: Plan) -> list[str]:
+    """Tell what a build said instead of estimates, and how it corrects the others."""
+    known = plan.calibration
+    if known is None:
+        return []
+    factors = [f"{kind} {name} x{x:.2f}" for kind, by in known.factors.items() for name, x in by.items()]
+    rest = f"; estimates corrected: {', '.join(factors)}" if factors else ""
+    return [f"measured   {len(known.measured)} of {len(plan.engines)} engines (calibration.json){rest}"]
+
+
+def _asked(options: Options) -> str:
+    wanted = {"throughput": "the highest rate", "latency": "the lowest latency", "resources": "the least resources"}
+    what = wanted[options.objective]
+    if options.fps is None:
+        return what
+    return f"{what} at {options.fps:,g} frames/s{' or more' if options.objective == 'latency' else ''}"
+
+
+def _infrastructure(plan: Plan) -> list[InfrastructureEntry]:
+    return [item for item in plan.platform.infrastructure if any(item.resources.model_dump().values())]
+
+
+def _fractions(shares: Fractions) -> str:
+    return ", ".join(f"{name} {value:.0%}" for name, value in shares.model_dump().items())
+
+
+def _amounts(amounts: Amounts) -> str:
+    return ", ".join(f"{amount:,} {name}" for name, amount in amounts.model_dump().items() if amount)

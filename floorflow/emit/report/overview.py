@@ -1,0 +1,29 @@
+"""What several phases reach together: a line a network, and a line a phase."""
+
+from __future__ import annotations
+
+from floorflow.emit.tables import number, rate, table
+from floorflow.schema import Plan, ScheduleEntry
+
+
+def overview(plan: Plan) -> list[str]:
+    """Return the rate of every network in the schedule, and what each phase takes of its period."""
+    schedule = plan.schedule
+    return [*_networks(plan), *([] if schedule is None else _schedule(plan, schedule))]
+
+
+def _networks(plan: Plan) -> list[str]:
+    rows: list[tuple[str, ...]] = [("network", "frames/s", "longest interval", "bound", "gap", "bottleneck")]
+    for entry in plan.summary.networks:
+        interval, bound = number(entry.interval_cycles), number(entry.bound_cycles)
+        rows.append((entry.network, rate(entry.fps), interval, bound, f"{entry.gap:.1%}", entry.bottleneck))
+    return table(rows)
+
+
+def _schedule(plan: Plan, schedule: ScheduleEntry) -> list[str]:
+    lines = [f"{schedule.kind}: {schedule.batch:,} frames in {number(schedule.period_us)} us, phase by phase:"]
+    rows: list[tuple[str, ...]] = [("phase", "load us", "run us", "networks")]
+    for step in schedule.steps:
+        networks = ", ".join(part.network for part in plan.phase(step.phase).networks)
+        rows.append((step.phase, number(step.load_us), number(step.run_us), networks))
+    return [*lines, *table(rows)]

@@ -1,0 +1,66 @@
+"""How good the answer is: the gap of every stage to its bound, and what the search tried."""
+
+from __future__ import annotations
+
+from floorflow.emit.tables import number, rate, table
+from floorflow.schema import NetworkEntry, PhaseEntry, PhaseNetworkEntry, Plan, Stats
+
+_BOUND = "cycles; bound: the folding optimum under the summed limits"
+
+
+def gaps(plan: Plan, phase: PhaseEntry) -> list[str]:
+    """Return status, bound and gap of interval and folding of each network, of the partition and of each placement."""
+    rows: list[tuple[str, ...]] = [("", "status", "found", "bound", "gap", "what, and by which method")]
+    for part in phase.networks:
+        of = f" of {part.network}" if len(plan.networks) > 1 else ""
+        rows += [(f"{name}{of}", *rest) for name, *rest in _network(plan, part)]
+    rows.append(("partition", *_stats(phase.partition.stats, "wires x boundaries, a link counts 10")))
+    for fpga, floorplan in phase.floorplan.items():
+        if floorplan.pblocks:
+            rows.append((f"placement of {fpga}", *_stats(floorplan.stats, "HPWL")))
+        else:
+            rows.append((f"placement of {fpga}", "empty", "-", "-", "-", "no module lies here"))
+    return table(rows, left=2)
+
+
+def _network(plan: Plan, part: PhaseNetworkEntry) -> list[tuple[str, ...]]:
+    search, objective = plan.network(part.network).search, plan.options.objective
+    rows: list[tuple[str, ...]] = []
+    # With several phases the bound is of the longest interval among them; the overview compares those.
+    if objective == "throughput" and len(plan.phases) == 1:
+        status = "optimal" if search.interval_cycles == search.bound_cycles else "feasible"
+        found, bound = number(search.interval_cycles), number(search.bound_cycles)
+        rows.append(("interval", status, found, bound, f"{search.gap:.1%}", _BOUND))
+    what = "latency in cycles" if objective == "latency" else "scarcity"
+    rows.append(("folding", *_stats(part.folding.stats, what)))
+    latency, whole = part.folding.stats.objective, part.folding.whole_budget_bound
+    if objective == "latency" and latency and whole is not None:
+        status, gap = ("optimal", 0.0) if latency <= whole else ("feasible", (latency - whole) / latency)
+        rows.append(("latency", status, number(latency), number(whole), f"{gap:.1%}", _BOUND))
+    return rows
+
+
+def _stats(stats: Stats, what: str) -> tuple[str, ...]:
+    gap = "unknown" if stats.gap is None else f"{stats.gap:.1%}"
+    return stats.status, number(stats.objective), number(stats.bound), gap, f"{what}; {stats.method}"
+
+
+def tried(plan: Plan) -> list[str]:
+    """Return every interval that was tried for each network, and what ended its search."""
+    if len(plan.networks) == 1:
+        return _tried(plan, plan.networks[0])
+    return [
+        line
+        for network in plan.networks
+        for line in (f"{network.name}:", *(f"  {line}" for line in _tried(plan, network)))
+    ]
+
+
+def _tried(plan: Plan, network: NetworkEntry) -> list[str]:
+    clock_hz = plan.options.clock_mhz * 1e6
+    rows = [("interval", "frames/s", "verdict", "stage", "")]
+    rows += [
+        (f"{row.interval_cycles:,}", rate(clock_hz / row.interval_cycles), row.verdict, row.stage, row.detail)
+        for row in network.trace
+    ]
+    return [f"ended by: {network.search.ended_by}", *table(rows, left=0)]

@@ -1,0 +1,63 @@
+"""The report: what was read, then phase by phase what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from floorflow.emit.backend import PlanBackend
+from floorflow.emit.next_steps import next_steps
+from floorflow.emit.report.area import fits, modules, slots
+from floorflow.emit.report.assumptions import assumptions
+from floorflow.emit.report.overview import overview
+from floorflow.emit.report.proofs import gaps, tried
+from floorflow.emit.report.rates import rates, throughput
+from floorflow.emit.report.traffic import crossings, loads
+from floorflow.emit.tables import wrapped
+from floorflow.emit.use import slot_uses
+from floorflow.hardware import Platform
+from floorflow.schema import PhaseEntry, Plan
+
+Section = tuple[str, list[str]]
+"""Heading and lines; one without lines is left out."""
+
+
+def report(plan: Plan, platform: Platform, backend: PlanBackend) -> str:
+    """Return the report's text."""
+    networks = " and ".join(network.name for network in plan.networks)
+    title = f"{networks} on {plan.platform.name}, floorflow {plan.version}, seed {plan.seed}"
+    sections = [("What was read and assumed", assumptions(plan, backend)), *_results(plan, platform, backend)]
+    body = [f"{heading}\n{'-' * len(heading)}\n" + "\n".join(lines) for heading, lines in sections if lines]
+    return "\n\n".join([f"{title}\n{'=' * len(title)}", *body]) + "\n"
+
+
+def _results(plan: Plan, platform: Platform, backend: PlanBackend) -> Iterator[Section]:
+    """Yield the sections of every phase; with several phases their networks first, and the name in each heading."""
+    if len(plan.phases) == 1:
+        yield from _phase(plan, plan.phases[0], platform, backend)
+        return
+    yield "Networks and phases", overview(plan)
+    yield _tried(plan)
+    for phase in plan.phases:
+        sections = _phase(plan, phase, platform, backend)
+        yield from ((f"{heading}, in {phase.name}", lines) for heading, lines in sections if heading != _TRIED)
+
+
+_TRIED = "What the search tried, and what ended it"
+
+
+def _tried(plan: Plan) -> Section:
+    return _TRIED, tried(plan)
+
+
+def _phase(plan: Plan, phase: PhaseEntry, platform: Platform, backend: PlanBackend) -> Iterator[Section]:
+    uses = slot_uses(plan, phase, platform)
+    yield "Rate", rates(plan, phase)
+    yield "What one frame takes", throughput(plan, phase, backend)
+    yield "How far from optimal", gaps(plan, phase)
+    yield _tried(plan)
+    yield "Use of each slot", slots(plan, phase, uses)
+    yield "How likely it is to fit", fits(plan, phase)
+    yield "Streams between slots", crossings(phase)
+    yield "SLR boundaries and links", loads(phase)
+    yield "What to try next", wrapped(next_steps(plan, phase, platform, uses, backend))
+    yield "Modules", modules(phase)

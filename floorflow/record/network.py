@@ -1,0 +1,77 @@
+"""A network in the form that plan.json holds: operations, engines, and how its folding was searched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from floorflow.dataflow.model import Engine
+from floorflow.network import Network
+from floorflow.record.part import Part
+from floorflow.record.values import plain
+from floorflow.schema import EngineEntry, EstimatesEntry, NetworkEntry, OperationEntry, SearchEntry, TraceEntry
+from floorflow.search.context import RATE_TOLERANCE
+
+
+def plain_name(text: str) -> str:
+    """Return a name as networks and phases may have it: whatever else a file's name holds becomes ``_``."""
+    return re.sub(r"[^A-Za-z0-9_.\-]", "_", text) or "network"
+
+
+def network_entry(network: Network, parts: Sequence[tuple[Part, EstimatesEntry]]) -> NetworkEntry:
+    """Return a network that runs in these phases, with what is promised of it in each."""
+    searched = [_search(part, estimates) for part, estimates in parts]
+    return NetworkEntry(
+        name=parts[0][0].network,
+        operations=[
+            OperationEntry(name=o.name, type=o.type, inputs=list(o.inputs), outputs=list(o.outputs), macs=o.macs)
+            for o in network.operations
+        ],
+        engines=_engines([part for part, _ in parts]),
+        search=max(searched, key=lambda entry: entry.interval_cycles),
+        trace=[TraceEntry(**asdict(row)) for part, _ in parts for row in part.result.trace],
+    )
+
+
+def _engines(parts: Sequence[Part]) -> list[EngineEntry]:
+    """Return the engines of all phases, each once."""
+    engines = {engine.name: engine for part in parts for engine in part.candidate.folded.dataflow.engines}
+    return [_engine(engine) for engine in engines.values()]
+
+
+def _engine(engine: Engine) -> EngineEntry:
+    return EngineEntry(
+        name=engine.name,
+        kind=engine.kind,
+        label=engine.label or engine.kind,
+        role=engine.role,
+        operation=engine.operation,
+        attributes={name: plain(value) for name, value in sorted(engine.attributes.items())},
+        weight_bits=engine.weight_bits,
+        input_bits=engine.input_bits,
+        output_bits=engine.output_bits,
+    )
+
+
+def _search(part: Part, estimates: EstimatesEntry) -> SearchEntry:
+    result, interval = part.result, part.candidate.interval_cycles
+    if result.bound_cycles > interval:
+        raise ValueError(f"an interval of {interval} cycles was found below its bound of {result.bound_cycles}")
+    return SearchEntry(
+        interval_cycles=interval,
+        bound_cycles=result.bound_cycles,
+        gap=round((interval - result.bound_cycles) / interval, 6),
+        ended_by=result.ended_by + _missed(part.context.request.fps, estimates),
+    )
+
+
+def _missed(fps: float | None, estimates: EstimatesEntry) -> str:
+    """Say that a rate is met by the engines alone, where the planned FIFOs keep less, or less than all is known."""
+    kept = estimates.sustained_fps
+    if fps is None or (kept is not None and kept >= fps * (1 - RATE_TOLERANCE)):
+        return ""
+    if kept is not None:
+        return f", by the engines; the planned FIFOs keep {kept:,.1f} frames/s"
+    shallow = estimates.throughput is not None and estimates.throughput.shallow
+    return ", by the engines; the planned FIFOs are too shallow, and what they keep is not known" if shallow else ""

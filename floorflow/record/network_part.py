@@ -1,0 +1,83 @@
+"""What runs of a network in a phase: its folding, and what is promised of it."""
+
+from __future__ import annotations
+
+from floorflow.backends.finn.parallelism import parallelism
+from floorflow.backends.finn.rates.start_up import expected_interval
+from floorflow.hardware import Route
+from floorflow.record.part import Part
+from floorflow.record.throughput import sustained_fps, throughput_of
+from floorflow.record.values import amounts, plain, statistics
+from floorflow.schema import EstimatesEntry, FoldedEntry, FoldingEntry, ParallelismEntry, PhaseNetworkEntry
+from floorflow.search.slot_problem import channel_routes
+
+
+def network_part(part: Part) -> PhaseNetworkEntry:
+    """Return interval, folding and estimates of a network in a phase."""
+    return PhaseNetworkEntry(
+        network=part.network,
+        interval_cycles=part.candidate.interval_cycles,
+        folding=_folding(part),
+        estimates=_estimates(part),
+    )
+
+
+def _folding(part: Part) -> FoldingEntry:
+    folding = part.candidate.folding
+    return FoldingEntry(
+        engines=_engines(part),
+        resources=amounts(folding.resources),
+        budget=amounts(folding.budget),
+        stats=statistics(folding.stats),
+        whole_budget_bound=part.result.whole_budget_bound,
+    )
+
+
+def _engines(part: Part) -> dict[str, FoldedEntry]:
+    folded = part.candidate.folded
+    engines = {engine.name: engine for engine in folded.dataflow.engines}
+    return {
+        part.id(name): FoldedEntry(
+            cycles=option.cycles,
+            resources=amounts(option.resources),
+            attributes={key: plain(value) for key, value in sorted(option.folding.items())},
+            parallelism=[
+                ParallelismEntry(name=attribute, value=value, most=most)
+                for attribute, value, most in parallelism(engines[name], option)
+            ],
+        )
+        for name, option in folded.options.items()
+    }
+
+
+def _estimates(part: Part) -> EstimatesEntry:
+    clock_mhz, candidate = part.context.platform.clock_mhz, part.candidate
+    options = candidate.folded.options
+    timed = throughput_of(part)
+    slowest = next(name for name, option in options.items() if option.cycles == candidate.interval_cycles)
+    return EstimatesEntry(
+        clock_mhz=clock_mhz,
+        fps=part.frames_per_s,
+        sustained_fps=sustained_fps(timed, clock_mhz),
+        latency_us=_latency_us(part),
+        bottleneck=part.id(slowest),
+        expected_cycles=expected_interval(candidate.folded),
+        throughput=timed,
+    )
+
+
+def _latency_us(part: Part) -> float:
+    """Return FINN's critical path: engine cycles summed along the longest path, and the latency of links on it."""
+    candidate, clock_mhz = part.candidate, part.context.platform.clock_mhz
+    routes = channel_routes(part.context, candidate.modules, candidate.channels, candidate.slot_of)
+    done_us: dict[str, float] = {}
+    latest_us = 0.0
+    order = {engine.name: i for i, engine in enumerate(candidate.folded.dataflow.engines)}
+    for channel in sorted(candidate.channels, key=lambda c: order.get(c.stream.source, -1)):
+        source, target = channel.stream.source, channel.stream.target
+        arrival_us = done_us.get(source, 0.0) + routes.get(channel.name, Route()).latency_us
+        if target in order:
+            cycles_us = candidate.folded.options[target].cycles / clock_mhz
+            done_us[target] = max(done_us.get(target, 0.0), arrival_us + cycles_us)
+        latest_us = max(latest_us, arrival_us)
+    return max(latest_us, *done_us.values())

@@ -1,0 +1,71 @@
+"""The plan in a few figures; all of them follow from the rest of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from floorflow.resources import RESOURCE_NAMES
+from floorflow.schema import (
+    FullestEntry,
+    NetworkEntry,
+    NetworkSummary,
+    PhaseEntry,
+    PhaseNetworkEntry,
+    PlatformEntry,
+    ScheduleEntry,
+    SummaryEntry,
+)
+
+
+def summary(
+    platform: PlatformEntry,
+    networks: Sequence[NetworkEntry],
+    phases: Sequence[PhaseEntry],
+    schedule: ScheduleEntry | None,
+    warnings: Sequence[str],
+    *,
+    interrupted: bool,
+) -> SummaryEntry:
+    """Return the summary of a plan that holds these parts."""
+    return SummaryEntry(
+        platform=platform.name,
+        fpgas=len(platform.fpgas),
+        clock_mhz=phases[0].networks[0].estimates.clock_mhz,
+        phases=len(phases),
+        networks=[_network(network, phases, schedule) for network in networks],
+        fullest=_fullest(platform, phases),
+        warnings=len(warnings),
+        interrupted=interrupted,
+    )
+
+
+def _network(network: NetworkEntry, phases: Sequence[PhaseEntry], schedule: ScheduleEntry | None) -> NetworkSummary:
+    parts = [part for phase in phases for part in phase.networks if part.network == network.name]
+    slowest = max(parts, key=lambda part: part.interval_cycles)
+    alone = None if schedule is not None else slowest.estimates
+    return NetworkSummary(
+        network=network.name,
+        fps=_scheduled_fps(slowest, schedule),
+        sustained_fps=None if alone is None else alone.sustained_fps,
+        interval_cycles=slowest.interval_cycles,
+        bound_cycles=network.search.bound_cycles,
+        gap=network.search.gap,
+        latency_us=None if alone is None else alone.latency_us,
+        bottleneck=slowest.estimates.bottleneck,
+    )
+
+
+def _scheduled_fps(part: PhaseNetworkEntry, schedule: ScheduleEntry | None) -> float:
+    return part.estimates.fps if schedule is None else schedule.batch * 1e6 / schedule.period_us
+
+
+def _fullest(platform: PlatformEntry, phases: Sequence[PhaseEntry]) -> FullestEntry | None:
+    """Return the largest share of a slot's resource; the first of equal ones, None where nothing is used."""
+    shares = [
+        FullestEntry(phase=phase.name, slot=slot.name, resource=name, share=phase.partition.utilisation[slot.name][name])
+        for phase in phases
+        for slot in platform.slots
+        for name in RESOURCE_NAMES
+    ]
+    fullest = max(shares, key=lambda entry: entry.share)
+    return fullest if fullest.share > 0 else None
