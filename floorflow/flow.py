@@ -9,6 +9,7 @@ from floorflow.backends.finn.config.folding_file import with_given_folding
 from floorflow.backends.finn.folding.cost_table import CostTable
 from floorflow.backends.finn.folding.given_folding import given_folding_groups
 from floorflow.backends.finn.options import finn_options
+from floorflow.backends.finn.plan_files import FinnFiles
 from floorflow.backends.finn.read.source import Source, read_source
 from floorflow.channels import couplings
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
@@ -60,7 +61,7 @@ def plan(request: Request, progress: Progress = SILENT, measured: Measurements =
     def outcome(found: SearchResult) -> Outcome:
         with progress.stage("recording"):
             result = record(source, context, found, tried, measured)
-            files = bundle(result, context.platform)
+            files = bundle(result, context.platform, FinnFiles())
         if request.plots and not found.interrupted:
             with progress.stage("drawing"):
                 files |= _pictures(result, context.platform)

@@ -10,35 +10,49 @@ from rich.table import Table
 
 from floorflow.hardware import Board, Platform, known_links
 from floorflow.resources import RESOURCE_NAMES
-from floorflow.schema import EstimatesEntry, PhaseEntry, Plan, Stats
+from floorflow.schema import EstimatesEntry, NetworkEntry, PhaseEntry, PhaseNetworkEntry, Plan, Stats
 from floorflow.text.table import FittingTable
 
 
 def summary(plan: Plan) -> str:
     """Return what a user wants to see first: rate, bottleneck, fullness, every gap."""
-    phase = plan.phases[0]
-    e = phase.estimates
-    rate = f"{_rate(e)} (interval {e.cycles:,} cycles at {e.clock_mhz:g} MHz"
-    lines = [f"{plan.networks[0].name} on {_boards(plan)}: {rate}, bottleneck {e.bottleneck})"]
+    lines = [line for network in plan.networks for line in _network(plan, network)]
+    for phase in plan.phases:
+        if len(plan.phases) > 1:
+            lines.append(f"  phase {phase.name}: {', '.join(part.network for part in phase.networks)}")
+        lines += _phase(plan, phase)
+    lines += [f"  note: {warning}" for warning in plan.warnings]
+    return "\n".join(lines)
+
+
+def _network(plan: Plan, network: NetworkEntry) -> list[str]:
+    """Tell rate and bottleneck of a network, how far that is from the bound, and what ended its search."""
+    clock = f"{plan.summary.clock_mhz:g} MHz"
+    found = next(entry for entry in plan.summary.networks if entry.network == network.name)
+    parts = plan.parts(network.name)
+    rate = f"{frames_per_s(found.fps)} frames/s" if len(plan.phases) > 1 else _rate(parts[0][1].estimates)
+    interval = f"interval {found.interval_cycles:,} cycles at {clock}"
+    lines = [f"{network.name} on {_boards(plan)}: {rate} ({interval}, bottleneck {found.bottleneck})"]
     if plan.options.objective == "throughput":
-        lines.append(f"  interval  bound {plan.search.bound_cycles:,} cycles, gap {plan.search.gap:.1%}")
+        lines.append(f"  interval  bound {found.bound_cycles:,} cycles, gap {found.gap:.1%}")
     if plan.options.objective == "latency":
-        lines.append(f"  latency   {_latency(phase)}")
-    lines.append(f"            {plan.search.ended_by}")
-    lines += [
-        f"  folding   {_stats(phase.folding.stats)}",
-        f"  partition {_stats(phase.partition.stats)}; {_crossings(phase)}",
-    ]
+        lines += [f"  latency   {_latency(part)}" for _, part in parts]
+    return [*lines, f"            {network.search.ended_by}"]
+
+
+def _phase(plan: Plan, phase: PhaseEntry) -> list[str]:
+    """Tell of each stage how good its answer is, and how full the slots are."""
+    lines = [f"  folding   {_stats(part.folding.stats)}" for part in phase.networks]
+    lines.append(f"  partition {_stats(phase.partition.stats)}; {_crossings(phase)}")
     lines += [
         f"  placement {_stats(floorplan.stats)}; {len(floorplan.pblocks)} pblocks, HPWL {floorplan.hpwl:,.0f}"
         for floorplan in phase.floorplan.values()
     ]
+    caps = plan.options.cap.model_dump()
     for slot, shares in phase.partition.utilisation.items():
-        caps = plan.options.cap.model_dump()
         used = [f"{name} {shares[name]:.0%} of {caps[name]:.0%}" for name in RESOURCE_NAMES if shares[name] > 0]
         lines.append(f"  {slot}  {', '.join(used) or 'empty'}")
-    lines += [f"  note: {warning}" for warning in plan.warnings]
-    return "\n".join(lines)
+    return lines
 
 
 def _rate(estimates: EstimatesEntry) -> str:
@@ -53,11 +67,11 @@ def _rate(estimates: EstimatesEntry) -> str:
     return f"{frames_per_s(estimates.sustained_fps)} frames/s with the planned FIFOs; {engines} by the engines alone"
 
 
-def _latency(phase: PhaseEntry) -> str:
+def _latency(part: PhaseNetworkEntry) -> str:
     """Tell the latency, and the bound on its cycles."""
-    cycles, bound = phase.folding.stats.objective, phase.folding.whole_budget_bound
+    cycles, bound = part.folding.stats.objective, part.folding.whole_budget_bound
     known = "" if bound is None or not cycles else f", bound {bound:,.0f}, gap {max(0.0, cycles - bound) / cycles:.1%}"
-    return f"{phase.estimates.latency_us:,.1f} us: {cycles or 0:,.0f} cycles along the longest path{known}"
+    return f"{part.estimates.latency_us:,.1f} us: {cycles or 0:,.0f} cycles along the longest path{known}"
 
 
 def _boards(plan: Plan) -> str:

@@ -41,9 +41,7 @@ def emit(plan: Plan, platform: Platform, backend: PlanBackend, plan_sha256: str)
     return files
 
 
-def _constraints(
-    plan: Plan, number: int, platform: Platform, backend: PlanBackend, header: str
-) -> dict[str, str]:
+def _constraints(plan: Plan, number: int, platform: Platform, backend: PlanBackend, header: str) -> dict[str, str]:
     """Return ``<fpga>/pblocks.xdc`` and ``<fpga>/pblocks.tcl`` of a phase."""
     up = "../" * (1 + plan.phase_folder(number).count("/"))
     files = {}

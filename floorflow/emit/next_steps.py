@@ -175,8 +175,8 @@ def _too_wide(view: _View, name: str) -> str:
     most = min(int(slot.cap_limit.as_dict()[scarcest] / cap), pblocks)
     loosened = f" ({most:,} with --cap {scarcest}=1)" if most > limit else ""
     return (
-        f"its wider foldings fit no slot alone, or {view.backend.folding_limit}. It takes {need:,} {scarcest}, the next "
-        f"ones up to twice as much; {slot.name} allows {limit:,}{loosened}. More FPGAs do not help"
+        f"its wider foldings fit no slot alone, or {view.backend.folding_limit}. It takes {need:,} {scarcest}, "
+        f"the next ones up to twice as much; {slot.name} allows {limit:,}{loosened}. More FPGAs do not help"
     )
 
 
@@ -280,7 +280,9 @@ def _overhead(view: _View) -> Iterator[str]:
 
 
 def _packing(view: _View) -> Iterator[str]:
-    failed = [row for one in view.networks for row in one.network.trace if row.stage == "place" and row.verdict != "legal"]
+    failed = [
+        row for one in view.networks for row in one.network.trace if row.stage == "place" and row.verdict != "legal"
+    ]
     if failed:
         kept = view.plan.options.keep_granularity
         way = "without --keep-granularity neighbours may share pblocks" if kept else _looser(view)

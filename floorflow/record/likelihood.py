@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from floorflow.backends.finn.cost.bands import CROSSING, fit_likelihood, relative_band, spread
+from floorflow.backends.finn.options import finn_options
 from floorflow.hardware import Slot
 from floorflow.record.part import Part, PhaseRun
 from floorflow.record.values import amounts
@@ -23,7 +24,7 @@ Bands = dict[str, dict[str, tuple[float, float]]]
 
 def bands_and_fits(run: PhaseRun, channels: Sequence[list[ChannelEntry]]) -> tuple[Bands, dict[str, FitEntry]]:
     """Return bands and fits of a phase, both empty where the cost model knows no error; ``channels`` by network."""
-    if run.context.request.costs != "calibrated":
+    if finn_options(run.context.request).costs != "calibrated":
         return {}, {}
     items = [item for part, own in zip(run.parts, channels, strict=True) for item in _items(part, own)]
     return _bands(items), _fits(run.context.platform.slots, items)

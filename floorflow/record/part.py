@@ -17,7 +17,7 @@ MAIN = "main"
 
 @dataclass(frozen=True)
 class Part:
-    """What runs of a network in a phase. ``prefix`` stands before the names of its engines and ends: ``net/``, or empty.
+    """What runs of a network in a phase. ``prefix``, ``net/`` or empty, stands before the names of its engines.
 
     ``measured``: the engines (by name) whose resources are no estimates.
     """
@@ -49,7 +49,7 @@ class Part:
 
 @dataclass(frozen=True)
 class PhaseRun:
-    """A phase: its networks, and the one partition and the floorplans, by FPGA, that hold the modules of all of them."""
+    """A phase: its networks, and the one partition and the floorplans, by FPGA, that hold all their modules."""
 
     name: str
     parts: tuple[Part, ...]

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from floorflow import __version__
-from floorflow.backends.finn import Source
 from floorflow.backends.finn.config.style_file import style_file_beside
+from floorflow.backends.finn.read.source import Source
 from floorflow.backends.finn.specialise import renamings
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import Dataflow

@@ -62,8 +62,9 @@ def _scheduled_fps(part: PhaseNetworkEntry, schedule: ScheduleEntry | None) -> f
 def _fullest(platform: PlatformEntry, phases: Sequence[PhaseEntry]) -> FullestEntry | None:
     """Return the largest share of a slot's resource; the first of equal ones, None where nothing is used."""
     shares = [
-        FullestEntry(phase=phase.name, slot=slot.name, resource=name, share=phase.partition.utilisation[slot.name][name])
+        FullestEntry(phase=phase.name, slot=slot.name, resource=name, share=used[slot.name][name])
         for phase in phases
+        for used in (phase.partition.utilisation,)
         for slot in platform.slots
         for name in RESOURCE_NAMES
     ]

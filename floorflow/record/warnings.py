@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from floorflow.backends.finn.options import finn_options
 from floorflow.backends.finn.specialise import PREFERENCE
 from floorflow.channels import Channel
 from floorflow.record.part import Part
@@ -49,6 +50,6 @@ def warnings_of(part: Part) -> list[str]:
     ]
     if result.repair:
         warnings.append(f"to place the design: {result.repair}")
-    if context.request.costs == "finn":
+    if finn_options(context.request).costs == "finn":
         warnings.append("costs are FINN's own estimates, in which some hardware costs nothing; real use is higher")
     return warnings

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import Field
 
+from floorflow.errors import InputError
 from floorflow.request import Objective, Request
 from floorflow.schema.network import EngineEntry, NetworkEntry
 from floorflow.schema.phase import PhaseEntry, PhaseNetworkEntry
 from floorflow.schema.platform import PlatformEntry
 from floorflow.schema.values import Amount, InputFile, PlainName, PlanModel
 
+Entry = TypeVar("Entry")
 SCHEMA: Literal["floorflow-plan/2"] = "floorflow-plan/2"
 
 
@@ -116,12 +118,22 @@ class Plan(PlanModel):
         return engine if len(self.networks) == 1 else f"{network}/{engine}"
 
     @property
+    def only_network(self) -> NetworkEntry:
+        """The network of a plan that has one; InputError if it has several."""
+        return _only(self.networks, "networks")
+
+    @property
+    def only_phase(self) -> PhaseEntry:
+        """The phase of a plan that has one; InputError if it has several."""
+        return _only(self.phases, "phases")
+
+    @property
     def engines(self) -> dict[str, EngineEntry]:
         """All engines by their ids, network by network."""
         return {self.engine_id(n.name, e.name): e for n in self.networks for e in n.engines}
 
     def phase_folder(self, number: int) -> str:
-        """Return the folder of a phase's files, empty or with a slash at its end: they lie apart if there are several."""
+        """Return the folder of a phase's files: empty, or with a slash at its end where there are several phases."""
         return "" if len(self.phases) == 1 else f"phases/{self.phases[number].name}/"
 
     def parts(self, network: str) -> list[tuple[PhaseEntry, PhaseNetworkEntry]]:
@@ -133,6 +145,12 @@ class Plan(PlanModel):
         content = self.model_dump(by_alias=True)
         first = {key: _sorted(content.pop(key)) for key in ("schema", "summary")}
         return json.dumps(first | _sorted(content), indent=2, allow_nan=False) + "\n"
+
+
+def _only(entries: list[Entry], what: str) -> Entry:
+    if len(entries) > 1:
+        raise InputError(f"the plan has {len(entries)} {what}, expected one", hint=f"plan one of its {what} alone")
+    return entries[0]
 
 
 def _sorted(value: Any) -> Any:

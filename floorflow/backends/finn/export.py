@@ -20,8 +20,8 @@ Places = dict[str, dict[str, Any]]
 
 def files(plan: Plan, phase: int) -> dict[str, str]:
     """Return the files of a phase, by their paths in its folder; those of a network apart if there are several."""
-    made = {}
-    for one in _networks(plan, phase):
+    made: dict[str, str] = {}
+    for one in networks_in(plan, phase):
         folder = "finn" if len(plan.networks) == 1 else f"finn/{one.network.name}"
         contents = {
             "folding_config": folding_config(one),
@@ -36,7 +36,7 @@ def cells(plan: Plan, phase: int, cell_pattern: str) -> dict[str, str]:
     """Return every engine's cell, by its id, in a design whose cells a board names by this pattern."""
     places = floorplans(plan, phase)
     found = {}
-    for one in _networks(plan, phase):
+    for one in networks_in(plan, phase):
         numbers = {name: place["partition_id"] for name, place in places[one.network.name].items()}
         # A board without a shell holds FINN's stitched design as a whole, with the names of the whole graph.
         names = local_names(one, numbers) if "{partition}" in cell_pattern else one.id_of
@@ -89,7 +89,8 @@ class NetworkInPhase:
         return identity in self.phase.network(self.network.name).folding.engines
 
 
-def _networks(plan: Plan, phase: int) -> list[NetworkInPhase]:
+def networks_in(plan: Plan, phase: int) -> list[NetworkInPhase]:
+    """Return what runs of each network in a phase."""
     entry = plan.phases[phase]
     return [NetworkInPhase(plan, plan.network(part.network), entry) for part in entry.networks]
 
@@ -119,7 +120,7 @@ def floorplans(plan: Plan, phase: int) -> dict[str, Places]:
     slots = {slot.name: slot for slot in plan.platform.slots}
     devices = {fpga.name: number for number, fpga in enumerate(plan.platform.fpgas)}
     found, first = {}, 0
-    for one in _networks(plan, phase):
+    for one in networks_in(plan, phase):
         ids = _partition_ids(one, first)
         slot_of = {name: slots[one.phase.slot_of[identity]] for name, identity in one.id_of.items()}
         found[one.network.name] = {name: _place(slot_of[name], devices, number) for name, number in ids.items()}

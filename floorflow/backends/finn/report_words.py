@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from floorflow.backends.finn.options import finn_options
 from floorflow.resources import Resources
 from floorflow.schema import EngineEntry, Plan
 from floorflow.text.lists import some
@@ -21,7 +22,7 @@ _COSTS = {
 
 def cost_model(plan: Plan) -> str:
     """Return what the resources of the plan are."""
-    return _COSTS[plan.options.costs]
+    return _COSTS[finn_options(plan.options).costs]
 
 
 def faster_by_hand(engines: Sequence[EngineEntry]) -> str:

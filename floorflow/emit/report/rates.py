@@ -47,12 +47,12 @@ def _rate(plan: Plan, phase: PhaseEntry, part: PhaseNetworkEntry) -> list[str]:
 def _slowest(plan: Plan, part: PhaseNetworkEntry) -> list[str]:
     """Return which engines set the interval, and which come next."""
     folded = part.folding.engines
-    slowest = [id for id in plan.engines if id in folded and folded[id].cycles == part.interval_cycles]
-    widths = [(id, str(width_of(folded[id]))) for id in slowest]
-    lines = ["bottleneck: " + some([f"{id} ({width})" if width else id for id, width in widths])]
+    slowest = [name for name in plan.engines if name in folded and folded[name].cycles == part.interval_cycles]
+    widths = [(name, str(width_of(folded[name]))) for name in slowest]
+    lines = ["bottleneck: " + some([f"{name} ({width})" if width else name for name, width in widths])]
     others = [entry.cycles for entry in folded.values() if entry.cycles < part.interval_cycles]
     if others:
-        behind = [id for id, entry in folded.items() if entry.cycles == max(others)]
+        behind = [name for name, entry in folded.items() if entry.cycles == max(others)]
         lines.append(f"next slowest: {some(behind)} with {max(others):,} cycles")
     return lines
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from floorflow import flow
 from floorflow.backends.finn.config.folding_file import with_given_folding
@@ -22,7 +22,7 @@ from floorflow.hardware import load_platform
 from floorflow.network import FloatBits
 from floorflow.request import Request
 from floorflow.resources import Resources
-from floorflow.schema import FoldedEntry, Plan, finn_attribute, read_plan
+from floorflow.schema import FoldedEntry, Plan, read_plan
 from floorflow.search.progress import SILENT, Progress
 from floorflow.study.calibration.matching import Matches, RejectedMatch, match
 from floorflow.study.calibration.replan import Overrides, replanned_request
@@ -81,7 +81,7 @@ def calibrate(out: Path, reports: Path, overrides: Overrides | None = None, prog
     costs, own = replanned_engines(request)
     planned = _as_planned(own, before, request)
     options = _planned_options(planned, before, costs)
-    folded = before.phases[0].folding.engines
+    folded = before.only_phase.engines
     other = {new.name: new.kind for old, new in zip(own.engines, planned.engines, strict=True) if old.kind != new.kind}
     engines = {
         name: MeasuredEngine(_folding(folded[name]), row.resources, other.get(name, ""))
@@ -123,7 +123,7 @@ def _as_planned(own: Dataflow, plan: Plan, request: Request) -> Dataflow:
         If this floorflow makes other engines of the model than the plan has.
 
     """
-    engines = [engine for network in plan.networks for engine in network.engines]
+    engines = plan.only_network.engines
     pairs = zip(own.engines, engines, strict=False)
     kinds = {mine.name: its.kind for mine, its in pairs if PREFERENCE in its.attributes}
     planned = respecialised(own, kinds) if kinds else own
@@ -137,22 +137,22 @@ def _as_planned(own: Dataflow, plan: Plan, request: Request) -> Dataflow:
 
 def _planned_options(planned: Dataflow, plan: Plan, costs: CostTable) -> dict[str, Option]:
     """Return every engine's option in a plan, with what the cost model, not a build, says of it."""
-    folded = plan.phases[0].folding.engines
+    folded = plan.only_phase.engines
     engines = tuple(replace(e, folding={**e.folding, **_folding(folded[e.name])}) for e in planned.engines)
     groups = given_folding_groups(replace(planned, engines=engines), costs, carried=False)
     return {name: option for group in groups for name, option in zip(group.engines, group.rows[0], strict=True)}
 
 
 def _folding(entry: FoldedEntry) -> dict[str, AttributeValue]:
-    """Return a folding of plan.json under FINN's names."""
-    chosen = (entry.model_extra or {}).items()
-    return {finn_attribute(name): tuple(value) if isinstance(value, list) else value for name, value in chosen}
+    """Return a folding of plan.json with its lists as tuples."""
+    chosen = {name: tuple(v) if isinstance(v, list) else v for name, v in entry.attributes.items()}
+    return cast("dict[str, AttributeValue]", chosen)
 
 
 def _refolded(plan: Plan, configs: Mapping[str, Mapping[str, Any]]) -> list[RejectedMatch]:
     """Return the engines that FINN's final_hw_config.json has in another folding than the plan."""
     rejected = []
-    for name, entry in sorted(plan.phases[0].folding.engines.items()):
+    for name, entry in sorted(plan.only_phase.engines.items()):
         planned = _folding(entry)
         config = configs.get(name, {})
         wrong = [key for key in _FOLDED if key in config and key in planned and config[key] != planned[key]]
@@ -166,7 +166,7 @@ def _refolded(plan: Plan, configs: Mapping[str, Mapping[str, Any]]) -> list[Reje
 
 def _nothing(reports: Path, plan: Plan, matches: Matches, refolded: Sequence[RejectedMatch]) -> InputError:
     """Return the error for reports that measure no engine of the plan, with names of both sides."""
-    known = sorted(plan.phases[0].folding.engines)
+    known = sorted(plan.only_phase.engines)
     rejected = [*matches.rejected, *refolded]
     if rejected:
         why = f"{len(rejected)} in doubt, such as {rejected[0].name}: {rejected[0].reason}"
@@ -177,7 +177,7 @@ def _nothing(reports: Path, plan: Plan, matches: Matches, refolded: Sequence[Rej
         instances = [instance for _, instance, _ in matches.unmatched] or ["a whole design"]
         why = f"they name {some(instances)}; the plan has {some(known)}"
     hint = "use report_utilization -hierarchical with a depth that reaches FINN's nodes, or post_synth_resources.json"
-    return InputError(f"{reports}: no row measures an engine of {plan.networks[0].name}: {why}", hint=hint)
+    return InputError(f"{reports}: no row measures an engine of {plan.only_network.name}: {why}", hint=hint)
 
 
 def power_milliwatts(calibration: Calibration) -> dict[str, float]:

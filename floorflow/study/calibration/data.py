@@ -21,7 +21,7 @@ def as_dict(calibration: Calibration) -> dict[str, Any]:
     matches, folder = calibration.matches, calibration.folder
     return {
         "schema": SCHEMA,
-        "network": calibration.before.networks[0].name,
+        "network": calibration.before.only_network.name,
         "reports": [
             {
                 "file": r.file,
@@ -82,7 +82,7 @@ def ratios(estimate: Resources, measured: Resources) -> dict[str, float | None]:
 def modules(calibration: Calibration) -> list[dict[str, Any]]:
     """Return the modules of the old plan that hold measured engines: what those were thought to use, and do."""
     entries = []
-    for module in calibration.before.phases[0].modules:
+    for module in calibration.before.only_phase.modules:
         known = [name for name in module.engines if name in calibration.measured.engines]
         if known:
             entry = _sums(calibration, known)
@@ -115,7 +115,7 @@ def _sums(calibration: Calibration, names: Sequence[str]) -> dict[str, Any]:
 
 def _streams(calibration: Calibration) -> dict[str, Any]:
     """Return FIFOs and converters of the build beside the plan's; they have no names in common."""
-    channels = calibration.before.phases[0].channels
+    channels = calibration.before.only_phase.channels
     fifos = total(Resources.from_dict(c.fifo_resources.model_dump()) for c in channels)
     converters = [c for c in channels if c.converter]
     use = total(Resources.from_dict(c.converter_resources.model_dump()) for c in converters)
@@ -132,10 +132,10 @@ def _streams(calibration: Calibration) -> dict[str, Any]:
 
 
 def _outline(plan: Plan) -> dict[str, Any]:
-    phase = plan.phases[0]
+    phase, (network,) = plan.only_phase, plan.summary.networks
     return {
-        "interval_cycles": phase.estimates.cycles,
-        "fps": phase.estimates.fps,
+        "interval_cycles": network.interval_cycles,
+        "fps": network.fps,
         "fpgas": len(plan.platform.fpgas),
         "modules": len(phase.modules),
         "engines": _engine_use(phase).as_dict(),
@@ -144,25 +144,21 @@ def _outline(plan: Plan) -> dict[str, Any]:
 
 
 def _engine_use(phase: PhaseEntry) -> Resources:
-    return total(Resources.from_dict(entry.resources.model_dump()) for entry in phase.folding.engines.values())
+    return total(Resources.from_dict(entry.resources.model_dump()) for entry in phase.engines.values())
 
 
 def changes(before: Plan, after: Plan) -> dict[str, list[str]]:
     """Return the engines that are folded anew, and those that lie in another slot."""
-    old, new = before.phases[0], after.phases[0]
-    was, now = _slots(old), _slots(new)
-    pairs = old.folding.engines, new.folding.engines
+    old, new = before.only_phase, after.only_phase
+    was, now = old.slot_of, new.slot_of
+    folded, refolded = old.engines, new.engines
     return {
-        "refolded": [name for name in pairs[0] if _differ(pairs[0][name], pairs[1][name])],
+        "refolded": [name for name in folded if _differ(folded[name], refolded[name])],
         "moved": [name for name in was if was[name] != now[name]],
     }
 
 
 def _differ(one: FoldedEntry, other: FoldedEntry) -> bool:
     """Whether two foldings differ; a style that one of them leaves to the engine does not count."""
-    old, new = one.model_extra or {}, other.model_extra or {}
+    old, new = one.attributes, other.attributes
     return any(old[name] != new[name] for name in old.keys() & new.keys())
-
-
-def _slots(phase: PhaseEntry) -> dict[str, str]:
-    return {name: phase.partition.assignment[module.name] for module in phase.modules for name in module.engines}

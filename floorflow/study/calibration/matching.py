@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from floorflow.emit.finn import floorplan, local_names
+from floorflow.backends.finn.export import floorplans, local_names, networks_in
 from floorflow.resources import ZERO, Resources, total
 from floorflow.schema import Plan
 from floorflow.study.calibration.numbering import interchangeable
@@ -88,11 +88,11 @@ class Names:
 
 def names_of(plan: Plan) -> Names:
     """Return the names of a plan's engines, as its finn/floorplan.json makes FINN number them."""
-    places = floorplan(plan)
-    ids = {name: entry["partition_id"] for name, entry in places.items() if name != "Defaults"}
-    engines = [engine for network in plan.networks for engine in network.engines]
-    local = {(ids[name], own): name for name, own in local_names(plan, ids).items()}
-    return Names(frozenset(ids), local, frozenset(engine.kind for engine in engines), ids)
+    one = networks_in(plan, 0)[0]
+    places = floorplans(plan, 0)[one.network.name]
+    ids = {name: entry["partition_id"] for name, entry in places.items()}
+    local = {(ids[name], own): name for name, own in local_names(one, ids).items()}
+    return Names(frozenset(ids), local, frozenset(engine.kind for engine in one.engines), ids)
 
 
 def node_of(path: Sequence[str]) -> tuple[int | None, str]:

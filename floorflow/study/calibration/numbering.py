@@ -18,8 +18,8 @@ def interchangeable(plan: Plan, partition_ids: Mapping[str, int] | None = None) 
     Two engines of a kind keep their order in every graph order if one leads to the other. ``partition_ids``: only
     engines of one partition are counted together; None: all.
     """
-    engines = [engine for network in plan.networks for engine in network.engines]
-    folded = plan.phases[0].folding.engines
+    engines = plan.only_network.engines
+    folded = plan.only_phase.engines
     behind = _behind(plan, [engine.name for engine in engines])
     kinds: dict[tuple[str, int], list[EngineEntry]] = defaultdict(list)
     for engine in engines:
@@ -37,7 +37,7 @@ def interchangeable(plan: Plan, partition_ids: Mapping[str, int] | None = None) 
 def _behind(plan: Plan, names: list[str]) -> dict[str, set[str]]:
     """Return for every engine all that its output reaches, itself included."""
     targets: dict[str, list[str]] = defaultdict(list)
-    for channel in plan.phases[0].channels:
+    for channel in plan.only_phase.channels:
         targets[channel.source].append(channel.target)
     reached: dict[str, set[str]] = {}
     for name in reversed(names):  # engines stand in the order of the data flow
@@ -49,4 +49,4 @@ def _alike(one: EngineEntry, other: EngineEntry, folded: Mapping[str, FoldedEntr
     """Whether two engines are the same hardware, so that it does not matter whose row is whose."""
     same = one.attributes == other.attributes and one.weight_bits == other.weight_bits
     widths = (one.input_bits, one.output_bits) == (other.input_bits, other.output_bits)
-    return same and widths and folded[one.name].model_extra == folded[other.name].model_extra
+    return same and widths and folded[one.name].attributes == folded[other.name].attributes
