@@ -113,7 +113,7 @@ def test_the_plan_keeps_the_request_without_paths_and_planning_again_reads_it_ba
     asked = Request(str(TFC), "PYNQ", fps=1000, cap={"LUT": 0.65}, seed=3, effort="fast", plots=False)
     out = make_plan(tmp_path / "out", asked)
     options = json.loads((out / "plan.json").read_text())["options"]
-    assert (options["model"], options["platform"], options["objective"]) == (TFC.name, "pynq-z1", "resources")
+    assert (*options["models"], options["platform"], options["objective"]) == (TFC.name, "pynq-z1", "resources")
     assert "plots" not in options
     assert str(TFC.parent) not in json.dumps(options)
     plan = read_plan(out / "plan.json")
@@ -137,9 +137,11 @@ def test_plans_by_other_methods_are_legal_and_honest(methods: dict[str, str], tm
     assert not check(out)
     phase = read_plan(out / "plan.json").phases[0]
     proves = methods["fold_method"] in {"exact", "cpsat"}
-    assert (phase.folding.stats.status == "heuristic") != proves
-    assert phase.folding.stats.bound is not None
-    assert (phase.folding.stats.objective or 0) >= phase.folding.stats.bound - 1e-9
+    folding = phase.networks[0].folding
+    assert (folding.stats.status == "heuristic") != proves
+    assert folding.stats.bound is not None
+    folding = phase.networks[0].folding
+    assert (folding.stats.objective or 0) >= folding.stats.bound - 1e-9
     if methods.get("partition_method") in {"dp", "metis"}:
         assert phase.partition.stats.status == "heuristic"
 

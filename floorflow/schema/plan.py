@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from floorflow.errors import InputError
 from floorflow.request import Objective, Request
@@ -20,10 +21,13 @@ SCHEMA: Literal["floorflow-plan/2"] = "floorflow-plan/2"
 
 
 class Options(Request):
-    """The request of the run, files by their names alone, with what it left open as it was taken."""
+    """The request of the run, files by their names alone, with what it left open as it was taken.
 
-    model: Path = Field(Path(), exclude=True)
-    models: list[str]
+    ``models`` stands for the request's ``model``, which plan.json does not have.
+    """
+
+    model: SkipJsonSchema[Path] = Field(Path(), exclude=True)
+    models: Annotated[list[str], Field(min_length=1)]
     clock_mhz: float
     objective: Objective
 

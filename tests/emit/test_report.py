@@ -9,12 +9,16 @@ from typing import Any
 
 import pytest
 
+from floorflow.backends.finn.plan_files import FinnFiles
 from floorflow.emit.next_steps import next_steps
 from floorflow.emit.report import report
 from floorflow.emit.use import slot_uses
 from floorflow.errors import Refusal
 from floorflow.hardware import Platform, load_platform
 from floorflow.schema import Plan, read_plan
+
+PART = ("phases", 0, "networks", 0)
+"""Where the one network of the one phase stands in a plan."""
 
 
 @pytest.fixture
@@ -48,17 +52,18 @@ def changed(plan: Plan, *path: str | int, value: Any) -> Plan:
 
 def steps(plan: Plan) -> str:
     platform = platform_of(plan)
-    return "\n".join(next_steps(plan, platform, slot_uses(plan, platform)))
+    phase = plan.phases[0]
+    return "\n".join(next_steps(plan, phase, platform, slot_uses(plan, phase, platform), FinnFiles()))
 
 
 def section(plan: Plan, heading: str) -> list[str]:
     """Return the lines under a heading of the report."""
-    text = report(plan, platform_of(plan)).split(f"\n{heading}\n{'-' * len(heading)}\n")
+    text = report(plan, platform_of(plan), FinnFiles()).split(f"\n{heading}\n{'-' * len(heading)}\n")
     return text[1].split("\n\n")[0].splitlines()
 
 
 def test_report_has_every_section_in_order(two: Plan) -> None:
-    lines = report(two, platform_of(two)).splitlines()
+    lines = report(two, platform_of(two), FinnFiles()).splitlines()
     assert [line for line, rule in pairwise(lines) if rule == "-" * len(line) and line] == [
         "What was read and assumed",
         "Rate",
@@ -84,7 +89,7 @@ def test_report_says_what_was_read_and_taken_off(two: Plan) -> None:
 
 def test_every_solver_has_a_row_with_status_and_gap(two: Plan) -> None:
     rows = section(two, "How far from optimal")
-    stats = [two.phases[0].folding.stats, two.phases[0].partition.stats]
+    stats = [two.phases[0].networks[0].folding.stats, two.phases[0].partition.stats]
     assert [row.split()[0] for row in rows[1:4]] == ["interval", "folding", "partition"]
     assert all(stat.status in row and stat.method in row for stat, row in zip(stats, rows[2:], strict=False))
     assert [row.split()[2] for row in rows[4:]] == ["fpga0", "fpga1"]
@@ -92,11 +97,11 @@ def test_every_solver_has_a_row_with_status_and_gap(two: Plan) -> None:
 
 def test_every_candidate_of_the_trace_is_listed(pynq: Plan) -> None:
     rows = section(pynq, "What the search tried, and what ended it")
-    assert rows[0] == f"ended by: {pynq.search.ended_by}"
-    assert len(rows) == 2 + len(pynq.trace)
-    assert all(
-        f"{t.interval_cycles:,}" in row and t.verdict in row for t, row in zip(pynq.trace, rows[2:], strict=True)
-    )
+    (network,) = pynq.networks
+    assert rows[0] == f"ended by: {network.search.ended_by}"
+    for tried, row in zip(network.trace, rows[2:], strict=True):
+        assert f"{tried.interval_cycles:,}" in row
+        assert tried.verdict in row
 
 
 def test_slots_stand_against_their_limits(u250: Plan) -> None:
@@ -118,7 +123,7 @@ def test_crossings_show_wires_and_boundaries_their_capacity(u250: Plan) -> None:
 def refused(plan: Plan, refusal: Refusal, stage: str = "fold", interval: int = 10) -> Plan:
     """Return the plan with one refused candidate below the interval that was found; its sentence says nothing."""
     row = {"interval_cycles": interval, "verdict": "proven infeasible", "stage": stage, "detail": "refused"}
-    return changed(plan, "trace", value=[row | {"refusals": [asdict(refusal)]}])
+    return changed(plan, "networks", 0, "trace", value=[row | {"refusals": [asdict(refusal)]}])
 
 
 def short_of_luts(needed: int) -> Refusal:
@@ -143,23 +148,26 @@ def test_other_refusals_are_quoted(pynq: Plan) -> None:
     assert "ended at the placement: refused" in told
 
 
-def at_interval(plan: Plan, engine: str, **folding: int) -> Plan:
+def at_interval(plan: Plan, engine: str, **parallelism: tuple[int, int]) -> Plan:
     """Return the plan with one engine alone as its bottleneck."""
-    engines = plan.model_dump(by_alias=True)["phases"][0]["folding"]["engines"]
+    engines = plan.model_dump(by_alias=True)["phases"][0]["networks"][0]["folding"]["engines"]
     interval = max(entry["cycles"] for entry in engines.values()) + 1
-    engines[engine] |= {"cycles": interval, **folding}
-    slower = changed(plan, "phases", 0, "folding", "engines", value=engines)
-    return changed(changed(slower, "search", "interval_cycles", value=interval), "trace", value=[])
+    ways = [{"name": name, "value": value, "most": most} for name, (value, most) in parallelism.items()]
+    engines[engine] |= {"cycles": interval, "parallelism": ways}
+    slower = changed(plan, "phases", 0, "networks", 0, "folding", "engines", value=engines)
+    slower = changed(slower, "phases", 0, "networks", 0, "interval_cycles", value=interval)
+    searched = changed(slower, "networks", 0, "search", "interval_cycles", value=interval)
+    return changed(searched, "networks", 0, "trace", value=[])
 
 
 def test_a_bottleneck_at_its_widest_folding_is_no_matter_of_resources(u250: Plan) -> None:
-    told = steps(at_interval(u250, "ConvolutionInputGenerator_rtl_0", simd=3, parallel_window=1))
+    told = steps(at_interval(u250, "ConvolutionInputGenerator_rtl_0", SIMD=(3, 3), parallel_window=(1, 1)))
     assert "ConvolutionInputGenerator_rtl_0 (SIMD 3 of 3, parallel_window 1 of 1): the widest folding" in told
     assert "no cap and no FPGA shortens; a higher --clock-mhz (now 250) or a smaller feature map than [32, 32]" in told
 
 
 def test_a_bottleneck_whose_wider_foldings_fit_no_slot_is_held_against_the_roomiest(u250: Plan) -> None:
-    told = steps(at_interval(u250, "MVAU_hls_1", pe=64, simd=288))
+    told = steps(at_interval(u250, "MVAU_hls_1", PE=(64, 64), SIMD=(288, 576)))
     assert "MVAU_hls_1 (PE 64 of 64, SIMD 288 of 576) sets the rate" in told
     assert "fpga0.SLR3 allows 302,400" in told
 
@@ -190,7 +198,9 @@ def test_gaps_are_told_until_the_effort_is_best(u250: Plan) -> None:
 
 
 def test_weights_written_at_run_time_are_named(u250: Plan) -> None:
-    told = steps(changed(u250, "phases", 0, "folding", "engines", "MVAU_hls_8", "runtime_writeable_weights", value=1))
+    engine = ("phases", 0, "networks", 0, "folding", "engines", "MVAU_hls_8")
+    written = (*engine, "attributes", "runtime_writeable_weights")
+    told = steps(changed(u250, *written, value=1))
     assert "MVAU_hls_8" in told
     assert "--no-runtime-weights" in told
 
@@ -203,8 +213,8 @@ def test_candidates_that_could_not_be_placed_ask_for_fewer_pblocks(pynq: Plan) -
 
 def test_a_plan_for_latency_says_so_and_holds_it_against_its_bound(u250: Plan) -> None:
     stats = {"method": "x", "status": "optimal", "objective": 200.0, "bound": 200.0, "gap": 0.0}
-    plan = changed(changed(u250, "options", "objective", value="latency"), "phases", 0, "folding", "stats", value=stats)
-    plan = changed(plan, "phases", 0, "folding", "whole_budget_bound", value=150.0)
+    plan = changed(changed(u250, "options", "objective", value="latency"), *PART, "folding", "stats", value=stats)
+    plan = changed(plan, *PART, "folding", "whole_budget_bound", value=150.0)
     assert "asked for  the lowest latency at 250 MHz" in "\n".join(section(plan, "What was read and assumed"))
     gaps = [line.split()[:5] for line in section(plan, "How far from optimal")]
     assert ["folding", "optimal", "200", "200", "0.0%"] in gaps
@@ -216,19 +226,19 @@ def test_the_likelihood_of_fitting_is_that_of_the_worst_slot(u250: Plan) -> None
     names = [slot.name for slot in u250.platform.fpgas[0].slots]
     amounts = {"LUT": 4320, "FF": 0, "BRAM18": 0, "URAM": 0, "DSP": 0}
     fits = {n: {"likelihood": 1 - i / 10, "low": amounts, "high": amounts} for i, n in enumerate(names)}
-    plan = changed(u250, "phases", 0, "estimates", "fits", value=fits)
+    plan = changed(u250, "phases", 0, "fits", value=fits)
     lines = section(plan, "How likely it is to fit")
     assert f"{1 - (len(names) - 1) / 10:.1%}, that of {names[-1]}" in lines[0]
     assert all(any(line.startswith(name) for line in lines) for name in names)
-    assert "How likely" not in report(changed(u250, "phases", 0, "estimates", "fits", value={}), platform_of(u250))
+    assert "How likely" not in report(changed(u250, "phases", 0, "fits", value={}), platform_of(u250), FinnFiles())
 
 
 def test_start_ups_are_told_where_they_lengthen_the_interval(u250: Plan) -> None:
-    cycles = u250.phases[0].estimates.cycles
-    longer = changed(u250, "phases", 0, "estimates", "expected_cycles", value=2 * cycles)
+    cycles = u250.phases[0].networks[0].interval_cycles
+    longer = changed(u250, *PART, "estimates", "expected_cycles", value=2 * cycles)
     told = f"expect {2 * cycles:,} cycles (100.0% more)"
     assert not any(told in line for line in section(longer, "Rate")), "the FIFOs were analysed, which is better"
-    rough = changed(longer, "phases", 0, "estimates", "throughput", value=None)
+    rough = changed(longer, *PART, "estimates", "throughput", value=None)
     assert any(told in line for line in section(rough, "Rate"))
-    same = changed(u250, "phases", 0, "estimates", "expected_cycles", value=cycles)
+    same = changed(u250, *PART, "estimates", "expected_cycles", value=cycles)
     assert not any("expect" in line for line in section(same, "Rate"))

@@ -10,6 +10,7 @@ import onnx
 import pytest
 
 from floorflow import flow
+from floorflow.backends.finn.plan_files import FinnFiles
 from floorflow.backends.finn.rates.problem import RouteDelay, rate_problem
 from floorflow.backends.finn.read.source import read_source
 from floorflow.channels import PartialPlacement, connect
@@ -109,7 +110,7 @@ def test_depths_that_finn_plans_for_a_small_network_are_analysed_and_their_inter
     assert keeps(problem, depths, found.interval_cycles)
     plan = flow.plan(context.request.changed(plots=False)).plan
     kept = int(100e6 / found.interval_cycles)
-    assert plan.phases[0].estimates.sustained_fps == pytest.approx(100e6 / found.interval_cycles)
+    assert plan.phases[0].networks[0].estimates.sustained_fps == pytest.approx(100e6 / found.interval_cycles)
     assert f"{kept:,} frames/s with the planned FIFOs" in summary(plan).splitlines()[0]
     assert "which do not allow the rate of the engines" in report(plan, load_platform("pynq-z1"))
     assert f"{kept:,} frames/s (engines alone: " in rate_text(plan.model_dump(by_alias=True))
@@ -160,30 +161,29 @@ def test_a_design_whose_fifo_is_made_shallow_is_warned_of(tfc: tuple[PlanningCon
 
 def test_the_report_tells_latency_and_rate_and_what_is_shallow(cnv_on_u250: Path) -> None:
     plan = read_plan(cnv_on_u250 / "plan.json")
-    timed = plan.phases[0].estimates.throughput
+    timed = plan.phases[0].networks[0].estimates.throughput
     assert timed is not None
     assert timed.shallow == []
     platform = load_platform(plan.platform.name, 1)
-    text = report(plan, platform)
+    text = report(plan, platform, FinnFiles())
     assert f"({timed.first_frame_cycles:,} cycles) from an empty pipeline" in text
     assert "every FIFO is deep enough" in text
     data = json.loads(plan.to_json())
     row = {"channel": "a.0->b.0", "planned": 2, "needed": 77}
-    data["phases"][0]["estimates"]["throughput"] |= {
+    data["phases"][0]["networks"][0]["estimates"]["throughput"] |= {
         "shallow": [row],
-        "interval_cycles": 10 * plan.search.interval_cycles,
+        "interval_cycles": 10 * plan.networks[0].search.interval_cycles,
     }
-    text = report(Plan.model_validate(data), platform)
+    text = report(Plan.model_validate(data), platform, FinnFiles())
     assert "900.0% longer than the estimate above, since FIFOs are too shallow" in text
     assert "77" in text.split("too shallow for the full rate")[1].splitlines()[2]
 
 
-def test_a_plan_of_before_has_no_timing(cnv_on_u250: Path) -> None:
+def test_the_report_of_a_plan_without_analysis_tells_no_frame(cnv_on_u250: Path) -> None:
     data = json.loads((cnv_on_u250 / "plan.json").read_text())
-    del data["phases"][0]["estimates"]["throughput"]
+    data["phases"][0]["networks"][0]["estimates"]["throughput"] = None
     plan = Plan.model_validate(data)
-    assert plan.phases[0].estimates.throughput is None
-    assert "What one frame takes" not in report(plan, load_platform(plan.platform.name, 1))
+    assert "What one frame takes" not in report(plan, load_platform(plan.platform.name, 1), FinnFiles())
 
 
 def test_depths_that_a_kept_folding_brings_are_lower_bounds() -> None:

@@ -112,5 +112,5 @@ def planned(plan: Plan) -> Numbers:
             entry.resources.URAM,
             entry.resources.DSP,
         )
-        for name, entry in plan.phases[0].folding.engines.items()
+        for name, entry in plan.phases[0].engines.items()
     }

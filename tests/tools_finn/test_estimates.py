@@ -49,7 +49,7 @@ def assert_agreed(outcome: Outcome, graph: Path, folder: Path, finn_plus: FinnPl
     """Apply the plan's folding file in FINN+ and compare every node."""
     told = finn_plus.numbers(graph, folding_file(outcome, folder), outcome.plan.platform.fpgas[0].part)
     assert told == planned(outcome.plan)
-    assert max(numbers[0] for numbers in told.values()) == outcome.plan.search.interval_cycles
+    assert max(numbers[0] for numbers in told.values()) == outcome.plan.networks[0].search.interval_cycles
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,8 @@ JOINS = {
 def widths(plan: Plan, name: str) -> list[list[int]]:
     """Return the stream widths of an engine's inputs and outputs, un-padded."""
     engine = next(engine for engine in plan.networks[0].engines if engine.name == name)
-    entry = plan.phases[0].folding.engines[name].model_extra or {}
-    spelt = {"pe": "PE", "simd": "SIMD"}
-    unit = kind_of(engine.kind).unit({**engine.attributes, **{spelt.get(k, k): v for k, v in entry.items()}}, "plus")
+    folding = plan.phases[0].engines[name].attributes
+    unit = kind_of(engine.kind).unit({**engine.attributes, **folding}, "plus")
     return [list(unit.input_widths_bits), list(unit.output_widths_bits)]
 
 
@@ -44,7 +43,7 @@ def test_finn_plus_agrees_on_names_attributes_cycles_and_widths(
     assert set(nodes) >= JOINS[model.graph.name]
     for engine in engines:
         node = nodes[engine.name]
-        assert node["cycles"] == plan.phases[0].folding.engines[engine.name].cycles, engine.name
+        assert node["cycles"] == plan.phases[0].engines[engine.name].cycles, engine.name
         assert node["widths"] == streams[engine.name], engine.name
         for name, value in engine.attributes.items():
             assert node["attributes"].get(name, value) in (value, list(value) if isinstance(value, tuple) else value)

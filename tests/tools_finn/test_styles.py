@@ -48,10 +48,9 @@ def assert_made_as_planned(plan: Plan, styles: Path | None, folding: Path, finn_
     engines = plan.networks[0].engines
     assert [(name, node["op_type"]) for name, node in nodes.items()] == [(e.name, e.kind) for e in engines]
     for engine in engines:
-        node, folded = nodes[engine.name], plan.phases[0].folding.engines[engine.name]
-        chosen = {"PE": "pe", "SIMD": "simd", "resType": "res_type"}
+        node, folded = nodes[engine.name], plan.phases[0].engines[engine.name]
         for name, value in node["attributes"].items():
-            wanted = (folded.model_extra or {}).get(chosen.get(name, name), engine.attributes.get(name, value))
+            wanted = folded.attributes.get(name, engine.attributes.get(name, value))
             if name not in ("numInputVectors", PREFERENCE):
                 assert wanted == value, (engine.name, name)
         assert node["cycles"] == folded.cycles

@@ -41,7 +41,7 @@ def replanned_request(out: Path, plan: Plan, overrides: Overrides) -> Request:
         _same_beside(folding, beside)
     if overrides.keep_folding:
         folding = out / "finn" / "folding_config.json"
-    asked = plan.options.model_dump() | {
+    asked = plan.options.model_dump(exclude={"models"}) | {
         "model": _input(out, model, overrides.model, "--model"),
         "platform": _platform(out, plan, overrides.platform),
         "link": _link(out, plan.options.link),

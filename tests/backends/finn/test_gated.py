@@ -193,7 +193,7 @@ def test_whole_plans_are_legal(
     request = Request(tmp_path / "model.onnx", board, finn=finn, costs=costs, effort="fast", plots=False)  # type: ignore[arg-type]
     out = make_plan(tmp_path / "out", request)
     assert check(out) == []
-    engines = read_plan(out / "plan.json").phases[0].folding.engines
+    engines = read_plan(out / "plan.json").phases[0].engines
     joins = {name: e for name, e in engines.items() if name.startswith(("ElementwiseMul", "StreamingSplit"))}
     assert joins
     assert costs == "finn" or all(entry.resources.LUT > 0 and entry.resources.FF > 0 for entry in joins.values())

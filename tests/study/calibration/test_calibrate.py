@@ -37,7 +37,7 @@ def tfc(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def uses(plan: Plan) -> dict[str, Resources]:
-    folded = plan.phases[0].folding.engines
+    folded = plan.phases[0].engines
     return {name: Resources.from_dict(entry.resources.model_dump()) for name, entry in folded.items()}
 
 
@@ -60,7 +60,7 @@ def decided(plan: Plan) -> dict[str, Any]:
     content = json.loads(plan.to_json())
     del content["calibration"]
     for name in ("bands", "fits"):
-        del content["phases"][0]["estimates"][name]
+        del content["phases"][0][name]
     return content
 
 
@@ -69,7 +69,7 @@ def test_what_is_as_estimated_gives_the_same_plan(cnv_on_pynq: Path, tmp_path: P
     assert decided(calibration.after.plan) == decided(calibration.before)
     assert all(factor == 1 for by in calibration.measured.factors.values() for factor in by.values())
     assert calibration.after.plan.calibration.measured == sorted(calibration.estimates)
-    assert not any("hls" in kind and "MVAU" in kind for kind in calibration.after.plan.phases[0].estimates.bands)
+    assert not any("hls" in kind and "MVAU" in kind for kind in calibration.after.plan.phases[0].bands)
     assert calibration.estimates == uses(calibration.before)
 
 
@@ -86,8 +86,8 @@ def test_larger_rows_change_the_plans_use_and_it_stays_legal(cnv_on_pynq: Path, 
         cnv_on_pynq, tmp_path, lambda use: Resources(2 * use.lut, use.ff, use.bram18, use.uram, use.dsp), QUIET
     )
     before, after = calibration.before.phases[0], calibration.after.plan.phases[0]
-    assert calibration.after.plan.search.interval_cycles > calibration.before.search.interval_cycles
-    assert after.folding.engines != before.folding.engines
+    assert after.networks[0].interval_cycles > before.networks[0].interval_cycles
+    assert after.engines != before.engines
     write(tmp_path / "new", calibration.after.files | {"calibration.json": text(calibration)}, {})
     assert check(tmp_path / "new") == []
     assert "measured   " in calibration.after.files["report.txt"]
@@ -137,8 +137,8 @@ def test_corrected_estimates_are_rounded_up_and_blocks_are_left_alone() -> None:
 
 def test_an_engine_that_was_built_otherwise_is_not_used(tfc: Path, tmp_path: Path) -> None:
     rows = uses(read_plan(tfc / "plan.json"))
-    folded = read_plan(tfc / "plan.json").phases[0].folding.engines
-    name = next(name for name, entry in folded.items() if "pe" in (entry.model_extra or {}))
+    folded = read_plan(tfc / "plan.json").phases[0].engines
+    name = next(name for name, entry in folded.items() if "PE" in entry.attributes)
     folder = reported(tmp_path / "reports", rows)
     (folder / "final_hw_config.json").write_text(json.dumps({name: {"PE": 999}}))
     calibration = calibrate(tfc, folder, Overrides(TFC, plots=False))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from floorflow.backends.finn.export import floorplans, local_names, networks_in
 from floorflow.resources import Resources
 from floorflow.schema import Plan, read_plan
 from floorflow.study.calibration.matching import match, node_of
@@ -126,11 +127,10 @@ def test_a_doubtful_number_counts_under_the_graphs_own_name_only(branches: Plan)
 
 def test_kernels_number_their_nodes_anew(branches: Plan) -> None:
     """The plan's partitions are kernels: FINN's numbers start at 0 in each, as finn/floorplan.json has them."""
-    from floorflow.emit.finn import floorplan, local_names
-
-    ids = {name: entry["partition_id"] for name, entry in floorplan(branches).items() if name != "Defaults"}
+    (one,), (places,) = networks_in(branches, 0), floorplans(branches, 0).values()
+    ids = {name: entry["partition_id"] for name, entry in places.items()}
     assert len(set(ids.values())) > 1
-    local = local_names(branches, ids)
+    local = local_names(one, ids)
     sure = [name for name in ids if name not in interchangeable(branches, ids)]
     cells = [f"top/StreamingDataflowPartition_{ids[name]}_{local[name]}" for name in ids]
     assert sorted(match(branches, [report("top", *cells)]).of(SYNTHESIS)) == sorted(sure)

@@ -212,9 +212,9 @@ def test_the_scarcity_of_a_rate_is_that_of_a_plan_for_it(tfc_fronts: Pareto) -> 
     point = tfc_fronts.fronts[0].points[2]
     fps = tfc_fronts.clock_mhz * 1e6 / point.interval_cycles
     plan = flow.plan(Request(TFC, "pynq-z1", costs="estimated", fps=fps, effort="fast", plots=False)).plan
-    folding = plan.phases[0].folding
-    assert folding.whole_budget_bound == pytest.approx(point.value)
-    assert folding.cycles <= point.interval_cycles
+    part = plan.phases[0].networks[0]
+    assert part.folding.whole_budget_bound == pytest.approx(point.value)
+    assert part.interval_cycles <= point.interval_cycles
 
 
 def test_named_resources_only_and_scarcity_always() -> None:
@@ -283,9 +283,9 @@ def test_a_points_folding_can_be_planned_and_uses_what_was_told(
         (tmp_path / name).write_text(text)
     path = tmp_path / "folding_config.json"
     request = Request(TFC, "pynq-z1", costs="estimated", keep_folding=True, folding=path, effort="fast", plots=False)
-    folding = flow.plan(request).plan.phases[0].folding
-    assert folding.cycles == point.folding.interval_cycles
-    assert folding.resources.model_dump() == point.folding.resources.as_dict()
+    part = flow.plan(request).plan.phases[0].networks[0]
+    assert part.interval_cycles == point.folding.interval_cycles
+    assert part.folding.resources.model_dump() == point.folding.resources.as_dict()
 
 
 def test_the_command_prints_json_and_writes_a_folder_once(tmp_path: Path) -> None:

@@ -152,6 +152,6 @@ def test_the_command_line_refuses_with_exit_code_2_and_keeps_what_is_legal(tmp_p
     code, output = run({name: {"PE": 2, "SIMD": 4} for name in ("MVAU_hls_0", "MVAU_hls_1", "MVAU_hls_2")}, "-q")
     assert code == 0
     plan = json.loads((tmp_path / "out" / "plan.json").read_text(encoding="utf-8"))
-    assert plan["phases"][0]["folding"]["engines"]["MVAU_hls_1"]["pe"] == 2
+    assert plan["phases"][0]["networks"][0]["folding"]["engines"]["MVAU_hls_1"]["attributes"]["PE"] == 2
     assert (plan["options"]["keep_folding"], plan["options"]["backend_options"]["finn"]) == (True, "plus")
     assert [file["path"] for file in plan["inputs"]] == ["tfc_1w1a.onnx", "folding.json"]

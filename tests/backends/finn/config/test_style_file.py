@@ -101,7 +101,7 @@ def planned(model: Path, **options: Any) -> Outcome:
 
 
 def engines(outcome: Outcome) -> list[tuple[Any, ...]]:
-    folded = outcome.plan.phases[0].folding.engines
+    folded = outcome.plan.phases[0].engines
     return [(e.name, e.kind, folded[e.name].cycles, folded[e.name].resources) for e in outcome.plan.networks[0].engines]
 
 
