@@ -32,7 +32,7 @@ ALLOWED = {
 DRIVERS = {"search", "record", "flow", "study", "cli", "__main__", "__init__"}
 """What may import the stages that it drives; `record` turns what was decided into the Plan."""
 MOST_AT_THE_ROOT = 13
-MOST_LEVELS = 11
+MOST_LEVELS = 12
 SEARCH_ORDER = (
     "progress",
     "link_bound",
