@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import networkx as nx
 
-from floorflow.dataflow.model import Dataflow, Engine, Stream
+from floorflow.dataflow.model import Dataflow, Stream
 
 _HOST = "host"
 
@@ -26,7 +26,7 @@ def waits(dataflow: Dataflow) -> dict[Stream, Fraction]:
     if not joins:
         return {}
     forks = nx.immediate_dominators(graph, _HOST)
-    fills = {e.name: window_fill(e) for e in dataflow.engines}
+    fills = {e.name: e.window_fill for e in dataflow.engines}
     found: dict[Stream, Fraction] = {}
     for join in joins:
         inputs = [s for s in dataflow.streams if s.target == join]
@@ -37,18 +37,6 @@ def waits(dataflow: Dataflow) -> dict[Stream, Fraction]:
     return found
 
 
-def window_fill(engine: Engine) -> Fraction:
-    """Return the share of a frame until an engine's first word: of windows and of sums over the image, else 0."""
-    if engine.kind.startswith("GlobalAccPool"):
-        return Fraction(1)
-    if not engine.kind.startswith("ConvolutionInputGenerator"):
-        return Fraction(0)
-    height, width = _pair(engine, "IFMDim")
-    (kernel_h, kernel_w), (dilation_h, dilation_w) = _pair(engine, "ConvKernelDim"), _pair(engine, "Dilation")
-    pixels = min((kernel_h - 1) * dilation_h * width + (kernel_w - 1) * dilation_w + 1, height * width)
-    return Fraction(pixels, height * width)
-
-
 def _longest_fills(graph: nx.DiGraph, fork: str, fills: Mapping[str, Fraction]) -> dict[str, Fraction]:
     """Return the largest sum of fills over the paths from the fork, not included, to each engine behind it."""
     reach = {fork: Fraction(0)}
@@ -57,10 +45,3 @@ def _longest_fills(graph: nx.DiGraph, fork: str, fills: Mapping[str, Fraction]) 
         if name != fork and before:
             reach[name] = max(before) + fills[name]
     return reach
-
-
-def _pair(engine: Engine, attribute: str) -> tuple[int, int]:
-    value = engine.attributes[attribute]
-    if not isinstance(value, tuple) or len(value) != 2:
-        raise TypeError(f"{engine.name}: {attribute} is {value!r}, expected a pair")
-    return int(value[0]), int(value[1])

@@ -1,8 +1,7 @@
 """The Dataflow: engines joined by streams, before folding, and the options that fold them.
 
-Engines carry FINN's own attribute names and values (`MW`, `MH`, `IFMChannels`, ...), so that what a user sees
-here is what FINN's configuration files say. Folding attributes (`PE`, `SIMD`, memory styles) are not in
-``Engine.attributes``: they are the choice, an `Option`.
+Engines carry the attribute names and values of their back end, so that what a user sees here is what the back end's
+own files say. What a folding chooses is not in ``Engine.attributes``: it is an `Option`.
 """
 
 from __future__ import annotations
@@ -10,11 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from math import ceil
 from typing import Literal
 
 from floorflow.resources import Resources
 
+Role = Literal["core", "front", "behind"]
+"""``core``: a stage is named after it; ``front``: joins what follows it; ``behind``: joins what comes before it."""
 AttributeValue = int | str | tuple[int, ...] | tuple[str, ...]
 Attributes = Mapping[str, AttributeValue]
 
@@ -39,11 +41,12 @@ def is_outside(end: str) -> bool:
 class Engine:
     """One hardware engine of the pipeline.
 
-    ``kind`` is FINN's op type (``MVAU_hls``); ``operation`` names the Network operation that it computes.
-    Bit widths are of one stream element; ``weight_bits`` is 0 for kinds without weights. ``folding`` is what the
-    model file has chosen already (``PE``, ``SIMD``, ``parallel_window``), empty for a network. ``role`` says what an
-    engine joins in a module: ``front`` what follows it, ``behind`` what is before it, and modules are named after
-    ``core``. ``label`` is a short word for its kind.
+    ``kind`` is a name of the back end's; ``operation`` names the Network operation that it computes. Bit widths are of
+    one stream element; ``weight_bits`` is 0 for kinds without weights. ``folding`` is what the model file has chosen
+    already, empty for a network.
+
+    What others ask of a kind the back end says here: ``role``; ``window_fill``, the share of a frame that goes in
+    before the first word comes out (0 for most); ``label``, a short word for people.
     """
 
     name: str
@@ -54,7 +57,8 @@ class Engine:
     input_bits: int
     output_bits: int
     folding: Attributes = field(default_factory=dict)
-    role: Role = "core"
+    role: Role = "behind"
+    window_fill: Fraction = Fraction(0)
     label: str = ""
 
 
@@ -108,7 +112,7 @@ class Dataflow:
     """What was assumed while reading and lowering, for `inspect` and the plan's warnings."""
 
     unspecialised: bool = False
-    """Whether hls or rtl is still open (FINN's SpecializeLayers): the kinds of ``engines`` are FINN's own choice."""
+    """Whether kinds are still open (FINN: hls or rtl): those of ``engines`` are what the back end itself chooses."""
 
     @property
     def engine_pairs(self) -> tuple[tuple[str, str], ...]:
@@ -124,9 +128,9 @@ class Dataflow:
 class Option:
     """One legal folding of one engine: the attributes it sets, what it costs and how wide its ports are.
 
-    ``folding`` holds FINN attribute names (``PE``, ``SIMD``, ``mem_mode``, ...). ``cycles`` is the initiation
-    interval for one frame. Widths are in bits, un-padded, one entry a port. ``kind`` is the op type that the engine
-    becomes where that is not its own (hls instead of rtl, or the other way), else empty.
+    ``folding`` holds names and values of the back end. ``cycles`` is the initiation interval for one frame. Widths are
+    in bits, un-padded, one entry a port. ``kind`` is that which the engine becomes where it is not its own (FINN: hls
+    instead of rtl, or the other way), else empty.
     """
 
     folding: Attributes
@@ -148,3 +152,8 @@ class FoldedDataflow:
     def interval_cycles(self) -> int:
         """Initiation interval of the pipeline: the slowest engine's cycles."""
         return max(option.cycles for option in self.options.values())
+
+
+def renamings(before: Dataflow, after: Dataflow) -> dict[str, str]:
+    """Return the new name of every engine by its old one; both dataflows have the same engines in the same order."""
+    return {old.name: new.name for old, new in zip(before.engines, after.engines, strict=True)}

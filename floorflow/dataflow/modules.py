@@ -14,16 +14,6 @@ SMALL_LUT = 1500
 SMALL_BRAM18 = 8
 """A cluster below both joins a neighbour: nobody wants a pblock for it."""
 
-_CORES = ("MVAU", "VVAU", "Pool", "StreamingMaxPool", "GlobalAccPool")
-_BEFORE_CORE = (
-    "FMPadding",
-    "ConvolutionInputGenerator",
-    "AddStreams",
-    "ElementwiseAdd",
-    "StreamingConcat",
-    "StreamingEltwise",
-)
-
 
 @dataclass(frozen=True)
 class Module:
@@ -51,7 +41,7 @@ def cluster(
 ) -> tuple[Module, ...]:
     """Group engines by ``granularity`` (``stage``, ``block`` or ``layer``; ``slot`` starts from stages) into modules.
 
-    A stage is one matrix-vector or pool engine with its padding and window before it and the thresholds after it; a
+    A stage is one core (`dataflow.model.Role`) with what stands in front of it and behind it; a
     block is what lies between consecutive points where a single stream is live (in a chain, a stage). ``wires`` join
     engines only (no host ends); ``resources`` are the engines' with their FIFOs and converters.
     No cluster grows beyond the largest of ``pblock_capacities`` (none: there is no such rule).
@@ -84,22 +74,18 @@ def module_of(modules: Sequence[Module]) -> dict[str, str]:
     return {engine: module.name for module in modules for engine in module.engines}
 
 
-def _is(engine: Engine, kinds: Sequence[str]) -> bool:
-    return any(engine.kind.rsplit("_", 1)[0] == kind for kind in kinds)
-
-
 def _stages(engines: Sequence[Engine], wires: Sequence[Wire]) -> list[set[str]]:
-    """Join padding, windows and adders with the engine that follows, everything else but a core with the one before."""
+    """Join what stands in front with the engine that follows, everything else but a core with the one before."""
     graph = nx.Graph()
     graph.add_nodes_from(engine.name for engine in engines)
     before = {engine.name: [w.source for w in wires if w.target == engine.name] for engine in engines}
     after = {engine.name: [w.target for w in wires if w.source == engine.name] for engine in engines}
     for engine in engines:
         name = engine.name
-        if _is(engine, _CORES):
+        if engine.role == "core":
             continue
         # What joins branches belongs to what follows: with one branch it would lie around the others.
-        if (_is(engine, _BEFORE_CORE) or len(before[name]) != 1) and after[name]:
+        if (engine.role == "front" or len(before[name]) != 1) and after[name]:
             graph.add_edge(name, after[name][0])
         elif before[name]:
             graph.add_edge(before[name][0], name)
@@ -180,5 +166,5 @@ def joins_without_cycle(graph: nx.DiGraph, a: Hashable, b: Hashable) -> bool:
 def _name(names: Sequence[str], dataflow: Dataflow) -> str:
     """Name a module after its core engine, or after its first and last one if it has several."""
     inside = [engine for engine in dataflow.engines if engine.name in set(names)]
-    cores = [engine.name for engine in inside if _is(engine, _CORES)] or [engine.name for engine in inside]
+    cores = [engine.name for engine in inside if engine.role == "core"] or [engine.name for engine in inside]
     return cores[0] if len(cores) == 1 else f"{cores[0]}_to_{cores[-1]}"

@@ -9,9 +9,8 @@ from pathlib import Path
 from floorflow import __version__
 from floorflow.backends.finn.config.style_file import style_file_beside
 from floorflow.backends.finn.read.source import Source
-from floorflow.backends.finn.specialise import renamings
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
-from floorflow.dataflow.model import Dataflow
+from floorflow.dataflow.model import Dataflow, renamings
 from floorflow.network import Network
 from floorflow.record.network import network_entry, plain_name
 from floorflow.record.options import options_entry

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from floorflow.channels.window_fill import waits, window_fill
+from floorflow.channels.window_fill import waits
 from floorflow.dataflow.model import Dataflow, Engine, Stream
 
 
 def engine(name: str, kernel: int | None = None) -> Engine:
-    if kernel is None:
-        return Engine(name, "AddStreams_hls", "", {}, 0, 4, 4)
-    window = {"IFMDim": (10, 10), "ConvKernelDim": (kernel, kernel), "Dilation": (1, 1)}
-    return Engine(name, "ConvolutionInputGenerator_rtl", "", window, 0, 4, 4)
+    """Return an engine, or a window over an image of 10 x 10 pixels."""
+    fill = Fraction(0) if kernel is None else Fraction((kernel - 1) * 10 + kernel, 100)
+    return Engine(name, "any", "", {}, 0, 4, 4, window_fill=fill)
 
 
 def graph(engines: list[Engine], *edges: tuple[str, str]) -> Dataflow:
@@ -23,12 +22,6 @@ def graph(engines: list[Engine], *edges: tuple[str, str]) -> Dataflow:
         ports[target] += 1
         streams.append(Stream(source, 0, target, port, 100, 4, 4))
     return Dataflow("net", tuple(engines), tuple(streams))
-
-
-def test_fill_is_the_share_of_the_frame_before_the_first_window() -> None:
-    assert window_fill(engine("w", 3)) == Fraction(23, 100)  # 2 rows of 10 and 3 pixels of 100
-    assert window_fill(engine("w", 1)) == Fraction(1, 100)
-    assert window_fill(engine("add")) == 0
 
 
 def test_the_shorter_branch_waits_for_the_longest_one() -> None:

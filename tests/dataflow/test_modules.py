@@ -8,6 +8,7 @@ import networkx as nx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from floorflow.backends.finn.roles import described
 from floorflow.dataflow.model import Dataflow, Engine
 from floorflow.dataflow.modules import SMALL_BRAM18, SMALL_LUT, Module, Wire, cluster, merge, module_of
 from floorflow.resources import Resources, total
@@ -20,7 +21,8 @@ def dataflow(*kinds: str) -> Dataflow:
     counts: dict[str, int] = {}
     engines = []
     for kind in kinds:
-        engines.append(Engine(f"{kind}_{counts.setdefault(kind, 0)}", kind, "", {}, 0, 8, 8))
+        name = f"{kind}_{counts.setdefault(kind, 0)}"
+        engines.append(described(Engine(name, kind, "", {}, 0, 8, 8)))
         counts[kind] += 1
     return Dataflow("net", tuple(engines), ())
 

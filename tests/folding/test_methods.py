@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from floorflow.backends.finn.roles import described
 from floorflow.dataflow.model import Dataflow, Engine, Option, Stream
 from floorflow.dataflow.options import OptionGroup
 from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
@@ -181,7 +182,7 @@ def test_layers_follow_each_other_through_windows_pools_and_forks() -> None:
     kinds = (*kinds, "AddStreams_hls", "MVAU_rtl")
     ends = ((0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (2, 5), (5, 6))
     names = [f"{kind}_{i}" for i, kind in enumerate(kinds)]
-    engines = tuple(Engine(n, k, n, {}, 0, 0, 0) for n, k in zip(names, kinds, strict=True))
+    engines = tuple(described(Engine(n, k, n, {}, 4 * ("V" in k), 0, 0)) for n, k in zip(names, kinds, strict=True))
     streams = tuple(Stream(names[a], 0, names[b], 0, 1, 1, 1) for a, b in ends)
     first, depthwise, last = names[0], names[4], names[6]
     assert sorted(layer_pairs(Dataflow("net", engines, streams))) == sorted(

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from floorflow.backends.finn.lower.types import has_rtl
 from floorflow.backends.finn.names import family, numbered
-from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, is_outside
+from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, is_outside, renamings
 from floorflow.network.datatype import named
 from floorflow.technology import Technology
 
@@ -87,8 +87,3 @@ def _end(name: str, names: Mapping[str, str]) -> str:
 def layers(dataflow: Dataflow) -> dict[str, Engine]:
     """Return the engines by the names that FINN gives their layers, before it makes engines of them."""
     return dict(zip(numbered(family(engine.kind) for engine in dataflow.engines), dataflow.engines, strict=True))
-
-
-def renamings(before: Dataflow, after: Dataflow) -> dict[str, str]:
-    """Return the new name of every engine by its old one."""
-    return {old.name: new.name for old, new in zip(before.engines, after.engines, strict=True)}

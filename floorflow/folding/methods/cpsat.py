@@ -40,7 +40,6 @@ Row = list[cp_model.IntVar]
 
 DETERMINISTIC_LIMIT = 10.0
 """CP-SAT's work units (about seconds) for each of the three objectives."""
-_LAYERS = ("MVAU", "VVAU")
 _FINEST_EPSILON = 10_000
 
 
@@ -201,7 +200,7 @@ def layer_pairs(dataflow: Dataflow) -> tuple[tuple[str, str], ...]:
     after: dict[str, list[str]] = {engine.name: [] for engine in dataflow.engines}
     for source, target in dataflow.engine_pairs:
         after[source].append(target)
-    layers = {engine.name for engine in dataflow.engines if engine.kind.startswith(_LAYERS)}
+    layers = {engine.name for engine in dataflow.engines if engine.role == "core" and engine.weight_bits}
     reach: dict[str, tuple[str, ...]] = {}
     # Engines are in topological order: what follows one is known before it.
     for engine in reversed(dataflow.engines):

@@ -13,9 +13,9 @@ from floorflow.backends.finn.folding.cost_table import CostTable
 from floorflow.backends.finn.folding.given_folding import given_folding_groups
 from floorflow.backends.finn.options import finn_options
 from floorflow.backends.finn.read.source import read_source
-from floorflow.backends.finn.specialise import PREFERENCE, renamings, respecialised
+from floorflow.backends.finn.specialise import PREFERENCE, respecialised
 from floorflow.dataflow.measured import MeasuredEngine, Measurements, factors_of
-from floorflow.dataflow.model import AttributeValue, Dataflow, Option
+from floorflow.dataflow.model import AttributeValue, Dataflow, Option, renamings
 from floorflow.errors import InputError, PlatformError
 from floorflow.flow import Outcome
 from floorflow.hardware import load_platform

@@ -12,7 +12,6 @@ from floorflow.backends.finn.folding.legal_foldings import options
 from floorflow.backends.finn.rates.patterns import actor_of
 from floorflow.backends.finn.read.source import read_source
 from floorflow.backends.finn.version import FinnVersion
-from floorflow.channels.window_fill import window_fill
 from floorflow.dataflow.model import Dataflow, Engine
 from floorflow.errors import InputError
 from floorflow.request import Request
@@ -172,7 +171,7 @@ def test_the_pixel_that_is_repeated_is_read_with_the_first_alone() -> None:
 
 def test_data_waits_a_frame_for_the_gate_that_its_average_makes(tmp_path: Path) -> None:
     dataflow = lowered(squeeze_and_excite(8, 6), tmp_path)
-    assert window_fill(dataflow.engine("GlobalAccPool_hls_0")) == 1
+    assert dataflow.engine("GlobalAccPool_hls_0").window_fill == 1
     path = tmp_path / "model.onnx"
     plan = read_plan(
         make_plan(tmp_path / "out", Request(path, "zcu104", finn="plus", effort="fast", plots=False)) / "plan.json"

@@ -18,8 +18,8 @@ from floorflow.backends.finn.folding.legal_foldings import options
 from floorflow.backends.finn.folding.tied_engines import ports_of
 from floorflow.backends.finn.kinds.kind import CostModel
 from floorflow.backends.finn.read.source import read_source
-from floorflow.backends.finn.specialise import PREFERENCE, other_kind, renamings, respecialised, specialised
-from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
+from floorflow.backends.finn.specialise import PREFERENCE, other_kind, respecialised, specialised
+from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream, renamings
 from floorflow.dataflow.options import OptionGroup
 from floorflow.resources import Resources
 from floorflow.technology import Technology

@@ -8,6 +8,7 @@ from math import prod
 
 from floorflow.backends.finn.lower.fused_thresholds import Lookahead
 from floorflow.backends.finn.lower.types import rounded_to_bytes
+from floorflow.backends.finn.roles import described
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import HOST_PREFIX, Attributes, Engine, Stream
 from floorflow.network.datatype import DataType
@@ -127,7 +128,7 @@ class Lowering:
         name = f"{kind}_{self._counts[kind]}"
         self._counts[kind] += 1
         bits = inputs[0].datatype.bits, output.datatype.bits
-        self.engines[name] = Engine(name, kind, operation.name, attributes, weight_bits, *bits)
+        self.engines[name] = described(Engine(name, kind, operation.name, attributes, weight_bits, *bits))
         for port, wire in enumerate(inputs):
             self._connect(wire, name, port)
         return Wire(name, output.shape, output.datatype, output.shape[-1], xnor=output.xnor)

@@ -10,6 +10,7 @@ from floorflow.backends.finn.names import family, is_specialised
 from floorflow.backends.finn.read import ports
 from floorflow.backends.finn.read.graph import Graph, GraphEngine
 from floorflow.backends.finn.read.variant import variant
+from floorflow.backends.finn.roles import described
 from floorflow.backends.finn.version import VERSION_NAMES, FinnVersion
 from floorflow.dataflow.model import Dataflow, Engine
 from floorflow.errors import InputError
@@ -67,7 +68,7 @@ def dataflow_of(graph: Graph, technology: Technology, finn: FinnVersion = "main"
 
 def _engine(engine: GraphEngine, kind: str) -> Engine:
     weights = ports.weight_type(engine.attributes)
-    return Engine(
+    made = Engine(
         engine.name,
         kind,
         engine.name,
@@ -77,6 +78,7 @@ def _engine(engine: GraphEngine, kind: str) -> Engine:
         ports.output_type(kind, engine.attributes).bits,
         engine.folding,
     )
+    return described(made)
 
 
 def _operation(graph: Graph, engine: GraphEngine, weights: Tensor | None) -> Operation:
