@@ -21,7 +21,8 @@ from calibration import (
     read_builds,
 )
 
-from floorflow.backends.finn.cost.bands import spread
+from floorflow.backends.finn.cost.bands import relative_band
+from floorflow.dataflow.bands import spread
 from floorflow.resources import Resources
 
 RESOURCES = ("LUT", "FF", "BRAM18", "DSP")
@@ -200,7 +201,7 @@ def held(builds: tuple[Build, ...], fits: dict[str, Fit], resource: str) -> int:
         for part in build.parts:
             use[part.kind] += seen.part(part, resource)
         shell = seen.design(build, resource) - sum(use.values())
-        low, high = spread({kind: Resources.from_dict({resource: round(use[kind])}) for kind in use})
+        low, high = spread({kind: Resources.from_dict({resource: round(use[kind])}) for kind in use}, relative_band)
         count += low.as_dict()[resource] <= build.measured[resource] - shell <= high.as_dict()[resource]
     return count
 

@@ -21,11 +21,11 @@ from typing import Any
 import onnx
 
 from floorflow.backends.finn.attributes import Reader
+from floorflow.backends.finn.backend import BACKEND
 from floorflow.backends.finn.datatype import bits_of
 from floorflow.backends.finn.kinds.registry import KINDS, kind_of
-from floorflow.backends.finn.rates.problem import channel_name, rate_problem
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
-from floorflow.rates import RateProblem, Sized, size
+from floorflow.rates import RateProblem, Sized, rate_problem, size
 from floorflow.resources import ZERO
 
 FIFO, CONVERTER = "StreamingFIFO", "StreamingDataWidthConverter"
@@ -96,7 +96,7 @@ def from_chain(examples: Path, models: Path) -> tuple[FoldedDataflow, dict[str, 
         ends += [] if stream.to_outside else [folded.options[stream.target].input_widths_bits[0]]
         widths = ends[:1] if len(set(ends)) == 1 else ends
         depths = [folding.get(f"StreamingFIFO_rtl_{number + i}", {}).get("depth", 2) for i in range(len(widths))]
-        queues[channel_name(stream)] = [Queue(*pair) for pair in zip(depths, widths, strict=True)]
+        queues[stream.channel] = [Queue(*pair) for pair in zip(depths, widths, strict=True)]
         number += len(widths)
     return folded, queues
 
@@ -125,7 +125,7 @@ def folded_of(nodes: list[Node], folding: Mapping[str, Any]) -> tuple[FoldedData
             streams.append(stream)
             ends = [options[node.name].input_widths_bits[port]]
             ends += [options[name].output_widths_bits[source_port]] if source else []
-            queues[channel_name(stream)] = fifos or at_ends(folding, stream, max(ends))
+            queues[stream.channel] = fifos or at_ends(folding, stream, max(ends))
     streams += list(to_host(engines, made, nodes))
     plain = tuple(Engine(node.name, node.kind, node.name, node.attributes, 0, 0, 0) for node in engines)
     return FoldedDataflow(Dataflow("net", plain, tuple(streams)), options), queues
@@ -214,7 +214,7 @@ def element_bits(node: Node, port: int) -> int:
 
 def compare(title: str, folded: FoldedDataflow, finn: Mapping[str, list[Queue]]) -> None:
     started = time.perf_counter()
-    problem = rate_problem(folded)
+    problem = rate_problem(folded, known=BACKEND)
     sized = size(problem)
     seconds = time.perf_counter() - started
     print(f"## {title}\n")

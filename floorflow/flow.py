@@ -5,18 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 
-from floorflow.backends.finn.config.folding_file import with_given_folding
-from floorflow.backends.finn.folding.cost_table import CostTable
-from floorflow.backends.finn.folding.given_folding import given_folding_groups
-from floorflow.backends.finn.options import finn_options
-from floorflow.backends.finn.plan_files import FinnFiles
-from floorflow.backends.finn.read.source import Source, read_source
+from floorflow.backends.backend import Source, backend_named
 from floorflow.channels import couplings
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.emit import bundle
 from floorflow.folding import FoldingProblem, fitting
 from floorflow.hardware import Platform, load_platform
-from floorflow.network import FloatBits
 from floorflow.record import record
 from floorflow.request import Request
 from floorflow.resources import total
@@ -43,8 +37,7 @@ def plan(request: Request, progress: Progress = SILENT, measured: Measurements =
     """
     request.require_files()
     with progress.stage("reading"):
-        asked = finn_options(request)
-        source = read_source(request.model, FloatBits(asked.weight_bits, asked.activation_bits))
+        source = read(request)
 
     any_rate = request.changed(fps=None) if request.fps is not None else None
 
@@ -61,7 +54,7 @@ def plan(request: Request, progress: Progress = SILENT, measured: Measurements =
     def outcome(found: SearchResult) -> Outcome:
         with progress.stage("recording"):
             result = record(source, context, found, tried, measured)
-            files = bundle(result, context.platform, FinnFiles())
+            files = bundle(result, context.platform, context.backend)
         if request.plots and not found.interrupted:
             with progress.stage("drawing"):
                 files |= _pictures(result, context.platform)
@@ -75,25 +68,32 @@ def plan(request: Request, progress: Progress = SILENT, measured: Measurements =
         return outcome(replace(found, interrupted=True))
 
 
+def read(request: Request) -> Source:
+    """Read the request's model, as far as its back end can."""
+    return backend_named(request.backend).read(request.model, request.backend_options)
+
+
 def prepare(source: Source, request: Request, fpgas: int, measured: Measurements = NO_MEASUREMENTS) -> PlanningContext:
     """Lower the model, price every engine's foldings, or the one to be kept, and keep those that fit some slot."""
     platform = load_platform(request.platform, fpgas, request.clock_mhz, request.link, request.topology)
     technology = platform.fpgas[0].device.technology
-    asked = finn_options(request)
-    dataflow = source.lower(technology, asked.label_select, asked.finn)
+    backend = backend_named(request.backend)
+    dataflow = backend.lower(source, technology, request.backend_options)
     if request.folding is not None:
-        dataflow = with_given_folding(dataflow, request.folding, technology)
-    costs = CostTable(technology, asked.costs, asked.runtime_weights, asked.finn, asked.styles_are_open)
+        dataflow = backend.with_folding(dataflow, request.folding, technology)
+    costs = backend.costs(technology, request.backend_options)
     limits, largest = slot_limits(platform, request), largest_pblocks(platform, request)
     places = [(slot, limits[slot].least(room)) for slot, held in largest.items() for room in held]
     longest = longest_interval(platform, request)
     carried = request.folding is None
-    priced = given_folding_groups(dataflow, costs, carried=carried) if request.keep_folding else costs.groups(dataflow)
+    keep = request.keep_folding
+    priced = backend.given_groups(dataflow, costs, carried=carried) if keep else costs.groups(dataflow)
     groups = tuple(fitting(group, places, longest) for group in measured.repriced(dataflow, priced))
     channels = couplings(dataflow, groups, costs)
     paths = dataflow.engine_pairs if request.goal == "latency" else None
     problem = FoldingProblem(groups, total(limits.values()), platform.silicon, channels, paths)
-    return PlanningContext(dataflow, platform, request, costs, problem, solvers_of(request, dataflow, costs), largest)
+    solvers = solvers_of(request, dataflow, backend, costs)
+    return PlanningContext(dataflow, platform, request, backend, costs, problem, solvers, largest)
 
 
 def _pictures(result: Plan, platform: Platform) -> dict[str, bytes]:

@@ -23,8 +23,6 @@ INSPECTED_BOARD = "alveo-u250"
 """Stands for the platform of a request that names none."""
 
 if TYPE_CHECKING:
-    from floorflow.backends.finn.options import FinnOptions
-    from floorflow.backends.finn.read.source import Source
     from floorflow.cli.inspection import Inspection
 
 
@@ -53,35 +51,37 @@ def inspect(
         request = Request(**{"platform": INSPECTED_BOARD, **asked})
         request.require_files()
         part = _part(platform, part)
-        from floorflow.backends.finn.options import finn_options
-        from floorflow.backends.finn.read.source import read_source
         from floorflow.cli.inspection import inspection_entry, print_inspection
-        from floorflow.network import FloatBits
 
-        options = finn_options(request)
-        source = read_source(request.model, FloatBits(options.weight_bits, options.activation_bits))
-        inspection = _inspected(source, part, options)
+        inspection = _inspected(request, part)
         if as_json:
             print_json(inspection_entry(inspection))
         else:
             print_inspection(paper(), inspection)
 
 
-def _inspected(source: Source, part: str, options: FinnOptions) -> Inspection:
-    """Lower a model and range over its foldings by the default cost model; what fails is why it cannot be planned."""
-    from floorflow.backends.finn.folding.cost_table import CostTable
-    from floorflow.backends.finn.folding.folding_range import folding_ranges
+def _inspected(request: Request, part: str) -> Inspection:
+    """Lower a model and range over its foldings; what fails is why it cannot be planned."""
+    from floorflow.backends.backend import backend_named
     from floorflow.cli.inspection import Inspection
-    from floorflow.errors import FloorflowError
+    from floorflow.dataflow.folding_range import folding_ranges
+    from floorflow.dataflow.model import Dataflow
+    from floorflow.errors import FloorflowError, InputError
     from floorflow.technology import technology_of
 
-    technology = technology_of(part)
-    dataflow, refusal = source.inspected(technology, options.label_select, options.finn)
+    technology, backend, options = technology_of(part), backend_named(request.backend), request.backend_options
+    source = backend.read(request.model, options)
+    network, tool = source.network, backend.tool(options)
     try:
-        ranges = folding_ranges(dataflow, CostTable(technology, finn=options.finn))
+        dataflow = backend.lower(source, technology, options)
+    except InputError as error:
+        refusal = f"{error}\n{error.hint}".strip()
+        return Inspection(network, Dataflow(network.name, (), (), network.notes), part, tool, refusal)
+    try:
+        groups = backend.costs(technology, options, own_kinds=True).groups(dataflow)
     except FloorflowError as error:
-        return Inspection(source.network, dataflow, part, options.finn, refusal or str(error))
-    return Inspection(source.network, dataflow, part, options.finn, refusal, ranges)
+        return Inspection(network, dataflow, part, tool, str(error))
+    return Inspection(network, dataflow, part, tool, "", folding_ranges(groups, backend.parallel_attributes))
 
 
 def _part(platform: str | None, part: str | None) -> str:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from floorflow.backends.finn.folding.folding_range import FoldingRange
+from floorflow.dataflow.folding_range import FoldingRange
 from floorflow.dataflow.model import Attributes, Dataflow, Engine
 from floorflow.network import Network
 from floorflow.text.table import FittingTable
@@ -22,7 +22,7 @@ _ALL_VALUES = 4
 
 @dataclass(frozen=True)
 class Inspection:
-    """A model as one FINN makes it for a part; ``refusal`` says why it cannot be planned, empty if it can.
+    """A model as a back end's tool makes it for a part; ``refusal`` says why it cannot be planned, empty if it can.
 
     ``ranges`` tell of each engine by its name what its foldings range over, none where that is not known.
     """
@@ -30,7 +30,7 @@ class Inspection:
     network: Network
     dataflow: Dataflow
     part: str
-    finn: str
+    tool: str
     refusal: str = ""
     ranges: Mapping[str, FoldingRange] = field(default_factory=dict)
 
@@ -41,7 +41,7 @@ def inspection_entry(found: Inspection) -> dict[str, Any]:
     return {
         "name": network.name,
         "part": found.part,
-        "finn": found.finn,
+        "tool": found.tool,
         "refusal": found.refusal,
         "totals": {
             "layers": len(network.layers),
@@ -97,7 +97,7 @@ def print_inspection(console: Console, found: Inspection) -> None:
     """Print the engines, or the layers of a network that has none, and what was assumed."""
     network, dataflow = found.network, found.dataflow
     count = f"{len(dataflow.engines)} engines, {network.macs:,} MACs a frame"
-    title = f"{network.name} on {found.part} with FINN {found.finn}: {count}"
+    title = f"{network.name} on {found.part} with {found.tool}: {count}"
     tables = [_engine_table(network, dataflow, escape(title)) if dataflow.engines else _layer_table(network, title)]
     if found.ranges:
         tables.append(_folding_table(found.ranges))

@@ -29,6 +29,7 @@ from floorflow.cli.standard_streams import reader_is_gone
 from floorflow.cli.terminal import complain, errors_to_exit_codes, paper, plain, print_json, run_record
 from floorflow.errors import InputError
 from floorflow.output import require_free, write
+from floorflow.plugins import DEFAULT_BACKEND, registration
 from floorflow.request import Request, known_methods, require_method, require_resources
 
 
@@ -48,10 +49,11 @@ def cost(
     """Tell cycles, resources and stream widths of FINN's engines, one a line; exit 2 if a line is bad."""
     with errors_to_exit_codes(debug=debug):
         failed = False
+        options = registration(DEFAULT_BACKEND).options(**{"costs": "finn", **asked})
         with _lines_of(file) as lines:
-            from floorflow.backends.finn.cost_command import CostOptions, cost_lines
+            from floorflow.backends.backend import backend_named
 
-            for answer in cost_lines(lines, CostOptions(asked.get("costs", "finn"), asked.get("finn", "main"), part)):
+            for answer in backend_named(DEFAULT_BACKEND).cost_lines(lines, part, options):
                 failed = failed or "error" in answer
                 sys.stdout.write(json.dumps(answer) + "\n")
                 if reader_is_gone():

@@ -20,7 +20,6 @@ Role = Literal["core", "front", "behind"]
 AttributeValue = int | str | tuple[int, ...] | tuple[str, ...]
 Attributes = Mapping[str, AttributeValue]
 
-Role = Literal["core", "front", "behind"]
 
 HOST_PREFIX = "host:"
 """The host's ends of channels are ``host:in0``, ``host:out0``, ..."""

@@ -1,19 +1,22 @@
-"""Rates of a pipeline with bounded FIFOs: interval, latency, smallest depths, deadlocks. Knows nothing of FINN."""
+"""Rates of a pipeline with bounded FIFOs: interval, latency, smallest depths, deadlocks. Knows no kind of engine."""
 
 from floorflow.rates.analysis import Rates, Sized, analyse, blocked, first_frame, keeps, size
 from floorflow.rates.deadlock import Blocked
 from floorflow.rates.fifo_graph import Depths
-from floorflow.rates.problem import Actor, Fifo, Moves, RateProblem, cut
+from floorflow.rates.pipeline import Actors, RouteDelay, rate_problem
+from floorflow.rates.problem import Actor, Fifo, Moves, RateProblem, cut, moves, repeated
 from floorflow.rates.work import Work
 
 __all__ = [
     "Actor",
+    "Actors",
     "Blocked",
     "Depths",
     "Fifo",
     "Moves",
     "RateProblem",
     "Rates",
+    "RouteDelay",
     "Sized",
     "Work",
     "analyse",
@@ -21,5 +24,8 @@ __all__ = [
     "cut",
     "first_frame",
     "keeps",
+    "moves",
+    "rate_problem",
+    "repeated",
     "size",
 ]

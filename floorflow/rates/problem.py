@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from floorflow.errors import InputError
 
@@ -68,6 +68,21 @@ class Actor:
     def freed(self, port: int) -> Moves:
         """Return when the places of an input port become free."""
         return self.frees[port] if self.frees else self.reads[port]
+
+
+def moves(counts: ArrayLike, first: ArrayLike = 0, stride: ArrayLike = 1) -> Moves:
+    """Return moves of (bursts,) counts; one number of ``first`` or ``stride`` holds for all bursts."""
+    rows = np.broadcast_arrays(np.atleast_1d(counts), first, stride)
+    return Moves(*(np.ascontiguousarray(row, dtype=np.int64) for row in rows))
+
+
+def repeated(actor: Actor, times: int) -> Actor:
+    """Let an actor run so many times a frame."""
+
+    def again(rows: tuple[Moves, ...]) -> tuple[Moves, ...]:
+        return tuple(Moves(*(np.tile(a, times) for a in (m.counts, m.first, m.stride))) for m in rows)
+
+    return Actor(actor.name, np.tile(actor.steps, times), again(actor.reads), again(actor.writes), again(actor.frees))
 
 
 @dataclass(frozen=True)

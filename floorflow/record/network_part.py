@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from floorflow.backends.finn.parallelism import parallelism
-from floorflow.backends.finn.rates.start_up import expected_interval
 from floorflow.hardware import Route
 from floorflow.record.part import Part
 from floorflow.record.throughput import sustained_fps, throughput_of
@@ -34,7 +32,7 @@ def _folding(part: Part) -> FoldingEntry:
 
 
 def _engines(part: Part) -> dict[str, FoldedEntry]:
-    folded = part.candidate.folded
+    folded, backend = part.candidate.folded, part.context.backend
     engines = {engine.name: engine for engine in folded.dataflow.engines}
     return {
         part.id(name): FoldedEntry(
@@ -43,7 +41,7 @@ def _engines(part: Part) -> dict[str, FoldedEntry]:
             attributes={key: plain(value) for key, value in sorted(option.folding.items())},
             parallelism=[
                 ParallelismEntry(name=attribute, value=value, most=most)
-                for attribute, value, most in parallelism(engines[name], option)
+                for attribute, value, most in backend.parallelism(engines[name], option)
             ],
         )
         for name, option in folded.options.items()
@@ -61,13 +59,13 @@ def _estimates(part: Part) -> EstimatesEntry:
         sustained_fps=sustained_fps(timed, clock_mhz),
         latency_us=_latency_us(part),
         bottleneck=part.id(slowest),
-        expected_cycles=expected_interval(candidate.folded),
+        expected_cycles=part.context.backend.expected_interval(candidate.folded),
         throughput=timed,
     )
 
 
 def _latency_us(part: Part) -> float:
-    """Return FINN's critical path: engine cycles summed along the longest path, and the latency of links on it."""
+    """Return the critical path: engine cycles summed along the longest path, and the latency of links on it."""
     candidate, clock_mhz = part.candidate, part.context.platform.clock_mhz
     routes = channel_routes(part.context, candidate.modules, candidate.channels, candidate.slot_of)
     done_us: dict[str, float] = {}

@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from floorflow import __version__
-from floorflow.backends.finn.config.style_file import style_file_beside
-from floorflow.backends.finn.read.source import Source
+from floorflow.backends.backend import Source
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
-from floorflow.dataflow.model import Dataflow, renamings
+from floorflow.dataflow.model import renamings
 from floorflow.network import Network
 from floorflow.record.network import network_entry, plain_name
 from floorflow.record.options import options_entry
@@ -20,7 +19,6 @@ from floorflow.record.platform import platform_entry
 from floorflow.record.summary import summary
 from floorflow.record.throughput import throughput_warnings
 from floorflow.record.warnings import warnings_of
-from floorflow.request import Request
 from floorflow.schema import CalibrationEntry, InputFile, NetworkEntry, PhaseEntry, Plan
 from floorflow.search.context import PlanningContext
 from floorflow.search.search import SearchResult
@@ -49,7 +47,7 @@ def record(
         options=options_entry(request, context.platform),
         inputs=[
             InputFile(path=request.model.name, sha256=source.sha256),
-            *(InputFile(path=path.name, sha256=_sha256(path)) for path in _folding_files(request, context.dataflow)),
+            *(InputFile(path=path.name, sha256=_sha256(path)) for path in _folding_files(context)),
         ],
         calibration=None if measured == NO_MEASUREMENTS else _calibration(measured, known),
         platform=platform,
@@ -94,13 +92,11 @@ def _calibration(measured: Measurements, measured_engines: Collection[str]) -> C
     )
 
 
-def _folding_files(request: Request, dataflow: Dataflow) -> Iterator[Path]:
-    """Yield, if the folding was given, the file of it and the one of styles that goes with that."""
-    if request.folding is not None:
-        yield request.folding
-        styles = style_file_beside(request.folding) if dataflow.unspecialised else None
-        if styles is not None:
-            yield styles
+def _folding_files(context: PlanningContext) -> Iterator[Path]:
+    """Yield, if the folding was given, the files that it was read from."""
+    folding = context.request.folding
+    if folding is not None:
+        yield from context.backend.folding_inputs(context.dataflow, folding)
 
 
 def _sha256(path: Path) -> str:

@@ -14,7 +14,7 @@ def throughput_of(part: Part) -> ThroughputEntry:
     """Analyse the finished design with its planned FIFO depths and what lies on the channels' routes."""
     candidate = part.candidate
     depths = {channel.name: channel.fifo_depth_words for channel in candidate.channels}
-    found = throughput(candidate.folded, depths, route_delays(part.context, candidate))
+    found = throughput(candidate.folded, depths, route_delays(part.context, candidate), known=part.context.backend)
     return ThroughputEntry(
         full_rate_cycles=found.full_rate_cycles,
         interval_cycles=found.interval_cycles,

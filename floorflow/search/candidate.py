@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from floorflow.backends.finn.options import finn_options
-from floorflow.backends.finn.rates.problem import RouteDelay
-from floorflow.backends.finn.specialise import specialised
 from floorflow.channels import Channel, PartialPlacement, connect
 from floorflow.channels.cost_allocation import module_resources
 from floorflow.dataflow.model import FoldedDataflow
@@ -17,6 +14,7 @@ from floorflow.partition import (
     PartitionProblem,
     PartitionSolution,
 )
+from floorflow.rates import RouteDelay
 from floorflow.resources import Resources
 from floorflow.search.context import PlanningContext
 from floorflow.search.fifo_sizing import full_rate
@@ -43,16 +41,16 @@ class Candidate:
 
 
 def folded_by(context: PlanningContext, folding: FoldingSolution) -> FoldedDataflow:
-    """Return the engines as a folding has them: their kinds, and FINN's names of these."""
-    return specialised(FoldedDataflow(context.dataflow, folding.options))
+    """Return the engines as a folding has them: their kinds, and the names of these."""
+    return context.backend.finished(FoldedDataflow(context.dataflow, folding.options))
 
 
 def least_words(context: PlanningContext, folded: FoldedDataflow) -> Mapping[str, int]:
     """Return the FIFO depths, by channel, that the full rate needs; with --keep-folding no less than the model's.
 
-    By FINN's own costs FIFOs are FINN's to size: where they are deep it asks for UltraRAM, on any part.
+    Where the tool sizes FIFOs when it builds, the full rate is left to it.
     """
-    depths = _full_rate_depths(context, folded) if finn_options(context.request).costs != "finn" else {}
+    depths = _full_rate_depths(context, folded) if context.costs.sizes_fifos else {}
     if not context.request.keep_folding:
         return depths
     kept = {c.name: c.stream.kept_fifo_depth(c.width_bits) for c in connect(folded, context.costs)}
@@ -62,7 +60,7 @@ def least_words(context: PlanningContext, folded: FoldedDataflow) -> Mapping[str
 def _full_rate_depths(context: PlanningContext, folded: FoldedDataflow) -> Mapping[str, int]:
     key = repr([(option.kind, option.folding, option.cycles) for option in folded.options.values()])
     if key not in context.needs:
-        context.needs[key] = full_rate(folded)
+        context.needs[key] = full_rate(folded, known=context.backend)
     return context.needs[key].depths
 
 

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import floor, log10
 
-from floorflow.backends.finn.folding.cost_table import CostTable
-from floorflow.backends.finn.options import finn_options
-from floorflow.channels import ChannelCosts
+from floorflow.backends.backend import Backend, Costs
 from floorflow.dataflow.model import Dataflow
 from floorflow.folding import FoldingProblem, fold_at_interval
 from floorflow.folding.exact import FoldingAnswer
@@ -20,8 +18,8 @@ from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSol
 from floorflow.request import Request
 from floorflow.resources import Resources, scaled_down
 from floorflow.search.fifo_sizing import FullRate
-from floorflow.search.fold_methods import methods_of
 from floorflow.search.limits import SearchLimits
+from floorflow.search.proposals import methods_of
 
 
 @dataclass(frozen=True)
@@ -34,10 +32,10 @@ class Solvers:
     place: Callable[[PlacementProblem], PlacementSolution | PlacementFailure]
 
 
-def solvers_of(request: Request, dataflow: Dataflow, costs: CostTable) -> Solvers:
+def solvers_of(request: Request, dataflow: Dataflow, backend: Backend, costs: Costs) -> Solvers:
     """Return the methods that a request names, with its effort and seed."""
     effort, seed = request.effort, request.seed
-    method = methods_of(dataflow, costs, finn_options(request).finn)[request.fold_method]
+    method = methods_of(dataflow, backend, costs, request.backend_options)[request.fold_method]
 
     def fold(problem: FoldingProblem, interval_cycles: int) -> FoldingAnswer:
         exact = request.fold_method == "exact"
@@ -58,14 +56,15 @@ RATE_TOLERANCE = 1e-6
 class PlanningContext:
     """What stays the same for all candidates of a run.
 
-    Engines of ``dataflow`` and ``problem`` are named as FINN itself chooses hls and rtl; those of a candidate as its
-    folding chooses.
+    Engines of ``dataflow`` and ``problem`` have the kinds, and the names that follow, which the back end chooses by
+    itself; those of a candidate have what its folding chooses.
     """
 
     dataflow: Dataflow
     platform: Platform
     request: Request
-    costs: ChannelCosts
+    backend: Backend
+    costs: Costs
     problem: FoldingProblem
     solvers: Solvers
     pblock_capacities: Mapping[str, tuple[Resources, ...]]

@@ -7,11 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
-from floorflow.backends.finn.rates.problem import RouteDelay, rate_problem
 from floorflow.dataflow.model import FoldedDataflow
 from floorflow.errors import FloorflowError, LimitError, Refusal, sentence
-from floorflow.rates import Blocked, RateProblem, Work, blocked, first_frame, keeps, size
+from floorflow.rates import (
+    Actors,
+    Blocked,
+    RateProblem,
+    RouteDelay,
+    Work,
+    blocked,
+    first_frame,
+    keeps,
+    rate_problem,
+    size,
+)
 
 BISECTED_BURSTS = 30_000
 """Bursts a frame up to which the interval of FIFOs that are too shallow is worked out."""
@@ -64,10 +75,13 @@ class Throughput:
     not_analysed: str = ""
 
 
-def full_rate(folded: FoldedDataflow, route_delays: Mapping[str, RouteDelay] | None = None) -> FullRate:
-    """Return the depths that keep the full rate; where they cannot be found, why."""
+def full_rate(
+    folded: FoldedDataflow, route_delays: Mapping[str, RouteDelay] | None = None, *, known: Actors
+) -> FullRate:
+    """Return the depths that keep the full rate; where they cannot be found, why. ``known``: the back end."""
     try:
-        sized = size(rate_problem(folded, route_delays), most_bursts=SEARCHED_BURSTS, work=Work(SIZING_STEPS))
+        problem = rate_problem(folded, route_delays, known=known)
+        sized = size(problem, most_bursts=SEARCHED_BURSTS, work=Work(SIZING_STEPS))
     except FloorflowError as error:
         return FullRate(None, not_analysed=str(error))
     return FullRate(sized.interval_cycles, sized.depths)
@@ -78,32 +92,29 @@ def throughput(
     depths: Mapping[str, int],
     route_delays: Mapping[str, RouteDelay] | None = None,
     steps: int = ANALYSIS_STEPS,
+    *,
+    known: Actors,
 ) -> Throughput:
     """Return what planned depths reach, with what lies on their routes, in at most so many ``steps``."""
+    full = partial(full_rate, folded, route_delays, known=known)
     try:
-        problem = rate_problem(folded, route_delays)
+        problem = rate_problem(folded, route_delays, known=known)
         shortest = max(actor.cycles for actor in problem.actors)
         work = Work(steps)
         if keeps(problem, depths, shortest, work):
             return Throughput(shortest, shortest, *first_frame(problem, depths, work))
     except LimitError as error:
-        return _unknown(folded, depths, route_delays, error)
+        return _unknown(depths, full(), error)
     except FloorflowError as error:
         return Throughput(not_analysed=str(error))
     try:
-        return _too_shallow(problem, depths, full_rate(folded, route_delays), Work(steps))
+        return _too_shallow(problem, depths, full(), Work(steps))
     except LimitError as error:
-        return _unknown(folded, depths, route_delays, error)
+        return _unknown(depths, full(), error)
 
 
-def _unknown(
-    folded: FoldedDataflow,
-    depths: Mapping[str, int],
-    route_delays: Mapping[str, RouteDelay] | None,
-    error: LimitError,
-) -> Throughput:
+def _unknown(depths: Mapping[str, int], full: FullRate, error: LimitError) -> Throughput:
     """Return what can be said where the analysis of the depths ended at its limit: which are less than enough."""
-    full = full_rate(folded, route_delays)
     return Throughput(full.interval_cycles, shallow=_shallow(depths, full), not_analysed=str(error))
 
 

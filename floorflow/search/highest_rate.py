@@ -10,34 +10,34 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from floorflow.backends.finn.options import finn_options
 from floorflow.folding import RATIO, shortest_interval
-from floorflow.search.impl_styles import fewer_styles, own_styles_reaching
+from floorflow.search.own_kinds import fewer_kinds, own_kinds_reaching
 from floorflow.search.state import SearchState, TraceRow
 
 
-def in_fit_styles(run: SearchState) -> tuple[SearchState, tuple[int, ...], int]:
+def in_fit_kinds(run: SearchState) -> tuple[SearchState, tuple[int, ...], int]:
     """Return the search to go on with, its intervals, and the index of the shortest that the budget allows.
 
-    Where hls or rtl against FINN's own choice does not shorten it, ``--impl-style auto`` leaves the choice to FINN.
-    Where it does, but a floorplan needs a longer interval, `in_own_styles` looks whether FINN's choice packs better.
+    Where other kinds than the back end's own choice do not shorten it, the choice is left to the back end if it asks
+    for that (`Costs.own_kinds_first`). Where they do, but a floorplan needs a longer interval, `in_own_kinds` looks
+    whether its own choice packs better.
     """
     intervals, index = shortest_possible(run)
-    auto = finn_options(run.context.request).impl_style == "auto"
-    own = own_styles_reaching(run.context.problem, intervals[index]) if auto else None
+    auto = run.context.costs.own_kinds_first
+    own = own_kinds_reaching(run.context.problem, intervals[index]) if auto else None
     if own is None:
         return run, intervals, index
     run = run.among(own)
     return run, *shortest_possible(run)
 
 
-def in_own_styles(run: SearchState) -> tuple[SearchState, tuple[int, ...], int] | None:
-    """Return a search with hls or rtl as FINN chooses, as `in_fit_styles` does; None if it can find nothing better.
+def in_own_kinds(run: SearchState) -> tuple[SearchState, tuple[int, ...], int] | None:
+    """Return a search with the back end's own kinds, as `in_fit_kinds` does; None if it can find nothing better.
 
     A choice that allows a shorter interval by the sums of resources may be harder to pack: what it needs less of is not
     what runs short in a slot.
     """
-    own = fewer_styles(run.context.problem) if finn_options(run.context.request).impl_style == "auto" else None
+    own = fewer_kinds(run.context.problem) if run.context.costs.own_kinds_first else None
     if own is None:
         return None
     other = run.among(own)
@@ -51,7 +51,7 @@ def better(run: SearchState, own: SearchState) -> SearchState:
     """Return which of two searches found the shorter interval, the second with the trace of both."""
     if own.best is None or _interval(own) >= _interval(run):
         return run
-    tried = [replace(row, detail=f"hls and rtl as FINN chooses: {row.detail}") for row in own.trace]
+    tried = [replace(row, detail=f"kinds as the back end chooses: {row.detail}") for row in own.trace]
     own.trace[:] = [*run.trace, *tried]
     return own
 

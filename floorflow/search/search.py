@@ -13,8 +13,8 @@ from floorflow.search.context import PlanningContext, reachable_fps
 from floorflow.search.highest_rate import (
     better,
     highest_rate,
-    in_fit_styles,
-    in_own_styles,
+    in_fit_kinds,
+    in_own_kinds,
     last_refused,
     what_stopped,
 )
@@ -134,16 +134,16 @@ class _Search:
         return ended_by
 
     def _fastest(self) -> str:
-        self.run, intervals, index = in_fit_styles(self.run)
+        self.run, intervals, index = in_fit_kinds(self.run)
         self.bound_cycles = intervals[index]
         ended_by = highest_rate(self.run, intervals, index)
         if self.run.best is None or self.run.best.candidate.interval_cycles > self.bound_cycles:
-            return self._fastest_in_own_styles() or ended_by
+            return self._fastest_in_own_kinds() or ended_by
         return ended_by
 
-    def _fastest_in_own_styles(self) -> str | None:
-        """Search with hls and rtl as FINN chooses; return what ended that search if it found a better design."""
-        own = in_own_styles(self.run)
+    def _fastest_in_own_kinds(self) -> str | None:
+        """Search with the engines' own kinds; return what ended that search if it found a better design."""
+        own = in_own_kinds(self.run)
         if own is None:
             return None
         run, intervals, index = own

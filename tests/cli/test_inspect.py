@@ -14,11 +14,11 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from examples.make_models import ModelBuilder
-from floorflow.backends.finn.options import FinnOptions
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.version import VERSION_NAMES
 from floorflow.cli.inspect import _inspected
 from floorflow.cli.inspection import print_inspection
 from floorflow.cli.main import app
+from floorflow.request import Request
 from tests.conftest import CNV
 from tests.gated_models import squeeze_and_excite
 
@@ -49,11 +49,11 @@ def test_json_holds_every_legal_value_and_what_the_foldings_range_over() -> None
 def test_the_finn_that_is_named_builds_the_engines(tmp_path: Path) -> None:
     model = saved(squeeze_and_excite(), tmp_path)
     refused = json.loads(run("inspect", model, "--json").stdout)
-    assert (refused["finn"], refused["engines"]) == ("main", [])
+    assert (refused["tool"], refused["engines"]) == ("FINN main", [])
     assert "--finn dev or plus" in refused["refusal"]
     for finn in ("dev", "plus"):
         made = json.loads(run("inspect", model, "--finn", finn, "--json").stdout)
-        assert (made["finn"], made["refusal"]) == (finn, "")
+        assert (made["tool"], made["refusal"]) == (VERSION_NAMES[finn], "")
         legal = next(e["legal"] for e in made["engines"] if e["name"] == "ElementwiseMul_hls_0")
         assert (legal["PE"], legal["fastest_cycles"], legal["slowest_cycles"]) == ([1, 2, 4, 8], 36, 288)
     assert run("inspect", model, "--finn", "elder").exit_code == 2
@@ -61,7 +61,7 @@ def test_the_finn_that_is_named_builds_the_engines(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("columns", [40, 60, 80, 110, 200])
 def test_no_number_is_cut_or_broken_whatever_the_width(columns: int) -> None:
-    inspection = _inspected(read_source(CNV), U250, FinnOptions.model_validate({}))
+    inspection = _inspected(Request(CNV, "u250"), U250)
     console = Console(width=columns, record=True, file=StringIO())
     print_inspection(console, inspection)
     text = " ".join(console.export_text().split())

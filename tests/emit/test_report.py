@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from floorflow.backends.finn.plan_files import FinnFiles
+from floorflow.backends.finn.backend import BACKEND
 from floorflow.emit.next_steps import next_steps
 from floorflow.emit.report import report
 from floorflow.emit.use import slot_uses
@@ -53,17 +53,17 @@ def changed(plan: Plan, *path: str | int, value: Any) -> Plan:
 def steps(plan: Plan) -> str:
     platform = platform_of(plan)
     phase = plan.phases[0]
-    return "\n".join(next_steps(plan, phase, platform, slot_uses(plan, phase, platform), FinnFiles()))
+    return "\n".join(next_steps(plan, phase, platform, slot_uses(plan, phase, platform), BACKEND))
 
 
 def section(plan: Plan, heading: str) -> list[str]:
     """Return the lines under a heading of the report."""
-    text = report(plan, platform_of(plan), FinnFiles()).split(f"\n{heading}\n{'-' * len(heading)}\n")
+    text = report(plan, platform_of(plan), BACKEND).split(f"\n{heading}\n{'-' * len(heading)}\n")
     return text[1].split("\n\n")[0].splitlines()
 
 
 def test_report_has_every_section_in_order(two: Plan) -> None:
-    lines = report(two, platform_of(two), FinnFiles()).splitlines()
+    lines = report(two, platform_of(two), BACKEND).splitlines()
     assert [line for line, rule in pairwise(lines) if rule == "-" * len(line) and line] == [
         "What was read and assumed",
         "Rate",
@@ -230,7 +230,7 @@ def test_the_likelihood_of_fitting_is_that_of_the_worst_slot(u250: Plan) -> None
     lines = section(plan, "How likely it is to fit")
     assert f"{1 - (len(names) - 1) / 10:.1%}, that of {names[-1]}" in lines[0]
     assert all(any(line.startswith(name) for line in lines) for name in names)
-    assert "How likely" not in report(changed(u250, "phases", 0, "fits", value={}), platform_of(u250), FinnFiles())
+    assert "How likely" not in report(changed(u250, "phases", 0, "fits", value={}), platform_of(u250), BACKEND)
 
 
 def test_start_ups_are_told_where_they_lengthen_the_interval(u250: Plan) -> None:

@@ -1,16 +1,23 @@
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
+from floorflow import rates
+from floorflow.backends.finn.backend import BACKEND
 from floorflow.backends.finn.kinds.registry import kind_of
-from floorflow.backends.finn.rates.patterns import actor_of, converted
-from floorflow.backends.finn.rates.problem import RouteDelay, rate_problem
+from floorflow.backends.finn.rates.patterns import actor_of
 from floorflow.dataflow.model import Attributes, Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.errors import InputError
-from floorflow.rates import size
+from floorflow.rates import RouteDelay, size
+from floorflow.rates.pipeline import converted
 from floorflow.resources import ZERO
 from tests.rates.graphs import moves
 from tests.rates.stepping import simulate, words_at_steps
+
+rate_problem = partial(rates.rate_problem, known=BACKEND)
+
 
 WINDOW: Attributes = {
     "IFMChannels": 4, "IFMDim": (8, 8), "OFMDim": (6, 6), "ConvKernelDim": (3, 3), "Stride": (1, 1),

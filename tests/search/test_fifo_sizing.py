@@ -4,34 +4,39 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import onnx
 import pytest
 
-from floorflow import flow
-from floorflow.backends.finn.plan_files import FinnFiles
-from floorflow.backends.finn.rates.problem import RouteDelay, rate_problem
+from floorflow import flow, rates
+from floorflow.backends.finn.backend import BACKEND
 from floorflow.backends.finn.read.source import read_source
 from floorflow.channels import PartialPlacement, connect
 from floorflow.cli.tables import summary
 from floorflow.dataflow.model import Engine
 from floorflow.emit.report import report
 from floorflow.hardware import Crossing, Route, link_crossing, load_platform
-from floorflow.rates import RateProblem, keeps
+from floorflow.rates import RateProblem, RouteDelay, keeps
 from floorflow.record.throughput import throughput_of, throughput_warnings
 from floorflow.request import Request
 from floorflow.schema import Plan, read_plan
-from floorflow.search import search
+from floorflow.search import fifo_sizing, search
 from floorflow.search.candidate import Candidate, least_words, route_delays
 from floorflow.search.context import PlanningContext
-from floorflow.search.fifo_sizing import Throughput, full_rate, throughput
+from floorflow.search.fifo_sizing import Throughput
 from floorflow.view.contents.names import rate_text
 from tests.channels.test_realise import Prices
 from tests.conftest import CNV, TFC
 from tests.random_models import random_graph
 from tests.rates.stepping import DEADLOCK, simulate
 from tests.rates.test_patterns import residual
+
+rate_problem = partial(rates.rate_problem, known=BACKEND)
+full_rate = partial(fifo_sizing.full_rate, known=BACKEND)
+throughput = partial(fifo_sizing.throughput, known=BACKEND)
+
 
 BYPASS = "dup.1->add.1"
 
@@ -165,7 +170,7 @@ def test_the_report_tells_latency_and_rate_and_what_is_shallow(cnv_on_u250: Path
     assert timed is not None
     assert timed.shallow == []
     platform = load_platform(plan.platform.name, 1)
-    text = report(plan, platform, FinnFiles())
+    text = report(plan, platform, BACKEND)
     assert f"({timed.first_frame_cycles:,} cycles) from an empty pipeline" in text
     assert "every FIFO is deep enough" in text
     data = json.loads(plan.to_json())
@@ -174,7 +179,7 @@ def test_the_report_tells_latency_and_rate_and_what_is_shallow(cnv_on_u250: Path
         "shallow": [row],
         "interval_cycles": 10 * plan.networks[0].search.interval_cycles,
     }
-    text = report(Plan.model_validate(data), platform, FinnFiles())
+    text = report(Plan.model_validate(data), platform, BACKEND)
     assert "900.0% longer than the estimate above, since FIFOs are too shallow" in text
     assert "77" in text.split("too shallow for the full rate")[1].splitlines()[2]
 
@@ -183,7 +188,7 @@ def test_the_report_of_a_plan_without_analysis_tells_no_frame(cnv_on_u250: Path)
     data = json.loads((cnv_on_u250 / "plan.json").read_text())
     data["phases"][0]["networks"][0]["estimates"]["throughput"] = None
     plan = Plan.model_validate(data)
-    assert "What one frame takes" not in report(plan, load_platform(plan.platform.name, 1), FinnFiles())
+    assert "What one frame takes" not in report(plan, load_platform(plan.platform.name, 1), BACKEND)
 
 
 def test_depths_that_a_kept_folding_brings_are_lower_bounds() -> None:

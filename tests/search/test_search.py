@@ -21,7 +21,7 @@ from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSol
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.search import search
 from floorflow.search.context import PlanningContext
-from floorflow.search.impl_styles import fewer_styles
+from floorflow.search.own_kinds import fewer_kinds
 from floorflow.search.search import INTERRUPTED, SearchResult
 from floorflow.stats import SolveStats
 from tests.conftest import CNV, TFC
@@ -202,22 +202,22 @@ def test_a_latency_that_cannot_be_placed_gives_way_under_less_of_the_budget() ->
     assert all("latency" in row.detail for row in found.trace)
 
 
-def test_finns_own_styles_are_tried_where_others_allow_more_but_cannot_be_placed(tmp_path: Path) -> None:
+def test_finns_own_kinds_are_tried_where_others_allow_more_but_cannot_be_placed(tmp_path: Path) -> None:
     model = tmp_path / "mixed_bits.onnx"
     onnx.save(mixed_bits(), model)
     request = Request(model, platform="xcku5p", effort="fast", cap={**DEFAULT_CAP, "DSP": 0.01, "LUT": 0.05})
     free, own = find(request, fits), find(request.changed(impl_style="default"), fits)
     assert free.candidate.interval_cycles < own.candidate.interval_cycles
 
-    def fits_in_finns_own_styles(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
+    def fits_in_finns_own_kinds(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
         return fits(problem) if among_own else refuses(problem.modules[0].slot)
 
     def fold(problem: FoldingProblem, interval_cycles: int) -> FoldingAnswer:
-        among_own.extend([None] * (fewer_styles(problem) is None))
+        among_own.extend([None] * (fewer_kinds(problem) is None))
         return fold_at_interval(problem, interval_cycles)
 
     among_own: list[None] = []
-    found = find(request, fits_in_finns_own_styles, fold=fold)
+    found = find(request, fits_in_finns_own_kinds, fold=fold)
     assert found.candidate.interval_cycles == own.candidate.interval_cycles
     assert found.bound_cycles == free.bound_cycles
     assert [row.verdict for row in found.trace if "as FINN chooses" in row.detail][-1] == "legal"

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+from floorflow.backends.finn.backend import BACKEND
 from floorflow.backends.finn.folding.cost_table import CostTable
 from floorflow.backends.finn.kinds.kind import CostModel
 from floorflow.channels import couplings
 from floorflow.dataflow.model import Dataflow
 from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.resources import ZERO, Resources, scarcity
-from floorflow.search.fold_methods.finn import NoSetFolding, folded_as
+from floorflow.search.proposals import NoProposal, Pricer
 from floorflow.technology import Technology
 from tests.study.recorded import CHOSEN, Recorded
 
@@ -74,10 +75,10 @@ class Reference:
     def scarcity(self, use: Resources) -> float:
         return scarcity(use, self.silicon)
 
-    def priced(self, row: Recorded) -> FoldingSolution | NoSetFolding:
+    def priced(self, row: Recorded) -> FoldingSolution | NoProposal:
         """Price a recorded folding by the reference's own costs, streams included if they are counted."""
         sizes = {name: {k: int(v) for k, v in chosen.items() if k in CHOSEN} for name, chosen in row.folding.items()}
-        return folded_as(self.dataflow, self.costs, sizes, self.problem)
+        return Pricer("finn", self.dataflow, BACKEND, self.costs).priced(sizes, self.problem)
 
     def shortest_within(self, most: float) -> int:
         """Return the shortest interval at which the least scarce folding has a scarcity of at most ``most``."""

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from floorflow.errors import InputError
 from floorflow.plugins import BackendOptions
-from floorflow.request import ENGINES, NETWORK, Request
+from floorflow.request import ENGINES, NETWORK
 
 CostModelName = Literal["calibrated", "estimated", "finn"]
 FinnName = Literal["main", "dev", "plus"]
@@ -51,9 +51,3 @@ class FinnOptions(BackendOptions):
     def styles_are_open(self) -> bool:
         """Whether engines may be hls where FINN would make them rtl, and the other way."""
         return self.impl_style != "default" and self.costs != "finn"
-
-
-def finn_options(request: Request) -> FinnOptions:
-    """Return a request's options for FINN; defaults if it asks for another back end."""
-    options = request.backend_options
-    return options if isinstance(options, FinnOptions) else FinnOptions.model_validate({})

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from floorflow.backends.backend import Parallelism
 from floorflow.dataflow.model import Attributes, Engine, Option
 
-Parallelism = tuple[str, int, int]
-"""Attribute, value, the most that it can have."""
+PARALLEL = ("PE", "SIMD")
+"""Attributes whose values ``inspect`` lists."""
 
 _WHOLE: Mapping[str, tuple[str, ...]] = {
     "PE": ("MH", "Channels", "NumChannels", "Labels"),

@@ -4,6 +4,5 @@ from __future__ import annotations
 
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.plugins import Registration
-from floorflow.stats import method_names
 
-FINN = Registration("floorflow.backends.finn.backend:BACKEND", FinnOptions, method_names("search/fold_methods"))
+FINN = Registration("floorflow.backends.finn.backend:BACKEND", FinnOptions, ("finn", "finn-wide"))

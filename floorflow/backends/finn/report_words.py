@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from floorflow.backends.finn.options import finn_options
+from floorflow.backends.finn.options import FinnOptions
 from floorflow.resources import Resources
 from floorflow.schema import EngineEntry, Plan
 from floorflow.text.lists import some
@@ -22,7 +22,8 @@ _COSTS = {
 
 def cost_model(plan: Plan) -> str:
     """Return what the resources of the plan are."""
-    return _COSTS[finn_options(plan.options).costs]
+    asked = plan.options.backend_options
+    return _COSTS[asked.costs] if isinstance(asked, FinnOptions) else "estimates"
 
 
 def faster_by_hand(engines: Sequence[EngineEntry]) -> str:

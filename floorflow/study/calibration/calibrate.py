@@ -8,18 +8,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from floorflow import flow
-from floorflow.backends.finn.config.folding_file import with_given_folding
-from floorflow.backends.finn.folding.cost_table import CostTable
-from floorflow.backends.finn.folding.given_folding import given_folding_groups
-from floorflow.backends.finn.options import finn_options
-from floorflow.backends.finn.read.source import read_source
-from floorflow.backends.finn.specialise import PREFERENCE, respecialised
+from floorflow.backends.backend import Costs, backend_named
 from floorflow.dataflow.measured import MeasuredEngine, Measurements, factors_of
 from floorflow.dataflow.model import AttributeValue, Dataflow, Option, renamings
 from floorflow.errors import InputError, PlatformError
 from floorflow.flow import Outcome
 from floorflow.hardware import load_platform
-from floorflow.network import FloatBits
 from floorflow.request import Request
 from floorflow.resources import Resources
 from floorflow.schema import FoldedEntry, Plan, read_plan
@@ -80,7 +74,7 @@ def calibrate(out: Path, reports: Path, overrides: Overrides | None = None, prog
         raise _nothing(reports, before, matches, refolded)
     costs, own = replanned_engines(request)
     planned = _as_planned(own, before, request)
-    options = _planned_options(planned, before, costs)
+    options = _planned_options(planned, before, request, costs)
     folded = before.only_phase.engines
     other = {new.name: new.kind for old, new in zip(own.engines, planned.engines, strict=True) if old.kind != new.kind}
     engines = {
@@ -98,24 +92,23 @@ def calibrate(out: Path, reports: Path, overrides: Overrides | None = None, prog
     return Calibration(before, after, folder, matches, measured, estimates, kinds, (*matches.rejected, *refolded))
 
 
-def replanned_engines(request: Request) -> tuple[CostTable, Dataflow]:
-    """Return the engines of the request's model as FINN itself chooses hls and rtl, and what prices them."""
+def replanned_engines(request: Request) -> tuple[Costs, Dataflow]:
+    """Return the engines of the request's model, of the kinds that the back end itself chooses, and their prices."""
     try:
         platform = load_platform(request.platform)
     except PlatformError as error:
         hint = "give the board's file that was planned with --platform FILE"
         raise PlatformError(str(error), hint=hint) from error
     technology = platform.fpgas[0].device.technology
-    asked = finn_options(request)
-    source = read_source(request.model, FloatBits(asked.weight_bits, asked.activation_bits))
-    dataflow = source.lower(technology, asked.label_select, asked.finn)
+    backend, options = backend_named(request.backend), request.backend_options
+    dataflow = backend.lower(backend.read(request.model, options), technology, options)
     if request.folding is not None:
-        dataflow = with_given_folding(dataflow, request.folding, technology)
-    return CostTable(technology, asked.costs, asked.runtime_weights, asked.finn), dataflow
+        dataflow = backend.with_folding(dataflow, request.folding, technology)
+    return backend.costs(technology, options, own_kinds=True), dataflow
 
 
 def _as_planned(own: Dataflow, plan: Plan, request: Request) -> Dataflow:
-    """Return the engines as hls or rtl as the plan has them.
+    """Return the engines of the kinds that the plan has.
 
     Raises
     ------
@@ -125,8 +118,8 @@ def _as_planned(own: Dataflow, plan: Plan, request: Request) -> Dataflow:
     """
     engines = plan.only_network.engines
     pairs = zip(own.engines, engines, strict=False)
-    kinds = {mine.name: its.kind for mine, its in pairs if PREFERENCE in its.attributes}
-    planned = respecialised(own, kinds) if kinds else own
+    kinds = {mine.name: its.kind for mine, its in pairs if mine.kind != its.kind}
+    planned = backend_named(request.backend).with_kinds(own, kinds)
     if [engine.name for engine in planned.engines] != [engine.name for engine in engines]:
         raise InputError(
             f"{request.model}: lowers to other engines than the plan has, which floorflow {plan.version} made",
@@ -135,11 +128,12 @@ def _as_planned(own: Dataflow, plan: Plan, request: Request) -> Dataflow:
     return planned
 
 
-def _planned_options(planned: Dataflow, plan: Plan, costs: CostTable) -> dict[str, Option]:
+def _planned_options(planned: Dataflow, plan: Plan, request: Request, costs: Costs) -> dict[str, Option]:
     """Return every engine's option in a plan, with what the cost model, not a build, says of it."""
     folded = plan.only_phase.engines
     engines = tuple(replace(e, folding={**e.folding, **_folding(folded[e.name])}) for e in planned.engines)
-    groups = given_folding_groups(replace(planned, engines=engines), costs, carried=False)
+    folded_as_planned = replace(planned, engines=engines)
+    groups = backend_named(request.backend).given_groups(folded_as_planned, costs, carried=False)
     return {name: option for group in groups for name, option in zip(group.engines, group.rows[0], strict=True)}
 
 

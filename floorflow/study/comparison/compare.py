@@ -10,25 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from floorflow.backends.finn.folding.cost_table import CostTable
-from floorflow.backends.finn.options import finn_options
-from floorflow.backends.finn.read.source import read_source
-from floorflow.backends.finn.specialise import PREFERENCE
-from floorflow.dataflow.model import Option
+from floorflow.dataflow.model import FoldedDataflow
 from floorflow.errors import InputError
-from floorflow.flow import prepare
+from floorflow.flow import prepare, read
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, FoldingSolution
 from floorflow.folding.exact import FoldingAnswer
-from floorflow.folding.methods import METHODS, FoldingMethod
+from floorflow.folding.methods import FoldingMethod
 from floorflow.folding.methods.brute import MOST_COMBINATIONS, combinations
 from floorflow.folding.methods.cpsat import Balance, layer_pairs
 from floorflow.folding.methods.cpsat import solve as cpsat
-from floorflow.network import FloatBits
 from floorflow.request import Request
 from floorflow.resources import Resources, scarcity, total
 from floorflow.search.context import PlanningContext
-from floorflow.search.fold_methods import methods_of
 from floorflow.search.progress import SILENT, Progress
+from floorflow.search.proposals import methods_of
 
 DEFAULT_METHODS = ("exact", "cpsat", "finn", "finn-wide", "rule", "annealing")
 CURVE_POINTS = 14
@@ -131,9 +126,7 @@ def compare(
     """
     fpgas = request.fixed_fpgas("compare")
     with progress.stage("reading"):
-        asked = finn_options(request)
-        source = read_source(request.model, FloatBits(asked.weight_bits, asked.activation_bits))
-        context = prepare(source, request.changed(objective=None), fpgas)
+        context = prepare(read(request), request.changed(objective=None), fpgas)
     known = _known(context, epsilon)
     unknown = [name for name in methods if name not in known]
     if unknown:
@@ -149,14 +142,11 @@ def compare(
         first = bounds.interval_cycles() if interval is None else None
         curve = tuple(_curve(bounds, [entry.interval_cycles for entry in entries if entry.interval_cycles], first))
     names = context.dataflow.name, context.platform.name
-    return Comparison(*names, asked.costs, clock_mhz, interval, first, tuple(entries), curve)
+    return Comparison(*names, context.costs.name, clock_mhz, interval, first, tuple(entries), curve)
 
 
 def _known(context: PlanningContext, epsilon: float | None) -> Mapping[str, FoldingMethod]:
-    costs = context.costs
-    if not isinstance(costs, CostTable):
-        return METHODS
-    known = methods_of(context.dataflow, costs, finn_options(context.request).finn)
+    known = methods_of(context.dataflow, context.backend, context.costs, context.request.backend_options)
     if epsilon is not None:
         known["cpsat"] = _balanced(Balance(layer_pairs(context.dataflow), epsilon))
     return known
@@ -187,14 +177,19 @@ def _entry(name: str, method: FoldingMethod, context: PlanningContext, interval:
         resources=answer.resources,
         scarcity=scarcity(answer.resources, problem.silicon),
         bound=bounds.scarcity(answer.interval_cycles if interval is None else interval),
-        folding={engine: _chosen(option) for engine, option in answer.options.items()},
+        folding=_foldings(context, answer),
     )
 
 
-def _chosen(option: Option) -> dict[str, Any]:
-    """Return an engine's folding, and whether it is hls or rtl where that is not FINN's own choice."""
-    style = {PREFERENCE: option.kind.rpartition("_")[2]} if option.kind else {}
-    return {**option.folding, **style}
+def _foldings(context: PlanningContext, answer: FoldingSolution) -> dict[str, dict[str, Any]]:
+    """Return every engine's folding, with the attributes that it has if it is made of another kind than its own."""
+    own = context.dataflow
+    finished = context.backend.finished(FoldedDataflow(own, answer.options)).dataflow
+    more = {
+        before.name: {name: value for name, value in after.attributes.items() if name not in before.attributes}
+        for before, after in zip(own.engines, finished.engines, strict=True)
+    }
+    return {name: {**option.folding, **more[name]} for name, option in answer.options.items()}
 
 
 def _refusal(name: str, answer: FoldingAnswer, problem: FoldingProblem, interval: int | None) -> str:

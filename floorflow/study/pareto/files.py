@@ -1,4 +1,4 @@
-"""Fronts as the files of an output folder: data, a picture, and each point's folding for FINN and for `plan`."""
+"""Fronts as the files of an output folder: data, a picture, and each point's folding for `plan` and other tools."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from floorflow.backends.finn.config.style_file import STYLE_FILE
-from floorflow.backends.finn.specialise import PREFERENCE, layers, specialised
-from floorflow.dataflow.model import Dataflow, FoldedDataflow
+from floorflow.dataflow.model import FoldedDataflow
 from floorflow.folding import FoldingSolution
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.study.pareto.pareto import Pareto
 
-FOLDING_FILE = "folding_config.json"
 _COLUMNS = ("objective", "interval_cycles", "frames_per_s", "status", "value", "bound", "gap", "folding_cycles")
 
 
@@ -44,18 +41,14 @@ def _all_foldings(pareto: Pareto) -> dict[str, str]:
         for front in pareto.fronts
         for point in front.points
         if point.folding is not None
-        for name, text in folding_files(pareto.dataflow, point.folding).items()
+        for name, text in folding_files(pareto, point.folding).items()
     }
 
 
-def folding_files(dataflow: Dataflow, folding: FoldingSolution) -> dict[str, str]:
-    """Return folding_config.json, and specialize_layers_config.json where hls or rtl is not FINN's own choice."""
-    folded = specialised(FoldedDataflow(dataflow, folding.options))
-    config = {name: dict(sorted(option.folding.items())) for name, option in sorted(folded.options.items())}
-    chosen = ((layer, engine.attributes.get(PREFERENCE)) for layer, engine in layers(folded.dataflow).items())
-    styles = {layer: {PREFERENCE: style} for layer, style in chosen if style is not None}
-    files = {FOLDING_FILE: _json({"Defaults": {}} | config)}
-    return files | {STYLE_FILE: _json({"Defaults": {}} | styles)} if styles else files
+def folding_files(pareto: Pareto, folding: FoldingSolution) -> Mapping[str, str]:
+    """Return the files of the back end from which ``plan --folding`` gets the folding back."""
+    folded = FoldedDataflow(pareto.dataflow, folding.options)
+    return pareto.backend.folding_files(pareto.backend.finished(folded))
 
 
 def _json(content: Mapping[str, Any]) -> str:

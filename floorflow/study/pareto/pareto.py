@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from floorflow.backends.finn.options import finn_options
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.backend import Backend
 from floorflow.dataflow.model import Dataflow
 from floorflow.errors import InfeasibleError, InputError, LimitError
-from floorflow.flow import prepare
+from floorflow.flow import prepare, read
 from floorflow.folding import fold_at_interval, shortage
-from floorflow.network import FloatBits
 from floorflow.request import Request, require_resources
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.search.context import PlanningContext
@@ -43,6 +41,7 @@ class Pareto:
     bound_cycles: int
     fronts: tuple[Front, ...]
     dataflow: Dataflow = field(repr=False)
+    backend: Backend = field(repr=False)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON and for the picture."""
@@ -121,22 +120,21 @@ def pareto(
         network=context.dataflow.name,
         platform=context.platform.name,
         fpgas=len(context.platform.fpgas),
-        costs=finn_options(request).costs,
+        costs=context.costs.name,
         clock_mhz=context.platform.clock_mhz,
         budget=context.problem.budget,
         silicon=context.problem.silicon,
         bound_cycles=first,
         fronts=front_of_each,
         dataflow=context.dataflow,
+        backend=context.backend,
     )
 
 
 def _context(request: Request, resources: Sequence[str]) -> PlanningContext:
     fpgas = request.fixed_fpgas("pareto")
     require_resources(resources, "--resources")
-    asked = finn_options(request)
-    source = read_source(request.model, FloatBits(asked.weight_bits, asked.activation_bits))
-    return prepare(source, request.changed(objective=None, fps=None), fpgas)
+    return prepare(read(request), request.changed(objective=None, fps=None), fpgas)
 
 
 def _objectives(context: PlanningContext, resources: Sequence[str]) -> list[str]:

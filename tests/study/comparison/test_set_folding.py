@@ -6,10 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from floorflow.backends.finn.backend import BACKEND
+from floorflow.backends.finn.folding.proposals import proposed
 from floorflow.backends.finn.folding.set_folding import Rules, rules_of, set_folding
 from floorflow.folding import FoldingSolution
+from floorflow.folding.methods import FoldingMethod
 from floorflow.resources import Resources
-from floorflow.search.fold_methods.finn import NoSetFolding, finn_method
+from floorflow.search.proposals import NoProposal, Pricer, method_of
 from tests.study.recorded import CHOSEN, Recorded, recorded_networks
 from tests.study.reference import POSSIBLE, Reference, reference_of
 
@@ -20,6 +23,10 @@ RULES = {
     "fmpad+le": Rules("main", folds_rtl_padding=True, target_is_enough=True),
 }
 EVERY_NETWORK = pytest.mark.parametrize("name", NETWORKS)
+
+
+def finn_method(reference: Reference) -> FoldingMethod:
+    return method_of(Pricer("finn", reference.dataflow, BACKEND, reference.costs), proposed)
 
 
 def sweep(name: str) -> list[Recorded]:
@@ -100,15 +107,15 @@ def reference_of_cnv() -> Reference:
 
 def test_as_a_method_it_keeps_the_interval_and_the_budget() -> None:
     reference = reference_of_cnv()
-    method = finn_method(reference.dataflow, reference.costs)
+    method = finn_method(reference)
     free = method(reference.problem, 50_176)
     assert isinstance(free, FoldingSolution)
     assert free.interval_cycles <= 50_176
     assert free.stats.status == "heuristic"
     tight = reference.problem.with_budget(replace(free.resources, lut=free.resources.lut - 1))
     refused = method(tight, 50_176)
-    assert isinstance(refused, NoSetFolding)
-    assert str(refused) == "SetFolding's answer exceeds the budget by 1 LUT"
+    assert isinstance(refused, NoProposal)
+    assert str(refused) == "what finn proposes exceeds the budget by 1 LUT"
     shortest = method(tight)
     assert isinstance(shortest, FoldingSolution)
     assert shortest.resources.fits(tight.budget)
@@ -117,9 +124,9 @@ def test_as_a_method_it_keeps_the_interval_and_the_budget() -> None:
 
 def test_as_a_method_it_says_what_finn_cannot_build_or_reach() -> None:
     reference = reference_of_cnv()
-    assert "FINN cannot build it: engine MVAU_hls_3" in str(
-        finn_method(reference.dataflow, reference.costs)(reference.problem, 10**9)
+    assert "what finn proposes cannot be built: engine MVAU_hls_3" in str(
+        finn_method(reference)(reference.problem, 10**9)
     )
-    too_fast = finn_method(reference.dataflow, reference.costs)(reference.problem, 100)
-    assert "SetFolding reaches" in str(too_fast)
-    assert isinstance(too_fast, NoSetFolding)
+    too_fast = finn_method(reference)(reference.problem, 100)
+    assert "finn reaches" in str(too_fast)
+    assert isinstance(too_fast, NoProposal)

@@ -279,7 +279,7 @@ def test_a_points_folding_can_be_planned_and_uses_what_was_told(
     tfc_fronts: Pareto, objective: str, tmp_path: Path
 ) -> None:
     point = next(front for front in tfc_fronts.fronts if front.objective == objective).points[1]
-    for name, text in folding_files(tfc_fronts.dataflow, point.folding).items():
+    for name, text in folding_files(tfc_fronts, point.folding).items():
         (tmp_path / name).write_text(text)
     path = tmp_path / "folding_config.json"
     request = Request(TFC, "pynq-z1", costs="estimated", keep_folding=True, folding=path, effort="fast", plots=False)

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from floorflow.backends.backend import Costs
+from floorflow.backends.finn.cost.bands import relative_band
 from floorflow.backends.finn.folding.tied_engines import option_groups
 from floorflow.backends.finn.kinds.converter import converter_kind, converter_resources, convertible
 from floorflow.backends.finn.kinds.fifo import fifo_resources
 from floorflow.backends.finn.kinds.kind import Choice, CostModel
 from floorflow.backends.finn.version import FinnVersion
+from floorflow.dataflow.bands import Band
 from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import OptionGroup
 from floorflow.resources import Resources
 from floorflow.technology import Technology
 
 
-@dataclass(frozen=True, slots=True)
-class CostTable:
+@dataclass(frozen=True)
+class CostTable(Costs):
     """Answers every question on FINN's costs for a fixed part, model, rule on weights written at run time and FINN.
 
-    ``free_kinds``: engines may be hls where FINN would make them rtl, and the other way.
+    ``free_kinds``: engines may be hls where FINN would make them rtl, and the other way; ``own_kinds_first``: only
+    where that makes them faster.
     """
 
     technology: Technology
@@ -27,6 +31,31 @@ class CostTable:
     allow_runtime_weights: bool = True
     finn: FinnVersion = "main"
     free_kinds: bool = False
+    own_kinds_first: bool = False
+
+    @property
+    def name(self) -> str:
+        """The cost model's name."""
+        return self.model
+
+    @property
+    def sizes_fifos(self) -> bool:
+        """Not by FINN's own costs: deep FIFOs are FINN's to size, for it asks for UltraRAM on any part."""
+        return self.model != "finn"
+
+    @property
+    def has_bands(self) -> bool:
+        """Whether the model was fitted to builds."""
+        return self.model == "calibrated"
+
+    @property
+    def fifo_kind(self) -> str:
+        """FINN's op type of FIFOs."""
+        return "StreamingFIFO_rtl"
+
+    def band(self, kind: str, resource: str) -> Band:
+        """Return how far an estimate may be off."""
+        return relative_band(kind, resource)
 
     def groups(self, dataflow: Dataflow) -> tuple[OptionGroup, ...]:
         """Return every engine's undominated legal foldings; engines whose foldings are tied share a group."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import lcm, prod
+from math import prod
 from types import MappingProxyType
 
 import numpy as np
@@ -18,15 +18,13 @@ from floorflow.backends.finn.kinds.registry import kind_of
 from floorflow.backends.finn.kinds.window import WindowUnit
 from floorflow.backends.finn.rates.window_patterns import (
     Sampling,
-    moves,
     parallel_window,
-    repeated,
     sampled,
     sliding_window,
 )
 from floorflow.dataflow.model import Engine, Option
 from floorflow.errors import InputError
-from floorflow.rates import Actor, Moves, cut
+from floorflow.rates import Actor, moves, repeated
 
 HLS_STAGES, RTL_STAGES = 5, 2
 """Pipeline stages assumed of an engine, from a word in to a word out; FINN's reports do not state them."""
@@ -253,31 +251,3 @@ def actor_of(engine: Engine, option: Option, inputs: tuple[int, ...], outputs: t
 def stages(kind: str) -> int:
     """Return the pipeline stages assumed of a kind."""
     return HLS_STAGES if kind.endswith("_hls") else RTL_STAGES
-
-
-def converted(narrow: Moves, narrow_bits: int, wide_bits: int, *, written: bool) -> Moves:
-    """Return the moves of the wide words on the other side of a converter.
-
-    A converter beside an engine hands a wide word on when its last part is ``written``, and takes one when its first
-    part is read. Widths that do not divide each other go through their common multiple: all wide words of such a group
-    then move with its last, or first, part.
-    """
-    common = lcm(narrow_bits, wide_bits)
-    ratio = common // narrow_bits
-    bounds = np.concatenate(([0], np.cumsum(narrow.counts)))
-    groups = bounds // ratio if written else -(-bounds // ratio)
-    if written:
-        groups[-1] = -(-bounds[-1] // ratio)
-    counts = np.diff(groups)
-    part = np.minimum(groups[:-1] * ratio + (ratio - 1 if written else 0), bounds[-1] - 1)
-    first = np.where(counts > 0, narrow.first + narrow.stride * (part - bounds[:-1]), 0)
-    stride = narrow.stride * ratio if common == wide_bits else np.zeros_like(counts)
-    return Moves(counts * (common // wide_bits), first, stride)
-
-
-def one_group_each(actor: Actor, port: Moves, narrow_bits: int, wide_bits: int) -> Actor:
-    """Cut an actor's bursts for a converter between widths that do not divide each other."""
-    common = lcm(narrow_bits, wide_bits)
-    if common == wide_bits:
-        return actor
-    return cut(actor, np.minimum(actor.steps, np.maximum(port.stride, 1) * (common // narrow_bits)))

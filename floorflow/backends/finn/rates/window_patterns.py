@@ -5,25 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from floorflow.backends.finn.kinds.window import Pair, WindowUnit
-from floorflow.rates import Actor, Moves
-
-
-def moves(counts: ArrayLike, first: ArrayLike = 0, stride: ArrayLike = 1) -> Moves:
-    """Return moves of (bursts,) counts; one number of ``first`` or ``stride`` holds for all bursts."""
-    rows = np.broadcast_arrays(np.atleast_1d(counts), first, stride)
-    return Moves(*(np.ascontiguousarray(row, dtype=np.int64) for row in rows))
-
-
-def repeated(actor: Actor, times: int) -> Actor:
-    """Let an actor run so many times a frame."""
-
-    def again(rows: tuple[Moves, ...]) -> tuple[Moves, ...]:
-        return tuple(Moves(*(np.tile(a, times) for a in (m.counts, m.first, m.stride))) for m in rows)
-
-    return Actor(actor.name, np.tile(actor.steps, times), again(actor.reads), again(actor.writes), again(actor.frees))
+from floorflow.rates import Actor, moves
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from floorflow.backends.finn.cost.bands import CROSSING, band, fit_likelihood, relative_band, spread
+from floorflow.backends.finn.cost.bands import band, relative_band
 from floorflow.backends.finn.kinds.registry import KINDS
 from floorflow.backends.finn.rates.start_up import HLS_RESTART_CYCLES, Pace, expected_cycles
+from floorflow.dataflow import bands
+from floorflow.dataflow.bands import CROSSING
 from floorflow.resources import RESOURCE_NAMES, Resources
 
+spread = partial(bands.spread, band_of=relative_band)
+fit_likelihood = partial(bands.fit_likelihood, band_of=relative_band)
 AMOUNTS = st.builds(Resources, *(st.integers(0, 10**6) for _ in RESOURCE_NAMES))
 USE = st.dictionaries(st.sampled_from(sorted(KINDS)), AMOUNTS, min_size=1, max_size=4)
 
 
-@given(st.sampled_from([*sorted(KINDS), CROSSING]), AMOUNTS)
+@given(st.sampled_from(sorted(KINDS)), AMOUNTS)
 def test_an_estimate_lies_in_its_band(kind: str, estimate: Resources) -> None:
     low, high = band(kind, estimate)
     assert low.fits(estimate)
@@ -26,7 +31,7 @@ def test_an_estimate_lies_in_its_band(kind: str, estimate: Resources) -> None:
 
 def test_kinds_that_no_build_had_are_wide_and_decided_counts_are_exact() -> None:
     assert relative_band("Lookup_hls", "LUT") == (0.5, 2.0)
-    assert relative_band("MVAU_rtl", "DSP") == relative_band(CROSSING, "FF") == (1.0, 1.0)
+    assert relative_band("MVAU_rtl", "DSP") == (1.0, 1.0)
     assert relative_band("VVAU_hls", "LUT") == relative_band("MVAU_hls", "LUT")
 
 

@@ -1,4 +1,4 @@
-"""The folding problem with every engine hls or rtl as FINN itself chooses, out of one that leaves the choice open."""
+"""The folding problem with every engine of the kind that the back end itself chooses, out of one with others."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from floorflow.dataflow.options import Coupling, OptionGroup
 from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval
 
 
-def own_styles(problem: FoldingProblem) -> FoldingProblem | None:
-    """Return the problem without the options of other styles; None if some engine has no more options."""
-    keep = [_of_own_style(group) for group in problem.groups]
+def own_kinds(problem: FoldingProblem) -> FoldingProblem | None:
+    """Return the problem without the options of other kinds; None if some engine has no more options."""
+    keep = [_of_own_kind(group) for group in problem.groups]
     if not all(rows.any() for rows in keep):
         return None
     groups = tuple(group.subset(rows) for group, rows in zip(problem.groups, keep, strict=True))
@@ -29,21 +29,21 @@ def _between(stream: Coupling, source: NDArray[np.bool_], target: NDArray[np.boo
     return replace(stream, source_class=source_class, target_class=target_class, use=use)
 
 
-def _of_own_style(group: OptionGroup) -> NDArray[np.bool_]:
-    """Mark the rows in which every engine is as FINN itself chooses, (n_rows,)."""
+def _of_own_kind(group: OptionGroup) -> NDArray[np.bool_]:
+    """Mark the rows in which every engine is of its own kind, (n_rows,)."""
     return np.asarray((group.engine_kinds == "").all(axis=1))
 
 
-def fewer_styles(problem: FoldingProblem) -> FoldingProblem | None:
-    """Return the problem of FINN's own styles, None if that leaves all options or some engine none."""
-    own = own_styles(problem)
+def fewer_kinds(problem: FoldingProblem) -> FoldingProblem | None:
+    """Return the problem of the engines' own kinds, None if that leaves all options or some engine none."""
+    own = own_kinds(problem)
     same = own is not None and all(len(a.rows) == len(b.rows) for a, b in zip(own.groups, problem.groups, strict=True))
     return None if same else own
 
 
-def own_styles_reaching(problem: FoldingProblem, interval_cycles: int) -> FoldingProblem | None:
-    """Return the problem of FINN's own styles if it has fewer options and reaches an interval too, else None."""
-    own = fewer_styles(problem)
+def own_kinds_reaching(problem: FoldingProblem, interval_cycles: int) -> FoldingProblem | None:
+    """Return the problem of the engines' own kinds if it has fewer options and reaches an interval too, else None."""
+    own = fewer_kinds(problem)
     if own is None:
         return None
     return own if isinstance(fold_at_interval(own, interval_cycles, prove=False), FoldingSolution) else None

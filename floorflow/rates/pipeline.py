@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, lcm
+from typing import Protocol
 
-from floorflow.backends.finn.rates.patterns import actor_of, converted, one_group_each, stages
-from floorflow.backends.finn.rates.window_patterns import moves
-from floorflow.dataflow.model import Engine, FoldedDataflow, Stream
-from floorflow.rates import Actor, Fifo, Moves, RateProblem
+import numpy as np
+
+from floorflow.dataflow.model import Engine, FoldedDataflow, Option, Stream
+from floorflow.rates.problem import Actor, Fifo, Moves, RateProblem, cut, moves
 
 LEAST_DEPTH_WORDS = 2
-"""The shallowest FIFO that passes a word every cycle, and FINN's least."""
+"""The shallowest FIFO that passes a word every cycle."""
 CONVERTER_STAGES = 1
 """Cycles that a width converter adds on the way."""
 BURSTS = 150_000
@@ -27,13 +28,22 @@ class RouteDelay:
     back_cycles: int = 0
 
 
-def channel_name(stream: Stream) -> str:
-    """Return the name of a stream's FIFO: ``producer.port->consumer.port``."""
-    return stream.channel
+class Actors(Protocol):
+    """What is known of when engines read and write: a back end."""
+
+    def actor(self, engine: Engine, option: Option, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> Actor:
+        """Return a folded engine's actor; ``inputs`` and ``outputs`` are the words a frame at its ports."""
+
+    def stages(self, engine: Engine) -> int:
+        """Return its pipeline stages, 1 or more."""
 
 
 def rate_problem(
-    folded: FoldedDataflow, route_delays: Mapping[str, RouteDelay] | None = None, bursts: int | None = BURSTS
+    folded: FoldedDataflow,
+    route_delays: Mapping[str, RouteDelay] | None = None,
+    bursts: int | None = BURSTS,
+    *,
+    known: Actors,
 ) -> RateProblem:
     """Return the rate problem of a folded network; its FIFOs bear the names of the channels.
 
@@ -47,7 +57,7 @@ def rate_problem(
         If the pattern of an engine's kind is unknown.
 
     """
-    actors = [_actor(folded, engine) for engine in folded.dataflow.engines]
+    actors = [_actor(folded, engine, known) for engine in folded.dataflow.engines]
     fifos = []
     for stream in folded.dataflow.streams:
         words = moves(_count(stream, max(_widths(stream, folded))))
@@ -56,14 +66,14 @@ def rate_problem(
             actors.append(Actor(stream.source, steps, (), (words,)))
         if stream.to_outside:
             actors.append(Actor(stream.target, steps, (words,)))
-        fifos.append(_fifo(stream, folded, (route_delays or {}).get(channel_name(stream), RouteDelay())))
+        fifos.append(_fifo(stream, folded, (route_delays or {}).get(stream.channel, RouteDelay()), known))
     problem = RateProblem(tuple(actors), tuple(fifos))
     return problem if bursts is None else _held_to(problem, bursts)
 
 
-def _actor(folded: FoldedDataflow, engine: Engine) -> Actor:
+def _actor(folded: FoldedDataflow, engine: Engine, known: Actors) -> Actor:
     """Return an engine's actor with the converters on its side."""
-    actor = actor_of(engine, folded.options[engine.name], *_words(folded, engine.name))
+    actor = known.actor(engine, folded.options[engine.name], *_words(folded, engine.name))
     for stream in folded.dataflow.streams:
         source_bits, target_bits = _widths(stream, folded)
         if stream.source == engine.name and source_bits < target_bits:
@@ -81,13 +91,13 @@ def _with(ports: tuple[Moves, ...], place: int, port: Moves) -> tuple[Moves, ...
     return (*ports[:place], port, *ports[place + 1 :])
 
 
-def _fifo(stream: Stream, folded: FoldedDataflow, route_delay: RouteDelay) -> Fifo:
+def _fifo(stream: Stream, folded: FoldedDataflow, route_delay: RouteDelay, known: Actors) -> Fifo:
     source_bits, target_bits = _widths(stream, folded)
     latency = 1 + route_delay.there_cycles + (CONVERTER_STAGES if source_bits != target_bits else 0)
     if not stream.from_outside:
-        latency += stages(folded.dataflow.engine(stream.source).kind) - 1
+        latency += known.stages(folded.dataflow.engine(stream.source)) - 1
     return Fifo(
-        name=channel_name(stream),
+        name=stream.channel,
         source=stream.source,
         target=stream.target,
         width_bits=max(source_bits, target_bits),
@@ -126,3 +136,31 @@ def _held_to(problem: RateProblem, bursts: int) -> RateProblem:
     words = sum(max((m.words for m in a.reads + a.writes), default=0) for a in problem.actors)
     longest = max(1, ceil(words / bursts))
     return problem.with_bursts_of(longest)
+
+
+def converted(narrow: Moves, narrow_bits: int, wide_bits: int, *, written: bool) -> Moves:
+    """Return the moves of the wide words on the other side of a converter.
+
+    A converter beside an engine hands a wide word on when its last part is ``written``, and takes one when its first
+    part is read. Widths that do not divide each other go through their common multiple: all wide words of such a group
+    then move with its last, or first, part.
+    """
+    common = lcm(narrow_bits, wide_bits)
+    ratio = common // narrow_bits
+    bounds = np.concatenate(([0], np.cumsum(narrow.counts)))
+    groups = bounds // ratio if written else -(-bounds // ratio)
+    if written:
+        groups[-1] = -(-bounds[-1] // ratio)
+    counts = np.diff(groups)
+    part = np.minimum(groups[:-1] * ratio + (ratio - 1 if written else 0), bounds[-1] - 1)
+    first = np.where(counts > 0, narrow.first + narrow.stride * (part - bounds[:-1]), 0)
+    stride = narrow.stride * ratio if common == wide_bits else np.zeros_like(counts)
+    return Moves(counts * (common // wide_bits), first, stride)
+
+
+def one_group_each(actor: Actor, port: Moves, narrow_bits: int, wide_bits: int) -> Actor:
+    """Cut an actor's bursts for a converter between widths that do not divide each other."""
+    common = lcm(narrow_bits, wide_bits)
+    if common == wide_bits:
+        return actor
+    return cut(actor, np.minimum(actor.steps, np.maximum(port.stride, 1) * (common // narrow_bits)))

@@ -1,0 +1,263 @@
+"""What a back end does for the planner: the one interface between floorflow and a tool that builds engines.
+
+docs/backends.md says how to write one. A class that inherits from `Backend` has to give the abstract methods; the
+others have an answer that suits a tool without that feature. ``options`` are always of the model that the back end's
+`floorflow.plugins.Registration` names.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from floorflow.dataflow.bands import Band
+from floorflow.dataflow.model import Attributes, Dataflow, Engine, FoldedDataflow, Option
+from floorflow.dataflow.options import OptionGroup
+from floorflow.errors import InputError
+from floorflow.network.model import Network
+from floorflow.plugins import backend_object
+from floorflow.rates import Actor
+from floorflow.resources import Resources
+from floorflow.schema import EngineEntry, Plan
+from floorflow.technology import Technology
+
+Parallelism = tuple[str, int, int]
+"""Name, value and most of one way in which an engine works on several things at once: ``("PE", 4, 64)``."""
+Proposal = Callable[[Dataflow, int], Mapping[str, Attributes]]
+"""From engines and an interval in cycles to foldings by engine: a folding method of the back end's own."""
+
+
+class Source(Protocol):
+    """A model as it was read, not yet lowered."""
+
+    @property
+    def network(self) -> Network:
+        """What was read: operations and tensors."""
+
+    @property
+    def sha256(self) -> str:
+        """Digest of the file as it was read, in hexadecimal."""
+
+
+class Costs(Protocol):
+    """The prices of one cost model for one part."""
+
+    @property
+    def name(self) -> str:
+        """What the cost model is called."""
+
+    @abstractmethod
+    def groups(self, dataflow: Dataflow) -> tuple[OptionGroup, ...]:
+        """Return every engine's legal foldings; engines whose foldings are tied share a group.
+
+        Raises
+        ------
+        InputError
+            If the foldings of an engine are not known.
+        InfeasibleError
+            If an engine has none.
+
+        """
+
+    @abstractmethod
+    def fifo_resources(self, width_bits: int, depth_words: int) -> Resources:
+        """Price one FIFO."""
+
+    @abstractmethod
+    def converter_resources(self, input_bits: int, output_bits: int) -> Resources:
+        """Price one width converter; equal widths cost nothing."""
+
+    @abstractmethod
+    def convertible(self, input_bits: int, output_bits: int) -> bool:
+        """Whether a converter between the two widths can be built at all."""
+
+    @abstractmethod
+    def converter_kind(self, input_bits: int, output_bits: int) -> str:
+        """Return the kind of the converter between two different widths."""
+
+    @property
+    def fifo_kind(self) -> str:
+        """The kind of FIFOs, for their band."""
+        return "FIFO"
+
+    @property
+    def sizes_fifos(self) -> bool:
+        """Whether FIFOs are to be as deep as the full rate needs; else the tool sizes them when it builds."""
+        return True
+
+    @property
+    def own_kinds_first(self) -> bool:
+        """Whether options of another kind than the engine's own (`Option.kind`) are only for shorter intervals."""
+        return False
+
+    @property
+    def has_bands(self) -> bool:
+        """Whether it is known how far the estimates may be off."""
+        return False
+
+    def band(self, kind: str, resource: str) -> Band:  # noqa: ARG002
+        """Return the factors on an estimate between which four measured amounts in five lie."""
+        return (1.0, 1.0)
+
+
+class Backend(Protocol):
+    """A tool that builds engines, as the planner sees it."""
+
+    name: str
+    parallel_attributes: tuple[str, ...] = ()
+    """Integer attributes of foldings that say how much an engine does at once, for tables of what they range over."""
+    folding_limit: str = "reach the widest folding"
+    """What may stop a wider folding beside the slots, as a verb with its object."""
+    fifo_depths: str = "the depths in plan.json"
+    """Where the user gives the depths of FIFOs."""
+
+    @abstractmethod
+    def read(self, path: Path, options: Any) -> Source:
+        """Read a model file; what it holds may be refused by `lower` only.
+
+        Raises
+        ------
+        InputError
+            If the file is missing, broken or not understood at all.
+
+        """
+
+    @abstractmethod
+    def lower(self, source: Any, technology: Technology, options: Any) -> Dataflow:
+        """Return the engines that a model becomes, in topological order, with role, window fill and label.
+
+        Raises
+        ------
+        InputError
+            If an operation has no engine; names all that have none.
+
+        """
+
+    @abstractmethod
+    def costs(self, technology: Technology, options: Any, *, own_kinds: bool = False) -> Costs:
+        """Return the prices for a part; with ``own_kinds`` no engine has options of another kind (`Option.kind`)."""
+
+    def tool(self, options: Any) -> str:  # noqa: ARG002
+        """Return what the tool is called, with its version if there are several."""
+        return self.name
+
+    # A folding that is given
+
+    def with_folding(self, dataflow: Dataflow, path: Path, technology: Technology) -> Dataflow:  # noqa: ARG002
+        """Return the engines with the folding of a file (``--folding``).
+
+        Raises
+        ------
+        InputError
+            If the file is missing or broken, or is no folding of these engines.
+
+        """
+        raise InputError(f"--folding {path}: back end {self.name} reads no folding files", hint="leave it out")
+
+    def folding_inputs(self, dataflow: Dataflow, path: Path) -> Sequence[Path]:  # noqa: ARG002
+        """Return the files that `with_folding` reads for a path, that one first."""
+        return (path,)
+
+    def folding_files(self, folded: FoldedDataflow) -> Mapping[str, str]:  # noqa: ARG002
+        """Return the files, by name, from which `with_folding` gets this folding back."""
+        return {}
+
+    def given_groups(self, dataflow: Dataflow, costs: Any, *, carried: bool = True) -> tuple[OptionGroup, ...]:  # noqa: ARG002
+        """Return a group of one option for each engine: the one that is its ``folding``.
+
+        ``carried``: the model itself is to have a folding, so that one without any is refused.
+
+        Raises
+        ------
+        InputError
+            If there is no folding, or one that cannot be built.
+
+        """
+        raise InputError(f"--keep-folding: back end {self.name} reads no foldings", hint="leave it out")
+
+    def fold_methods(self, options: Any) -> Mapping[str, Proposal]:  # noqa: ARG002
+        """Return folding methods of the tool's own, by the names of its registration."""
+        return {}
+
+    # Kinds that a folding chooses
+
+    def finished(self, folded: FoldedDataflow) -> FoldedDataflow:
+        """Return the engines as their options make them: kinds, and the names that follow; in the same order."""
+        return folded
+
+    def with_kinds(self, dataflow: Dataflow, kinds: Mapping[str, str]) -> Dataflow:  # noqa: ARG002
+        """Return the engines with other kinds, by name, as `finished` would make them."""
+        return dataflow
+
+    # Time
+
+    def actor(self, engine: Engine, option: Option, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> Actor:  # noqa: ARG002
+        """Return when a folded engine reads and writes; ``inputs`` and ``outputs`` are words a frame at its ports.
+
+        Raises
+        ------
+        InputError
+            If that is not known: FIFO depths and latency are then not analysed, and the plan says so.
+
+        """
+        raise InputError(f"{engine.name}: when {engine.kind} reads and writes is unknown")
+
+    def stages(self, engine: Engine) -> int:  # noqa: ARG002
+        """Return the pipeline stages of an engine, 1 or more: cycles from a word in to a word out."""
+        return 1
+
+    def expected_interval(self, folded: FoldedDataflow) -> int:
+        """Return the interval in cycles with what starting anew each frame adds to that of the slowest engine."""
+        return folded.interval_cycles
+
+    # What people and other tools get
+
+    def parallelism(self, engine: Engine, option: Option) -> tuple[Parallelism, ...]:  # noqa: ARG002
+        """Return how much a folded engine does at once, and how much it could at most."""
+        return ()
+
+    def warnings(self, folded: FoldedDataflow, clock_mhz: float, options: Any) -> Sequence[str]:  # noqa: ARG002
+        """Return what the user has to know of a finished plan, a sentence each."""
+        return ()
+
+    def files(self, plan: Plan, phase: int, /) -> Mapping[str, str]:  # noqa: ARG002
+        """Return the tool's own files of a phase (by its number), by their paths in the phase's folder."""
+        return {}
+
+    def cells(self, plan: Plan, phase: int, cell_pattern: str, /) -> Mapping[str, str]:
+        """Return every engine's cell of a phase, by the engine's id.
+
+        ``cell_pattern`` is the board's: a path of cells, with ``{engine}`` in it and perhaps ``{partition}``.
+        """
+        engines = [name for module in plan.phases[phase].modules for name in module.engines]
+        return {name: cell_pattern.format(engine=name, partition=0) for name in engines}
+
+    def cost_model(self, plan: Plan, /) -> str:  # noqa: ARG002
+        """Return in words what the plan's resources are."""
+        return f"estimates of back end {self.name}"
+
+    def steps(self, plan: Plan, phase: int, free: Resources, /) -> Iterable[str]:  # noqa: ARG002
+        """Return what to try next in a phase that leaves so much of all limits."""
+        return ()
+
+    def faster_by_hand(self, engines: Sequence[EngineEntry], /) -> str:  # noqa: ARG002
+        """Return what in the network would shorten engines that are folded as wide as can be, or nothing."""
+        return ""
+
+    def cost_lines(self, lines: Iterable[str], part: str, options: Any) -> Iterator[dict[str, Any]]:  # noqa: ARG002
+        """Price single engines, one a JSON line (``floorflow cost``)."""
+        raise InputError(f"--backend {self.name}: it prices no single engines")
+
+
+def backend_named(name: str) -> Backend:
+    """Import a back end and return it.
+
+    Raises
+    ------
+    InputError
+        If there is none of that name, or it cannot be imported.
+
+    """
+    return cast(Backend, backend_object(name))

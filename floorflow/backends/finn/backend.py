@@ -1,0 +1,139 @@
+"""FINN as a back end: what each question of the planner is answered by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from floorflow.backends.backend import Backend, Parallelism, Proposal
+from floorflow.backends.finn import export, report_words
+from floorflow.backends.finn.config.folding_file import with_given_folding
+from floorflow.backends.finn.config.folding_texts import folding_texts
+from floorflow.backends.finn.config.style_file import style_file_beside
+from floorflow.backends.finn.cost_command import CostOptions, cost_lines
+from floorflow.backends.finn.folding.cost_table import CostTable
+from floorflow.backends.finn.folding.given_folding import given_folding_groups
+from floorflow.backends.finn.folding.proposals import proposed, rules_by_method
+from floorflow.backends.finn.names import family
+from floorflow.backends.finn.options import FinnOptions
+from floorflow.backends.finn.parallelism import PARALLEL, parallelism
+from floorflow.backends.finn.rates.patterns import actor_of, stages
+from floorflow.backends.finn.rates.start_up import expected_interval
+from floorflow.backends.finn.read.source import Source, read_source
+from floorflow.backends.finn.specialise import respecialised, specialised
+from floorflow.backends.finn.version import VERSION_NAMES
+from floorflow.backends.finn.warnings import warnings_of
+from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option
+from floorflow.dataflow.options import OptionGroup
+from floorflow.network import FloatBits
+from floorflow.rates import Actor
+from floorflow.resources import Resources
+from floorflow.schema import EngineEntry, Plan
+from floorflow.technology import Technology
+
+
+class FinnBackend(Backend):
+    """FINN's engines, from QONNX and its like or from FINN's own dataflow graphs."""
+
+    name = "finn"
+    parallel_attributes = PARALLEL
+    folding_limit = report_words.FOLDING_LIMIT
+    fifo_depths = report_words.FIFO_DEPTHS
+
+    def read(self, path: Path, options: FinnOptions) -> Source:
+        """Read a model file; ``weight_bits`` and ``activation_bits`` are for a network without quantisers."""
+        return read_source(path, FloatBits(options.weight_bits, options.activation_bits))
+
+    def lower(self, source: Source, technology: Technology, options: FinnOptions) -> Dataflow:
+        """Return the engines as that FINN makes them."""
+        return source.lower(technology, options.label_select, options.finn)
+
+    def costs(self, technology: Technology, options: FinnOptions, *, own_kinds: bool = False) -> CostTable:
+        """Return the prices of the cost model that was asked for."""
+        first, free = options.impl_style == "auto", options.styles_are_open and not own_kinds
+        weights = options.runtime_weights
+        return CostTable(technology, options.costs, weights, options.finn, free, own_kinds_first=first)
+
+    def tool(self, options: FinnOptions) -> str:
+        """Return which FINN builds the engines."""
+        return VERSION_NAMES[options.finn]
+
+    def with_folding(self, dataflow: Dataflow, path: Path, technology: Technology) -> Dataflow:
+        """Return the engines with the folding of a folding_config.json."""
+        return with_given_folding(dataflow, path, technology)
+
+    def folding_inputs(self, dataflow: Dataflow, path: Path) -> Sequence[Path]:
+        """Return the file, and that of styles beside it, which engines that were lowered are made by."""
+        styles = style_file_beside(path) if dataflow.unspecialised else None
+        return (path,) if styles is None else (path, styles)
+
+    def folding_files(self, folded: FoldedDataflow) -> Mapping[str, str]:
+        """Return folding_config.json, and specialize_layers_config.json where hls or rtl is not FINN's own choice."""
+        return folding_texts(folded)
+
+    def given_groups(self, dataflow: Dataflow, costs: CostTable, *, carried: bool = True) -> tuple[OptionGroup, ...]:
+        """Return the folding that the engines have."""
+        return given_folding_groups(dataflow, costs, carried=carried)
+
+    def fold_methods(self, options: FinnOptions) -> Mapping[str, Proposal]:
+        """Return SetFolding, with and without its limit on the width of weights."""
+        return {name: partial(proposed, rules=rules) for name, rules in rules_by_method(options.finn).items()}
+
+    def finished(self, folded: FoldedDataflow) -> FoldedDataflow:
+        """Return the engines hls or rtl as their options say, numbered as FINN does."""
+        return specialised(folded)
+
+    def with_kinds(self, dataflow: Dataflow, kinds: Mapping[str, str]) -> Dataflow:
+        """Return the engines hls or rtl as the kinds say, numbered as FINN does; other layers than theirs are left."""
+        layer = {engine.name: family(engine.kind) for engine in dataflow.engines}
+        own = {name: kind for name, kind in kinds.items() if family(kind) == layer[name]}
+        return respecialised(dataflow, own) if own else dataflow
+
+    def actor(self, engine: Engine, option: Option, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> Actor:
+        """Return when a folded engine reads and writes."""
+        return actor_of(engine, option, inputs, outputs)
+
+    def stages(self, engine: Engine) -> int:
+        """Return the pipeline stages that are assumed."""
+        return stages(engine.kind)
+
+    def expected_interval(self, folded: FoldedDataflow) -> int:
+        """Return the interval with what starting anew each frame adds."""
+        return expected_interval(folded)
+
+    def parallelism(self, engine: Engine, option: Option) -> tuple[Parallelism, ...]:
+        """Return PE, SIMD and whether a window is parallel."""
+        return parallelism(engine, option)
+
+    def warnings(self, folded: FoldedDataflow, clock_mhz: float, options: FinnOptions) -> Sequence[str]:
+        """Return what the user has to know."""
+        return tuple(warnings_of(folded, clock_mhz, options))
+
+    def files(self, plan: Plan, phase: int, /) -> Mapping[str, str]:
+        """Return FINN's configuration files."""
+        return export.files(plan, phase)
+
+    def cells(self, plan: Plan, phase: int, cell_pattern: str, /) -> Mapping[str, str]:
+        """Return every engine's cell."""
+        return export.cells(plan, phase, cell_pattern)
+
+    def cost_model(self, plan: Plan, /) -> str:
+        """Return in words what the plan's resources are."""
+        return report_words.cost_model(plan)
+
+    def steps(self, plan: Plan, phase: int, free: Resources, /) -> Iterable[str]:
+        """Return what to try next."""
+        return report_words.steps(plan, phase, free)
+
+    def faster_by_hand(self, engines: Sequence[EngineEntry], /) -> str:
+        """Return what in the network would shorten engines that are folded as wide as can be."""
+        return report_words.faster_by_hand(engines)
+
+    def cost_lines(self, lines: Iterable[str], part: str, options: FinnOptions) -> Iterator[dict[str, Any]]:
+        """Price one engine a line, by FINN's op types and attributes."""
+        return cost_lines(lines, CostOptions(options.costs, options.finn, part))
+
+
+BACKEND = FinnBackend()

@@ -1,0 +1,38 @@
+"""What the user of a plan has to know of FINN's engines, a sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from floorflow.backends.finn.options import FinnOptions
+from floorflow.backends.finn.specialise import PREFERENCE
+from floorflow.dataflow.model import FoldedDataflow, Stream
+from floorflow.text.lists import some
+
+DMA_BITS = 512
+"""Widest memory interface of FINN's DMA engines (InsertIODMA)."""
+
+
+def warnings_of(folded: FoldedDataflow, clock_mhz: float, options: FinnOptions) -> Iterator[str]:
+    """Yield them: weights that are written at run time, styles, inputs beyond a DMA engine, costs of FINN's own."""
+    written = sorted(n for n, o in folded.options.items() if o.folding.get("runtime_writeable_weights"))
+    if written:
+        yield f"URAM cannot be initialised: the weights of {some(written)} must be written at run time over AXI-lite"
+    other = [engine.name for engine in folded.dataflow.engines if PREFERENCE in engine.attributes]
+    if other:
+        yield f"hls or rtl against FINN's own choice, which specialize_layers_config.json tells it: {some(other)}"
+    for stream in folded.dataflow.streams:
+        if stream.from_outside:
+            yield from _too_wide(stream, folded.options[stream.target].input_widths_bits[stream.target_port], clock_mhz)
+    if options.costs == "finn":
+        yield "costs are FINN's own estimates, in which some hardware costs nothing; real use is higher"
+
+
+def _too_wide(stream: Stream, width_bits: int, clock_mhz: float) -> Iterator[str]:
+    """Warn of an input of more bits a word than one DMA engine feeds, and say how many frames a second it does."""
+    if width_bits > DMA_BITS:
+        fed = int(clock_mhz * 1e6 / -(-stream.elements * stream.element_bits // DMA_BITS))
+        yield (
+            f"{stream.source} takes {width_bits:,} bits a word, FINN's DMA engines give {DMA_BITS} a cycle at most: "
+            f"the rate holds only if the host's memory keeps up; --fps {fed} is what they feed"
+        )
