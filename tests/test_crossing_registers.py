@@ -61,7 +61,9 @@ def test_plans_are_legal_and_their_fifos_hold_what_is_in_flight(folder: Path, re
 
 
 def test_the_first_frame_is_later_with_more_registers(folder: Path) -> None:
-    first = [phase_of(planned(folder, n))["estimates"]["throughput"]["first_frame_cycles"] for n in COUNTS]
+    first = [
+        phase_of(planned(folder, n))["networks"][0]["estimates"]["throughput"]["first_frame_cycles"] for n in COUNTS
+    ]
     assert first == sorted(set(first))
 
 
@@ -79,7 +81,7 @@ def test_depths_for_two_registers_are_refused_on_a_board_with_eight(folder: Path
 def test_a_first_frame_too_soon_for_the_registers_is_refused(folder: Path) -> None:
     out = planned(folder, 16)
     plan = json.loads((out / "plan.json").read_text())
-    plan["phases"][0]["estimates"]["throughput"]["first_frame_cycles"] = 15
+    plan["phases"][0]["networks"][0]["estimates"]["throughput"]["first_frame_cycles"] = 15
     assert {violation.name for violation in check(_copy(out, folder / "early", plan))} == {"wrong-estimate"}
 
 
@@ -87,7 +89,7 @@ def test_registers_in_the_plan_do_not_stand_for_those_of_the_board(folder: Path)
     out = planned(folder, 8)
     plan = json.loads((out / "plan.json").read_text())
     for fpga in plan["platform"]["fpgas"]:
-        fpga["crossing_registers"] = 2
+        fpga["crossing"]["registers"] = 2
     assert {violation.name for violation in check(_copy(out, folder / "stated", plan))} == {"platform-mismatch"}
 
 

@@ -51,7 +51,7 @@ def _engines(part: Part) -> dict[str, FoldedEntry]:
 def _estimates(part: Part) -> EstimatesEntry:
     clock_mhz, candidate = part.context.platform.clock_mhz, part.candidate
     options = candidate.folded.options
-    timed = throughput_of(part)
+    timed = throughput_of(part.context, candidate, part.channel_name)
     slowest = next(name for name, option in options.items() if option.cycles == candidate.interval_cycles)
     return EstimatesEntry(
         clock_mhz=clock_mhz,

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from floorflow.errors import Refusal
-from floorflow.record.part import Part
 from floorflow.schema import ShallowEntry, ThroughputEntry
-from floorflow.search.candidate import route_delays
+from floorflow.search.candidate import Candidate, route_delays
+from floorflow.search.context import PlanningContext
 from floorflow.search.fifo_sizing import throughput
 from floorflow.text.lists import some
 
 
-def throughput_of(part: Part) -> ThroughputEntry:
-    """Analyse the finished design with its planned FIFO depths and what lies on the channels' routes."""
-    candidate = part.candidate
+def throughput_of(context: PlanningContext, candidate: Candidate, name: Callable[[str], str] = str) -> ThroughputEntry:
+    """Analyse the finished design with its planned FIFO depths and what lies on the channels' routes.
+
+    ``name`` tells how the plan names a channel of the candidate.
+    """
     depths = {channel.name: channel.fifo_depth_words for channel in candidate.channels}
-    found = throughput(candidate.folded, depths, route_delays(part.context, candidate), known=part.context.backend)
+    found = throughput(candidate.folded, depths, route_delays(context, candidate), known=context.backend)
     return ThroughputEntry(
         full_rate_cycles=found.full_rate_cycles,
         interval_cycles=found.interval_cycles,
         first_word_cycles=found.first_word_cycles,
         first_frame_cycles=found.first_frame_cycles,
-        deadlock=[f"{part.channel_name(row.fifo)} ({row.state})" for row in found.deadlock],
+        deadlock=[f"{name(row.fifo)} ({row.state})" for row in found.deadlock],
         shallow=[
-            ShallowEntry(channel=part.channel_name(row.channel), planned=row.planned_words, needed=row.needed_words)
+            ShallowEntry(channel=name(row.channel), planned=row.planned_words, needed=row.needed_words)
             for row in found.shallow
         ],
         not_analysed=found.not_analysed,
