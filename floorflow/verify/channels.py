@@ -2,54 +2,39 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 
-from floorflow.verify.engines import AttributeProblem
-from floorflow.verify.finn.foldings import MAX_HLS_STREAM_BITS
-from floorflow.verify.finn.ports import PORTS, Port, Ports
+from floorflow.verify.backend_answers import Port
+from floorflow.verify.graphs import has_cycle
 from floorflow.verify.hardware.routes import links_on
-from floorflow.verify.phase_facts import HOST, PhaseFacts, stream_wires, topological_order
+from floorflow.verify.phase_facts import HOST, PhaseFacts, stream_wires
 from floorflow.verify.plan_structure import RESOURCE_NAMES, Record
 from floorflow.verify.violations import Findings
 
 _HOST_ENDS = {"source": re.compile(r"host:in\d+"), "target": re.compile(r"host:out\d+")}
 
 FIFO_THAT_EXISTS = 3
-"""Least depth for which FINN makes a FIFO; shallower ones are the engines' own registers."""
+"""Least depth for which a FIFO is made; shallower ones are the engines' own registers."""
 
 
 def check_channels(phase: PhaseFacts, findings: Findings) -> None:
     """Judge every channel of a phase."""
-    ports = _ports(phase)
     for name, count in Counter(channel["name"] for channel in phase.channels).items():
         if count > 1:
             findings.add("channel-repeated", f"{phase.where} channel {name}", f"stands {count} times")
-    _check_connections(phase, ports, findings)
+    _check_connections(phase, findings)
     _check_host_ports(phase, findings)
-    if len(topological_order(phase.successors)) < len(phase.successors):
+    if has_cycle(phase.successors):
         findings.add("cyclic-dataflow", phase.where, "some engines depend on their own output")
     for channel in phase.channels:
         where = f"{phase.where} channel {channel['name']}"
-        _check_stream(channel, _ends(channel, ports), where, findings)
+        _check_stream(channel, _ends(phase, channel), where, findings)
         _check_converter(phase, channel, where, findings)
         _check_registers(phase, channel, where, findings)
 
 
-def _ports(phase: PhaseFacts) -> dict[str, Ports]:
-    """Ports of every engine for which they can be derived."""
-    found: dict[str, Ports] = {}
-    for name, engine in phase.folded.items():
-        try:
-            if engine.kind in PORTS:
-                found[name] = PORTS[engine.kind](engine)
-        except (AttributeProblem, ArithmeticError):
-            continue  # reported where the folding is judged
-    return found
-
-
-def _check_connections(phase: PhaseFacts, ports: dict[str, Ports], findings: Findings) -> None:
+def _check_connections(phase: PhaseFacts, findings: Findings) -> None:
     used: Counter[tuple[str, str, int]] = Counter()
     for channel in phase.channels:
         for end in ("source", "target"):
@@ -59,16 +44,17 @@ def _check_connections(phase: PhaseFacts, ports: dict[str, Ports], findings: Fin
                 findings.add("channel-end-unknown", where, f"{end} {channel[end]} is no engine and no host port")
     expected = {
         (name, end, number)
-        for name, engine in ports.items()
-        for end, streams in (("target", engine.inputs), ("source", engine.outputs))
-        for number in range(len(streams))
+        for name, engine in phase.folded.items()
+        for end, streams in (("target", engine.facts.inputs), ("source", engine.facts.outputs))
+        for number in range(len(streams or ()))
     }
-    for name, end, number in sorted(expected | {key for key in used if key[0] in ports}):
+    known = {name for name, engine in phase.folded.items() if engine.facts.inputs is not None}
+    for name, end, number in sorted(expected | {key for key in used if key[0] in known}):
         count = used[(name, end, number)]
         if count != 1 or (name, end, number) not in expected:
             side = "input" if end == "target" else "output"
-            known = "exists" if (name, end, number) in expected else f"does not exist on a {phase.folded[name].kind}"
-            message = f"{side} {number} {known} and has {count} channels"
+            exists = "exists" if (name, end, number) in expected else f"does not exist on a {phase.folded[name].kind}"
+            message = f"{side} {number} {exists} and has {count} channels"
             findings.add("port-mismatch", f"{phase.where} engine {name}", message)
 
 
@@ -87,18 +73,21 @@ def _check_host_ports(phase: PhaseFacts, findings: Findings) -> None:
                 findings.add("port-mismatch", f"{phase.where} channel {channel['name']}", message)
 
 
-def _ends(channel: Record, ports: dict[str, Ports]) -> tuple[Port | None, Port | None]:
+def _ends(phase: PhaseFacts, channel: Record) -> tuple[Port | None, Port | None]:
     """Return the ports at the source and the target; None at the host and where unknown."""
-    source, target = ports.get(channel["source"]), ports.get(channel["target"])
-    outputs = source.outputs if source else ()
-    inputs = target.inputs if target else ()
-    out = outputs[channel["source_port"]] if channel["source_port"] < len(outputs) else None
-    inside = inputs[channel["target_port"]] if channel["target_port"] < len(inputs) else None
-    return out, inside
+    source, target = (phase.folded.get(channel[end]) for end in ("source", "target"))
+    outputs = source.facts.outputs if source else None
+    inputs = target.facts.inputs if target else None
+    return _at(outputs, channel["source_port"]), _at(inputs, channel["target_port"])
+
+
+def _at(ports: tuple[Port, ...] | None, number: int) -> Port | None:
+    return ports[number] if ports is not None and number < len(ports) else None
 
 
 def _check_stream(channel: Record, ends: tuple[Port | None, Port | None], where: str, findings: Findings) -> None:
     source, target = ends
+    _check_types(channel, ends, where, findings)
     if channel["source"].startswith(HOST):
         source = target
     if channel["target"].startswith(HOST):
@@ -120,6 +109,14 @@ def _check_stream(channel: Record, ends: tuple[Port | None, Port | None], where:
         findings.add("converter-illegal", where, f"words do not divide the dimension {source.last_dimension}")
 
 
+def _check_types(channel: Record, ends: tuple[Port | None, Port | None], where: str, findings: Findings) -> None:
+    """Judge that both ends state the same data type, if both state one."""
+    stated = [port.data_type for port in ends if port]
+    if len(stated) == 2 and None not in stated and stated[0] != stated[1]:
+        message = f"{channel['source']} emits {stated[0]}, {channel['target']} takes {stated[1]}"
+        findings.add("type-mismatch", where, message)
+
+
 def _check_converter(phase: PhaseFacts, channel: Record, where: str, findings: Findings) -> None:
     widths = (channel["source_width_bits"], channel["target_width_bits"])
     narrow, wide = min(widths), max(widths)
@@ -132,11 +129,9 @@ def _check_converter(phase: PhaseFacts, channel: Record, where: str, findings: F
     if channel["converter"] is None:
         findings.add("converter-missing", where, f"{widths[0]} bits meet {widths[1]} bits")
         return
-    variant = "rtl" if narrow and wide % narrow == 0 else "hls"
-    kind = f"StreamingDataWidthConverter_{variant}"
-    if variant == "hls" and math.lcm(narrow, wide) > MAX_HLS_STREAM_BITS:
-        findings.add("converter-illegal", where, f"{narrow} and {wide} bits need {math.lcm(narrow, wide)} inside")
-    findings.expect("converter-kind", where, "converter", channel["converter"], kind)
+    kind = None if phase.back_end is None else phase.back_end.converter(narrow, wide, where)
+    if kind is not None:
+        findings.expect("converter-kind", where, "converter", channel["converter"], kind)
     holder = phase.module_of.get(channel["source"] if widths[0] == narrow else channel["target"])
     findings.expect("converter-module", where, "converter_module", channel["converter_module"], holder)
 
@@ -169,7 +164,7 @@ def _check_registers(phase: PhaseFacts, channel: Record, where: str, findings: F
 
 
 def check_costs(phase: PhaseFacts, findings: Findings) -> None:
-    """Judge that nothing that exists costs nothing (not asked of plans with FINN's own estimates)."""
+    """Judge that nothing that exists costs nothing (not asked where the back end's own estimates may)."""
     for name, engine in phase.folded.items():
         if not any(engine.folding["resources"][resource] for resource in RESOURCE_NAMES):
             findings.add("zero-resources", f"{phase.where} engine {name}", "the engine costs nothing")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from floorflow.verify.finn.window_fill import join_fills, words_in
 from floorflow.verify.hardware.routes import Link, Route, links_on
+from floorflow.verify.joins import join_fills, words_in
 from floorflow.verify.phase_facts import HOST, PhaseFacts
 from floorflow.verify.plan_structure import Record
 from floorflow.verify.violations import Findings

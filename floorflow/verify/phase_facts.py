@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from floorflow.verify.engines import FoldedEngine
+from floorflow.verify.backend_answers import BackEnd
+from floorflow.verify.engines import PlannedEngine
 from floorflow.verify.hardware.routes import Link, Route, Slot, route_between
 from floorflow.verify.plan_structure import Record
 
@@ -60,7 +61,8 @@ class PhaseFacts:
     """One phase with look-up tables; entries that the plan lacks are simply absent.
 
     ``fpgas`` are in the order of their numbers; ``links`` go by the numbers of their FPGAs, the lower first;
-    ``register_stages`` are those of each FPGA's board at its SLR boundaries.
+    ``register_stages`` are those of each FPGA's board at its SLR boundaries; ``back_end`` is None if no part of the
+    judge is installed for the plan's.
     """
 
     where: str
@@ -69,8 +71,9 @@ class PhaseFacts:
     links: dict[tuple[int, int], Link]
     fpgas: dict[str, Record]
     register_stages: dict[str, int]
-    folded: dict[str, FoldedEngine]
+    folded: dict[str, PlannedEngine]
     clock_mhz: float
+    back_end: BackEnd | None = None
 
     @property
     def channels(self) -> list[Record]:
@@ -136,29 +139,3 @@ class PhaseFacts:
             if channel["source"] in following and channel["target"] in following:
                 following[channel["source"]].append(channel["target"])
         return following
-
-
-def topological_order(successors: dict[str, list[str]]) -> list[str]:
-    """Return the nodes so that each comes before its successors; nodes on or behind a cycle are left out."""
-    waiting = dict.fromkeys(successors, 0)
-    for followers in successors.values():
-        for follower in followers:
-            waiting[follower] += 1
-    ready = [name for name, count in waiting.items() if count == 0]
-    for name in ready:  # grows while it is walked
-        for follower in successors[name]:
-            waiting[follower] -= 1
-            if waiting[follower] == 0:
-                ready.append(follower)
-    return ready
-
-
-def quotient(successors: dict[str, list[str]], group_of: dict[str, str]) -> dict[str, list[str]]:
-    """Return the graph between groups; edges inside a group and nodes without one are left out."""
-    between: dict[str, set[str]] = {group: set() for group in group_of.values()}
-    for name, followers in successors.items():
-        for follower in followers:
-            source, target = group_of.get(name), group_of.get(follower)
-            if source is not None and target is not None and source != target:
-                between[source].add(target)
-    return {group: sorted(targets) for group, targets in sorted(between.items())}

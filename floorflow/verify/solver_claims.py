@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from floorflow.verify.graphs import critical_path
 from floorflow.verify.plan_structure import Record
-from floorflow.verify.throughput import critical_path
 from floorflow.verify.violations import Findings, same
 
 STATUSES = ("optimal", "feasible", "heuristic")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from floorflow.verify.phase_facts import PhaseFacts, quotient, stream_wires, topological_order
+from floorflow.verify.graphs import has_cycle, quotient
+from floorflow.verify.phase_facts import PhaseFacts, stream_wires
 from floorflow.verify.plan_structure import RESOURCE_NAMES, Record
 from floorflow.verify.violations import Findings
 
@@ -61,8 +62,7 @@ def check_membership(phase: PhaseFacts, findings: Findings) -> None:
     for name, count in Counter(module["name"] for module in modules).items():
         if count > 1:
             findings.add("module-repeated", where, f"{count} modules are called {name}")
-    between = quotient(phase.successors, phase.module_of)
-    if len(topological_order(between)) < len(between):
+    if has_cycle(quotient(phase.successors, phase.module_of)):
         findings.add("module-cycle", where, "some modules depend on their own output")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
@@ -34,12 +35,11 @@ VIOLATIONS: dict[str, str] = {
     "wrong-link": "the links are not the chain that the board's file gives",
     "fraction-out-of-range": "a cap or fill is not in (0, 1]",
     # engines and folding
+    "backend-unknown": "no part of the judge is installed for the plan's back end, so that its engines are not judged",
     "engine-missing": "an engine is in no module or has no folding",
     "engine-repeated": "an engine is named twice or is in two modules",
     "engine-unknown": "a name is used for an engine that no network has",
-    "unknown-kind": "an engine's kind is not one of FINN's that check knows",
-    "wrong-impl-style": "an engine is hls or rtl, and FINN would make it the other",
-    "wrong-engine-name": "an engine has another name than FINN gives it once hls and rtl are chosen",
+    "unknown-kind": "an engine's kind is not one that the back end's part of the judge knows",
     "engine-malformed": "an engine lacks an attribute that its kind needs",
     "type-width-mismatch": "an engine's bit width is not that of its data type",
     "type-mismatch": "producer and consumer of a channel state different data types",
@@ -48,6 +48,7 @@ VIOLATIONS: dict[str, str] = {
     "wrong-interval": "a phase's cycles are not the largest of its engines'",
     "wrong-estimate": "fps, latency, clock or bottleneck do not follow from the cycles",
     "zero-resources": "something that exists costs nothing",
+    "resources-too-few": "an engine has fewer resources than its kind needs at the very least",
     # channels
     "channel-repeated": "two channels have one name",
     "channel-end-unknown": "a channel ends at something that is neither an engine nor the host",
@@ -129,30 +130,20 @@ VIOLATIONS: dict[str, str] = {
     "cell-repeated": "a cell is added twice",
     "cell-misplaced": "a cell is added to a pblock that is not its module's",
     "cell-unknown": "a cell is added that belongs to no engine",
-    # FINN's files
-    "finn-node-missing": "FINN's file has no entry for an engine",
-    "finn-node-unknown": "FINN's file has an entry for something that is no engine",
-    "finn-folding-differs": "folding_config.json differs from the plan's folding",
-    "finn-style-differs": "specialize_layers_config.json does not tell FINN which engines of the plan are hls or rtl",
-    "finn-slr-differs": "floorplan.json puts an engine in another SLR or device than the plan",
-    "finn-entry-malformed": "an entry of FINN's file lacks a key or holds a value of the wrong type",
-    "finn-partition-split": "one partition id stands for two SLRs or devices",
-    "finn-partition-reserved": "an engine has a partition id that FINN gives to an input DMA engine",
-    "finn-partition-cycle": "FINN's partition ids depend on each other in a cycle",
-    "finn-partition-open": "an engine with run-time weights does not end its partition id",
 }
-"""Every violation that `check` can report, with what it means."""
+"""Every violation that `check` can report of a plan of any back end, with what it means."""
 
 
 @dataclass(slots=True)
 class Findings:
-    """The violations found so far, in the order of the rules."""
+    """The violations found so far, in the order of the rules; ``meanings`` are those that there can be."""
 
     violations: list[Violation] = field(default_factory=list)
+    meanings: Mapping[str, str] = field(default_factory=lambda: VIOLATIONS)
 
     def add(self, name: str, where: str, message: str) -> None:
-        """Record one violation; a name outside `VIOLATIONS` is a mistake in check itself (KeyError)."""
-        VIOLATIONS[name]
+        """Record one violation; a name without a meaning is a mistake in check itself (KeyError)."""
+        self.meanings[name]
         self.violations.append(Violation(name, _printable(where), _printable(message)))
 
     def expect(self, name: str, where: str, what: str, stated: object, derived: object) -> None:

@@ -141,6 +141,31 @@ class Folder:
         return None
 
 
+@dataclass(frozen=True)
+class PhaseFolder:
+    """The files of one phase: those under ``prefix`` in the plan's folder, and where their faults are reported."""
+
+    folder: Folder
+    findings: Findings
+    prefix: str = ""
+
+    def path(self, name: str) -> str:
+        """Return a file's path in the plan's folder."""
+        return f"{self.prefix}{name}"
+
+    def json(self, name: str) -> Record | None:
+        """Return a JSON object, or None after reporting why not."""
+        return self.folder.json(self.path(name), self.findings)
+
+    def text(self, name: str) -> str | None:
+        """Return a file's text, or None after reporting why not."""
+        return self.folder.text(self.path(name), self.findings)
+
+    def exists(self, name: str) -> bool:
+        """Whether there is such a plain file."""
+        return (self.folder.root / self.path(name)).is_file()
+
+
 def _yaml_excess(text: str) -> str:
     """Tell what in a text would exhaust a reader that recurses; the events of the parser come without recursion."""
     nodes, behind = 0, dict[str | None, int]()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from floorflow.verify.engines import FoldedEngine
+from floorflow.verify.finn.engines import FoldedEngine
 
 _RESULTS = ("cycles", "resources")
 """Keys of a folding entry that are results, no attributes."""

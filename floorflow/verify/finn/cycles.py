@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from floorflow.verify.engines import ELEMENTWISE, FoldedEngine
+from floorflow.verify.finn.engines import ELEMENTWISE, FoldedEngine
 
 Rule = Callable[[FoldedEngine], int]
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from floorflow.verify.engines import FINN_NAMES
-from floorflow.verify.phase_facts import HOST, PhaseFacts, quotient, topological_order
+from floorflow.verify.finn.built import Built
+from floorflow.verify.finn.engines import FINN_NAMES
+from floorflow.verify.graphs import has_cycle, quotient
 from floorflow.verify.plan_structure import Record, is_count
 from floorflow.verify.violations import Findings
 
-FOLDING_FILE = "finn/folding_config.json"
-FLOORPLAN_FILE = "finn/floorplan.json"
+FOLDING_FILE = "folding_config.json"
+FLOORPLAN_FILE = "floorplan.json"
 
 NOT_FOLDING = ("cycles", "resources")
 """Keys of a folding entry that are results, no attributes."""
@@ -22,19 +23,19 @@ FREE_KEYS = ("inFIFODepths", "outFIFODepths", "preferred_impl_style")
 """Attributes that folding_config.json may set beside the folding."""
 
 
-def check_folding_file(content: Record, phase: PhaseFacts, findings: Findings) -> None:
+def check_folding_file(content: Record, built: Built, file: str, findings: Findings) -> None:
     """Check that FINN would fold every engine as the plan says."""
-    _check_defaults(content, FOLDING_FILE, findings)
-    for name, entry in _entries(content, FOLDING_FILE, phase, findings):
-        where = f"{FOLDING_FILE} {name}"
-        folding = phase.folded[name].folding
+    _check_defaults(content, file, findings)
+    for name, entry in _entries(content, file, built, findings):
+        where = f"{file} {name}"
+        folding = built.nodes[name].folding
         planned = {FINN_NAMES.get(key, key): value for key, value in folding.items() if key not in NOT_FOLDING}
         for key, value in planned.items():
             if key not in entry or not _equal(entry[key], value):
                 message = f"{key} is {entry.get(key)!r}, the plan says {value!r}"
                 findings.add("finn-folding-differs", where, message)
         for key in sorted(set(entry) - set(planned) - set(FREE_KEYS)):
-            stated = phase.folded[name].entry["attributes"].get(key)
+            stated = built.nodes[name].entry["attributes"].get(key)
             if stated is None or stated != entry[key]:
                 message = f"{key} is {entry[key]!r}, the plan says {stated!r}"
                 findings.add("finn-folding-differs", where, message)
@@ -53,9 +54,9 @@ def _equal(stated: object, planned: object) -> bool:
     return type(stated) is type(planned) and stated == planned
 
 
-def _entries(content: Record, where: str, phase: PhaseFacts, findings: Findings) -> Iterator[tuple[str, Record]]:
+def _entries(content: Record, where: str, built: Built, findings: Findings) -> Iterator[tuple[str, Record]]:
     """Yield the engines' entries; report engines without one and entries without an engine."""
-    for name in phase.folded:
+    for name in built.nodes:
         entry = content.get(name)
         if entry is None:
             findings.add("finn-node-missing", where, f"{name} has no entry")
@@ -63,48 +64,46 @@ def _entries(content: Record, where: str, phase: PhaseFacts, findings: Findings)
             findings.add("finn-entry-malformed", f"{where} {name}", "is no object")
         else:
             yield name, entry
-    for name in sorted({*content} - {*phase.folded, "Defaults"}):
+    for name in sorted({*content} - {*built.nodes, "Defaults"}):
         findings.add("finn-node-unknown", where, f"{name} is no engine of the plan")
 
 
-def check_floorplan_file(content: Record, phase: PhaseFacts, findings: Findings) -> dict[str, int]:
+def check_floorplan_file(content: Record, built: Built, file: str, findings: Findings) -> dict[str, int]:
     """Check SLRs, devices and partition ids; return the partition id of each engine that has one."""
     ids: dict[str, int] = {}
     places: dict[int, dict[tuple[object, object], str]] = {}
-    _check_defaults(content, FLOORPLAN_FILE, findings)
-    input_count = sum(channel["source"].startswith(HOST) for channel in phase.channels)
-    for name, entry in _entries(content, FLOORPLAN_FILE, phase, findings):
-        where = f"{FLOORPLAN_FILE} {name}"
+    _check_defaults(content, file, findings)
+    for name, entry in _entries(content, file, built, findings):
+        where = f"{file} {name}"
         numbers = all(is_count(entry.get(key)) for key in NUMBERS)
         if not numbers or entry.get("mem_port") != "" or len(entry) > len(NUMBERS) + 1:
             message = f"expected integers {', '.join(NUMBERS)}, an empty mem_port and nothing else"
             findings.add("finn-entry-malformed", where, message)
             continue
         ids[name] = entry["partition_id"]
-        if ids[name] < input_count:
-            message = f"partition_id {ids[name]} is one of the {input_count} that FINN gives to the input DMA engines"
+        if ids[name] < built.input_count:
+            message = f"partition_id {ids[name]} is one of the {built.input_count} that FINN gives to input DMA engines"
             findings.add("finn-partition-reserved", where, message)
-        slot = phase.slot_of_module(phase.module_of.get(name))
-        if slot is not None:
-            findings.expect("finn-slr-differs", where, "slr", entry["slr"], slot.slr)
-            findings.expect("finn-slr-differs", where, "device_id", entry["device_id"], slot.fpga_number)
+        row = built.rows[name]
+        if row["slot"] is not None:
+            findings.expect("finn-slr-differs", where, "slr", entry["slr"], row["slr"])
+            findings.expect("finn-slr-differs", where, "device_id", entry["device_id"], row["fpga_number"])
         places.setdefault(ids[name], {}).setdefault((entry["slr"], entry["device_id"]), name)
     for number, engine_at in sorted(places.items()):
         if len(engine_at) > 1:
             message = f"partition {number} holds {', '.join(engine_at.values())} in several SLRs"
-            findings.add("finn-partition-split", FLOORPLAN_FILE, message)
-    _check_ids(ids, phase, findings)
+            findings.add("finn-partition-split", file, message)
+    _check_ids(ids, built, file, findings)
     return ids
 
 
-def _check_ids(ids: dict[str, int], phase: PhaseFacts, findings: Findings) -> None:
+def _check_ids(ids: dict[str, int], built: Built, file: str, findings: Findings) -> None:
     groups = {name: str(number) for name, number in ids.items()}
-    between = quotient(phase.successors, groups)
-    if len(topological_order(between)) < len(between):
+    if has_cycle(quotient(built.successors, groups)):
         message = "partition ids depend on each other in a cycle; FINN would refuse them"
-        findings.add("finn-partition-cycle", FLOORPLAN_FILE, message)
+        findings.add("finn-partition-cycle", file, message)
     for name, number in ids.items():
-        followers = [follower for follower in phase.successors[name] if ids.get(follower) == number]
-        if followers and phase.folded[name].choice("runtime_writeable_weights", 0) == 1:
+        followers = [follower for follower in built.successors[name] if ids.get(follower) == number]
+        if followers and built.nodes[name].choice("runtime_writeable_weights", 0) == 1:
             message = f"its weights are written at run time, yet {followers[0]} follows in partition {number}"
-            findings.add("finn-partition-open", f"{FLOORPLAN_FILE} {name}", message)
+            findings.add("finn-partition-open", f"{file} {name}", message)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
-from floorflow.verify.engines import ELEMENTWISE, AttributeProblem, FoldedEngine, is_signed
 from floorflow.verify.finn.attributes import stray_attributes
 from floorflow.verify.finn.cycles import max_pool_is_1d
+from floorflow.verify.finn.data_types import is_signed
+from floorflow.verify.finn.engines import ELEMENTWISE, AttributeProblem, FoldedEngine
 from floorflow.verify.finn.ports import PORTS
 from floorflow.verify.plan_structure import is_count
 

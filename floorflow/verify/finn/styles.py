@@ -8,16 +8,17 @@ On 7 series weights must be narrow besides, which a plan does not tell.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
 
-from floorflow.verify.engines import FoldedEngine, bits_of, is_signed
-from floorflow.verify.files.reader import Folder
-from floorflow.verify.phase_facts import PhaseFacts
+from floorflow.verify.finn.built import Built
+from floorflow.verify.finn.data_types import bits_of, is_signed
+from floorflow.verify.finn.engines import FoldedEngine
+from floorflow.verify.judge import Files, Row
 from floorflow.verify.plan_structure import Record
 from floorflow.verify.violations import Findings
 
-STYLE_FILE = "finn/specialize_layers_config.json"
+STYLE_FILE = "specialize_layers_config.json"
 PREFERENCE = "preferred_impl_style"
 """FINN's attribute of a layer, and in a plan of an engine that is not as FINN itself would make it."""
 
@@ -27,31 +28,36 @@ _UNITS = ("MVAU", "VVAU")
 _LEAST_BITS, _PREFERRED_BITS, _MOST_BITS = 2, 4, 8
 
 
-def check_styles(folder: Folder, plan: Record, phase: PhaseFacts, findings: Findings) -> None:
-    """Check every engine's style and name, and the file that tells FINN of them."""
-    engines = list(phase.folded.values())
-    for engine in engines:
+def check_styles(folder: Files, plan: Mapping[str, Any], built: Built, findings: Findings) -> None:
+    """Check the style and name of every engine of a network, and the file that tells FINN of them."""
+    engines = list(built.nodes.values())
+    for name, engine in built.nodes.items():
         if PREFERENCE in engine.entry["attributes"] or _is_lowered(plan, engine):
-            for message in _objections(engine, on_7series=_on_7series(phase)):
+            for message in _objections(engine, on_7series=_is_7series(built.rows[name])):
                 findings.add("wrong-impl-style", engine.name, message)
     wanted = {
         layer: {PREFERENCE: engine.entry["attributes"][PREFERENCE]}
         for layer, engine in _layers(engines)
         if PREFERENCE in engine.entry["attributes"]
     }
-    options = plan["options"]
-    if wanted and options["backend_options"].get("impl_style") == "default" and not options.get("keep_folding"):
-        findings.add("wrong-impl-style", "options", f"impl_style is default, yet {', '.join(wanted)} deviate")
+    _check_was_asked_for(plan["options"], wanted, findings)
+    file = f"{built.folder}/{STYLE_FILE}"
     if wanted:
         _check_names(engines, findings)
-        content = folder.json(STYLE_FILE, findings)
+        content = folder.json(file)
         if content is not None:
-            _check_file(content, wanted, findings)
-    elif folder.matching([STYLE_FILE]):
-        findings.add("finn-style-differs", STYLE_FILE, "every engine is as FINN itself chooses: the file must not be")
+            _check_file(content, wanted, folder.path(file), findings)
+    elif folder.exists(file):
+        message = "every engine is as FINN itself chooses: the file must not be"
+        findings.add("finn-style-differs", folder.path(file), message)
 
 
-def _is_lowered(plan: Record, engine: FoldedEngine) -> bool:
+def _check_was_asked_for(options: Record, wanted: Record, findings: Findings) -> None:
+    if wanted and options["backend_options"].get("impl_style") == "default" and not options.get("keep_folding"):
+        findings.add("wrong-impl-style", "options", f"impl_style is default, yet {', '.join(wanted)} deviate")
+
+
+def _is_lowered(plan: Mapping[str, Any], engine: FoldedEngine) -> bool:
     """Whether floorflow made the engine, from an operation that is none of FINN's layers."""
     operations = (operation for network in plan["networks"] for operation in network["operations"])
     types = {operation.get("type") for operation in operations if operation.get("name") == engine.entry["operation"]}
@@ -70,8 +76,8 @@ def _layers(engines: list[FoldedEngine]) -> Iterator[tuple[str, FoldedEngine]]:
         counts[_layer(engine)] += 1
 
 
-def _on_7series(phase: PhaseFacts) -> bool:
-    return any(fpga["part"].lower().startswith("xc7") for fpga in phase.fpgas.values())
+def _is_7series(row: Row) -> bool:
+    return str(row["part"]).lower().startswith("xc7")
 
 
 def _objections(engine: FoldedEngine, *, on_7series: bool) -> Iterator[str]:
@@ -126,10 +132,10 @@ def _check_names(engines: list[FoldedEngine], findings: Findings) -> None:
             findings.add("wrong-engine-name", engine.name, f"FINN calls it {name}")
 
 
-def _check_file(content: Record, wanted: Record, findings: Findings) -> None:
+def _check_file(content: Record, wanted: Record, file: str, findings: Findings) -> None:
     if content.get("Defaults") != {}:
-        findings.add("finn-style-differs", STYLE_FILE, "Defaults is no empty object")
+        findings.add("finn-style-differs", file, "Defaults is no empty object")
     for layer in sorted({*content, *wanted} - {"Defaults"}):
         if content.get(layer) != wanted.get(layer):
             message = f"{layer} is {content.get(layer)!r:.80}, the plan says {wanted.get(layer)!r}"
-            findings.add("finn-style-differs", STYLE_FILE, message)
+            findings.add("finn-style-differs", file, message)

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from floorflow.verify.engines import ELEMENTWISE, FINN_NAMES, FoldedEngine, bits_of
 from floorflow.verify.finn.cycles import CYCLES
+from floorflow.verify.finn.data_types import bits_of
+from floorflow.verify.finn.engines import ELEMENTWISE, FINN_NAMES, FoldedEngine
 from floorflow.verify.finn.foldings import LEGALITY, objections, window_objections
 from floorflow.verify.finn.ports import PORTS
-from floorflow.verify.throughput import critical_path
+from floorflow.verify.graphs import critical_path
 
 CHOSEN = ("mem_mode", "ram_style", "ram_style_thresholds", "parallel_window", "runtime_writeable_weights")
 PLAN_NAMES = {finn: name for name, finn in FINN_NAMES.items()} | {name: name for name in CHOSEN}

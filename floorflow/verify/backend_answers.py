@@ -1,0 +1,153 @@
+"""Answers of a back end's part of the judge as values that rules can rely on; what it cannot answer is a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from floorflow.verify.files.reader import NUMBER_LIMIT
+from floorflow.verify.judge import Files, Judge, Row
+from floorflow.verify.plan_structure import RESOURCE_NAMES, Record, is_count
+from floorflow.verify.violations import Findings
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """One stream at an engine: ``parallel`` elements of ``bits`` a word, ``elements`` a frame.
+
+    ``last_dimension`` is the innermost size of the tensor, which words must divide for a width converter;
+    ``data_type`` is None where the engine does not state one.
+    """
+
+    parallel: int
+    bits: int
+    elements: int
+    last_dimension: int
+    data_type: str | None
+
+    @property
+    def width_bits(self) -> int:
+        """Width of the stream, un-padded."""
+        return self.parallel * self.bits
+
+
+@dataclass(frozen=True, slots=True)
+class EngineFacts:
+    """What follows from an engine's kind, attributes and folding; None where it cannot be told."""
+
+    cycles: int | None = None
+    inputs: tuple[Port, ...] | None = None
+    outputs: tuple[Port, ...] | None = None
+    window_fill: Fraction = Fraction(0)
+    least_resources: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class BackEnd:
+    """A back end's part of the judge for one phase, with where its findings go."""
+
+    name: str
+    judge: Judge
+    findings: Findings
+    context: Record
+
+    def engine(self, row: Row, where: str) -> EngineFacts:
+        """Report what is wrong with an engine, and return what follows from it."""
+        return self._asked(where, EngineFacts(), lambda: self._engine(row, where))
+
+    def _engine(self, row: Row, where: str) -> EngineFacts:
+        answer = self.judge.engine(row, self.context)
+        if answer is None:
+            kind = row["entry"]["kind"]
+            self.findings.add("unknown-kind", where, f"the back end {self.name} has no kind {kind}")
+            return EngineFacts()
+        self._report((name, where, message) for name, message in answer.get("objections", ()))
+        cycles = answer.get("cycles")
+        if cycles is not None and cycles >= NUMBER_LIMIT:
+            self.findings.add("engine-malformed", where, "attributes and folding give 2^63 cycles or more")
+            cycles = None
+        least = answer.get("least_resources", {})
+        return EngineFacts(
+            None if cycles is None else _count(cycles),
+            _ports(answer.get("inputs")),
+            _ports(answer.get("outputs")),
+            Fraction(answer.get("window_fill", 0)),
+            {resource: _count(least[resource]) for resource in RESOURCE_NAMES if resource in least},
+        )
+
+    def check_joined(self, source: Row, target: Row, where: str) -> None:
+        """Report what two engines that a stream joins do not agree on."""
+        objections = self._joined(source, target, where).get("objections", ())
+        self._asked(where, None, lambda: self._report((name, where, message) for name, message in objections))
+
+    def reads_no_data(self, source: Row, target: Row, where: str) -> bool:
+        """Whether the second of two joined engines reads nothing that the first waits for."""
+        return self._joined(source, target, where).get("target_reads_no_data", False) is True
+
+    def _joined(self, source: Row, target: Row, where: str) -> Mapping[str, Any]:
+        return self._asked(where, {}, lambda: dict(self.judge.joined(source, target, self.context)))
+
+    def may_cost_nothing(self, where: str) -> bool:
+        """Whether engines, converters and FIFOs may have no resources."""
+        return self._asked(
+            where, otherwise=True, ask=lambda: self.judge.may_cost_nothing(self.context["options"]) is True
+        )
+
+    def converter(self, narrow_bits: int, wide_bits: int, where: str) -> str | None:
+        """Return the kind of the converter between two widths after reporting why it cannot be made."""
+
+        def ask() -> str:
+            kind, objections = self.judge.converter(narrow_bits, wide_bits)
+            self._report(("converter-illegal", where, message) for message in objections)
+            return str(kind)
+
+        return self._asked(where, None, ask)
+
+    def files(self, plan: Record, phase: Record, folder: Files, where: str) -> dict[str, str]:
+        """Report what is wrong with a phase's files, and return the cells of engines."""
+
+        def ask() -> dict[str, str]:
+            problems, cells = self.judge.files(plan, phase, folder, self.context)
+            self._report(problems)
+            return {str(engine): str(cell) for engine, cell in cells.items()}
+
+        return self._asked(where, {}, ask)
+
+    def _report(self, problems: Iterable[tuple[str, str, str]]) -> None:
+        for name, where, message in problems:
+            if name in self.findings.meanings:
+                self.findings.add(name, str(where), str(message))
+            else:
+                told = f"the back end {self.name} reports {name!r:.60}, which it does not declare: {message}"
+                self.findings.add("plan-malformed", str(where), told)
+
+    def _asked(self, where: str, otherwise: Answer, ask: Callable[[], Answer]) -> Answer:
+        try:
+            return ask()
+        except Exception as error:  # noqa: BLE001 - somebody else's code on somebody else's plan; the verdict goes on
+            told = f"the back end {self.name} cannot judge it: {type(error).__name__}: {error!s:.200}"
+            self.findings.add("plan-malformed", where, told)
+            return otherwise
+
+
+def _ports(answer: Iterable[Mapping[str, Any]] | None) -> tuple[Port, ...] | None:
+    return None if answer is None else tuple(map(_port, answer))
+
+
+def _port(answer: Mapping[str, Any]) -> Port:
+    parallel, bits, elements, last = (
+        _count(answer[key]) for key in ("parallel", "element_bits", "elements", "last_dimension")
+    )
+    data_type = answer.get("type")
+    return Port(parallel, bits, elements, last, None if data_type is None else str(data_type))
+
+
+def _count(value: object) -> int:
+    """Return a whole number of a file's range; anything else is no answer."""
+    if not isinstance(value, int) or not is_count(value):
+        raise TypeError(f"{value!r:.60} is no non-negative integer below 2^63")
+    return value

@@ -1,0 +1,69 @@
+"""The files of a phase: the back end's, which tell the cells of engines, and the constraint files of each FPGA."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from floorflow.verify.files.constraints import Planned, Stated, compare, read_xdc
+from floorflow.verify.files.reader import Folder, PhaseFolder
+from floorflow.verify.files.script import read_tcl
+from floorflow.verify.files.tcl import TclProblem
+from floorflow.verify.hardware.boards import Board
+from floorflow.verify.phase_facts import PhaseFacts
+from floorflow.verify.plan_structure import Record
+from floorflow.verify.violations import Findings
+
+READERS: dict[str, Callable[[str, str, str, Findings], Stated]] = {
+    "pblocks.xdc": read_xdc,
+    "pblocks.tcl": read_tcl,
+}
+"""How each constraint file of an FPGA is read: text, where, part, findings."""
+
+
+def check_emitted(
+    folder: Folder, plan: Record, phase: PhaseFacts, boards: Mapping[str, Board], findings: Findings
+) -> None:
+    """Judge the back end's files, which name the cells, and the constraint files of a phase."""
+    files = PhaseFolder(folder, findings)
+    back_end = phase.back_end
+    cells = None if back_end is None else back_end.files(plan, phase.raw, files, phase.where)
+    for fpga, entry in phase.fpgas.items():
+        planned = _planned(phase, fpga, boards.get(fpga), cells)
+        for file, read in READERS.items():
+            where = files.path(f"{fpga}/{file}")
+            text = files.text(f"{fpga}/{file}")
+            if text is None:
+                continue
+            try:
+                stated = read(text, where, entry["part"], findings)
+            except TclProblem as problem:
+                findings.add("file-corrupt", where, str(problem))
+                continue
+            if planned is not None:
+                compare(stated, planned, where, findings)
+    for where in folder.matching(f"*/{file}" for file in READERS):
+        if where.partition("/")[0] not in phase.fpgas:
+            findings.add("constraints-unplanned", where, "the plan has no such FPGA; a left-over of another plan?")
+
+
+def _planned(phase: PhaseFacts, fpga: str, board: Board | None, cells: Mapping[str, str] | None) -> Planned | None:
+    """Return what the constraint files of an FPGA must say; None if its board cannot be read.
+
+    Its pblocks are those of the modules that the partition assigns to it, wherever the plan's floorplan has them. Cells
+    are not judged where no part of the judge names them.
+    """
+    if board is None:
+        return None
+    blocks = {name: entry for held in phase.raw["floorplan"].values() for name, entry in held["pblocks"].items()}
+    pblocks: dict[str, Record] = {}
+    parents: dict[str, str | None] = {}
+    planned: dict[str, str] = {}
+    for name, module in phase.modules.items():
+        slot = phase.slot_of_module(name)
+        if slot is None or slot.fpga != fpga or name not in blocks:
+            continue  # reported where assignment and pblocks are judged
+        pblock = f"pblock_{name}"
+        pblocks[pblock] = blocks[name]
+        parents[pblock] = board.parent_pblock(slot.slr) if slot.slr < len(board.device.raw["slrs"]) else None
+        planned |= {cells[engine]: pblock for engine in module["engines"] if cells and engine in cells}
+    return Planned(pblocks, parents, None if cells is None else planned)

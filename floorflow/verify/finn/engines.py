@@ -1,0 +1,155 @@
+"""One engine of the plan with its folding: the attribute access that the rules on kinds share."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from floorflow.verify.plan_structure import Record, is_count
+
+MAX_DIMENSIONS = 64
+"""Most integers in an attribute: sizes of a tensor, or channels of each of many streams."""
+
+
+class AttributeProblem(Exception):  # noqa: N818 - a finding about the plan, caught by the rules
+    """An attribute that the kind needs is absent or of the wrong type."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedEngine:
+    """An engine's entry in ``networks`` together with its entry in ``folding``.
+
+    ``flavour`` is the FINN whose rules hold (``main``, ``dev`` or ``plus``), ``has_uram`` and ``versal`` are of
+    the part.
+    """
+
+    name: str
+    entry: Record
+    folding: Record
+    flavour: str = "main"
+    has_uram: bool = True
+    versal: bool = False
+
+    @property
+    def kind(self) -> str:
+        """FINN's op type."""
+        return str(self.entry["kind"])
+
+    @property
+    def input_bits(self) -> int:
+        """Bits of one input element."""
+        return int(self.entry["input_bits"])
+
+    @property
+    def output_bits(self) -> int:
+        """Bits of one output element."""
+        return int(self.entry["output_bits"])
+
+    def has(self, attribute: str) -> bool:
+        """Whether the engine has the attribute."""
+        return attribute in self.entry["attributes"]
+
+    def number(self, attribute: str, default: int | None = None) -> int:
+        """Return an integer attribute; a list of one integer counts as that integer."""
+        value = self.entry["attributes"].get(attribute, default)
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise AttributeProblem(f"attribute {attribute} is {value!r}, expected an integer")
+        return int(value)
+
+    def numbers(self, attribute: str, default: list[int] | None = None) -> list[int]:
+        """Return a list attribute; an integer counts as a list of one."""
+        value = self.entry["attributes"].get(attribute, default)
+        if is_count(value):
+            value = [value]
+        if not isinstance(value, list) or not value or not all(is_count(item) for item in value):
+            raise AttributeProblem(f"attribute {attribute} is {value!r:.60}, expected a list of integers")
+        if len(value) > MAX_DIMENSIONS:
+            raise AttributeProblem(f"attribute {attribute} has {len(value)} dimensions, no tensor has so many")
+        return value
+
+    def pair(self, attribute: str, default: list[int] | None = None) -> tuple[int, int]:
+        """Return an attribute of two integers; a plain integer stands for both."""
+        values = self.numbers(attribute, default)
+        plain = is_count(self.entry["attributes"].get(attribute, default))
+        if len(values) != (1 if plain else 2):
+            raise AttributeProblem(f"attribute {attribute} is {values!r}, expected two integers")
+        return values[0], values[-1]
+
+    def pixels(self, attribute: str = "numInputVectors") -> int:
+        """Product of ``numInputVectors``, 1 where the engine has none."""
+        return math.prod(self.numbers(attribute, [1]))
+
+    def texts(self, attribute: str) -> list[str]:
+        """Return an attribute that is a list of strings, empty where absent."""
+        value = self.entry["attributes"].get(attribute, [])
+        return [str(item) for item in value] if isinstance(value, list) else [str(value)]
+
+    @property
+    def output_type(self) -> str | None:
+        """Data type of the outputs; kinds that only move elements emit what they take. None if not stated."""
+        return self._type("outputDataType", "OutputDataType", "out_dtype", "dataType", "dtype") or (
+            self._type("inputDataType", "InputDataType") if self.kind.startswith(_MOVING) else None
+        )
+
+    def input_type(self, port: int) -> str | None:
+        """Return the data type at an input, None if not stated."""
+        each = self.entry["attributes"].get("inputDataTypes")
+        if isinstance(each, list) and port < len(each):
+            return str(each[port])
+        streamed = [side for side in ("lhs", "rhs") if self.texts(f"{side}_style") != ["const"]]
+        own = (f"inputDataType{port}", *(f"{side}_dtype" for side in streamed[port : port + 1]))
+        return self._type(*own, "inputDataType", "InputDataType", "dataType", "dtype")
+
+    def _type(self, *attributes: str) -> str | None:
+        stated = (self.entry["attributes"].get(attribute) for attribute in attributes)
+        return next((value for value in stated if isinstance(value, str)), None)
+
+    def parallelism(self, name: str) -> int:
+        """Return the folding's ``pe`` or ``simd``, a positive integer."""
+        value = self.folding.get(name)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise AttributeProblem(f"folding has {name} = {value!r}, expected a positive integer")
+        return value
+
+    @property
+    def pe(self) -> int:
+        """FINN's PE."""
+        return self.parallelism("pe")
+
+    @property
+    def simd(self) -> int:
+        """FINN's SIMD."""
+        return self.parallelism("simd")
+
+    @property
+    def parallel_window(self) -> bool:
+        """Whether a sliding window emits its whole kernel in one word."""
+        return self.choice("parallel_window", 0) == 1
+
+    def choice(self, name: str, default: int | str) -> int | str:
+        """Return a folding attribute, else the engine's attribute of that name (FINN's spelling), else the default."""
+        finn_name = FINN_NAMES.get(name, name)
+        value = self.folding.get(name, self.entry["attributes"].get(finn_name, default))
+        return value if isinstance(value, int | str) else default
+
+
+_MOVING = (
+    *("ConvolutionInputGenerator", "FMPadding", "DuplicateStreams", "StreamingMaxPool", "StreamingSplit"),
+    *("UpsampleNearestNeighbour", "DownSampler"),
+)
+"""Kinds whose outputs have the type of their input."""
+
+_OPERATIONS = (
+    *("AbsDiff", "Add", "And", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Equal", "Greater"),
+    *("GreaterOrEqual", "Less", "LessOrEqual", "Max", "Mul", "Or", "Sub", "Xor"),
+)
+ELEMENTWISE = (
+    *(f"Elementwise{operation}_hls" for operation in _OPERATIONS),
+    *(f"Elementwise{operation}_rtl" for operation in ("Add", "Mul", "Sub")),
+)
+"""FINN's kinds with two operands of any shape, of which one may be stored in the engine."""
+
+FINN_NAMES = {"pe": "PE", "simd": "SIMD", "res_type": "resType"}
+"""Folding attributes that plan.json and FINN spell differently."""

@@ -1,0 +1,124 @@
+"""FINN's part of the judge: every answer that the rules on a plan of the back end ``finn`` ask for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from floorflow.verify.finn.built import folded_engine, networks_of
+from floorflow.verify.finn.cells import cells_of
+from floorflow.verify.finn.cycles import CYCLES
+from floorflow.verify.finn.data_types import width_objections
+from floorflow.verify.finn.engines import AttributeProblem, FoldedEngine
+from floorflow.verify.finn.files import FLOORPLAN_FILE, FOLDING_FILE, check_floorplan_file, check_folding_file
+from floorflow.verify.finn.foldings import MAX_HLS_STREAM_BITS, objections, window_objections
+from floorflow.verify.finn.ports import PORTS, Port
+from floorflow.verify.finn.styles import check_styles
+from floorflow.verify.finn.window_fill import reads_only_padding, window_fill
+from floorflow.verify.judge import Files, Row
+from floorflow.verify.violations import VIOLATIONS, Findings
+
+Problem = tuple[str, str]
+
+findings: Mapping[str, str] = {
+    "wrong-impl-style": "an engine is hls or rtl, and FINN would make it the other",
+    "wrong-engine-name": "an engine has another name than FINN gives it once hls and rtl are chosen",
+    "finn-node-missing": "FINN's file has no entry for an engine",
+    "finn-node-unknown": "FINN's file has an entry for something that is no engine",
+    "finn-folding-differs": "folding_config.json differs from the plan's folding",
+    "finn-style-differs": "specialize_layers_config.json does not tell FINN which engines of the plan are hls or rtl",
+    "finn-slr-differs": "floorplan.json puts an engine in another SLR or device than the plan",
+    "finn-entry-malformed": "an entry of FINN's file lacks a key or holds a value of the wrong type",
+    "finn-partition-split": "one partition id stands for two SLRs or devices",
+    "finn-partition-reserved": "an engine has a partition id that FINN gives to an input DMA engine",
+    "finn-partition-cycle": "FINN's partition ids depend on each other in a cycle",
+    "finn-partition-open": "an engine with run-time weights does not end its partition id",
+}
+
+
+def option_objections(options: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with FINN's own options of a plan."""
+    for name in ("costs", "finn"):
+        if not isinstance(options.get(name), str):
+            yield f"{name} is {options.get(name)!r:.60}, expected a string"
+
+
+def may_cost_nothing(options: Mapping[str, Any]) -> bool:
+    """Whether engines may be free: in FINN's own estimates some are."""
+    return options.get("costs") == "finn"
+
+
+def engine(row: Row, context: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return what follows from an engine's kind, attributes and folding, None for a kind that FINN does not have."""
+    folded = folded_engine(row, context["options"])
+    if folded.kind not in CYCLES:
+        return None
+    found: list[Problem] = [("type-width-mismatch", message) for message in width_objections(folded.entry)]
+    illegal = objections(folded)
+    found += [("illegal-folding", message) for message in illegal]
+    cycles = None
+    try:
+        cycles = CYCLES[folded.kind](folded)
+    except (AttributeProblem, ArithmeticError) as problem:
+        if not illegal:
+            found.append(("engine-malformed", str(problem)))
+    return {"objections": found, "cycles": cycles, "window_fill": window_fill(folded), **_ports(folded)}
+
+
+def _ports(folded: FoldedEngine) -> dict[str, Any]:
+    """Return the ports, or nothing where the folding, reported already, gives none."""
+    try:
+        ports = PORTS[folded.kind](folded)
+    except (AttributeProblem, ArithmeticError):
+        return {}
+    return {
+        "inputs": [_port(port, folded.input_type(number)) for number, port in enumerate(ports.inputs)],
+        "outputs": [_port(port, folded.output_type) for port in ports.outputs],
+    }
+
+
+def _port(port: Port, data_type: str | None) -> dict[str, Any]:
+    sizes = {"parallel": port.parallel, "element_bits": port.bits, "elements": port.elements}
+    return {**sizes, "last_dimension": port.last_dimension, "type": data_type}
+
+
+def joined(source: Row, target: Row, context: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a window or padding and the engine behind it do not agree on."""
+    pair = [folded_engine(row, context["options"]) for row in (source, target)]
+    try:
+        problems = list(window_objections(*pair))
+    except AttributeProblem:
+        problems = []  # reported where the engine itself is judged
+    return {
+        "objections": [("illegal-folding", message) for message in problems],
+        "target_reads_no_data": reads_only_padding(pair[1], pair[0]),
+    }
+
+
+def converter(narrow_bits: int, wide_bits: int) -> tuple[str, list[str]]:
+    """Return FINN's converter between two widths, and whether it would be too wide inside."""
+    if narrow_bits and wide_bits % narrow_bits == 0:
+        return "StreamingDataWidthConverter_rtl", []
+    inside = math.lcm(narrow_bits, wide_bits)
+    needs = f"{narrow_bits} and {wide_bits} bits need {inside} inside"
+    return "StreamingDataWidthConverter_hls", [needs] if inside > MAX_HLS_STREAM_BITS else []
+
+
+def files(
+    plan: Mapping[str, Any], phase: Mapping[str, Any], folder: Files, context: Mapping[str, Any]
+) -> tuple[list[tuple[str, str, str]], dict[str, str]]:
+    """Judge FINN's files of a phase, and name the cells of its engines."""
+    found = Findings(meanings={**VIOLATIONS, **findings})
+    cells: dict[str, str] = {}
+    for built in networks_of(phase, context):
+        path = f"{built.folder}/{FOLDING_FILE}"
+        folding = folder.json(path)
+        if folding is not None:
+            check_folding_file(folding, built, folder.path(path), found)
+        path = f"{built.folder}/{FLOORPLAN_FILE}"
+        places = folder.json(path)
+        ids = check_floorplan_file(places, built, folder.path(path), found) if places is not None else {}
+        cells |= cells_of(built, ids, context["cell_patterns"], several=context["several_networks"])
+        check_styles(folder, plan, built, found)
+    return [(problem.name, problem.where, problem.message) for problem in found.violations], cells
