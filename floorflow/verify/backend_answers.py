@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 from floorflow.verify.files.reader import NUMBER_LIMIT
 from floorflow.verify.judge import Files, Judge, Row
-from floorflow.verify.plan_structure import RESOURCE_NAMES, Record, is_count
+from floorflow.verify.plan_structure import RESOURCE_NAMES
+from floorflow.verify.templates import Record, is_count
 from floorflow.verify.violations import Findings
 
 Answer = TypeVar("Answer")

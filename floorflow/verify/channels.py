@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
 from floorflow.verify.backend_answers import Port
+from floorflow.verify.ends import is_outside
 from floorflow.verify.graphs import has_cycle
 from floorflow.verify.hardware.routes import links_on
-from floorflow.verify.phase_facts import HOST, PhaseFacts, stream_wires
-from floorflow.verify.plan_structure import RESOURCE_NAMES, Record
+from floorflow.verify.phase_facts import PhaseFacts, stream_wires
+from floorflow.verify.plan_structure import RESOURCE_NAMES
+from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
-
-_HOST_ENDS = {"source": re.compile(r"host:in\d+"), "target": re.compile(r"host:out\d+")}
 
 FIFO_THAT_EXISTS = 3
 """Least depth for which a FIFO is made; shallower ones are the engines' own registers."""
@@ -24,7 +23,7 @@ def check_channels(phase: PhaseFacts, findings: Findings) -> None:
         if count > 1:
             findings.add("channel-repeated", f"{phase.where} channel {name}", f"stands {count} times")
     _check_connections(phase, findings)
-    _check_host_ports(phase, findings)
+    _check_outside_ports(phase, findings)
     if has_cycle(phase.successors):
         findings.add("cyclic-dataflow", phase.where, "some engines depend on their own output")
     for channel in phase.channels:
@@ -37,11 +36,9 @@ def check_channels(phase: PhaseFacts, findings: Findings) -> None:
 def _check_connections(phase: PhaseFacts, findings: Findings) -> None:
     used: Counter[tuple[str, str, int]] = Counter()
     for channel in phase.channels:
-        for end in ("source", "target"):
-            used[(channel[end], end, channel[f"{end}_port"])] += 1
-            if channel[end] not in phase.folded and not _HOST_ENDS[end].fullmatch(channel[end]):
-                where = f"{phase.where} channel {channel['name']}"
-                findings.add("channel-end-unknown", where, f"{end} {channel[end]} is no engine and no host port")
+        _check_ends(phase, channel, findings)
+        for side in ("source", "target"):
+            used[(channel[side], side, channel[f"{side}_port"])] += 1
     expected = {
         (name, end, number)
         for name, engine in phase.folded.items()
@@ -58,23 +55,39 @@ def _check_connections(phase: PhaseFacts, findings: Findings) -> None:
             findings.add("port-mismatch", f"{phase.where} engine {name}", message)
 
 
-def _check_host_ports(phase: PhaseFacts, findings: Findings) -> None:
-    """Judge that the host's streams are numbered from 0 on each side and that each is one channel, at port 0."""
-    for end, side in (("source", "in"), ("target", "out")):
-        channels = [channel for channel in phase.channels if _HOST_ENDS[end].fullmatch(channel[end])]
-        names = sorted(channel[end] for channel in channels)
-        expected = sorted(f"{HOST}{side}{number}" for number in range(len(channels)))
-        if names != expected:
-            stated = ", ".join(names)
-            findings.add("port-mismatch", phase.where, f"the host's {side}puts are {stated}, expected one channel each")
-        for channel in channels:
-            if channel[f"{end}_port"]:
-                message = f"{end}_port is {channel[f'{end}_port']}, the host's streams have port 0"
+def _check_ends(phase: PhaseFacts, channel: Record, findings: Findings) -> None:
+    """Judge that both ends exist, that they are of one network, and that one of them is an engine."""
+    where = f"{phase.where} channel {channel['name']}"
+    for side in ("source", "target"):
+        end = phase.end(channel, side)
+        if end is None or (end.kind == "engine" and channel[side] not in phase.folded):
+            message = f"{side} {channel[side]} is no engine of this phase and no end outside"
+            findings.add("channel-end-unknown", where, message)
+    source, target = phase.end(channel, "source"), phase.end(channel, "target")
+    if source is None or target is None:
+        return
+    if source.network != target.network:
+        findings.add("channel-astray", where, f"it joins the networks {source.network} and {target.network}")
+    if source.kind != "engine" and target.kind != "engine":
+        findings.add("channel-astray", where, "neither end is an engine")
+
+
+def _check_outside_ports(phase: PhaseFacts, findings: Findings) -> None:
+    """Judge that ends outside have port 0, and that each stream of the host is one channel."""
+    for side in ("source", "target"):
+        outside = [channel for channel in phase.channels if is_outside(channel[side])]
+        for channel in outside:
+            if channel[f"{side}_port"]:
+                message = f"{side}_port is {channel[f'{side}_port']}, streams outside have port 0"
                 findings.add("port-mismatch", f"{phase.where} channel {channel['name']}", message)
+        hosts = (channel[side] for channel in outside if (end := phase.end(channel, side)) and end.kind == "host")
+        for name, count in Counter(hosts).items():
+            if count > 1:
+                findings.add("port-mismatch", phase.where, f"{name} has {count} channels, expected one")
 
 
 def _ends(phase: PhaseFacts, channel: Record) -> tuple[Port | None, Port | None]:
-    """Return the ports at the source and the target; None at the host and where unknown."""
+    """Return the ports at the source and the target; None outside and where unknown."""
     source, target = (phase.folded.get(channel[end]) for end in ("source", "target"))
     outputs = source.facts.outputs if source else None
     inputs = target.facts.inputs if target else None
@@ -88,9 +101,9 @@ def _at(ports: tuple[Port, ...] | None, number: int) -> Port | None:
 def _check_stream(channel: Record, ends: tuple[Port | None, Port | None], where: str, findings: Findings) -> None:
     source, target = ends
     _check_types(channel, ends, where, findings)
-    if channel["source"].startswith(HOST):
+    if is_outside(channel["source"]):
         source = target
-    if channel["target"].startswith(HOST):
+    if is_outside(channel["target"]):
         target = source
     if source is None or target is None:
         return

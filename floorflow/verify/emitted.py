@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 
 from floorflow.verify.files.constraints import Planned, Stated, compare, read_xdc
 from floorflow.verify.files.reader import Folder, PhaseFolder
@@ -10,7 +11,7 @@ from floorflow.verify.files.script import read_tcl
 from floorflow.verify.files.tcl import TclProblem
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.plan_structure import Record
+from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
 
 READERS: dict[str, Callable[[str, str, str, Findings], Stated]] = {
@@ -20,13 +21,21 @@ READERS: dict[str, Callable[[str, str, str, Findings], Stated]] = {
 """How each constraint file of an FPGA is read: text, where, part, findings."""
 
 
+def phase_prefix(plan: Record, phase: PhaseFacts) -> str:
+    """Return what the paths of a phase's files begin with: they lie apart if there are several phases."""
+    return "" if len(plan["phases"]) == 1 else f"phases/{phase.name}/"
+
+
 def check_emitted(
     folder: Folder, plan: Record, phase: PhaseFacts, boards: Mapping[str, Board], findings: Findings
 ) -> None:
     """Judge the back end's files, which name the cells, and the constraint files of a phase."""
-    files = PhaseFolder(folder, findings)
-    back_end = phase.back_end
+    prefix, back_end = phase_prefix(plan, phase), phase.back_end
+    files = PhaseFolder(folder, findings, prefix)
     cells = None if back_end is None else back_end.files(plan, phase.raw, files, phase.where)
+    for cell, count in Counter((cells or {}).values()).items():
+        if count > 1:
+            findings.add("cell-shared", phase.where, f"{count} engines are the cell {cell}")
     for fpga, entry in phase.fpgas.items():
         planned = _planned(phase, fpga, boards.get(fpga), cells)
         for file, read in READERS.items():
@@ -41,9 +50,17 @@ def check_emitted(
                 continue
             if planned is not None:
                 compare(stated, planned, where, findings)
-    for where in folder.matching(f"*/{file}" for file in READERS):
-        if where.partition("/")[0] not in phase.fpgas:
-            findings.add("constraints-unplanned", where, "the plan has no such FPGA; a left-over of another plan?")
+
+
+def check_left_overs(folder: Folder, plan: Record, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+    """Judge that there are no constraint files but those of the plan's phases and FPGAs."""
+    known = {
+        f"{phase_prefix(plan, phase)}{fpga}/{file}" for phase in phases for fpga in phase.fpgas for file in READERS
+    }
+    for where in folder.matching(f"{place}/{file}" for file in READERS for place in ("*", "phases/*/*")):
+        if where not in known:
+            message = "the plan has no such FPGA or phase; a left-over of another plan?"
+            findings.add("constraints-unplanned", where, message)
 
 
 def _planned(phase: PhaseFacts, fpga: str, board: Board | None, cells: Mapping[str, str] | None) -> Planned | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from floorflow.verify.ends import is_outside
 from floorflow.verify.hardware.routes import Link, Route, links_on
 from floorflow.verify.joins import join_fills, words_in
-from floorflow.verify.phase_facts import HOST, PhaseFacts
-from floorflow.verify.plan_structure import Record
+from floorflow.verify.phase_facts import PhaseFacts
+from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
 
 DEPTH_INSIDE_A_MODULE = 2
@@ -25,7 +26,7 @@ def check_fifos(phase: PhaseFacts, findings: Findings) -> None:
     fills = join_fills(phase)
     for channel in phase.channels:
         where = f"{phase.where} channel {channel['name']}"
-        owner = channel["target"] if channel["source"].startswith(HOST) else channel["source"]
+        owner = channel["target"] if is_outside(channel["source"]) else channel["source"]
         findings.expect("fifo-module", where, "fifo_module", channel["fifo_module"], phase.module_of.get(owner))
         route = phase.route(channel)
         if route is None:
@@ -33,13 +34,13 @@ def check_fifos(phase: PhaseFacts, findings: Findings) -> None:
         waiting = words_in(fills.get((channel["target"], channel["target_port"]), Fraction(0)), channel)
         depth = _depth_without_joins(phase, channel, route) + waiting
         # What the full rate needs is the plan's own statement; here it only must be kept.
-        least = max(depth, channel.get("fifo_needed", 0))
+        least = max(depth, channel["fifo_needed"])
         if channel["fifo_depth"] < least:
             findings.add("wrong-fifo-depth", where, f"fifo_depth is {channel['fifo_depth']}, expected at least {least}")
 
 
 def _depth_without_joins(phase: PhaseFacts, channel: Record, route: Route) -> int:
-    """Words for the place of the ends; the host is in no module."""
+    """Words for the place of the ends; what is outside is in no module."""
     homes = [phase.module_of.get(channel[end]) for end in ("source", "target")]
     inside = homes[0] == homes[1] and homes[0] is not None
     depth = DEPTH_INSIDE_A_MODULE if inside else DEPTH_BETWEEN_MODULES
@@ -49,7 +50,7 @@ def _depth_without_joins(phase: PhaseFacts, channel: Record, route: Route) -> in
 
 def _round_trip_words(phase: PhaseFacts, channel: Record, link: Link) -> int:
     """Words that pass while one travels there and its credit back, exact in the decimals of the plan."""
-    interval = phase.raw["folding"]["cycles"]
+    interval = phase.interval_cycles(channel)
     if not interval:
         return 0
     cycles: Fraction = LINK_ROUND_TRIP * Fraction(str(link.entry["latency_us"])) * Fraction(str(phase.clock_mhz))

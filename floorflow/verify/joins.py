@@ -1,8 +1,8 @@
 """Joins: how long each branch holds back its first word (docs/plan.md, *Window fill*).
 
-Engines and the host form an acyclic graph whose root is the host. The fork of a join is its immediate dominator, so
-that every path from the host to an input of the join runs through it. The fill of a branch is therefore the largest
-sum of fills from the host to that input, less the same sum up to and with the fork.
+Engines and what is outside form an acyclic graph whose root is the outside. The fork of a join is its immediate
+dominator, so that every path from the root to an input of the join runs through it. The fill of a branch is therefore
+the largest sum of fills from the root to that input, less the same sum up to and with the fork.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from floorflow.verify.ends import is_outside
 from floorflow.verify.graphs import topological_order
-from floorflow.verify.phase_facts import HOST, PhaseFacts
-from floorflow.verify.plan_structure import Record
+from floorflow.verify.phase_facts import PhaseFacts
+from floorflow.verify.templates import Record
 
-_ROOT = HOST
-"""The host as the root of the graph: no engine's name."""
+_ROOT = "outside:"
+"""What is outside, taken as one place, as the root of the graph: no engine's name."""
 
 
 def join_fills(phase: PhaseFacts) -> dict[tuple[str, int], Fraction]:
@@ -38,7 +39,7 @@ def join_fills(phase: PhaseFacts) -> dict[tuple[str, int], Fraction]:
 def _node(channel: Record) -> str:
     """Return the node that a channel comes from."""
     source: str = channel["source"]
-    return _ROOT if source.startswith(HOST) else source
+    return _ROOT if is_outside(source) else source
 
 
 def _feeding(phase: PhaseFacts) -> dict[str, list[Record]]:

@@ -21,8 +21,8 @@ from floorflow.verify.hardware.geometry import (
 from floorflow.verify.hardware.ranges import exists, parse_range, sites_of_range, within_device
 from floorflow.verify.hardware.routes import Slot
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.plan_structure import Record
 from floorflow.verify.sums import amounts, excess, limit_of, module_totals
+from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
 from floorflow.verify.wirelength import wire_length
 

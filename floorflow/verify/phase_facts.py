@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from floorflow.verify.backend_answers import BackEnd
+from floorflow.verify.ends import End, is_outside, read_end
 from floorflow.verify.engines import PlannedEngine
 from floorflow.verify.hardware.routes import Link, Route, Slot, route_between
-from floorflow.verify.plan_structure import Record
-
-HOST = "host:"
-"""Prefix of a channel's end outside the network."""
+from floorflow.verify.templates import Record
 
 SLL_HEADER_WIRES = 2
 """Wires of a stream besides its data: valid and ready."""
@@ -60,7 +58,8 @@ def links_of(plan: Record, slots: dict[str, Slot]) -> dict[tuple[int, int], Link
 class PhaseFacts:
     """One phase with look-up tables; entries that the plan lacks are simply absent.
 
-    ``fpgas`` are in the order of their numbers; ``links`` go by the numbers of their FPGAs, the lower first;
+    ``networks`` are all of the plan; ``fpgas`` are in the order of their numbers; ``links`` go by the numbers of their
+    FPGAs, the lower first;
     ``register_stages`` are those of each FPGA's board at its SLR boundaries; ``back_end`` is None if no part of the
     judge is installed for the plan's.
     """
@@ -73,7 +72,40 @@ class PhaseFacts:
     register_stages: dict[str, int]
     folded: dict[str, PlannedEngine]
     clock_mhz: float
+    networks: tuple[str, ...] = ()
     back_end: BackEnd | None = None
+
+    @property
+    def name(self) -> str:
+        """The phase's name."""
+        return str(self.raw["name"])
+
+    @cached_property
+    def parts(self) -> dict[str, Record]:
+        """What runs in the phase, by network."""
+        return {part["network"]: part for part in self.raw["networks"]}
+
+    def end(self, channel: Record, side: str) -> End | None:
+        """Return a channel's ``source`` or ``target``, taken apart; None if it is no end."""
+        return read_end(channel[side], side, self.networks)
+
+    def network_of(self, channel: Record) -> str | None:
+        """Return the network of a channel, that of its first end that can be read."""
+        ends = (self.end(channel, side) for side in ("source", "target"))
+        return next((end.network for end in ends if end is not None), None)
+
+    def channels_of(self, network: str) -> list[Record]:
+        """Return the channels of a network."""
+        return [channel for channel in self.channels if self.network_of(channel) == network]
+
+    def engines_of(self, network: str) -> dict[str, PlannedEngine]:
+        """Return the engines of a network, by their ids, in its order."""
+        return {name: engine for name, engine in self.folded.items() if engine.row["network"] == network}
+
+    def interval_cycles(self, channel: Record) -> int:
+        """Return the interval of a channel's network in this phase, 0 if that is unknown."""
+        part = self.parts.get(self.network_of(channel) or "")
+        return int(part["interval_cycles"]) if part else 0
 
     @property
     def channels(self) -> list[Record]:
@@ -96,8 +128,8 @@ class PhaseFacts:
         return self.slots.get(self.raw["partition"]["assignment"].get(module, ""))
 
     def slot_of_end(self, end: str, *, enters: bool) -> Slot | None:
-        """Return where one end of a channel lies: the host's inputs in the first FPGA, its outputs in the last."""
-        if not end.startswith(HOST):
+        """Return where an end of a channel lies; what is outside: in the host's slot of the first FPGA or the last."""
+        if not is_outside(end):
             return self.slot_of_module(self.module_of.get(end))
         fpgas = list(self.fpgas.values())
         return self.slots.get(fpgas[0 if enters else -1]["host_slot"])
@@ -127,9 +159,10 @@ class PhaseFacts:
         return sum(self.register_stages[lower.fpga] for lower, _ in self.boundaries(route))
 
     def gbps(self, channel: Record) -> float:
-        """Return the rate of a channel in Gb/s: bits a frame at the plan's frame rate."""
+        """Return the rate of a channel in Gb/s: bits a frame at the frame rate of its network in this phase."""
         bits: int = channel["words_per_frame"] * channel["width_bits"]
-        return bits * float(self.raw["estimates"]["fps"]) / 1e9
+        part = self.parts.get(self.network_of(channel) or "")
+        return bits * float(part["estimates"]["fps"]) / 1e9 if part else 0.0
 
     @cached_property
     def successors(self) -> dict[str, list[str]]:

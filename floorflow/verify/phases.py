@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from floorflow.verify.backend_answers import BackEnd, EngineFacts
+from floorflow.verify.ends import engine_id
 from floorflow.verify.engines import PlannedEngine
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.hardware.routes import Slot
 from floorflow.verify.judge import Judge
 from floorflow.verify.phase_facts import PhaseFacts, links_of, slots_of
-from floorflow.verify.plan_structure import Record
+from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
 
 
@@ -21,15 +22,17 @@ def phases_of(plan: Record, boards: Mapping[str, Board], judge: Judge | None, fi
     fpgas = {fpga["name"]: fpga for fpga in plan["platform"]["fpgas"]}
     links, clock_mhz = links_of(plan, slots), plan["options"]["clock_mhz"]
     # An FPGA whose board cannot be read is reported already.
-    stated = {name: fpga["crossing_registers"] for name, fpga in fpgas.items()}
+    stated = {name: fpga["crossing"]["registers"] for name, fpga in fpgas.items()}
     stages = stated | {name: board.raw["crossing_registers"] for name, board in boards.items()}
     phases = []
+    networks = tuple(network["name"] for network in plan["networks"])
     for number, raw in enumerate(plan["phases"]):
         where = f"phases[{number}]"
         rows = _rows(plan, raw, slots)
         back_end = _back_end(plan, boards, judge, rows, findings)
         folded = _folded(rows, back_end, where)
-        phases.append(PhaseFacts(where, raw, slots, links, fpgas, stages, folded, clock_mhz, back_end))
+        phase = PhaseFacts(where, raw, slots, links, fpgas, stages, folded, clock_mhz, networks, back_end)
+        phases.append(phase)
     return phases
 
 
@@ -58,25 +61,22 @@ def _folded(rows: Mapping[str, Record], back_end: BackEnd | None, where: str) ->
 
 
 def _rows(plan: Record, phase: Record, slots: Mapping[str, Slot]) -> dict[str, dict[str, Any]]:
-    """Return what the back end's part of the judge is told of each engine that has a folding in a phase."""
-    folding = phase["folding"]["engines"]
-    return {
-        engine["name"]: {
-            "id": engine["name"],
-            "network": network["name"],
-            "entry": engine,
-            "folding": folding[engine["name"]],
-            **_place(plan, phase, slots, engine["name"]),
-        }
-        for network in plan["networks"]
-        for engine in network["engines"]
-        if engine["name"] in folding
-    }
+    """Return what the back end's part of the judge is told of each engine that has a folding in a phase, by its id."""
+    parts = {part["network"]: part["folding"]["engines"] for part in phase["networks"]}
+    module_of = {engine: module["name"] for module in phase["modules"] for engine in module["engines"]}
+    rows = {}
+    for network in plan["networks"]:
+        folding = parts.get(network["name"], {})
+        for engine in network["engines"]:
+            name = engine_id(network["name"], engine["name"], several=len(plan["networks"]) > 1)
+            if name in folding:
+                known = {"id": name, "network": network["name"], "entry": engine, "folding": folding[name]}
+                rows[name] = known | _place(plan, phase, slots, module_of.get(name))
+    return rows
 
 
-def _place(plan: Record, phase: Record, slots: Mapping[str, Slot], engine: str) -> dict[str, Any]:
-    """Tell where an engine lies; what is unknown is None, and the part is then the first FPGA's."""
-    module = next((module["name"] for module in phase["modules"] if engine in module["engines"]), None)
+def _place(plan: Record, phase: Record, slots: Mapping[str, Slot], module: str | None) -> dict[str, Any]:
+    """Tell where the engines of a module lie; what is unknown is None, and the part is then the first FPGA's."""
     slot = slots.get(phase["partition"]["assignment"].get(module, ""))
     fpgas = plan["platform"]["fpgas"]
     return {

@@ -12,8 +12,9 @@ from floorflow.verify.hardware.boards import BOARD, BOARD_SCHEMA, LINK, LINK_SCH
 from floorflow.verify.hardware.geometry import DEVICE, DEVICE_SCHEMA, Device
 from floorflow.verify.hardware.links import check_links
 from floorflow.verify.phase_facts import slr_number
-from floorflow.verify.plan_structure import RESOURCE_NAMES, Record, departures
+from floorflow.verify.plan_structure import RESOURCE_NAMES
 from floorflow.verify.sums import amounts
+from floorflow.verify.templates import Record, departures
 from floorflow.verify.violations import Findings
 
 MAX_REGION_ROWS = 1000
@@ -154,11 +155,11 @@ def _check_fpga(fpga: Record, board: Board, where: str, findings: Findings) -> N
         "host_slot": f"{fpga['name']}.{board.raw['host_slr']}",
         "host_port": asdict(board.host_port),
         "link_port": board.link_port and asdict(board.link_port),
-        "crossing_registers": board.raw["crossing_registers"],
+        "crossing": {"registers": board.raw["crossing_registers"]},
     }
     for key, value in derived.items():
         findings.expect("platform-mismatch", where, key, fpga[key], value)
-    findings.expect("platform-mismatch", where, "unstated", fpga.get("unstated", board.unstated), board.unstated)
+    findings.expect("platform-mismatch", where, "unstated", fpga["unstated"], board.unstated)
     die = board.device.raw
     known = [die["part"], *(alias.split()[0] for alias in die.get("aliases", []) if alias.split())]
     if not board.raw["part"].startswith(tuple(known)):
@@ -171,6 +172,7 @@ def _check_fpga(fpga: Record, board: Board, where: str, findings: Findings) -> N
         names = ", ".join(slot["name"] for slot in fpga["slots"])
         findings.add("platform-mismatch", f"{where}.slots", f"slots are {names}; the die has {', '.join(slrs)}")
     for slot in fpga["slots"]:
+        findings.expect("platform-mismatch", f"{where} slot {slot['name']}", "fpga", slot["fpga"], fpga["name"])
         slr = slr_number(slot["slr"])
         if slr is not None and slr < len(slrs):
             place = f"{where} slot {slot['name']}"
@@ -203,8 +205,8 @@ def _check_slls(platform: Record, boards: dict[str, Board], findings: Findings) 
         for fpga, board in boards.items()
         for index, wires in enumerate(board.sll_wires())
     }
-    stated = {(sll["lower"], sll["upper"]): sll["wires"] for sll in platform["slls"]}
+    stated = {(sll["lower"], sll["upper"]): sll["wires"] for sll in platform["boundaries"]}
     for lower, upper in sorted({*expected, *stated}):
-        where = f"platform.slls {lower}-{upper}"
+        where = f"platform.boundaries {lower}-{upper}"
         wires = stated.get((lower, upper)), expected.get((lower, upper))
         findings.expect("sll-capacity-mismatch", where, "wires", *wires)

@@ -6,7 +6,10 @@ from collections import Counter
 from collections.abc import Iterable
 
 from floorflow.verify.graphs import critical_path
-from floorflow.verify.plan_structure import Record
+from floorflow.verify.phase_facts import PhaseFacts
+from floorflow.verify.plan_structure import RESOURCE_NAMES
+from floorflow.verify.summary import frames_per_second, parts_of
+from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings, same
 
 STATUSES = ("optimal", "feasible", "heuristic")
@@ -25,47 +28,53 @@ OBJECTIVES = ("throughput", "latency", "resources")
 """What a plan can be made for."""
 
 
-def check_phase_stats(
-    phase: Record, fpgas: Iterable[Record], objective_of_plan: str, where: str, findings: Findings
-) -> None:
+def check_phase_stats(phase: PhaseFacts, objective_of_plan: str, findings: Findings) -> None:
     """Check every stats object of a phase, and that its objective is what the plan's own numbers give."""
-    folding = phase["folding"]
-    for_latency = objective_of_plan == "latency"
-    claims = [
-        ("folding", folding["stats"], latency_cycles(phase) if for_latency else scarcity([folding], fpgas)),
-        ("partition", phase["partition"]["stats"], phase["partition"]["cost"]),
-    ]
-    for fpga, floorplan in phase["floorplan"].items():
-        claims.append((f"floorplan.{fpga}", floorplan["stats"], floorplan["hpwl"]))
-    for place, stats, value in claims:
-        check_stats(stats, f"{where}.{place}.stats", findings)
-        objective = stats["objective"]
-        # Of an answer that is not proven, a solver may know less than the plan shows; it must never claim more.
-        if objective is not None and (stats["status"] == "optimal" or objective < value):
-            findings.expect("wrong-objective", f"{where}.{place}.stats", "objective", objective, value)
-    objective, whole = folding["stats"]["objective"], folding["whole_budget_bound"]
-    if whole is not None and objective is not None and whole > objective and not same(whole, objective):
-        findings.add("bound-above-objective", f"{where}.folding", f"whole_budget_bound {whole} is above {objective}")
+    for network, part in phase.parts.items():
+        where = f"{phase.where} network {network}.folding"
+        value = _folding_value(phase, network, part["folding"], objective_of_plan)
+        _check_claim(part["folding"]["stats"], value, f"{where}.stats", findings)
+        objective, whole = part["folding"]["stats"]["objective"], part["folding"]["whole_budget_bound"]
+        if whole is not None and objective is not None and whole > objective and not same(whole, objective):
+            findings.add("bound-above-objective", where, f"whole_budget_bound {whole} is above {objective}")
+        check_folding_sum(phase, network, findings)
+    partition = phase.raw["partition"]
+    _check_claim(partition["stats"], partition["cost"], f"{phase.where}.partition.stats", findings)
+    for fpga, floorplan in phase.raw["floorplan"].items():
+        _check_claim(floorplan["stats"], floorplan["hpwl"], f"{phase.where}.floorplan.{fpga}.stats", findings)
 
 
-def latency_cycles(phase: Record) -> float:
-    """Return the sum of engine cycles along the longest path, links left out."""
-    streams = ((channel["source"], channel["target"], 0.0) for channel in phase["channels"])
-    return critical_path(streams, {name: entry["cycles"] for name, entry in phase["folding"]["engines"].items()})
+def _folding_value(phase: PhaseFacts, network: str, folding: Record, objective_of_plan: str) -> float:
+    """Return what folding minimised: the scarcity of what it counted, or the longest path of engine cycles."""
+    if objective_of_plan != "latency":
+        return scarcity([folding], phase.fpgas.values())
+    streams = ((channel["source"], channel["target"], 0.0) for channel in phase.channels_of(network))
+    return critical_path(streams, {name: entry["cycles"] for name, entry in folding["engines"].items()})
 
 
-def check_folding_sum(phase: Record, where: str, findings: Findings) -> None:
+def _check_claim(stats: Record, value: float, where: str, findings: Findings) -> None:
+    """Check a stats object; of an answer without proof, a solver may know less than the plan shows, never more."""
+    check_stats(stats, where, findings)
+    objective = stats["objective"]
+    if objective is not None and (stats["status"] == "optimal" or objective < value):
+        findings.expect("wrong-objective", where, "objective", objective, value)
+
+
+def check_folding_sum(phase: PhaseFacts, network: str, findings: Findings) -> None:
     """Check what the folding counted: engines, converters and FIFOs no deeper than they became, in its budget."""
-    folding = phase["folding"]
+    folding = phase.parts[network]["folding"]
     least: Counter[str] = Counter()
     for engine in folding["engines"].values():
-        least.update(engine["resources"])
-    for channel in phase["channels"]:
-        least.update(channel["converter_resources"])
-    for name, amount in folding["resources"].items():
-        if not least[name] <= amount <= folding["budget"][name]:
-            limits = f"expected {least[name]} (engines and converters) to {folding['budget'][name]} (budget)"
-            findings.add("wrong-sum", f"{where}.folding.resources", f"{name} {amount}: {limits}")
+        least.update({name: engine["resources"][name] for name in RESOURCE_NAMES})
+    for channel in phase.channels_of(network):
+        least.update({name: channel["converter_resources"][name] for name in RESOURCE_NAMES})
+    for name in RESOURCE_NAMES:
+        amount, most = folding["resources"][name], folding["budget"][name]
+        if not least[name] <= amount <= most:
+            limits = f"expected {least[name]} (engines and converters) to {most} (budget)"
+            findings.add(
+                "wrong-sum", f"{phase.where} network {network}.folding.resources", f"{name} {amount}: {limits}"
+            )
 
 
 def scarcity(engines: Iterable[Record], fpgas: Iterable[Record]) -> float:
@@ -81,21 +90,25 @@ def scarcity(engines: Iterable[Record], fpgas: Iterable[Record]) -> float:
 
 
 def check_search(plan: Record, findings: Findings) -> None:
-    """Check what the plan says of the search: the interval found, its distance from the folding optimum, its rate."""
-    search, options = plan["search"], plan["options"]
-    interval, bound = search["interval_cycles"], search["bound_cycles"]
-    findings.expect("wrong-interval", "search", "interval_cycles", interval, plan["phases"][0]["folding"]["cycles"])
-    if bound > interval:
-        findings.add("bound-above-objective", "search", f"bound {bound} is above interval {interval}")
-    gap = max(0.0, (interval - bound) / interval) if interval else 0.0
-    findings.expect("wrong-gap", "search", "gap", search["gap"], gap)
+    """Check what the plan says of each network's search: the interval found, its distance from the bound, its rate."""
+    options = plan["options"]
     if options["objective"] not in OBJECTIVES or (options["objective"] == "throughput" and options["fps"] is not None):
         asked = f"is {options['objective']!r} with fps {options['fps']}, expected one of {', '.join(OBJECTIVES)}"
         findings.add("plan-malformed", "options.objective", f"{asked}, and throughput only without fps")
-    if not search["ended_by"].strip():
-        findings.add("search-unexplained", "search", "ended_by does not say what ended the search")
-    if options["fps"] is not None and options["clock_mhz"] * 1e6 < options["fps"] * (1 - RATE_TOLERANCE) * interval:
-        findings.add("rate-missed", "search", f"{interval} cycles are too long for the {options['fps']} fps asked for")
+    for network in plan["networks"]:
+        where, search = f"network {network['name']}.search", network["search"]
+        interval, bound = search["interval_cycles"], search["bound_cycles"]
+        longest = max((part["interval_cycles"] for _, part in parts_of(plan, network["name"])), default=interval)
+        findings.expect("wrong-interval", where, "interval_cycles", interval, longest)
+        if bound > interval:
+            findings.add("bound-above-objective", where, f"bound {bound} is above interval {interval}")
+        gap = max(0.0, (interval - bound) / interval) if interval else 0.0
+        findings.expect("wrong-gap", where, "gap", search["gap"], gap)
+        if not search["ended_by"].strip():
+            findings.add("search-unexplained", where, "ended_by does not say what ended the search")
+        reached = frames_per_second(plan, network["name"])
+        if options["fps"] is not None and reached is not None and reached < options["fps"] * (1 - RATE_TOLERANCE):
+            findings.add("rate-missed", where, f"{reached:g} fps, {options['fps']} are asked for")
 
 
 def check_stats(stats: Record, where: str, findings: Findings) -> None:

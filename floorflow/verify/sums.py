@@ -7,7 +7,8 @@ from collections import Counter
 
 from floorflow.verify.graphs import has_cycle, quotient
 from floorflow.verify.phase_facts import PhaseFacts, stream_wires
-from floorflow.verify.plan_structure import RESOURCE_NAMES, Record
+from floorflow.verify.plan_structure import RESOURCE_NAMES
+from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
 
 Amounts = dict[str, int]
@@ -44,18 +45,11 @@ def _zero() -> Amounts:
 
 def check_membership(phase: PhaseFacts, findings: Findings) -> None:
     """Check that every engine has a folding and one module, and that modules form no cycle."""
-    modules = phase.raw["modules"]
-    holders = Counter(engine for module in modules for engine in module["engines"])
-    folding = phase.raw["folding"]["engines"]
-    where = phase.where
-    known = {*phase.folded}
-    for name in sorted({*holders, *folding} - known):
-        findings.add("engine-unknown", where, f"{name} is folded or in a module but in no network")
-    for name in phase.folded:
-        if holders[name] == 0:
-            findings.add("engine-missing", where, f"{name} is in no module")
-        elif holders[name] > 1:
-            findings.add("engine-repeated", where, f"{name} is in modules {holders[name]} times")
+    modules, where = phase.raw["modules"], phase.where
+    _check_holders(phase, findings)
+    for part in phase.raw["networks"]:
+        for name in sorted({*part["folding"]["engines"]} - {*phase.engines_of(part["network"])}):
+            findings.add("engine-unknown", where, f"{name} is folded, the network {part['network']} has it not")
     for module in modules:
         if not module["engines"]:
             findings.add("module-empty", where, f"module {module['name']} has no engines")
@@ -64,6 +58,17 @@ def check_membership(phase: PhaseFacts, findings: Findings) -> None:
             findings.add("module-repeated", where, f"{count} modules are called {name}")
     if has_cycle(quotient(phase.successors, phase.module_of)):
         findings.add("module-cycle", where, "some modules depend on their own output")
+
+
+def _check_holders(phase: PhaseFacts, findings: Findings) -> None:
+    holders = Counter(engine for module in phase.raw["modules"] for engine in module["engines"])
+    for name in sorted({*holders} - {*phase.folded}):
+        findings.add("engine-unknown", phase.where, f"{name} is in a module and has no folding here")
+    for name in phase.folded:
+        if holders[name] == 0:
+            findings.add("engine-missing", phase.where, f"{name} is in no module")
+        elif holders[name] > 1:
+            findings.add("engine-repeated", phase.where, f"{name} is in modules {holders[name]} times")
 
 
 def check_implementations(phase: PhaseFacts, findings: Findings) -> None:

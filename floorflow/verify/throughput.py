@@ -3,40 +3,32 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from fractions import Fraction
 
 from floorflow.verify.engines import PlannedEngine
 from floorflow.verify.graphs import critical_path
 from floorflow.verify.hardware.routes import links_on
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.plan_structure import Record
+from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
 
 
-def check_engines(plan: Record, findings: Findings) -> None:
-    """Check that no two engines have one name."""
-    seen: set[str] = set()
-    for network in plan["networks"]:
-        for engine in network["engines"]:
-            if engine["name"] in seen:
-                findings.add("engine-repeated", f"engine {engine['name']}", "two engines have this name")
-            seen.add(engine["name"])
-
-
 def check_throughput(phase: PhaseFacts, findings: Findings) -> None:
-    """Check foldings, cycles, the interval and the estimates of a phase."""
+    """Check foldings, cycles, and the interval and estimates of every network of a phase."""
     cycles = {name: _check_engine(engine, phase, findings) for name, engine in phase.folded.items()}
     for channel in phase.channels:
         source, target = (phase.folded.get(channel[end]) for end in ("source", "target"))
         if source is not None and target is not None and phase.back_end is not None:
             phase.back_end.check_joined(source.row, target.row, f"{phase.where} engine {source.name}")
-    if not cycles:
-        findings.add("engine-missing", phase.where, "there is no engine with a folding")
-        return
-    interval = max(cycles.values())
-    where = f"{phase.where}.folding.cycles"
-    findings.expect("wrong-interval", where, "the interval", phase.raw["folding"]["cycles"], interval)
-    _check_estimates(phase, cycles, findings)
+    for network, part in phase.parts.items():
+        where = f"{phase.where} network {network}"
+        own = {name: cycles[name] for name in phase.engines_of(network)}
+        if not own:
+            findings.add("engine-missing", where, "there is no engine with a folding")
+            continue
+        findings.expect("wrong-interval", where, "interval_cycles", part["interval_cycles"], max(own.values()))
+        _check_estimates(phase, network, own, findings)
 
 
 def _check_engine(engine: PlannedEngine, phase: PhaseFacts, findings: Findings) -> int:
@@ -47,57 +39,73 @@ def _check_engine(engine: PlannedEngine, phase: PhaseFacts, findings: Findings) 
         if engine.folding["resources"][resource] < least:
             told = f"{resource} is {engine.folding['resources'][resource]}, it needs {least} at the least"
             findings.add("resources-too-few", where, told)
+    _check_parallelism(engine, where, findings)
     if engine.facts.cycles is None:
         return stated
     findings.expect("wrong-cycles", where, "cycles", stated, engine.facts.cycles)
     return engine.facts.cycles
 
 
-def _latency_us(phase: PhaseFacts, cycles: dict[str, int]) -> float | None:
-    """Return the time of the slowest path from host to host: cycles of engines and latencies of links."""
+def _check_parallelism(engine: PlannedEngine, where: str, findings: Findings) -> None:
+    """Judge that rows of parallelism stand once, stay within their most, and are the folding of their name."""
+    rows, attributes = engine.folding["parallelism"], engine.folding["attributes"]
+    for name, count in Counter(row["name"] for row in rows).items():
+        if count > 1:
+            findings.add("wrong-parallelism", where, f"{name} stands {count} times")
+    for row in rows:
+        if row["value"] > row["most"]:
+            findings.add("wrong-parallelism", where, f"{row['name']} is {row['value']}, at most {row['most']}")
+        if row["name"] in attributes:
+            stated, folded = row["value"], attributes[row["name"]]
+            findings.expect("wrong-parallelism", where, f"{row['name']} of parallelism", stated, folded)
+
+
+def _latency_us(phase: PhaseFacts, network: str, cycles: dict[str, int]) -> float | None:
+    """Return the time of the slowest path from end to end: cycles of engines and latencies of links."""
     if not phase.clock_mhz:
         return None
     edges = [
         (channel["source"], channel["target"], sum(link.latency_us for link in links_on(phase.route(channel) or ())))
-        for channel in phase.channels
+        for channel in phase.channels_of(network)
     ]
     return critical_path(edges, {name: count / phase.clock_mhz for name, count in cycles.items()})
 
 
-def _check_estimates(phase: PhaseFacts, cycles: dict[str, int], findings: Findings) -> None:
-    stated, where = phase.raw["estimates"], f"{phase.where}.estimates"
+def _check_estimates(phase: PhaseFacts, network: str, cycles: dict[str, int], findings: Findings) -> None:
+    stated, where = phase.parts[network]["estimates"], f"{phase.where} network {network}.estimates"
     interval = max(cycles.values())
     bottleneck = next(name for name, count in cycles.items() if count == interval)
     clock_mhz = phase.clock_mhz
     derived = {
         "clock_mhz": clock_mhz,
-        "cycles": interval,
         "fps": clock_mhz * 1e6 / interval if interval else None,
-        "latency_us": _latency_us(phase, cycles),
+        "latency_us": _latency_us(phase, network, cycles),
         "bottleneck": bottleneck,
     }
     for key, value in derived.items():
         findings.expect("wrong-estimate", f"{where}.{key}", key, stated[key], value)
-    _check_first_frame(phase, findings)
-    if stated.get("throughput") is not None:
-        _check_sustained(phase, findings)
+    if stated["throughput"] is not None:
+        _check_first_frame(phase, network, findings)
+        _check_sustained(phase, network, findings)
+    else:
+        findings.expect("wrong-estimate", f"{where}.sustained_fps", "sustained_fps", stated["sustained_fps"], None)
 
 
-def _check_first_frame(phase: PhaseFacts, findings: Findings) -> None:
+def _check_first_frame(phase: PhaseFacts, network: str, findings: Findings) -> None:
     """Judge that the first frame is not done before its words can have passed the registers and links on a path."""
-    stated = (phase.raw["estimates"].get("throughput") or {}).get("first_frame_cycles")
+    stated = phase.parts[network]["estimates"]["throughput"]["first_frame_cycles"]
     if stated is None:
         return
     unread = _engines_whose_data_is_never_read(phase)
     edges = [
         (channel["source"], channel["target"], float(_route_cycles(phase, channel)))
-        for channel in phase.channels
+        for channel in phase.channels_of(network)
         if channel["target"] not in unread
     ]
     least = critical_path(edges, {})
     if stated < least:
         message = f"first_frame_cycles is {stated}, registers and links on a path take {least:.0f}"
-        findings.add("wrong-estimate", f"{phase.where}.estimates.throughput", message)
+        findings.add("wrong-estimate", f"{phase.where} network {network}.estimates.throughput", message)
 
 
 def _engines_whose_data_is_never_read(phase: PhaseFacts) -> set[str]:
@@ -118,9 +126,9 @@ def _route_cycles(phase: PhaseFacts, channel: Record) -> int:
     return phase.stages(route) + sum(math.ceil(cycles) for cycles in links)
 
 
-def _check_sustained(phase: PhaseFacts, findings: Findings) -> None:
+def _check_sustained(phase: PhaseFacts, network: str, findings: Findings) -> None:
     """Judge what the plan says that its FIFOs keep: no more than deeper ones, and nothing in a deadlock."""
-    estimates, where = phase.raw["estimates"], f"{phase.where}.estimates"
+    estimates, where = phase.parts[network]["estimates"], f"{phase.where} network {network}.estimates"
     stated = estimates["throughput"]
     kept = stated["interval_cycles"]
     full = stated["full_rate_cycles"]
@@ -128,10 +136,8 @@ def _check_sustained(phase: PhaseFacts, findings: Findings) -> None:
         message = f"interval_cycles is {kept}, of deep enough FIFOs {full}; deadlocks: {len(stated['deadlock'])}"
         findings.add("wrong-estimate", f"{where}.throughput", message)
     sustained = 0.0 if stated["deadlock"] else phase.clock_mhz * 1e6 / kept if kept else None
-    findings.expect(
-        "wrong-estimate", f"{where}.sustained_fps", "sustained_fps", estimates.get("sustained_fps"), sustained
-    )
-    depths = {channel["name"]: channel["fifo_depth"] for channel in phase.channels}
+    findings.expect("wrong-estimate", f"{where}.sustained_fps", "sustained_fps", estimates["sustained_fps"], sustained)
+    depths = {channel["name"]: channel["fifo_depth"] for channel in phase.channels_of(network)}
     for row in stated["shallow"]:
         if depths.get(row["channel"]) != row["planned"] or row["planned"] >= row["needed"]:
             message = (

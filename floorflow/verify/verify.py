@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from floorflow.verify.across import check_names, check_passing, check_runs
 from floorflow.verify.channels import check_channels, check_costs
 from floorflow.verify.edge_loads import check_loads
-from floorflow.verify.emitted import READERS, check_emitted
+from floorflow.verify.emitted import READERS, check_emitted, check_left_overs
 from floorflow.verify.fifos import check_fifos
 from floorflow.verify.files.reader import Folder, check_library, open_folder
 from floorflow.verify.hardware.boards import Board
@@ -16,14 +17,15 @@ from floorflow.verify.partition import check_assignment, check_crossings
 from floorflow.verify.pblocks import check_floorplan
 from floorflow.verify.phase_facts import PhaseFacts
 from floorflow.verify.phases import phases_of
-from floorflow.verify.plan_structure import PLAN, Record, departures
+from floorflow.verify.plan_structure import PLAN, SCHEMA
 from floorflow.verify.platforms import check_files, check_platform, load_boards
-from floorflow.verify.solver_claims import check_folding_sum, check_phase_stats, check_search
+from floorflow.verify.schedule import check_schedule
+from floorflow.verify.solver_claims import check_phase_stats, check_search
+from floorflow.verify.summary import check_summary
 from floorflow.verify.sums import check_implementations, check_membership, check_slots, check_sums
-from floorflow.verify.throughput import check_engines, check_throughput
+from floorflow.verify.templates import Record, departures
+from floorflow.verify.throughput import check_throughput
 from floorflow.verify.violations import VIOLATIONS, Findings, Violation
-
-SCHEMA = "floorflow-plan/1"
 
 
 @dataclass(frozen=True)
@@ -64,14 +66,19 @@ def judge(out: Path) -> Verdict:
     check_files(folder, plan, findings)
     check_library(folder, findings)
     check_platform(plan, boards, findings)
-    check_engines(plan, findings)
+    check_names(plan, findings)
     check_search(plan, findings)
+    check_schedule(plan, findings)
+    check_summary(plan, findings)
     phases: list[PhaseFacts] = []
     try:
         phases += phases_of(plan, boards, part, findings)
+        check_runs(plan, phases, findings)
+        check_passing(phases, findings)
         for phase in phases:
             _check_phase(plan, phase, boards, findings)
-        check_emitted(folder, plan, phases[0], boards, findings)
+            check_emitted(folder, plan, phase, boards, findings)
+        check_left_overs(folder, plan, phases, findings)
     except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError, MemoryError) as error:
         # A value that no rule foresaw is the plan's fault, never a reason to give no verdict.
         findings.add("plan-malformed", "phases", f"cannot be judged: {type(error).__name__}: {error!s:.200}")
@@ -97,12 +104,14 @@ def _judged(folder: Folder, plan: Record, phases: list[PhaseFacts], boards: dict
         "boards": len({id(board) for board in boards.values()}),
         "fpgas": len(plan["platform"]["fpgas"]),
         "slots": sum(len(fpga["slots"]) for fpga in plan["platform"]["fpgas"]),
-        "engines": sum(len(phase.raw["folding"]["engines"]) for phase in phases),
+        "networks": len(plan["networks"]),
+        "phases": len(phases),
+        "engines": sum(len(part["folding"]["engines"]) for phase in phases for part in phase.raw["networks"]),
         "foldings": sum(len(phase.folded) for phase in phases),
         "channels": sum(len(phase.raw["channels"]) for phase in phases),
         "modules": sum(len(phase.modules) for phase in phases),
         "pblocks": sum(len(held["pblocks"]) for phase in phases for held in phase.raw["floorplan"].values()),
-        "constraint_files": sum(name.partition("/")[2] in READERS for name in folder.known),
+        "constraint_files": sum(name.rpartition("/")[2] in READERS for name in folder.known),
         "files": sum(data is not None for data in folder.known.values()),
     }
 
@@ -111,11 +120,13 @@ def _read_plan(folder: Folder, findings: Findings) -> Record | None:
     plan = folder.json("plan.json", findings)
     if plan is None:
         return None
+    if plan.get("schema") != SCHEMA:
+        told = f"is {plan.get('schema')!r:.60}, this floorflow reads {SCHEMA}: plan again (--force replaces the folder)"
+        findings.add("plan-malformed", "schema", told)
+        return None
     problems = list(departures(plan, PLAN, ""))
-    if not problems and plan["schema"] != SCHEMA:
-        problems.append(("schema", f"is {plan['schema']}, expected {SCHEMA}"))
-    if not problems and not (plan["phases"] and plan["platform"]["fpgas"]):
-        problems.append(("phases, platform.fpgas", "must not be empty"))
+    if not problems and not (plan["phases"] and plan["networks"] and plan["platform"]["fpgas"]):
+        problems.append(("networks, phases, platform.fpgas", "must not be empty"))
     for where, message in problems:
         findings.add("plan-malformed", where, message)
     return None if problems else plan
@@ -123,10 +134,6 @@ def _read_plan(folder: Folder, findings: Findings) -> Record | None:
 
 def _check_phase(plan: Record, phase: PhaseFacts, boards: dict[str, Board], findings: Findings) -> None:
     options = plan["options"]
-    for network in plan["networks"]:
-        for engine in network["engines"]:
-            if engine["name"] not in phase.folded:
-                findings.add("engine-missing", phase.where, f"{engine['name']} has no folding")
     check_throughput(phase, findings)
     check_channels(phase, findings)
     check_fifos(phase, findings)
@@ -138,7 +145,6 @@ def _check_phase(plan: Record, phase: PhaseFacts, boards: dict[str, Board], find
     check_assignment(phase, findings)
     check_slots(phase, options["cap"], findings)
     check_crossings(phase, findings)
-    check_loads(phase, plan["platform"]["slls"], findings)
+    check_loads(phase, plan["platform"]["boundaries"], findings)
     check_floorplan(phase, boards, options["fill"], findings)
-    check_folding_sum(phase.raw, phase.where, findings)
-    check_phase_stats(phase.raw, phase.fpgas.values(), options["objective"], phase.where, findings)
+    check_phase_stats(phase, options["objective"], findings)

@@ -36,7 +36,10 @@ VIOLATIONS: dict[str, str] = {
     "fraction-out-of-range": "a cap or fill is not in (0, 1]",
     # engines and folding
     "backend-unknown": "no part of the judge is installed for the plan's back end, so that its engines are not judged",
-    "engine-missing": "an engine is in no module or has no folding",
+    "name-repeated": "two networks or two phases have one name",
+    "phase-networks": "a phase runs no network, one twice, one that the plan does not have, or not in the plan's order",
+    "network-missing": "a network runs in no phase",
+    "engine-missing": "an engine is in no phase, or in no module of a phase in which it runs",
     "engine-repeated": "an engine is named twice or is in two modules",
     "engine-unknown": "a name is used for an engine that no network has",
     "unknown-kind": "an engine's kind is not one that the back end's part of the judge knows",
@@ -45,13 +48,15 @@ VIOLATIONS: dict[str, str] = {
     "type-mismatch": "producer and consumer of a channel state different data types",
     "illegal-folding": "a folding is not legal for the engine's kind and attributes",
     "wrong-cycles": "an engine's cycles are not what its kind, attributes and folding give",
-    "wrong-interval": "a phase's cycles are not the largest of its engines'",
+    "wrong-interval": "an interval is not the most cycles of an engine, or not the longest of a network's phases",
+    "wrong-parallelism": "a row of parallelism is above its most, stands twice or is not the folding of its name",
     "wrong-estimate": "fps, latency, clock or bottleneck do not follow from the cycles",
     "zero-resources": "something that exists costs nothing",
     "resources-too-few": "an engine has fewer resources than its kind needs at the very least",
     # channels
     "channel-repeated": "two channels have one name",
-    "channel-end-unknown": "a channel ends at something that is neither an engine nor the host",
+    "channel-end-unknown": "a channel ends at something that is neither an engine of the phase nor outside",
+    "channel-astray": "a channel joins two networks, or nothing but ends outside",
     "port-mismatch": "an engine's port has no channel, two channels, or does not exist",
     "stream-mismatch": "producer and consumer of a channel differ in elements or in bits a frame",
     "cyclic-dataflow": "the channels form a cycle",
@@ -67,6 +72,15 @@ VIOLATIONS: dict[str, str] = {
     "wrong-crossing-registers": "crossing registers or what they cost do not follow from the slots",
     "link-mismatch": "a channel's links are not those on its route",
     "link-unknown": "a channel runs between FPGAs that no links join",
+    # between phases
+    "frame-mismatch": "what passes from phase to phase, or through one port in two phases, differs in bits a frame",
+    "memory-unwritten": "a buffer in memory is read and no earlier phase writes it",
+    "memory-unread": "a buffer in memory is written and no later phase reads it",
+    "memory-rewritten": "a buffer in memory is written by two channels",
+    "phase-unknown": "a channel ends at a phase that the plan does not have, or at its own",
+    "handover-mismatch": "a stream handed to or from another phase has not one counterpart there",
+    "wrong-schedule": "the schedule does not follow from the phases and their intervals, or is missing or needless",
+    "summary-differs": "the summary says something else than the rest of the plan",
     # sums
     "module-repeated": "two modules have one name",
     "module-empty": "a module has no engines",
@@ -129,6 +143,7 @@ VIOLATIONS: dict[str, str] = {
     "cell-missing": "an engine's cell is added to no pblock",
     "cell-repeated": "a cell is added twice",
     "cell-misplaced": "a cell is added to a pblock that is not its module's",
+    "cell-shared": "two engines have one cell name",
     "cell-unknown": "a cell is added that belongs to no engine",
 }
 """Every violation that `check` can report of a plan of any back end, with what it means."""

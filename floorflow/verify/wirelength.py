@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from floorflow.verify.ends import is_outside
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.hardware.geometry import Rectangle
-from floorflow.verify.phase_facts import HOST, PhaseFacts
+from floorflow.verify.phase_facts import PhaseFacts
 
 
 def wire_length(phase: PhaseFacts, board: Board, fpga: str, areas: Mapping[str, Rectangle]) -> float:
@@ -32,7 +33,7 @@ def _port(phase: PhaseFacts, board: Board, fpga: str, end: str, *, enters: bool)
     slot = phase.slot_of_end(end, enters=enters)
     if slot is None or slot.fpga != fpga:
         return board.link_port if slot else None
-    return board.host_port if end.startswith(HOST) else None
+    return board.host_port if is_outside(end) else None
 
 
 def _distance(first: Rectangle, second: Rectangle) -> float:

@@ -16,6 +16,7 @@ from tests.verify.planting import (
     edit_lines,
     first,
     mutant,
+    part_of,
     phase_of,
     stream_wires,
 )
@@ -244,7 +245,7 @@ def link_judged_in_one_direction_only(plan: Plan, files: Files) -> None:
 
 @mutant("wrong-estimate", TWO_FPGAS)
 def latency_without_the_links(plan: Plan, files: Files) -> None:
-    estimates, engines = phase_of(plan)["estimates"], phase_of(plan)["folding"]["engines"]
+    estimates, engines = part_of(plan)["estimates"], part_of(plan)["folding"]["engines"]
     over_links(plan)
     chain = sum(engine["cycles"] for engine in engines.values()) / estimates["clock_mhz"]
     if estimates["latency_us"] <= chain:
@@ -254,7 +255,7 @@ def latency_without_the_links(plan: Plan, files: Files) -> None:
 
 @mutant("wrong-estimate", TWO_FPGAS)
 def latency_without_the_last_link(plan: Plan, files: Files) -> None:
-    phase_of(plan)["estimates"]["latency_us"] -= link_of(plan)["latency_us"]
+    part_of(plan)["estimates"]["latency_us"] -= link_of(plan)["latency_us"]
 
 
 @mutant("finn-slr-differs", TWO_FPGAS)

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from tests.verify.planting import Files, NotApplicable, Plan, charge, edit_json, first, folded, mutant, phase_of
+from tests.verify.planting import (
+    Files,
+    NotApplicable,
+    Plan,
+    charge,
+    edit_json,
+    first,
+    folded,
+    mutant,
+    part_of,
+    phase_of,
+)
 from tests.verify.tiny_network import RESOURCES
 
 
@@ -13,7 +24,7 @@ def engine_left_out_of_its_module(plan: Plan, files: Files) -> None:
 
 @mutant("engine-missing")
 def engine_without_folding(plan: Plan, files: Files) -> None:
-    del phase_of(plan)["folding"]["engines"][plan["networks"][0]["engines"][0]["name"]]
+    del part_of(plan)["folding"]["engines"][plan["networks"][0]["engines"][0]["name"]]
 
 
 @mutant("engine-repeated")
@@ -27,19 +38,19 @@ def engine_in_two_modules(plan: Plan, files: Files) -> None:
 @mutant("illegal-folding")
 def pe_that_does_not_divide(plan: Plan, files: Files) -> None:
     name, folding, attributes = folded(plan, "MVAU")
-    folding["pe"] = attributes["MH"] + 1
-    edit_json(files, "finn/folding_config.json", lambda content: content[name].update(PE=folding["pe"]))
+    folding["PE"] = attributes["MH"] + 1
+    edit_json(files, "finn/folding_config.json", lambda content: content[name].update(PE=folding["PE"]))
 
 
 @mutant("illegal-folding")
 def simd_that_does_not_divide(plan: Plan, files: Files) -> None:
-    _, folding, attributes = folded(plan, "MVAU", "simd")
-    folding["simd"] = attributes["MW"] - 1
+    _, folding, attributes = folded(plan, "MVAU", "SIMD")
+    folding["SIMD"] = attributes["MW"] - 1
 
 
 @mutant("illegal-folding")
 def pe_left_out(plan: Plan, files: Files) -> None:
-    del folded(plan)[1]["pe"]
+    del folded(plan)[1]["PE"]
 
 
 @mutant("illegal-folding")
@@ -50,24 +61,24 @@ def ultra_ram_without_runtime_weights(plan: Plan, files: Files) -> None:
 
 @mutant("wrong-cycles")
 def cycles_of_an_engine_halved(plan: Plan, files: Files) -> None:
-    folding = folded(plan)[1]
+    folding = part_of(plan)["folding"]["engines"][folded(plan)[0]]
     folding["cycles"] = folding["cycles"] // 2
 
 
 @mutant("wrong-interval")
 def interval_too_short(plan: Plan, files: Files) -> None:
-    phase_of(plan)["folding"]["cycles"] -= 1
-    plan["search"]["interval_cycles"] -= 1
+    part_of(plan)["interval_cycles"] -= 1
+    plan["networks"][0]["search"]["interval_cycles"] -= 1
 
 
 @mutant("wrong-estimate")
 def rate_too_high(plan: Plan, files: Files) -> None:
-    phase_of(plan)["estimates"]["fps"] *= 1.01
+    part_of(plan)["estimates"]["fps"] *= 1.01
 
 
 @mutant("wrong-estimate")
 def latency_of_another_path(plan: Plan, files: Files) -> None:
-    phase_of(plan)["estimates"]["latency_us"] *= 0.9
+    part_of(plan)["estimates"]["latency_us"] *= 0.9
 
 
 @mutant("type-width-mismatch")
@@ -87,7 +98,7 @@ def different_modules_made_once(plan: Plan, files: Files) -> None:
 @mutant("zero-resources")
 def engine_that_costs_nothing(plan: Plan, files: Files) -> None:
     module = phase_of(plan)["modules"][0]
-    resources = phase_of(plan)["folding"]["engines"][module["engines"][0]]["resources"]
+    resources = part_of(plan)["folding"]["engines"][module["engines"][0]]["resources"]
     for resource in RESOURCES:
         charge(plan, module["name"], resource, -resources[resource])
 

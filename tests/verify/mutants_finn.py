@@ -15,6 +15,7 @@ from tests.verify.planting import (
     first,
     folded,
     mutant,
+    part_of,
     phase_of,
 )
 
@@ -73,7 +74,7 @@ def partitions_in_a_cycle(plan: Plan, files: Files) -> None:
 
 @mutant("finn-partition-open")
 def runtime_weights_inside_a_partition(plan: Plan, files: Files) -> None:
-    engines = phase_of(plan)["folding"]["engines"]
+    engines = part_of(plan)["folding"]["engines"]
     ids = json.loads(files["finn/floorplan.json"])
     name = first(
         c["source"]
@@ -82,7 +83,7 @@ def runtime_weights_inside_a_partition(plan: Plan, files: Files) -> None:
         and c["target"] in engines
         and ids[c["source"]]["partition_id"] == ids[c["target"]]["partition_id"]
     )
-    engines[name]["runtime_writeable_weights"] = 1
+    engines[name]["attributes"]["runtime_writeable_weights"] = 1
 
 
 @mutant("finn-partition-reserved")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from tests.verify.planting import JOIN, TWO_SLRS, Files, NotApplicable, Plan, crossing, first, mutant, phase_of
+from tests.verify.planting import JOIN, TWO_SLRS, Files, NotApplicable, Plan, crossing, first, mutant, part_of, phase_of
 
 
 def homes(plan: Plan) -> dict[str, str]:
@@ -159,19 +159,19 @@ def constraints_left_over_from_another_plan(plan: Plan, files: Files) -> None:
 
 @mutant("rate-missed")
 def slower_than_asked(plan: Plan, files: Files) -> None:
-    plan["options"]["fps"] = phase_of(plan)["estimates"]["fps"] * 1.00001
+    plan["options"]["fps"] = part_of(plan)["estimates"]["fps"] * 1.00001
 
 
 @mutant("search-unexplained")
 def search_that_ended_for_no_reason(plan: Plan, files: Files) -> None:
-    plan["search"]["ended_by"] = " "
+    plan["networks"][0]["search"]["ended_by"] = " "
 
 
 @mutant("bound-above-objective")
 def bound_above_the_interval(plan: Plan, files: Files) -> None:
-    plan["search"]["bound_cycles"] = plan["search"]["interval_cycles"] + 1
+    plan["networks"][0]["search"]["bound_cycles"] = plan["networks"][0]["search"]["interval_cycles"] + 1
 
 
 @mutant("wrong-gap")
 def gap_of_the_search_understated(plan: Plan, files: Files) -> None:
-    plan["search"] |= {"bound_cycles": plan["search"]["interval_cycles"] // 2, "gap": 0.0}
+    plan["networks"][0]["search"] |= {"bound_cycles": plan["networks"][0]["search"]["interval_cycles"] // 2, "gap": 0.0}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tests.verify.planting import TWO_SLRS, Files, Plan, charge, crossing, first, mutant, phase_of
+from tests.verify.planting import TWO_SLRS, Files, Plan, charge, crossing, first, mutant, part_of, phase_of
 
 NO_THROUGHPUT = {
     **dict.fromkeys(("full_rate_cycles", "interval_cycles", "first_word_cycles", "first_frame_cycles")),
@@ -90,19 +90,19 @@ def no_room_for_the_words_in_crossing_registers(plan: Plan, files: Files) -> Non
 @mutant("wrong-estimate", TWO_SLRS)
 def first_frame_before_its_words_crossed(plan: Plan, files: Files) -> None:
     registers = crossing(plan)[1]["crossing_registers"]
-    throughput = phase_of(plan)["estimates"].get("throughput") or dict(NO_THROUGHPUT)
-    phase_of(plan)["estimates"]["throughput"] = throughput | {"first_frame_cycles": registers - 1}
+    throughput = part_of(plan)["estimates"]["throughput"] or dict(NO_THROUGHPUT)
+    part_of(plan)["estimates"]["throughput"] = throughput | {"first_frame_cycles": registers - 1}
 
 
 @mutant("sll-overload", TWO_SLRS)
 def more_wires_than_the_boundary_has(plan: Plan, files: Files) -> None:
     channel = crossing(plan)[1]
-    channel["width_bits"] = sum(sll["wires"] for sll in plan["platform"]["slls"])
+    channel["width_bits"] = sum(sll["wires"] for sll in plan["platform"]["boundaries"])
 
 
 @mutant("sll-capacity-mismatch", TWO_SLRS)
 def boundary_with_invented_wires(plan: Plan, files: Files) -> None:
-    first(plan["platform"]["slls"])["wires"] += 1
+    first(plan["platform"]["boundaries"])["wires"] += 1
 
 
 @mutant("slot-unknown")
@@ -124,7 +124,7 @@ def gap_that_does_not_follow(plan: Plan, files: Files) -> None:
 
 @mutant("wrong-status")
 def optimal_with_a_gap(plan: Plan, files: Files) -> None:
-    phase_of(plan)["folding"]["stats"] = {
+    part_of(plan)["folding"]["stats"] = {
         "method": "x",
         "status": "optimal",
         "objective": 10.0,
@@ -135,7 +135,7 @@ def optimal_with_a_gap(plan: Plan, files: Files) -> None:
 
 @mutant("bound-above-objective")
 def bound_above_the_objective(plan: Plan, files: Files) -> None:
-    phase_of(plan)["folding"]["stats"] = {
+    part_of(plan)["folding"]["stats"] = {
         "method": "x",
         "status": "feasible",
         "objective": 5.0,

@@ -13,6 +13,7 @@ from tests.verify.planting import (
     first,
     folded,
     mutant,
+    part_of,
     pblocks,
     phase_of,
 )
@@ -30,7 +31,7 @@ def partition_objective_that_is_not_the_cost(plan: Plan, files: Files) -> None:
 
 @mutant("wrong-objective")
 def folding_objective_claimed_without_proof(plan: Plan, files: Files) -> None:
-    stats = phase_of(plan)["folding"]["stats"]
+    stats = part_of(plan)["folding"]["stats"]
     stats |= {"objective": stats["objective"] / 2, "bound": 0.0, "gap": 1.0, "status": "feasible"}
 
 
@@ -42,7 +43,7 @@ def placement_objective_that_is_not_the_wire_length(plan: Plan, files: Files) ->
 
 @mutant("wrong-objective")
 def folding_objective_that_is_not_the_scarcity(plan: Plan, files: Files) -> None:
-    stats = phase_of(plan)["folding"]["stats"]
+    stats = part_of(plan)["folding"]["stats"]
     claim(stats, stats["objective"] * 0.9)
 
 
@@ -53,7 +54,7 @@ def scarcity_passed_off_as_latency(plan: Plan, files: Files) -> None:
 
 @mutant("bound-above-objective")
 def whole_budget_dearer_than_a_part_of_it(plan: Plan, files: Files) -> None:
-    folding = phase_of(plan)["folding"]
+    folding = part_of(plan)["folding"]
     folding["whole_budget_bound"] = folding["stats"]["objective"] * 1.01
 
 
@@ -88,14 +89,14 @@ def module_of_nothing(plan: Plan, files: Files) -> None:
 @mutant("engine-missing")
 def plan_without_engines(plan: Plan, files: Files) -> None:
     phase = phase_of(plan)
-    plan["networks"][0]["engines"], phase["folding"]["engines"] = [], {}
+    plan["networks"][0]["engines"], part_of(plan)["folding"]["engines"] = [], {}
     phase["channels"], phase["modules"] = [], []
 
 
 @mutant("wrong-estimate")
 def rate_of_engines_without_channels(plan: Plan, files: Files) -> None:
     phase_of(plan)["channels"] = []
-    phase_of(plan)["estimates"]["latency_us"] *= 2
+    part_of(plan)["estimates"]["latency_us"] *= 2
 
 
 @mutant("plan-malformed")
@@ -118,12 +119,12 @@ def module_named_after_the_shell(plan: Plan, files: Files) -> None:
 
 @mutant("illegal-folding")
 def memory_mode_of_a_window(plan: Plan, files: Files) -> None:
-    folded(plan, "ConvolutionInputGenerator", "simd")[1]["mem_mode"] = "internal_decoupled"
+    folded(plan, "ConvolutionInputGenerator", "SIMD")[1]["mem_mode"] = "internal_decoupled"
 
 
 @mutant("illegal-folding")
 def attribute_spelt_twice(plan: Plan, files: Files) -> None:
-    folded(plan, "MVAU", "res_type")[1]["resType"] = "dsp"
+    folded(plan, "MVAU", "resType")[1]["resType"] = "dsp"
 
 
 @mutant("illegal-folding")
@@ -197,34 +198,36 @@ def _timed(plan: Plan, interval_cycles: int, planned_words: int | None = None) -
     phase = phase_of(plan)
     channel = phase["channels"][0]
     words = channel["fifo_depth"] if planned_words is None else planned_words
-    numbers = dict.fromkeys(("full_rate_cycles", "first_word_cycles", "first_frame_cycles"), phase["folding"]["cycles"])
-    phase["estimates"]["throughput"] = {
+    numbers = dict.fromkeys(
+        ("full_rate_cycles", "first_word_cycles", "first_frame_cycles"), part_of(plan)["interval_cycles"]
+    )
+    part_of(plan)["estimates"]["throughput"] = {
         **numbers,
         "interval_cycles": interval_cycles,
         "deadlock": [],
         "shallow": [{"channel": channel["name"], "planned": words, "needed": words + 1}],
         "not_analysed": "",
     }
-    phase["estimates"]["sustained_fps"] = phase["estimates"]["clock_mhz"] * 1e6 / interval_cycles
+    part_of(plan)["estimates"]["sustained_fps"] = part_of(plan)["estimates"]["clock_mhz"] * 1e6 / interval_cycles
 
 
 @mutant("wrong-estimate")
 def rate_of_the_engines_as_sustained(plan: Plan, files: Files) -> None:
-    _timed(plan, 2 * phase_of(plan)["folding"]["cycles"])
-    phase_of(plan)["estimates"]["sustained_fps"] *= 2
+    _timed(plan, 2 * part_of(plan)["interval_cycles"])
+    part_of(plan)["estimates"]["sustained_fps"] *= 2
 
 
 @mutant("wrong-estimate")
 def fifos_that_keep_more_than_deeper_ones(plan: Plan, files: Files) -> None:
-    _timed(plan, phase_of(plan)["folding"]["cycles"] - 1)
+    _timed(plan, part_of(plan)["interval_cycles"] - 1)
 
 
 @mutant("wrong-estimate")
 def shallow_fifo_of_another_depth(plan: Plan, files: Files) -> None:
-    _timed(plan, 2 * phase_of(plan)["folding"]["cycles"], phase_of(plan)["channels"][0]["fifo_depth"] + 1)
+    _timed(plan, 2 * part_of(plan)["interval_cycles"], phase_of(plan)["channels"][0]["fifo_depth"] + 1)
 
 
 @mutant("plan-malformed")
 def refusal_without_its_amounts(plan: Plan, files: Files) -> None:
-    refused = [row for row in plan["trace"] if row["refusals"]]
+    refused = [row for row in plan["networks"][0]["trace"] if row["refusals"]]
     del first(refused)["refusals"][0]["needed"]

@@ -15,6 +15,7 @@ from tests.verify.planting import (
     edit_json,
     first,
     mutant,
+    part_of,
     pblocks,
     phase_of,
     xdc,
@@ -45,7 +46,7 @@ def attribute_left_out(plan: Plan, files: Files) -> None:
 
 @mutant("engine-unknown")
 def folding_of_a_ghost(plan: Plan, files: Files) -> None:
-    engines = phase_of(plan)["folding"]["engines"]
+    engines = part_of(plan)["folding"]["engines"]
     engines["ghost"] = copy.deepcopy(first(engines.values()))
 
 
@@ -122,9 +123,9 @@ def converter_between_equal_widths(plan: Plan, files: Files) -> None:
 @mutant("converter-illegal")
 def converter_that_splits_a_pixel_unevenly(plan: Plan, files: Files) -> None:
     channel = first(c for c in phase_of(plan)["channels"] if c["target"].startswith("MVAU"))
-    folding = phase_of(plan)["folding"]["engines"][channel["target"]]
+    folding = part_of(plan)["folding"]["engines"][channel["target"]]["attributes"]
     attributes = first(e for e in plan["networks"][0]["engines"] if e["name"] == channel["target"])["attributes"]
-    folding["simd"] = first(n for n in range(2, attributes["MW"]) if attributes["MW"] % n)
+    folding["SIMD"] = first(n for n in range(2, attributes["MW"]) if attributes["MW"] % n)
 
 
 @mutant("crossing-needless")

@@ -60,6 +60,12 @@ def phase_of(plan: Plan) -> Plan:
     return phase
 
 
+def part_of(plan: Plan) -> Plan:
+    """Return what runs of the first network in the first phase."""
+    part: Plan = phase_of(plan)["networks"][0]
+    return part
+
+
 def stream_wires(width_bits: int) -> int:
     return -(-width_bits // 8) * 8 + 2
 
@@ -86,14 +92,14 @@ def board_of(plan: Plan, files: Files) -> Plan:
     return {name: value for name, value in board.items() if value != "none"}
 
 
-def folded(plan: Plan, kind: str = "", key: str = "pe") -> tuple[str, Plan, Plan]:
+def folded(plan: Plan, kind: str = "", key: str = "PE") -> tuple[str, Plan, Plan]:
     """Return name, folding and attributes of the first engine of a kind that has the folding attribute."""
-    phase = phase_of(plan)
+    engines = part_of(plan)["folding"]["engines"]
     return first(
-        (engine["name"], phase["folding"]["engines"][engine["name"]], engine["attributes"])
+        (engine["name"], engines[engine["name"]]["attributes"], engine["attributes"])
         for network in plan["networks"]
         for engine in network["engines"]
-        if engine["kind"].startswith(kind) and key in phase["folding"]["engines"][engine["name"]]
+        if engine["kind"].startswith(kind) and key in engines[engine["name"]]["attributes"]
     )
 
 
@@ -125,7 +131,7 @@ def charge(plan: Plan, module: str, resource: str, amount: int) -> None:
     """Let the first engine of a module need more, and mend every sum behind it."""
     phase = phase_of(plan)
     entry = first(m for m in phase["modules"] if m["name"] == module)
-    phase["folding"]["engines"][entry["engines"][0]]["resources"][resource] += amount
+    part_of(plan)["folding"]["engines"][entry["engines"][0]]["resources"][resource] += amount
     entry["resources"][resource] += amount
     for floorplan in phase["floorplan"].values():
         if module in floorplan["pblocks"]:

@@ -12,6 +12,7 @@ import pytest
 
 from floorflow.verify import VIOLATIONS, NotAPlan, Violation, check
 from floorflow.verify.finn.judge import findings as finn_findings
+from tests.verify.planting import part_of
 from tests.verify.tiny import CASES, Files, Plan, tiny_plan, write_folder
 
 
@@ -33,7 +34,7 @@ def test_a_legal_plan_has_no_violations(case: str, tmp_path: Path) -> None:
 def test_a_plan_for_latency_has_the_longest_path_as_its_objective(case: str, tmp_path: Path) -> None:
     plan, files = copy.deepcopy(legal(case))
     phase = plan["phases"][0]
-    engines = phase["folding"]["engines"]
+    engines = part_of(plan)["folding"]["engines"]
 
     def done(name: str) -> int:
         sources = [c["source"] for c in phase["channels"] if c["target"] == name and c["source"] in engines]
@@ -41,8 +42,8 @@ def test_a_plan_for_latency_has_the_longest_path_as_its_objective(case: str, tmp
 
     cycles = max(done(name) for name in engines)
     plan["options"]["objective"] = "latency"
-    phase["folding"]["stats"] |= {"status": "optimal", "objective": cycles, "bound": cycles, "gap": 0.0}
-    phase["folding"]["whole_budget_bound"] = cycles / 2
+    part_of(plan)["folding"]["stats"] |= {"status": "optimal", "objective": cycles, "bound": cycles, "gap": 0.0}
+    part_of(plan)["folding"]["whole_budget_bound"] = cycles / 2
     assert check(write_folder(tmp_path, plan, files)) == []
 
 
@@ -116,7 +117,7 @@ def test_what_is_no_json_object_is_corrupt(content: str, tmp_path: Path) -> None
 
 def test_another_schema_is_malformed(tmp_path: Path) -> None:
     plan, files = copy.deepcopy(legal("xcku5p"))
-    plan["schema"] = "floorflow-plan/2"
+    plan["schema"] = "floorflow-plan/1"
     assert names(check(write_folder(tmp_path, plan, files))) == {"plan-malformed"}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,8 @@ import yaml
 from floorflow.verify.hardware.boards import Board
 from tests.verify.dies import REPOSITORY, device
 from tests.verify.tiny_cases import CASES, CLOCK_MHZ, PORTS, Case
-from tests.verify.tiny_network import HOST, amounts
-from tests.verify.tiny_phase import STATS, phase_of_case
+from tests.verify.tiny_network import RESOURCES, EngineRow, amounts, is_outside
+from tests.verify.tiny_phase import STATS, Part, phase_of_case
 
 Plan = dict[str, Any]
 Files = dict[str, str]
@@ -34,6 +35,7 @@ OPTIONS = {
     "link": None,
     "objective": "throughput",
     "topology": "chain",
+    "models": ["tiny.onnx"],
 }
 
 
@@ -47,41 +49,113 @@ def _refused(interval: int) -> dict[str, Any]:
 def tiny_plan(name: str) -> tuple[Plan, Files]:
     """Return plan and files (by relative path, plan.json excepted) of the legal folder of a case."""
     case = CASES[name]
-    board_text = (REPOSITORY / "platforms" / "boards" / f"{case.board}.yaml").read_text(encoding="utf-8")
-    raw = yaml.safe_load(board_text)
-    die = device(raw["device"])
-    boards = [Board(raw, die, number, case.fpgas) for number in range(case.fpgas)]
-    platform = _platform(raw, boards)
-    interval = case.network.interval
+    ground = Ground(case.board, case.fpgas)
+    parts = [Part("tiny", case.network, case.latency_us)]
+    phase = phase_of_case(case, ground.platform, ground.die, parts)
+    plan = plan_of(ground, [network_entry("tiny", case.network.engines, case.network.interval)], [phase], None)
+    return plan, {**ground.files, **phase_files(plan, phase, case, ground, parts)}
+
+
+class Ground:
+    """A board, what FPGAs of it make a platform, and its files."""
+
+    def __init__(self, board: str, fpgas: int) -> None:
+        text = (REPOSITORY / "platforms" / "boards" / f"{board}.yaml").read_text(encoding="utf-8")
+        self.raw = yaml.safe_load(text)
+        self.die = device(self.raw["device"])
+        self.boards = [Board(self.raw, self.die, number, fpgas) for number in range(fpgas)]
+        self.platform = _platform(self.raw, self.boards)
+        die = REPOSITORY / "platforms" / "devices" / f"{self.raw['device']}.yaml"
+        self.files: Files = {
+            f"platform/boards/{board}.yaml": text,
+            f"platform/devices/{self.raw['device']}.yaml": die.read_text(encoding="utf-8"),
+            "vivado/floorflow.tcl": (REPOSITORY / "tcl" / "floorflow.tcl").read_text(encoding="utf-8"),
+        }
+
+
+def network_entry(name: str, engines: Sequence[EngineRow], interval: int) -> Plan:
+    return {
+        "name": name,
+        "operations": [],
+        "engines": [_engine(*row) for row in engines],
+        "search": {"interval_cycles": interval, "bound_cycles": interval, "gap": 0.0, "ended_by": "proof"},
+        "trace": [_refused(interval)],
+    }
+
+
+def plan_of(ground: Ground, networks: list[Plan], phases: list[Plan], schedule: Plan | None) -> Plan:
     plan = {
-        "schema": "floorflow-plan/1",
+        "schema": "floorflow-plan/2",
+        "summary": summary_of(ground.platform, networks, phases, schedule),
         "version": "0",
         "seed": 0,
         "inputs": [],
-        "trace": [_refused(interval)],
+        "calibration": None,
         "warnings": [],
+        "interrupted": False,
         "options": OPTIONS,
-        "platform": platform,
-        "networks": [{"name": "tiny", "operations": [], "engines": [_engine(*row) for row in case.network.engines]}],
-        "search": {"interval_cycles": interval, "bound_cycles": interval, "gap": 0.0, "ended_by": "proof"},
-        "phases": [phase_of_case(case, platform, die)],
+        "platform": ground.platform,
+        "networks": networks,
+        "phases": phases,
+        "schedule": schedule,
     }
-    plan = json.loads(json.dumps(plan))
-    device_text = (REPOSITORY / "platforms" / "devices" / f"{raw['device']}.yaml").read_text(encoding="utf-8")
-    files = {
-        f"platform/boards/{case.board}.yaml": board_text,
-        f"platform/devices/{raw['device']}.yaml": device_text,
-        "vivado/floorflow.tcl": (REPOSITORY / "tcl" / "floorflow.tcl").read_text(encoding="utf-8"),
-        **_finn_files(case),
+    copied: Plan = json.loads(json.dumps(plan))
+    return copied
+
+
+def summary_of(platform: Plan, networks: list[Plan], phases: list[Plan], schedule: Plan | None) -> Plan:
+    shares = [
+        (phase["partition"]["utilisation"][slot["name"]][resource], phase["name"], slot["name"], resource)
+        for phase in phases
+        for fpga in platform["fpgas"]
+        for slot in fpga["slots"]
+        for resource in RESOURCES
+    ]
+    share, phase_name, slot_name, resource = max(shares, key=lambda row: row[0])
+    return {
+        "platform": platform["name"],
+        "fpgas": len(platform["fpgas"]),
+        "clock_mhz": CLOCK_MHZ,
+        "phases": len(phases),
+        "networks": [_network_summary(network, phases, schedule) for network in networks],
+        "fullest": {"phase": phase_name, "slot": slot_name, "resource": resource, "share": share},
+        "warnings": 0,
+        "interrupted": False,
     }
-    for fpga, board in zip(platform["fpgas"], boards, strict=True):
-        files |= _constraints(plan, case, board, fpga["name"])
-    return plan, files
+
+
+def _network_summary(network: Plan, phases: list[Plan], schedule: Plan | None) -> Plan:
+    parts = [part for phase in phases for part in phase["networks"] if part["network"] == network["name"]]
+    slowest = max(parts, key=lambda part: part["interval_cycles"])
+    alone = schedule is None
+    return {
+        "network": network["name"],
+        "fps": slowest["estimates"]["fps"] if schedule is None else schedule["batch"] * 1e6 / schedule["period_us"],
+        "sustained_fps": slowest["estimates"]["sustained_fps"] if alone else None,
+        "interval_cycles": slowest["interval_cycles"],
+        "bound_cycles": network["search"]["bound_cycles"],
+        "gap": network["search"]["gap"],
+        "latency_us": slowest["estimates"]["latency_us"] if alone else None,
+        "bottleneck": slowest["estimates"]["bottleneck"],
+    }
+
+
+def phase_files(plan: Plan, phase: Plan, case: Case, ground: Ground, parts: Sequence[Part]) -> Files:
+    """Return the files of a phase, in a folder of its own if there are several."""
+    prefix = f"phases/{phase['name']}/" if len(plan["phases"]) > 1 else ""
+    ids = partition_ids(case, parts)
+    files: Files = {}
+    for part in parts:
+        files |= _finn_files(f"finn/{part.name}" if len(plan["networks"]) > 1 else "finn", part, case, ids)
+    for fpga, board in zip(plan["platform"]["fpgas"], ground.boards, strict=True):
+        files |= _constraints(phase, case, board, fpga["name"], ids, up=1 + prefix.count("/"))
+    return {prefix + name: text for name, text in files.items()}
 
 
 def _engine(name: str, attributes: dict[str, Any], weights: int, inputs: int, outputs: int) -> dict[str, Any]:
     bits = {"weight_bits": weights, "input_bits": inputs, "output_bits": outputs}
-    return {"name": name, "kind": name[:-2], "operation": "op", "attributes": attributes, **bits}
+    known = {"name": name, "kind": name[:-2], "label": name, "role": "core", "operation": "op"}
+    return {**known, "attributes": attributes, **bits}
 
 
 def _platform(raw: dict[str, Any], boards: list[Board]) -> dict[str, Any]:
@@ -97,23 +171,33 @@ def _platform(raw: dict[str, Any], boards: list[Board]) -> dict[str, Any]:
             for n, board in pairs
             for item in board.infrastructure
         ],
-        "slls": [
-            {"lower": f"fpga{n}.SLR{i}", "upper": f"fpga{n}.SLR{i + 1}", "wires": wires}
+        "boundaries": [
+            {"name": f"fpga{n}.SLR{i}-fpga{n}.SLR{i + 1}", **_boundary(n, i), "wires": wires}
             for n, board in pairs
             for i, wires in enumerate(board.sll_wires())
         ],
     }
 
 
+def _boundary(fpga: int, below: int) -> dict[str, str]:
+    return {"lower": f"fpga{fpga}.SLR{below}", "upper": f"fpga{fpga}.SLR{below + 1}"}
+
+
 def _fpga(name: str, raw: dict[str, Any], board: Board) -> dict[str, Any]:
     slrs = [slr["name"] for slr in board.device.raw["slrs"]]
     slots = [
-        {"name": f"{name}.{slr}", "slr": slr, "capacity": board.capacities[i], "available": board.available(i)}
+        {
+            "name": f"{name}.{slr}",
+            "fpga": name,
+            "slr": slr,
+            "capacity": board.capacities[i],
+            "available": board.available(i),
+        }
         for i, slr in enumerate(slrs)
     ]
-    fixed = {"board": raw["name"], "part": raw["part"], "device": raw["device"], "crossing_registers": 2}
+    fixed = {"board": raw["name"], "part": raw["part"], "device": raw["device"], "crossing": {"registers": 2}}
     ports = dict(zip(("host_port", "link_port"), PORTS[raw["name"]], strict=True))
-    return {"name": name, "host_slot": f"{name}.SLR0", "slots": slots, **ports, **fixed}
+    return {"name": name, "host_slot": f"{name}.SLR0", "slots": slots, "unstated": board.unstated, **ports, **fixed}
 
 
 def _link(link: dict[str, Any], lower: str, upper: str) -> dict[str, Any]:
@@ -122,46 +206,49 @@ def _link(link: dict[str, Any], lower: str, upper: str) -> dict[str, Any]:
     return {"name": f"{lower}-{upper}", **stated, **ends}
 
 
-SOURCE = "source [file join [file dirname [file normalize [info script]]] .. vivado floorflow.tcl]"
-FINN_NAMES = {"pe": "PE", "simd": "SIMD", "res_type": "resType"}
+def partition_ids(case: Case, parts: Sequence[Part]) -> dict[str, int]:
+    """Each module is a partition of FINN's; each network's numbers begin with its inputs' DMA engines."""
+    ids: dict[str, int] = {}
+    first = 0
+    for part in parts:
+        first += sum(is_outside(stream.source) for stream in part.network.streams)
+        modules = [name for name, engines in case.network.modules.items() if engines[0] in part.network.folding]
+        ids |= {engine: first + n for n, name in enumerate(modules) for engine in case.network.modules[name]}
+        first += len(modules)
+    return ids
 
 
-def _partition_id(case: Case, engine: str) -> int:
-    """Each module is a partition of FINN's; the inputs' DMA engines come before."""
-    inputs = sum(stream.source.startswith(HOST) for stream in case.network.streams)
-    return list(case.network.modules).index(case.network.module_of(engine)) + inputs
-
-
-def _cell_name(case: Case, board: Board, engine: str) -> str:
+def _cell(case: Case, board: Board, engine: str, ids: dict[str, int]) -> str:
     """Name an engine as FINN does inside its partition, which here is its module."""
     if "{partition}" not in board.raw["cell_pattern"]:
-        return engine
-    kind = engine.rpartition("_")[0]
-    inside = case.network.modules[case.network.module_of(engine)]
-    order = [name for name, *_ in case.network.engines if name in inside and name.rpartition("_")[0] == kind]
-    return f"{kind}_{order.index(engine)}"
+        return board.cell(engine, ids[engine])
+    kind = engine.rpartition("/")[2].rpartition("_")[0]
+    order = [name for name in case.network.folding if ids[name] == ids[engine] and f"/{name}".count(f"/{kind}_")]
+    return board.cell(f"{kind}_{order.index(engine)}", ids[engine])
 
 
-def _finn_files(case: Case) -> Files:
+def _finn_files(folder: str, part: Part, case: Case, ids: dict[str, int]) -> Files:
     folding: dict[str, Any] = {"Defaults": {}}
     floorplan: dict[str, Any] = {"Defaults": {}}
-    for name, entry in case.network.folding.items():
-        chosen = {key: value for key, value in entry.items() if key not in ("cycles", "resources")}
-        folding[name] = {FINN_NAMES.get(key, key): value for key, value in chosen.items()}
+    for name, entry in part.network.folding.items():
+        node = name.rpartition("/")[2]
+        folding[node] = {key: value for key, value in entry.items() if key not in ("cycles", "resources")}
         fpga, slr = case.slot_of(name).split(".")
         place = {"slr": int(slr[-1]), "device_id": int(fpga[-1]), "mem_port": ""}
-        floorplan[name] = {"partition_id": _partition_id(case, name), **place}
-    return {"finn/folding_config.json": json.dumps(folding), "finn/floorplan.json": json.dumps(floorplan)}
+        floorplan[node] = {"partition_id": ids[name], **place}
+    return {f"{folder}/folding_config.json": json.dumps(folding), f"{folder}/floorplan.json": json.dumps(floorplan)}
 
 
-def _constraints(plan: Plan, case: Case, board: Board, fpga: str) -> Files:
-    xdc, tcl = ["# made by hand"], [SOURCE]
+def _constraints(phase: Plan, case: Case, board: Board, fpga: str, ids: dict[str, int], up: int) -> Files:
+    steps = " ".join([".."] * up)
+    source = f"source [file join [file dirname [file normalize [info script]]] {steps} vivado floorflow.tcl]"
+    xdc, tcl = ["# made by hand"], [source]
     tcl.append(f"floorflow::begin -part {board.raw['part']}")
-    blocks = plan["phases"][0]["floorplan"][fpga]["pblocks"]
+    blocks = phase["floorplan"][fpga]["pblocks"]
     for name, block in blocks.items():
         full, ranges = f"pblock_{name}", " ".join(block["ranges"])
         parent, get = board.parent_pblock(int(block["slot"][-1])), f"[get_pblocks {{pblock_{name}}}]"
-        cells = [board.cell(_cell_name(case, board, e), _partition_id(case, e)) for e in case.network.modules[name]]
+        cells = [_cell(case, board, engine, ids) for engine in case.network.modules[name]]
         xdc += [f"create_pblock {{{full}}}", f"resize_pblock {get} -add {{{ranges}}}"]
         xdc += [f"set_property PARENT [get_pblocks {{{parent}}}] {get}"] if parent else []
         xdc += [f"set_property IS_SOFT FALSE {get}"]

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 RESOURCES = ("LUT", "FF", "BRAM18", "URAM", "DSP")
-HOST = "host:"
 PADDING, WINDOW, FIRST, LAST = "FMPadding_rtl_0", "ConvolutionInputGenerator_rtl_0", "MVAU_hls_0", "MVAU_hls_1"
 COPY, ADD, CONCAT = "DuplicateStreams_hls_0", "AddStreams_hls_0", "StreamingConcat_hls_0"
 
@@ -17,6 +16,10 @@ def amounts(lut: int = 0, ff: int = 0, bram18: int = 0, uram: int = 0, dsp: int 
 
 def add(*parts: dict[str, int]) -> dict[str, int]:
     return {name: sum(part[name] for part in parts) for name in RESOURCES}
+
+
+def is_outside(end: str) -> bool:
+    return ":" in end
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,10 @@ class Stream:
     words: int
 
 
+EngineRow = tuple[str, dict[str, Any], int, int, int]
+"""Name, attributes, bits of weights, inputs and outputs."""
+
+
 @dataclass(frozen=True)
 class Network:
     """Engines (name, attributes, bits of weights, inputs and outputs), modules and streams.
@@ -37,7 +44,7 @@ class Network:
     ``interval`` is the most cycles of an engine, ``path_cycles`` the most along a path.
     """
 
-    engines: tuple[tuple[str, dict[str, Any], int, int, int], ...]
+    engines: tuple[EngineRow, ...]
     folding: dict[str, dict[str, Any]]
     modules: dict[str, list[str]]
     streams: tuple[Stream, ...]
@@ -49,7 +56,7 @@ class Network:
         return next(name for name, engines in self.modules.items() if engine in engines)
 
 
-WEIGHTS = {"mem_mode": "internal_decoupled", "ram_style": "block", "res_type": "lut"}
+WEIGHTS = {"mem_mode": "internal_decoupled", "ram_style": "block", "resType": "lut"}
 
 
 def window(channels: int, size: int, out: int) -> dict[str, Any]:
@@ -77,16 +84,16 @@ CHAIN = Network(
         (LAST, {"MW": 8, "MH": 4, "numInputVectors": [1, 6, 6], "noActivation": 1}, 2, 4, 8),
     ),
     folding={
-        PADDING: {"simd": 2, "cycles": 128, "resources": amounts(120, 90)},
+        PADDING: {"SIMD": 2, "cycles": 128, "resources": amounts(120, 90)},
         WINDOW: {
-            "simd": 2,
+            "SIMD": 2,
             "parallel_window": 0,
             "ram_style": "distributed",
             "cycles": 686,
             "resources": amounts(400, 310),
         },
-        FIRST: {"pe": 2, "simd": 6, **WEIGHTS, "cycles": 864, "resources": amounts(900, 800, 2)},
-        LAST: {"pe": 4, "simd": 4, **WEIGHTS, "cycles": 72, "resources": amounts(700, 650, 1)},
+        FIRST: {"PE": 2, "SIMD": 6, **WEIGHTS, "cycles": 864, "resources": amounts(900, 800, 2)},
+        LAST: {"PE": 4, "SIMD": 4, **WEIGHTS, "cycles": 72, "resources": amounts(700, 650, 1)},
     },
     modules={"front": [PADDING, WINDOW, FIRST], "back": [LAST]},
     streams=(
@@ -115,17 +122,17 @@ JOIN = Network(
         ),
     ),
     folding={
-        COPY: {"pe": 1, "cycles": 256, "resources": amounts(60, 50)},
-        PADDING: {"simd": 1, "cycles": 400, "resources": amounts(110, 80)},
+        COPY: {"PE": 1, "cycles": 256, "resources": amounts(60, 50)},
+        PADDING: {"SIMD": 1, "cycles": 400, "resources": amounts(110, 80)},
         WINDOW: {
-            "simd": 1,
+            "SIMD": 1,
             "parallel_window": 0,
             "ram_style": "distributed",
             "cycles": 2396,  # (2 * 10 + 2 + 1) * 4 and eight rows of 8 * 9 * 4
             "resources": amounts(390, 300),
         },
-        FIRST: {"pe": 1, "simd": 4, **WEIGHTS, "cycles": 2304, "resources": amounts(500, 400, 1)},
-        ADD: {"pe": 1, "cycles": 256, "resources": amounts(70, 60)},
+        FIRST: {"PE": 1, "SIMD": 4, **WEIGHTS, "cycles": 2304, "resources": amounts(500, 400, 1)},
+        ADD: {"PE": 1, "cycles": 256, "resources": amounts(70, 60)},
         CONCAT: {"cycles": 64, "resources": amounts(80, 70)},
     },
     modules={"head": [COPY, PADDING, WINDOW], "body": [FIRST], "tail": [ADD, CONCAT]},

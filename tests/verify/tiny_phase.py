@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from floorflow.verify.hardware.geometry import Device, Rectangle, anchor_of
 from tests.verify.dies import ranges_of
 from tests.verify.tiny_cases import CLOCK_MHZ, PORTS, Case
-from tests.verify.tiny_network import HOST, RESOURCES, Network, Stream, add, amounts
+from tests.verify.tiny_network import RESOURCES, Network, Stream, add, amounts, is_outside
 
 Entry = dict[str, Any]
 
@@ -16,14 +18,31 @@ STATS = {"method": "hand", "status": "optimal", "objective": 0.0, "bound": 0.0, 
 LINK_COST = 10
 
 
-def phase_of_case(case: Case, platform: Entry, die: Device) -> Entry:
+@dataclass(frozen=True)
+class Part:
+    """What runs of a network in a phase, engines by their ids; ``latency_us`` is that of its longest path."""
+
+    name: str
+    network: Network
+    latency_us: float
+
+    @property
+    def fps(self) -> float:
+        return CLOCK_MHZ * 1e6 / self.network.interval
+
+
+def phase_of_case(case: Case, platform: Entry, die: Device, parts: Sequence[Part], name: str = "main") -> Entry:
+    """Return the phase of a case, whose network is all parts together."""
     network = case.network
-    fps = CLOCK_MHZ * 1e6 / network.interval
     channels = [_channel(stream, case) for stream in network.streams]
-    crossings = [_crossing(entry, step, fps) for entry in channels for step in case.routes.get(entry["name"], [])]
+    fps = {stream.name: part.fps for part in parts for stream in part.network.streams}
+    crossings = [
+        _crossing(entry, step, fps[entry["name"]]) for entry in channels for step in case.routes.get(entry["name"], [])
+    ]
     modules = _modules(network, channels)
     return {
-        "folding": _folding(case, die, channels),
+        "name": name,
+        "networks": [_part(part, case, die, channels) for part in parts],
         "channels": channels,
         "modules": modules,
         "implementations": [{"name": module["name"], "window": {}, "ports": []} for module in modules],
@@ -36,12 +55,25 @@ def phase_of_case(case: Case, platform: Entry, die: Device) -> Entry:
             "stats": _stats(_cost(crossings)),
         },
         "floorplan": {fpga["name"]: _floorplan(fpga["name"], case, die, modules) for fpga in platform["fpgas"]},
+        "bands": {},
+        "fits": {},
+    }
+
+
+def _part(part: Part, case: Case, die: Device, channels: list[Entry]) -> Entry:
+    own = {stream.name for stream in part.network.streams}
+    return {
+        "network": part.name,
+        "interval_cycles": part.network.interval,
+        "folding": _folding(part.network, case, die, [entry for entry in channels if entry["name"] in own]),
         "estimates": {
             "clock_mhz": CLOCK_MHZ,
-            "cycles": network.interval,
-            "fps": fps,
-            "latency_us": case.latency_us,
-            "bottleneck": network.bottleneck,
+            "fps": part.fps,
+            "sustained_fps": None,
+            "latency_us": part.latency_us,
+            "bottleneck": part.network.bottleneck,
+            "expected_cycles": None,
+            "throughput": None,
         },
     }
 
@@ -54,19 +86,25 @@ def _cost(crossings: list[Entry]) -> int:
     return sum(_wires(entry) * entry["hops"] * (LINK_COST if entry["kind"] == "link" else 1) for entry in crossings)
 
 
-def _folding(case: Case, die: Device, channels: list[Entry]) -> Entry:
+def _folding(network: Network, case: Case, die: Device, channels: list[Entry]) -> Entry:
     """Folding counted engines, converters and FIFOs; here the FIFOs are as deep as they became."""
-    network = case.network
     used = add(*(entry["resources"] for entry in [*network.folding.values(), *channels]))
     scarcity = _scarcity(used, case, die)
     return {
-        "engines": network.folding,
-        "cycles": network.interval,
+        "engines": {name: _folded(entry) for name, entry in network.folding.items()},
         "resources": used,
         "budget": used,
         "stats": _stats(scarcity),
         "whole_budget_bound": scarcity,
     }
+
+
+def _folded(entry: Entry) -> Entry:
+    """Return an engine's folding: its attributes apart, and those that tell of parallelism again."""
+    results = {key: entry[key] for key in ("cycles", "resources")}
+    attributes = {key: value for key, value in entry.items() if key not in results}
+    rows = [{"name": name, "value": attributes[name], "most": 64} for name in ("PE", "SIMD") if name in attributes]
+    return {**results, "attributes": attributes, "parallelism": rows}
 
 
 def _scarcity(used: Entry, case: Case, die: Device) -> float:
@@ -101,7 +139,8 @@ def _channel(stream: Stream, case: Case) -> Entry:
         "converter": "StreamingDataWidthConverter_rtl" if narrow else None,
         "converter_module": narrow,
         "fifo_depth": case.depths[stream.name],
-        "fifo_module": network.module_of(target if source.startswith(HOST) else source),
+        "fifo_needed": 0,
+        "fifo_module": network.module_of(target if is_outside(source) else source),
         "link": case.links.get(stream.name),
         "resources": add(fifo, converter),
         "fifo_resources": fifo,
@@ -129,8 +168,8 @@ def _crossing(entry: Entry, step: Any, fps: float) -> Entry:
 
 def _loads(platform: Entry, crossings: list[Entry]) -> list[Entry]:
     loads: dict[str, Entry] = {}
-    for sll in platform["slls"]:
-        name = f"{sll['lower']}-{sll['upper']}"
+    for sll in platform["boundaries"]:
+        name = sll["name"]
         loads[name] = {"name": name, "kind": "sll", "use": 0, "capacity": sll["wires"]}
     for link in platform["links"]:
         lower, upper = link["name"].split("-")
@@ -210,7 +249,7 @@ def _last(case: Case) -> str:
 def _place(case: Case, fpga: str, end: str, host_fpga: str) -> tuple[tuple[float, float], bool]:
     """Return the middle of what an end of a stream is on an FPGA, and whether that is a module."""
     host_port, link_port = PORTS[case.board]
-    if end.startswith(HOST):
+    if is_outside(end):
         return _middle(**(host_port if fpga == host_fpga else link_port)), False
     area, slot = case.layout[case.network.module_of(_end(end)[0])]
     if slot.startswith(f"{fpga}."):

@@ -6,8 +6,8 @@ from floorflow.verify.files.constraints import Handler, Refusal, Stated, handle_
 from floorflow.verify.files.tcl import Command, list_items, parse_commands
 from floorflow.verify.violations import Findings
 
-LIBRARY_PATH = "file join [file dirname [file normalize [info script]]] .. vivado floorflow.tcl"
-"""What stands in the brackets behind ``source``."""
+LIBRARY_PATH = "file join [file dirname [file normalize [info script]]] {up} vivado floorflow.tcl"
+"""What stands in the brackets behind ``source``, with as many steps up as there are folders around the script."""
 
 OPTIONS = ("-ranges", "-parent", "-cells")
 
@@ -31,12 +31,12 @@ def _library_call(command: Command, stated: Stated) -> None:
             stated.cells.extend((pblock, cell) for cell in list_items(value))
 
 
-def _is_library_source(command: Command) -> bool:
+def _is_library_source(command: Command, path: str) -> bool:
     """Whether the command sources the library that lies in the plan's folder, spelt as floorflow spells it."""
     words = command.words
     if len(words) != 2 or words[0].nested is not None or words[1].nested is None:
         return False
-    return words[0].text == "source" and words[1].text == LIBRARY_PATH
+    return words[0].text == "source" and words[1].text == path
 
 
 def _begin(command: Command, part: str) -> None:
@@ -60,21 +60,22 @@ def read_tcl(text: str, where: str, part: str, findings: Findings) -> Stated:
         "floorflow::end": _end,
     }
     order: list[str] = []
+    path = LIBRARY_PATH.format(up=" ".join([".."] * where.count("/")))
     for command in parse_commands(text):
-        if _is_library_source(command):
+        if _is_library_source(command, path):
             order.append("source")
             continue
         handle_command(command, calls, stated, where, findings)
         order.append(command.name.removeprefix("::").removeprefix("floorflow::"))
         if order[-1] == "source":
             order[-1] = "another source"
-    _check_order(order, where, findings)
+    _check_order(order, path, where, findings)
     return stated
 
 
-def _check_order(order: list[str], where: str, findings: Findings) -> None:
+def _check_order(order: list[str], path: str, where: str, findings: Findings) -> None:
     if order[:1] != ["source"] or order.count("source") > 1:
-        message = f"the file does not begin with `source [{LIBRARY_PATH}]`, once"
+        message = f"the file does not begin with `source [{path}]`, once"
         findings.add("library-missing", where, message)
     calls = [name for name in order if name != "source"]
     inner = calls[1:-1]

@@ -9,7 +9,7 @@ from typing import Any
 from floorflow.verify.finn.engines import FoldedEngine
 from floorflow.verify.hardware.parts import has_uram, is_versal
 from floorflow.verify.judge import Row
-from floorflow.verify.plan_structure import Record
+from floorflow.verify.templates import Record
 
 FOLDER = "finn"
 OUTSIDE = ("host:", "memory:", "phase:")
@@ -34,7 +34,12 @@ def folded_engine(row: Row, options: Mapping[str, Any]) -> FoldedEngine:
     """Return an engine as FINN's rules see it, on the part that it lies on."""
     flavour, part = str(options.get("finn", "main")), str(row["part"])
     return FoldedEngine(
-        row["entry"]["name"], row["entry"], row["folding"], flavour, has_uram(part), is_versal(part, flavour)
+        row["entry"]["name"],
+        row["entry"],
+        row["folding"]["attributes"],
+        flavour,
+        has_uram(part),
+        is_versal(part, flavour),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from floorflow.verify.plan_structure import Record, is_count
+from floorflow.verify.templates import Record, is_count
 
 MAX_DIMENSIONS = 64
 """Most integers in an attribute: sizes of a tensor, or channels of each of many streams."""
@@ -17,7 +17,7 @@ class AttributeProblem(Exception):  # noqa: N818 - a finding about the plan, cau
 
 @dataclass(frozen=True, slots=True)
 class FoldedEngine:
-    """An engine's entry in ``networks`` together with its entry in ``folding``.
+    """An engine's entry in ``networks`` together with the attributes of its folding in a phase.
 
     ``flavour`` is the FINN whose rules hold (``main``, ``dev`` or ``plus``), ``has_uram`` and ``versal`` are of
     the part.
@@ -107,7 +107,7 @@ class FoldedEngine:
         return next((value for value in stated if isinstance(value, str)), None)
 
     def parallelism(self, name: str) -> int:
-        """Return the folding's ``pe`` or ``simd``, a positive integer."""
+        """Return the folding's ``PE`` or ``SIMD``, a positive integer."""
         value = self.folding.get(name)
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise AttributeProblem(f"folding has {name} = {value!r}, expected a positive integer")
@@ -116,12 +116,12 @@ class FoldedEngine:
     @property
     def pe(self) -> int:
         """FINN's PE."""
-        return self.parallelism("pe")
+        return self.parallelism("PE")
 
     @property
     def simd(self) -> int:
         """FINN's SIMD."""
-        return self.parallelism("simd")
+        return self.parallelism("SIMD")
 
     @property
     def parallel_window(self) -> bool:
@@ -129,9 +129,8 @@ class FoldedEngine:
         return self.choice("parallel_window", 0) == 1
 
     def choice(self, name: str, default: int | str) -> int | str:
-        """Return a folding attribute, else the engine's attribute of that name (FINN's spelling), else the default."""
-        finn_name = FINN_NAMES.get(name, name)
-        value = self.folding.get(name, self.entry["attributes"].get(finn_name, default))
+        """Return a folding attribute, else the engine's attribute of that name, else the default."""
+        value = self.folding.get(name, self.entry["attributes"].get(name, default))
         return value if isinstance(value, int | str) else default
 
 
@@ -150,6 +149,3 @@ ELEMENTWISE = (
     *(f"Elementwise{operation}_rtl" for operation in ("Add", "Mul", "Sub")),
 )
 """FINN's kinds with two operands of any shape, of which one may be stored in the engine."""
-
-FINN_NAMES = {"pe": "PE", "simd": "SIMD", "res_type": "resType"}
-"""Folding attributes that plan.json and FINN spell differently."""

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from floorflow.verify.finn.built import Built
-from floorflow.verify.finn.engines import FINN_NAMES
 from floorflow.verify.graphs import has_cycle, quotient
-from floorflow.verify.plan_structure import Record, is_count
+from floorflow.verify.templates import Record, is_count
 from floorflow.verify.violations import Findings
 
 FOLDING_FILE = "folding_config.json"
 FLOORPLAN_FILE = "floorplan.json"
-
-NOT_FOLDING = ("cycles", "resources")
-"""Keys of a folding entry that are results, no attributes."""
 
 NUMBERS = ("slr", "partition_id", "device_id")
 """Keys of an entry of floorplan.json beside ``mem_port``."""
@@ -28,8 +24,7 @@ def check_folding_file(content: Record, built: Built, file: str, findings: Findi
     _check_defaults(content, file, findings)
     for name, entry in _entries(content, file, built, findings):
         where = f"{file} {name}"
-        folding = built.nodes[name].folding
-        planned = {FINN_NAMES.get(key, key): value for key, value in folding.items() if key not in NOT_FOLDING}
+        planned = built.nodes[name].folding
         for key, value in planned.items():
             if key not in entry or not _equal(entry[key], value):
                 message = f"{key} is {entry.get(key)!r}, the plan says {value!r}"
@@ -68,8 +63,11 @@ def _entries(content: Record, where: str, built: Built, findings: Findings) -> I
         findings.add("finn-node-unknown", where, f"{name} is no engine of the plan")
 
 
-def check_floorplan_file(content: Record, built: Built, file: str, findings: Findings) -> dict[str, int]:
-    """Check SLRs, devices and partition ids; return the partition id of each engine that has one."""
+def check_floorplan_file(content: Record, built: Built, first: int, file: str, findings: Findings) -> dict[str, int]:
+    """Check SLRs, devices and partition ids; return the partition id of each engine that has one.
+
+    The network's numbers begin with ``first``: those of its input DMA engines.
+    """
     ids: dict[str, int] = {}
     places: dict[int, dict[tuple[object, object], str]] = {}
     _check_defaults(content, file, findings)
@@ -81,7 +79,7 @@ def check_floorplan_file(content: Record, built: Built, file: str, findings: Fin
             findings.add("finn-entry-malformed", where, message)
             continue
         ids[name] = entry["partition_id"]
-        if ids[name] < built.input_count:
+        if first <= ids[name] < first + built.input_count:
             message = f"partition_id {ids[name]} is one of the {built.input_count} that FINN gives to input DMA engines"
             findings.add("finn-partition-reserved", where, message)
         row = built.rows[name]

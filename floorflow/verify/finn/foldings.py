@@ -10,7 +10,7 @@ from floorflow.verify.finn.cycles import max_pool_is_1d
 from floorflow.verify.finn.data_types import is_signed
 from floorflow.verify.finn.engines import ELEMENTWISE, AttributeProblem, FoldedEngine
 from floorflow.verify.finn.ports import PORTS
-from floorflow.verify.plan_structure import is_count
+from floorflow.verify.templates import is_count
 
 Rule = Callable[[FoldedEngine], Iterator[str]]
 
@@ -79,8 +79,8 @@ def _ultra_ram(engine: FoldedEngine) -> Iterator[str]:
 def _rtl_weights(engine: FoldedEngine) -> Iterator[str]:
     if engine.number("noActivation", 0) != 1:
         yield "an RTL unit cannot hold thresholds (noActivation = 0)"
-    if engine.choice("res_type", "auto") == "lut":
-        yield "an RTL unit multiplies in DSP blocks only (res_type = lut)"
+    if engine.choice("resType", "auto") == "lut":
+        yield "an RTL unit multiplies in DSP blocks only (resType = lut)"
     if engine.number("binaryXnorMode", 0):
         yield "an RTL unit has no XNOR mode"
     signed = any(is_signed(name) for name in engine.texts("inputDataType"))
@@ -91,16 +91,16 @@ def _rtl_weights(engine: FoldedEngine) -> Iterator[str]:
 
 
 def _mvau(engine: FoldedEngine) -> Iterator[str]:
-    yield from _divides(engine, "pe", engine.number("MH"), "MH")
-    yield from _divides(engine, "simd", engine.number("MW"), "MW")
-    yield from _one_of(engine, "res_type", ("auto", "lut", "dsp"))
+    yield from _divides(engine, "PE", engine.number("MH"), "MH")
+    yield from _divides(engine, "SIMD", engine.number("MW"), "MW")
+    yield from _one_of(engine, "resType", ("auto", "lut", "dsp"))
     yield from _weight_memory(engine)
 
 
 def _mvau_hls(engine: FoldedEngine) -> Iterator[str]:
     yield from _mvau(engine)
     if engine.simd * MAX_HLS_INPUT_FOLD < engine.number("MW"):
-        yield f"simd = {engine.simd} is below MW / {MAX_HLS_INPUT_FOLD}"
+        yield f"SIMD = {engine.simd} is below MW / {MAX_HLS_INPUT_FOLD}"
     yield from _hls_streams(engine)
 
 
@@ -110,9 +110,9 @@ def _mvau_rtl(engine: FoldedEngine) -> Iterator[str]:
 
 
 def _vvau(engine: FoldedEngine) -> Iterator[str]:
-    yield from _divides(engine, "pe", engine.number("Channels"), "Channels")
-    yield from _divides(engine, "simd", math.prod(engine.pair("Kernel")), "kernel size")
-    yield from _one_of(engine, "res_type", ("auto", "lut", "dsp"))
+    yield from _divides(engine, "PE", engine.number("Channels"), "Channels")
+    yield from _divides(engine, "SIMD", math.prod(engine.pair("Kernel")), "kernel size")
+    yield from _one_of(engine, "resType", ("auto", "lut", "dsp"))
     yield from _weight_memory(engine)
 
 
@@ -130,14 +130,14 @@ def _vvau_rtl(engine: FoldedEngine) -> Iterator[str]:
 
 def _window(engine: FoldedEngine) -> Iterator[str]:
     channels = engine.number("IFMChannels")
-    yield from _divides(engine, "simd", channels, "IFMChannels")
+    yield from _divides(engine, "SIMD", channels, "IFMChannels")
     yield from _one_of(engine, "parallel_window", (0, 1))
     yield from _one_of(engine, "ram_style", RAM_STYLES)
     yield from _ultra_ram(engine)
     depthwise, kernel = engine.number("depthwise", 0) == 1, engine.pair("ConvKernelDim")
     free = depthwise or kernel == (1, 1)
     if engine.parallel_window and engine.simd != channels and not free:
-        yield f"parallel_window = 1 needs simd = {channels}"
+        yield f"parallel_window = 1 needs SIMD = {channels}"
     yield from _flag(engine, "depthwise")
     for axis in (0, 1):
         yield from _window_axis(engine, axis)
@@ -161,7 +161,7 @@ def _window_hls(engine: FoldedEngine) -> Iterator[str]:
 
 
 def _thresholding(engine: FoldedEngine) -> Iterator[str]:
-    yield from _divides(engine, "pe", engine.number("NumChannels"), "NumChannels")
+    yield from _divides(engine, "PE", engine.number("NumChannels"), "NumChannels")
     yield from _one_of(engine, "mem_mode", MEMORY_MODES)
     yield from _one_of(engine, "ram_style", RAM_STYLES)
     yield from _one_of(engine, "runtime_writeable_weights", (0, 1))
@@ -173,22 +173,22 @@ def _thresholding(engine: FoldedEngine) -> Iterator[str]:
 
 def _max_pool(engine: FoldedEngine) -> Iterator[str]:
     if max_pool_is_1d(engine):
-        yield from _divides(engine, "pe", engine.number("NumChannels"), "NumChannels")
+        yield from _divides(engine, "PE", engine.number("NumChannels"), "NumChannels")
         return
     for axis in (0, 1):
         if engine.pair("ImgDim")[axis] % engine.pair("PoolDim")[axis]:
             yield "the pool does not divide the feature map"
-    if "pe" in engine.folding:  # FINN ignores PE here, yet wants it legal
-        yield from _divides(engine, "pe", engine.number("NumChannels"), "NumChannels")
+    if "PE" in engine.folding:  # FINN ignores PE here, yet wants it legal
+        yield from _divides(engine, "PE", engine.number("NumChannels"), "NumChannels")
     yield from _hls_streams(engine)
 
 
 def _label_select(engine: FoldedEngine) -> Iterator[str]:
     if engine.flavour == "dev":  # FINN dev pads the labels
         if engine.pe > engine.number("Labels"):
-            yield f"pe = {engine.pe} is above Labels"
+            yield f"PE = {engine.pe} is above Labels"
         return
-    yield from _divides(engine, "pe", engine.number("Labels"), "Labels")
+    yield from _divides(engine, "PE", engine.number("Labels"), "Labels")
 
 
 def _elementwise_binary(engine: FoldedEngine) -> Iterator[str]:
@@ -197,28 +197,28 @@ def _elementwise_binary(engine: FoldedEngine) -> Iterator[str]:
     repeats = (last["lhs"] == 1) != (last["rhs"] == 1)
     for name, size in last.items():
         if not (repeats and size == 1):
-            yield from _divides(engine, "pe", size, f"the last dimension of {name}_shape")
+            yield from _divides(engine, "PE", size, f"the last dimension of {name}_shape")
 
 
 def _reshape(engine: FoldedEngine) -> Iterator[str]:
     for name in ("inp_shape", "out_shape"):
-        yield from _divides(engine, "pe", engine.numbers(name)[-1], f"the last dimension of {name}")
+        yield from _divides(engine, "PE", engine.numbers(name)[-1], f"the last dimension of {name}")
 
 
 def _moved_channels(engine: FoldedEngine) -> Iterator[str]:
     if engine.has("ChannelsPerStream"):
         for channels in engine.numbers("ChannelsPerStream"):
-            yield from _divides(engine, "simd", channels, "ChannelsPerStream")
+            yield from _divides(engine, "SIMD", channels, "ChannelsPerStream")
     yield from _hls_streams(engine)
 
 
 def _upsample(engine: FoldedEngine) -> Iterator[str]:
     if engine.has("HO"):
-        yield from _divides(engine, "simd", engine.number("NumChannels"), "NumChannels")
+        yield from _divides(engine, "SIMD", engine.number("NumChannels"), "NumChannels")
 
 
 def _duplicate(engine: FoldedEngine) -> Iterator[str]:
-    yield from _divides(engine, "pe", engine.number("NumChannels"), "NumChannels")
+    yield from _divides(engine, "PE", engine.number("NumChannels"), "NumChannels")
     if engine.number("NumOutputStreams", 2) < 2:
         yield f"NumOutputStreams is {engine.number('NumOutputStreams')}, expected two or more"
 
@@ -227,8 +227,8 @@ def _unfolded(_: FoldedEngine) -> Iterator[str]:
     yield from ()
 
 
-_PE_CHANNELS = _divisor("pe", "NumChannels")
-_SIMD_CHANNELS = _divisor("simd", "NumChannels")
+_PE_CHANNELS = _divisor("PE", "NumChannels")
+_SIMD_CHANNELS = _divisor("SIMD", "NumChannels")
 
 LEGALITY: dict[str, Rule] = {
     "MVAU_hls": _mvau_hls,
@@ -242,7 +242,7 @@ LEGALITY: dict[str, Rule] = {
     "FMPadding_rtl": _SIMD_CHANNELS,
     "FMPadding_hls": _SIMD_CHANNELS,
     "FMPadding_Pixel_hls": _SIMD_CHANNELS,
-    "Pool_hls": _divisor("pe", "Channels"),
+    "Pool_hls": _divisor("PE", "Channels"),
     "StreamingMaxPool_hls": _max_pool,
     "AddStreams_hls": _PE_CHANNELS,
     "StreamingEltwise_hls": _PE_CHANNELS,
@@ -278,6 +278,6 @@ def window_objections(window: FoldedEngine, consumer: FoldedEngine) -> Iterator[
     if not window.kind.startswith("ConvolutionInputGenerator") or not depthwise_unit:
         return
     if window.number("depthwise", 0) == 1 and window.simd != consumer.pe:
-        yield f"simd = {window.simd} of the window must equal pe = {consumer.pe} of {consumer.name}"
+        yield f"SIMD = {window.simd} of the window must equal PE = {consumer.pe} of {consumer.name}"
     if consumer.kind.startswith("VVAU") and consumer.simd > 1 and not window.parallel_window:
-        yield f"simd = {consumer.simd} of {consumer.name} needs parallel_window = 1"
+        yield f"SIMD = {consumer.simd} of {consumer.name} needs parallel_window = 1"

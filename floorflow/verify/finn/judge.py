@@ -33,6 +33,7 @@ findings: Mapping[str, str] = {
     "finn-partition-split": "one partition id stands for two SLRs or devices",
     "finn-partition-reserved": "an engine has a partition id that FINN gives to an input DMA engine",
     "finn-partition-cycle": "FINN's partition ids depend on each other in a cycle",
+    "finn-partition-shared": "two networks of a phase have one partition id",
     "finn-partition-open": "an engine with run-time weights does not end its partition id",
 }
 
@@ -111,6 +112,7 @@ def files(
     """Judge FINN's files of a phase, and name the cells of its engines."""
     found = Findings(meanings={**VIOLATIONS, **findings})
     cells: dict[str, str] = {}
+    taken: dict[int, str] = {}
     for built in networks_of(phase, context):
         path = f"{built.folder}/{FOLDING_FILE}"
         folding = folder.json(path)
@@ -118,7 +120,12 @@ def files(
             check_folding_file(folding, built, folder.path(path), found)
         path = f"{built.folder}/{FLOORPLAN_FILE}"
         places = folder.json(path)
-        ids = check_floorplan_file(places, built, folder.path(path), found) if places is not None else {}
+        first = 1 + max(taken, default=-1)
+        ids = check_floorplan_file(places, built, first, folder.path(path), found) if places is not None else {}
+        for number in sorted({*ids.values()} & {*taken}):
+            told = f"partition {number} is one of {taken[number]} as well"
+            found.add("finn-partition-shared", folder.path(path), told)
+        taken |= dict.fromkeys(ids.values(), folder.path(path))
         cells |= cells_of(built, ids, context["cell_patterns"], several=context["several_networks"])
         check_styles(folder, plan, built, found)
     return [(problem.name, problem.where, problem.message) for problem in found.violations], cells

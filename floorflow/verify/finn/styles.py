@@ -15,7 +15,7 @@ from floorflow.verify.finn.built import Built
 from floorflow.verify.finn.data_types import bits_of, is_signed
 from floorflow.verify.finn.engines import FoldedEngine
 from floorflow.verify.judge import Files, Row
-from floorflow.verify.plan_structure import Record
+from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
 
 STYLE_FILE = "specialize_layers_config.json"
@@ -43,7 +43,7 @@ def check_styles(folder: Files, plan: Mapping[str, Any], built: Built, findings:
     _check_was_asked_for(plan["options"], wanted, findings)
     file = f"{built.folder}/{STYLE_FILE}"
     if wanted:
-        _check_names(engines, findings)
+        _check_names(plan, built, findings)
         content = folder.json(file)
         if content is not None:
             _check_file(content, wanted, folder.path(file), findings)
@@ -122,14 +122,15 @@ def _has_rtl(engine: FoldedEngine, least_bits: int) -> bool:
     return fits and min(bits, weight_bits) >= least_bits
 
 
-def _check_names(engines: list[FoldedEngine], findings: Findings) -> None:
-    """Check that engines are numbered by op type, as FINN does behind SpecializeLayers."""
+def _check_names(plan: Mapping[str, Any], built: Built, findings: Findings) -> None:
+    """Check that a network's engines are numbered by op type over all phases, as FINN does behind SpecializeLayers."""
+    network = next(iter(built.rows.values()))["network"]
     counts: Counter[str] = Counter()
-    for engine in engines:
-        name = f"{engine.kind}_{counts[engine.kind]}"
-        counts[engine.kind] += 1
-        if engine.name != name:
-            findings.add("wrong-engine-name", engine.name, f"FINN calls it {name}")
+    for engine in next(entry["engines"] for entry in plan["networks"] if entry["name"] == network):
+        name = f"{engine['kind']}_{counts[engine['kind']]}"
+        counts[engine["kind"]] += 1
+        if engine["name"] != name:
+            findings.add("wrong-engine-name", engine["name"], f"FINN calls it {name}")
 
 
 def _check_file(content: Record, wanted: Record, file: str, findings: Findings) -> None:

@@ -17,17 +17,8 @@ from floorflow.verify.hardware.ranges import (
     within_device,
 )
 from floorflow.verify.hardware.topology import joined_pairs
-from floorflow.verify.plan_structure import (
-    COUNT,
-    FLAG,
-    NUMBER,
-    RECTANGLE,
-    RESOURCE_NAMES,
-    TEXT,
-    MapOf,
-    Optional,
-    Record,
-)
+from floorflow.verify.plan_structure import COUNT, FLAG, NUMBER, RECTANGLE, RESOURCE_NAMES, TEXT
+from floorflow.verify.templates import MapOf, Optional, Record
 
 BOARD_SCHEMA = "floorflow-board/1"
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from floorflow.verify.plan_structure import COUNT, RESOURCE_NAMES, TEXT, MapOf, Nullable, Optional, Record
+from floorflow.verify.plan_structure import COUNT, RESOURCE_NAMES, TEXT
+from floorflow.verify.templates import MapOf, Nullable, Optional, Record
 
 SiteColumn = tuple[str, int]
 """A site type and an X number."""

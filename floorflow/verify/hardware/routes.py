@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from floorflow.verify.hardware.topology import fpga_route
-from floorflow.verify.plan_structure import Record
+from floorflow.verify.templates import Record
 
 SLL_COST, LINK_COST = 1, 10
 """What a wire costs for each boundary and for each link that it passes."""

@@ -11,20 +11,22 @@ import pytest
 
 from floorflow.verify.finn.cycles import CYCLES
 from floorflow.verify.finn.data_types import bits_of
-from floorflow.verify.finn.engines import ELEMENTWISE, FINN_NAMES, FoldedEngine
+from floorflow.verify.finn.engines import ELEMENTWISE, FoldedEngine
 from floorflow.verify.finn.foldings import LEGALITY, objections, window_objections
 from floorflow.verify.finn.ports import PORTS
 from floorflow.verify.graphs import critical_path
 
-CHOSEN = ("mem_mode", "ram_style", "ram_style_thresholds", "parallel_window", "runtime_writeable_weights")
-PLAN_NAMES = {finn: name for name, finn in FINN_NAMES.items()} | {name: name for name in CHOSEN}
+CHOSEN = (
+    *("PE", "SIMD", "resType", "mem_mode", "ram_style", "ram_style_thresholds", "parallel_window"),
+    "runtime_writeable_weights",
+)
 INPUT_TYPES = ("inputDataType", "dataType", "InputDataType", "InputType", "lhs_dtype", "inputDataType0", "dtype")
 
 
 def engine(kind: str, attributes: dict[str, Any], bits: tuple[int, int] = (4, 4), **options: Any) -> FoldedEngine:
     """Split FINN's attributes into those of the engine and those of its folding."""
-    folding = {PLAN_NAMES[key]: value for key, value in attributes.items() if key in PLAN_NAMES}
-    fixed = {key: value for key, value in attributes.items() if key not in PLAN_NAMES}
+    folding = {key: value for key, value in attributes.items() if key in CHOSEN}
+    fixed = {key: value for key, value in attributes.items() if key not in CHOSEN}
     entry = {"kind": kind, "attributes": fixed, "weight_bits": 2, "input_bits": bits[0], "output_bits": bits[1]}
     return FoldedEngine("e", entry, folding, **options)
 
@@ -63,24 +65,24 @@ WINDOW = {
     "parallel_window": 0,
 }
 ILLEGAL = [
-    ("MVAU_hls", MVAU | {"PE": 3}, "pe = 3 does not divide MH = 8"),
+    ("MVAU_hls", MVAU | {"PE": 3}, "PE = 3 does not divide MH = 8"),
     ("MVAU_hls", MVAU | {"PE": 0}, "positive integer"),
-    ("MVAU_hls", MVAU | {"SIMD": 3}, "simd = 3 does not divide"),
+    ("MVAU_hls", MVAU | {"SIMD": 3}, "SIMD = 3 does not divide"),
     ("MVAU_hls", MVAU | {"SIMD": 2}, "below MW / 1024"),
     ("MVAU_hls", MVAU | {"SIMD": 4096}, "wider than 8191"),
     ("MVAU_hls", MVAU | {"ram_style": "ultra"}, "no initial contents"),
-    ("MVAU_hls", MVAU | {"resType": "fabric"}, "res_type = 'fabric'"),
+    ("MVAU_hls", MVAU | {"resType": "fabric"}, "resType = 'fabric'"),
     ("MVAU_rtl", MVAU | {"noActivation": 0}, "cannot hold thresholds"),
     ("MVAU_rtl", MVAU | {"resType": "lut"}, "DSP blocks only"),
     ("VVAU_hls", {"Channels": 6, "Kernel": [3, 3], "Dim": [4, 4], "PE": 2, "SIMD": 2}, "does not divide kernel size"),
     ("VVAU_rtl", {"Channels": 6, "Kernel": [3, 3], "Dim": [4, 4], "PE": 2, "SIMD": 3, "noActivation": 1}, "Versal"),
     ("ConvolutionInputGenerator_rtl", WINDOW | {"SIMD": 4}, "does not divide IFMChannels"),
-    ("ConvolutionInputGenerator_rtl", WINDOW | {"parallel_window": 1}, "needs simd = 6"),
+    ("ConvolutionInputGenerator_rtl", WINDOW | {"parallel_window": 1}, "needs SIMD = 6"),
     ("ConvolutionInputGenerator_rtl", WINDOW | {"OFMDim": [5, 6]}, "OFMDim is 5"),
     ("ConvolutionInputGenerator_rtl", WINDOW | {"IFMDim": [2, 8]}, "does not fit"),
     ("ConvolutionInputGenerator_hls", WINDOW | {"IFMDim": [9, 8], "OFMDim": [7, 6]}, "square maps"),
     ("Thresholding_rtl", {"NumChannels": 6, "PE": 4}, "does not divide NumChannels"),
-    ("Thresholding_rtl", {"NumChannels": 6, "PE": 2, "SIMD": 2}, "the kind has no simd"),
+    ("Thresholding_rtl", {"NumChannels": 6, "PE": 2, "SIMD": 2}, "the kind has no SIMD"),
     ("FMPadding_rtl", {"NumChannels": 6, "SIMD": 4}, "does not divide NumChannels"),
     ("StreamingMaxPool_hls", {"ImgDim": [6, 5], "PoolDim": [2, 2], "NumChannels": 4}, "does not divide the feature"),
     ("LabelSelect_hls", {"Labels": 10, "PE": 4}, "does not divide Labels"),

@@ -1,0 +1,41 @@
+"""How phases follow one another: every phase once, its time on the whole batch, and the sum of all times."""
+
+from __future__ import annotations
+
+from floorflow.verify.templates import Record
+from floorflow.verify.violations import Findings
+
+KINDS = ("reconfigure",)
+
+
+def check_schedule(plan: Record, findings: Findings) -> None:
+    """Judge the schedule, which a plan has if and only if it has several phases."""
+    schedule, phases, name = plan["schedule"], plan["phases"], "wrong-schedule"
+    if schedule is None or len(phases) == 1:
+        if (schedule is None) != (len(phases) == 1):
+            message = "is null, the plan has several phases" if schedule is None else "is given, the plan has one phase"
+            findings.add(name, "schedule", message)
+        return
+    if schedule["kind"] not in KINDS:
+        findings.add(name, "schedule.kind", f"is {schedule['kind']}, expected {', '.join(KINDS)}")
+    if schedule["batch"] < 1:
+        findings.add(name, "schedule.batch", "must be at least one frame")
+    listed, expected = [step["phase"] for step in schedule["steps"]], [phase["name"] for phase in phases]
+    if listed != expected:
+        findings.add(name, "schedule.steps", f"are {', '.join(listed)}; the phases are {', '.join(expected)}")
+        return
+    for phase, step in zip(phases, schedule["steps"], strict=True):
+        _check_step(plan, phase, step, findings)
+    total = sum(step["load_us"] + step["run_us"] for step in schedule["steps"])
+    findings.expect(name, "schedule", "period_us", schedule["period_us"], total)
+
+
+def _check_step(plan: Record, phase: Record, step: Record, findings: Findings) -> None:
+    where = f"schedule.steps {phase['name']}"
+    if step["load_us"] < 0:
+        findings.add("wrong-schedule", where, f"load_us is {step['load_us']}, no time is negative")
+    longest = max((part["interval_cycles"] for part in phase["networks"]), default=0)
+    clock_mhz = plan["options"]["clock_mhz"]
+    if clock_mhz > 0:
+        run_us = plan["schedule"]["batch"] * longest / clock_mhz
+        findings.expect("wrong-schedule", where, "run_us", step["run_us"], run_us)
