@@ -9,18 +9,23 @@ from tests.verify import (
     mutants_finn,
     mutants_floorplan,
     mutants_joins,
+    mutants_phases,
     mutants_ports,
     mutants_script,
     mutants_slots,
     mutants_statements,
     mutants_structure,
+    mutants_summary,
 )
-from tests.verify.planting import REGISTERED, Files, Mutant, NotApplicable, Plan
+from tests.verify.mutants_phases import PHASES
+from tests.verify.planting import ONE_NETWORK, Files, Mutant, NotApplicable, Plan
 
 TABLES = (
     *(mutants_structure, mutants_engines, mutants_joins, mutants_slots, mutants_chains),
     *(mutants_floorplan, mutants_ports, mutants_files, mutants_finn, mutants_script, mutants_statements),
+    *(mutants_phases, mutants_summary),
 )
-MUTANTS: tuple[Mutant, ...] = tuple(REGISTERED)
+MUTANTS: tuple[Mutant, ...] = tuple(ONE_NETWORK.mutants)
+ACROSS: tuple[Mutant, ...] = tuple(PHASES.mutants)
 
-__all__ = ["MUTANTS", "TABLES", "Files", "Mutant", "NotApplicable", "Plan"]
+__all__ = ["ACROSS", "MUTANTS", "TABLES", "Files", "Mutant", "NotApplicable", "Plan"]

@@ -118,7 +118,7 @@ def load_of_a_boundary_not_listed(plan: Plan, files: Files) -> None:
     phase_of(plan)["partition"]["loads"].pop()
 
 
-@mutant("load-missing")
+@mutant("plan-malformed")
 def loads_left_out(plan: Plan, files: Files) -> None:
     del phase_of(plan)["partition"]["loads"]
 

@@ -124,7 +124,7 @@ def memory_mode_of_a_window(plan: Plan, files: Files) -> None:
 
 @mutant("illegal-folding")
 def attribute_spelt_twice(plan: Plan, files: Files) -> None:
-    folded(plan, "MVAU", "resType")[1]["resType"] = "dsp"
+    folded(plan, "MVAU", "resType")[1]["res_type"] = "dsp"
 
 
 @mutant("illegal-folding")
@@ -231,3 +231,39 @@ def shallow_fifo_of_another_depth(plan: Plan, files: Files) -> None:
 def refusal_without_its_amounts(plan: Plan, files: Files) -> None:
     refused = [row for row in plan["networks"][0]["trace"] if row["refusals"]]
     del first(refused)["refusals"][0]["needed"]
+
+
+@mutant("backend-unknown")
+def back_end_of_nobody(plan: Plan, files: Files) -> None:
+    plan["options"]["backend"] = "nobody"
+
+
+@mutant("plan-malformed")
+def option_of_the_back_end_left_out(plan: Plan, files: Files) -> None:
+    del plan["options"]["backend_options"]["costs"]
+
+
+@mutant("wrong-schedule")
+def schedule_of_a_single_phase(plan: Plan, files: Files) -> None:
+    step = {"phase": phase_of(plan)["name"], "load_us": 0.0, "run_us": 1.0}
+    plan["schedule"] = {"kind": "reconfigure", "batch": 1, "period_us": 1.0, "steps": [step]}
+
+
+@mutant("summary-differs")
+def summary_of_a_faster_plan(plan: Plan, files: Files) -> None:
+    plan["summary"]["networks"][0]["fps"] *= 1.1
+
+
+@mutant("platform-mismatch")
+def slot_of_another_fpga(plan: Plan, files: Files) -> None:
+    plan["platform"]["fpgas"][0]["slots"][0]["fpga"] = "fpga7"
+
+
+@mutant("phase-unknown")
+def stream_to_a_phase_that_there_is_not(plan: Plan, files: Files) -> None:
+    first(c for c in phase_of(plan)["channels"] if c["target"].startswith("host:"))["target"] = "phase:next/out"
+
+
+@mutant("plan-malformed")
+def plan_of_version_1(plan: Plan, files: Files) -> None:
+    plan["schema"] = "floorflow-plan/1"

@@ -42,17 +42,29 @@ class Mutant:
 LINK_COST = 10
 """What a wire over a link costs, in boundaries."""
 
-REGISTERED: list[Mutant] = []
+Spoil = Callable[[Plan, Files], None]
 
 
-def mutant(
-    expected: str, needs: str = ANY_PLAN
-) -> Callable[[Callable[[Plan, Files], None]], Callable[[Plan, Files], None]]:
-    def register(spoil: Callable[[Plan, Files], None]) -> Callable[[Plan, Files], None]:
-        REGISTERED.append(Mutant(spoil.__name__, expected, spoil, needs))
-        return spoil
+class Registry:
+    """The mistakes to plant in one kind of plan, in the order of their files."""
 
-    return register
+    def __init__(self) -> None:
+        self.mutants: list[Mutant] = []
+
+    def mutant(self, expected: str, needs: str = ANY_PLAN) -> Callable[[Spoil], Spoil]:
+        """Take a function as a mutant that leads to a violation."""
+
+        def register(spoil: Spoil) -> Spoil:
+            self.mutants.append(Mutant(spoil.__name__, expected, spoil, needs))
+            return spoil
+
+        return register
+
+
+ONE_NETWORK = Registry()
+"""Mistakes that any plan of one network and one phase can hold."""
+
+mutant = ONE_NETWORK.mutant
 
 
 def phase_of(plan: Plan) -> Plan:

@@ -36,6 +36,7 @@ OPTIONS = {
     "objective": "throughput",
     "topology": "chain",
     "models": ["tiny.onnx"],
+    "platform": "tiny",
 }
 
 

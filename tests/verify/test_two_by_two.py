@@ -1,0 +1,48 @@
+"""The plan of two networks and two phases is legal and can be read; every mistake planted in it is found."""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from floorflow.schema import read_plan
+from floorflow.verify import check, judge
+from tests.verify.mutants import ACROSS, Mutant
+from tests.verify.planting import Files, Plan
+from tests.verify.tiny import write_folder
+from tests.verify.two_by_two import two_by_two, write_two_by_two
+
+
+@cache
+def legal() -> tuple[Plan, Files]:
+    return two_by_two()
+
+
+def test_the_plan_is_legal_and_all_of_it_is_judged(tmp_path: Path) -> None:
+    verdict = judge(write_two_by_two(tmp_path))
+    assert verdict.violations == []
+    counted = {key: verdict.checked[key] for key in ("networks", "phases", "engines", "channels", "constraint_files")}
+    assert counted == {"networks": 2, "phases": 2, "engines": 8, "channels": 13, "constraint_files": 4}
+
+
+def test_the_plan_can_be_read(tmp_path: Path) -> None:
+    plan = read_plan(write_two_by_two(tmp_path) / "plan.json")
+    assert [phase.name for phase in plan.phases] == ["p0", "p1"]
+    assert plan.phase_folder(1) == "phases/p1/"
+
+
+@pytest.mark.parametrize("mutant", ACROSS, ids=lambda mutant: mutant.title)
+def test_a_planted_mistake_is_found(mutant: Mutant, tmp_path: Path) -> None:
+    plan, files = copy.deepcopy(legal())
+    mutant.spoil(plan, files)
+    names = {violation.name for violation in check(write_folder(tmp_path, plan, files))}
+    assert mutant.expected in names
+
+
+def test_there_are_many_mistakes_each_with_its_title() -> None:
+    assert len(ACROSS) >= 30
+    assert max(Counter(mutant.title for mutant in ACROSS).values()) == 1
