@@ -14,12 +14,13 @@ from floorflow.channels import couplings
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.emit import bundle
 from floorflow.folding import FoldingProblem, fitting
-from floorflow.hardware import Platform, load_platform
+from floorflow.hardware import Platform
 from floorflow.network import FloatBits
 from floorflow.record import record
 from floorflow.request import Request
 from floorflow.resources import total
 from floorflow.schema import Plan
+from floorflow.search.asked import platform_of, settled
 from floorflow.search.context import PlanningContext, largest_pblocks, longest_interval, slot_limits, solvers_of
 from floorflow.search.fpga_count import least_fpgas
 from floorflow.search.progress import SILENT, Progress
@@ -41,6 +42,7 @@ def plan(request: Request, progress: Progress = SILENT, measured: Measurements =
     Ctrl-C ends it with the best legal plan known, marked as interrupted and without pictures, or is raised.
     """
     request.require_files()
+    request = settled(request)
     with progress.stage("reading"):
         asked = finn_options(request)
         source = read_source(request.model, FloatBits(asked.weight_bits, asked.activation_bits))
@@ -76,8 +78,8 @@ def plan(request: Request, progress: Progress = SILENT, measured: Measurements =
 
 def prepare(source: Source, request: Request, fpgas: int, measured: Measurements = NO_MEASUREMENTS) -> PlanningContext:
     """Lower the model, price every engine's foldings, or the one to be kept, and keep those that fit some slot."""
-    platform = load_platform(request.platform, fpgas, request.clock_mhz, request.link, request.topology)
-    technology = platform.fpgas[0].device.technology
+    platform = platform_of(request, fpgas)
+    technology = platform.technology
     asked = finn_options(request)
     dataflow = source.lower(technology, asked.label_select, asked.finn)
     if request.folding is not None:

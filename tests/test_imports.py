@@ -35,6 +35,7 @@ DRIVERS = {"search", "record", "flow", "study", "cli", "__main__", "__init__"}
 MOST_AT_THE_ROOT = 13
 MOST_LEVELS = 11
 SEARCH_ORDER = (
+    "asked",
     "progress",
     "link_bound",
     "impl_styles",

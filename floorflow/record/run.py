@@ -111,7 +111,7 @@ def _options(request: Request, platform: Platform) -> Options:
         | {
             "model": request.model.name,
             "folding": request.folding and request.folding.name,
-            "platform": platform.fpgas[0].board.name,
+            "platform": platform.name,
             "link": _link(request, platform),
             "clock_mhz": platform.clock_mhz,
             "max_fpgas": max(request.max_fpgas, len(platform.fpgas)),
@@ -221,13 +221,21 @@ def _style_warning(result: SearchResult) -> list[str]:
     return [f"hls or rtl against FINN's own choice, which specialize_layers_config.json tells it: {some(other)}"]
 
 
+def _doubts(platform: Platform) -> list[str]:
+    """Say, once for each board, what its file leaves open."""
+    boards = {fpga.board.name: fpga.board for fpga in platform.fpgas}.values()
+    return [
+        f"{board.name + ': ' if len(boards) > 1 else ''}{board.doubt}; "
+        f"state the field{'s' if len(board.unstated) > 1 else ''}, or 'none' (platforms/README.md)"
+        for board in boards
+        if board.doubt
+    ]
+
+
 def _warnings(context: PlanningContext, result: SearchResult) -> list[str]:
     options = result.candidate.folded.options
     written = sorted(n for n, o in options.items() if o.folding.get("runtime_writeable_weights"))
-    warnings = []
-    if context.board.doubt:
-        fields = "the fields" if len(context.board.unstated) > 1 else "the field"
-        warnings.append(f"{context.board.doubt}; state {fields}, or 'none' (platforms/README.md)")
+    warnings = _doubts(context.platform)
     if written:
         warnings.append(
             f"URAM cannot be initialised: the weights of {some(written)} must be written at run time over AXI-lite"

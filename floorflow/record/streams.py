@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 from floorflow.channels import Channel
 from floorflow.channels.cost_allocation import crossing_shares, modules_between
@@ -58,16 +57,9 @@ def _crossing_resources(context: PlanningContext, channel: Channel, route: Seque
     shares: dict[str, Resources] = {}
     for step in route:
         if step.link is None:
-            run = crossing_shares(channel, _slots_of_run(context, step), context.platform.crossings)
+            run = crossing_shares(channel, step.joints, context.platform.crossings)
             shares = {slot: shares.get(slot, ZERO) + run.get(slot, ZERO) for slot in (shares | run)}
     return shares
-
-
-def _slots_of_run(context: PlanningContext, step: RouteStep) -> list[str]:
-    """Slots of one FPGA that a run touches, from the lowest to the highest."""
-    names = [slot.name for slot in context.platform.slots]
-    low, high = sorted((names.index(step.source), names.index(step.target)))
-    return names[low : high + 1]
 
 
 def crossings(context: PlanningContext, candidate: Candidate, frames_per_s: float) -> list[CrossingEntry]:
@@ -102,20 +94,25 @@ def loads(context: PlanningContext, candidate: Candidate, frames_per_s: float) -
             if step.link is not None:
                 gbps[step.source, step.target] += _gbps(channel, frames_per_s)
                 continue
-            run = _slots_of_run(context, step)
-            for pair in pairwise(run):
+            for pair in step.joints:
                 wires[pair] += channel.sll_wires
     capacity = {(k.source, k.target): k.gbps for k in context.platform.links}
     boundaries = [
-        LoadEntry(name=f"{b.lower}-{b.upper}", kind="sll", use=wires[b.lower, b.upper], capacity=b.wires)
+        LoadEntry(name=b.name, kind="sll", use=wires[b.lower, b.upper], capacity=b.wires)
         for b in context.platform.boundaries
     ]
     links = [
-        LoadEntry(name=_direction(a, b), kind="link", use=use, capacity=capacity.get((a, b), capacity.get((b, a), 0.0)))
+        LoadEntry(
+            name=_direction(context, a, b),
+            kind="link",
+            use=use,
+            capacity=capacity.get((a, b), capacity.get((b, a), 0.0)),
+        )
         for (a, b), use in gbps.items()
     ]
     return [*boundaries, *links]
 
 
-def _direction(source: str, target: str) -> str:
-    return f"{source.split('.', maxsplit=1)[0]}>{target.split('.', maxsplit=1)[0]}"
+def _direction(context: PlanningContext, source: str, target: str) -> str:
+    fpga_of = context.platform.fpga_of
+    return f"{fpga_of[source].name}>{fpga_of[target].name}"

@@ -18,11 +18,11 @@ from floorflow.dataflow.measured import MeasuredEngine, Measurements, factors_of
 from floorflow.dataflow.model import AttributeValue, Dataflow, Option
 from floorflow.errors import InputError, PlatformError
 from floorflow.flow import Outcome
-from floorflow.hardware import load_platform
 from floorflow.network import FloatBits
 from floorflow.request import Request
 from floorflow.resources import Resources
 from floorflow.schema import FoldedEntry, Plan, finn_attribute, read_plan
+from floorflow.search.asked import platform_of, settled
 from floorflow.search.progress import SILENT, Progress
 from floorflow.study.calibration.matching import Matches, RejectedMatch, match
 from floorflow.study.calibration.replan import Overrides, replanned_request
@@ -101,11 +101,11 @@ def calibrate(out: Path, reports: Path, overrides: Overrides | None = None, prog
 def replanned_engines(request: Request) -> tuple[CostTable, Dataflow]:
     """Return the engines of the request's model as FINN itself chooses hls and rtl, and what prices them."""
     try:
-        platform = load_platform(request.platform)
+        platform = platform_of(settled(request))
     except PlatformError as error:
         hint = "give the board's file that was planned with --platform FILE"
         raise PlatformError(str(error), hint=hint) from error
-    technology = platform.fpgas[0].device.technology
+    technology = platform.technology
     asked = finn_options(request)
     source = read_source(request.model, FloatBits(asked.weight_bits, asked.activation_bits))
     dataflow = source.lower(technology, asked.label_select, asked.finn)

@@ -26,6 +26,7 @@ from floorflow.folding.methods.cpsat import solve as cpsat
 from floorflow.network import FloatBits
 from floorflow.request import Request
 from floorflow.resources import Resources, scarcity, total
+from floorflow.search.asked import settled
 from floorflow.search.context import PlanningContext
 from floorflow.search.fold_methods import methods_of
 from floorflow.search.progress import SILENT, Progress
@@ -129,6 +130,7 @@ def compare(
         If an engine fits no slot.
 
     """
+    request = settled(request)
     fpgas = request.fixed_fpgas("compare")
     with progress.stage("reading"):
         asked = finn_options(request)

@@ -15,6 +15,7 @@ from floorflow.folding import fold_at_interval, shortage
 from floorflow.network import FloatBits
 from floorflow.request import Request, require_resources
 from floorflow.resources import RESOURCE_NAMES, Resources
+from floorflow.search.asked import settled
 from floorflow.search.context import PlanningContext
 from floorflow.search.progress import SILENT, Progress
 from floorflow.study.comparison.compare import Bounds
@@ -132,6 +133,7 @@ def pareto(
 
 
 def _context(request: Request, resources: Sequence[str]) -> PlanningContext:
+    request = settled(request)
     fpgas = request.fixed_fpgas("pareto")
     require_resources(resources, "--resources")
     asked = finn_options(request)
