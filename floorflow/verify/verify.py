@@ -18,6 +18,7 @@ from floorflow.verify.finn.files import FLOORPLAN_FILE, FOLDING_FILE, check_floo
 from floorflow.verify.finn.styles import check_styles
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.hardware.parts import has_uram, is_versal
+from floorflow.verify.hardware.routes import roads
 from floorflow.verify.partition import check_assignment, check_crossings
 from floorflow.verify.pblocks import check_floorplan
 from floorflow.verify.phase_facts import PhaseFacts, links_of, slots_of
@@ -122,11 +123,12 @@ def _phases(plan: Record, boards: dict[str, Board]) -> list[PhaseFacts]:
     slots = slots_of(plan)
     fpgas = {fpga["name"]: fpga for fpga in plan["platform"]["fpgas"]}
     links, clock_mhz = links_of(plan, slots), plan["options"]["clock_mhz"]
+    between = roads(slots, ((sll["lower"], sll["upper"]) for sll in plan["platform"]["slls"]), links.values())
     # An FPGA whose board cannot be read is reported already.
     stated = {name: fpga["crossing_registers"] for name, fpga in fpgas.items()}
     stages = stated | {name: board.raw["crossing_registers"] for name, board in boards.items()}
     return [
-        PhaseFacts(f"phases[{number}]", raw, slots, links, fpgas, stages, _folded(plan, raw), clock_mhz)
+        PhaseFacts(f"phases[{number}]", raw, slots, links, fpgas, stages, _folded(plan, raw), clock_mhz, between)
         for number, raw in enumerate(plan["phases"])
     ]
 
