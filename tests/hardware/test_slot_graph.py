@@ -7,12 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from floorflow.hardware import Crossing, DirectedEdge, Edge, Rect, SlotGraph
+from floorflow.assets import Topology
+from floorflow.hardware import Crossing, DirectedEdge, Edge, Rect, SlotGraph, load_platform
 from floorflow.hardware.board import Board
 from floorflow.hardware.links import Link
 from floorflow.hardware.platform import Fpga, Platform, SllBoundary
 from floorflow.hardware.slots import Slot
 from floorflow.resources import ZERO
+from floorflow.verify.hardware import routes
 
 
 def random_graph(seed: int) -> SlotGraph:
@@ -91,3 +93,43 @@ def platform_of_graph(graph: SlotGraph) -> Platform:
         if edge.crossing.kind == "link"
     ]
     return Platform("random", tuple(fpgas), tuple(slls), tuple(links), (), {})
+
+
+def judged(platform: Platform) -> routes.Roads:
+    numbers = {fpga.name: number for number, fpga in enumerate(platform.fpgas)}
+    slots = {s.name: routes.Slot(s.name, s.fpga, numbers[s.fpga], 0, {}) for s in platform.slots}
+    links = [routes.Link(slots[k.source], slots[k.target], {"name": k.name}) for k in platform.links]
+    return routes.roads(slots, [(b.lower, b.upper) for b in platform.boundaries], links)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_check_derives_the_same_routes_whatever_slots_are_called(seed: int) -> None:
+    platform = platform_of_graph(random_graph(seed))
+    roads = judged(platform)
+    for source in roads.slots.values():
+        for target in roads.slots.values():
+            derived = roads.route(source, target)
+            if derived is None:
+                with pytest.raises(KeyError):
+                    platform.route_steps(source.name, target.name)
+                continue
+            steps = platform.route_steps(source.name, target.name)
+            assert [(s.kind, s.source, s.target, s.link, s.hops) for s in steps] == [
+                (s.kind, s.source.name, s.target.name, s.link and s.link.entry["name"], s.hops) for s in derived
+            ]
+            assert [pair for step in steps if step.kind == "sll" for pair in step.joints] == [
+                (lower.name, upper.name) for step in derived for lower, upper in step.boundaries
+            ]
+
+
+@pytest.mark.parametrize("topology", ["chain", "ring", "star", "full"])
+def test_partition_search_and_check_pass_the_same_crossings(topology: Topology) -> None:
+    platform = load_platform("alveo-u250", 3, topology=topology)
+    roads, names = judged(platform), [slot.name for slot in platform.slots]
+    for a, source in enumerate(names):
+        for b, target in enumerate(names):
+            crossings = tuple(platform.graph.edges[k].crossing for k, _ in platform.graph.route(a, b))
+            derived = roads.route(roads.slots[source], roads.slots[target])
+            assert platform.route(source, target).crossings == crossings
+            assert derived is not None
+            assert sum(step.hops for step in derived) == len(crossings)
