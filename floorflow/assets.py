@@ -8,7 +8,7 @@ from typing import Literal
 
 from floorflow.errors import PlatformError
 
-PlatformFile = Literal["boards", "devices", "links"]
+PlatformFile = Literal["boards", "devices", "links", "platforms"]
 """The folders of ``platforms/``."""
 Topology = Literal["pair", "chain", "ring", "star", "full"]
 """How several boards may be joined."""

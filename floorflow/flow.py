@@ -10,11 +10,12 @@ from floorflow.channels import couplings
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.emit import bundle
 from floorflow.folding import FoldingProblem, fitting
-from floorflow.hardware import Platform, load_platform
+from floorflow.hardware import Platform
 from floorflow.record import record
 from floorflow.request import Request
 from floorflow.resources import total
 from floorflow.schema import Plan
+from floorflow.search.asked import platform_of, settled
 from floorflow.search.context import PlanningContext, largest_pblocks, longest_interval, slot_limits, solvers_of
 from floorflow.search.fpga_count import least_fpgas
 from floorflow.search.progress import SILENT, Progress
@@ -36,6 +37,7 @@ def plan(request: Request, progress: Progress = SILENT, measured: Measurements =
     Ctrl-C ends it with the best legal plan known, marked as interrupted and without pictures, or is raised.
     """
     request.require_files()
+    request = settled(request)
     with progress.stage("reading"):
         source = read(request)
 
@@ -75,8 +77,8 @@ def read(request: Request) -> Source:
 
 def prepare(source: Source, request: Request, fpgas: int, measured: Measurements = NO_MEASUREMENTS) -> PlanningContext:
     """Lower the model, price every engine's foldings, or the one to be kept, and keep those that fit some slot."""
-    platform = load_platform(request.platform, fpgas, request.clock_mhz, request.link, request.topology)
-    technology = platform.fpgas[0].device.technology
+    platform = platform_of(request, fpgas)
+    technology = platform.technology
     backend = backend_named(request.backend)
     dataflow = backend.lower(source, technology, request.backend_options)
     if request.folding is not None:

@@ -14,12 +14,22 @@ from floorflow.backends.finn.kinds import kind, matrix_vector, weighted
 from floorflow.backends.finn.lower import types
 from floorflow.backends.finn.version import technology_for
 from floorflow.channels import realise
-from floorflow.hardware import TOPOLOGIES, Crossing, board, crossing, device_file, link_crossing, link_file
+from floorflow.hardware import (
+    TOPOLOGIES,
+    Crossing,
+    board,
+    crossing,
+    device_file,
+    link_crossing,
+    link_file,
+    platform_file,
+)
 from floorflow.search import context
 from floorflow.technology import technology_of
 from floorflow.verify import fifos, phase_facts, plan_structure, solver_claims, sums, verify
 from floorflow.verify.finn import foldings, styles
 from floorflow.verify.hardware import boards, geometry, parts, routes, topology
+from floorflow.verify.hardware import platform_file as judged_file
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -59,6 +69,7 @@ PLANNER: dict[str, Any] = {
     "board_schema": schema_of(board.BoardModel, "file_schema"),
     "device_schema": schema_of(device_file.DeviceModel, "file_schema"),
     "link_schema": schema_of(link_file.LinkFileModel, "file_schema"),
+    "platform_schema": schema_of(platform_file.PlatformModel, "file_schema"),
     "resources": resources.RESOURCE_NAMES,
     "scarce_resources": scarce(),
     "topologies": TOPOLOGIES,
@@ -84,6 +95,7 @@ CHECK: dict[str, Any] = {
     "board_schema": boards.BOARD_SCHEMA,
     "device_schema": geometry.DEVICE_SCHEMA,
     "link_schema": boards.LINK_SCHEMA,
+    "platform_schema": judged_file.PLATFORM_FILE_SCHEMA,
     "resources": plan_structure.RESOURCE_NAMES,
     "scarce_resources": solver_claims.SCARCE,
     "topologies": topology.TOPOLOGIES,

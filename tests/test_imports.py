@@ -22,6 +22,7 @@ ALLOWED = {
     "rates": {"dataflow"},
     "backends": {"network", "dataflow", "rates"},
     "folding": {"dataflow", "hardware"},
+    "segments": {"dataflow", "folding"},
     "channels": {"dataflow", "hardware"},
     "partition": {"dataflow", "hardware"},
     "placement": {"dataflow", "hardware"},
@@ -34,6 +35,7 @@ DRIVERS = {"search", "record", "flow", "study", "cli", "__main__", "__init__"}
 MOST_AT_THE_ROOT = 13
 MOST_LEVELS = 12
 SEARCH_ORDER = (
+    "asked",
     "progress",
     "link_bound",
     "own_kinds",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Mapping, Sequence
 
 from floorflow.channels.realise import Channel
 from floorflow.dataflow.model import FoldedDataflow
@@ -31,15 +30,14 @@ def module_resources(
 
 
 def crossing_shares(
-    channel: Channel, slots: Sequence[str], crossings: Mapping[tuple[str, str], Crossing]
+    channel: Channel, boundaries: Iterable[tuple[str, str]], crossings: Mapping[tuple[str, str], Crossing]
 ) -> dict[str, Resources]:
     """Share the crossing registers of one channel between the slots of one FPGA that it passes.
 
-    ``slots`` run from the lowest to the highest; ``crossings`` go by lower and upper slot. Each register stage is one
-    flip-flop a wire.
+    ``boundaries`` and ``crossings`` go by lower and upper slot. Each register stage is one flip-flop a wire.
     """
     shares: dict[str, Resources] = {}
-    for pair in pairwise(slots):
+    for pair in boundaries:
         for slot, stages in zip(pair, crossings[pair].register_shares, strict=True):
             shares[slot] = shares.get(slot, Resources()) + Resources(ff=stages * channel.sll_wires)
     return shares

@@ -50,10 +50,9 @@ def plan(
         request = Request(**asked)
         request.require_files()
         # What the board refuses is seen before solvers are imported.
-        from floorflow.hardware import load_platform
+        from floorflow.search.asked import platform_of, settled
 
-        fpgas = 1 if request.fpgas == "auto" else request.fpgas
-        load_platform(request.platform, fpgas, request.clock_mhz, request.link, request.topology)
+        platform_of(settled(request))
         from floorflow import flow
         from floorflow.cli.tables import summary
 

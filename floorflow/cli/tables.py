@@ -75,9 +75,9 @@ def _latency(part: PhaseNetworkEntry) -> str:
 
 
 def _boards(plan: Plan) -> str:
-    """Return ``alveo-u250`` or ``2 x alveo-u250``."""
-    count = len(plan.platform.fpgas)
-    return plan.platform.name if count == 1 else f"{count} x {plan.platform.name}"
+    """Return ``alveo-u250`` or ``2 x alveo-u250``; a platform that a file describes by its name alone."""
+    count, name = len(plan.platform.fpgas), plan.platform.name
+    return name if count == 1 or name != plan.platform.fpgas[0].board else f"{count} x {name}"
 
 
 def frames_per_s(fps: float) -> str:
@@ -108,9 +108,11 @@ def platforms_table(platforms: Sequence[Platform]) -> Table:
 
 def platform_tables(platform: Platform) -> list[Table | str]:
     """Return the slots of one platform and what shell and infrastructure take."""
-    board = platform.fpgas[0].board
+    parts = dict.fromkeys(fpga.board.part for fpga in platform.fpgas)
     slots = FittingTable(
-        f"{platform.name} ({board.part}, {board.clock_mhz:g} MHz)", names=("slot", ""), numbers=RESOURCE_NAMES
+        f"{platform.name} ({' and '.join(parts)}, {platform.clock_mhz:g} MHz)",
+        names=("slot", ""),
+        numbers=RESOURCE_NAMES,
     )
     for slot in platform.slots:
         slots.add_row(slot.name, "silicon", *(f"{n:,}" for n in slot.capacity.as_tuple()))
@@ -120,7 +122,13 @@ def platform_tables(platform: Platform) -> list[Table | str]:
         taken = ", ".join(f"{n:,} {name}" for name, n in item.resources.as_dict().items() if n)
         lines.append(f"infrastructure {item.name} in {item.slot}: {taken}")
     lines += [f"{b.lower} to {b.upper}: {b.wires:,} SLL wires" for b in platform.boundaries]
-    return [*lines, _link_text(board)]
+    if not platform.described:
+        return [*lines, _link_text(platform.fpgas[0].board)]
+    return lines + [
+        f"link {k.name}: {k.kind} from {k.source} to {k.target}, {k.gbps:g} Gb/s each way, {k.latency_us:g} us"
+        + (" (assumed)" if k.assumed else "")
+        for k in platform.links
+    ]
 
 
 def _link_text(board: Board) -> str:
@@ -141,7 +149,7 @@ def platform_entry(platform: Platform) -> dict[str, Any]:
     return {
         "name": platform.name,
         "part": board.part,
-        "clock_mhz": board.clock_mhz,
+        "clock_mhz": platform.clock_mhz,
         "slots": [
             {"name": s.name, "capacity": s.capacity.as_dict(), "available": s.available.as_dict()}
             for s in platform.slots
@@ -150,7 +158,7 @@ def platform_entry(platform: Platform) -> dict[str, Any]:
             {"name": i.name, "slot": i.slot, "resources": i.resources.as_dict()} for i in platform.infrastructure
         ],
         "slls": [{"lower": b.lower, "upper": b.upper, "wires": b.wires} for b in platform.boundaries],
-        "max_fpgas": board.max_fpgas,
+        "max_fpgas": platform.most_fpgas,
         "link": board.link
         and {
             "kind": board.link.kind,

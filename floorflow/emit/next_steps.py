@@ -55,7 +55,7 @@ class _View:
     def more_fpgas(self) -> int | None:
         """One FPGA more than there are, if the board can be linked so far."""
         board, count = self.platform.fpgas[0].board, len(self.platform.fpgas)
-        return count + 1 if board.link is not None and count < board.max_fpgas else None
+        return count + 1 if board.link is not None and count < self.platform.most_fpgas else None
 
     @property
     def networks(self) -> list[_NetworkView]:

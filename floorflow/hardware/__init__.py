@@ -13,10 +13,13 @@ from floorflow.hardware.crossing import (
 from floorflow.hardware.device import Device, SiteType, Slr
 from floorflow.hardware.device_file import read_device
 from floorflow.hardware.geometry import Rect
-from floorflow.hardware.links import TOPOLOGIES, Link, RouteStep
+from floorflow.hardware.links import TOPOLOGIES, Link
+from floorflow.hardware.load import described_fpgas, load_platform
 from floorflow.hardware.max_pblocks import clear_rectangles, max_pblocks, supply_outside_keep_outs
-from floorflow.hardware.platform import Fpga, Platform, SllBoundary, load_platform
+from floorflow.hardware.platform import Fpga, Platform, SllBoundary
 from floorflow.hardware.ranges import anchor, count_sites, parse_ranges, range_rect, ranges, resources_of_sites
+from floorflow.hardware.route_steps import RouteStep
+from floorflow.hardware.slot_graph import DirectedEdge, Edge, SlotGraph
 from floorflow.hardware.slots import Infrastructure, Slot
 
 __all__ = [
@@ -26,6 +29,8 @@ __all__ = [
     "BoardLink",
     "Crossing",
     "Device",
+    "DirectedEdge",
+    "Edge",
     "Fpga",
     "Infrastructure",
     "Link",
@@ -37,11 +42,13 @@ __all__ = [
     "SiteType",
     "SllBoundary",
     "Slot",
+    "SlotGraph",
     "Slr",
     "anchor",
     "boundary_crossing",
     "clear_rectangles",
     "count_sites",
+    "described_fpgas",
     "known_links",
     "known_platforms",
     "link_crossing",

@@ -60,6 +60,11 @@ class BoardLink:
     assumed: bool
     max_links: int | None = None
 
+    @property
+    def port(self) -> tuple[str, Rect | None]:
+        """The SLR where links end, and the port in it; None if the file gives none for this kind."""
+        return self.slr, self.ports.get(self.kind)
+
 
 @dataclass(frozen=True)
 class Board:

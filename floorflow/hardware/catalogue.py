@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
-from floorflow.assets import asset_folder, board_path, is_path, link_path, shipped
+from floorflow.assets import PlatformFile, asset_folder, board_path, is_path, link_path, shipped
 from floorflow.errors import PlatformError
 from floorflow.hardware.reading import read_text
 
-__all__ = ["board_path", "check_name_is_free", "device_path", "known_links", "known_platforms", "link_path"]
+__all__ = [
+    "board_path",
+    "check_name_is_free",
+    "device_path",
+    "file_named_in",
+    "known_links",
+    "known_platforms",
+    "link_path",
+]
 
 
 def known_platforms() -> tuple[str, ...]:
@@ -22,18 +31,45 @@ def known_links() -> tuple[str, ...]:
 
 
 def device_path(device: str, board_file: Path) -> Path:
-    """Return the file of a board's die: a shipped one, or one beside the board's file."""
+    """Return the file of a board's die: a shipped one, one beside the board's file, or the copy in a plan's folder."""
     if device in shipped("devices"):
         return asset_folder("platforms") / "devices" / f"{device}.yaml"
     if is_path(device):
-        return board_file.parent / device
+        beside = board_file.parent / device
+        copied = board_file.parent.parent / "devices" / f"{beside.stem}.yaml"
+        return copied if board_file.parent.name == "boards" and not beside.exists() else beside
     known = ", ".join(shipped("devices"))
     raise PlatformError(
         f"{board_file}: device: unknown die '{device}'", hint=f"known: {known}; or a path relative to the board's file"
     )
 
 
-def check_name_is_free(kind: str, name: str, text: str, path: Path) -> None:
+def file_named_in(platform_file: Path, kind: Literal["boards", "links"], text: str, field: str) -> Path:
+    """Return the file that a field of a platform file names: a shipped one, or one beside the platform file.
+
+    In the folder of a plan, where that lies in ``platforms/``, it is the copy in ``boards/`` or ``links/``.
+
+    Raises
+    ------
+    PlatformError
+        If the name is unknown, or the path that of no file.
+
+    """
+    if text in shipped(kind):
+        return asset_folder("platforms") / kind / f"{text}.yaml"
+    if not is_path(text):
+        hint = f"known: {', '.join(shipped(kind))}; or a path relative to the platform's file"
+        what = "board" if kind == "boards" else "kind of link"
+        raise PlatformError(f"{platform_file}: {field}: unknown {what} '{text}'", hint=hint)
+    beside = platform_file.parent / text
+    copied = platform_file.parent.parent / kind / f"{beside.stem}.yaml"
+    found = copied if platform_file.parent.name == "platforms" and not beside.exists() else beside
+    if not found.is_file():
+        raise PlatformError(f"{platform_file}: {field}: there is no file {beside}", hint="give a path relative to it")
+    return found
+
+
+def check_name_is_free(kind: PlatformFile, name: str, text: str, path: Path) -> None:
     """Refuse a user's file that calls itself as a shipped one but differs: a plan names files, not contents."""
     shipped_file = asset_folder("platforms") / kind / f"{name}.yaml"
     if shipped_file.is_file() and read_text(shipped_file) != text:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
 
-from floorflow.hardware.board import MOST_GBPS, MOST_LATENCY_US, Amounts, EvidenceModel, Name, resources
-from floorflow.hardware.reading import FileModel, parse
+from floorflow.hardware.board import MOST_GBPS, MOST_LATENCY_US, Amounts, BoardLink, EvidenceModel, Name, resources
+from floorflow.hardware.catalogue import check_name_is_free
+from floorflow.hardware.reading import FileModel, parse, read_text
 from floorflow.resources import Resources
 
 
@@ -21,6 +23,16 @@ class LinkKind:
     latency_us: float
     core: Resources | None
     assumed: bool
+
+    def in_place_of(self, own: BoardLink) -> BoardLink:
+        """Return how a board is joined with this kind of link instead of its own; its ends stay where they are."""
+        return replace(
+            own, kind=self.name, gbps=self.gbps, latency_us=self.latency_us, core=self.core, assumed=self.assumed
+        )
+
+    def ending_in(self, slr: str) -> BoardLink:
+        """Return how a board that says nothing of links is joined by one that ends in an SLR of it."""
+        return BoardLink(self.name, self.gbps, self.latency_us, slr, self.core, {}, self.assumed)
 
 
 class LinkFileModel(FileModel):
@@ -35,15 +47,17 @@ class LinkFileModel(FileModel):
     evidence: list[EvidenceModel]
 
 
-def read_link(text: str, file: str) -> LinkKind:
-    """Return the kind of link that ``text``, the content of ``file``, describes.
+def read_link(path: Path) -> tuple[LinkKind, str]:
+    """Return the kind of link that a file describes, and the file's text.
 
     Raises
     ------
     PlatformError
-        If a field is missing, unknown or malformed.
+        If a field is missing, unknown or malformed, or the file bears the name of one that ships.
 
     """
-    model = parse(LinkFileModel, text, file)
+    text = read_text(path)
+    model = parse(LinkFileModel, text, str(path))
+    check_name_is_free("links", model.name, text, path)
     core = None if model.core is None else resources(model.core)
-    return LinkKind(model.name, model.gbps, model.latency_us, core, model.assumed)
+    return LinkKind(model.name, model.gbps, model.latency_us, core, model.assumed), text

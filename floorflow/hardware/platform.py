@@ -1,35 +1,22 @@
-"""A platform: equal FPGAs as slots with what is available in each, and the wires and links between them."""
+"""A platform: FPGAs as slots with what is available in each, and the wires and links between them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
-from pathlib import Path
 
-from floorflow.assets import Topology
-from floorflow.errors import PlatformError
-from floorflow.hardware.board import Board, BoardLink, read_board
-from floorflow.hardware.catalogue import board_path, check_name_is_free, device_path, link_path
+from floorflow.hardware.board import Board
 from floorflow.hardware.crossing import Crossing, Route, boundary_crossing, link_crossing
 from floorflow.hardware.device import Device
-from floorflow.hardware.device_file import read_device
 from floorflow.hardware.geometry import Rect
-from floorflow.hardware.link_file import read_link
-from floorflow.hardware.links import (
-    TOPOLOGIES,
-    Link,
-    RouteFinder,
-    RouteStep,
-    make_links,
-    most_fpgas,
-    shortest_routes,
-)
-from floorflow.hardware.ports import check_ports, host_port, link_port
-from floorflow.hardware.reading import read_text, require
-from floorflow.hardware.slots import Infrastructure, Slot, fpga_infrastructure, fpga_slots, remainders
+from floorflow.hardware.links import Link
+from floorflow.hardware.ports import host_port, link_port
+from floorflow.hardware.route_steps import RouteStep, route_steps
+from floorflow.hardware.slot_graph import Edge, SlotGraph
+from floorflow.hardware.slots import Infrastructure, Slot
 from floorflow.resources import Resources, total
+from floorflow.technology import Technology
 
 
 @dataclass(frozen=True)
@@ -39,6 +26,11 @@ class SllBoundary:
     lower: str
     upper: str
     wires: int
+
+    @property
+    def name(self) -> str:
+        """Name of the boundary."""
+        return f"{self.lower}-{self.upper}"
 
 
 @dataclass(frozen=True)
@@ -53,7 +45,7 @@ class Fpga:
     @property
     def host_slot(self) -> str:
         """Name of the slot where the host's streams enter and leave."""
-        return f"{self.name}.{self.board.host_slr}"
+        return next(slot.name for slot in self.slots if slot.slr == self.board.host_slr)
 
     @property
     def host_port(self) -> Rect:
@@ -70,7 +62,8 @@ class Fpga:
 class Platform:
     """FPGAs, the wires between their slots, the links between them, infrastructure, and where all this comes from.
 
-    ``files`` maps paths such as ``boards/alveo-u250.yaml`` to the verbatim text.
+    Boards may differ. ``files`` maps paths such as ``boards/alveo-u250.yaml`` to the verbatim text. ``described``: a
+    platform file says which FPGAs there are, so there is no other number of them.
     """
 
     name: str
@@ -79,6 +72,7 @@ class Platform:
     links: tuple[Link, ...]
     infrastructure: tuple[Infrastructure, ...]
     files: Mapping[str, str]
+    described: bool = False
 
     @property
     def slots(self) -> tuple[Slot, ...]:
@@ -92,8 +86,23 @@ class Platform:
 
     @property
     def clock_mhz(self) -> float:
-        """Clock of the design in MHz."""
-        return self.fpgas[0].board.clock_mhz
+        """Clock of the design in MHz: the lowest of the boards'."""
+        return min(fpga.board.clock_mhz for fpga in self.fpgas)
+
+    @property
+    def technology(self) -> Technology:
+        """What engines may use: they are made once, whatever FPGA they come to lie in, so UltraRAM only if all have it.
+
+        A FIFO of thousands of words, for one, is built in UltraRAM where the part has any, and the price is the same
+        wherever it lies.
+        """
+        found = [fpga.device.technology for fpga in self.fpgas]
+        return replace(found[0], has_uram=all(technology.has_uram for technology in found))
+
+    @property
+    def most_fpgas(self) -> int:
+        """How many FPGAs such a platform can have."""
+        return len(self.fpgas) if self.described else self.fpgas[0].board.max_fpgas
 
     @property
     def host_in_slot(self) -> str:
@@ -106,144 +115,41 @@ class Platform:
         return self.fpgas[-1].host_slot
 
     @cached_property
-    def crossings(self) -> Mapping[tuple[str, str], Crossing]:
-        """What lies between two slots that are joined: a boundary by lower and upper slot, a link by its two ends."""
-        boards = {slot.name: fpga.board for fpga in self.fpgas for slot in fpga.slots}
-        boundaries = {(b.lower, b.upper): boundary_crossing(boards[b.lower], b.wires) for b in self.boundaries}
-        links = {(k.source, k.target): link_crossing(k.gbps, k.latency_us, self.clock_mhz) for k in self.links}
-        return boundaries | links
+    def fpga_of(self) -> Mapping[str, Fpga]:
+        """The FPGA of each slot, by the slot's name."""
+        return {slot.name: fpga for fpga in self.fpgas for slot in fpga.slots}
 
     @cached_property
-    def _finder(self) -> RouteFinder:
-        positions = {
-            slot.name: (number, level)
-            for number, fpga in enumerate(self.fpgas)
-            for level, slot in enumerate(fpga.slots)
-        }
-        between = {frozenset(positions[slot][0] for slot in (k.source, k.target)): k for k in self.links}
-        return RouteFinder(positions, between, shortest_routes(positions, self.links), self.crossings)
+    def _index(self) -> Mapping[str, int]:
+        return {slot.name: position for position, slot in enumerate(self.slots)}
+
+    @cached_property
+    def graph(self) -> SlotGraph:
+        """The slots, by their positions in `slots`, and what joins them: all SLR boundaries, then all links."""
+        index = self._index
+        boundaries = (
+            Edge(index[b.lower], index[b.upper], boundary_crossing(self.fpga_of[b.lower].board, b.wires), b.name)
+            for b in self.boundaries
+        )
+        links = (
+            Edge(index[k.source], index[k.target], link_crossing(k.gbps, k.latency_us, self.clock_mhz), k.name)
+            for k in self.links
+        )
+        return SlotGraph(len(index), (*boundaries, *links))
+
+    @cached_property
+    def crossings(self) -> Mapping[tuple[str, str], Crossing]:
+        """What lies between two slots that are joined: a boundary by lower and upper slot, a link by its two ends."""
+        names = tuple(self._index)
+        return {(names[edge.a], names[edge.b]): edge.crossing for edge in self.graph.edges}
 
     def route_steps(self, source: str, target: str) -> tuple[RouteStep, ...]:
         """Return the one route between two slots, in order: runs of SLR boundaries inside an FPGA, and single links.
 
-        It passes the fewest links. It is empty from a slot to itself; an unknown slot raises KeyError.
+        See `SlotGraph.route`. It is empty from a slot to itself; an unknown slot raises KeyError.
         """
-        return self._finder.steps(source, target)
+        return tuple(route_steps(self.graph, tuple(self._index), self._index[source], self._index[target]))
 
     def route(self, source: str, target: str) -> Route:
         """Return what a stream passes between two slots, boundary by boundary and link by link."""
         return Route(tuple(crossing for step in self.route_steps(source, target) for crossing in step.crossings))
-
-
-def load_platform(
-    name_or_path: str | Path,
-    fpgas: int = 1,
-    clock_mhz: float | None = None,
-    link: str | None = None,
-    topology: Topology = "chain",
-) -> Platform:
-    """Return ``fpgas`` linked FPGAs, by the name of a shipped board or by the path of a user's board file.
-
-    ``link`` is another kind of link than the board's own: one that ships or the path of a user's file.
-
-    Raises
-    ------
-    PlatformError
-        If a name is unknown, a file is malformed, board and die contradict each other, or the board cannot link
-        that many FPGAs.
-
-    """
-    path = board_path(str(name_or_path))
-    board_text = read_text(path)
-    board = read_board(board_text, str(path))
-    if clock_mhz is not None and not 0 < clock_mhz < float("inf"):
-        raise PlatformError(f"clock_mhz: expected a clock above 0 MHz, found {clock_mhz}")
-    board, link_files = _with_link(board, link, str(path))
-    _check_fpgas(board, fpgas, topology, str(path))
-    die_path = device_path(board.device, path)
-    device_text = read_text(die_path)
-    device = read_device(device_text, str(die_path))
-    check_name_is_free("boards", board.name, board_text, path)
-    check_name_is_free("devices", device.part, device_text, die_path)
-    most = board.max_fpgas if board.link is None else most_fpgas(topology, board.link.max_links, board.max_fpgas)
-    board = replace(board, device=device.part, clock_mhz=clock_mhz or board.clock_mhz, max_fpgas=most)
-    files = {f"boards/{board.name}.yaml": board_text, f"devices/{device.part}.yaml": device_text} | link_files
-    return replace(_joined(board, device, fpgas, topology, str(path)), files=files)
-
-
-def _with_link(board: Board, name_or_path: str | None, file: str) -> tuple[Board, dict[str, str]]:
-    """Give a board another kind of link; return the link's file too, by its path in a plan's platform folder."""
-    if name_or_path is None:
-        return board, {}
-    if board.link is None:
-        raise PlatformError(
-            f"{file}: link: --link {name_or_path} was asked for, but the field is missing: it says where links end",
-            hint="take a board with links, or add the field to a file of your own, see platforms/README.md",
-        )
-    path = link_path(name_or_path)
-    text = read_text(path)
-    kind = read_link(text, str(path))
-    check_name_is_free("links", kind.name, text, path)
-    link = replace(
-        board.link, kind=kind.name, gbps=kind.gbps, latency_us=kind.latency_us, core=kind.core, assumed=kind.assumed
-    )
-    return replace(board, link=link), {f"links/{kind.name}.yaml": text}
-
-
-def _joined(board: Board, device: Device, count: int, topology: Topology, file: str) -> Platform:
-    """Join ``count`` equal FPGAs; they share one `Device`, and what the shell leaves is found once."""
-    links = make_links(board.link, topology, count)
-    remaining = remainders(board, device, file)
-    check_ports(board, device, file)
-    wires = _sll_wires(board, device, file)
-    placed: list[Fpga] = []
-    infrastructure: list[Infrastructure] = []
-    for number in range(count):
-        here = fpga_infrastructure(number, links, board, device, file)
-        slots = fpga_slots(f"fpga{number}", remaining, here, file)
-        placed.append(Fpga(f"fpga{number}", board, device, slots))
-        infrastructure += here
-    boundaries = tuple(boundary for fpga in placed for boundary in _boundaries(fpga.slots, wires))
-    return Platform(board.name, tuple(placed), boundaries, links, tuple(infrastructure), {})
-
-
-def _check_fpgas(board: Board, fpgas: int, topology: Topology, file: str) -> None:
-    """Check that the board can link that many FPGAs."""
-    if fpgas < 1:
-        raise PlatformError(f"fpgas: expected at least 1, found {fpgas}")
-    asked = f"{board.name}: {fpgas} FPGAs were asked for"
-    if fpgas > board.max_fpgas == 1 and board.link is None:
-        raise PlatformError(f"{asked}, but its boards have no link to one another", hint="use one FPGA")
-    if fpgas > board.max_fpgas:
-        most = f"at most {board.max_fpgas}"
-        raise PlatformError(f"{asked}, {most} can be linked ({file}: max_fpgas)", hint=f"use {most} FPGAs")
-    if fpgas > 1 and board.link is None:
-        raise PlatformError(
-            f"{file}: link: {asked}, but the field is missing",
-            hint="say in the file how its boards are linked, see platforms/README.md; or use one FPGA",
-        )
-    if board.link is not None:
-        _check_topology(board, board.link, fpgas, topology, file)
-
-
-def _check_topology(board: Board, link: BoardLink, fpgas: int, topology: Topology, file: str) -> None:
-    """Check that each FPGA can end as many links as the topology asks of it."""
-    most = most_fpgas(topology, link.max_links, board.max_fpgas)
-    if fpgas > most:
-        why = "a pair is two" if topology == "pair" else f"an FPGA ends at most {link.max_links} links ({file}: link)"
-        raise PlatformError(
-            f"{board.name}: {fpgas} FPGAs were asked for with --topology {topology}, but {why}",
-            hint=f"use at most {most} FPGAs, or another topology: {', '.join(TOPOLOGIES)}",
-        )
-
-
-def _sll_wires(board: Board, device: Device, file: str) -> tuple[int, ...]:
-    """Return the usable wires of each boundary of one FPGA, bottom to top."""
-    wires = device.sll_wires if board.sll_wires is None else board.sll_wires
-    fits = len(wires) == len(device.sll_wires) and all(a <= b for a, b in zip(wires, device.sll_wires, strict=True))
-    require(fits, file, "sll_wires", f"expected for each boundary at most {list(device.sll_wires)}")
-    return wires
-
-
-def _boundaries(slots: tuple[Slot, ...], wires: tuple[int, ...]) -> tuple[SllBoundary, ...]:
-    return tuple(SllBoundary(a.name, b.name, count) for (a, b), count in zip(pairwise(slots), wires, strict=True))

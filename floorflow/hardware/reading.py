@@ -84,19 +84,29 @@ def parse(model: type[Model], text: str, file: str) -> Model:
         If the text is not YAML or a field is missing, unknown or not as expected.
 
     """
-    try:
-        _require_plain(text)
-        data = yaml.load(text, Loader=Loader)  # noqa: S506 - a safe loader, see `Loader`
-    except _YAML_ERRORS as error:
-        problem = " ".join(str(error).split())
-        raise PlatformError(
-            f"{file}: not valid YAML: {problem}", hint="platforms/README.md describes the format"
-        ) from error
+    data = _loaded(text, file)
     try:
         return model.model_validate(data)
     except ValidationError as error:
         raise PlatformError(
             f"{file}: {_first_problem(error)}", hint="platforms/README.md describes the format"
+        ) from error
+
+
+def declared_schema(text: str, file: str) -> object:
+    """Return what ``schema`` of a platform file says, None if it has none; a text that is not YAML is refused."""
+    data = _loaded(text, file)
+    return data.get("schema") if isinstance(data, dict) else None
+
+
+def _loaded(text: str, file: str) -> Any:
+    try:
+        _require_plain(text)
+        return yaml.load(text, Loader=Loader)  # noqa: S506 - a safe loader, see `Loader`
+    except _YAML_ERRORS as error:
+        problem = " ".join(str(error).split())
+        raise PlatformError(
+            f"{file}: not valid YAML: {problem}", hint="platforms/README.md describes the format"
         ) from error
 
 

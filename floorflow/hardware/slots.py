@@ -9,7 +9,7 @@ from floorflow.errors import PlatformError
 from floorflow.hardware.board import Board, BoardInfrastructure, Shell
 from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
-from floorflow.hardware.links import Link
+from floorflow.hardware.links import LinkWithCores
 from floorflow.hardware.ranges import parse_range, parse_ranges, range_rect, resources_of_sites
 from floorflow.hardware.reading import require
 from floorflow.resources import RESOURCE_NAMES, Resources, total
@@ -67,10 +67,17 @@ def remainders(board: Board, device: Device, file: str) -> tuple[SlrRemainder, .
     return tuple(_remainder(slr.name, board.shell, device, file) for slr in device.slrs)
 
 
+def slot_name(fpga: str, slr: str) -> str:
+    """Name the slot of an SLR. Nobody reads a name: FPGA and SLR of a slot are its fields."""
+    return f"{fpga}.{slr}"
+
+
 def fpga_infrastructure(
-    number: int, links: Sequence[Link], board: Board, device: Device, file: str
+    fpga: str, board: Board, device: Device, file: str, links: Sequence[LinkWithCores] = (), *, at_an_end: bool
 ) -> tuple[Infrastructure, ...]:
-    """Return the infrastructure of FPGA ``number``: the board's own, then a core at each link's end.
+    """Return the infrastructure of an FPGA: the board's own, then a core at the end of each of ``links`` on it.
+
+    ``at_an_end``: it is the first FPGA or the last.
 
     Raises
     ------
@@ -78,16 +85,15 @@ def fpga_infrastructure(
         If a reserved range does not exist in its SLR.
 
     """
-    fpga = f"fpga{number}"
-    # Links join all FPGAs, each in one slot; without links there is only the first.
-    last = len({slot for link in links for slot in (link.source, link.target)}) - 1
-    own = (item for item in board.infrastructure if item.per == "every" or number in (0, last))
-    here = tuple(_infrastructure(fpga, item, device, file) for item in own)
-    if board.link is None or board.link.core is None:
-        return here
-    slot, core = f"{fpga}.{board.link.slr}", board.link.core
-    ends = (link for link in links if slot in (link.source, link.target))
-    return here + tuple(Infrastructure(f"link core {link.name}", slot, core, None) for link in ends)
+    own = (item for item in board.infrastructure if item.per == "every" or at_an_end)
+    slots = {slot_name(fpga, slr.name) for slr in device.slrs}
+    cores = [
+        Infrastructure(f"link core {joined.link.name}", slot, joined.core, None)
+        for joined in links
+        for slot in (joined.link.source, joined.link.target)
+        if slot in slots and joined.core is not None
+    ]
+    return (*(_infrastructure(fpga, item, device, file) for item in own), *cores)
 
 
 def fpga_slots(
@@ -126,7 +132,7 @@ def _infrastructure(fpga: str, item: BoardInfrastructure, device: Device, file: 
     if item.reserved is not None:
         field = f"infrastructure.{item.name}.reserved"
         reserved = _rect_in(device, item.slr, item.reserved, file, field)
-    return Infrastructure(item.name, f"{fpga}.{item.slr}", item.resources, reserved)
+    return Infrastructure(item.name, slot_name(fpga, item.slr), item.resources, reserved)
 
 
 def _rect_in(device: Device, slr: str, text: str, file: str, field: str) -> Rect:
@@ -149,7 +155,7 @@ def _remainder(slr: str, shell: Shell | None, device: Device, file: str) -> SlrR
 
 
 def _slot(fpga: str, remaining: SlrRemainder, infrastructure: Sequence[Infrastructure], file: str) -> Slot:
-    name = f"{fpga}.{remaining.slr}"
+    name = slot_name(fpga, remaining.slr)
     here = [item for item in infrastructure if item.slot == name]
     reserved = [item.reserved for item in here if item.reserved is not None]
     available = remaining.available - total(item.resources for item in here)

@@ -1,5 +1,6 @@
 """Assign modules to the slots of one or more FPGAs within resources, SLL wires and link rates, at least wire cost."""
 
+from floorflow.hardware import Edge
 from floorflow.partition.methods import METHODS, partition
 from floorflow.partition.problem import (
     ModuleStream,
@@ -8,7 +9,6 @@ from floorflow.partition.problem import (
     PartitionSolution,
     SlotCapacity,
 )
-from floorflow.partition.routes import Edge
 
 __all__ = [
     "METHODS",

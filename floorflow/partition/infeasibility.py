@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from floorflow.errors import Refusal, What
+from floorflow.hardware import Edge
 from floorflow.partition.arrays import arrays_of
 from floorflow.partition.exact import Outcome, run_solver
 from floorflow.partition.model import build_model
 from floorflow.partition.problem import PartitionFailure, PartitionProblem
-from floorflow.partition.routes import Edge
 from floorflow.resources import Resources, largest_share, shortfall, total
 
 _MOST_TRIED = 8

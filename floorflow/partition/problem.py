@@ -1,7 +1,7 @@
 """The partition problem and its answers, as values.
 
-Neighbouring SLRs share a boundary of SLL wires, FPGAs are joined by links between two of their slots. A stream between
-modules in two slots passes the one route between them: as a rule all this is a tree, else it is the shortest one.
+SLRs share boundaries of SLL wires, FPGAs are joined by links between two of their slots: a graph of slots. A stream
+between modules in two slots passes the one route between them on it, the platform's (`SlotGraph.route`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from floorflow.errors import Refusal, sentence
-from floorflow.partition.routes import DirectedEdge, Edge, shortest_routes
+from floorflow.hardware import DirectedEdge, Edge, SlotGraph
 from floorflow.resources import ZERO, Resources, total
 from floorflow.stats import SolveStats
 
@@ -96,14 +96,12 @@ class PartitionProblem:
         return source, self.host_out if stream.target is None else slot_of[stream.target]
 
     @cached_property
-    def _shortest(self) -> Mapping[tuple[int, int], tuple[DirectedEdge, ...]]:
-        return shortest_routes(len(self.slots), self.edges)
+    def graph(self) -> SlotGraph:
+        """The slots as the route finder knows them."""
+        return SlotGraph(len(self.slots), self.edges)
 
     def _directed_edges(self, stream: ModuleStream, slot_of: Mapping[str, int]) -> tuple[DirectedEdge, ...]:
-        source, target = self.ends(stream, slot_of)
-        if not self.is_tree:
-            return self._shortest[source, target]
-        return tuple((k, target in side) for k, side in enumerate(self.beyond) if (source in side) != (target in side))
+        return self.graph.route(*self.ends(stream, slot_of))
 
     def route(self, stream: ModuleStream, slot_of: Mapping[str, int]) -> tuple[int, ...]:
         """Return the edges that a stream passes, by ascending index."""

@@ -14,7 +14,7 @@ def options_entry(request: Request, platform: Platform) -> Options:
         | {
             "models": [request.model.name],
             "folding": request.folding and request.folding.name,
-            "platform": platform.fpgas[0].board.name,
+            "platform": platform.name,
             "link": _link(request, platform),
             "clock_mhz": platform.clock_mhz,
             "max_fpgas": max(request.max_fpgas, len(platform.fpgas)),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from floorflow.hardware import Fpga, Platform, Slot
-from floorflow.record.streams import boundary_name
 from floorflow.record.values import amounts, rectangle
 from floorflow.schema import (
     BoundaryCrossing,
@@ -24,8 +23,7 @@ def platform_entry(platform: Platform) -> PlatformEntry:
         name=platform.name,
         fpgas=[_fpga(fpga) for fpga in platform.fpgas],
         boundaries=[
-            BoundaryEntry(name=boundary_name(b), lower=b.lower, upper=b.upper, wires=b.wires)
-            for b in platform.boundaries
+            BoundaryEntry(name=b.name, lower=b.lower, upper=b.upper, wires=b.wires) for b in platform.boundaries
         ],
         links=[LinkEntry(**asdict(link)) for link in platform.links],
         infrastructure=[

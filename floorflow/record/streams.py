@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 
 from floorflow.channels import Channel
 from floorflow.channels.cost_allocation import crossing_shares, modules_between
 from floorflow.dataflow.modules import module_of
-from floorflow.hardware import RouteStep, SllBoundary
+from floorflow.hardware import RouteStep
 from floorflow.record.part import Part, PhaseRun
 from floorflow.record.values import amounts
 from floorflow.resources import ZERO, Resources
@@ -62,16 +61,9 @@ def _crossing_resources(context: PlanningContext, channel: Channel, route: Seque
     shares: dict[str, Resources] = {}
     for step in route:
         if step.link is None:
-            run = crossing_shares(channel, _slots_of_run(context, step), context.platform.crossings)
+            run = crossing_shares(channel, step.joints, context.platform.crossings)
             shares = {slot: shares.get(slot, ZERO) + run.get(slot, ZERO) for slot in (shares | run)}
     return shares
-
-
-def _slots_of_run(context: PlanningContext, step: RouteStep) -> list[str]:
-    """Slots of one FPGA that a run touches, from the lowest to the highest."""
-    names = [slot.name for slot in context.platform.slots]
-    low, high = sorted((names.index(step.source), names.index(step.target)))
-    return names[low : high + 1]
 
 
 def crossings(part: Part) -> list[CrossingEntry]:
@@ -106,11 +98,10 @@ def loads(run: PhaseRun) -> list[LoadEntry]:
                 if step.link is not None:
                     gbps[step.source, step.target] += _gbps(channel, part.frames_per_s)
                     continue
-                for pair in pairwise(_slots_of_run(part.context, step)):
+                for pair in step.joints:
                     wires[pair] += channel.sll_wires
     boundaries = [
-        LoadEntry(name=boundary_name(b), kind="sll", use=wires[b.lower, b.upper], capacity=b.wires)
-        for b in platform.boundaries
+        LoadEntry(name=b.name, kind="sll", use=wires[b.lower, b.upper], capacity=b.wires) for b in platform.boundaries
     ]
     fpga_of = {slot.name: slot.fpga for slot in platform.slots}
     capacity = {(k.source, k.target): k.gbps for k in platform.links}
@@ -124,8 +115,3 @@ def loads(run: PhaseRun) -> list[LoadEntry]:
         for (a, b), use in gbps.items()
     ]
     return [*boundaries, *links]
-
-
-def boundary_name(boundary: SllBoundary) -> str:
-    """Return the name of the SLL wires between two slots."""
-    return f"{boundary.lower}-{boundary.upper}"

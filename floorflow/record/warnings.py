@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from floorflow.hardware import Platform
 from floorflow.record.part import Part
+
+
+def _doubts(platform: Platform) -> list[str]:
+    """Say, once for each board, what its file leaves open."""
+    boards = {fpga.board.name: fpga.board for fpga in platform.fpgas}.values()
+    return [
+        f"{board.name + ': ' if len(boards) > 1 else ''}{board.doubt}; "
+        f"state the field{'s' if len(board.unstated) > 1 else ''}, or 'none' (platforms/README.md)"
+        for board in boards
+        if board.doubt
+    ]
 
 
 def warnings_of(part: Part) -> list[str]:
     """Return what is to be said of a network in a phase."""
-    context, result, warnings = part.context, part.result, []
-    if context.board.doubt:
-        fields = "the fields" if len(context.board.unstated) > 1 else "the field"
-        warnings.append(f"{context.board.doubt}; state {fields}, or 'none' (platforms/README.md)")
+    context, result = part.context, part.result
+    warnings = _doubts(context.platform)
     options = context.request.backend_options
     warnings += context.backend.warnings(result.candidate.folded, context.platform.clock_mhz, options)
     if result.repair:

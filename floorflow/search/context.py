@@ -11,7 +11,7 @@ from floorflow.backends.backend import Backend, Costs
 from floorflow.dataflow.model import Dataflow
 from floorflow.folding import FoldingProblem, fold_at_interval
 from floorflow.folding.exact import FoldingAnswer
-from floorflow.hardware import Board, Platform, max_pblocks, supply_outside_keep_outs
+from floorflow.hardware import Platform, max_pblocks, supply_outside_keep_outs
 from floorflow.partition import PartitionProblem, partition
 from floorflow.partition.problem import PartitionAnswer
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place
@@ -73,11 +73,6 @@ class PlanningContext:
     search_limits: SearchLimits = field(default_factory=SearchLimits)
     needs: dict[str, FullRate] = field(default_factory=dict, compare=False, repr=False)
     """What full rate needs of FIFOs, by folding: worked out once for each."""
-
-    @property
-    def board(self) -> Board:
-        """The board of every FPGA."""
-        return self.platform.fpgas[0].board
 
     @cached_property
     def limits(self) -> dict[str, Resources]:

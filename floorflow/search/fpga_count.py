@@ -46,7 +46,7 @@ def least_fpgas(
         except (InfeasibleError, LimitError) as error:
             last = error
             tried.append(f"{count} FPGA{'s' if count > 1 else ''} would not do: {error}")
-        if count == context.board.max_fpgas:
+        if count == context.platform.most_fpgas:
             break
     if isinstance(last, InfeasibleError):
         raise explained(last, request, len(tried) if request.fpgas == "auto" else request.fpgas, prepare) from last

@@ -41,21 +41,24 @@ class LinkBound:
 def link_bound(dataflow: Dataflow, platform: Platform) -> LinkBound | None:
     """Return the link that limits the interval most, or None where none must be passed.
 
-    Every assignment cuts the network between its input and its output at each link on the one route between the host's
-    slots; by max-flow and min-cut no cut has fewer bits. Where links make rings there is more than one route, and no
-    bound is given.
+    Every assignment cuts the network between its input and its output at each link that every route between the host's
+    slots passes; by max-flow and min-cut no cut has fewer bits. Links of rings can be gone round, and bound nothing.
     """
     steps = platform.route_steps(platform.host_in_slot, platform.host_out_slot)
-    passed = {step.link for step in steps if step.link is not None}
-    if not passed or not nx.is_forest(_of_fpgas(platform)):
+    passed = {step.link for step in steps if step.link is not None} & _without_a_way_round(platform)
+    if not passed:
         return None
     slowest = min((link for link in platform.links if link.name in passed), key=lambda link: (link.gbps, link.name))
     return LinkBound(slowest.name, _narrowest_cut_bits(dataflow), slowest.gbps, platform.clock_mhz)
 
 
-def _of_fpgas(platform: Platform) -> nx.Graph:
-    """Return which FPGAs are joined by links."""
-    return nx.Graph(tuple(slot.split(".")[0] for slot in (link.source, link.target)) for link in platform.links)
+def _without_a_way_round(platform: Platform) -> set[str]:
+    """Return the links without which some FPGAs would not be joined."""
+    ends = {
+        frozenset(platform.fpga_of[slot].name for slot in (link.source, link.target)): link.name
+        for link in platform.links
+    }
+    return {ends[frozenset(pair)] for pair in nx.bridges(nx.Graph(tuple(pair) for pair in ends))}
 
 
 def _narrowest_cut_bits(dataflow: Dataflow) -> int:

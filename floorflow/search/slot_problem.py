@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from floorflow.channels import Channel
 from floorflow.channels.cost_allocation import modules_between
 from floorflow.dataflow.modules import Module
-from floorflow.hardware import Platform, Route, RouteStep
-from floorflow.partition import Edge, ModuleStream, PartitionProblem, SlotCapacity
+from floorflow.hardware import Route, RouteStep
+from floorflow.partition import ModuleStream, PartitionProblem, SlotCapacity
 from floorflow.resources import Resources
 from floorflow.search.context import PlanningContext
 
@@ -28,7 +28,7 @@ def partition_problem(
         demands=dict(demands),
         streams=_streams(modules, channels),
         slots=slot_capacities(context),
-        edges=_edges(platform, names),
+        edges=platform.graph.edges,
         host_in=names.index(platform.host_in_slot),
         host_out=names.index(platform.host_out_slot),
         frames_per_s=platform.clock_mhz * 1e6 / interval_cycles,
@@ -45,14 +45,6 @@ def slot_capacities(context: PlanningContext) -> tuple[SlotCapacity, ...]:
             limit = limit.least(max(pblock_capacities, key=lambda capacity: (capacity.lut, capacity.as_tuple())))  # noqa: PLW2901
         capacities.append(SlotCapacity(name, limit, pblock_capacities))
     return tuple(capacities)
-
-
-def _edges(platform: Platform, names: Sequence[str]) -> tuple[Edge, ...]:
-    """SLR boundaries and links between slots, as positions in ``names``."""
-    index_of = {name: index for index, name in enumerate(names)}
-    boundaries = ((b.lower, b.upper, f"{b.lower}-{b.upper}") for b in platform.boundaries)
-    links = ((k.source, k.target, k.name) for k in platform.links)
-    return tuple(Edge(index_of[a], index_of[b], platform.crossings[a, b], name) for a, b, name in (*boundaries, *links))
 
 
 def _streams(modules: Sequence[Module], channels: Sequence[Channel]) -> tuple[ModuleStream, ...]:

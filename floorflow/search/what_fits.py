@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from math import ceil
 
 from floorflow.errors import InfeasibleError, Refusal
+from floorflow.hardware import described_fpgas
 from floorflow.request import Request
 from floorflow.search.context import PlanningContext, reachable_fps
 from floorflow.search.highest_rate import shortest_possible
@@ -74,7 +75,7 @@ def _with_cap(request: Request, resource: str, hundredths: int) -> Request:
 
 def _counts(error: InfeasibleError, request: Request, fpgas: int, prepare: Prepare) -> Iterator[str]:
     """Name the nearest number of FPGAs that would do: fewer where a link forbids the plan, else more."""
-    if request.fpgas == "auto":
+    if request.fpgas == "auto" or described_fpgas(request.platform) is not None:
         return
     if any(refusal.what == "link" for refusal in error.refusals):
         counts = range(fpgas - 1, 0, -1)
@@ -89,7 +90,7 @@ def _counts(error: InfeasibleError, request: Request, fpgas: int, prepare: Prepa
 def _most_fpgas(request: Request, prepare: Prepare) -> int:
     """Return the most FPGAs that the board can be linked to and the request allows."""
     run = _prepared(request.changed(fps=None), 1, prepare)
-    return 1 if run is None else min(request.max_fpgas, run.context.board.max_fpgas)
+    return 1 if run is None else min(request.max_fpgas, run.context.platform.most_fpgas)
 
 
 def _fits(request: Request, fpgas: int, prepare: Prepare) -> bool:

@@ -10,7 +10,7 @@ from functools import cached_property
 from floorflow.verify.backend_answers import BackEnd
 from floorflow.verify.ends import End, is_outside, read_end
 from floorflow.verify.engines import PlannedEngine
-from floorflow.verify.hardware.routes import Link, Route, Slot, route_between
+from floorflow.verify.hardware.routes import NO_ROADS, Link, Roads, Route, Slot
 from floorflow.verify.templates import Record
 
 SLL_HEADER_WIRES = 2
@@ -74,6 +74,7 @@ class PhaseFacts:
     clock_mhz: float
     networks: tuple[str, ...] = ()
     back_end: BackEnd | None = None
+    roads: Roads = NO_ROADS
 
     @property
     def name(self) -> str:
@@ -143,16 +144,12 @@ class PhaseFacts:
     def route(self, channel: Record) -> Route | None:
         """Return the route of a channel, empty inside one slot; None if an end or a link on it is unknown."""
         ends = self.ends(channel)
-        return route_between(*ends, self.links) if ends else None
+        return self.roads.route(*ends) if ends else None
 
     def boundaries(self, route: Route) -> Iterator[tuple[Slot, Slot]]:
         """Yield ``(lower, upper)`` for each SLR boundary on a route, in the order in which it is crossed."""
-        by_place = {(slot.fpga, slot.slr): slot for slot in self.slots.values()}
         for step in route:
-            for number in step.slrs_below():
-                pair = [by_place.get((step.source.fpga, slr)) for slr in (number, number + 1)]
-                if pair[0] and pair[1]:
-                    yield pair[0], pair[1]
+            yield from step.boundaries
 
     def stages(self, route: Route) -> int:
         """Return how many register stages stand on a route: the board's at each SLR boundary that it crosses."""

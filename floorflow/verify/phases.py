@@ -9,7 +9,7 @@ from floorflow.verify.backend_answers import BackEnd, EngineFacts
 from floorflow.verify.ends import engine_id
 from floorflow.verify.engines import PlannedEngine
 from floorflow.verify.hardware.boards import Board
-from floorflow.verify.hardware.routes import Slot
+from floorflow.verify.hardware.routes import Slot, roads
 from floorflow.verify.judge import Judge
 from floorflow.verify.phase_facts import PhaseFacts, links_of, slots_of
 from floorflow.verify.templates import Record
@@ -21,6 +21,7 @@ def phases_of(plan: Record, boards: Mapping[str, Board], judge: Judge | None, fi
     slots = slots_of(plan)
     fpgas = {fpga["name"]: fpga for fpga in plan["platform"]["fpgas"]}
     links, clock_mhz = links_of(plan, slots), plan["options"]["clock_mhz"]
+    between = roads(slots, ((b["lower"], b["upper"]) for b in plan["platform"]["boundaries"]), links.values())
     # An FPGA whose board cannot be read is reported already.
     stated = {name: fpga["crossing"]["registers"] for name, fpga in fpgas.items()}
     stages = stated | {name: board.raw["crossing_registers"] for name, board in boards.items()}
@@ -31,7 +32,7 @@ def phases_of(plan: Record, boards: Mapping[str, Board], judge: Judge | None, fi
         rows = _rows(plan, raw, slots)
         back_end = _back_end(plan, boards, judge, rows, findings)
         folded = _folded(rows, back_end, where)
-        phase = PhaseFacts(where, raw, slots, links, fpgas, stages, folded, clock_mhz, networks, back_end)
+        phase = PhaseFacts(where, raw, slots, links, fpgas, stages, folded, clock_mhz, networks, back_end, between)
         phases.append(phase)
     return phases
 

@@ -8,9 +8,29 @@ from dataclasses import asdict
 from pathlib import PurePosixPath
 
 from floorflow.verify.files.reader import Folder, shipped_file
-from floorflow.verify.hardware.boards import BOARD, BOARD_SCHEMA, LINK, LINK_SCHEMA, PER, Board, BoardProblem, spelt_out
+from floorflow.verify.hardware.boards import (
+    BOARD,
+    BOARD_SCHEMA,
+    LINK,
+    LINK_SCHEMA,
+    PER,
+    Board,
+    BoardProblem,
+    fpga_name,
+    spelt_out,
+)
 from floorflow.verify.hardware.geometry import DEVICE, DEVICE_SCHEMA, Device
-from floorflow.verify.hardware.links import check_links
+from floorflow.verify.hardware.links import check_links, slot_in
+from floorflow.verify.hardware.platform_file import (
+    PLATFORM_FILE,
+    PLATFORM_FILE_SCHEMA,
+    Join,
+    described_by,
+    joins_of,
+    kinds_of,
+    objections,
+    own_name,
+)
 from floorflow.verify.phase_facts import slr_number
 from floorflow.verify.plan_structure import RESOURCE_NAMES
 from floorflow.verify.sums import amounts
@@ -24,7 +44,13 @@ MAX_REGION_ROWS = 1000
 def load_boards(folder: Folder, plan: Record, findings: Findings) -> dict[str, Board]:
     """Return the board of each FPGA whose files can be read; what is wrong with the others is reported."""
     fpgas, topology, kind = plan["platform"]["fpgas"], plan["options"]["topology"], None
-    if plan["options"]["link"] is not None:
+    joins: tuple[Join, ...] | None = None
+    described = described_by(plan)
+    if described is not None:
+        joins = _joins(folder, described, fpgas, findings)
+        if joins is None:
+            return {}
+    elif plan["options"]["link"] is not None:
         kind = _well_formed(folder, f"links/{plan['options']['link']}", LINK, LINK_SCHEMA, findings)
         if kind is None:
             return {}
@@ -38,7 +64,7 @@ def load_boards(folder: Folder, plan: Record, findings: Findings) -> dict[str, B
         device = devices.setdefault(fpga["device"], Device(die))
         where = f"platform/boards/{fpga['board']}.yaml"
         try:
-            boards[fpga["name"]] = _complete(Board(board, device, number, len(fpgas), topology, kind))
+            boards[fpga["name"]] = _complete(Board(board, device, number, len(fpgas), topology, kind, joins))
         except (
             BoardProblem,
             LookupError,
@@ -50,6 +76,27 @@ def load_boards(folder: Folder, plan: Record, findings: Findings) -> dict[str, B
         ) as problem:
             findings.add("platform-malformed", where, f"{type(problem).__name__}: {problem}")
     return boards
+
+
+def _joins(folder: Folder, file: str, fpgas: list[Record], findings: Findings) -> tuple[Join, ...] | None:
+    """Return the links of a platform file, after judging that its boards are the plan's; None if it cannot be read."""
+    content = _well_formed(folder, file.removesuffix(".yaml"), PLATFORM_FILE, PLATFORM_FILE_SCHEMA, findings)
+    if content is None:
+        return None
+    where, boards = f"platform/{file}", [own_name(fpga["board"]) for fpga in content["fpgas"]]
+    findings.expect("platform-mismatch", where, "name", PurePosixPath(file).stem, content["name"])
+    findings.expect("platform-mismatch", where, "boards", [fpga["board"] for fpga in fpgas], boards)
+    kinds: dict[str, Record] = {}
+    for name in kinds_of(content):
+        kind = _well_formed(folder, f"links/{name}", LINK, LINK_SCHEMA, findings)
+        if kind is not None:
+            findings.expect("platform-mismatch", f"platform/links/{name}.yaml", "name", name, kind["name"])
+            kinds[name] = kind
+    joins = joins_of(content, kinds)
+    problems = list(objections(content, joins)) if len(kinds) == len(kinds_of(content)) else []
+    for field, message in problems:
+        findings.add("platform-malformed", f"{where} {field}", message)
+    return None if problems else tuple(joins)
 
 
 def _complete(board: Board) -> Board:
@@ -74,6 +121,12 @@ def _check_link(board: Board) -> None:
         if board.kind is not None:
             raise BoardProblem("has no link, so the plan cannot have another kind of link")
         return
+    for join in board.links_here:
+        stated, own = join.ends.get(fpga_name(board.number)), board.raw.get("link")
+        if own is not None and stated is not None:
+            raise BoardProblem(f"its links end in {own['slr']}, and the platform's file says so again: {stated}")
+        if board.link_by(join.kind, stated)["slr"] != link["slr"]:
+            raise BoardProblem(f"its links end in {link['slr']} and {stated}, expected one SLR")
     if link["slr"] not in [slr["name"] for slr in board.device.raw["slrs"]]:
         raise BoardProblem(f"link.slr is {link['slr']}, which the die does not have")
     if link["gbps"] <= 0 or link["latency_us"] < 0:
@@ -106,6 +159,8 @@ def check_files(folder: Folder, plan: Record, findings: Findings) -> None:
     """Check that the platform's files are listed and that those with a shipped name are the shipped ones."""
     listed, kind = plan["platform"]["files"], plan["options"]["link"]
     needed = [] if kind is None else [f"links/{kind}.yaml"]
+    if described_by(plan) is not None:
+        needed += [f"links/{link['kind']}.yaml" for link in plan["platform"]["links"]]
     for fpga in plan["platform"]["fpgas"]:
         needed += [f"boards/{fpga['board']}.yaml", f"devices/{fpga['device']}.yaml"]
     for name in sorted({*needed} - {*listed}):
@@ -125,6 +180,12 @@ def check_files(folder: Folder, plan: Record, findings: Findings) -> None:
 def check_platform(plan: Record, boards: dict[str, Board], findings: Findings) -> None:
     """Check parts, slots, capacities, infrastructure and SLLs."""
     _check_fractions(plan["options"], findings)
+    if described_by(plan) is None:
+        own, board = plan["platform"]["name"], plan["platform"]["fpgas"][0]["board"]
+        findings.expect("platform-mismatch", "platform", "name", own, board)
+    if len({board.device.raw["architecture"] for board in boards.values()}) > 1:
+        parts = ", ".join(str(board.raw["part"]) for board in boards.values())
+        findings.add("platform-mismatch", "platform.fpgas", f"engines are made once, not for both families of {parts}")
     names = Counter(fpga["name"] for fpga in plan["platform"]["fpgas"])
     for name, count in names.items():
         if count > 1:
@@ -132,6 +193,9 @@ def check_platform(plan: Record, boards: dict[str, Board], findings: Findings) -
     for number, fpga in enumerate(plan["platform"]["fpgas"]):
         if fpga["name"] in boards:
             _check_fpga(fpga, boards[fpga["name"]], f"platform.fpgas[{number}]", findings)
+    for slot, count in Counter(slot["name"] for fpga in plan["platform"]["fpgas"] for slot in fpga["slots"]).items():
+        if count > 1:
+            findings.add("platform-mismatch", "platform.fpgas", f"{count} slots are called {slot}")
     _check_infrastructure(plan["platform"], boards, findings)
     _check_slls(plan["platform"], boards, findings)
     check_links(plan, boards, findings)
@@ -152,7 +216,7 @@ def _check_fpga(fpga: Record, board: Board, where: str, findings: Findings) -> N
         "board": board.raw["name"],
         "part": board.raw["part"],
         "device": PurePosixPath(board.raw["device"]).stem,
-        "host_slot": f"{fpga['name']}.{board.raw['host_slr']}",
+        "host_slot": slot_in(fpga, board.raw["host_slr"]),
         "host_port": asdict(board.host_port),
         "link_port": board.link_port and asdict(board.link_port),
         "crossing": {"registers": board.raw["crossing_registers"]},
@@ -166,10 +230,8 @@ def _check_fpga(fpga: Record, board: Board, where: str, findings: Findings) -> N
         message = f"part {board.raw['part']} begins with none of the die's names {', '.join(known)}"
         findings.add("platform-mismatch", where, message)
     slrs = [slr["name"] for slr in board.device.raw["slrs"]]
-    stated = sorted((slot["name"], slot["slr"]) for slot in fpga["slots"])
-    expected = sorted((f"{fpga['name']}.{slr}", slr) for slr in slrs)
-    if stated != expected or len(fpga["slots"]) != len(slrs):
-        names = ", ".join(slot["name"] for slot in fpga["slots"])
+    if [slot["slr"] for slot in fpga["slots"]] != slrs:
+        names = ", ".join(f"{slot['name']} in {slot['slr']}" for slot in fpga["slots"])
         findings.add("platform-mismatch", f"{where}.slots", f"slots are {names}; the die has {', '.join(slrs)}")
     for slot in fpga["slots"]:
         findings.expect("platform-mismatch", f"{where} slot {slot['name']}", "fpga", slot["fpga"], fpga["name"])
@@ -187,8 +249,9 @@ def _check_infrastructure(platform: Record, boards: dict[str, Board], findings: 
 
     if len(boards) < len({fpga["name"] for fpga in platform["fpgas"]}):
         return  # an unreadable board is reported already
+    fpgas = {fpga["name"]: fpga for fpga in platform["fpgas"]}
     expected = Counter(
-        key(item["name"], f"{fpga}.{item['slr']}", item["resources"])
+        key(item["name"], slot_in(fpgas[fpga], item["slr"]), item["resources"])
         for fpga, board in boards.items()
         for item in board.infrastructure
     )
@@ -200,8 +263,9 @@ def _check_infrastructure(platform: Record, boards: dict[str, Board], findings: 
 
 
 def _check_slls(platform: Record, boards: dict[str, Board], findings: Findings) -> None:
+    fpgas = {fpga["name"]: fpga for fpga in platform["fpgas"]}
     expected = {
-        (f"{fpga}.{board.slr_name(index)}", f"{fpga}.{board.slr_name(index + 1)}"): wires
+        (slot_in(fpgas[fpga], board.slr_name(index)), slot_in(fpgas[fpga], board.slr_name(index + 1))): wires
         for fpga, board in boards.items()
         for index, wires in enumerate(board.sll_wires())
     }

@@ -32,7 +32,7 @@ VIOLATIONS: dict[str, str] = {
     "available-mismatch": "a slot's available resources are not capacity less shell less infrastructure",
     "infrastructure-mismatch": "infrastructure is not what the board's file lists",
     "sll-capacity-mismatch": "the wires between two slots are not what the board's and device's files give",
-    "wrong-link": "the links are not the chain that the board's file gives",
+    "wrong-link": "the links are not those that topology, board's file or platform file give",
     "fraction-out-of-range": "a cap or fill is not in (0, 1]",
     # engines and folding
     "backend-unknown": "no part of the judge is installed for the plan's back end, so that its engines are not judged",

@@ -94,7 +94,7 @@ def test_modules_pay_for_engines_fifos_and_converters() -> None:
 
 def test_crossing_registers_are_shared_between_the_two_slots_of_each_boundary() -> None:
     crossings = {("SLR0", "SLR1"): Crossing("sll", registers=3), ("SLR1", "SLR2"): Crossing("sll", registers=3)}
-    shares = crossing_shares(middle(8, 8), ["SLR0", "SLR1", "SLR2"], crossings)
+    shares = crossing_shares(middle(8, 8), [("SLR0", "SLR1"), ("SLR1", "SLR2")], crossings)
     assert shares == {"SLR0": Resources(ff=20), "SLR1": Resources(ff=30), "SLR2": Resources(ff=10)}
 
 

@@ -153,7 +153,7 @@ def test_a_route_is_connected_takes_each_link_once_and_is_the_same_backwards(cou
         if step.kind == "sll":
             assert step.source.split(".")[0] == step.target.split(".")[0]
             assert step.hops == abs(int(step.source[-1]) - int(step.target[-1])) > 0
-    back = [RouteStep(s.kind, s.target, s.source, s.crossings[::-1], s.link) for s in reversed(route)]
+    back = [RouteStep(s.kind, s.target, s.source, s.crossings[::-1], s.link, s.joints[::-1]) for s in reversed(route)]
     assert platform.route_steps(target, source) == tuple(back)
 
 

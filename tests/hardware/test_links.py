@@ -10,8 +10,6 @@ import pytest
 from floorflow.errors import PlatformError
 from floorflow.hardware import TOPOLOGIES, Platform, known_links, load_platform
 from floorflow.hardware.links import joined, most_fpgas
-from floorflow.partition import Edge
-from floorflow.partition.routes import shortest_routes
 from floorflow.resources import Resources
 
 
@@ -64,23 +62,6 @@ def test_a_route_takes_the_fewest_links_and_then_the_lowest_numbers(topology):
             steps = platform.route_steps(f"fpga{first}.SLR0", f"fpga{last}.SLR0")
             passed = [first, *(int(step.target[4]) for step in steps)]
             assert first == last or tuple(passed) == best_route(joined(topology, 6), first, last, 6)
-
-
-@pytest.mark.parametrize("topology", ["chain", "ring", "star", "full"])
-def test_partition_prices_the_routes_that_the_platform_gives(topology):
-    platform = load_platform("alveo-u250", 3, topology=topology)
-    names = [slot.name for slot in platform.slots]
-    ends = [(b.lower, b.upper, "") for b in platform.boundaries] + [
-        (k.source, k.target, k.name) for k in platform.links
-    ]
-    edges = [Edge(names.index(a), names.index(b), platform.crossings[a, b], name) for a, b, name in ends]
-    routes = shortest_routes(len(names), edges)
-    for a, source in enumerate(names):
-        for b, target in enumerate(names):
-            steps = platform.route_steps(source, target)
-            assert [edges[k].name for k, _ in routes[a, b] if edges[k].name] == [s.link for s in steps if s.link]
-            assert len(routes[a, b]) == sum(step.hops for step in steps)
-            assert [edges[k].crossing for k, _ in routes[a, b]] == list(platform.route(source, target).crossings)
 
 
 def test_the_hub_of_a_star_has_a_core_for_every_link():

@@ -13,10 +13,10 @@ from floorflow.dataflow.measured import MeasuredEngine, Measurements, factors_of
 from floorflow.dataflow.model import AttributeValue, Dataflow, Option, renamings
 from floorflow.errors import InputError, PlatformError
 from floorflow.flow import Outcome
-from floorflow.hardware import load_platform
 from floorflow.request import Request
 from floorflow.resources import Resources
 from floorflow.schema import FoldedEntry, Plan, read_plan
+from floorflow.search.asked import platform_of, settled
 from floorflow.search.progress import SILENT, Progress
 from floorflow.study.calibration.matching import Matches, RejectedMatch, match
 from floorflow.study.calibration.replan import Overrides, replanned_request
@@ -95,11 +95,11 @@ def calibrate(out: Path, reports: Path, overrides: Overrides | None = None, prog
 def replanned_engines(request: Request) -> tuple[Costs, Dataflow]:
     """Return the engines of the request's model, of the kinds that the back end itself chooses, and their prices."""
     try:
-        platform = load_platform(request.platform)
+        platform = platform_of(settled(request))
     except PlatformError as error:
         hint = "give the board's file that was planned with --platform FILE"
         raise PlatformError(str(error), hint=hint) from error
-    technology = platform.fpgas[0].device.technology
+    technology = platform.technology
     backend, options = backend_named(request.backend), request.backend_options
     dataflow = backend.lower(backend.read(request.model, options), technology, options)
     if request.folding is not None:

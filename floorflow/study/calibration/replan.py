@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from floorflow.errors import InputError
-from floorflow.hardware import known_links, known_platforms
+from floorflow.hardware import described_fpgas, known_links, known_platforms
 from floorflow.output import RUN_FILE
 from floorflow.request import Request
 from floorflow.schema import InputFile, Plan
@@ -50,6 +50,8 @@ def replanned_request(out: Path, plan: Plan, overrides: Overrides) -> Request:
         "fold_method": "exact" if overrides.keep_folding else plan.options.fold_method,
         "plots": overrides.plots,
     }
+    if described_fpgas(asked["platform"]) is not None:
+        del asked["topology"]  # the platform's file says what its links join
     return Request(**asked)
 
 
@@ -106,10 +108,13 @@ def _sha256(path: Path) -> str | None:
 
 
 def _platform(out: Path, plan: Plan, override: Path | None) -> str:
-    """Return the name of a shipped board, or the path of a user's: the one told now, or the copy in the plan."""
+    """Return the name of a shipped board, or the path of a user's file: the one told now, or the copy in the plan."""
     name = plan.platform.fpgas[0].board
     if override is not None:
         return str(override)
+    described = f"platforms/{plan.platform.name}.yaml"
+    if described in plan.platform.files:
+        return str(out / "platform" / described)
     return name if name in known_platforms() else str(out / "platform" / "boards" / f"{name}.yaml")
 
 

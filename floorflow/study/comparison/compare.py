@@ -21,6 +21,7 @@ from floorflow.folding.methods.cpsat import Balance, layer_pairs
 from floorflow.folding.methods.cpsat import solve as cpsat
 from floorflow.request import Request
 from floorflow.resources import Resources, scarcity, total
+from floorflow.search.asked import settled
 from floorflow.search.context import PlanningContext
 from floorflow.search.progress import SILENT, Progress
 from floorflow.search.proposals import methods_of
@@ -124,6 +125,7 @@ def compare(
         If an engine fits no slot.
 
     """
+    request = settled(request)
     fpgas = request.fixed_fpgas("compare")
     with progress.stage("reading"):
         context = prepare(read(request), request.changed(objective=None), fpgas)

@@ -13,6 +13,7 @@ from floorflow.flow import prepare, read
 from floorflow.folding import fold_at_interval, shortage
 from floorflow.request import Request, require_resources
 from floorflow.resources import RESOURCE_NAMES, Resources
+from floorflow.search.asked import settled
 from floorflow.search.context import PlanningContext
 from floorflow.search.progress import SILENT, Progress
 from floorflow.study.comparison.compare import Bounds
@@ -132,6 +133,7 @@ def pareto(
 
 
 def _context(request: Request, resources: Sequence[str]) -> PlanningContext:
+    request = settled(request)
     fpgas = request.fixed_fpgas("pareto")
     require_resources(resources, "--resources")
     return prepare(read(request), request.changed(objective=None, fps=None), fpgas)

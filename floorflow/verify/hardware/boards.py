@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from floorflow.verify.hardware.geometry import Device, Rectangle, Sites, shared, union
+from floorflow.verify.hardware.platform_file import Join
 from floorflow.verify.hardware.ranges import (
     SiteRange,
     clock_region_rectangle,
@@ -105,6 +106,7 @@ class Board:
     """One FPGA of the platform: the board's file, its die, and its place among ``fpga_count`` FPGAs.
 
     ``kind`` is the link file whose figures replace those of the board's file, if another kind was asked for.
+    ``joins`` are the links of a platform file, if there is one: it says what joins the FPGAs, not ``topology``.
     """
 
     raw: Record
@@ -113,6 +115,7 @@ class Board:
     fpga_count: int = 1
     topology: str = "chain"
     kind: Record | None = None
+    joins: tuple[Join, ...] | None = None
 
     @property
     def shell(self) -> Record:
@@ -157,12 +160,23 @@ class Board:
 
     @property
     def link(self) -> Record | None:
-        """How boards of this kind are joined."""
+        """How boards of this kind are joined; with a platform file, how this one is by its first link."""
         found: Record | None = self.raw.get("link")
-        if found is None or self.kind is None:
-            return found
-        figures = {key: self.kind[key] for key in ("gbps", "latency_us", "assumed")}
-        return {**found, **figures, "kind": self.kind["name"], "core": self.kind.get("core")}
+        if self.links_here:
+            first = self.links_here[0]
+            return self.link_by(first.kind, first.ends.get(fpga_name(self.number)))
+        return found if found is None or self.kind is None else self.link_by(self.kind)
+
+    @property
+    def links_here(self) -> list[Join]:
+        """Links of the platform file that end at this FPGA."""
+        return [join for join in self.joins or () if self.number in (join.lower, join.upper)]
+
+    def link_by(self, kind: Record, slr: str | None = None) -> Record:
+        """Return how the board is joined by a kind of link; ``slr`` is where it ends if the board's file is silent."""
+        figures = {key: kind[key] for key in ("gbps", "latency_us", "assumed")}
+        own = self.raw.get("link") or {"slr": slr}
+        return {**own, **figures, "kind": kind["name"], "core": kind.get("core")}
 
     @property
     def host_port(self) -> Rectangle:
@@ -199,6 +213,16 @@ class Board:
 
     @property
     def _link_cores(self) -> list[Record]:
+        if self.joins is not None:
+            return [
+                {
+                    "name": f"link core {link_name(join.lower, join.upper)}",
+                    "slr": self.link_by(join.kind, join.ends.get(fpga_name(self.number)))["slr"],
+                    "resources": join.kind["core"],
+                }
+                for join in self.links_here
+                if join.kind.get("core")
+            ]
         if self.link is None or not self.link.get("core"):
             return []
         return [

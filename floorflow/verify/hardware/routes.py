@@ -1,12 +1,15 @@
-"""The one route between two slots: SLR by SLR to the link's slot, over the fewest links, SLR by SLR to the end."""
+"""The one route between two slots: the fewest links, then the fewest SLR boundaries, then the slots that come first.
+
+Derived from what is left to go: how many links and boundaries lie between each slot and the target, and from the source
+on always the first slot, in the platform's order, from which as little is left as can be.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 
-from floorflow.verify.hardware.topology import fpga_route
 from floorflow.verify.templates import Record
 
 SLL_COST, LINK_COST = 1, 10
@@ -15,13 +18,17 @@ SLL_COST, LINK_COST = 1, 10
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One SLR of one FPGA."""
+    """A place for modules, one SLR of one FPGA."""
 
     name: str
     fpga: str
     fpga_number: int
     slr: int
     entry: Record
+
+
+Boundary = tuple[Slot, Slot]
+"""The two slots at an SLR boundary, the lower first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +47,11 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class RouteStep:
-    """A run of SLR boundaries inside one FPGA or, with ``link``, one link."""
+    """A run of SLR boundaries inside one FPGA, in the order of crossing, or, with ``link``, one link."""
 
     source: Slot
     target: Slot
+    boundaries: tuple[Boundary, ...] = ()
     link: Link | None = None
 
     @property
@@ -54,38 +62,85 @@ class RouteStep:
     @property
     def hops(self) -> int:
         """Boundaries crossed; 1 for a link."""
-        return 1 if self.link else abs(self.source.slr - self.target.slr)
+        return 1 if self.link else len(self.boundaries)
 
     @property
     def cost_per_wire(self) -> int:
         """What each wire costs on this step."""
         return self.hops * (LINK_COST if self.link else SLL_COST)
 
-    def slrs_below(self) -> range:
-        """Return the SLR below each boundary, in the order of crossing; nothing for a link."""
-        first, last = self.source.slr, self.target.slr
-        if self.link:
-            return range(0)
-        return range(first, last) if first <= last else range(first - 1, last - 1, -1)
-
 
 Route = tuple[RouteStep, ...]
+Joint = Link | Boundary
+_Left = tuple[int, int]
+"""Links and SLR boundaries that are left to pass."""
 
 
-def route_between(source: Slot, target: Slot, links: Mapping[tuple[int, int], Link]) -> Route | None:
-    """Return the steps from one slot to another; None if no links lead there. ``links`` go by their two FPGAs."""
-    passed = fpga_route(source.fpga_number, target.fpga_number, links)
-    if passed is None:
-        return None
-    steps: list[RouteStep] = []
-    here = source
-    for first, second in pairwise(passed):
-        link = links[min(first, second), max(first, second)]
-        leave, arrive = (link.lower, link.upper) if first < second else (link.upper, link.lower)
-        steps += [RouteStep(here, leave), RouteStep(leave, arrive, link)]
-        here = arrive
-    steps.append(RouteStep(here, target))
-    return tuple(step for step in steps if step.hops)
+@dataclass(frozen=True)
+class Roads:
+    """Every slot's neighbours by the slots' names, in the platform's order, with what lies between."""
+
+    slots: Mapping[str, Slot]
+    near: Mapping[str, Mapping[str, Joint]]
+
+    def route(self, source: Slot, target: Slot) -> Route | None:
+        """Return the steps from one slot to another, none inside a slot; None if nothing leads there."""
+        left = self._left(target.name)
+        if source.name not in left:
+            return None
+        passed = [source.name]
+        while passed[-1] != target.name:
+            here = passed[-1]
+            on_the_way = (n for n, joint in self.near[here].items() if n in left and _via(joint, left[n]) == left[here])
+            passed.append(next(on_the_way))
+        return tuple(self._steps(passed))
+
+    def _left(self, target: str) -> dict[str, _Left]:
+        """Return what is left to pass from each slot that leads to the target: lowered until nothing changes."""
+        left: dict[str, _Left] = {target: (0, 0)}
+        changed = [target]
+        while changed:
+            here = changed.pop()
+            for slot, joint in self.near.get(here, {}).items():
+                so_far = _via(joint, left[here])
+                if slot not in left or so_far < left[slot]:
+                    left[slot] = so_far
+                    changed.append(slot)
+        return left
+
+    def _steps(self, passed: list[str]) -> Iterable[RouteStep]:
+        """Yield the links, and the boundaries between them run by run."""
+        taken = [(self.slots[a], self.slots[b], self.near[a][b]) for a, b in pairwise(passed)]
+        for link, run in groupby(enumerate(taken), key=lambda item: item[0] if isinstance(item[1][2], Link) else -1):
+            steps = [step for _, step in run]
+            source, target = steps[0][0], steps[-1][1]
+            joint = steps[0][2]
+            if link >= 0 and isinstance(joint, Link):
+                yield RouteStep(source, target, link=joint)
+            else:
+                yield RouteStep(source, target, tuple(j for *_, j in steps if not isinstance(j, Link)))
+
+
+def _via(joint: Joint, left: _Left) -> _Left:
+    """Return what is left on the near side of a link or boundary."""
+    return (left[0] + 1, left[1]) if isinstance(joint, Link) else (left[0], left[1] + 1)
+
+
+def roads(slots: Mapping[str, Slot], boundaries: Iterable[tuple[str, str]], links: Iterable[Link]) -> Roads:
+    """Return what joins the slots, which are in the platform's order; a boundary by the names of its two slots."""
+    order = {name: place for place, name in enumerate(slots)}
+    near: dict[str, dict[str, Joint]] = {name: {} for name in slots}
+    joints: list[tuple[str, str, Joint]] = [
+        (lower, upper, (slots[lower], slots[upper])) for lower, upper in boundaries if lower in slots and upper in slots
+    ]
+    joints += [(link.lower.name, link.upper.name, link) for link in links]
+    for a, b, joint in joints:
+        near[a].setdefault(b, joint)
+        near[b].setdefault(a, joint)
+    return Roads(slots, {name: dict(sorted(to.items(), key=lambda item: order[item[0]])) for name, to in near.items()})
+
+
+NO_ROADS = Roads({}, {})
 
 
 def links_on(route: Route) -> list[Link]:

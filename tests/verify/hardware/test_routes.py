@@ -8,13 +8,18 @@ import pytest
 import yaml
 
 from floorflow.verify.hardware.boards import Board
-from floorflow.verify.hardware.routes import Link, Slot, route_between
+from floorflow.verify.hardware.routes import Link, Route, Slot, roads
 from tests.verify.dies import REPOSITORY, device
 
 SLOTS = {
     f"{fpga}.{slr}": Slot(f"fpga{fpga}.SLR{slr}", f"fpga{fpga}", fpga, slr, {}) for fpga in range(4) for slr in range(4)
 }
+BOUNDARIES = [(f"fpga{fpga}.SLR{slr}", f"fpga{fpga}.SLR{slr + 1}") for fpga in range(4) for slr in range(3)]
 LINKS = {(fpga, fpga + 1): Link(SLOTS[f"{fpga}.2"], SLOTS[f"{fpga + 1}.2"], {}) for fpga in range(3)}
+
+
+def route_between(source: Slot, target: Slot, links: dict[tuple[int, int], Link]) -> Route | None:
+    return roads({slot.name: slot for slot in SLOTS.values()}, BOUNDARIES, links.values()).route(source, target)
 
 
 def steps(source: str, target: str) -> list[str]:
@@ -60,7 +65,8 @@ def test_there_is_no_route_without_a_link() -> None:
 def test_runs_pass_their_boundaries_in_order() -> None:
     (down,) = route_between(SLOTS["1.3"], SLOTS["1.0"], LINKS) or ()
     (up,) = route_between(SLOTS["1.0"], SLOTS["1.3"], LINKS) or ()
-    assert (list(down.slrs_below()), list(up.slrs_below())) == ([2, 1, 0], [0, 1, 2])
+    assert [lower.slr for lower, _ in down.boundaries] == [2, 1, 0]
+    assert [lower.slr for lower, _ in up.boundaries] == [0, 1, 2]
 
 
 @cache

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-import pytest
-
 from floorflow.hardware import Crossing
 from floorflow.partition import (
     Edge,
@@ -18,7 +15,6 @@ from floorflow.partition import (
     partition,
 )
 from floorflow.partition.problem import spanning_tree
-from floorflow.partition.routes import shortest_routes
 from floorflow.resources import Resources
 
 
@@ -72,29 +68,3 @@ def test_the_tree_keeps_the_earliest_links() -> None:
     tree = spanning_tree(ring(5))
     assert tree.is_tree
     assert [edge.name for edge in tree.edges] == ["fpga0-fpga1", "fpga1-fpga2", "fpga2-fpga3", "fpga3-fpga4"]
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_routes_are_as_short_as_those_of_all_pairs(seed: int) -> None:
-    random = np.random.default_rng(seed)
-    count = int(random.integers(2, 7))
-    pairs = {(i, int(random.integers(0, i))) for i in range(1, count)}
-    pairs |= {(int(a), int(b)) for a, b in random.integers(0, count, (4, 2)) if a != b}
-    edges = [Edge(a, b, Crossing("link" if random.random() < 0.5 else "sll")) for a, b in sorted(pairs)]
-    length = {(a, b): (0, 0) if a == b else (99, 99) for a in range(count) for b in range(count)}
-    for _ in range(count):
-        for (a, b), (links, boundaries) in list(length.items()):
-            for edge in edges:
-                for near, far in ((edge.a, edge.b), (edge.b, edge.a)):
-                    if near == b:
-                        step = (links + (edge.crossing.kind == "link"), boundaries + (edge.crossing.kind == "sll"))
-                        length[a, far] = min(length[a, far], step)
-    for (a, b), route in shortest_routes(count, edges).items():
-        here = a
-        for k, forward in route:
-            near, far = (edges[k].a, edges[k].b) if forward else (edges[k].b, edges[k].a)
-            assert near == here
-            here = far
-        kinds = [edges[k].crossing.kind for k, _ in route]
-        assert here == b
-        assert (kinds.count("link"), kinds.count("sll")) == length[a, b]

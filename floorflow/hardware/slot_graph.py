@@ -1,0 +1,85 @@
+"""The graph of a platform's slots, and the one route finder on it, for partition, search, record and rates alike.
+
+Slots are their positions in the platform's order. Nothing is assumed of the graph: an FPGA's slots need not be a chain,
+and links may make rings. ``floorflow check`` derives routes with its own code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import heappop, heappush
+
+from floorflow.hardware.crossing import Crossing
+
+
+@dataclass(frozen=True)
+class Edge:
+    """What joins slots ``a`` and ``b``: SLR boundary, ``a`` the lower SLR, or link, ``a`` on the FPGA that comes first.
+
+    ``crossing`` says what passing it takes: its wires or Gb/s, cycles, and weight (``cost``).
+    """
+
+    a: int
+    b: int
+    crossing: Crossing
+    name: str = ""
+
+    @property
+    def stages(self) -> dict[int, int]:
+        """Register stages of every wire over the edge, by slot."""
+        return dict(zip((self.a, self.b), self.crossing.register_shares, strict=True))
+
+
+DirectedEdge = tuple[int, bool]
+"""An edge by its index, and whether it is passed from ``a`` to ``b``."""
+
+
+@dataclass(frozen=True)
+class SlotGraph:
+    """So many slots, and the edges that join them."""
+
+    slots: int
+    edges: tuple[Edge, ...]
+
+    def route(self, source: int, target: int) -> tuple[DirectedEdge, ...]:
+        """Return the one route between two slots; none from a slot to itself. KeyError if no edges lead there.
+
+        It passes the fewest links; of several such the fewest SLR boundaries; then the slots that come first, compared
+        from the source on.
+        """
+        if source not in self._found:
+            self._found[source] = self._routes_from(source)
+        return self._found[source][target]
+
+    def slots_on(self, source: int, route: tuple[DirectedEdge, ...]) -> tuple[int, ...]:
+        """Return the slots on a route, its source and its target included."""
+        return (source, *(self.edges[k].b if forth else self.edges[k].a for k, forth in route))
+
+    @cached_property
+    def _found(self) -> dict[int, dict[int, tuple[DirectedEdge, ...]]]:
+        return {}
+
+    @cached_property
+    def _near(self) -> Mapping[int, list[tuple[int, DirectedEdge]]]:
+        near: dict[int, list[tuple[int, DirectedEdge]]] = {slot: [] for slot in range(self.slots)}
+        for k, edge in enumerate(self.edges):
+            near[edge.a].append((edge.b, (k, True)))
+            near[edge.b].append((edge.a, (k, False)))
+        return near
+
+    def _routes_from(self, source: int) -> dict[int, tuple[DirectedEdge, ...]]:
+        """Settle slots in the order of links, boundaries and slots passed (Dijkstra's algorithm)."""
+        found: dict[int, tuple[DirectedEdge, ...]] = {}
+        waiting: list[tuple[int, int, tuple[int, ...], tuple[DirectedEdge, ...]]] = [(0, 0, (source,), ())]
+        while waiting:
+            links, boundaries, passed, route = heappop(waiting)
+            if passed[-1] in found:
+                continue
+            found[passed[-1]] = route
+            for slot, step in self._near[passed[-1]]:
+                if slot not in found:
+                    link = self.edges[step[0]].crossing.kind == "link"
+                    heappush(waiting, (links + link, boundaries + (not link), (*passed, slot), (*route, step)))
+        return found

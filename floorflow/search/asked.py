@@ -1,0 +1,43 @@
+"""The platform that a request asks for."""
+
+from __future__ import annotations
+
+from floorflow.errors import PlatformError
+from floorflow.hardware.load import described_fpgas, load_platform
+from floorflow.hardware.platform import Platform
+from floorflow.request import Request
+
+
+def settled(request: Request) -> Request:
+    """Return the request with the number of FPGAs that its platform's file describes, if it is a platform file.
+
+    Raises
+    ------
+    PlatformError
+        If another number was asked for.
+
+    """
+    described = described_fpgas(request.platform)
+    if described is None:
+        return request
+    if "fpgas" in request.model_fields_set and request.fpgas != described:
+        has = f"the file describes {described} FPGA{'s' if described > 1 else ''}"
+        raise PlatformError(
+            f"--fpgas {request.fpgas}: {request.platform}: {has}", hint="leave --fpgas out, or change the file"
+        )
+    return request.changed(fpgas=described)
+
+
+def platform_of(request: Request, fpgas: int | None = None) -> Platform:
+    """Return the request's platform, of ``fpgas`` FPGAs if that is given; of one where their number is yet to be found.
+
+    Raises
+    ------
+    PlatformError
+        As `load_platform`.
+
+    """
+    count = fpgas or (1 if request.fpgas == "auto" else request.fpgas)
+    # A topology that nobody asked for contradicts no file.
+    topology = request.topology if "topology" in request.model_fields_set else None
+    return load_platform(request.platform, count, request.clock_mhz, request.link, topology)
