@@ -1,0 +1,125 @@
+"""Files and report of a plan of two networks and two phases: each phase and each network has its place."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from floorflow.backends.finn.backend import BACKEND
+from floorflow.backends.finn.export import cells, floorplans
+from floorflow.cli.tables import summary as terminal_summary
+from floorflow.emit import bundle
+from floorflow.emit.report import report
+from floorflow.errors import InputError
+from floorflow.hardware import Platform, load_platform
+from floorflow.output import write
+from floorflow.record.summary import summary
+from floorflow.schema import Plan, read_plan
+from floorflow.verify import check
+from tests.tools import need_tcl
+from tests.verify.two_by_two import write_two_by_two
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
+    return read_plan(write_two_by_two(tmp_path_factory.mktemp("by_hand")) / "plan.json")
+
+
+@pytest.fixture(scope="module")
+def platform() -> Platform:
+    return load_platform("alveo-u250")
+
+
+@pytest.fixture(scope="module")
+def out(plan: Plan, platform: Platform, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("emitted") / "out"
+    write(folder, bundle(plan, platform, BACKEND), {})
+    return folder
+
+
+def test_what_is_emitted_for_each_phase_and_network_passes_check(out: Path) -> None:
+    assert check(out) == []
+
+
+def test_files_of_a_phase_lie_in_its_folder_and_those_of_a_network_below(out: Path) -> None:
+    names = {path.relative_to(out).as_posix() for path in out.rglob("*.*") if path.is_file()}
+    for phase in ("p0", "p1"):
+        assert {f"phases/{phase}/fpga0/pblocks.xdc", f"phases/{phase}/fpga0/pblocks.tcl"} <= names
+        for network in ("camera", "radar"):
+            assert f"phases/{phase}/finn/{network}/folding_config.json" in names
+    assert not any(name.startswith(("fpga0/", "finn/")) for name in names)
+
+
+def test_foldings_are_of_the_phase_and_under_the_networks_own_names(out: Path) -> None:
+    def folding(phase: str) -> dict[str, dict[str, int]]:
+        text = (out / "phases" / phase / "finn" / "radar" / "folding_config.json").read_text()
+        return {name: entry for name, entry in json.loads(text).items() if name != "Defaults"}
+
+    assert folding("p0")["Thresholding_rtl_0"] == {"PE": 2}
+    assert folding("p1")["Thresholding_rtl_0"] == {"PE": 1}
+    assert "MVAU_hls_0" not in folding("p1")
+
+
+def test_no_two_networks_of_a_phase_share_a_partition_or_a_cell(plan: Plan) -> None:
+    for number in range(len(plan.phases)):
+        ids = {name: {p["partition_id"] for p in of.values()} for name, of in floorplans(plan, number).items()}
+        assert ids["camera"].isdisjoint(ids["radar"])
+        for pattern in ("k{partition}/{engine}", "{engine}"):
+            found = cells(plan, number, pattern)
+            assert set(found) == set(plan.phases[number].engines)
+            assert len(set(found.values())) == len(found)
+
+
+def test_its_scripts_find_their_library_and_run_to_the_end(out: Path) -> None:
+    need_tcl()
+    text = (out / "phases" / "p0" / "fpga0" / "pblocks.tcl").read_text()
+    line = next(line for line in text.splitlines() if line.startswith("source"))
+    steps = line.split("]] ")[1].rstrip("]").split()
+    assert (out / "phases" / "p0" / "fpga0" / Path(*steps)).resolve() == out / "vivado" / "floorflow.tcl"
+
+
+def test_the_report_has_every_section_for_each_phase(plan: Plan, platform: Platform) -> None:
+    lines = report(plan, platform, BACKEND).splitlines()
+    headings = [line for line, rule in pairwise(lines) if rule == "-" * len(line) and line]
+    assert headings[:3] == [
+        "What was read and assumed",
+        "Networks and phases",
+        "What the search tried, and what ended it",
+    ]
+    for phase in ("p0", "p1"):
+        own = [heading.removesuffix(f", in {phase}") for heading in headings if heading.endswith(f", in {phase}")]
+        assert own[0] == "Rate"
+        assert own[-1] == "Modules"
+    assert "camera and radar on alveo-u250" in lines[0]
+
+
+def test_the_report_tells_of_each_network_what_the_schedule_leaves_of_its_rate(plan: Plan, platform: Platform) -> None:
+    lines = report(plan, platform, BACKEND).splitlines()
+    camera = next(line for line in lines if line.startswith("camera  "))
+    fps = 1000 * 1e6 / plan.schedule.period_us if plan.schedule else 0
+    assert camera.split()[1:3] == [f"{int(fps):,}", "864"]
+    assert any(line.startswith("reconfigure: 1,000 frames in ") for line in lines)
+    start = lines.index("Rate, in p0")
+    assert lines[start + 2] == "camera:"
+    assert any("bottleneck: camera/MVAU_hls_0" in line for line in lines[start + 3 : start + 7])
+
+
+def test_the_terminal_tells_of_every_network_and_phase(plan: Plan) -> None:
+    text = terminal_summary(plan)
+    assert [line.split()[0] for line in text.splitlines() if " on alveo-u250: " in line] == ["camera", "radar"]
+    assert "  phase p1: camera, radar" in text
+
+
+def test_the_summary_follows_from_the_rest(plan: Plan) -> None:
+    parts = plan.platform, plan.networks, plan.phases, plan.schedule, plan.warnings
+    assert summary(*parts, interrupted=plan.interrupted) == plan.summary
+
+
+def test_what_takes_one_phase_or_network_says_so(plan: Plan) -> None:
+    with pytest.raises(InputError, match="2 phases, expected one"):
+        _ = plan.only_phase
+    with pytest.raises(InputError, match="2 networks, expected one"):
+        _ = plan.only_network

@@ -1,0 +1,81 @@
+"""Reading plan.json: what is written is read back, plans of version 1 and broken ones are refused by name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from floorflow.errors import InputError
+from floorflow.schema import End, end_of, read_plan
+
+
+def test_a_plan_is_read_back_as_it_was_written(cnv_on_pynq: Path) -> None:
+    text = (cnv_on_pynq / "plan.json").read_text()
+    assert read_plan(cnv_on_pynq / "plan.json").to_json() == text
+
+
+def test_schema_and_summary_stand_first_and_all_else_in_order(cnv_on_pynq: Path) -> None:
+    plan = json.loads((cnv_on_pynq / "plan.json").read_text())
+    keys = list(plan)
+    assert keys[:2] == ["schema", "summary"]
+    assert keys[2:] == sorted(keys[2:])
+    assert list(plan["phases"][0]) == sorted(plan["phases"][0])
+
+
+def test_a_plan_of_version_1_is_refused_with_what_made_it_and_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps({"schema": "floorflow-plan/1", "version": "0.1.0", "phases": []}))
+    with pytest.raises(InputError) as refused:
+        read_plan(path)
+    assert "floorflow-plan/1, written by floorflow 0.1.0; this floorflow reads floorflow-plan/2" in str(refused.value)
+    assert "plan again" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "the file: Invalid JSON"),
+        ("[]", "the file: "),
+        ("{}", "summary: Field required"),
+        ('{"schema": "floorflow-plan/2", "phases": {}}', "summary: Field required"),
+        ("[" * 100_000, "the file: "),
+    ],
+)
+def test_what_is_no_plan_is_refused_by_its_first_wrong_field(content: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    path.write_text(content)
+    with pytest.raises(InputError, match=message):
+        read_plan(path)
+
+
+@pytest.mark.parametrize("data", [None, b"\xff\xfe\x00"])
+def test_a_file_that_cannot_be_read_is_refused(data: bytes | None, tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    if data is not None:
+        path.write_bytes(data)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_plan(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("MVAU_hls_0", End("", None, "", "MVAU_hls_0")),
+        ("net.a/MVAU_hls_0", End("net.a", None, "", "MVAU_hls_0")),
+        ("host:in0", End("", "host", "", "in0")),
+        ("net-1/host:out3", End("net-1", "host", "", "out3")),
+        ("net/memory:skip", End("net", "memory", "", "skip")),
+        ("phase:p1/tracks", End("", "phase", "p1", "tracks")),
+        ("net/phase:p1/tracks", End("net", "phase", "p1", "tracks")),
+    ],
+)
+def test_ends_of_channels_are_taken_apart(text: str, end: Any) -> None:
+    assert end_of(text) == end
+
+
+def test_other_ends_are_refused() -> None:
+    with pytest.raises(ValueError, match="expected an engine"):
+        end_of("net/cloud:in0")
