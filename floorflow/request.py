@@ -97,7 +97,7 @@ PlaceMethod = Annotated[str, MethodNames(("placement/methods",))]
 class Request(BaseModel):
     """One run of ``plan``. Whatever is not as expected is an `InputError` that names the option.
 
-    ``folding``: a folding_config.json whose folding is kept instead of the model's, so it implies ``keep_folding``.
+    ``folding``: a file of the back end whose folding is kept instead of the model's, so it implies ``keep_folding``.
     Options of the back end may be given by their names like all others: ``Request(model, platform, finn="plus")``.
     """
 
@@ -148,7 +148,7 @@ class Request(BaseModel):
         default=False, description="Keep the folding that a FINN dataflow graph carries."
     )
     folding: Annotated[PathText | None, FOLDING] = Field(
-        None, description="Keep the folding of this folding_config.json."
+        None, description="Keep the folding of this file, such as FINN's ApplyConfig reads."
     )
 
     granularity: Annotated[Granularity, FLOORPLAN] = Field("stage", description="What gets one pblock.")

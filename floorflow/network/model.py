@@ -114,7 +114,7 @@ class Network:
     @property
     def layers(self) -> tuple[Operation, ...]:
         """The operations that multiply with weights."""
-        return tuple(operation for operation in self.operations if operation.macs)
+        return tuple(operation for operation in self.operations if operation.macs and "weights" in operation.attributes)
 
     @property
     def macs(self) -> int:

@@ -1,0 +1,103 @@
+"""What only one back end knows stays in its folder: its imports, kinds, attributes and file names are nowhere else."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from floorflow.backends.finn.kinds.registry import KINDS
+from floorflow.backends.finn.names import FOLDING_ATTRIBUTES, HARDWARE_ATTRIBUTES, family
+
+PACKAGE = Path(__file__).resolve().parents[1] / "floorflow"
+OWN = ("backends/finn/", "verify/finn/")
+NOT_YET = {
+    "cli/ending.py": "command line: names FINN's folding file as the next step, whatever the back end",
+    "cli/plan.py": "command line: an example names a folding file",
+    "study/calibration/": "FINN's readers of reports and numbering are to move into backends/finn",
+    "study/reports/": "the same",
+    "verify/": "judge: what is left of FINN outside verify/finn",
+    "view/": "pictures",
+}
+"""Places, by the start of their paths, that are not done yet; each is to hold something, so that the list shrinks."""
+PLAIN_WORDS = {
+    "dtype",
+    "bodies",
+    "Size",
+    "Stride",
+    "Padding",
+    "Function",
+    "Labels",
+    "Dim",
+    "Kernel",
+    "Channels",
+    "K",
+    "M",
+    "Func",
+}
+"""Attributes of FINN's that are words of their own."""
+KIND_NAMES = {family(kind) for kind in KINDS} - {"Pool", "Lookup", "Reshape"} | {"StreamingDataflowPartition"}
+ATTRIBUTES = {*FOLDING_ATTRIBUTES, *HARDWARE_ATTRIBUTES, "preferred_impl_style", "inFIFODepths"} - PLAIN_WORDS
+FILES = {"folding_config.json", "specialize_layers_config.json", "finn/floorplan.json", "final_hw_config.json"}
+FORBIDDEN = re.compile(
+    "|".join((
+        rf"\b(?:{'|'.join(sorted(KIND_NAMES))})(?:_hls|_rtl)?\b",
+        rf"\b(?:{'|'.join(sorted(ATTRIBUTES))})\b",
+        *map(re.escape, sorted(FILES)),
+    ))
+)  # fmt: skip
+
+
+def docstrings(tree: ast.AST) -> set[int]:
+    """Return the constants that only explain: strings that stand alone."""
+    return {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+
+
+def findings(path: Path) -> Iterator[str]:
+    """Yield what a file says of FINN in its strings and imports; docstrings may explain."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    explained = docstrings(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("floorflow.backends.finn"):
+            yield f"line {node.lineno}: imports {node.module}"
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in explained:
+            yield from (f"line {node.lineno}: {found!r}" for found in FORBIDDEN.findall(node.value))
+
+
+def place_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
+
+
+ELSEWHERE = [path for path in sorted(PACKAGE.rglob("*.py")) if not place_of(path).startswith(OWN)]
+
+
+def listed(place: str) -> str | None:
+    return next((start for start in NOT_YET if place.startswith(start)), None)
+
+
+@pytest.mark.parametrize("path", ELSEWHERE, ids=place_of)
+def test_nothing_of_finn_is_named_outside_its_back_end(path: Path) -> None:
+    if listed(place_of(path)) is None:
+        assert list(findings(path)) == []
+
+
+@pytest.mark.parametrize("start", sorted(NOT_YET))
+def test_the_list_of_places_that_are_not_done_holds_no_others(start: str) -> None:
+    assert any(list(findings(path)) for path in ELSEWHERE if place_of(path).startswith(start))
+
+
+def test_the_scan_sees_what_it_looks_for(tmp_path: Path) -> None:
+    file = tmp_path / "file.py"
+    file.write_text(
+        '"""MVAU is explained here."""\nfrom floorflow.backends.finn.names import family\n'
+        'A = "MVAU_hls"\nB = f"{A} has PE"\nC = "finn/folding_config.json"\nD = "a pad, PEAK and MVAUX"\n'
+    )
+    assert list(findings(file)) == [
+        "line 2: imports floorflow.backends.finn.names",
+        "line 3: 'MVAU_hls'",
+        "line 5: 'folding_config.json'",
+        "line 4: 'PE'",
+    ]
