@@ -9,6 +9,7 @@ from typing import Any
 from floorflow.view.contents.names import TIMES, Plan, engines_by_id
 from floorflow.view.sheet.text import shortened, text_width
 
+
 @dataclass(frozen=True)
 class Contents:
     """What a module holds, as text; its core engines and their operations come first, of these those with weights.
@@ -66,12 +67,13 @@ def read_contents(plan: Plan, phase: int, engines: Sequence[str]) -> Contents:
     """Read what a module of these engines holds."""
     known = engines_by_id(plan)
     inside = [(known[name], _folded(plan, phase, name)) for name in engines]
-    core_first = sorted(inside, key=lambda pair: _rank(pair[0]))
+    foremost = min((_rank(engine) for engine, _ in inside), default=0)
+    core_first = sorted(inside, key=lambda pair: _rank(pair[0]) > foremost)
     is_merged = sum(_rank(engine) == 0 for engine, _ in inside) > 1
     if is_merged:
         labels = [engine["label"] for engine, _ in core_first]
-        ranks = {engine["label"]: _rank(engine) for engine, _ in reversed(core_first)}
-        commonest = sorted(dict.fromkeys(labels), key=lambda label: (ranks[label] > 0, -labels.count(label)))
+        core = {engine["label"] for engine, _ in inside if _rank(engine) == 0}
+        commonest = sorted(dict.fromkeys(labels), key=lambda label: (label not in core, -labels.count(label)))
         engine_texts = tuple(f"{labels.count(label)} {label}" for label in commonest)
     else:
         engine_texts = tuple(dict.fromkeys(_engine_text(engine, folding) for engine, folding in core_first))
@@ -80,10 +82,11 @@ def read_contents(plan: Plan, phase: int, engines: Sequence[str]) -> Contents:
 
 
 def parallelism_text(plan: Plan, phase: int) -> str:
-    """Return what the numbers of the phase's core engines count, of the one with the most: ``PE×SIMD``, or nothing."""
+    """Return what the numbers of the phase's core engines count, of the one with the most, or nothing."""
     core = (name for name, engine in engines_by_id(plan).items() if engine["role"] == "core")
-    names = [tuple(part["name"] for part in _folded(plan, phase, name).get("parallelism", ())) for name in core]
-    return TIMES.join(max(names, key=len, default=()))
+    names = [[str(part["name"]) for part in _folded(plan, phase, name).get("parallelism", ())] for name in core]
+    longest: list[str] = max(names, key=len, default=[])
+    return TIMES.join(longest)
 
 
 def _folded(plan: Plan, phase: int, engine: str) -> Mapping[str, Any]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from floorflow.errors import InputError
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 """Between the factors of an engine's parallelism, and between a number and what it counts."""
@@ -49,6 +51,23 @@ def networks_in(plan: Plan, phase: int) -> tuple[Mapping[str, Any], ...]:
     return tuple(by_name[name] for name in network_names(plan) if name in by_name)
 
 
+def network_in(plan: Plan, phase: int, name: str | None) -> Mapping[str, Any]:
+    """Return what the phase says of one of its networks, without a name of the first.
+
+    Raises
+    ------
+    InputError
+        If the phase has no network of that name.
+
+    """
+    networks = networks_in(plan, phase)
+    for network in networks:
+        if name in (None, network["network"]):
+            return network
+    known = ", ".join(network["network"] for network in networks)
+    raise InputError(f"plan.json: phases[{phase}] has no network '{name}'; it has: {known}", hint="name one of these")
+
+
 def modules_in_order(plan: Plan, phase: int = 0) -> tuple[Mapping[str, Any], ...]:
     """Return the phase's modules by the first of their engines in dataflow order."""
     position = {name: index for index, name in enumerate(engines_by_id(plan))}
@@ -72,7 +91,7 @@ def fpga_of_slots(plan: Plan) -> dict[str, str]:
 
 def slot_labels(plan: Plan) -> dict[str, str]:
     """Return what a slot is called beside its FPGA: its SLR, or its own name where it shares the SLR."""
-    labels = {}
+    labels: dict[str, str] = {}
     for fpga in plan["platform"]["fpgas"]:
         slrs = [slot["slr"] for slot in fpga["slots"]]
         labels |= {s["name"]: s["slr"] if slrs.count(s["slr"]) == 1 else s["name"] for s in fpga["slots"]}
@@ -81,9 +100,13 @@ def slot_labels(plan: Plan) -> dict[str, str]:
 
 def headline(plan: Plan, place: str, phase: int) -> str:
     """Return a title: the phase's networks, ``place``, and the phase if there are several."""
-    names = [item["network"] for item in networks_in(plan, phase)]
-    networks = " + ".join(names) if len(names) <= _MOST_NAMES else f"{len(names)} networks"
+    networks = networks_text([item["network"] for item in networks_in(plan, phase)])
     return f"{networks} on {place}{phase_text(plan, phase)}"
+
+
+def networks_text(names: Sequence[str]) -> str:
+    """Return networks' names for a title, of many only how many they are."""
+    return " + ".join(names) if len(names) <= _MOST_NAMES else f"{len(names)} networks"
 
 
 def phase_text(plan: Plan, phase: int) -> str:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from typing import Literal, cast
 
-OutsideKind = Literal["host", "memory", "phase"]
-
-_PATTERN = re.compile(r"(?:(?P<network>[^/:]+)/)?(?P<kind>host|memory|phase):(?P<name>.+)", re.DOTALL)
+from floorflow.schema.channel import Outside, end_of
 
 
 @dataclass(frozen=True)
@@ -16,7 +12,7 @@ class OutsideEnd:
     """An end of a channel that is no engine; ``network`` is empty where the plan has only one."""
 
     network: str
-    kind: OutsideKind
+    kind: Outside
     name: str
 
     @property
@@ -30,9 +26,9 @@ class OutsideEnd:
         return (*([self.network] if self.network else []), f"{self.kind} {self.name}")
 
 
-def outside_end(end: str) -> OutsideEnd | None:
+def outside_end(text: str) -> OutsideEnd | None:
     """Read a channel's end; None for an engine."""
-    found = _PATTERN.fullmatch(end)
-    if found is None:
+    end = end_of(text)
+    if end.outside is None:
         return None
-    return OutsideEnd(found["network"] or "", cast("OutsideKind", found["kind"]), found["name"])
+    return OutsideEnd(end.network, end.outside, f"{end.phase}/{end.name}" if end.phase else end.name)

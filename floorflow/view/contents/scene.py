@@ -178,6 +178,8 @@ class SlotChainView:
     """Empty where the plan has one: then the subtitle says its rate."""
     fpgas: tuple[tuple[str, tuple[SlotView, ...]], ...]
     """(name, slots from the top down)."""
+    boards: Mapping[str, str]
+    """The board of each FPGA where they differ; empty where all are alike."""
     boundaries: tuple[BoundaryView, ...]
     links: tuple[LinkView, ...]
     module_names: tuple[str, ...]

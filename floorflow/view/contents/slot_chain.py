@@ -32,10 +32,16 @@ def read_slot_chain(plan: Plan, phase: int = 0) -> SlotChainView:
         subtitle=rate_text(plan, phase),
         networks=read_networks(plan, phase),
         fpgas=tuple((name, read_slots(plan, name, phase)) for name in fpga_names(plan)),
+        boards=_boards(plan),
         boundaries=_boundaries(plan, crossings, loads),
         links=tuple(_read_link(item, fpga_of, crossings, loads) for item in plan["platform"]["links"]),
         module_names=tuple(module["name"] for module in modules_in_order(plan, phase)),
     )
+
+
+def _boards(plan: Plan) -> dict[str, str]:
+    boards = {fpga["name"]: fpga["board"] for fpga in plan["platform"]["fpgas"]}
+    return boards if len(set(boards.values())) > 1 else {}
 
 
 def _boundaries(
