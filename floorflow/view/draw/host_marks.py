@@ -16,7 +16,7 @@ from floorflow.view.sheet.die import Die
 from floorflow.view.sheet.geometry import Box
 from floorflow.view.sheet.palette import CROSSING
 from floorflow.view.sheet.sheet import Frame, Sheet
-from floorflow.view.sheet.text import Occupied, block_size, shortened
+from floorflow.view.sheet.text import Occupied, block_size, shortened, text_width
 
 _SIZE = 6.8
 _REACH = 18.0
@@ -102,7 +102,7 @@ def _draw_mark(
 ) -> None:
     """Draw the arrow of one stream, from or to a text at the left or right of the die."""
     colour = OUTSIDE_COLOURS[stream.end.kind]
-    lines = (*(shortened(line, _MOST_WIDTH, _SIZE) for line in stream.end.lines), f"{stream.width_bits} bit")
+    lines = (*_name_lines(stream.end), f"{stream.width_bits} bit")
     x, y = stream.near.centre
     is_port = not frame.die.left < x < frame.die.right
     # Above the middle in, below it out: a module may have both.
@@ -121,6 +121,14 @@ def _draw_mark(
     path = ((turn, outer[1]), (turn, inner[1]), inner)
     _draw_path(sheet, (outer, path[0]), colour, enters=stream.enters, has_head=not stream.enters)
     _draw_path(sheet, path, CROSSING, enters=stream.enters, has_head=stream.enters)
+
+
+def _name_lines(end: OutsideEnd) -> list[str]:
+    """Name an end outside in lines that fit beside a die: where it has to be, its kind stands alone."""
+    *network, line = end.lines
+    whole = text_width(line, _SIZE, bold=True) <= _MOST_WIDTH
+    lines = [*network, line] if whole else [*network, end.kind, end.name]
+    return [shortened(line, 0.9 * _MOST_WIDTH, _SIZE) for line in lines]
 
 
 def _draw_path(

@@ -12,13 +12,15 @@ from floorflow.view.sheet.text import clipped, shortened, text_width
 
 _LINE, _SIZE, _SWATCH, _SAMPLES = 12.5, 8.0, 11.0, 4
 """Height of a line, font size and width of a colour sample in points; samples of a line."""
+_BELOW = 5.0
+"""Points between the legend and what is below it."""
 _MOST_NAME = 150.0
 """Points that a network's name may take."""
 
 
 def legend_height(networks: Sequence[NetworkView]) -> float:
     """Return the height in points that the legend needs."""
-    return _LINE * len(networks)
+    return _LINE * len(networks) + (_BELOW if networks else 0.0)
 
 
 def draw_legend(sheet: Sheet, left: float, top: float, networks: Sequence[NetworkView]) -> None:

@@ -103,7 +103,9 @@ def _draw_row(sheet: Sheet, area: Box, row: Row, colours: Mapping[str, Colour], 
     if isinstance(item, ModuleView):
         _draw_module(sheet, area.left, y, item, colours[item.name])
     elif isinstance(item, CrossingView):
-        ends, colour = " → ".join(item.ends), LINK if item.by_link else CROSSING
+        # Bold letters are about a tenth wider.
+        ends = shortened(" → ".join(item.ends), 0.9 * (_COLUMNS["operations"] - _COLUMNS["name"] - 4), _SIZE)
+        colour = LINK if item.by_link else CROSSING
         slots = " → ".join(slot if item.by_link else labels[slot] for slot in (item.source, item.target))
         sheet.write(area.left + _COLUMNS["name"], y, ends, _SIZE, color=colour, weight="bold")
         sheet.write(

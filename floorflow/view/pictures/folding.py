@@ -94,7 +94,8 @@ def read_bars(plan: Plan, entry: Mapping[str, Any]) -> tuple[tuple[Bar, ...], in
 def _note(engine: Mapping[str, Any]) -> str:
     """Say how parallel an engine is, and what else its folding chooses by a word."""
     words = (value for _, value in sorted(engine["attributes"].items()) if isinstance(value, str))
-    return " · ".join([*(f"{part['name']} {part['value']}" for part in engine["parallelism"]), *dict.fromkeys(words)])
+    parallel = (f"{part['name']} {part['value']}" for part in engine["parallelism"] if part["value"])
+    return " · ".join([*parallel, *dict.fromkeys(words)])
 
 
 def _cycles_axis(bars: Sequence[Bar], width: float) -> CyclesAxis:

@@ -224,7 +224,7 @@ def _draw_link(layout: _Layout, link: LinkView, numbers: Mapping[str, int]) -> N
     lines += [f"and {len(streams) - room} more"] if len(streams) > room else []
     for line in lines:
         y -= _LINE
-        sheet.write(left, y, clipped(line, width, _SIZE), _SIZE, color=LINK)
+        sheet.write(left, y, shortened(line, width, _SIZE), _SIZE, color=LINK)
 
 
 def _draw_load(sheet: Sheet, at: Point, arrow: str, use_gbps: float, capacity_gbps: float) -> None:

@@ -16,7 +16,7 @@ from floorflow.view.sheet.text import clipped, shortened, text_width
 
 _MARGIN, _HEADER, _AXIS, _KEY = 20.0, 62.0, 32.0, 16.0
 """Margins, title, axis and key in points."""
-_NAMES, _PLOT, _TEXT, _GAP = 170.0, 420.0, 230.0, 10.0
+_NAMES, _PLOT, _TEXT, _GAP = 170.0, 420.0, 200.0, 10.0
 """Widths of names, of the plot, and of the times right of it, and what lies between, in points."""
 _HEAD, _LANE, _SIZE, _BETWEEN = 15.0, 12.0, 7.5, 10.0
 """Heights of a step's first line and of a network's, font size, and what lies between steps, in points."""

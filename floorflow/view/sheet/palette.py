@@ -43,7 +43,7 @@ COLUMN_COLOURS = {
 """Tints of the physical columns, in the order of the key, by what `floorflow.view.sheet.die` calls them."""
 
 
-_FAMILIES = ("Blues", "Oranges", "Purples", "Greens", "Reds", "Greys")
+_FAMILIES = ("Blues", "Greens", "Purples", "YlOrBr", "Reds", "Greys")
 """Of several networks each has one of these ramps, in this order and over again."""
 
 
