@@ -15,7 +15,8 @@ from floorflow.view.sheet.geometry import Box, outside
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from floorflow.hardware.platform import Platform, Slot
+    from floorflow.hardware.platform import Platform
+    from floorflow.hardware.slots import Slot
 
 CAP = {"LUT": 0.7, "FF": 0.5, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9}
 FILL = {"LUT": 0.85, "FF": 0.85, "BRAM18": 1.0, "URAM": 1.0, "DSP": 1.0}
@@ -35,7 +36,7 @@ def fake_plan(
     chance = random.Random(seed)
     names = list(names) or [_module_name(index, modules) for index in range(modules)]
     network = _Network(
-        "resnet18_w3a3", {name: _engines(index, index == modules - 1) for index, name in enumerate(names)}
+        "resnet18_w3a3", {name: _engines(index, last=index == modules - 1) for index, name in enumerate(names)}
     )
     by_name = {slot.name: slot for slot in platform.slots}
     slots = [by_name[home] for home in homes] or _spread(platform, modules)

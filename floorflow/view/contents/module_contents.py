@@ -43,7 +43,7 @@ class Contents:
         )
 
     def engines_text(self, width: float, size: float) -> str:
-        """Name the engines in at most ``width`` points, whole words only: ``MVAU 8x16, window, +2 more``."""
+        """Name the engines in at most ``width`` points, whole words only: ``conv 8x16, window, +2 more``."""
         start = f"{self.engine_count} engines: " if self.is_merged else ""
         more = "kinds" if self.is_merged else "more"
         for count in range(len(self.engine_texts), 0, -1):
