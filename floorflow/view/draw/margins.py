@@ -140,7 +140,7 @@ def _draw_module(sheet: Sheet, left: float, y: float, module: ModuleView, colour
 
 def slots_height(slots: Sequence[SlotView]) -> float:
     """Return the height in points that the uses of slots need below one another."""
-    return sum(9 + 9.5 + len(slot.use) * BAR_ROW + 7 for slot in slots)
+    return sum(9 + 9.5 + len(slot.use) * BAR_ROW + 11 for slot in slots)
 
 
 def draw_slots(sheet: Sheet, area: Box, slots: Sequence[SlotView], slrs: Mapping[str, Box]) -> None:
@@ -154,7 +154,7 @@ def draw_slots(sheet: Sheet, area: Box, slots: Sequence[SlotView], slrs: Mapping
             sheet.write(
                 area.left, y - 9.5, f"{len(slot.modules)} {noun}; use of available, tick: limit", 6.2, color=QUIET
             )
-            below = draw_bars(sheet, area.left, area.right, y - 9.5, slot.use) - 7
+            below = draw_bars(sheet, area.left, area.right, y - 9.5, slot.use) - 11
             y = below - 9
 
 

@@ -27,8 +27,8 @@ _NEAR = 50.0
 """Points from an edge of the die within which a port's text stands outside that edge."""
 _REACH = 18.0
 """Points between the die's edge and a text outside it: the strip of the clock regions' numbers."""
-_STRIP = 48.0
-"""Points from there to what else stands beside the die."""
+_STRIP = 54.0
+"""Points that a text there may take with its box: beyond lie the use of the slots and the table of modules."""
 _PAD = 3.0
 """Points between a text on the die and the edge of its box."""
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+import floorflow.view
 from floorflow.errors import InputError
 from floorflow.view.contents.names import TIMES, engines_by_id, platform_text
 from floorflow.view.contents.networks import module_networks, read_networks
@@ -14,6 +17,7 @@ from floorflow.view.contents.plan_reader import read_scene
 from floorflow.view.contents.searched import read_search
 from floorflow.view.contents.slot_chain import read_slot_chain, shortest_way
 from floorflow.view.contents.timeline import read_timeline, time_text
+from floorflow.view.pictures.folding import read_bars
 from tests.view.fake_plan import CLOCK_MHZ, fake_mission, fake_plan
 
 if TYPE_CHECKING:
@@ -128,3 +132,34 @@ def test_a_plan_of_one_phase_has_no_timeline(ku5p: Platform) -> None:
 )
 def test_times_are_written_in_their_unit(time_us: float, text: str) -> None:
     assert time_text(time_us) == text
+
+
+def test_engines_go_by_the_back_ends_labels_roles_and_parallelism(ku5p: Platform) -> None:
+    plan = fake_plan(ku5p, 2)
+    (network,), (entry,) = plan["networks"], plan["phases"][0]["networks"]
+    core = next(engine for engine in network["engines"] if engine["role"] == "core")
+    core |= {"kind": "Conv3D", "label": "conv"}
+    folded = entry["folding"]["engines"][core["name"]]
+    ways = [{"name": name, "value": value, "most": 64} for name, value in (("coarse_in", 4), ("fine", 9), ("split", 0))]
+    folded |= {"attributes": {"fine": 9, "memory": "rom", "spill": "rom"}, "parallelism": ways}
+    scene = read_scene(plan, "fpga0")
+    assert scene.parallelism == f"coarse_in{TIMES}fine{TIMES}split"
+    assert scene.modules[0].contents.headline == f"conv 4{TIMES}9{TIMES}0"
+    bar = next(bar for bar in read_bars(plan, entry)[0] if bar.name == core["name"])
+    assert bar.note == "coarse_in 4 · fine 9 · rom"
+
+
+def test_a_module_without_weights_is_told_by_its_core_engine(ku5p: Platform) -> None:
+    plan = fake_plan(ku5p, 3)
+    for engine in plan["networks"][0]["engines"]:
+        engine["weight_bits"] = 0
+    assert read_scene(plan, "fpga0").modules[1].contents.headline.startswith("MVAU ")
+
+
+def test_pictures_know_no_kind_or_attribute_of_a_back_end() -> None:
+    words = re.compile(
+        r"MVAU|VVAU|SIMD|\bPE\b|Thresholding|ConvolutionInput|Streaming|FMPadding|mem_mode|ram_style|FINN"
+    )
+    sources = sorted(Path(floorflow.view.__file__).parent.rglob("*.py"))
+    assert len(sources) > 20
+    assert [path.name for path in sources if words.search(path.read_text(encoding="utf-8"))] == []
