@@ -15,6 +15,7 @@ from floorflow.view.pictures.files import _Files
 from floorflow.view.pictures.overview import die_sizes
 from floorflow.view.sheet.die import die_of
 from floorflow.view.sheet.palette import BAR, MEMORY, OTHER_PHASE, colours_by_network
+from tests.verify.two_by_two import two_by_two
 from tests.view.drawn import misplaced, written
 from tests.view.fake_plan import fake_mission, fake_plan
 
@@ -133,3 +134,12 @@ def test_a_boundary_to_a_slot_elsewhere_in_the_stack_is_named(u250: Platform) ->
     figure = partition_chart(plan)
     assert misplaced(figure) == []
     assert "to SLR2: 5 of 10 SLL wires (50.0%)" in texts_of(figure)
+
+
+def test_the_judges_plan_made_by_hand_is_drawn(u250: Platform) -> None:
+    plan, _ = two_by_two()
+    pictures = [timeline_chart(plan), *(search_chart(plan, name) for name in ("camera", "radar"))]
+    for phase in (0, 1):
+        pictures += [floorplan(plan, u250, "fpga0", phase), partition_chart(plan, phase)]
+        pictures += [folding_chart(plan, phase, name) for name in ("camera", "radar")]
+    assert [misplaced(figure) for figure in pictures] == [[] for _ in pictures]
