@@ -1,4 +1,4 @@
-"""Pictures of a plan: the search, the folding, the partition, the floorplan of each FPGA and of all together.
+"""Pictures of a plan: search, folding, partition, the floorplan of each FPGA and of all together, phases in time.
 
 Importing this package is cheap; matplotlib is loaded when the first picture is drawn.
 """
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
     from floorflow.hardware.platform import Platform
 
-__all__ = ["floorplan", "folding_chart", "overview", "partition_chart", "render", "search_chart"]
+__all__ = ["floorplan", "folding_chart", "overview", "partition_chart", "render", "search_chart", "timeline_chart"]
 
 
-def search_chart(plan: Mapping[str, Any]) -> Figure:
-    """Draw the intervals that the search tried; see `floorflow.view.pictures.search.search_chart`."""
+def search_chart(plan: Mapping[str, Any], network: str | None = None) -> Figure:
+    """Draw the intervals tried for a network; see `floorflow.view.pictures.search.search_chart`."""
     from floorflow.view.pictures import search
 
-    return search.search_chart(plan)
+    return search.search_chart(plan, network)
 
 
 def floorplan(plan: Mapping[str, Any], platform: Platform, fpga: str, phase: int = 0) -> Figure:
@@ -30,11 +30,11 @@ def floorplan(plan: Mapping[str, Any], platform: Platform, fpga: str, phase: int
     return floorplan.floorplan(plan, platform, fpga, phase)
 
 
-def folding_chart(plan: Mapping[str, Any], phase: int = 0) -> Figure:
+def folding_chart(plan: Mapping[str, Any], phase: int = 0, network: str | None = None) -> Figure:
     """Draw each engine's cycles against the interval; see `floorflow.view.pictures.folding.folding_chart`."""
     from floorflow.view.pictures import folding
 
-    return folding.folding_chart(plan, phase)
+    return folding.folding_chart(plan, phase, network)
 
 
 def overview(plan: Mapping[str, Any], platform: Platform, phase: int = 0) -> Figure:
@@ -49,6 +49,13 @@ def partition_chart(plan: Mapping[str, Any], phase: int = 0) -> Figure:
     from floorflow.view.pictures import partition
 
     return partition.partition_chart(plan, phase)
+
+
+def timeline_chart(plan: Mapping[str, Any]) -> Figure:
+    """Draw how phases are loaded and run, one after the other; see `floorflow.view.pictures.timeline`."""
+    from floorflow.view.pictures import timeline
+
+    return timeline.timeline_chart(plan)
 
 
 def render(plan: Mapping[str, Any], platform: Platform) -> dict[str, bytes]:

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from floorflow.hardware.platform import Platform, load_platform
+from floorflow.hardware import load_platform
+from floorflow.hardware.geometry import Rect
+from floorflow.hardware.links import Link
+from floorflow.hardware.platform import Platform, SllBoundary
 
 
 @pytest.fixture(scope="session")
@@ -24,3 +29,25 @@ def pynq() -> Platform:
 def three() -> Platform:
     """Three FPGAs of four SLRs each, linked at SLR3."""
     return load_platform("alveo-u250", fpgas=3)
+
+
+@pytest.fixture(scope="session")
+def mixed(u250: Platform, ku5p: Platform) -> Platform:
+    """A U250 and a bare xcku5p with a link between them."""
+    other = ku5p.fpgas[0]
+    slots = tuple(replace(slot, name=f"fpga1.{slot.slr}", fpga="fpga1") for slot in other.slots)
+    fpgas = (*u250.fpgas, replace(other, name="fpga1", slots=slots))
+    link = Link("fpga0-fpga1", "aurora-100g", "fpga0.SLR2", "fpga1.SLR0", 100.0, 1.0, assumed=False)
+    return replace(u250, name="u250-and-ku5p", fpgas=fpgas, links=(link,))
+
+
+@pytest.fixture(scope="session")
+def halves(ku5p: Platform) -> Platform:
+    """An xcku5p whose SLR is two slots, the upper one of a name that says nothing."""
+    (whole,) = ku5p.slots
+    region = whole.region
+    middle = (region.bottom + region.top) // 2
+    lower = replace(whole, region=Rect(region.left, region.bottom, region.right, middle))
+    upper = replace(whole, name="attic", region=Rect(region.left, middle + 1, region.right, region.top))
+    fpga = replace(ku5p.fpgas[0], slots=(lower, upper))
+    return replace(ku5p, fpgas=(fpga,), boundaries=(SllBoundary(lower.name, upper.name, 4000),))

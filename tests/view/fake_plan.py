@@ -1,9 +1,9 @@
-"""A plausible plan.json of N modules for any platform: a convolutional network cut into shares over the slots."""
+"""A plausible plan.json for any platform: a convolutional network, or two in two phases, cut into shares over slots."""
 
 from __future__ import annotations
 
 import random
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +15,12 @@ from floorflow.view.sheet.geometry import Box, outside
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from floorflow.hardware.platform import Platform, Slot
+    from floorflow.hardware.platform import Platform
+    from floorflow.hardware.slots import Slot
 
 CAP = {"LUT": 0.7, "FF": 0.5, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9}
 FILL = {"LUT": 0.85, "FF": 0.85, "BRAM18": 1.0, "URAM": 1.0, "DSP": 1.0}
+CLOCK_MHZ = 250.0
 ZERO = dict.fromkeys(RESOURCE_NAMES, 0)
 LIMIT = "not found within the limit"
 SEARCH = {"gap": 0.12, "ended_by": f"the next shorter interval: {LIMIT} (place): layer3_conv2 finds no rectangle"}
@@ -27,63 +29,154 @@ SEARCH = {"gap": 0.12, "ended_by": f"the next shorter interval: {LIMIT} (place):
 def fake_plan(
     platform: Platform, modules: int, *, names: Sequence[str] = (), homes: Sequence[str] = (), seed: int = 1
 ) -> dict[str, Any]:
-    """Return a plan with that many modules, of these names and in these slots if given.
+    """Return a plan of one network and phase with that many modules, of these names and in these slots if given.
 
     Every seventh module, from the third, also feeds the third one after it.
     """
     chance = random.Random(seed)
     names = list(names) or [_module_name(index, modules) for index in range(modules)]
-    engines = {name: _engines(index, index == modules - 1) for index, name in enumerate(names)}
+    network = _Network(
+        "resnet18_w3a3", {name: _engines(index, last=index == modules - 1) for index, name in enumerate(names)}
+    )
     by_name = {slot.name: slot for slot in platform.slots}
     slots = [by_name[home] for home in homes] or _spread(platform, modules)
-    pblocks = _pblocks(platform, names, slots, chance)
-    folding = {
-        engine["name"]: _folding(engine, index, chance)
-        for index, parts in enumerate(engines.values())
-        for engine in parts
-    }
-    slowest = max(folding, key=lambda name: folding[name]["cycles"])
-    channels = _channels(names, engines, chance)
-    owner = {engine["name"]: name for name, parts in engines.items() for engine in parts}
-    assignment = {name: slot.name for name, slot in zip(names, slots, strict=True)}
-    interval = folding[slowest]["cycles"]
-    crossings = _crossings(platform, channels, owner, assignment, 250e6 / interval)
-    return {
-        "schema": "floorflow-plan/1",
-        "options": {"cap": CAP, "clock_mhz": 250.0, "fps": None, "fill": FILL, "objective": "throughput"},
-        "platform": _platform(platform),
-        "networks": [{"name": "resnet18_w3a3", "operations": [], "engines": [*chain.from_iterable(engines.values())]}],
-        "phases": [
-            {
-                "folding": {"engines": folding, "cycles": interval, "stats": {}},
-                "channels": channels,
-                "modules": [
-                    {"name": name, "engines": [part["name"] for part in parts], "resources": ZERO}
-                    for name, parts in engines.items()
-                ],
-                "partition": {
-                    "assignment": assignment,
-                    "utilisation": _utilisation(platform, pblocks),
-                    "crossings": crossings,
-                    "cost": sum((padded(c) + 2) * c["hops"] * (10 if c["kind"] == "link" else 1) for c in crossings),
-                    "loads": _loads(platform, crossings),
-                    "stats": {"method": "metis+cpsat", "status": "feasible", "objective": 1, "bound": 1, "gap": 0.125},
-                },
-                "floorplan": {
-                    fpga.name: {"pblocks": {n: b for n, b in pblocks.items() if b["slot"].startswith(f"{fpga.name}.")}}
-                    for fpga in platform.fpgas
-                },
-                "estimates": {
-                    "clock_mhz": 250.0,
-                    "cycles": interval,
-                    "fps": 250e6 / interval,
-                    "latency_us": 812.5,
-                    "bottleneck": slowest,
-                },
-            }
+    part = _Part(network, names, ("host:in0", "host:out0"))
+    return _plan(platform, [network], [_phase(platform, "main", [part], slots, chance)], None)
+
+
+def fake_mission(platform: Platform, modules: int = 12, *, seed: int = 1) -> dict[str, Any]:
+    """Return a plan of two networks and two phases.
+
+    Half of the first network's modules run in each phase, with a buffer in memory between them; the second runs whole
+    in the first phase, where it hands its result to its one module in the second.
+    """
+    chance = random.Random(seed)
+    first = _Network(
+        "resnet18", {f"layer{index}": _engines(index, last=False) for index in range(modules)}, "resnet18/"
+    )
+    small = _Network("mobile", {f"tiny{index}": _engines(index, last=index == 3) for index in range(5)}, "mobile/")
+    names, half = list(first.engines), modules // 2
+    parts = {
+        "p0": [
+            _Part(first, names[:half], ("resnet18/host:in0", "resnet18/memory:features")),
+            _Part(small, ["tiny0", "tiny1", "tiny2", "tiny3"], ("mobile/host:in0", "mobile/phase:p1/scores")),
         ],
+        "p1": [
+            _Part(first, names[half:], ("resnet18/memory:features", "resnet18/host:out0")),
+            _Part(small, ["tiny4"], ("mobile/phase:p0/scores", "mobile/host:out0")),
+        ],
+    }
+    phases = [
+        _phase(platform, name, own, _spread(platform, sum(len(part.modules) for part in own)), chance)
+        for name, own in parts.items()
+    ]
+    batch = 64
+    longest = [max(entry["interval_cycles"] for entry in phase["networks"]) for phase in phases]
+    steps = [
+        {"phase": name, "load_us": 9500.0, "run_us": batch * cycles / CLOCK_MHZ}
+        for name, cycles in zip(parts, longest, strict=True)
+    ]
+    period_us = sum(step["load_us"] + step["run_us"] for step in steps)
+    schedule = {"kind": "reconfigure", "batch": batch, "period_us": period_us, "steps": steps}
+    return _plan(platform, [first, small], phases, schedule)
+
+
+@dataclass(frozen=True)
+class _Network:
+    """A network with the engines of each module; ``prefix`` stands before an engine's name in the phases."""
+
+    name: str
+    engines: dict[str, list[dict[str, Any]]]
+    prefix: str = ""
+
+    def ids(self, module: str) -> list[str]:
+        return [f"{self.prefix}{engine['name']}" for engine in self.engines[module]]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The modules of a network that run in a phase, and where the chain of them begins and ends."""
+
+    network: _Network
+    modules: list[str]
+    ends: tuple[str, str]
+
+
+def _plan(
+    platform: Platform, networks: list[_Network], phases: list[dict[str, Any]], schedule: dict[str, Any] | None
+) -> dict[str, Any]:
+    return {
+        "schema": "floorflow-plan/2",
+        "options": {"cap": CAP, "clock_mhz": CLOCK_MHZ, "fps": None, "fill": FILL, "objective": "throughput"},
+        "platform": _platform(platform),
+        "networks": [_network(network, phases) for network in networks],
+        "phases": phases,
+        "schedule": schedule,
+    }
+
+
+def _network(network: _Network, phases: list[dict[str, Any]]) -> dict[str, Any]:
+    own = [entry for phase in phases for entry in phase["networks"] if entry["network"] == network.name]
+    interval = max(entry["interval_cycles"] for entry in own)
+    return {
+        "name": network.name,
+        "operations": [],
+        "engines": [*chain.from_iterable(network.engines.values())],
         "search": SEARCH | {"interval_cycles": interval, "bound_cycles": int(interval / 1.12)},
         "trace": _trace(interval),
+    }
+
+
+def _phase(
+    platform: Platform, name: str, parts: list[_Part], slots: list[Slot], chance: random.Random
+) -> dict[str, Any]:
+    names = [module for part in parts for module in part.modules]
+    pblocks = _pblocks(platform, names, slots, chance)
+    networks = [_part(part, chance) for part in parts]
+    channels = [channel for part in parts for channel in _channels(part, chance)]
+    channels = [{**channel, "name": f"channel_{index}"} for index, channel in enumerate(channels)]
+    engines = {module: part.network.ids(module) for part in parts for module in part.modules}
+    owner = {engine: module for module, inside in engines.items() for engine in inside}
+    assignment = {name: slot.name for name, slot in zip(names, slots, strict=True)}
+    interval = max(entry["interval_cycles"] for entry in networks)
+    crossings = _crossings(platform, channels, owner, assignment, CLOCK_MHZ * 1e6 / interval)
+    on_fpga = {slot.name: slot.fpga for slot in platform.slots}
+    return {
+        "name": name,
+        "networks": networks,
+        "channels": channels,
+        "modules": [{"name": module, "engines": inside, "resources": ZERO} for module, inside in engines.items()],
+        "partition": {
+            "assignment": assignment,
+            "utilisation": _utilisation(platform, pblocks),
+            "crossings": crossings,
+            "cost": sum((padded(c) + 2) * c["hops"] * (10 if c["kind"] == "link" else 1) for c in crossings),
+            "loads": _loads(platform, crossings),
+            "stats": {"method": "metis+cpsat", "status": "feasible", "objective": 1, "bound": 1, "gap": 0.125},
+        },
+        "floorplan": {
+            fpga.name: {"pblocks": {n: b for n, b in pblocks.items() if on_fpga[b["slot"]] == fpga.name}}
+            for fpga in platform.fpgas
+        },
+    }
+
+
+def _part(part: _Part, chance: random.Random) -> dict[str, Any]:
+    """Return the folding of a network's part and what is estimated of it."""
+    folding = {
+        engine_id: _folding(engine, index, chance)
+        for index, module in enumerate(part.modules)
+        for engine_id, engine in zip(part.network.ids(module), part.network.engines[module], strict=True)
+    }
+    slowest = max(folding, key=lambda name: folding[name]["cycles"])
+    interval = folding[slowest]["cycles"]
+    fps = CLOCK_MHZ * 1e6 / interval
+    estimates = {"clock_mhz": CLOCK_MHZ, "fps": fps, "latency_us": 812.5, "bottleneck": slowest}
+    return {
+        "network": part.network.name,
+        "interval_cycles": interval,
+        "folding": {"engines": folding, "stats": {}},
+        "estimates": estimates,
     }
 
 
@@ -108,18 +201,38 @@ def _module_name(index: int, count: int) -> str:
     return "classifier" if index == count - 1 else f"layer{1 + index // 5}_conv{index % 5}"
 
 
-def _engines(index: int, last: bool) -> list[dict[str, Any]]:
+_KINDS = {
+    "FMPadding_rtl": ("pad", "front", 0),
+    "ConvolutionInputGenerator_rtl": ("window", "front", 0),
+    "MVAU_rtl": ("MVAU", "core", 3),
+    "MVAU_hls": ("MVAU", "core", 3),
+    "Thresholding_rtl": ("threshold", "behind", 8),
+    "LabelSelect_hls": ("label", "behind", 0),
+}
+"""Label, role and bits of a weight."""
+
+
+def _engines(index: int, *, last: bool) -> list[dict[str, Any]]:
     kinds = ["MVAU_hls", "LabelSelect_hls"] if last else ["FMPadding_rtl", "ConvolutionInputGenerator_rtl", "MVAU_rtl"]
     if not last and index % 3 == 0:
         kinds.append("Thresholding_rtl")
-    return [{"name": f"{kind}_{index}", "kind": kind, "operation": f"Conv_{index}"} for kind in kinds]
+    return [_engine(kind, index) for kind in kinds]
+
+
+def _engine(kind: str, index: int) -> dict[str, Any]:
+    label, role, bits = _KINDS[kind]
+    names = {"name": f"{kind}_{index}", "kind": kind, "operation": f"Conv_{index}"}
+    return {**names, "label": label, "role": role, "weight_bits": bits}
 
 
 def _folding(engine: dict[str, Any], index: int, chance: random.Random) -> dict[str, Any]:
-    if not engine["kind"].startswith("MVAU"):
-        return {"cycles": chance.choice([3136, 12544, 14400, 28900]) >> min(index // 8, 6)}
+    if engine["role"] != "core":
+        cycles = chance.choice([3136, 12544, 14400, 28900]) >> min(index // 8, 6)
+        return {"cycles": cycles, "attributes": {}, "parallelism": []}
     cycles = chance.choice([18816, 25088, 37632, 50176])
-    return {"cycles": cycles, "pe": chance.choice([4, 8, 16, 32]), "simd": chance.choice([3, 9, 16, 36])}
+    factors = {"PE": chance.choice([4, 8, 16, 32]), "SIMD": chance.choice([3, 9, 16, 36])}
+    parallelism = [{"name": name, "value": value, "most": 64} for name, value in factors.items()]
+    return {"cycles": cycles, "attributes": factors | {"ram_style": "auto"}, "parallelism": parallelism}
 
 
 def _spread(platform: Platform, modules: int) -> list[Slot]:
@@ -190,19 +303,16 @@ def cut(area: Rect, parts: int, chance: random.Random) -> list[Rect]:
     return cut(pieces[0], first, chance) + cut(pieces[1], parts - first, chance)
 
 
-def _channels(names: list[str], engines: dict[str, Any], chance: random.Random) -> list[dict[str, Any]]:
-    ends = [("host:in0", engines[names[0]][0]["name"], 24)]
+def _channels(part: _Part, chance: random.Random) -> list[dict[str, Any]]:
+    names, engines = part.modules, {module: part.network.ids(module) for module in part.modules}
+    ends = [(part.ends[0], engines[names[0]][0], 24)]
     for before, after in pairwise(names):
-        ends.append((engines[before][-1]["name"], engines[after][0]["name"], 2 ** chance.randint(3, 9)))
-    ends += [
-        (engines[names[start]][-1]["name"], engines[names[start + 3]][0]["name"], 64)
-        for start in range(2, len(names) - 3, 7)
-    ]
-    ends.append((engines[names[-1]][-1]["name"], "host:out0", 16))
-    inside = [(before["name"], after["name"], 8) for parts in engines.values() for before, after in pairwise(parts)]
+        ends.append((engines[before][-1], engines[after][0], 2 ** chance.randint(3, 9)))
+    ends += [(engines[names[start]][-1], engines[names[start + 3]][0], 64) for start in range(2, len(names) - 3, 7)]
+    ends.append((engines[names[-1]][-1], part.ends[1], 16))
+    inside = [(before, after, 8) for module in names for before, after in pairwise(engines[module])]
     return [
-        {"name": f"channel_{index}", "source": source, "target": target, "width_bits": bits, "link": None}
-        for index, (source, target, bits) in enumerate(ends + inside)
+        {"source": source, "target": target, "width_bits": bits, "link": None} for source, target, bits in ends + inside
     ]
 
 
@@ -210,7 +320,6 @@ def _crossings(
     platform: Platform, channels: list[dict[str, Any]], owner: dict[str, str], assignment: dict[str, str], fps: float
 ) -> list[dict[str, Any]]:
     places = {engine: assignment[module] for engine, module in owner.items()}
-    places |= {"host:in0": platform.host_in_slot, "host:out0": platform.host_out_slot}
     return [
         {
             "channel": channel["name"],
@@ -222,7 +331,9 @@ def _crossings(
             "kind": step.kind,
         }
         for channel in channels
-        for step in platform.route_steps(places[channel["source"]], places[channel["target"]])
+        for step in platform.route_steps(
+            places.get(channel["source"], platform.host_in_slot), places.get(channel["target"], platform.host_out_slot)
+        )
     ]
 
 
@@ -233,6 +344,7 @@ def padded(crossing: dict[str, Any]) -> int:
 
 def _loads(platform: Platform, crossings: list[dict[str, Any]]) -> list[dict[str, Any]]:
     position = {slot.name: index for index, slot in enumerate(platform.slots)}
+    fpga_of = {slot.name: slot.fpga for slot in platform.slots}
     loads = []
     for boundary in platform.boundaries:
         use = 0
@@ -245,7 +357,7 @@ def _loads(platform: Platform, crossings: list[dict[str, Any]]) -> list[dict[str
     for link in platform.links:
         for source, target in ((link.source, link.target), (link.target, link.source)):
             use_gbps = sum(c["gbps"] for c in crossings if (c["source"], c["target"]) == (source, target))
-            name = f"{source.split('.')[0]}>{target.split('.')[0]}"
+            name = f"{fpga_of[source]}>{fpga_of[target]}"
             loads.append({"name": name, "kind": "link", "use": use_gbps, "capacity": link.gbps})
     return loads
 
@@ -268,12 +380,12 @@ def _platform(platform: Platform) -> dict[str, Any]:
         "fpgas": [
             {
                 "name": fpga.name,
-                "board": platform.name,
+                "board": fpga.board.name,
                 "host_slot": fpga.host_slot,
                 "host_port": asdict(fpga.host_port),
                 "link_port": fpga.link_port and asdict(fpga.link_port),
                 "slots": [
-                    {"name": slot.name, "slr": slot.slr, "available": slot.available.as_dict()}
+                    {"name": slot.name, "fpga": fpga.name, "slr": slot.slr, "available": slot.available.as_dict()}
                     for slot in platform.slots
                     if slot.fpga == fpga.name
                 ],
@@ -281,7 +393,9 @@ def _platform(platform: Platform) -> dict[str, Any]:
             for fpga in platform.fpgas
         ],
         "links": [asdict(link) for link in platform.links],
-        "slls": [asdict(boundary) for boundary in platform.boundaries],
+        "boundaries": [
+            {"name": f"{boundary.lower}-{boundary.upper}", **asdict(boundary)} for boundary in platform.boundaries
+        ],
         "infrastructure": [
             {"name": item.name, "slot": item.slot, "resources": item.resources.as_dict()}
             for item in platform.infrastructure

@@ -2,41 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from floorflow.view.contents.names import TIMES, Plan, engine_names
+from floorflow.view.contents.names import TIMES, Plan, engines_by_id
 from floorflow.view.sheet.text import shortened, text_width
-
-_SHORT_KINDS = {
-    "AddStreams": "add",
-    "ChannelwiseOp": "channelwise",
-    "ConvolutionInputGenerator": "window",
-    "DuplicateStreams": "duplicate",
-    "ElementwiseAdd": "add",
-    "ElementwiseMul": "multiply",
-    "FMPadding": "pad",
-    "GlobalAccPool": "average pool",
-    "LabelSelect": "label",
-    "Pool": "pool",
-    "StreamingConcat": "concat",
-    "StreamingMaxPool": "max pool",
-    "StreamingSplit": "split",
-    "Thresholding": "threshold",
-    "UpsampleNearestNeighbour": "upsample",
-}
-"""FINN's op types as a picture's margin has them; others keep their own name."""
-_MATRIX = ("MVAU", "VVAU")
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What a module holds, as text; matrix units and their operations come first.
+    """What a module holds, as text; its core engines and their operations come first, of these those with weights.
 
-    A module ``is_merged`` if it holds more than one matrix unit: then ``engine_texts`` count its engines by kind, and
-    ``operations`` are in dataflow order.
+    A module ``is_merged`` if it holds more than one core engine with weights: then ``engine_texts`` count its engines
+    by label, and ``operations`` are in dataflow order.
     """
 
     engine_texts: tuple[str, ...]
@@ -46,7 +25,7 @@ class Contents:
 
     @property
     def headline(self) -> str:
-        """The one thing to say of the module: its matrix unit's folding, or how many engines it holds."""
+        """The one thing to say of the module: its core engine's folding, or how many engines it holds."""
         return f"{self.engine_count} engines" if self.is_merged else next(iter(self.engine_texts), "")
 
     def operations_text(self, width: float, size: float) -> str:
@@ -58,13 +37,13 @@ class Contents:
         return _joined(names[:2], ", ", rest, width, size)
 
     def layer_text(self, width: float, size: float) -> str:
-        """Name what to look for on the die: the matrix unit's operation, or the range if merged."""
+        """Name what to look for on the die: the core engine's operation, or the range if merged."""
         return (
             self.operations_text(width, size) if self.is_merged else _joined(self.operations[:1], "", "", width, size)
         )
 
     def engines_text(self, width: float, size: float) -> str:
-        """Name the engines in at most ``width`` points, whole words only: ``MVAU 8x16, window, +2 more``."""
+        """Name the engines in at most ``width`` points, whole words only: ``conv 8x16, window, +2 more``."""
         start = f"{self.engine_count} engines: " if self.is_merged else ""
         more = "kinds" if self.is_merged else "more"
         for count in range(len(self.engine_texts), 0, -1):
@@ -86,37 +65,44 @@ def _joined(names: Sequence[str], between: str, after: str, width: float, size: 
 
 def read_contents(plan: Plan, phase: int, engines: Sequence[str]) -> Contents:
     """Read what a module of these engines holds."""
-    every = (engine for network in plan["networks"] for engine in network["engines"])
-    known = dict(zip(engine_names(plan), every, strict=True))
-    inside = [known[name] for name in engines]
-    is_merged = sum(_family(engine) in _MATRIX for engine in inside) > 1
-    folded = plan["phases"][phase]["folding"]["engines"]
+    known = engines_by_id(plan)
+    inside = [(known[name], _folded(plan, phase, name)) for name in engines]
+    foremost = min((_rank(engine) for engine, _ in inside), default=0)
+    core_first = sorted(inside, key=lambda pair: _rank(pair[0]) > foremost)
+    is_merged = sum(_rank(engine) == 0 for engine, _ in inside) > 1
     if is_merged:
-        families = [_short(_family(engine)) for engine in _matrix_first(inside)]
-        commonest = sorted(dict.fromkeys(families), key=lambda text: (text not in _MATRIX, -families.count(text)))
-        engine_texts = tuple(f"{families.count(text)} {text}" for text in commonest)
-        operations = dict.fromkeys(engine["operation"] for engine in inside)
+        labels = [engine["label"] for engine, _ in core_first]
+        core = {engine["label"] for engine, _ in inside if _rank(engine) == 0}
+        commonest = sorted(dict.fromkeys(labels), key=lambda label: (label not in core, -labels.count(label)))
+        engine_texts = tuple(f"{labels.count(label)} {label}" for label in commonest)
     else:
-        pairs = [(engine, folded.get(name, {})) for name, engine in zip(engines, inside, strict=True)]
-        folded_texts = dict.fromkeys(_engine_text(_family(engine), folding) for engine, folding in pairs)
-        engine_texts = tuple(sorted(folded_texts, key=lambda text: TIMES not in text))
-        operations = dict.fromkeys(engine["operation"] for engine in _matrix_first(inside))
+        engine_texts = tuple(dict.fromkeys(_engine_text(engine, folding) for engine, folding in core_first))
+    operations = dict.fromkeys(engine["operation"] for engine, _ in (inside if is_merged else core_first))
     return Contents(engine_texts, tuple(operations), len(engines), is_merged)
 
 
-def _matrix_first(engines: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    return sorted(engines, key=lambda engine: _family(engine) not in _MATRIX)
+def parallelism_text(plan: Plan, phase: int) -> str:
+    """Return what the numbers of the phase's core engines count, of the one with the most, or nothing."""
+    core = (name for name, engine in engines_by_id(plan).items() if engine["role"] == "core")
+    names = [[str(part["name"]) for part in _folded(plan, phase, name).get("parallelism", ())] for name in core]
+    longest: list[str] = max(names, key=len, default=[])
+    return TIMES.join(longest)
 
 
-def _family(engine: Mapping[str, Any]) -> str:
-    return re.sub(r"_(hls|rtl)$", "", engine["kind"])
+def _folded(plan: Plan, phase: int, engine: str) -> Mapping[str, Any]:
+    """Return how an engine is folded in a phase; nothing if it does not run there."""
+    foldings = (network["folding"]["engines"] for network in plan["phases"][phase]["networks"])
+    return next((engines[engine] for engines in foldings if engine in engines), {})
 
 
-def _short(family: str) -> str:
-    return _SHORT_KINDS.get(family, family)
+def _rank(engine: Mapping[str, Any]) -> int:
+    """Order engines by what a reader looks for: core engines with weights, other core engines, the rest."""
+    if engine["role"] != "core":
+        return 2
+    return 0 if engine["weight_bits"] else 1
 
 
-def _engine_text(family: str, folding: Mapping[str, Any]) -> str:
-    if family in _MATRIX and "pe" in folding:
-        return f"{family} {folding['pe']}{TIMES}{folding.get('simd', 1)}"
-    return _short(family)
+def _engine_text(engine: Mapping[str, Any], folding: Mapping[str, Any]) -> str:
+    """Return an engine's label, of a core engine with its parallelism."""
+    values = [str(part["value"]) for part in folding.get("parallelism", ())] if engine["role"] == "core" else []
+    return " ".join([engine["label"], *([TIMES.join(values)] if values else [])])

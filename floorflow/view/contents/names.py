@@ -3,28 +3,74 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from floorflow.errors import InputError
+
 TIMES = "\N{MULTIPLICATION SIGN}"
-"""Between PE and SIMD, and between a number and what it counts."""
+"""Between the factors of an engine's parallelism, and between a number and what it counts."""
+
+_MOST_NAMES = 3
+"""Networks that a title names; more are only counted."""
 
 Plan = Mapping[str, Any]
 
 
-def engine_names(plan: Plan) -> tuple[str, ...]:
-    """Return all engines in dataflow order, as ``network/engine`` if there is more than one network."""
-    networks = plan["networks"]
-    return tuple(
-        f"{network['name']}/{engine['name']}" if len(networks) > 1 else engine["name"]
-        for network in networks
+def engine_id(plan: Plan, network: str, engine: str) -> str:
+    """Return an engine's name in the phases: ``network/engine`` if the plan has more than one network."""
+    return f"{network}/{engine}" if len(plan["networks"]) > 1 else engine
+
+
+def engines_by_id(plan: Plan) -> dict[str, Mapping[str, Any]]:
+    """Return all engines in dataflow order, one network after another, by their names in the phases."""
+    return {
+        engine_id(plan, network["name"], engine["name"]): engine
+        for network in plan["networks"]
         for engine in network["engines"]
-    )
+    }
+
+
+def network_of_engine(plan: Plan) -> dict[str, str]:
+    """Return the network of each engine by the engine's name in the phases."""
+    return {
+        engine_id(plan, network["name"], engine["name"]): network["name"]
+        for network in plan["networks"]
+        for engine in network["engines"]
+    }
+
+
+def network_names(plan: Plan) -> tuple[str, ...]:
+    """Return the networks of the plan in its order."""
+    return tuple(network["name"] for network in plan["networks"])
+
+
+def networks_in(plan: Plan, phase: int) -> tuple[Mapping[str, Any], ...]:
+    """Return what the phase says of each of its networks, in the plan's order."""
+    by_name = {item["network"]: item for item in plan["phases"][phase]["networks"]}
+    return tuple(by_name[name] for name in network_names(plan) if name in by_name)
+
+
+def network_in(plan: Plan, phase: int, name: str | None) -> Mapping[str, Any]:
+    """Return what the phase says of one of its networks, without a name of the first.
+
+    Raises
+    ------
+    InputError
+        If the phase has no network of that name.
+
+    """
+    networks = networks_in(plan, phase)
+    for network in networks:
+        if name in (None, network["network"]):
+            return network
+    known = ", ".join(network["network"] for network in networks)
+    raise InputError(f"plan.json: phases[{phase}] has no network '{name}'; it has: {known}", hint="name one of these")
 
 
 def modules_in_order(plan: Plan, phase: int = 0) -> tuple[Mapping[str, Any], ...]:
     """Return the phase's modules by the first of their engines in dataflow order."""
-    position = {name: index for index, name in enumerate(engine_names(plan))}
+    position = {name: index for index, name in enumerate(engines_by_id(plan))}
     last = len(position)
 
     def first_engine(module: Mapping[str, Any]) -> tuple[int, str]:
@@ -33,42 +79,62 @@ def modules_in_order(plan: Plan, phase: int = 0) -> tuple[Mapping[str, Any], ...
     return tuple(sorted(plan["phases"][phase]["modules"], key=first_engine))
 
 
-def module_count(plan: Plan, phase: int = 0) -> int:
-    """Return how many modules the phase has on all FPGAs."""
-    return len(plan["phases"][phase]["modules"])
-
-
 def fpga_names(plan: Plan) -> tuple[str, ...]:
     """Return the platform's FPGAs in the order of the chain."""
     return tuple(fpga["name"] for fpga in plan["platform"]["fpgas"])
 
 
-def fpga_of(slot: str) -> str:
-    """Return the FPGA that a slot belongs to: ``fpga0`` of ``fpga0.SLR2``."""
-    return slot.rpartition(".")[0]
+def fpga_of_slots(plan: Plan) -> dict[str, str]:
+    """Return the FPGA of each slot by the slot's name."""
+    return {slot["name"]: slot["fpga"] for fpga in plan["platform"]["fpgas"] for slot in fpga["slots"]}
 
 
-def slr_of(slot: str) -> str:
-    """Return a slot's name within its FPGA: ``SLR2`` of ``fpga0.SLR2``."""
-    return slot.rpartition(".")[2]
+def slot_labels(plan: Plan) -> dict[str, str]:
+    """Return what a slot is called beside its FPGA: its SLR, or its own name where it shares the SLR."""
+    labels: dict[str, str] = {}
+    for fpga in plan["platform"]["fpgas"]:
+        slrs = [slot["slr"] for slot in fpga["slots"]]
+        labels |= {s["name"]: s["slr"] if slrs.count(s["slr"]) == 1 else s["name"] for s in fpga["slots"]}
+    return labels
 
 
-def networks_text(plan: Plan) -> str:
-    """Return the networks' names for a title."""
-    return " + ".join(network["name"] for network in plan["networks"])
+def headline(plan: Plan, place: str, phase: int) -> str:
+    """Return a title: the phase's networks, ``place``, and the phase if there are several."""
+    networks = networks_text([item["network"] for item in networks_in(plan, phase)])
+    return f"{networks} on {place}{phase_text(plan, phase)}"
+
+
+def networks_text(names: Sequence[str]) -> str:
+    """Return networks' names for a title, of many only how many they are."""
+    return " + ".join(names) if len(names) <= _MOST_NAMES else f"{len(names)} networks"
+
+
+def phase_text(plan: Plan, phase: int) -> str:
+    """Return what a title says of the phase: nothing if it is the only one."""
+    return f", phase {plan['phases'][phase]['name']}" if len(plan["phases"]) > 1 else ""
 
 
 def platform_text(plan: Plan) -> str:
-    """Return the platform's name for a title, with the number of FPGAs if there are several."""
-    count, name = len(plan["platform"]["fpgas"]), str(plan["platform"]["name"])
-    return name if count == 1 else f"{count} {TIMES} {name}"
+    """Return the platform's name for a title; of several FPGAs that are alike their number and board."""
+    boards = [fpga["board"] for fpga in plan["platform"]["fpgas"]]
+    if len(boards) > 1 and len(set(boards)) == 1:
+        return f"{len(boards)} {TIMES} {boards[0]}"
+    return str(plan["platform"]["name"])
 
 
 def rate_text(plan: Plan, phase: int = 0) -> str:
-    """Return interval, frame rate and bottleneck for a subtitle."""
-    estimates = plan["phases"][phase]["estimates"]
+    """Return interval, frame rate and bottleneck for a subtitle; of several networks only how many they are."""
+    networks = networks_in(plan, phase)
+    if len(networks) > 1:
+        return f"{len(networks)} networks at {networks[0]['estimates']['clock_mhz']:g} MHz"
+    return network_rate_text(networks[0])
+
+
+def network_rate_text(network: Mapping[str, Any]) -> str:
+    """Return interval, frame rate and bottleneck of one network in a phase."""
+    estimates = network["estimates"]
     return (
-        f"interval {estimates['cycles']:,} cycles   ·   {reached_text(estimates)}"
+        f"interval {network['interval_cycles']:,} cycles   ·   {reached_text(estimates)}"
         f" at {estimates['clock_mhz']:g} MHz   ·   bottleneck {estimates['bottleneck']}"
     )
 

@@ -7,10 +7,11 @@ from typing import Any
 
 from floorflow.errors import InputError
 from floorflow.resources import RESOURCE_NAMES
-from floorflow.view.contents.module_contents import read_contents
-from floorflow.view.contents.names import Plan, modules_in_order, networks_text, rate_text
+from floorflow.view.contents.module_contents import parallelism_text, read_contents
+from floorflow.view.contents.names import Plan, headline, modules_in_order, rate_text
+from floorflow.view.contents.networks import read_networks
 from floorflow.view.contents.scene import ModuleView, Scene
-from floorflow.view.contents.slot_use import read_slots
+from floorflow.view.contents.slot_use import outside_ends, read_slots
 from floorflow.view.contents.stream_ends import read_crossings, read_ports, read_streams
 from floorflow.view.sheet.geometry import Box
 
@@ -33,13 +34,16 @@ def read_scene(plan: Plan, fpga: str, phase: int = 0) -> Scene:
     entry = next(item for item in plan["platform"]["fpgas"] if item["name"] == fpga)
     return Scene(
         fpga=fpga,
-        title=_title(plan, fpga),
+        title=headline(plan, f"{entry['board']}, {fpga}", phase),
         subtitle=rate_text(plan, phase),
+        networks=read_networks(plan, phase),
+        parallelism=parallelism_text(plan, phase),
         modules=_read_modules(plan, fpga, phase),
         streams=read_streams(plan, fpga, phase),
         ports=read_ports(plan, fpga, phase),
         crossings=read_crossings(plan, fpga, phase),
         slots=read_slots(plan, fpga, phase),
+        outside=outside_ends(plan, phase),
         host_port=_box(entry["host_port"]),
         link_port=None if entry["link_port"] is None else _box(entry["link_port"]),
         note=_note(entry.get("unstated", ())),
@@ -53,14 +57,6 @@ def _note(unstated: Sequence[str]) -> str:
 def _box(rectangle: Mapping[str, int]) -> Box:
     """Return the box around whole columns and rows, both inclusive."""
     return Box(rectangle["left"], rectangle["bottom"], rectangle["right"] + 1, rectangle["top"] + 1)
-
-
-def _title(plan: Plan, fpga: str) -> str:
-    board = next(
-        (item["board"] for item in plan["platform"]["fpgas"] if item["name"] == fpga),
-        plan["platform"]["name"],
-    )
-    return f"{networks_text(plan)} on {board}, {fpga}"
 
 
 def _read_modules(plan: Plan, fpga: str, phase: int) -> tuple[ModuleView, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.view.contents.module_contents import Contents
+from floorflow.view.contents.outside_ends import OutsideEnd
 from floorflow.view.sheet.geometry import Box
 
 
@@ -45,7 +46,7 @@ class PortView:
 
 @dataclass(frozen=True)
 class StreamView:
-    """All streams of an FPGA from one end to another; an end is a module, a port to a link, or ``host in0``."""
+    """All streams of an FPGA from one end to another: modules, ports to links, or texts of ends outside."""
 
     source: str
     target: str
@@ -56,7 +57,7 @@ class StreamView:
 
 @dataclass(frozen=True)
 class CrossingView:
-    """A stream between two slots, as the plan lists it; ``ends`` are module numbers or ``host in0``."""
+    """A stream between two slots, as the plan lists it; ``ends`` are module numbers or texts of ends outside."""
 
     ends: tuple[str, str]
     source: str
@@ -76,16 +77,31 @@ class Use:
 
 @dataclass(frozen=True)
 class SlotView:
-    """One slot: use of each resource that it has, the numbers of its modules, and what else lies there."""
+    """One slot: use of each resource that it has, the numbers of its modules, and what else lies there.
+
+    ``label`` is what it is called beside its FPGA.
+    """
 
     name: str
+    label: str
     slr: str
     use: Mapping[str, Use]
     modules: tuple[int, ...]
-    host: tuple[str, ...]
-    """The host's streams that begin or end here: ``host in0``."""
+    outside: tuple[OutsideEnd, ...]
+    """The ends outside the engines that lie here."""
     infrastructure: tuple[tuple[str, int], ...]
     """(name, LUT) of the board's own logic."""
+
+
+@dataclass(frozen=True)
+class NetworkView:
+    """A line of the legend of networks, for plans of several: ``modules`` are the first and last number of its own."""
+
+    number: int
+    """Place among the plan's networks, from 0: it gives the colours of its modules."""
+    name: str
+    modules: tuple[int, int] | None
+    rate: str
 
 
 @dataclass(frozen=True)
@@ -95,13 +111,19 @@ class Scene:
     fpga: str
     title: str
     subtitle: str
+    networks: tuple[NetworkView, ...]
+    """Empty where the plan has one: then the subtitle says its rate."""
+    parallelism: str
+    """What the numbers of core engines count: names joined by a multiplication sign, or nothing."""
     modules: tuple[ModuleView, ...]
     streams: tuple[StreamView, ...]
     ports: tuple[PortView, ...]
     crossings: tuple[CrossingView, ...]
     slots: tuple[SlotView, ...]
+    outside: Mapping[str, OutsideEnd]
+    """By its text, each end outside the engines that a stream of this FPGA has."""
     host_port: Box
-    """Where the host's streams enter and leave, in grid units."""
+    """Where streams from and to ends outside enter and leave, in grid units."""
     link_port: Box | None
     """Where streams over links enter and leave."""
     note: str = ""
@@ -110,8 +132,9 @@ class Scene:
 
 @dataclass(frozen=True)
 class BoundaryView:
-    """An SLR boundary: its SLL wires, used and there, and the streams over it."""
+    """A boundary between two slots: its SLL wires, used and there, and the streams over it."""
 
+    name: str
     lower: str
     upper: str
     use_wires: float
@@ -136,6 +159,8 @@ class LinkView:
     kind: str
     source: str
     target: str
+    fpgas: tuple[str, str]
+    """Of source and target."""
     gbps: float
     latency_us: float
     assumed: bool
@@ -149,10 +174,13 @@ class SlotChainView:
 
     title: str
     subtitle: str
+    networks: tuple[NetworkView, ...]
+    """Empty where the plan has one: then the subtitle says its rate."""
     fpgas: tuple[tuple[str, tuple[SlotView, ...]], ...]
-    """(name, slots from the top SLR down)."""
-    boundaries: Mapping[str, BoundaryView]
-    """By the name of the lower slot."""
+    """(name, slots from the top down)."""
+    boards: Mapping[str, str]
+    """The board of each FPGA where they differ; empty where all are alike."""
+    boundaries: tuple[BoundaryView, ...]
     links: tuple[LinkView, ...]
     module_names: tuple[str, ...]
     """In dataflow order: number 1 comes first."""

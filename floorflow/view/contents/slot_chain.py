@@ -1,7 +1,8 @@
-"""Read from plan.json what lies between the slots of all FPGAs: SLR boundaries, links and the streams over them."""
+"""Read from plan.json what lies between the slots of all FPGAs: boundaries, links and the streams over them."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -9,13 +10,14 @@ from typing import Any
 from floorflow.view.contents.names import (
     Plan,
     fpga_names,
-    fpga_of,
+    fpga_of_slots,
+    headline,
     modules_in_order,
-    networks_text,
     platform_text,
     rate_text,
 )
-from floorflow.view.contents.scene import BoundaryView, CrossingView, DirectionView, LinkView, SlotChainView, SlotView
+from floorflow.view.contents.networks import read_networks
+from floorflow.view.contents.scene import BoundaryView, CrossingView, DirectionView, LinkView, SlotChainView
 from floorflow.view.contents.slot_use import read_slots
 from floorflow.view.contents.stream_ends import read_crossings
 
@@ -24,49 +26,77 @@ def read_slot_chain(plan: Plan, phase: int = 0) -> SlotChainView:
     """Read everything that the pictures of all FPGAs together show."""
     crossings = read_crossings(plan, None, phase)
     loads = {item["name"]: item for item in plan["phases"][phase]["partition"]["loads"]}
-    fpgas = tuple((name, read_slots(plan, name, phase)) for name in fpga_names(plan))
+    fpga_of = fpga_of_slots(plan)
     return SlotChainView(
-        title=f"{networks_text(plan)} on {platform_text(plan)}",
+        title=headline(plan, platform_text(plan), phase),
         subtitle=rate_text(plan, phase),
-        fpgas=fpgas,
-        boundaries=_boundaries(plan, fpgas, crossings, loads),
-        links=tuple(_read_link(item, crossings, loads) for item in plan["platform"]["links"]),
+        networks=read_networks(plan, phase),
+        fpgas=tuple((name, read_slots(plan, name, phase)) for name in fpga_names(plan)),
+        boards=_boards(plan),
+        boundaries=_boundaries(plan, crossings, loads),
+        links=tuple(_read_link(item, fpga_of, crossings, loads) for item in plan["platform"]["links"]),
         module_names=tuple(module["name"] for module in modules_in_order(plan, phase)),
     )
 
 
+def _boards(plan: Plan) -> dict[str, str]:
+    boards = {fpga["name"]: fpga["board"] for fpga in plan["platform"]["fpgas"]}
+    return boards if len(set(boards.values())) > 1 else {}
+
+
 def _boundaries(
-    plan: Plan,
-    fpgas: Sequence[tuple[str, tuple[SlotView, ...]]],
-    crossings: Sequence[CrossingView],
-    loads: Mapping[str, Mapping[str, Any]],
-) -> dict[str, BoundaryView]:
-    """Return each SLR boundary by its lower slot, with the streams whose run of boundaries it belongs to."""
-    height = {slot.name: -index for _, slots in fpgas for index, slot in enumerate(slots)}
-    over: dict[tuple[str, bool], list[CrossingView]] = {}
-    neighbour_above = {below.name: above.name for _, slots in fpgas for above, below in pairwise(slots)}
+    plan: Plan, crossings: Sequence[CrossingView], loads: Mapping[str, Mapping[str, Any]]
+) -> tuple[BoundaryView, ...]:
+    """Return each boundary with the streams whose run of boundaries it belongs to."""
+    over: dict[tuple[str, str], list[CrossingView]] = {}
+    neighbours = _neighbours(plan)
     for item in crossings:
         if not item.by_link:
-            upwards = height[item.target] > height[item.source]
-            lower, upper = (item.source, item.target) if upwards else (item.target, item.source)
-            while lower != upper:
-                over.setdefault((lower, upwards), []).append(item)
-                lower = neighbour_above[lower]
-    boundaries = {}
-    for sll in plan["platform"]["slls"]:
-        lower, upper = sll["lower"], sll["upper"]
-        load = loads[f"{lower}-{upper}"]
-        down, up = (_widest_first(over.get((lower, upwards), ())) for upwards in (False, True))
-        boundaries[lower] = BoundaryView(lower, upper, load["use"], load["capacity"], down, up)
-    return boundaries
+            for step in pairwise(shortest_way(neighbours, item.source, item.target)):
+                over.setdefault(step, []).append(item)
+    boundaries = []
+    for entry in plan["platform"]["boundaries"]:
+        name, lower, upper = entry["name"], entry["lower"], entry["upper"]
+        use, capacity = loads[name]["use"], loads[name]["capacity"]
+        down, up = (_widest_first(over.get(step, ())) for step in ((upper, lower), (lower, upper)))
+        boundaries.append(BoundaryView(name, lower, upper, use, capacity, down, up))
+    return tuple(boundaries)
+
+
+def _neighbours(plan: Plan) -> dict[str, list[str]]:
+    """Return the slots over a boundary of each slot, in the platform's order."""
+    place = {slot: index for index, slot in enumerate(fpga_of_slots(plan))}
+    neighbours: dict[str, list[str]] = {slot: [] for slot in place}
+    for boundary in plan["platform"]["boundaries"]:
+        neighbours[boundary["lower"]].append(boundary["upper"])
+        neighbours[boundary["upper"]].append(boundary["lower"])
+    return {slot: sorted(others, key=place.__getitem__) for slot, others in neighbours.items()}
+
+
+def shortest_way(neighbours: Mapping[str, Sequence[str]], source: str, target: str) -> tuple[str, ...]:
+    """Return the slots passed from one to another over the fewest boundaries, among these the first in order."""
+    left = {target: 0}
+    waiting = deque([target])
+    while waiting and source not in left:
+        slot = waiting.popleft()
+        new = [other for other in neighbours[slot] if other not in left]
+        left |= dict.fromkeys(new, left[slot] + 1)
+        waiting.extend(new)
+    way = [source]
+    while way[-1] != target:
+        way.append(next(slot for slot in neighbours[way[-1]] if left.get(slot) == left[way[-1]] - 1))
+    return tuple(way)
 
 
 def _read_link(
-    item: Mapping[str, Any], crossings: Sequence[CrossingView], loads: Mapping[str, Mapping[str, Any]]
+    item: Mapping[str, Any],
+    fpga_of: Mapping[str, str],
+    crossings: Sequence[CrossingView],
+    loads: Mapping[str, Mapping[str, Any]],
 ) -> LinkView:
     def direction(source: str, target: str) -> DirectionView:
-        ends = fpga_of(source), fpga_of(target)
-        streams = [c for c in crossings if c.by_link and (fpga_of(c.source), fpga_of(c.target)) == ends]
+        ends = fpga_of[source], fpga_of[target]
+        streams = [c for c in crossings if c.by_link and (fpga_of[c.source], fpga_of[c.target]) == ends]
         return DirectionView(loads[">".join(ends)]["use"], _widest_first(streams))
 
     source, target = item["source"], item["target"]
@@ -75,6 +105,7 @@ def _read_link(
         kind=item["kind"],
         source=source,
         target=target,
+        fpgas=(fpga_of[source], fpga_of[target]),
         gbps=item["gbps"],
         latency_us=item["latency_us"],
         assumed=item["assumed"],

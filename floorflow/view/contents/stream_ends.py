@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from floorflow.view.contents.names import Plan, fpga_names, fpga_of, modules_in_order
+from floorflow.view.contents.names import Plan, fpga_names, fpga_of_slots, modules_in_order
+from floorflow.view.contents.outside_ends import outside_end
 from floorflow.view.contents.scene import CrossingView, PortView, StreamView
 
-_HOST_PREFIX = "host:"
-"""Channel ends outside the network are ``host:in0``, ``host:out0`` (`docs/plan.md`)."""
 
-
-def host_text(end: str) -> str | None:
-    """Return ``host in0`` for the channel end ``host:in0``, and None for an engine."""
-    return end.replace(_HOST_PREFIX, "host ", 1) if end.startswith(_HOST_PREFIX) else None
+def _outside_text(end: str) -> str | None:
+    """Return the text of an end outside the engines, and None for an engine."""
+    found = outside_end(end)
+    return None if found is None else found.text
 
 
 def read_streams(plan: Plan, fpga: str, phase: int = 0) -> tuple[StreamView, ...]:
@@ -23,11 +22,11 @@ def read_streams(plan: Plan, fpga: str, phase: int = 0) -> tuple[StreamView, ...
     A stream from or to another FPGA ends at the port of the link, one that only passes has a port at both ends.
     """
     modules = modules_in_order(plan, phase)
-    partition = plan["phases"][phase]["partition"]
+    partition, fpga_of = plan["phases"][phase]["partition"], fpga_of_slots(plan)
     number = {module["name"]: index for index, module in enumerate(modules, start=1)}
-    on_fpga = {name for name, slot in partition["assignment"].items() if fpga_of(slot) == fpga}
+    on_fpga = {name for name, slot in partition["assignment"].items() if fpga_of[slot] == fpga}
     holder = {engine: module["name"] for module in modules for engine in module["engines"]}
-    passed = _links_passed(partition["crossings"], fpga)
+    passed = _links_passed(partition["crossings"], fpga_of, fpga)
     width_bits: dict[tuple[str, str], int] = {}
     for channel in plan["phases"][phase]["channels"]:
         ends = _ends_on_fpga(
@@ -41,12 +40,14 @@ def read_streams(plan: Plan, fpga: str, phase: int = 0) -> tuple[StreamView, ...
     )
 
 
-def _links_passed(crossings: Sequence[Mapping[str, Any]], fpga: str) -> dict[tuple[str, str], str]:
+def _links_passed(
+    crossings: Sequence[Mapping[str, Any]], fpga_of: Mapping[str, str], fpga: str
+) -> dict[tuple[str, str], str]:
     """Return the port by which a channel enters or leaves the FPGA, by (channel, ``from`` or ``to``)."""
     passed = {}
     for item in crossings:
         if item["kind"] == "link":
-            before, after = fpga_of(item["source"]), fpga_of(item["target"])
+            before, after = fpga_of[item["source"]], fpga_of[item["target"]]
             if after == fpga:
                 passed[item["channel"], "from"] = f"from {before}"
             elif before == fpga:
@@ -62,16 +63,16 @@ def _ends_on_fpga(
     ends_on_fpga = [end if end in on_fpga else port for end, port in zip(ends, ports, strict=True)]
     if ends_on_fpga == [None, None]:
         return None
-    source, target = (end or host_text(far) for end, far in zip(ends_on_fpga, ends, strict=True))
+    source, target = (end or _outside_text(far) for end, far in zip(ends_on_fpga, ends, strict=True))
     return None if source is None or target is None else (source, target)
 
 
 def read_ports(plan: Plan, fpga: str, phase: int = 0) -> tuple[PortView, ...]:
     """Return the FPGA's ends of links that carry streams, one for each neighbour and direction."""
-    place = {name: index for index, name in enumerate(fpga_names(plan))}
+    place, fpga_of = {name: index for index, name in enumerate(fpga_names(plan))}, fpga_of_slots(plan)
     gbps: dict[tuple[str, str, bool], float] = {}
     for item in plan["phases"][phase]["partition"]["crossings"]:
-        before, after = fpga_of(item["source"]), fpga_of(item["target"])
+        before, after = fpga_of[item["source"]], fpga_of[item["target"]]
         if item["kind"] == "link" and fpga in (before, after):
             name, near, far = (
                 (f"to {after}", item["source"], after) if before == fpga else (f"from {before}", item["target"], before)
@@ -83,7 +84,7 @@ def read_ports(plan: Plan, fpga: str, phase: int = 0) -> tuple[PortView, ...]:
 
 def read_crossings(plan: Plan, fpga: str | None = None, phase: int = 0) -> tuple[CrossingView, ...]:
     """Return the streams between slots, of all FPGAs or those that one of them has a part in."""
-    content = plan["phases"][phase]
+    content, fpga_of = plan["phases"][phase], fpga_of_slots(plan)
     numbers = {
         engine: str(number)
         for number, module in enumerate(modules_in_order(plan, phase), start=1)
@@ -93,11 +94,11 @@ def read_crossings(plan: Plan, fpga: str | None = None, phase: int = 0) -> tuple
     return tuple(
         _read_crossing(item, channels[item["channel"]], numbers)
         for item in content["partition"]["crossings"]
-        if fpga is None or fpga in (fpga_of(item["source"]), fpga_of(item["target"]))
+        if fpga is None or fpga in (fpga_of[item["source"]], fpga_of[item["target"]])
     )
 
 
 def _read_crossing(item: Mapping[str, Any], channel: Mapping[str, Any], numbers: Mapping[str, str]) -> CrossingView:
-    source, target = (host_text(channel[end]) or numbers[channel[end]] for end in ("source", "target"))
+    source, target = (_outside_text(channel[end]) or numbers[channel[end]] for end in ("source", "target"))
     width_bits, gbps = int(item["width_bits"]), float(item["gbps"])
     return CrossingView((source, target), item["source"], item["target"], width_bits, gbps, item["kind"] == "link")

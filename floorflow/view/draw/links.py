@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from matplotlib.patches import FancyArrowPatch
 
-from floorflow.view.contents.names import fpga_of
 from floorflow.view.contents.scene import CrossingView, LinkView
 from floorflow.view.sheet.geometry import Box
 from floorflow.view.sheet.palette import LINK, QUIET
@@ -44,7 +43,7 @@ class Row:
 def gutters_of(links: Sequence[LinkView], fpgas: Sequence[str]) -> dict[str, int]:
     """Return the gutter of each link by its name: 0 between neighbours, else a number of its own from 1 on."""
     place = {name: number for number, name in enumerate(fpgas)}
-    apart = {link.name: place[fpga_of(link.target)] - place[fpga_of(link.source)] for link in links}
+    apart = {link.name: place[link.fpgas[1]] - place[link.fpgas[0]] for link in links}
     others = [name for name, distance in apart.items() if distance != 1]
     return dict.fromkeys(apart, 0) | {name: number for number, name in enumerate(others, start=1)}
 

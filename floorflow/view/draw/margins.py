@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from floorflow.view.contents.names import TIMES, slr_of
 from floorflow.view.contents.scene import CrossingView, ModuleView, Scene, SlotView
 from floorflow.view.draw.background import RESERVED_STYLE, STATIC_STYLE
-from floorflow.view.draw.use_bars import draw_bars
+from floorflow.view.draw.streams import OUTSIDE_COLOURS
+from floorflow.view.draw.use_bars import BAR_ROW, draw_bars
 from floorflow.view.sheet.geometry import Box
-from floorflow.view.sheet.palette import BAR, COLUMN_COLOURS, CROSSING, LINK, QUIET, RULE, STREAM, Colour, darker
+from floorflow.view.sheet.palette import COLUMN_COLOURS, CROSSING, LINK, QUIET, RULE, STREAM, Colour, darker
 from floorflow.view.sheet.sheet import Sheet
 from floorflow.view.sheet.text import shortened, text_width
 
@@ -26,10 +26,15 @@ _COLUMNS = {"name": 24.0, "operations": 138.0, "engines": 286.0, "LUT": 484.0, "
 _HEADINGS = {
     "name": "module",
     "operations": "operations of the network",
-    "engines": f"engines, PE{TIMES}SIMD",
+    "engines": "engines",
     "LUT": "LUT",
     "fill": "pblock fill",
     "tightest": "fullest",
+}
+_OUTSIDE_TEXTS = {
+    "host": "from or to the host",
+    "memory": "from or to a buffer in memory",
+    "phase": "from or to another phase",
 }
 FILL_KEY = "pblock fill: share of the LUTs inside the rectangle that the module needs; fullest: its scarcest resource"
 MODULE_TABLE_WIDTH = 592.0
@@ -82,20 +87,26 @@ def _in_dataflow(item: CrossingView) -> tuple[int, int]:
 def draw_module_table(sheet: Sheet, area: Box, scene: Scene, colours: Mapping[str, Colour]) -> None:
     """Draw the table of modules and crossings into ``area`` (points), top down."""
     top = area.top - 8
+    headings = _HEADINGS | ({"engines": f"engines, {scene.parallelism}"} if scene.parallelism else {})
     for name, x in _COLUMNS.items():
         align = "right" if name in ("LUT", "fill") else "left"
-        sheet.write(area.left + x, top, _HEADINGS[name], 6.5, color=QUIET, ha=align)
+        sheet.write(area.left + x, top, headings[name], 6.5, color=QUIET, ha=align)
+    labels = {slot.name: slot.label for slot in scene.slots}
     for index, row in enumerate(_table(scene), start=1):
-        _draw_row(sheet, area, top - index * ROW, row, colours)
+        y = top - index * ROW
+        _draw_row(sheet, Box(area.left, y, area.right, y + ROW), row, colours, labels)
 
 
-def _draw_row(sheet: Sheet, area: Box, y: float, row: Row, colours: Mapping[str, Colour]) -> None:
-    kind, item = row
+def _draw_row(sheet: Sheet, area: Box, row: Row, colours: Mapping[str, Colour], labels: Mapping[str, str]) -> None:
+    """Draw a line of the table; ``labels`` are what slots are called, by their names."""
+    (kind, item), y = row, area.bottom
     if isinstance(item, ModuleView):
         _draw_module(sheet, area.left, y, item, colours[item.name])
     elif isinstance(item, CrossingView):
-        ends, colour = " → ".join(item.ends), LINK if item.by_link else CROSSING
-        slots = " → ".join(slot if item.by_link else slr_of(slot) for slot in (item.source, item.target))
+        # Bold letters are about a tenth wider.
+        ends = shortened(" → ".join(item.ends), 0.9 * (_COLUMNS["operations"] - _COLUMNS["name"] - 4), _SIZE)
+        colour = LINK if item.by_link else CROSSING
+        slots = " → ".join(slot if item.by_link else labels[slot] for slot in (item.source, item.target))
         sheet.write(area.left + _COLUMNS["name"], y, ends, _SIZE, color=colour, weight="bold")
         sheet.write(
             area.left + _COLUMNS["operations"],
@@ -127,17 +138,24 @@ def _draw_module(sheet: Sheet, left: float, y: float, module: ModuleView, colour
     sheet.write(left + _COLUMNS["tightest"], y, fullest, _SIZE)
 
 
+def slots_height(slots: Sequence[SlotView]) -> float:
+    """Return the height in points that the uses of slots need below one another."""
+    return sum(9 + 9.5 + len(slot.use) * BAR_ROW + 11 for slot in slots)
+
+
 def draw_slots(sheet: Sheet, area: Box, slots: Sequence[SlotView], slrs: Mapping[str, Box]) -> None:
     """Draw beside each SLR (boxes in points) how much of what its slots offer is used, and how much may be."""
-    for name, box in slrs.items():
-        y = min(box.top, area.top) - 9
+    below = area.top
+    for name, box in sorted(slrs.items(), key=lambda item: -item[1].top):
+        y = min(box.top, below) - 9
         for slot in (item for item in slots if item.slr == name):
-            sheet.write(area.left, y, slr_of(slot.name), 10, weight="bold")
+            sheet.write(area.left, y, shortened(slot.label, area.width, 10), 10, weight="bold")
             noun = "module" if len(slot.modules) == 1 else "modules"
             sheet.write(
                 area.left, y - 9.5, f"{len(slot.modules)} {noun}; use of available, tick: limit", 6.2, color=QUIET
             )
-            y = draw_bars(sheet, area.left, area.right, y - 9.5, slot.use) - 16
+            below = draw_bars(sheet, area.left, area.right, y - 9.5, slot.use) - 11
+            y = below - 9
 
 
 def draw_key(
@@ -148,10 +166,13 @@ def draw_key(
     has_static: bool,
     has_reserved: bool,
     crosses: bool,
-    hosted: bool,
+    outside: Collection[str],
     linked: bool,
 ) -> float:
-    """Explain colours, hatches and lines below the die, wrapping to further lines; return where the next line is."""
+    """Explain colours, hatches and lines below the die, wrapping to further lines; return where the next line is.
+
+    ``outside`` are the kinds of ends outside that streams have.
+    """
     areas: list[tuple[str, dict[str, Any]]] = [
         (kind, {"facecolor": COLUMN_COLOURS[kind], "edgecolor": RULE}) for kind in kinds
     ]
@@ -163,7 +184,8 @@ def draw_key(
         at = _write_entry(sheet, at, text)
     lines: list[tuple[str, dict[str, Any]]] = [("stream; the wider the more bits", {"color": STREAM})]
     lines += [("stream that leaves its SLR", {"color": CROSSING, "linestyle": (0, (4.0, 1.2))})] * crosses
-    lines += [("from or to the host", {"color": BAR})] * hosted
+    for kind, colour in OUTSIDE_COLOURS.items():
+        lines += [(_OUTSIDE_TEXTS[kind], {"color": colour})] * (kind in outside)
     lines += [("stream over a link", {"color": LINK})] * linked
     for text, style in lines:
         x, y = at = _wrap(at, area, text)

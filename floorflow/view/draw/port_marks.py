@@ -1,28 +1,34 @@
-"""Mark on the die where streams enter and leave it: at the host's port and at that of links."""
+"""Mark on the die where streams enter and leave it: at the host's port all from and to outside, at that of links."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from floorflow.view.contents.scene import PortView, Scene
+from floorflow.view.draw.streams import OUTSIDE_COLOURS
 from floorflow.view.sheet.geometry import Box
-from floorflow.view.sheet.palette import BAR, LINK
+from floorflow.view.sheet.palette import LINK
 from floorflow.view.sheet.sheet import Frame, Sheet
-from floorflow.view.sheet.text import Occupied, block_size
+from floorflow.view.sheet.text import Occupied, block_size, shortened
 
 Point = tuple[float, float]
 
 _SIZE = 6.8
 _MOST = 2
 """Neighbours named beside a port in one direction; of more only the number is given."""
+_MOST_ENDS, _MOST_WIDTH = 6, 130.0
+"""Ends outside that are named beside a mark, and points that a name may take."""
+_MARKERS = {"host": "D", "memory": "s", "phase": "p", "link": "D"}
 _MARK = 7.0
 """Points across a mark."""
 _NEAR = 50.0
 """Points from an edge of the die within which a port's text stands outside that edge."""
 _REACH = 18.0
 """Points between the die's edge and a text outside it: the strip of the clock regions' numbers."""
+_STRIP = 54.0
+"""Points that a text there may take with its box: beyond lie the use of the slots and the table of modules."""
 _PAD = 3.0
 """Points between a text on the die and the edge of its box."""
 
@@ -36,6 +42,7 @@ class _Port:
     area: Box
     mark: Box
     colour: str
+    marker: str
 
 
 def draw_port_marks(sheet: Sheet, frame: Frame, scene: Scene, occupied: Occupied) -> dict[str, Box]:
@@ -46,30 +53,52 @@ def draw_port_marks(sheet: Sheet, frame: Frame, scene: Scene, occupied: Occupied
     for port in ports:
         sheet.rectangle(port.area, fill=False, edgecolor=port.colour, linewidth=1.6, zorder=8)
         x, y = port.mark.centre
-        sheet.axes.plot(x, y, marker="D", markersize=5.5, color=port.colour, markeredgecolor="white", zorder=14)
+        sheet.axes.plot(x, y, marker=port.marker, markersize=5.5, color=port.colour, markeredgecolor="white", zorder=14)
         _write(sheet, frame, port, _far_ends(frame, scene, port), occupied)
     return {name: port.mark for port in ports for name in port.names}
 
 
 def _ports(frame: Frame, scene: Scene) -> list[_Port]:
-    """Return the ports in use; where both lie in one place, the mark of links stands beside that of the host."""
-    ports = []
-    inner = [stream for stream in scene.streams if stream.source.startswith("host ")]
-    outer = [stream for stream in scene.streams if stream.target.startswith("host ")]
-    width_bits: dict[str, int] = {}
-    for name, bits in [*((s.source, s.width_bits) for s in inner), *((s.target, s.width_bits) for s in outer)]:
-        width_bits[name] = width_bits.get(name, 0) + bits
-    if width_bits:
-        area = frame.place(scene.host_port)
-        lines = tuple(line for name, bits in sorted(width_bits.items()) for line in (name, f"{bits} bit"))
-        ports.append(_Port(tuple(sorted(width_bits)), lines, area, Box.around(*area.centre, _MARK, _MARK), BAR))
+    """Return the ports in use; of those in one place the later stand beside the first."""
+    ports: list[_Port] = []
+    width_bits = _outside_bits(scene)
+    for kind, colour in OUTSIDE_COLOURS.items():
+        own = {name: bits for name, bits in width_bits.items() if scene.outside[name].kind == kind}
+        if own:
+            area = frame.place(scene.host_port)
+            mark = _free_mark(area, ports)
+            ports.append(_Port(tuple(own), _outside_lines(own), area, mark, colour, _MARKERS[kind]))
     if scene.ports and scene.link_port is not None:
         area = frame.place(scene.link_port)
-        x, y = area.centre
-        taken = any(port.mark.overlaps(Box.around(x, y, _MARK, _MARK)) for port in ports)
-        mark = Box.around(x, y + 2 * _MARK * taken, _MARK, _MARK)
-        ports.append(_Port(tuple(port.name for port in scene.ports), _link_lines(scene.ports), area, mark, LINK))
+        names = tuple(port.name for port in scene.ports)
+        ports.append(_Port(names, _link_lines(scene.ports), area, _free_mark(area, ports), LINK, _MARKERS["link"]))
     return ports
+
+
+def _outside_bits(scene: Scene) -> dict[str, int]:
+    """Return the bits of all streams of each end outside by its text."""
+    width_bits: dict[str, int] = {}
+    for stream in scene.streams:
+        for end in (stream.source, stream.target):
+            if end in scene.outside:
+                width_bits[end] = width_bits.get(end, 0) + stream.width_bits
+    return dict(sorted(width_bits.items()))
+
+
+def _outside_lines(width_bits: Mapping[str, int]) -> tuple[str, ...]:
+    """Name ends outside with their bits: two lines each, one if they are many, of very many only the first."""
+    ends = [(shortened(name, _MOST_WIDTH, _SIZE), f"{bits} bit") for name, bits in width_bits.items()]
+    if len(ends) <= _MOST:
+        return tuple(line for end in ends for line in end)
+    rest = [f"and {len(ends) - _MOST_ENDS} more"] if len(ends) > _MOST_ENDS else []
+    return (*(f"{name}  {bits}" for name, bits in ends[:_MOST_ENDS]), *rest)
+
+
+def _free_mark(area: Box, ports: Sequence[_Port]) -> Box:
+    """Return the middle of an area, or the first place above it that no other mark takes."""
+    x, y = area.centre
+    steps = (Box.around(x, y + 2 * _MARK * step, _MARK, _MARK) for step in range(len(ports) + 1))
+    return next(mark for mark in steps if not any(port.mark.overlaps(mark) for port in ports))
 
 
 def _link_lines(ports: Sequence[PortView]) -> tuple[str, ...]:
@@ -116,8 +145,9 @@ def _lines_hidden(place: Box, mark: Point, far_ends: Sequence[Point]) -> int:
 def _places(die: Box, mark: Point, width: float, height: float) -> Iterator[Box]:
     """Yield places for a text, the best first: outside the edge that the mark is near, then around the mark."""
     x, y = mark
-    outside = [die.left - _REACH - width / 2] * (x - die.left < _NEAR)
-    outside += [die.right + _REACH + width / 2] * (die.right - x < _NEAR)
+    fits = width <= _STRIP
+    outside = [die.left - _REACH - width / 2] * (fits and x - die.left < _NEAR)
+    outside += [die.right + _REACH + width / 2] * (fits and die.right - x < _NEAR)
     for step in sorted(range(-12, 13), key=lambda step: (abs(step), step)):
         for centre_x in outside:
             yield Box.around(centre_x, y + 4 * step, width, height)

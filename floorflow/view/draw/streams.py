@@ -13,16 +13,17 @@ from numpy.typing import NDArray
 
 from floorflow.view.contents.scene import StreamView
 from floorflow.view.sheet.geometry import Box
-from floorflow.view.sheet.palette import BAR, CROSSING, LINK, STREAM
+from floorflow.view.sheet.palette import BAR, CROSSING, LINK, MEMORY, OTHER_PHASE, STREAM
 from floorflow.view.sheet.sheet import Sheet
 from floorflow.view.sheet.text import Occupied, block_size
 
 Path = NDArray[np.float64]
 """(points, 2): x and y in points along a line."""
 
-Reach = Literal["slr", "host", "fpga", "link"]
-"""How far a stream goes: within its SLR, there from or to the host, over SLR boundaries, or over a link."""
-_COLOURS = {"slr": STREAM, "host": BAR, "fpga": CROSSING, "link": LINK}
+Reach = Literal["slr", "host", "memory", "phase", "fpga", "link"]
+"""How far a stream goes: within its SLR, there from or to one outside, over SLR boundaries, or over a link."""
+OUTSIDE_COLOURS = {"host": BAR, "memory": MEMORY, "phase": OTHER_PHASE}
+_COLOURS = {"slr": STREAM, "fpga": CROSSING, "link": LINK, **OUTSIDE_COLOURS}
 
 _SAMPLES = 240
 _BEND = 0.16

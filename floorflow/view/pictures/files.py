@@ -9,12 +9,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from floorflow.view.contents.names import Plan
+from floorflow.view.contents.names import Plan, network_names, networks_in
 from floorflow.view.pictures.floorplan import floorplan
 from floorflow.view.pictures.folding import folding_chart
 from floorflow.view.pictures.overview import overview
 from floorflow.view.pictures.partition import partition_chart
 from floorflow.view.pictures.search import search_chart
+from floorflow.view.pictures.timeline import timeline_chart
 from floorflow.view.sheet.sheet import drawing_settings
 
 if TYPE_CHECKING:
@@ -31,24 +32,42 @@ def render(plan: Plan, platform: Platform) -> dict[str, bytes]:
     Returns
     -------
     ``plots/candidates.png`` and ``.svg``, and in the same way ``folding``, ``partition``, ``floorplan_<fpga>`` for
-    each FPGA and, if there are several, ``floorplan`` of them all; these, for the phases after the first if parts
-    are swapped, with ``_phase<n>`` before the dot.
+    each FPGA and, if there are several, ``floorplan`` of them all. With several networks ``candidates`` and
+    ``folding`` are ``candidates_<network>`` and ``folding_<network>``, one for each. With several phases all but
+    ``candidates`` end in ``_<phase>``, and there is ``timeline``.
 
     """
-    files = _both("plots/candidates", search_chart(plan))
+    files = _Files()
+    several = len(network_names(plan)) > 1
+    for network in network_names(plan):
+        files.add(search_chart(plan, network), "candidates", network if several else "")
     for phase, content in enumerate(plan["phases"]):
-        suffix = f"_phase{phase}" if phase else ""
-        files |= _both(f"plots/folding{suffix}", folding_chart(plan, phase))
-        files |= _both(f"plots/partition{suffix}", partition_chart(plan, phase))
+        end = content["name"] if len(plan["phases"]) > 1 else ""
+        for entry in networks_in(plan, phase):
+            network = entry["network"]
+            files.add(folding_chart(plan, phase, network), "folding", network if several else "", end)
+        files.add(partition_chart(plan, phase), "partition", end)
         if len(plan["platform"]["fpgas"]) > 1:
-            files |= _both(f"plots/floorplan{suffix}", overview(plan, platform, phase))
+            files.add(overview(plan, platform, phase), "floorplan", end)
         for fpga in sorted(content["floorplan"]):
-            files |= _both(f"plots/floorplan_{fpga}{suffix}", floorplan(plan, platform, fpga, phase))
-    return files
+            files.add(floorplan(plan, platform, fpga, phase), "floorplan", fpga, end)
+    if plan["schedule"] is not None:
+        files.add(timeline_chart(plan), "timeline")
+    return files.content
 
 
-def _both(stem: str, figure: Figure) -> dict[str, bytes]:
-    return {f"{stem}.png": png_bytes(figure), f"{stem}.svg": svg_bytes(figure)}
+class _Files:
+    """Pictures by path; each is drawn as PNG and as SVG, under a name of its own."""
+
+    def __init__(self) -> None:
+        self.content: dict[str, bytes] = {}
+
+    def add(self, figure: Figure, *parts: str) -> None:
+        """Add a picture; parts of its name that are empty are left out."""
+        stem = "plots/" + "_".join(filter(None, parts))
+        while f"{stem}.png" in self.content:
+            stem += "_"  # Networks a and a_b in phases b_c and c: both names are a_b_c.
+        self.content |= {f"{stem}.png": png_bytes(figure), f"{stem}.svg": svg_bytes(figure)}
 
 
 def png_bytes(figure: Figure) -> bytes:

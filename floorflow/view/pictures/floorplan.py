@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 
-from floorflow.view.contents.names import Plan, module_count
+from floorflow.view.contents.names import Plan
+from floorflow.view.contents.networks import module_networks
 from floorflow.view.contents.plan_reader import read_scene
 from floorflow.view.contents.scene import Scene, StreamView
 from floorflow.view.draw.background import draw_background, draw_holes, label_background
 from floorflow.view.draw.labels import Label, place_labels
+from floorflow.view.draw.legend import draw_legend, legend_height
 from floorflow.view.draw.margins import (
     FILL_KEY,
     MODULE_TABLE_WIDTH,
@@ -20,13 +22,23 @@ from floorflow.view.draw.margins import (
     draw_module_table,
     draw_slots,
     module_table_height,
+    slots_height,
 )
 from floorflow.view.draw.port_marks import draw_port_marks
 from floorflow.view.draw.streams import Reach, StreamLine, draw_stream_lines, label_crossings, stream_line
 from floorflow.view.draw.use_bars import BAR_KEY
 from floorflow.view.sheet.die import FABRIC, Die, die_of
 from floorflow.view.sheet.geometry import Box
-from floorflow.view.sheet.palette import COLUMN_COLOURS, DOUBT, INK, QUIET, Colour, darker, module_colours
+from floorflow.view.sheet.palette import (
+    COLUMN_COLOURS,
+    DOUBT,
+    INK,
+    QUIET,
+    Colour,
+    colours_by_network,
+    darker,
+    module_colours,
+)
 from floorflow.view.sheet.sheet import Frame, Sheet, drawing_settings, new_sheet
 from floorflow.view.sheet.text import Occupied
 
@@ -70,8 +82,14 @@ def floorplan(plan: Plan, platform: Platform, fpga: str, phase: int = 0) -> Figu
 
 def colours_of(plan: Plan, scene: Scene, phase: int) -> dict[str, Colour]:
     """Return the modules' colours; the ramp runs over the modules of all FPGAs."""
-    ramp = module_colours(module_count(plan, phase))
+    ramp = colours_in_order(plan, phase)
     return {module.name: ramp[module.number - 1] for module in scene.modules}
+
+
+def colours_in_order(plan: Plan, phase: int) -> tuple[Colour, ...]:
+    """Return the colours of all modules in dataflow order: one ramp, or one for each network of several."""
+    networks = module_networks(plan, phase)
+    return colours_by_network(networks) if len(plan["networks"]) > 1 else module_colours(len(networks))
 
 
 def _lay_out(scene: Scene, die: Die) -> _Layout:
@@ -79,13 +97,13 @@ def _lay_out(scene: Scene, die: Die) -> _Layout:
     proportion = proportion_of(die)
     die_width = min(max(module_table_height(scene) / proportion, _DIE_WIDTH[0]), _DIE_WIDTH[1])
     die_height = die_width * proportion
-    body = max(die_height + _AXIS, module_table_height(scene))
+    body = max(die_height + _AXIS, module_table_height(scene), slots_height(scene.slots))
     width = _MARGIN + _SLOTS_WIDTH + _GUTTER + die_width + _GUTTER + MODULE_TABLE_WIDTH + _MARGIN
     top = _MARGIN + _KEY + body
     left = _MARGIN + _SLOTS_WIDTH + _GUTTER
     right = left + die_width + _GUTTER
     return _Layout(
-        sheet=new_sheet(width, top + _HEADER + (_NOTE if scene.note else 0)),
+        sheet=new_sheet(width, top + _HEADER + (_NOTE if scene.note else 0) + legend_height(scene.networks)),
         frame=Frame(Box(left, top - die_height, left + die_width, top), die.column_count, die.row_count),
         slots=Box(_MARGIN, top - body, _MARGIN + _SLOTS_WIDTH, top),
         module_table=Box(right, top - body, right + MODULE_TABLE_WIDTH, top),
@@ -163,7 +181,8 @@ def stream_lines_between(scene: Scene, die: Die, ends: Mapping[str, Box], scale:
         slrs = {modules.get(end, _slr_at(die, scene.host_port)) for end in (stream.source, stream.target)}
         if len(slrs) > 1:
             return "fpga"
-        return "slr" if stream.source in modules and stream.target in modules else "host"
+        outside = [scene.outside[end] for end in (stream.source, stream.target) if end in scene.outside]
+        return outside[0].kind if outside else "slr"
 
     return tuple(
         stream_line(stream, ends, reach(stream), scale)
@@ -180,26 +199,34 @@ def _draw_margins(layout: _Layout, scene: Scene, die: Die, colours: Mapping[str,
     sheet, frame = layout.sheet, layout.frame
     sheet.write(_MARGIN, sheet.height - 24, scene.title, 14, weight="bold")
     sheet.write(_MARGIN, sheet.height - 39, scene.subtitle, 9, color=QUIET)
+    legend_top = sheet.height - 45
     if scene.note:
         sheet.write(_MARGIN, sheet.height - 39 - _NOTE, scene.note, 9, weight="bold", color=DOUBT)
+        legend_top -= _NOTE
+    draw_legend(sheet, _MARGIN, legend_top, scene.networks)
     draw_slots(sheet, layout.slots, scene.slots, {name: frame.place(box) for name, box in die.slrs})
     draw_module_table(sheet, layout.module_table, scene, colours)
     key = Box(_MARGIN, _MARGIN, sheet.width - _MARGIN, _MARGIN + _KEY - 6)
-    hosted = any(end.startswith("host ") for stream in scene.streams for end in (stream.source, stream.target))
-    below = draw_die_key(sheet, key, die, linked=bool(scene.ports), hosted=hosted)
+    below = draw_die_key(sheet, key, [die], linked=bool(scene.ports), outside=outside_kinds(scene))
     sheet.write(_MARGIN, below, f"{BAR_KEY}   ·   {FILL_KEY}", 7, color=QUIET)
 
 
-def draw_die_key(sheet: Sheet, area: Box, die: Die, *, linked: bool, hosted: bool = True) -> float:
-    """Draw the key of what occurs on a die; return where the next line is."""
-    present = {kind for row in die.kinds for kind in row} - {FABRIC}
+def outside_kinds(scene: Scene) -> set[str]:
+    """Return the kinds of ends outside that the streams of an FPGA have."""
+    ends = {end for stream in scene.streams for end in (stream.source, stream.target)}
+    return {scene.outside[end].kind for end in ends & scene.outside.keys()}
+
+
+def draw_die_key(sheet: Sheet, area: Box, dies: Sequence[Die], *, linked: bool, outside: Collection[str]) -> float:
+    """Draw the key of what occurs on the dies; return where the next line is."""
+    present = {kind for die in dies for row in die.kinds for kind in row} - {FABRIC}
     return draw_key(
         sheet,
         area,
         kinds=[kind for kind in COLUMN_COLOURS if kind in present],
-        has_static=bool(die.static),
-        has_reserved=bool(die.reserved),
-        crosses=len(die.slrs) > 1,
-        hosted=hosted,
+        has_static=any(die.static for die in dies),
+        has_reserved=any(die.reserved for die in dies),
+        crosses=any(len(die.slrs) > 1 for die in dies),
+        outside=outside,
         linked=linked,
     )

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from matplotlib.figure import Figure
 
-from floorflow.view.contents.names import Plan, engine_names, networks_text, platform_text, reached_text
+from floorflow.view.contents.names import Plan, engine_id, network_in, phase_text, platform_text, reached_text
 from floorflow.view.sheet.geometry import Box
 from floorflow.view.sheet.palette import BAR, CROSSING, INK, QUIET, RULE
 from floorflow.view.sheet.sheet import Sheet, drawing_settings, new_sheet
-from floorflow.view.sheet.text import shortened, text_width
+from floorflow.view.sheet.text import clipped, shortened, text_width
 
 _ROW, _SIZE, _MARGIN, _HEADER, _AXIS = 13.0, 7.5, 20.0, 62.0, 30.0
 """Height of a bar's line, font size, margins, all in points."""
@@ -21,7 +21,6 @@ _BAR_WIDTH, _MAX_NAME_WIDTH, _GAP = 420.0, 190.0, 9.0
 """Also in points: the gap lies between the interval's line and the column of foldings."""
 _MAX_BARS = 120
 """More engines than this do not fit on a sheet that anyone reads: the fastest are left out, and the chart says so."""
-_FOLDING = (("pe", "PE"), ("simd", "SIMD"), ("mem_mode", ""), ("ram_style", ""), ("res_type", ""))
 
 
 @dataclass(frozen=True)
@@ -60,32 +59,43 @@ class CyclesAxis:
         return tuple(step * index for index in range(int(self.last / step) + 1))
 
 
-def folding_chart(plan: Plan, phase: int = 0) -> Figure:
-    """Draw horizontal bars of the engines' cycles, in dataflow order, against the interval."""
+def folding_chart(plan: Plan, phase: int = 0, network: str | None = None) -> Figure:
+    """Draw horizontal bars of the cycles of a network's engines, in dataflow order, against the interval.
+
+    Without ``network`` the first of the phase is drawn.
+
+    Raises
+    ------
+    InputError
+        If that network is not in the phase.
+
+    """
+    entry = network_in(plan, phase, network)
     with drawing_settings():
-        bars, left_out = _bars(plan, phase)
-        return _draw(plan, phase, bars, left_out).figure
+        bars, left_out = read_bars(plan, entry)
+        return _draw(_header(plan, phase, entry, left_out), bars).figure
 
 
-def _bars(plan: Plan, phase: int) -> tuple[tuple[Bar, ...], int]:
-    """Return the engines to show and how many faster ones are left out."""
-    engines, interval = (
-        plan["phases"][phase]["folding"]["engines"],
-        plan["phases"][phase]["folding"]["cycles"],
-    )
-    names = [name for name in engine_names(plan) if name in engines]
-    slowest_first = sorted(names, key=lambda name: -engines[name]["cycles"])
-    shown = set(slowest_first[:_MAX_BARS])
+def read_bars(plan: Plan, entry: Mapping[str, Any]) -> tuple[tuple[Bar, ...], int]:
+    """Return the engines of a network in a phase that are to be shown, and how many faster ones are left out."""
+    network = next(item for item in plan["networks"] if item["name"] == entry["network"])
+    by_id = {engine_id(plan, network["name"], engine["name"]): engine["name"] for engine in network["engines"]}
+    engines, interval = entry["folding"]["engines"], entry["interval_cycles"]
+    inside = [name for name in by_id if name in engines]
+    shown = set(sorted(inside, key=lambda name: -engines[name]["cycles"])[:_MAX_BARS])
     bars = tuple(
-        Bar(name, engines[name]["cycles"], _note(engines[name]), engines[name]["cycles"] == interval)
-        for name in names
+        Bar(by_id[name], engines[name]["cycles"], _note(engines[name]), engines[name]["cycles"] == interval)
+        for name in inside
         if name in shown
     )
-    return bars, len(names) - len(bars)
+    return bars, len(inside) - len(bars)
 
 
-def _note(engine: dict[str, Any]) -> str:
-    return " · ".join(f"{label} {engine[key]}".strip() for key, label in _FOLDING if key in engine)
+def _note(engine: Mapping[str, Any]) -> str:
+    """Say how parallel an engine is, and what else its folding chooses by a word."""
+    words = (value for _, value in sorted(engine["attributes"].items()) if isinstance(value, str))
+    parallel = (f"{part['name']} {part['value']}" for part in engine["parallelism"] if part["value"])
+    return " · ".join([*parallel, *dict.fromkeys(words)])
 
 
 def _cycles_axis(bars: Sequence[Bar], width: float) -> CyclesAxis:
@@ -97,13 +107,14 @@ def _cycles_axis(bars: Sequence[Bar], width: float) -> CyclesAxis:
     return CyclesAxis(first, float(max(last, 1)), width, decades=3 * short >= len(bars) > 0 and last > first)
 
 
-def _draw(plan: Plan, phase: int, bars: Sequence[Bar], left_out: int) -> Sheet:
+def _draw(header: tuple[str, str], bars: Sequence[Bar]) -> Sheet:
     names_width = min(max((text_width(bar.name, _SIZE) for bar in bars), default=0.0), _MAX_NAME_WIDTH)
     notes_width = max((text_width(bar.note, _SIZE, bold=True) for bar in bars), default=0.0)
     left = _MARGIN + names_width + 6
     height = _HEADER + _ROW * len(bars) + _AXIS + _MARGIN
     sheet = new_sheet(max(left + _BAR_WIDTH + _GAP + notes_width + _MARGIN, 640.0), height)
-    _write_header(sheet, plan, phase, left_out)
+    sheet.write(_MARGIN, sheet.height - 25, clipped(header[0], sheet.width * 0.86, 13), 13, weight="bold")
+    sheet.write(_MARGIN, sheet.height - 41, header[1], 8.5, color=QUIET)
     area = Box(left, _MARGIN + _AXIS, left + _BAR_WIDTH, sheet.height - _HEADER)
     axis = _cycles_axis(bars, _BAR_WIDTH)
     _draw_axis(sheet, area, axis)
@@ -112,17 +123,17 @@ def _draw(plan: Plan, phase: int, bars: Sequence[Bar], left_out: int) -> Sheet:
     return sheet
 
 
-def _write_header(sheet: Sheet, plan: Plan, phase: int, left_out: int) -> None:
-    estimates = plan["phases"][phase]["estimates"]
-    title = f"Folding of {networks_text(plan)} on {platform_text(plan)}"
-    sheet.write(_MARGIN, sheet.height - 25, title, 13, weight="bold")
+def _header(plan: Plan, phase: int, entry: Mapping[str, Any], left_out: int) -> tuple[str, str]:
+    """Return title and subtitle."""
+    estimates = entry["estimates"]
+    title = f"Folding of {entry['network']} on {platform_text(plan)}{phase_text(plan, phase)}"
     text = (
-        f"interval {estimates['cycles']:,} cycles   ·   {reached_text(estimates)} at"
+        f"interval {entry['interval_cycles']:,} cycles   ·   {reached_text(estimates)} at"
         f" {estimates['clock_mhz']:g} MHz   ·   slowest: {estimates['bottleneck']}"
     )
     if left_out:
         text += f"   ·   {left_out} faster engines not shown"
-    sheet.write(_MARGIN, sheet.height - 41, text, 8.5, color=QUIET)
+    return title, text
 
 
 def _draw_axis(sheet: Sheet, area: Box, axis: CyclesAxis) -> None:

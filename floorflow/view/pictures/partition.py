@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 
-from floorflow.view.contents.names import Plan, slr_of
-from floorflow.view.contents.scene import BoundaryView, CrossingView, LinkView, SlotChainView, SlotView, Use
+from floorflow.view.contents.names import Plan
+from floorflow.view.contents.scene import LinkView, SlotChainView, SlotView, Use
 from floorflow.view.contents.slot_chain import read_slot_chain
+from floorflow.view.draw.boundaries import band_height, draw_boundaries
+from floorflow.view.draw.legend import draw_legend, legend_height
 from floorflow.view.draw.links import (
     LANE,
     Point,
@@ -23,16 +25,18 @@ from floorflow.view.draw.links import (
     rows_of,
     stream_text,
 )
+from floorflow.view.draw.streams import OUTSIDE_COLOURS
 from floorflow.view.draw.use_bars import BAR_KEY, BAR_ROW, draw_bar, draw_bars
+from floorflow.view.pictures.floorplan import colours_in_order
 from floorflow.view.sheet.geometry import Box
-from floorflow.view.sheet.palette import BAR, CROSSING, INK, LINK, QUIET, Colour, darker, module_colours
+from floorflow.view.sheet.palette import INK, LINK, QUIET, Colour, darker
 from floorflow.view.sheet.sheet import Sheet, drawing_settings, new_sheet
 from floorflow.view.sheet.text import clipped, shortened, text_width
 
 _MARGIN, _HEADER, _CARD, _SINGLE_CARD, _GAP = 20.0, 56.0, 290.0, 520.0, 132.0
 """Margins, title, width of an FPGA among several and alone, and between two, all in points."""
-_NAME, _BAND, _KEY = 20.0, 38.0, 16.0
-"""Heights of an FPGA's name, of the band between two slots, and of the key."""
+_NAME, _KEY = 20.0, 16.0
+"""Heights of an FPGA's name and of the key."""
 _BARS, _SLOT_HEAD, _LINE, _SIZE = 136.0, 17.0, 10.5, 6.8
 _NAMES, _NAME_WIDTH = 158.0, 170.0
 """Where the modules' names begin within a card, and the least width of one among several."""
@@ -60,18 +64,24 @@ def partition_chart(plan: Plan, phase: int = 0) -> Figure:
         layout = _lay_out(slot_chain)
         sheet = layout.sheet
         _write_header(sheet, plan, slot_chain, phase)
-        colours = module_colours(len(slot_chain.module_names))
+        colours = colours_in_order(plan, phase)
         for name, slots in slot_chain.fpgas:
-            top = layout.cards[slots[0].name]
-            sheet.write(top.left, top.top + 6, name, 10, weight="bold")
+            _write_fpga(sheet, layout.cards[slots[0].name], name, slot_chain.boards.get(name, ""))
             for slot in slots:
                 _draw_slot(sheet, layout.cards[slot.name], slot, slot_chain, colours)
-        for boundary in slot_chain.boundaries.values():
-            _draw_boundary(sheet, layout.cards[boundary.lower], layout.cards[boundary.upper], boundary)
+        draw_boundaries(sheet, layout.cards, slot_chain)
         numbers = {slot.name: number for number, (_, slots) in enumerate(slot_chain.fpgas) for slot in slots}
         for link in slot_chain.links:
             _draw_link(layout, link, numbers)
         return sheet.figure
+
+
+def _write_fpga(sheet: Sheet, card: Box, name: str, board: str) -> None:
+    """Write an FPGA's name above its uppermost slot's card, with its board if that is not the others'."""
+    sheet.write(card.left, card.top + 6, name, 10, weight="bold")
+    if board:
+        left = card.left + text_width(name, 10, bold=True) + 6
+        sheet.write(left, card.top + 6, shortened(board, card.right - left, 8), 8, color=QUIET)
 
 
 def _module_columns(card_width: float) -> int:
@@ -85,7 +95,7 @@ def _slot_height(slot: SlotView, card_width: float) -> float:
 
 
 def _lay_out(slot_chain: SlotChainView) -> _Layout:
-    """Stack the slots of each FPGA, slots of the same SLR at the same height along a row."""
+    """Stack the slots of each FPGA, those of the same level from the top at the same height along a row."""
     numbers = rows_of(len(slot_chain.fpgas))
     single, wraps = len(slot_chain.fpgas) == 1, len(numbers) > 1
     card, lane = _SINGLE_CARD if single else _CARD, LANE * wraps
@@ -93,16 +103,18 @@ def _lay_out(slot_chain: SlotChainView) -> _Layout:
     gutters = gutters_of(slot_chain.links, [name for name, _ in slot_chain.fpgas])
     below = lane_below(gutters)
     last = below if any(gutters.values()) else 0.0
-    heights = [_NAME + sum(level) + _BAND * (len(level) - 1) + below for level in levels]
+    band = band_height(slot_chain)
+    heights = [_NAME + sum(level) + band * (len(level) - 1) + below for level in levels]
     width = 2 * _MARGIN + lane + len(numbers[0]) * (card + _GAP) - (0 if wraps else _GAP)
-    sheet = new_sheet(max(width, _LEAST_WIDTH), _HEADER + sum(heights) - below + last + _KEY + _MARGIN)
+    header = _HEADER + legend_height(slot_chain.networks)
+    sheet = new_sheet(max(width, _LEAST_WIDTH), header + sum(heights) - below + last + _KEY + _MARGIN)
     cards: dict[str, Box] = {}
     rows = []
-    top = sheet.height - _HEADER
+    top = sheet.height - header
     for row, level, height in zip(numbers, levels, heights, strict=True):
         for column, number in enumerate(row):
             left = _MARGIN + lane + column * (card + _GAP)
-            cards |= _stack(slot_chain.fpgas[number][1], level, left, top - _NAME, card)
+            cards |= _stack(slot_chain.fpgas[number][1], level, Box(left, 0, left + card, top - _NAME), band)
         rows.append(Row(row, _MARGIN + lane, top - height + below, sheet.width - _MARGIN))
         top -= height
     return _Layout(sheet, cards, tuple(rows), gutters)
@@ -115,11 +127,11 @@ def _levels(slot_chain: SlotChainView, row: range, card_width: float) -> list[fl
     return [max(stack[level] for stack in stacks if level < len(stack)) for level in range(depth)]
 
 
-def _stack(slots: Sequence[SlotView], levels: Sequence[float], left: float, top: float, width: float) -> dict[str, Box]:
-    cards = {}
+def _stack(slots: Sequence[SlotView], levels: Sequence[float], area: Box, band: float) -> dict[str, Box]:
+    cards, top = {}, area.top
     for slot, height in zip(slots, levels, strict=False):
-        cards[slot.name] = Box(left, top - height, left + width, top)
-        top -= height + _BAND
+        cards[slot.name] = Box(area.left, top - height, area.right, top)
+        top -= height + band
     return cards
 
 
@@ -134,6 +146,7 @@ def _write_header(sheet: Sheet, plan: Plan, slot_chain: SlotChainView, phase: in
     sheet.write(_MARGIN, sheet.height - 39, slot_chain.subtitle, 8.5, color=QUIET)
     text = f"{counts}   ·   cost {partition['cost']:,} ({stats['status']}{gap})"
     sheet.write(_MARGIN, sheet.height - 51, text, 8.5, color=QUIET)
+    draw_legend(sheet, _MARGIN, sheet.height - 55, slot_chain.networks)
     key = f"{BAR_KEY}   ·   numbers: modules as in the floorplans   ·   grey: infrastructure"
     sheet.write(_MARGIN, _MARGIN - 4, key, 6.8, color=QUIET)
 
@@ -159,17 +172,25 @@ def _draw_slot(sheet: Sheet, card: Box, slot: SlotView, slot_chain: SlotChainVie
 
 
 def _write_slot_name(sheet: Sheet, card: Box, slot: SlotView) -> None:
-    """Write the slot's name, right of it the board's own logic, and the host's streams at the right edge."""
+    """Write the slot's name, right of it the board's own logic, and the ends outside at the right edge."""
     y, right = card.top - 12, card.right - 8
-    name, host = slr_of(slot.name), ", ".join(slot.host)
+    name = shortened(slot.label, card.width / 3, 9)
     sheet.write(card.left + 8, y, name, 9, weight="bold")
-    if host:
-        sheet.write(right, y, host, 7, color=BAR, weight="bold", ha="right")
-        right -= text_width(host, 7, bold=True) + 8
+    for text, colour in reversed(_outside_texts(slot, right - card.left - 24 - text_width(name, 9, bold=True))):
+        sheet.write(right, y, text, 7, color=colour, weight="bold", ha="right")
+        right -= text_width(text, 7, bold=True) + 8
     left = card.left + 16 + text_width(name, 9, bold=True)
     infrastructure = ", ".join(item for item, _ in slot.infrastructure)
     if infrastructure:
         sheet.write(left, y, clipped(infrastructure, right - left, _SIZE), _SIZE, color=QUIET)
+
+
+def _outside_texts(slot: SlotView, room: float) -> list[tuple[str, str]]:
+    """Return the ends outside at a slot, one text and colour a kind, in as many points as there are."""
+    of_kind = {kind: [end.text for end in slot.outside if end.kind == kind] for kind in OUTSIDE_COLOURS}
+    texts = [(", ".join(ends), OUTSIDE_COLOURS[kind]) for kind, ends in of_kind.items() if ends]
+    share = room / max(len(texts), 1) - 8
+    return [(shortened(text, share * 0.9, 7), colour) for text, colour in texts]
 
 
 def _draw_module(sheet: Sheet, line: Box, number: int, name: str, colour: Colour) -> None:
@@ -177,36 +198,6 @@ def _draw_module(sheet: Sheet, line: Box, number: int, name: str, colour: Colour
     sheet.rectangle(swatch, facecolor=colour, edgecolor=darker(colour), linewidth=0.6, zorder=5)
     sheet.write(swatch.centre[0], y, str(number), _SIZE, weight="bold", ha="center")
     sheet.write(line.left + 20, y, shortened(name, line.width - 20, _SIZE), _SIZE)
-
-
-def _draw_boundary(sheet: Sheet, lower: Box, upper: Box, boundary: BoundaryView) -> None:
-    """Draw the band between two slots: arrows for the streams' directions, use of the SLL wires, the streams."""
-    x, right = lower.left + 8, lower.right - 6
-    for streams, column, (start, end) in (
-        (boundary.down, x + 4, (upper.bottom, lower.top)),
-        (boundary.up, x + 14, (lower.top, upper.bottom)),
-    ):
-        if streams:
-            _draw_arrow(sheet, column, start, end)
-    share = boundary.use_wires / boundary.capacity_wires if boundary.capacity_wires else 0.0
-    y = upper.bottom - 11
-    draw_bar(sheet, Box(x + 24, y - 0.6, x + 84, y + 5.6), Use(share, 1.0))
-    text = f"{boundary.use_wires:,.0f} of {boundary.capacity_wires:,.0f} SLL wires ({share:.1%})"
-    sheet.write(x + 90, y, clipped(text, right - x - 90, _SIZE), _SIZE)
-    lines = [f"{arrow} {_list(streams)}" for arrow, streams in (("↓", boundary.down), ("↑", boundary.up)) if streams]
-    for line in lines or ["no stream"]:
-        y -= 9.5
-        sheet.write(x + 24, y, clipped(line, right - x - 24, _SIZE), _SIZE, color=CROSSING if lines else QUIET)
-
-
-def _draw_arrow(sheet: Sheet, x: float, start: float, end: float) -> None:
-    style = {"arrowstyle": "-|>,head_width=0.28,head_length=0.5", "color": CROSSING, "linewidth": 1.6}
-    style |= {"shrinkA": 0, "shrinkB": 0}
-    sheet.axes.annotate("", xy=(x, end), xytext=(x, start), arrowprops=style, annotation_clip=False)
-
-
-def _list(streams: Sequence[CrossingView]) -> str:
-    return ",  ".join(stream_text(stream) for stream in streams)
 
 
 def _draw_link(layout: _Layout, link: LinkView, numbers: Mapping[str, int]) -> None:
@@ -233,7 +224,7 @@ def _draw_link(layout: _Layout, link: LinkView, numbers: Mapping[str, int]) -> N
     lines += [f"and {len(streams) - room} more"] if len(streams) > room else []
     for line in lines:
         y -= _LINE
-        sheet.write(left, y, clipped(line, width, _SIZE), _SIZE, color=LINK)
+        sheet.write(left, y, shortened(line, width, _SIZE), _SIZE, color=LINK)
 
 
 def _draw_load(sheet: Sheet, at: Point, arrow: str, use_gbps: float, capacity_gbps: float) -> None:

@@ -9,12 +9,13 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from floorflow.view.contents.names import Plan, frames_text, networks_text, platform_text, reached_text
+from floorflow.view.contents.names import Plan, frames_text
+from floorflow.view.contents.searched import Searched, last_failure, read_search
 from floorflow.view.pictures.folding import tick_text
 from floorflow.view.sheet.geometry import Box
 from floorflow.view.sheet.palette import BAR, CROSSING, INK, OPEN, QUIET, RULE
 from floorflow.view.sheet.sheet import Sheet, drawing_settings, new_sheet
-from floorflow.view.sheet.text import text_width, wrapped
+from floorflow.view.sheet.text import clipped, text_width, wrapped
 
 _MARGIN, _HEADER, _LINES, _AXIS, _KEY = 20.0, 34.0, 40.0, 32.0, 18.0
 """Margins, title, labels of the vertical lines, axis and key, all in points."""
@@ -60,31 +61,41 @@ class _Axis:
         return self.area.left + self.area.width * min(share, 1.0)
 
 
-def search_chart(plan: Plan) -> Figure:
-    """Draw the tried intervals in the order of the search, on a logarithmic axis, with bound and choice."""
+def search_chart(plan: Plan, network: str | None = None) -> Figure:
+    """Draw the intervals tried for a network in the order of the search, on a logarithmic axis, with bound and choice.
+
+    Without ``network`` the plan's first is drawn.
+
+    Raises
+    ------
+    InputError
+        If the plan has no network of that name.
+
+    """
+    searched = read_search(plan, network)
     with drawing_settings():
-        shown, left_out = read_trace(plan)
-        ended_by = wrapped(f"ended by: {plan['search']['ended_by']}", _COLUMNS + _PLOT + _TEXT, _HEAD_SIZE, 3)
+        shown, left_out = read_trace(searched)
+        ended_by = wrapped(f"ended by: {searched.search['ended_by']}", _COLUMNS + _PLOT + _TEXT, _HEAD_SIZE, 3)
         head = _HEADER + 12 * (len(ended_by) + 1) + _LINES
         body = sum(row.height for row in shown)
         width = 2 * _MARGIN + _COLUMNS + _PLOT + _TEXT
         sheet = new_sheet(width, _MARGIN + _KEY + _AXIS + body + head)
-        _write_header(sheet, plan, ended_by, left_out)
+        _write_header(sheet, searched, ended_by, left_out)
         left, bottom = _MARGIN + _COLUMNS, _MARGIN + _KEY + _AXIS
-        axis = _axis(plan, shown, Box(left, bottom, left + _PLOT, bottom + body))
+        axis = _axis(searched, shown, Box(left, bottom, left + _PLOT, bottom + body))
         _draw_axis(sheet, axis)
-        _draw_lines(sheet, axis, plan)
+        _draw_lines(sheet, axis, searched)
         y = axis.area.top
         for row in shown:
-            _draw_row(sheet, axis, row, y, plan)
+            _draw_row(sheet, axis, row, y, searched)
             y -= row.height
-        _draw_key(sheet, plan)
+        _draw_key(sheet, searched)
         return sheet.figure
 
 
-def read_trace(plan: Plan) -> tuple[tuple[TraceRowView, ...], int]:
+def read_trace(searched: Searched) -> tuple[tuple[TraceRowView, ...], int]:
     """Return the last attempts of the trace, and how many earlier ones are left out."""
-    trace = plan["trace"]
+    trace = searched.trace
     left_out = max(len(trace) - _MOST_ROWS, 0)
     return tuple(
         TraceRowView(
@@ -98,31 +109,10 @@ def read_trace(plan: Plan) -> tuple[tuple[TraceRowView, ...], int]:
     ), left_out
 
 
-def last_failure(plan: Plan) -> int | None:
-    """Return the longest interval below the chosen one that was tried in vain: what lies next to the choice."""
-    chosen = plan["search"]["interval_cycles"]
-    failed = (row["interval_cycles"] for row in plan["trace"] if row["verdict"] != "legal")
-    return max((cycles for cycles in failed if cycles < chosen), default=None)
-
-
-_GOALS = {"throughput": "the interval", "latency": "the lowest latency", "resources": "the least resources"}
-
-
-def objective_of(plan: Plan) -> str:
-    """Return what was planned for: only for the highest rate is the interval bounded."""
-    return str(plan["options"]["objective"])
-
-
-def _requested_cycles(plan: Plan) -> float | None:
-    """Return the longest interval that reaches the rate that was asked for, if one was."""
-    options = plan["options"]
-    return None if options["fps"] is None else options["clock_mhz"] * 1e6 / options["fps"]
-
-
-def _axis(plan: Plan, shown: Sequence[TraceRowView], area: Box) -> _Axis:
-    marks = [plan["search"]["interval_cycles"], plan["search"]["bound_cycles"]]
+def _axis(searched: Searched, shown: Sequence[TraceRowView], area: Box) -> _Axis:
+    marks = [searched.search["interval_cycles"], searched.search["bound_cycles"]]
     marks += [row.interval_cycles for row in shown]
-    requested = _requested_cycles(plan)
+    requested = searched.requested_cycles
     marks += [] if requested is None else [requested]
     first, last = max(min(marks), 1) / 1.3, max(*marks, 1) * 1.3
     wider = max(math.sqrt(_LEAST_SPAN * first / last), 1.0)
@@ -137,14 +127,13 @@ def ticks(first: float, last: float) -> tuple[float, ...]:
     return tuple(cycles for cycles in round_numbers if first <= cycles <= last)
 
 
-def _write_header(sheet: Sheet, plan: Plan, ended_by: Sequence[str], left_out: int) -> None:
-    search, clock_mhz = plan["search"], plan["options"]["clock_mhz"]
-    title = f"Search for {_GOALS[objective_of(plan)]} of {networks_text(plan)} on {platform_text(plan)}"
+def _write_header(sheet: Sheet, searched: Searched, ended_by: Sequence[str], left_out: int) -> None:
+    search = searched.search
+    title = clipped(f"Search for {searched.title}", sheet.width * 0.86, 13)
     sheet.write(_MARGIN, sheet.height - 26, title, 13, weight="bold")
     chosen, bound = search["interval_cycles"], search["bound_cycles"]
-    reached = reached_text(plan["phases"][0]["estimates"])
-    text = f"chosen {chosen:,} cycles = {reached} at {clock_mhz:g} MHz"
-    if objective_of(plan) == "throughput":
+    text = f"chosen {chosen:,} cycles{searched.reached} at {searched.clock_mhz:g} MHz"
+    if searched.bounded:
         text += f"   ·   folding bound {bound:,} cycles   ·   gap {search['gap']:.1%}"
     text += f"   ·   first {left_out} attempts not shown" if left_out else ""
     y = sheet.height - _HEADER - 9
@@ -167,17 +156,16 @@ def _draw_axis(sheet: Sheet, axis: _Axis) -> None:
     sheet.write(area.right + 10, y, "verdict (the stage that gave it): detail", 6.5, color=QUIET)
 
 
-def _draw_lines(sheet: Sheet, axis: _Axis, plan: Plan) -> None:
+def _draw_lines(sheet: Sheet, axis: _Axis, searched: Searched) -> None:
     """Draw the bound with what it rules out, the choice, the gap between them, and the rate asked for."""
-    search, area = plan["search"], axis.area
+    search, area, bounded = searched.search, axis.area, searched.bounded
     bound, chosen = axis.at(search["bound_cycles"]), axis.at(search["interval_cycles"])
     ruled_out = {"facecolor": "#eceef0", "edgecolor": "#b4b9c0", "hatch": "////", "linewidth": 0.0}
-    bounded = objective_of(plan) == "throughput"
     if bounded:
         sheet.rectangle(Box(area.left, area.bottom, bound, area.top), **ruled_out, zorder=0.5)
     if chosen > bound:
         sheet.rectangle(Box(bound, area.bottom, chosen, area.top), facecolor="#fdf0e2", edgecolor="none", zorder=0.5)
-    requested = _requested_cycles(plan)
+    requested = searched.requested_cycles
     same = search["bound_cycles"] == search["interval_cycles"]
     _mark(sheet, area, chosen, ("chosen = folding bound" if same and bounded else "chosen", BAR), 5.0)
     if not same:
@@ -196,32 +184,32 @@ def _mark(sheet: Sheet, area: Box, x: float, label: tuple[str, str], above: floa
     sheet.write(x + (3 if at_right else -3), area.top + above, text, 7, ha="left" if at_right else "right", **style)
 
 
-def _draw_row(sheet: Sheet, axis: _Axis, row: TraceRowView, top: float, plan: Plan) -> None:
+def _draw_row(sheet: Sheet, axis: _Axis, row: TraceRowView, top: float, searched: Searched) -> None:
     area, y = axis.area, top - _ROW / 2
-    chosen = row.verdict == "legal" and row.interval_cycles == plan["search"]["interval_cycles"]
-    nearest = row.interval_cycles == last_failure(plan)
+    chosen = row.verdict == "legal" and row.interval_cycles == searched.search["interval_cycles"]
+    nearest = row.interval_cycles == last_failure(searched)
     if chosen or nearest:
         band = Box(_MARGIN, top - row.height, sheet.width - _MARGIN, top)
         sheet.rectangle(band, facecolor="#dcebf7" if chosen else "#fbe3cf", edgecolor="none", zorder=0.2)
     sheet.line((_MARGIN, top), (sheet.width - _MARGIN, top), color=RULE, linewidth=0.4, zorder=1)
     sheet.axes.plot((axis.at(row.interval_cycles),), (y,), linestyle="none", zorder=6, **_VERDICTS[row.verdict])
-    clock_mhz, weight = plan["options"]["clock_mhz"], "bold" if chosen else "normal"
-    rate = frames_text(clock_mhz * 1e6 / row.interval_cycles)
+    weight = "bold" if chosen else "normal"
+    rate = frames_text(searched.clock_mhz * 1e6 / row.interval_cycles)
     for x, text in ((18, str(row.number)), (70, f"{row.interval_cycles:,}"), (122, rate)):
         sheet.write(_MARGIN + x + 6, y - 2.6, text, _SIZE, ha="right", weight=weight)
     for index, line in enumerate(row.lines):
         sheet.write(area.right + 10, y - 2.6 - index * _LINE, line, _SIZE)
 
 
-def _draw_key(sheet: Sheet, plan: Plan) -> None:
+def _draw_key(sheet: Sheet, searched: Searched) -> None:
     x, y = _MARGIN, _MARGIN - 2
     for verdict, style in _VERDICTS.items():
         sheet.axes.plot((x + 5,), (y + 2.6,), linestyle="none", **style)
         x = _write_key(sheet, x + 13, y, verdict)
     areas = []
-    if objective_of(plan) == "throughput":
+    if searched.bounded:
         areas.append(("#eceef0", "shorter than the bound: not even the summed limits allow it"))
-    if plan["search"]["interval_cycles"] > plan["search"]["bound_cycles"]:
+    if searched.search["interval_cycles"] > searched.search["bound_cycles"]:
         areas += [("#fdf0e2", "gap between bound and choice"), ("#fbe3cf", "nearest shorter interval tried in vain")]
     areas.append(("#dcebf7", "chosen"))
     for colour, text in areas:

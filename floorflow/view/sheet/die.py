@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,7 @@ class Die:
 
     ``kinds`` holds one tuple for each row of clock regions, bottom first, with the kind of each column;
     ``column_bounds`` the first and last column of each column of clock regions; ``static`` what the shell
-    occupies; ``reserved`` what the board's infrastructure occupies, by name.
+    occupies; ``reserved`` what the board's infrastructure occupies, by name; ``slots`` their regions, by name.
     """
 
     column_count: int
@@ -44,6 +45,7 @@ class Die:
     kinds: tuple[tuple[str, ...], ...]
     static: tuple[Box, ...]
     reserved: tuple[tuple[str, Box], ...]
+    slots: Mapping[str, Box]
 
 
 def die_of(platform: Platform, fpga: str) -> Die:
@@ -59,6 +61,7 @@ def die_of(platform: Platform, fpga: str) -> Die:
     if device is None:
         known = ", ".join(item.name for item in platform.fpgas)
         raise InputError(f"platform '{platform.name}' has no FPGA '{fpga}'; it has: {known}", hint="name one of these")
+    regions = {slot.name: box_of(slot.region) for slot in platform.slots if slot.fpga == fpga}
     return Die(
         column_count=device.column_count,
         row_count=device.row_count,
@@ -71,8 +74,9 @@ def die_of(platform: Platform, fpga: str) -> Die:
         reserved=tuple(
             (item.name, box_of(item.reserved))
             for item in platform.infrastructure
-            if item.reserved is not None and item.slot.startswith(f"{fpga}.")
+            if item.reserved is not None and item.slot in regions
         ),
+        slots=regions,
     )
 
 

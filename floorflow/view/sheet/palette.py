@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import matplotlib as mpl
 
 from floorflow.view.sheet.die import ABSENT, FABRIC, HARD
@@ -22,6 +24,10 @@ BAR = "#0072b2"
 """Okabe and Ito's blue."""
 LINK = "#aa3377"
 """Tol's purple: streams between FPGAs."""
+MEMORY = "#00725a"
+"""Okabe and Ito's green, darkened: streams from and to buffers in the board's memory."""
+OTHER_PHASE = "#7a4a1e"
+"""Streams that are handed from phase to phase."""
 TRACK = "#e6e8eb"
 """What a bar could fill."""
 
@@ -37,17 +43,35 @@ COLUMN_COLOURS = {
 """Tints of the physical columns, in the order of the key, by what `floorflow.view.sheet.die` calls them."""
 
 
+_FAMILIES = ("Blues", "Greens", "Purples", "YlOrBr", "Reds", "Greys")
+"""Of several networks each has one of these ramps, in this order and over again."""
+
+
 def module_colours(count: int) -> tuple[Colour, ...]:
     """Return one colour a module: viridis along the dataflow, every other one paler.
 
     Order stays visible (dark to light), and neighbours in the pipeline, which often abut, differ in
     lightness by more than the eye's threshold even with many modules.
     """
-    ramp = mpl.colormaps["viridis"]
+    return _ramp("viridis", count, (0.12, 0.95))
+
+
+def network_colours(network: int, count: int) -> tuple[Colour, ...]:
+    """Return one colour a module of a network among several, dark to light within the network's own hue."""
+    return _ramp(_FAMILIES[network % len(_FAMILIES)], count, (0.85, 0.45))
+
+
+def colours_by_network(networks: Sequence[int]) -> tuple[Colour, ...]:
+    """Return one colour a module in the family of its network, given by number."""
+    ramps = {network: iter(network_colours(network, networks.count(network))) for network in set(networks)}
+    return tuple(next(ramps[network]) for network in networks)
+
+
+def _ramp(name: str, count: int, ends: tuple[float, float]) -> tuple[Colour, ...]:
+    ramp, (first, last) = mpl.colormaps[name], ends
     colours = []
     for index in range(count):
-        position = 0.12 + 0.83 * index / max(count - 1, 1)
-        red, green, blue, _ = ramp(position)
+        red, green, blue, _ = ramp(first + (last - first) * index / max(count - 1, 1))
         pale = 0.62 if index % 2 else 0.30
         colours.append((_mix(red, pale), _mix(green, pale), _mix(blue, pale)))
     return tuple(colours)

@@ -10,10 +10,11 @@ from floorflow.view.contents.module_contents import Contents, read_contents
 from floorflow.view.contents.names import frames_text
 from floorflow.view.contents.plan_reader import read_scene
 from floorflow.view.contents.scene import Use
+from floorflow.view.contents.searched import last_failure, read_search
 from floorflow.view.contents.slot_chain import read_slot_chain
 from floorflow.view.draw.links import rows_of
-from floorflow.view.pictures.folding import CyclesAxis, _bars
-from floorflow.view.pictures.search import last_failure, read_trace, ticks
+from floorflow.view.pictures.folding import CyclesAxis, read_bars
+from floorflow.view.pictures.search import read_trace, ticks
 from floorflow.view.sheet.geometry import Box, outside
 from floorflow.view.sheet.text import text_width, wrapped
 from tests.view.fake_plan import CAP, fake_plan
@@ -128,9 +129,9 @@ def test_resources_that_the_part_lacks_have_no_bar(pynq: Platform) -> None:
 
 def test_every_engine_at_the_interval_is_marked_and_the_fastest_are_left_out(u250: Platform) -> None:
     plan = fake_plan(u250, 60)
-    bars, left_out = _bars(plan, 0)
-    engines = plan["phases"][0]["folding"]["engines"]
-    interval = plan["phases"][0]["folding"]["cycles"]
+    (entry,) = plan["phases"][0]["networks"]
+    bars, left_out = read_bars(plan, entry)
+    engines, interval = entry["folding"]["engines"], entry["interval_cycles"]
     assert len(bars) + left_out == len(engines)
     slowest = {name for name, engine in engines.items() if engine["cycles"] == interval}
     assert {bar.name for bar in bars if bar.slowest} == slowest
@@ -141,7 +142,7 @@ def test_every_engine_at_the_interval_is_marked_and_the_fastest_are_left_out(u25
 
 def test_each_boundary_carries_the_streams_whose_way_leads_over_it(three: Platform) -> None:
     chain = read_slot_chain(fake_plan(three, 6, names="abcdef", homes=HOMES))
-    over = {lower: ([s.ends for s in item.down], [s.ends for s in item.up]) for lower, item in chain.boundaries.items()}
+    over = {item.lower: ([s.ends for s in item.down], [s.ends for s in item.up]) for item in chain.boundaries}
     assert len(over) == 9
     assert over["fpga0.SLR0"] == ([], [("1", "2")])
     assert sorted(over["fpga0.SLR2"][1]) == [("1", "2"), ("3", "4"), ("3", "6")]
@@ -165,18 +166,19 @@ def test_links_have_streams_and_load_in_each_direction(three: Platform) -> None:
 
 def test_the_last_failure_is_the_longest_interval_below_the_choice(ku5p: Platform) -> None:
     plan = fake_plan(ku5p, 3)
-    chosen = plan["search"]["interval_cycles"]
-    assert last_failure(plan) == int(0.97 * chosen)
-    plan["trace"] = [row for row in plan["trace"] if row["verdict"] == "legal"]
-    assert last_failure(plan) is None
+    (network,) = plan["networks"]
+    assert last_failure(read_search(plan, None)) == int(0.97 * network["search"]["interval_cycles"])
+    network["trace"] = [row for row in network["trace"] if row["verdict"] == "legal"]
+    assert last_failure(read_search(plan, None)) is None
 
 
 def test_of_a_long_search_the_end_is_shown(ku5p: Platform) -> None:
     plan = fake_plan(ku5p, 3)
-    plan["trace"] *= 20
-    shown, left_out = read_trace(plan)
-    assert [row.number for row in shown] == list(range(left_out + 1, len(plan["trace"]) + 1))
-    assert 0 < left_out < len(plan["trace"])
+    trace = plan["networks"][0]["trace"]
+    trace *= 20
+    shown, left_out = read_trace(read_search(plan, None))
+    assert [row.number for row in shown] == list(range(left_out + 1, len(trace) + 1))
+    assert 0 < left_out < len(trace)
 
 
 @given(st.floats(1, 1e9), st.floats(4, 1e6))

@@ -18,7 +18,8 @@ ROW = Row(range(4), 0, 20, 700)
 def link(source: int, target: int) -> LinkView:
     empty = DirectionView(0.0, ())
     ends = f"fpga{source}.SLR0", f"fpga{target}.SLR0"
-    return LinkView(f"fpga{source}-fpga{target}", "pcie", *ends, 50, 5, assumed=False, forward=empty, backward=empty)
+    fpgas = f"fpga{source}", f"fpga{target}"
+    return LinkView("-".join(fpgas), "pcie", *ends, fpgas, 50, 5, assumed=False, forward=empty, backward=empty)
 
 
 def test_neighbours_need_no_room_below_and_others_a_gutter_each() -> None:

@@ -9,49 +9,27 @@ from typing import TYPE_CHECKING, Any
 from xml.dom import minidom
 
 import matplotlib as mpl
-import numpy as np
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
-from matplotlib.text import Text
 
 from floorflow.errors import InputError
-from floorflow.hardware.platform import load_platform
+from floorflow.hardware import load_platform
 from floorflow.view import floorplan, folding_chart, overview, partition_chart, render, search_chart
 from floorflow.view.contents.scene import PortView
 from floorflow.view.draw.port_marks import _link_lines
 from floorflow.view.pictures.files import svg_bytes
 from floorflow.view.sheet.palette import BAR, CROSSING, LINK, STREAM
+from tests.view.drawn import misplaced, written
 from tests.view.fake_plan import fake_plan
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from matplotlib.transforms import Bbox
 
     from floorflow.hardware.platform import Platform
 
 ROOT = Path(__file__).resolve().parents[3]
 LONG_NAMES = [f"StreamingDataflowPartition_{index}_MVAU_rtl_{index}" for index in range(24)]
-
-
-def written(figure: Figure) -> list[tuple[str, Bbox]]:
-    """Return every text of a figure with its box in pixels."""
-    renderer = FigureCanvasAgg(figure).get_renderer()
-    texts = (artist for artist in figure.findobj(Text) if artist.get_text())
-    return [(text.get_text(), Text.get_window_extent(text, renderer)) for text in texts]
-
-
-def misplaced(figure: Figure) -> list[tuple[str, ...]]:
-    """Return pairs of texts that overlap, and texts that leave the sheet."""
-    texts = written(figure)
-    boxes = np.array([box.extents for _, box in texts])
-    low = np.maximum(boxes[:, np.newaxis, :2], boxes[np.newaxis, :, :2])
-    high = np.minimum(boxes[:, np.newaxis, 2:], boxes[np.newaxis, :, 2:])
-    pairs = np.argwhere(np.triu(((high - low) > 0.5).all(axis=2), k=1))
-    sheet = figure.bbox.extents
-    spilling = np.flatnonzero((boxes[:, :2] < sheet[:2]).any(axis=1) | (boxes[:, 2:] > sheet[2:]).any(axis=1))
-    return [(texts[a][0], texts[b][0]) for a, b in pairs] + [(texts[index][0],) for index in spilling]
 
 
 @pytest.mark.parametrize(
@@ -204,9 +182,11 @@ def traces() -> dict[str, list[dict[str, Any]]]:
 @pytest.mark.parametrize("bound", [1568, 1567, 3])
 def test_no_text_of_the_candidates_overlaps_another(ku5p: Platform, trace: str, fps: float | None, bound: int) -> None:
     plan = fake_plan(ku5p, 3)
-    plan["trace"] = traces()[trace]
     plan["options"]["fps"] = fps
-    plan["search"] = {"interval_cycles": 1568, "bound_cycles": bound, "gap": 1568 / bound - 1, "ended_by": "far " * 150}
+    (network,) = plan["networks"]
+    network["trace"] = traces()[trace]
+    search = {"interval_cycles": 1568, "bound_cycles": bound, "gap": 1568 / bound - 1, "ended_by": "far " * 150}
+    network["search"] = search
     figure = search_chart(plan)
     assert misplaced(figure) == []
 
