@@ -22,6 +22,7 @@ ALLOWED = {
     "rates": {"dataflow"},
     "backends": {"network", "dataflow", "rates"},
     "folding": {"dataflow", "hardware"},
+    "segments": {"dataflow", "folding"},
     "channels": {"dataflow", "hardware"},
     "partition": {"dataflow", "hardware"},
     "placement": {"dataflow", "hardware"},

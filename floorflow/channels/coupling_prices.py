@@ -6,8 +6,9 @@ What modules, SLR boundaries and links add to a FIFO is known only after partiti
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,60 +16,75 @@ from numpy.typing import NDArray
 from floorflow.channels.realise import ChannelCosts, channel_of_widths
 from floorflow.channels.window_fill import waits
 from floorflow.dataflow.model import Dataflow, Stream
-from floorflow.dataflow.options import UNBUILDABLE, Coupling, OptionGroup
+from floorflow.dataflow.options import UNBUILDABLE, Coupling, OptionGroup, OptionTable
 
+_Array = NDArray[np.int64]
 _Widths = tuple[int, ...]
-_Key = tuple[_Widths, _Widths, int, Fraction]
+_Key = tuple[_Widths, _Widths | None, int, Fraction]
 
 
 def couplings(dataflow: Dataflow, groups: Sequence[OptionGroup], costs: ChannelCosts) -> tuple[Coupling, ...]:
     """Return the price of every stream by the rows of the groups at its ends, in the order of the streams."""
-    pricer = _Pricer(groups, costs)
-    shares = waits(dataflow)
-    return tuple(pricer.coupling(stream, shares.get(stream, Fraction(0))) for stream in dataflow.streams)
+    return StreamPrices(costs).couplings(dataflow, groups)
 
 
-class _Pricer:
-    """Prices streams; those that repeat share a table."""
+class StreamPrices:
+    """Prices streams of one network and of its parts; streams and ports that repeat share their arrays."""
 
-    def __init__(self, groups: Sequence[OptionGroup], costs: ChannelCosts) -> None:
-        self.groups, self.costs = groups, costs
-        self.home = {engine: position for position, group in enumerate(groups) for engine in group.engines}
-        self.tables: dict[_Key, NDArray[np.int64]] = {}
+    def __init__(self, costs: ChannelCosts) -> None:
+        self.costs = costs
+        self._ports: dict[tuple[int, int], tuple[OptionTable, _Widths, _Array]] = {}
+        self._tables: dict[_Key, _Array] = {}
+        self._prices: dict[tuple[int, Fraction], dict[tuple[int, int], tuple[int, ...]]] = {}
 
-    def coupling(self, stream: Stream, wait: Fraction) -> Coupling:
-        target = self.home[stream.source if stream.to_outside else stream.target]
-        source = target if stream.from_outside else self.home[stream.source]
-        leaving = _widths(self.groups[source], stream.source, stream.source_port, outputs=True)
-        arriving = _widths(self.groups[target], stream.target, stream.target_port, outputs=False)
-        if stream.from_outside or stream.to_outside:
-            # The host takes and gives whatever width the engine has.
-            leaving = arriving = arriving if stream.from_outside else leaving
-        source_widths, source_class = np.unique(leaving, return_inverse=True)
-        target_widths, target_class = np.unique(arriving, return_inverse=True)
-        widths = tuple(source_widths.tolist()), tuple(target_widths.tolist())
+    def couplings(self, dataflow: Dataflow, groups: Sequence[OptionGroup]) -> tuple[Coupling, ...]:
+        """Return the price of every stream by the rows of the groups at its ends, in the order of the streams."""
+        home = {engine: position for position, group in enumerate(groups) for engine in group.engines}
+        shares = waits(dataflow)
+        return tuple(self._coupling(s, home, groups, shares.get(s, Fraction(0))) for s in dataflow.streams)
+
+    def _coupling(
+        self, stream: Stream, home: Mapping[str, int], groups: Sequence[OptionGroup], wait: Fraction
+    ) -> Coupling:
+        source, target = home.get(stream.source), home.get(stream.target)
+        if source is None or target is None:
+            # What lies outside takes and gives whatever width the engine has.
+            inside = target if source is None else source
+            if inside is None:
+                raise ValueError(f"{stream.channel}: no group has an engine of it")
+            widths, classes = self._port(groups[inside], stream, outputs=target is None)
+            return Coupling(inside, inside, classes, np.zeros_like(classes), self._table(stream, widths, None, wait))
+        source_widths, source_class = self._port(groups[source], stream, outputs=True)
+        target_widths, target_class = self._port(groups[target], stream, outputs=False)
+        use = self._table(stream, source_widths, target_widths, wait)
+        return Coupling(source, target, source_class, target_class, use)
+
+    def _port(self, group: OptionGroup, stream: Stream, *, outputs: bool) -> tuple[_Widths, _Array]:
+        """Return the widths in bits of a stream's end over a group's rows, ascending, and which each row has."""
+        options = group.options_of(stream.source if outputs else stream.target)
+        port = stream.source_port + options.inputs if outputs else stream.target_port
+        if (id(options), port) not in self._ports:
+            widths, classes = np.unique(options.widths_bits[port], return_inverse=True)
+            # The table is kept, for its id would be given to another.
+            self._ports[id(options), port] = options, tuple(widths.tolist()), classes
+        return self._ports[id(options), port][1:]
+
+    def _table(self, stream: Stream, source_widths: _Widths, target_widths: _Widths | None, wait: Fraction) -> _Array:
+        """Return the resources for each pair of widths, (n_source, n_target, 5); without a target for its own width."""
         # The words that wait at a join depend on the size of the frame as well.
-        key = (*widths, stream.elements * stream.element_bits if wait else 0, wait)
-        if key not in self.tables:
-            self.tables[key] = _table(stream, *widths, self.costs, wait)
-        return Coupling(source, target, source_class, target_class, self.tables[key])
+        frame = stream.elements * stream.element_bits if wait else 0, wait
+        key = (source_widths, target_widths, *frame)
+        if key not in self._tables:
+            known = self._prices.setdefault(frame, {})
+            pairs = [[(w, t) for t in (target_widths or (w,))] for w in source_widths]
+            for pair in chain.from_iterable(pairs):
+                if pair not in known:
+                    known[pair] = self._price(stream, *pair, wait)
+            self._tables[key] = np.array([[known[pair] for pair in row] for row in pairs], dtype=np.int64)
+        return self._tables[key]
 
-
-def _widths(group: OptionGroup, engine: str, port: int, *, outputs: bool) -> NDArray[np.int64]:
-    """Return the width in bits of one port in each row; zeros if the engine is not of the group."""
-    if engine not in group.engines:
-        return np.zeros(len(group.rows), dtype=np.int64)
-    options = group.options_of(engine)
-    return np.asarray((options.output_widths_bits if outputs else options.input_widths_bits)[port])
-
-
-def _table(
-    stream: Stream, source_widths: _Widths, target_widths: _Widths, costs: ChannelCosts, wait: Fraction
-) -> NDArray[np.int64]:
-    """Return the resources for each pair of widths, (n_source, n_target, 5)."""
-    table = np.full((len(source_widths), len(target_widths), 5), UNBUILDABLE, dtype=np.int64)
-    for i, source_bits in enumerate(source_widths):
-        for j, target_bits in enumerate(target_widths):
-            if costs.convertible(source_bits, target_bits):
-                table[i, j] = channel_of_widths(stream, source_bits, target_bits, costs, wait).resources.as_tuple()
-    return table
+    def _price(self, stream: Stream, source_bits: int, target_bits: int, wait: Fraction) -> tuple[int, ...]:
+        """Return the resources for two widths in the order of RESOURCE_NAMES."""
+        if not self.costs.convertible(source_bits, target_bits):
+            return (UNBUILDABLE,) * 5
+        return channel_of_widths(stream, source_bits, target_bits, self.costs, wait).resources.as_tuple()

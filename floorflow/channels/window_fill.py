@@ -6,6 +6,7 @@ While the windows of one branch fill, the data of the others must wait in FIFOs,
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
 
@@ -22,7 +23,8 @@ def waits(dataflow: Dataflow) -> dict[Stream, Fraction]:
     for stream in dataflow.streams:
         if not stream.to_outside:
             graph.add_edge(_HOST if stream.from_outside else stream.source, stream.target)
-    joins = [e.name for e in dataflow.engines if sum(s.target == e.name for s in dataflow.streams) > 1]
+    ends = Counter(stream.target for stream in dataflow.streams)
+    joins = [e.name for e in dataflow.engines if ends[e.name] > 1]
     if not joins:
         return {}
     forks = nx.immediate_dominators(graph, _HOST)
@@ -40,7 +42,8 @@ def waits(dataflow: Dataflow) -> dict[Stream, Fraction]:
 def _longest_fills(graph: nx.DiGraph, fork: str, fills: Mapping[str, Fraction]) -> dict[str, Fraction]:
     """Return the largest sum of fills over the paths from the fork, not included, to each engine behind it."""
     reach = {fork: Fraction(0)}
-    for name in nx.topological_sort(graph):
+    # The engines of a dataflow are in topological order.
+    for name in fills:
         before = [reach[p] for p in graph.predecessors(name) if p in reach]
         if name != fork and before:
             reach[name] = max(before) + fills[name]

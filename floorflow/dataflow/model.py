@@ -7,13 +7,16 @@ own files say. What a folding chooses is not in ``Engine.attributes``: it is an 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
 from typing import Literal
 
+from floorflow.errors import InputError
 from floorflow.resources import Resources
+from floorflow.text.lists import some
 
 Role = Literal["core", "front", "behind"]
 """``core``: a stage is named after it; ``front``: joins what follows it; ``behind``: joins what comes before it."""
@@ -89,6 +92,15 @@ class Stream:
         """Return the depth that the model file gives the FIFO, in words of ``width_bits``; 0 if it gives none."""
         return max(ceil(self.fifo_bits / width_bits), self.fifo_words)
 
+    def cut(self, inside: Collection[str]) -> Stream:
+        """Return the stream as the engines ``inside`` see it, of which one is an end: the other may be cut off."""
+        end = f"{CUT_PREFIX}{self.channel}"
+        if self.source not in inside and not self.from_outside:
+            return replace(self, source=end, source_port=0)
+        if self.target not in inside and not self.to_outside:
+            return replace(self, target=end, target_port=0)
+        return self
+
     @property
     def from_outside(self) -> bool:
         """Whether the stream enters the network, or the part of it that this is about."""
@@ -121,6 +133,34 @@ class Dataflow:
     def engine(self, name: str) -> Engine:
         """Return the engine of that name."""
         return next(engine for engine in self.engines if engine.name == name)
+
+    def segment(self, engines: Collection[str]) -> Dataflow:
+        """Return the part of the network that some engines make, in the network's order, with the streams at them.
+
+        A stream that is cut ends outside, at ``cut:<its channel>``.
+
+        Raises
+        ------
+        InputError
+            If no engine is named, one that the network has not, or one twice.
+
+        """
+        inside = self._named(engines)
+        near = (stream for stream in self.streams if stream.source in inside or stream.target in inside)
+        streams = tuple(stream.cut(inside) for stream in near)
+        return replace(self, engines=tuple(e for e in self.engines if e.name in inside), streams=streams)
+
+    def _named(self, engines: Collection[str]) -> frozenset[str]:
+        """Return the engines of a segment, if that is what they are."""
+        known = {engine.name for engine in self.engines}
+        unknown = [repr(name) for name in engines if name not in known]
+        twice = [repr(name) for name, count in Counter(engines).items() if count > 1]
+        if not engines or unknown:
+            hint = "Name at least one of its engines, as `floorflow inspect` shows them."
+            raise InputError(f"'{self.name}' has no engine {some(unknown) or 'in an empty segment'}", hint)
+        if twice:
+            raise InputError(f"a segment of '{self.name}' names {some(twice)} twice", "Name each engine once.")
+        return frozenset(engines)
 
 
 @dataclass(frozen=True)

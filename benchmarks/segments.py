@@ -1,0 +1,107 @@
+"""Time the folding problems of all contiguous segments of networks, shared with the whole against made from nothing.
+
+    python benchmarks/segments.py [MODELS...] [--generated 300] [--platform alveo-u250] [--most 300]
+
+MODELS are files (default: the examples); ``--generated`` adds a chain of so many engines. `whole` is the time for the
+problem of the whole network from nothing: foldings enumerated and priced, those that fit no SLR dropped, streams
+priced. `alone` is the same for a segment's part of the network, `shared` what the segment costs once the whole is
+known: both are the mean over the segments, at most so many, spread evenly. `folded` is the share of the segments that
+the table had to fold to know which meet one interval in one SLR. Times are of this process, in milliseconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from folding import generated
+
+from floorflow.backends.finn.folding.cost_table import CostTable
+from floorflow.backends.finn.folding.legal_foldings import forget_options
+from floorflow.backends.finn.read.source import read_source
+from floorflow.channels import StreamPrices, couplings
+from floorflow.dataflow.model import Dataflow
+from floorflow.folding import FoldingProblem, fitting
+from floorflow.hardware import Platform, load_platform
+from floorflow.request import Request
+from floorflow.search.context import largest_pblocks, slot_limits
+from floorflow.segments import Segment, Segments, SegmentTable, Space
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+Answer = TypeVar("Answer")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="*", type=Path)
+    parser.add_argument("--generated", type=int, help="engines of a generated chain of convolutions")
+    parser.add_argument("--platform", default="alveo-u250")
+    parser.add_argument("--most", type=int, default=300, help="segments of a network")
+    chosen = parser.parse_args()
+    platform = load_platform(chosen.platform)
+    technology = platform.fpgas[0].device.technology
+    models = chosen.models or ([] if chosen.generated else sorted(EXAMPLES.glob("*.onnx")))
+    networks = [read_source(model).lower(technology) for model in models]
+    networks += [generated(chosen.generated)] if chosen.generated else []
+    print("| network | engines | segments | whole | alone | shared | shared / alone | folded |")
+    print("|---|---|---|---|---|---|---|---|")
+    for dataflow in networks:
+        print("| " + " | ".join(row(dataflow, platform, chosen.most)) + " |", flush=True)
+
+
+def row(dataflow: Dataflow, platform: Platform, most: int) -> list[str]:
+    """Time one network."""
+    request = Request(EXAMPLES / "any.onnx", platform.name)
+    costs = CostTable(platform.fpgas[0].device.technology)
+    space = first_slot(platform, request)
+    groups, whole_ms = timed(lambda: from_nothing(dataflow, costs, space)[0])
+    segments = Segments(dataflow, costs.groups(dataflow), StreamPrices(costs).couplings)
+    segments.whole.problem(space)
+    some = spread([(a, b) for b in range(len(groups)) for a in range(b + 1)], most)
+    shared_ms = timed(lambda: [segments.between(*ends).problem(space) for ends in some])[1] / len(some)
+    parts = [segments.between(*ends) for ends in some]
+    alone_ms = sum(timed(lambda: from_nothing(part.dataflow, costs, space))[1] for part in parts) / len(some)  # noqa: B023
+    numbers = [f"{whole_ms:.1f}", f"{alone_ms:.2f}", f"{shared_ms:.3f}", f"{shared_ms / alone_ms:.1%}"]
+    counts = [str(len(dataflow.engines)), str(len(some))]
+    return [dataflow.name, *counts, *numbers, f"{share_folded(parts, segments, space):.0%}"]
+
+
+def first_slot(platform: Platform, request: Request) -> Space:
+    """Return the space of the platform's first slot."""
+    slot = platform.slots[0].name
+    limit = slot_limits(platform, request)[slot]
+    places = tuple((slot, limit.least(room)) for room in largest_pblocks(platform, request)[slot])
+    return Space(limit, platform.silicon, places)
+
+
+def from_nothing(dataflow: Dataflow, costs: CostTable, space: Space) -> tuple[object, ...]:
+    """Return the groups and the folding problem of a network of which nothing is known."""
+    forget_options()
+    groups = tuple(fitting(group, space.places) for group in costs.groups(dataflow))
+    return groups, FoldingProblem(groups, space.budget, space.silicon, couplings(dataflow, groups, costs))
+
+
+def timed(work: Callable[[], Answer]) -> tuple[Answer, float]:
+    """Return an answer and the milliseconds of this process."""
+    start = time.process_time()
+    return work(), (time.process_time() - start) * 1e3
+
+
+def spread(items: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
+    """Return at most so many items, spread evenly."""
+    return [items[position * len(items) // most] for position in range(most)] if len(items) > most else list(items)
+
+
+def share_folded(parts: Sequence[Segment], segments: Segments, space: Space) -> float:
+    """Return the share of segments that had to be folded to know whether they meet an interval in the space."""
+    table = SegmentTable()
+    for part in parts:
+        table.feasible(part, space, int(max(segments.groups, key=lambda g: g.cycles.min()).cycles.min()) * 4)
+    return table.times_folded / len(parts)
+
+
+if __name__ == "__main__":
+    main()

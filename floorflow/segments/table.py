@@ -1,0 +1,196 @@
+"""Which intervals segments can meet: asked for one by one, and told from what is proven where that is enough.
+
+An interval that a segment cannot meet in a space, no longer segment can in that space or in a smaller one; and where
+a longer one can, its parts can. This holds as far as no stream costs a part more than the longer segment, which is
+looked at stream by stream: cut streams need no converter, but where branches join, words may wait for a fork that is
+cut off, and deeper FIFOs may be of another memory. Where it does not hold the segment is folded.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from dataclasses import dataclass
+from math import inf
+
+from floorflow.dataflow.model import Stream
+from floorflow.dataflow.options import Coupling
+from floorflow.errors import InfeasibleError
+from floorflow.folding import (
+    RATIO,
+    FeasibilityOracle,
+    FoldingInfeasible,
+    FoldingSolution,
+    fold_at_interval,
+    shortest_interval,
+)
+from floorflow.folding.exact import FoldingAnswer
+from floorflow.segments.problems import Places, Segment, Space
+
+
+@dataclass(frozen=True)
+class ShortestInterval:
+    """The shortest initiation interval of a segment in a space, in cycles.
+
+    ``interval_cycles``: the shortest with a folding that was found, None if none was; ``bound_cycles``: no shorter one
+    has a folding, None if none has at all. Equal: proven.
+    """
+
+    interval_cycles: int | None
+    bound_cycles: int | None
+
+    @property
+    def proven(self) -> bool:
+        """Whether nothing is left open."""
+        return self.interval_cycles == self.bound_cycles
+
+
+@dataclass
+class _Known:
+    """What is known of one segment in one space."""
+
+    segment: Segment
+    space: Space
+    too_short: float = 0
+    """The longest interval proven infeasible; infinite if all are."""
+    met: float = inf
+    """The shortest interval known to be feasible."""
+
+    def learn(self, interval_cycles: int, answer: FoldingAnswer) -> None:
+        """Take note of what folding answered."""
+        if isinstance(answer, FoldingInfeasible):
+            self.too_short = max(self.too_short, interval_cycles)
+        elif isinstance(answer, FoldingSolution):
+            self.met = min(self.met, answer.interval_cycles)
+
+
+class _Asked:
+    """The segment and space that were asked for last: its problem, and an oracle that learns from its answers."""
+
+    def __init__(self, known: _Known) -> None:
+        self.known = known
+        problem = known.segment.problem(known.space)
+        self.intervals = problem.intervals()
+        self.oracle = FeasibilityOracle(problem)
+        hopeless = problem.first_possible(self.intervals)
+        if hopeless:
+            known.too_short = max(known.too_short, self.intervals[hopeless - 1])
+
+    def round(self) -> None:
+        """Say of the intervals between the segment's own what is known of these: the foldings are the same."""
+        after = bisect_right(self.intervals, self.known.too_short)
+        self.known.too_short = self.intervals[after] - 1 if after < len(self.intervals) else inf
+        if self.known.met < inf:
+            self.known.met = self.intervals[bisect_right(self.intervals, self.known.met) - 1]
+
+    def probe(self, interval_cycles: int) -> None:
+        """Fold within an interval of which nothing is known."""
+        own = self.intervals[bisect_right(self.intervals, interval_cycles) - 1]
+        self.known.learn(own, self.oracle(own))
+        self.round()
+
+
+class SegmentTable:
+    """The intervals of segments in spaces, each worked out when it is asked for, and once."""
+
+    def __init__(self) -> None:
+        self.times_folded = 0
+        """How often a segment had to be folded to know whether it can be."""
+        self._known: dict[tuple[int, Space], _Known] = {}
+        self._by_places: dict[Places, list[_Known]] = defaultdict(list)
+        self._answers: dict[tuple[int, Space, int], FoldingAnswer] = {}
+        self._asked: _Asked | None = None
+
+    def feasible(self, segment: Segment, space: Space, interval_cycles: int) -> bool | None:
+        """Return whether the segment has a folding in the space within an interval; None if folding cannot tell."""
+        return self._feasible(self._look_up(segment, space), interval_cycles)
+
+    def shortest(self, segment: Segment, space: Space) -> ShortestInterval:
+        """Return the shortest interval within which the segment has a folding in the space."""
+        known = self._look_up(segment, space)
+        asked = self._open(known)
+        if asked is None:
+            return ShortestInterval(None, None)
+        intervals = asked.intervals
+        start = bisect_right(intervals, known.too_short)
+        shortest_interval(intervals, lambda cycles: self._feasible(known, cycles) is True, start, ratio=RATIO)
+        open_ = intervals[bisect_right(intervals, known.too_short) :]
+        return ShortestInterval(None if known.met == inf else int(known.met), open_[0] if open_ else None)
+
+    def fold(self, segment: Segment, space: Space, interval_cycles: int) -> FoldingAnswer:
+        """Return the least scarce folding of the segment within an interval, or the proof that none exists.
+
+        Raises
+        ------
+        InfeasibleError
+            If an engine fits no place of the space.
+
+        """
+        key = segment.engine_mask, space, interval_cycles
+        if key not in self._answers:
+            self._answers[key] = fold_at_interval(segment.problem(space), interval_cycles)
+            self._of(segment, space).learn(interval_cycles, self._answers[key])
+        return self._answers[key]
+
+    def _of(self, segment: Segment, space: Space) -> _Known:
+        key = segment.engine_mask, space
+        if key not in self._known:
+            self._known[key] = _Known(segment, space)
+            self._by_places[space.places].append(self._known[key])
+        return self._known[key]
+
+    def _look_up(self, segment: Segment, space: Space) -> _Known:
+        """Return what is known of a segment in a space, with what its parts and longer ones tell."""
+        known = self._of(segment, space)
+        for other in self._by_places[space.places]:
+            if other.too_short > known.too_short and _costs_no_more(other, known):
+                known.too_short = other.too_short
+            if other.met < known.met and _costs_no_more(known, other):
+                known.met = other.met
+        return known
+
+    def _open(self, known: _Known) -> _Asked | None:
+        """Return the problem of a segment in a space, ready to be asked; None if an engine fits no place."""
+        if self._asked is None or self._asked.known is not known:
+            try:
+                self._asked = _Asked(known)
+            except InfeasibleError:
+                known.too_short = inf
+                return None
+        self._asked.round()
+        return self._asked
+
+    def _feasible(self, known: _Known, interval_cycles: int) -> bool | None:
+        if known.too_short < interval_cycles < known.met:
+            asked = self._open(known)
+            if asked is not None and known.too_short < interval_cycles < known.met:
+                self.times_folded += 1
+                asked.probe(interval_cycles)
+        if interval_cycles <= known.too_short:
+            return False
+        return True if interval_cycles >= known.met else None
+
+
+def _costs_no_more(part: _Known, longer: _Known) -> bool:
+    """Whether each folding of the longer segment in its space gives one of the part in the part's space."""
+    if not (part.segment.within(longer.segment) and longer.space.budget.fits(part.space.budget)):
+        return False
+    places = part.space.places
+    try:
+        ours, theirs = part.segment.priced_streams(places), longer.segment.priced_streams(places)
+    except InfeasibleError:
+        # An engine of the longer one fits no place: it has no folding at all.
+        return True
+    return all(_stream_costs_no_more(ours[position], theirs[position]) for position in ours)
+
+
+def _stream_costs_no_more(part: tuple[Stream, Coupling], longer: tuple[Stream, Coupling]) -> bool:
+    """Whether a stream, cut or not, costs the part no more than the longer segment, whatever the foldings."""
+    (ours, our_price), (theirs, their_price) = part, longer
+    if our_price.use is their_price.use:
+        return True
+    least = their_price.use
+    if ours is not theirs and not (theirs.from_outside or theirs.to_outside):
+        # Cut in the part alone: whichever width the engine beyond the cut has.
+        least = least.min(axis=1 if ours.to_outside else 0)[:, None]
+    return bool((our_price.use <= least).all())
