@@ -305,9 +305,9 @@ def option_of(field: str, model: type[BaseModel] | None = None) -> str:
     model = model or (Request if field in Request.model_fields else _default_options())
     info = model.model_fields[field]
     spelling = next((data for data in info.metadata if isinstance(data, Spelling)), None)
-    if spelling is None or not (issubclass(model, Request) or model is _default_options()):
+    if issubclass(model, BackendOptions) and (spelling is None or model is not _default_options()):
         return f"--backend-option {field}"
-    if spelling.argument:
+    if spelling is None or spelling.argument:
         return field
     return spelling.option or f"--{'no-' if info.default is True else ''}{field.replace('_', '-')}"
 
