@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING
 
@@ -25,25 +27,29 @@ _MAX_PIXELS = 12_000
 """Viewers refuse taller pictures: the resolution gives way."""
 
 
-def render(plan: Plan, platform: Platform) -> dict[str, bytes]:
-    """Draw every picture of a plan.
+def charts(plan: Plan, platform: Platform) -> dict[str, Callable[[], Figure]]:
+    """Return what draws each picture of a plan, by the name of its files.
 
-    Returns
-    -------
-    ``plots/candidates.png`` and ``.svg``, and in the same way ``folding``, ``partition``, ``floorplan_<fpga>`` for
-    each FPGA and, if there are several, ``floorplan`` of them all; these, for the phases after the first if parts
-    are swapped, with ``_phase<n>`` before the dot.
-
+    ``candidates``, ``folding``, ``partition``, ``floorplan_<fpga>`` for each FPGA and, if there are several,
+    ``floorplan`` of them all; these, for the phases after the first if parts are swapped, with ``_phase<n>`` behind.
     """
-    files = _both("plots/candidates", search_chart(plan))
+    found: dict[str, Callable[[], Figure]] = {"candidates": partial(search_chart, plan)}
     for phase, content in enumerate(plan["phases"]):
         suffix = f"_phase{phase}" if phase else ""
-        files |= _both(f"plots/folding{suffix}", folding_chart(plan, phase))
-        files |= _both(f"plots/partition{suffix}", partition_chart(plan, phase))
+        found[f"folding{suffix}"] = partial(folding_chart, plan, phase)
+        found[f"partition{suffix}"] = partial(partition_chart, plan, phase)
         if len(plan["platform"]["fpgas"]) > 1:
-            files |= _both(f"plots/floorplan{suffix}", overview(plan, platform, phase))
+            found[f"floorplan{suffix}"] = partial(overview, plan, platform, phase)
         for fpga in sorted(content["floorplan"]):
-            files |= _both(f"plots/floorplan_{fpga}{suffix}", floorplan(plan, platform, fpga, phase))
+            found[f"floorplan_{fpga}{suffix}"] = partial(floorplan, plan, platform, fpga, phase)
+    return found
+
+
+def render(plan: Plan, platform: Platform) -> dict[str, bytes]:
+    """Draw every picture of a plan: ``plots/<name>.png`` and ``.svg`` for each of its `charts`."""
+    files: dict[str, bytes] = {}
+    for name, draw in charts(plan, platform).items():
+        files |= _both(f"plots/{name}", draw())
     return files
 
 
