@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from floorflow import api
 from floorflow.cli.ending import written
-from floorflow.cli.tables import summary
-from floorflow.schema import read_plan
 from tests.conftest import ROOT
 
 DOCUMENTS = sorted(
@@ -129,7 +128,7 @@ def test_files_that_documents_name_exist(path: Path) -> None:
 
 
 def test_the_summary_in_the_readme_is_the_examples_own(cnv_on_u250: Path) -> None:
-    plan = read_plan(cnv_on_u250 / "plan.json")
+    plan = api.load(cnv_on_u250)
     files = ["plots/floorplan_fpga0.png", "fpga0/pblocks.tcl"]
-    printed = f"{summary(plan)}\n{written(Path('out/cnv'), files)}"
+    printed = f"{plan}\n{written(Path('out/cnv'), files)}"
     assert "".join(f"    {line}\n" for line in printed.splitlines()) in (ROOT / "README.md").read_text()

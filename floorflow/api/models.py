@@ -6,21 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, cast
 
+from floorflow.api.options import ReadOptions
 from floorflow.errors import FloorflowError, InputError
-from floorflow.request import require_file
+from floorflow.request import Request
 
 if TYPE_CHECKING:
     import onnx
 
-    from floorflow.backends.finn import Source
+    from floorflow.backends.finn.read.source import Source
 
-    AnyModel: TypeAlias = str | Path | onnx.ModelProto | Source | "Model"
-    """What can be planned: a file, a model in memory, or one that was read."""
+AnyModel: TypeAlias = "str | Path | onnx.ModelProto | Source | Model"
+"""What can be planned: a file, a model in memory, or one that was read."""
 
-READING = ("weight_bits", "activation_bits")
-"""Options that reading needs."""
+READING = ("backend", "weight_bits", "activation_bits")
+"""Options that say how a model is read."""
+_ANY_BOARD = "alveo-u250"
+"""Stands for the platform of a request that only reads."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +49,7 @@ class Model:
         return [{"operation": o.name, "type": o.type, "macs": o.macs} for o in self.source.network.operations]
 
 
-def read(
-    model: AnyModel,
-    *,
-    name: str | None = None,
-    weight_bits: int | None = None,
-    activation_bits: int | None = None,
-) -> Model:
+def read(model: AnyModel, *, name: str | None = None, **options: Unpack[ReadOptions]) -> Model:
     """Read a model: an ONNX file, an ``onnx.ModelProto`` in memory, or what a back end's own reader returned.
 
     ``weight_bits`` and ``activation_bits`` are for a network without quantisers (8 if not given). ``name``: what plans
@@ -65,27 +62,28 @@ def read(
         told by `plan` and `inspect`.
 
     """
-    bits = {"weight_bits": weight_bits, "activation_bits": activation_bits}
-    given = {option: value for option, value in bits.items() if value is not None}
+    given = {option: value for option, value in options.items() if value is not None}
     if isinstance(model, Model):
         if given or name:
             raise InputError("a model that was read cannot be read in another way", hint="read its file again")
         return model
     if isinstance(model, str | Path):
-        require_file(Path(model))
         return Model(Path(model), _source(Path(model), given), given)
     if hasattr(model, "SerializeToString"):
-        return _from_memory(model, name, given)
+        return _from_memory(cast("onnx.ModelProto", model), name, given)
     if hasattr(model, "network"):
         return Model(Path(f"{name or model.network.name}.onnx"), model, given)
-    raise InputError(f"a {type(model).__name__} is no model", hint="give a path, an onnx.ModelProto or what read returned")
+    raise InputError(
+        f"a {type(model).__name__} is no model", hint="give a path, an onnx.ModelProto or what floorflow.read returned"
+    )
 
 
 def _source(path: Path, options: Mapping[str, Any]) -> Source:
-    from floorflow.backends.finn import read_source
-    from floorflow.network import FloatBits
+    request = Request(model=path, platform=_ANY_BOARD, **options)
+    request.require_files()
+    from floorflow.flow import read
 
-    return read_source(path, FloatBits(options.get("weight_bits"), options.get("activation_bits")))
+    return read(request)
 
 
 def _from_memory(model: onnx.ModelProto, name: str | None, options: Mapping[str, Any]) -> Model:

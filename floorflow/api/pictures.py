@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from floorflow.hardware import Platform
 
+FOLDER = "plots/"
+"""Where pictures lie in a plan's folder."""
 _DRAWING = threading.RLock()
 """matplotlib's settings are one set for the whole process: threads draw one after another."""
 
@@ -24,35 +26,29 @@ _ALL, _FIRST = "floorplan", "floorplan_fpga0"
 """The floorplan of all FPGAs together, which is the first one's where there is one FPGA."""
 
 
+Content = Callable[[str], bytes]
+"""Gives a picture as ``png`` or as ``svg``."""
+
+
 class Picture:
     """One picture as PNG and as SVG, the same bytes each time.
 
     As the last value of a notebook's cell it is shown.
     """
 
-    def __init__(self, name: str, draw: Callable[[], Figure]) -> None:
+    def __init__(self, name: str, content: Content) -> None:
         self.name = name
-        self._draw = draw
+        self._content = content
 
     @cached_property
     def png(self) -> bytes:
         """The picture as PNG."""
-        from floorflow.view.pictures.files import png_bytes
-
-        with _DRAWING:
-            return png_bytes(self._figure)
+        return self._content("png")
 
     @cached_property
     def svg(self) -> bytes:
         """The picture as SVG."""
-        from floorflow.view.pictures.files import svg_bytes
-
-        with _DRAWING:
-            return svg_bytes(self._figure)
-
-    @cached_property
-    def _figure(self) -> Figure:
-        return self._draw()
+        return self._content("svg")
 
     def save(self, path: str | Path) -> Path:
         """Write the picture to a file ending in ``.png`` or ``.svg``; return its path.
@@ -86,12 +82,12 @@ class Pictures(Mapping[str, Picture]):
     ``floorplan`` shows all FPGAs. Nothing is drawn before it is asked for.
     """
 
-    def __init__(self, charts: Callable[[], Mapping[str, Callable[[], Figure]]]) -> None:
-        self._charts = charts
+    def __init__(self, contents: Callable[[], Mapping[str, Content]]) -> None:
+        self._contents = contents
 
     @cached_property
     def _by_stem(self) -> dict[str, Picture]:
-        return {stem: Picture(_KEYS.get(stem, stem), draw) for stem, draw in self._charts().items()}
+        return {stem: Picture(_KEYS.get(stem, stem), content) for stem, content in self._contents().items()}
 
     @cached_property
     def _by_name(self) -> dict[str, Picture]:
@@ -100,12 +96,20 @@ class Pictures(Mapping[str, Picture]):
             named[_ALL] = named[_FIRST]
         return named
 
+    are_drawn = False
+    """Whether `draw` was called."""
+
+    def draw(self) -> None:
+        """Draw all pictures now."""
+        _ = self.files
+        self.are_drawn = True
+
     @property
     def files(self) -> dict[str, bytes]:
-        """All pictures as ``plots/<name>.png`` and ``.svg``, drawn now."""
-        files = {}
+        """All pictures as ``plots/<name>.png`` and ``.svg``; what is not drawn yet is drawn now."""
+        files: dict[str, bytes] = {}
         for stem, picture in self._by_stem.items():
-            files |= {f"plots/{stem}.png": picture.png, f"plots/{stem}.svg": picture.svg}
+            files |= {f"{FOLDER}{stem}.png": picture.png, f"{FOLDER}{stem}.svg": picture.svg}
         return files
 
     def __getitem__(self, name: str) -> Picture:
@@ -121,12 +125,37 @@ class Pictures(Mapping[str, Picture]):
         return f"<floorflow.Pictures {', '.join(self)}>"
 
 
-def pictures_of(plan: Mapping[str, Any], platform: Callable[[], Platform]) -> Pictures:
-    """Return the pictures of a plan as plan.json holds it, on its platform; matplotlib is loaded by the first."""
+def drawn(draw: Callable[[], Figure]) -> Content:
+    """Return a picture that is drawn when it is first asked for; matplotlib is loaded only then."""
+    figures: list[Figure] = []
 
-    def charts() -> Mapping[str, Callable[[], Figure]]:
+    def content(ending: str) -> bytes:
+        from floorflow.view.pictures.files import png_bytes, svg_bytes
+
+        with _DRAWING:
+            if not figures:
+                figures.append(draw())
+            return png_bytes(figures[0]) if ending == "png" else svg_bytes(figures[0])
+
+    return content
+
+
+def pictures_of(plan: Mapping[str, Any], platform: Callable[[], Platform]) -> Pictures:
+    """Return the pictures of a plan as plan.json holds it, on its platform."""
+
+    def contents() -> Mapping[str, Content]:
         from floorflow.view.pictures.files import charts
 
-        return charts(plan, platform())
+        return {stem: drawn(draw) for stem, draw in charts(plan, platform()).items()}
 
-    return Pictures(charts)
+    return Pictures(contents)
+
+
+def pictures_in(folder: Path, names: Iterable[str]) -> Pictures:
+    """Return the pictures among the files that stand in a folder."""
+    stems = sorted(name[len(FOLDER) : -4] for name in names if name.startswith(FOLDER) and name.endswith(".png"))
+
+    def saved(stem: str) -> Content:
+        return lambda ending: (folder / f"{FOLDER}{stem}.{ending}").read_bytes()
+
+    return Pictures(lambda: {stem: saved(stem) for stem in stems})

@@ -16,7 +16,9 @@ Row = dict[str, Any]
 
 def engine_rows(plan: Plan) -> Iterator[Row]:
     """Yield each engine with its place, cycles a frame, resources and folding, under the back end's own names."""
-    attributes = sorted({key for phase in plan.phases for e in phase.folding.engines.values() for key in e.model_extra or {}})
+    attributes = sorted(
+        {key for phase in plan.phases for e in phase.folding.engines.values() for key in e.model_extra or {}}
+    )
     for phase in plan.phases:
         modules = {engine: module.name for module in phase.modules for engine in module.engines}
         for network in plan.networks:
@@ -42,8 +44,9 @@ def channel_rows(plan: Plan) -> Iterator[Row]:
     """Yield each stream with its widths, FIFO, converter, the registers on its way, and what that costs."""
     for phase in plan.phases:
         for channel in phase.channels:
-            row = channel.model_dump(exclude={"converter_resources", "fifo_resources", "crossing_resources"})
-            yield {"channel": row.pop("name"), **row, **row.pop("resources")}
+            row = channel.model_dump(exclude={"name", "converter_resources", "fifo_resources", "crossing_resources"})
+            resources = row.pop("resources")
+            yield {"channel": channel.name, **row, **resources}
 
 
 def module_rows(plan: Plan) -> Iterator[Row]:

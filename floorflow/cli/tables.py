@@ -2,79 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.table import Table
 
+from floorflow.api import RESOURCE_NAMES
 from floorflow.cli.fitting_table import FittingTable
 
 Entry = Mapping[str, Any]
-"""What the API tells of a platform."""
+"""A platform, or a part of one, as ``platforms --json`` prints it."""
 
 
-def platforms_table(platforms: Sequence[Platform]) -> Table:
+def platforms_table(platforms: Iterable[Entry]) -> Table:
     """Return the known platforms, a row each."""
     table = FittingTable("platforms", names=("name", "part"), numbers=("clock MHz", "slots", *RESOURCE_NAMES))
     for platform in platforms:
-        board = platform.fpgas[0].board
-        amounts = [f"{n:,}" for n in platform.silicon.as_tuple()]
-        table.add_row(platform.name, board.part, f"{board.clock_mhz:g}", str(len(platform.slots)), *amounts)
+        slots = platform["slots"]
+        silicon = (f"{sum(slot['capacity'][name] for slot in slots):,}" for name in RESOURCE_NAMES)
+        table.add_row(platform["name"], platform["part"], f"{platform['clock_mhz']:g}", str(len(slots)), *silicon)
     return table
 
 
-def platform_tables(platform: Platform) -> list[Table | str]:
-    """Return the slots of one platform and what shell and infrastructure take."""
-    board = platform.fpgas[0].board
-    slots = FittingTable(
-        f"{platform.name} ({board.part}, {board.clock_mhz:g} MHz)", names=("slot", ""), numbers=RESOURCE_NAMES
-    )
-    for slot in platform.slots:
-        slots.add_row(slot.name, "silicon", *(f"{n:,}" for n in slot.capacity.as_tuple()))
-        slots.add_row("", "available", *(f"{n:,}" for n in slot.available.as_tuple()))
+def platform_tables(platform: Entry, link_kinds: Sequence[str]) -> list[Table | str]:
+    """Return the slots of one platform and what shell and infrastructure take; ``link_kinds`` are all that ship."""
+    title = f"{platform['name']} ({platform['part']}, {platform['clock_mhz']:g} MHz)"
+    slots = FittingTable(title, names=("slot", ""), numbers=RESOURCE_NAMES)
+    for slot in platform["slots"]:
+        slots.add_row(slot["name"], "silicon", *(f"{slot['capacity'][name]:,}" for name in RESOURCE_NAMES))
+        slots.add_row("", "available", *(f"{slot['available'][name]:,}" for name in RESOURCE_NAMES))
     lines: list[Table | str] = [slots]
-    for item in platform.infrastructure:
-        taken = ", ".join(f"{n:,} {name}" for name, n in item.resources.as_dict().items() if n)
-        lines.append(f"infrastructure {item.name} in {item.slot}: {taken}")
-    lines += [f"{b.lower} to {b.upper}: {b.wires:,} SLL wires" for b in platform.boundaries]
-    return [*lines, _link_text(board)]
+    for item in platform["infrastructure"]:
+        taken = ", ".join(f"{n:,} {name}" for name, n in item["resources"].items() if n)
+        lines.append(f"infrastructure {item['name']} in {item['slot']}: {taken}")
+    lines += [f"{b['lower']} to {b['upper']}: {b['wires']:,} SLL wires" for b in platform["slls"]]
+    return [*lines, _link_text(platform, link_kinds)]
 
 
-def _link_text(board: Board) -> str:
+def _link_text(platform: Entry, link_kinds: Sequence[str]) -> str:
     """Say how several such boards are joined."""
-    link = board.link
+    link = platform["link"]
     if link is None:
         return "links: none, one FPGA only"
-    each = "" if link.max_links is None else f", at most {link.max_links} in one FPGA"
-    assumed = " (assumed)" if link.assumed else ""
-    figures = f"{link.kind} in {link.slr}, {link.gbps:g} Gb/s each way, {link.latency_us:g} us{assumed}"
-    others = ", ".join(kind for kind in known_links() if kind != link.kind)
-    return f"links: {figures}{each}; up to {board.max_fpgas} FPGAs; other kinds for --link: {others}"
-
-
-def platform_entry(platform: Platform) -> dict[str, Any]:
-    """Return one platform as plain data."""
-    board = platform.fpgas[0].board
-    return {
-        "name": platform.name,
-        "part": board.part,
-        "clock_mhz": board.clock_mhz,
-        "slots": [
-            {"name": s.name, "capacity": s.capacity.as_dict(), "available": s.available.as_dict()}
-            for s in platform.slots
-        ],
-        "infrastructure": [
-            {"name": i.name, "slot": i.slot, "resources": i.resources.as_dict()} for i in platform.infrastructure
-        ],
-        "slls": [{"lower": b.lower, "upper": b.upper, "wires": b.wires} for b in platform.boundaries],
-        "max_fpgas": board.max_fpgas,
-        "link": board.link
-        and {
-            "kind": board.link.kind,
-            "slr": board.link.slr,
-            "gbps": board.link.gbps,
-            "latency_us": board.link.latency_us,
-            "max_links": board.link.max_links,
-            "assumed": board.link.assumed,
-        },
-    }
+    each = "" if link["max_links"] is None else f", at most {link['max_links']} in one FPGA"
+    assumed = " (assumed)" if link["assumed"] else ""
+    rate = f"{link['gbps']:g} Gb/s each way, {link['latency_us']:g} us"
+    others = ", ".join(kind for kind in link_kinds if kind != link["kind"])
+    most = f"up to {platform['max_fpgas']} FPGAs"
+    return f"links: {link['kind']} in {link['slr']}, {rate}{assumed}{each}; {most}; other kinds for --link: {others}"

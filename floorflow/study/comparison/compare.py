@@ -12,18 +12,17 @@ import numpy as np
 
 from floorflow.backends.finn.folding.cost_table import CostTable
 from floorflow.backends.finn.options import finn_options
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.source import Source
 from floorflow.backends.finn.specialise import PREFERENCE
 from floorflow.dataflow.model import Option
 from floorflow.errors import InputError
-from floorflow.flow import prepare
+from floorflow.flow import prepare, read
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, FoldingSolution
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.folding.methods import METHODS, FoldingMethod
 from floorflow.folding.methods.brute import MOST_COMBINATIONS, combinations
 from floorflow.folding.methods.cpsat import Balance, layer_pairs
 from floorflow.folding.methods.cpsat import solve as cpsat
-from floorflow.network import FloatBits
 from floorflow.request import Request
 from floorflow.resources import Resources, scarcity, total
 from floorflow.search.context import PlanningContext
@@ -116,6 +115,7 @@ def compare(
     methods: Sequence[str] = DEFAULT_METHODS,
     epsilon: float | None = None,
     progress: Progress = SILENT,
+    source: Source | None = None,
 ) -> Comparison:
     """Fold by every method: the least resources at the request's rate, or the highest rate within the budget.
 
@@ -132,8 +132,7 @@ def compare(
     fpgas = request.fixed_fpgas("compare")
     with progress.stage("reading"):
         asked = finn_options(request)
-        source = read_source(request.model, FloatBits(asked.weight_bits, asked.activation_bits))
-        context = prepare(source, request.changed(objective=None), fpgas)
+        context = prepare(source or read(request), request.changed(objective=None), fpgas)
     known = _known(context, epsilon)
     unknown = [name for name in methods if name not in known]
     if unknown:

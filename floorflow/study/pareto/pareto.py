@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from floorflow.backends.finn.options import finn_options
-from floorflow.backends.finn.read.source import read_source
+from floorflow.backends.finn.read.source import Source
 from floorflow.dataflow.model import Dataflow
 from floorflow.errors import InfeasibleError, InputError, LimitError
-from floorflow.flow import prepare
+from floorflow.flow import prepare, read
 from floorflow.folding import fold_at_interval, shortage
-from floorflow.network import FloatBits
 from floorflow.request import Request, require_resources
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.search.context import PlanningContext
@@ -91,7 +90,9 @@ def pareto(
     resources: Sequence[str] = (),
     points: int = POINTS,
     progress: Progress = SILENT,
+    *,
     solve: Solve = fold_at_interval,
+    source: Source | None = None,
 ) -> Pareto:
     """Find the fronts of these ``resources``, all that the platform has if none is named, and that of the scarcity.
 
@@ -108,7 +109,7 @@ def pareto(
 
     """
     with progress.stage("reading"):
-        context = _context(request, resources)
+        context = _context(request, resources, source)
     objectives = _objectives(context, resources)
     with progress.stage("shortest interval"):
         first = Bounds(context.problem).interval_cycles()
@@ -131,12 +132,10 @@ def pareto(
     )
 
 
-def _context(request: Request, resources: Sequence[str]) -> PlanningContext:
+def _context(request: Request, resources: Sequence[str], source: Source | None) -> PlanningContext:
     fpgas = request.fixed_fpgas("pareto")
     require_resources(resources, "--resources")
-    asked = finn_options(request)
-    source = read_source(request.model, FloatBits(asked.weight_bits, asked.activation_bits))
-    return prepare(source, request.changed(objective=None, fps=None), fpgas)
+    return prepare(source or read(request), request.changed(objective=None, fps=None), fpgas)
 
 
 def _objectives(context: PlanningContext, resources: Sequence[str]) -> list[str]:
