@@ -4,7 +4,7 @@ What is slow to import (solvers, onnx, matplotlib) is imported by the functions 
 what can be refused without. There is no global state: calls may run in several threads at once.
 """
 
-from floorflow.api.calibrating import Calibration, calibrate
+from floorflow.api.calibrating import Calibration, InterruptedCalibration, calibrate
 from floorflow.api.checking import Verdict, Violation, check
 from floorflow.api.events import Callback, Event
 from floorflow.api.inspecting import INSPECTED_PART, Inspection, inspect
@@ -40,6 +40,7 @@ __all__ = [
     "InputError",
     "Inspection",
     "Interrupted",
+    "InterruptedCalibration",
     "LimitReached",
     "Model",
     "Option",

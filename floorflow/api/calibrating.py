@@ -53,6 +53,14 @@ class Calibration:
         return f"<floorflow.Calibration of {self.plan!r}>"
 
 
+class InterruptedCalibration(Interrupted):
+    """Ctrl-C while a plan was made again; ``calibration`` is what was measured, and the plan known by then."""
+
+    def __init__(self, calibration: Calibration) -> None:
+        super().__init__(calibration.plan)
+        self.calibration = calibration
+
+
 def calibrate(
     folder: str | Path,
     reports: str | Path,
@@ -75,7 +83,7 @@ def calibrate(
         If the plan, its model or a report cannot be read, or no row of the reports is an engine of the plan.
     Infeasible
         If the network proves too large with what was measured.
-    Interrupted
+    InterruptedCalibration
         On Ctrl-C, with the best legal plan known by then and the calibration; a plain KeyboardInterrupt before that.
 
     """
@@ -89,7 +97,7 @@ def calibrate(
     found = study.calibrate(Path(folder), Path(reports), given, told_to(progress))
     made = Calibration(found, plan_of(found.after, found.request, started))
     if made.plan.interrupted:
-        raise Interrupted(made.plan, made)
+        raise InterruptedCalibration(made)
     return made
 
 

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 from floorflow.api.asking import asked
 from floorflow.api.models import AnyModel
-from floorflow.api.options import InspectOptions, require_options
+from floorflow.api.options import InspectOptions, require_options, with_options
 from floorflow.api.targets import Platform, loaded
 from floorflow.errors import InputError
 from floorflow.technology import require_known_family
@@ -59,6 +59,7 @@ def _row(engine: dict[str, Any]) -> dict[str, Any]:
     return {**row, **legal.pop("least_resources", {}), **legal}
 
 
+@with_options(InspectOptions)
 def inspect(
     model: AnyModel,
     platform: str | Path | Platform | None = None,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, cast
 
-from floorflow.api.options import ReadOptions
+from floorflow.api.options import ReadOptions, with_options
 from floorflow.errors import FloorflowError, InputError
 from floorflow.request import Request
 
@@ -26,7 +26,7 @@ _ANY_BOARD = "alveo-u250"
 """Stands for the platform of a request that only reads."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Model:
     """A model that was read, to be planned as often as you like.
 
@@ -35,7 +35,7 @@ class Model:
     """
 
     path: Path
-    source: Source = field(repr=False)
+    source: Source
     options: Mapping[str, Any]
 
     @property
@@ -43,12 +43,16 @@ class Model:
         """The network's name."""
         return self.source.network.name
 
+    def __repr__(self) -> str:
+        return f"<floorflow.Model {self.name}: {len(self.source.network.operations)} operations>"
+
     @property
     def operations(self) -> list[dict[str, Any]]:
         """The network's operations as flat rows."""
         return [{"operation": o.name, "type": o.type, "macs": o.macs} for o in self.source.network.operations]
 
 
+@with_options(ReadOptions)
 def read(model: AnyModel, *, name: str | None = None, **options: Unpack[ReadOptions]) -> Model:
     """Read a model: an ONNX file, an ``onnx.ModelProto`` in memory, or what a back end's own reader returned.
 

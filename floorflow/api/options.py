@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypedDict, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypedDict, TypeVar, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
@@ -149,6 +150,28 @@ def _limit(field: FieldInfo, end: str) -> float | None:
 
 OPTIONS: Mapping[str, Option] = {name: _option(name, field) for name, field in _fields().items()}
 """Every option of `plan`, model and platform among them, in the order of ``--help``."""
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def with_options(known: type) -> Callable[[Function], Function]:
+    """Let the signature of a function that takes these options show them, with their defaults, to ``help``."""
+
+    def decorate(function: Function) -> Function:
+        own = inspect.signature(function)
+        places = [p for p in own.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        made = [_shown(OPTIONS[name], known.__annotations__[name]) for name in OPTIONS if name in known.__annotations__]
+        function.__signature__ = own.replace(parameters=[*places, *made])  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
+def _shown(option: Option, annotation: Any) -> inspect.Parameter:
+    default = ... if option.repeated else option.default
+    text = getattr(annotation, "__forward_arg__", annotation)
+    return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=text)
 
 
 def require_options(given: Mapping[str, Any], known: type, function: str) -> None:

@@ -10,7 +10,7 @@ from floorflow.api.asking import asked, require_platform
 from floorflow.api.command import command_line
 from floorflow.api.events import Callback, told_to
 from floorflow.api.models import AnyModel
-from floorflow.api.options import PlanOptions
+from floorflow.api.options import PlanOptions, with_options
 from floorflow.api.results import Interrupted, Plan, encoded
 from floorflow.api.targets import Platform
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from floorflow.request import Request
 
 
+@with_options(PlanOptions)
 def plan(
     model: AnyModel,
     platform: str | Path | Platform,

@@ -17,19 +17,14 @@ from floorflow.output import require_free
 
 if TYPE_CHECKING:
     from floorflow import hardware, schema
-    from floorflow.api.calibrating import Calibration
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C while a plan was made; ``plan`` is the best legal one known by then, marked as interrupted.
+    """Ctrl-C while a plan was made; ``plan`` is the best legal one known by then, marked as interrupted."""
 
-    ``calibration`` is what `calibrate` had found, None elsewhere.
-    """
-
-    def __init__(self, plan: Plan, calibration: Calibration | None = None) -> None:
+    def __init__(self, plan: Plan) -> None:
         super().__init__("interrupted; the best legal plan known by then is in .plan")
         self.plan = plan
-        self.calibration = calibration
 
 
 class Plan:

@@ -14,7 +14,7 @@ from floorflow.api.command import command_line
 from floorflow.api.events import Callback, told_to
 from floorflow.api.folders import save
 from floorflow.api.models import AnyModel
-from floorflow.api.options import CompareOptions, ProblemOptions, require_options
+from floorflow.api.options import CompareOptions, ProblemOptions, require_options, with_options
 from floorflow.api.pictures import Content, Picture, drawn
 from floorflow.api.results import encoded
 from floorflow.api.targets import Platform
@@ -143,6 +143,7 @@ def _flat(entry: Mapping[str, Any], leave_out: set[str] | frozenset[str] = froze
     return {**row, **(entry["resources"] or {})}
 
 
+@with_options(CompareOptions)
 def compare(
     model: AnyModel,
     platform: str | Path | Platform,
@@ -176,6 +177,7 @@ def compare(
     return Comparison(found, _command("compare", request, methods=methods), time.perf_counter() - started)
 
 
+@with_options(ProblemOptions)
 def pareto(
     model: AnyModel,
     platform: str | Path | Platform,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,7 +17,7 @@ DEFAULTS: Mapping[str, Any] = {"fpgas": 1, "clock_mhz": None, "link": None, "top
 """What a platform is unless told."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Platform:
     """Boards to plan on, as they were asked for: ``options`` are those that differ from the defaults.
 
@@ -26,7 +26,11 @@ class Platform:
 
     platform: str
     options: Mapping[str, Any]
-    loaded: hardware.Platform = field(repr=False)
+    loaded: hardware.Platform
+
+    def __repr__(self) -> str:
+        count = self.options.get("fpgas", 1)
+        return f"<floorflow.Platform {'' if count == 1 else f'{count} x '}{self.name}>"
 
     @property
     def name(self) -> str:

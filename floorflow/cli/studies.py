@@ -206,9 +206,7 @@ def _calibrated(
     """Return what was measured and the plan with its pictures drawn, or what there was of it when Ctrl-C came."""
     try:
         found = api.calibrate(folder, reports, progress=tell, **options)
-    except api.Interrupted as interrupted:
-        if interrupted.calibration is None:
-            raise
+    except api.InterruptedCalibration as interrupted:
         return interrupted.calibration, interrupted.plan
     try:
         found.plan.draw(progress=tell)
