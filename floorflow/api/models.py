@@ -78,7 +78,8 @@ def read(model: AnyModel, *, name: str | None = None, **options: Unpack[ReadOpti
     if hasattr(model, "network"):
         return Model(Path(f"{name or model.network.name}.onnx"), model, given)
     raise InputError(
-        f"a {type(model).__name__} is no model", hint="give a path, an onnx.ModelProto or what floorflow.read returned"
+        f"a model was expected, found {type(model).__name__}",
+        hint="give a path, an onnx.ModelProto or what floorflow.read returned",
     )
 
 
