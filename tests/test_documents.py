@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,12 @@ def documented(start: str) -> list[str]:
     """Return the commands in the documents that begin with one of some words, each once."""
     found = [part for path in DOCUMENTS for part in code(path.read_text(encoding="utf-8"))]
     return sorted({part for part in found if re.match(start, part)})
+
+
+def programs() -> list[str]:
+    """Return the indented Python programs in the documents: those that begin with the import of floorflow."""
+    text = "\n".join(path.read_text(encoding="utf-8") for path in DOCUMENTS)
+    return re.findall(r"^    import floorflow as ff\n(?:(?:    .*)?\n)+", text, re.MULTILINE)
 
 
 def runnable(command: str) -> list[str]:
@@ -116,6 +123,16 @@ def test_documented_programs_start(command: str) -> None:
     words += QUICKER.get(words[1], ())
     done = run(words, ROOT)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("program", programs())
+def test_documented_python_runs(program: str, workplace: Path) -> None:
+    done = run([sys.executable, "-c", textwrap.dedent(program)], workplace)
+    assert done.returncode == 0, done.stderr
+
+
+def test_there_is_documented_python() -> None:
+    assert len(programs()) == 2
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
