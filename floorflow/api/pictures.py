@@ -20,10 +20,10 @@ FOLDER = "plots/"
 _DRAWING = threading.RLock()
 """matplotlib's settings are one set for the whole process: threads draw one after another."""
 
-_KEYS = {"candidates": "search"}
-"""Names of pictures that differ from those of their files."""
-_ALL, _FIRST = "floorplan", "floorplan_fpga0"
-"""The floorplan of all FPGAs together, which is the first one's where there is one FPGA."""
+_TRACE, _SEARCH = "candidates", "search"
+"""What the picture of the search is called as a file, and here."""
+_ALL, _FIRST, _SECOND = "floorplan", "floorplan_fpga0", "floorplan_fpga1"
+"""The floorplan of all FPGAs together, which is the first one's where there is one FPGA; the same of each."""
 
 
 Content = Callable[[str], bytes]
@@ -87,14 +87,14 @@ class Pictures(Mapping[str, Picture]):
 
     @cached_property
     def _by_stem(self) -> dict[str, Picture]:
-        return {stem: Picture(_KEYS.get(stem, stem), content) for stem, content in self._contents().items()}
+        return {stem: Picture(_name(stem), content) for stem, content in self._contents().items()}
 
     @cached_property
     def _by_name(self) -> dict[str, Picture]:
         named = {picture.name: picture for picture in self._by_stem.values()}
-        if _ALL not in named and _FIRST in named:
-            named[_ALL] = named[_FIRST]
-        return named
+        if any(name.startswith(_SECOND) for name in named):
+            return named
+        return named | {_ALL + name[len(_FIRST) :]: named[name] for name in named if name.startswith(_FIRST)}
 
     are_drawn = False
     """Whether `draw` was called."""
@@ -123,6 +123,11 @@ class Pictures(Mapping[str, Picture]):
 
     def __repr__(self) -> str:
         return f"<floorflow.Pictures {', '.join(self)}>"
+
+
+def _name(stem: str) -> str:
+    """Return the name of a picture by that of its files; those of several networks and phases end in their names."""
+    return _SEARCH + stem[len(_TRACE) :] if stem.startswith(_TRACE) else stem
 
 
 def drawn(draw: Callable[[], Figure]) -> Content:

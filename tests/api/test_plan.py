@@ -58,7 +58,7 @@ def test_what_is_saved_is_what_the_command_line_writes(saved: Path, tmp_path: Pa
 
 def test_a_saved_plan_is_loaded_and_saved_again_as_it_was(tfc: ff.Plan, saved: Path, tmp_path: Path) -> None:
     again = ff.load(saved)
-    assert again.plan == tfc.plan
+    assert again.plan.to_json() == tfc.plan.to_json()
     assert again.files == tfc.files
     assert again.summary == tfc.summary
     assert again.pictures["floorplan"].png == tfc.pictures["floorplan"].png
