@@ -1,3 +1,95 @@
-"""floorflow: from a quantised network to a legal multi-die FPGA floorplan."""
+"""floorflow: from a quantised network to a legal multi-die FPGA floorplan.
+
+    import floorflow as ff
+
+    plan = ff.plan(ff.read("cnv.onnx"), ff.platform("alveo-u250", fpgas=2), fps=1000)
+    plan.save("out")
+
+`floorflow.api` holds what these names stand for; it is imported when the first of them is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from floorflow.api import (
+        Calibration,
+        Comparison,
+        Event,
+        FloorflowError,
+        Infeasible,
+        InputError,
+        Inspection,
+        Interrupted,
+        InterruptedCalibration,
+        LimitReached,
+        Model,
+        Pareto,
+        Picture,
+        Plan,
+        Platform,
+        Refusal,
+        ToolFailed,
+        Verdict,
+        Violation,
+        calibrate,
+        check,
+        compare,
+        cost,
+        inspect,
+        load,
+        pareto,
+        plan,
+        platform,
+        platforms,
+        read,
+    )
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Calibration",
+    "Comparison",
+    "Event",
+    "FloorflowError",
+    "Infeasible",
+    "InputError",
+    "Inspection",
+    "Interrupted",
+    "InterruptedCalibration",
+    "LimitReached",
+    "Model",
+    "Pareto",
+    "Picture",
+    "Plan",
+    "Platform",
+    "Refusal",
+    "ToolFailed",
+    "Verdict",
+    "Violation",
+    "__version__",
+    "calibrate",
+    "check",
+    "compare",
+    "cost",
+    "inspect",
+    "load",
+    "pareto",
+    "plan",
+    "platform",
+    "platforms",
+    "read",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the API when one of its names is first asked for (PEP 562)."""
+    if name not in __all__:
+        raise AttributeError(f"module 'floorflow' has no attribute '{name}'")
+    return getattr(import_module("floorflow.api"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

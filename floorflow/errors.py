@@ -28,6 +28,8 @@ class FloorflowError(Exception):
     def __init__(self, message: str, hint: str = "", refusals: tuple[Refusal, ...] = ()) -> None:
         super().__init__(message)
         self.hint = hint
+        if hint:  # tracebacks show it, too
+            self.add_note(f"hint: {hint}")
         self.refusals = refusals
 
 

@@ -24,28 +24,34 @@ from floorflow.search.search import SearchResult, search
 
 @dataclass(frozen=True)
 class Outcome:
-    """A plan and its files, content by relative path; run.json is added when they are laid on disk."""
+    """A plan on its platform, and its files, content by relative path; pictures and run.json come with the API."""
 
     plan: Plan
+    platform: Platform
     files: dict[str, str | bytes]
 
 
-def plan(request: Request, progress: Progress = SILENT, measured: Measurements = NO_MEASUREMENTS) -> Outcome:
-    """Plan a network on a platform: read, lower, cost, search, record, emit, view.
+def plan(
+    request: Request,
+    progress: Progress = SILENT,
+    measured: Measurements = NO_MEASUREMENTS,
+    source: Source | None = None,
+) -> Outcome:
+    """Plan a network on a platform: read (unless ``source`` was), lower, cost, search, record, emit.
 
     `search` goes round the stages between: fold, connect, cluster, partition (`candidate.complete`), place (`repairs`).
-    Ctrl-C ends it with the best legal plan known, marked as interrupted and without pictures, or is raised.
+    Ctrl-C ends it with the best legal plan known, marked as interrupted, or is raised.
     """
-    request.require_files()
+    request.require_files(model=source is None)
     request = settled(request)
     with progress.stage("reading"):
-        source = read(request)
+        model = source or read(request)
 
     any_rate = request.changed(fps=None) if request.fps is not None else None
 
     def prepared(asked: Request, fpgas: int) -> PlanningContext:
         with progress.stage("lowering"):
-            return prepare(source, asked, fpgas, measured)
+            return prepare(model, asked, fpgas, measured)
 
     def searched(context: PlanningContext) -> SearchResult:
         fpgas = len(context.platform.fpgas)
@@ -55,12 +61,9 @@ def plan(request: Request, progress: Progress = SILENT, measured: Measurements =
 
     def outcome(found: SearchResult) -> Outcome:
         with progress.stage("recording"):
-            result = record(source, context, found, tried, measured)
+            result = record(model, context, found, tried, measured)
             files = bundle(result, context.platform, context.backend)
-        if request.plots and not found.interrupted:
-            with progress.stage("drawing"):
-                files |= _pictures(result, context.platform)
-        return Outcome(result, files)
+        return Outcome(result, context.platform, files)
 
     try:
         return outcome(found)
@@ -96,10 +99,3 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measurements
     problem = FoldingProblem(groups, total(limits.values()), platform.silicon, channels, paths)
     solvers = solvers_of(request, dataflow, backend, costs)
     return PlanningContext(dataflow, platform, request, backend, costs, problem, solvers, largest)
-
-
-def _pictures(result: Plan, platform: Platform) -> dict[str, bytes]:
-    """Return the pictures; matplotlib, slow to import, is loaded only here."""
-    from floorflow.view import render
-
-    return render(result.model_dump(by_alias=True), platform)

@@ -229,8 +229,10 @@ class Request(BaseModel):
             )
         return self.fpgas
 
-    def require_files(self) -> None:
+    def require_files(self, *, model: bool = True) -> None:
         """Refuse a request whose model, folding, board or link is not there, before anything is imported to read it.
+
+        Without ``model`` that is not looked for: it was read before.
 
         Raises
         ------
@@ -238,14 +240,20 @@ class Request(BaseModel):
             The first that is missing, or no file.
 
         """
-        for option, path in (("", self.model), ("--folding ", self.folding)):
-            # What is neither may be read as well: a pipe, as in <(...).
-            if path is not None and (path.is_dir() or not path.exists()):
-                found = "is a folder, expected a file" if path.is_dir() else "there is no such file"
-                raise InputError(f"{option}{path}: {found}", hint="give the path of a file that can be read")
+        if model:
+            require_file(self.model)
+        if self.folding is not None:
+            require_file(self.folding, "--folding ")
         board_path(self.platform)
         if self.link is not None:
             link_path(self.link)
+
+
+def require_file(path: Path, option: str = "") -> None:
+    """Refuse the path of no file; what is neither file nor folder may be read as well: a pipe, as in <(...)."""
+    if path.is_dir() or not path.exists():
+        found = "is a folder, expected a file" if path.is_dir() else "there is no such file"
+        raise InputError(f"{option}{path}: {found}", hint="give the path of a file that can be read")
 
 
 def _backend_options(model: type[BackendOptions], given: object, flat: Mapping[str, Any]) -> BackendOptions:

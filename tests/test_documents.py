@@ -8,13 +8,13 @@ import re
 import shlex
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
 
+from floorflow import api
 from floorflow.cli.ending import written
-from floorflow.cli.tables import summary
-from floorflow.schema import read_plan
 from tests.conftest import ROOT
 
 DOCUMENTS = sorted(
@@ -51,6 +51,12 @@ def documented(start: str) -> list[str]:
     """Return the commands in the documents that begin with one of some words, each once."""
     found = [part for path in DOCUMENTS for part in code(path.read_text(encoding="utf-8"))]
     return sorted({part for part in found if re.match(start, part)})
+
+
+def programs() -> list[str]:
+    """Return the indented Python programs in the documents: those that begin with the import of floorflow."""
+    text = "\n".join(path.read_text(encoding="utf-8") for path in DOCUMENTS)
+    return re.findall(r"^    import floorflow as ff\n(?:(?:    .*)?\n)+", text, re.MULTILINE)
 
 
 def runnable(command: str) -> list[str]:
@@ -119,6 +125,16 @@ def test_documented_programs_start(command: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("program", programs())
+def test_documented_python_runs(program: str, workplace: Path) -> None:
+    done = run([sys.executable, "-c", textwrap.dedent(program)], workplace)
+    assert done.returncode == 0, done.stderr
+
+
+def test_there_is_documented_python() -> None:
+    assert len(programs()) == 2
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_files_that_documents_name_exist(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
@@ -129,7 +145,7 @@ def test_files_that_documents_name_exist(path: Path) -> None:
 
 
 def test_the_summary_in_the_readme_is_the_examples_own(cnv_on_u250: Path) -> None:
-    plan = read_plan(cnv_on_u250 / "plan.json")
+    plan = api.load(cnv_on_u250)
     files = ["plots/floorplan_fpga0.png", "fpga0/pblocks.tcl"]
-    printed = f"{summary(plan)}\n{written(Path('out/cnv'), files)}"
+    printed = f"{plan}\n{written(Path('out/cnv'), files)}"
     assert "".join(f"    {line}\n" for line in printed.splitlines()) in (ROOT / "README.md").read_text()

@@ -30,10 +30,11 @@ ALLOWED = {
     "view": {"hardware"},
     "verify": set(),
 }
-DRIVERS = {"search", "record", "flow", "study", "cli", "__main__", "__init__"}
+DRIVERS = {"search", "record", "flow", "study", "api", "cli", "__main__", "__init__"}
 """What may import the stages that it drives; `record` turns what was decided into the Plan."""
 MOST_AT_THE_ROOT = 13
-MOST_LEVELS = 12
+MOST_LEVELS = 13
+"""The API is a level of its own, between the studies and the command line."""
 SEARCH_ORDER = (
     "asked",
     "progress",
@@ -156,3 +157,17 @@ def test_modules_of_the_search_are_in_order() -> None:
 def test_help_imports_nothing_heavy(heavy: str) -> None:
     code = f"import sys, floorflow.cli.main; sys.exit({heavy!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_command_line_imports_the_api_and_nothing_else_of_the_package() -> None:
+    files = list((PACKAGE / "cli").rglob("*.py"))
+    assert {module for path in files for module in imports(path) if module[0] != "cli"} == {("api", "__init__")}
+    assert not any("import_module" in path.read_text(encoding="utf-8") for path in files)
+
+
+def test_the_entry_point_imports_the_command_line_alone() -> None:
+    assert set(imports(PACKAGE / "__main__.py")) == {("cli", "main")}
+
+
+def test_the_package_itself_imports_the_api_alone() -> None:
+    assert set(imports(PACKAGE / "__init__.py")) == {("api", "__init__")}

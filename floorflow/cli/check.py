@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from floorflow.cli.options import (
-    DebugFlag,
-    JsonFlag,
-)
+from floorflow import api
+from floorflow.cli.options import DebugFlag, JsonFlag
 from floorflow.cli.terminal import errors_to_exit_codes, print_json
-
-if TYPE_CHECKING:
-    from floorflow.verify import Verdict
 
 
 def check(
@@ -25,30 +20,16 @@ def check(
 ) -> None:
     """Check a plan and its files independently; exit 1 if anything is wrong."""
     with errors_to_exit_codes(debug=debug):
-        from floorflow.errors import InputError
-        from floorflow.verify import NotAPlan, judge
-
-        try:
-            verdict = judge(out)
-        except NotAPlan as error:
-            raise InputError(str(error), hint="give a folder that floorflow plan wrote") from error
+        verdict = api.check(out)
         if as_json:
-            print_json(_as_dict(verdict))
+            print_json(verdict.as_dict())
         else:
             _print_verdict(out, verdict)
-        if verdict.violations:
+        if not verdict.legal:
             raise typer.Exit(1)
 
 
-def _as_dict(verdict: Verdict) -> dict[str, object]:
-    return {
-        "verdict": "violations" if verdict.violations else "legal",
-        "violations": [{"name": v.name, "where": v.where, "message": v.message} for v in verdict.violations],
-        "checked": verdict.checked,
-    }
-
-
-def _print_verdict(out: Path, verdict: Verdict) -> None:
+def _print_verdict(out: Path, verdict: api.Verdict) -> None:
     for v in verdict.violations:
         sys.stdout.write(f"{v.name}: {v.where}: {v.message}\n")
     counted = ", ".join(f"{count:,} {_named(kind, count)}" for kind, count in verdict.checked.items())

@@ -5,11 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 import typer
 
 from floorflow.cli.terminal import deaf_to_ctrl_c, plain, talk
+
+Written = TypeVar("Written")
 
 
 def written(out: Path, files: Collection[str]) -> str:
@@ -27,17 +29,15 @@ def written(out: Path, files: Collection[str]) -> str:
     return "\n".join(lines)
 
 
-def carried_out(write: Callable[[], None]) -> bool:
-    """Write a whole folder; return whether Ctrl-C came meanwhile.
+def carried_out(write: Callable[[], Written]) -> tuple[Written, bool]:
+    """Write a whole folder; return what that returns, and whether Ctrl-C came meanwhile.
 
     It then begins anew, which is safe as it leaves the old or the new folder, and short; a second Ctrl-C goes through.
     """
     try:
-        write()
+        return write(), False
     except KeyboardInterrupt:
-        write()
-        return True
-    return False
+        return write(), True
 
 
 def exit_interrupted(what: str) -> NoReturn:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
+from floorflow import api
+from floorflow.api import OPTIONS
 from floorflow.cli.ending import carried_out, exit_interrupted, written
-from floorflow.cli.options import FIELDS, DebugFlag, ForceFlag, JsonFlag, OutOption, QuietFlag, asks_for
+from floorflow.cli.options import DebugFlag, ForceFlag, JsonFlag, OutOption, QuietFlag, asks_for
 from floorflow.cli.progress import progress_shown
-from floorflow.cli.terminal import errors_to_exit_codes, plain, run_record, talk
-from floorflow.output import require_free, write
-from floorflow.request import Request
+from floorflow.cli.terminal import errors_to_exit_codes, plain, talk
 
 EXAMPLES = """
 Examples:
@@ -34,7 +34,7 @@ floorflow plan model.onnx -p u250 --folding folding_config.json -o out
 """
 
 
-@asks_for(*FIELDS)
+@asks_for(*OPTIONS)
 def plan(
     asked: Mapping[str, Any],
     out: OutOption,
@@ -45,29 +45,29 @@ def plan(
 ) -> None:
     """Plan a network on a platform: folding, partition, pblocks, files and pictures."""
     with errors_to_exit_codes(debug=debug):
-        started = time.perf_counter()
-        require_free(out, force=force)
-        request = Request(**asked)
-        request.require_files()
-        # What the board refuses is seen before solvers are imported.
-        from floorflow.search.asked import platform_of, settled
-
-        platform_of(settled(request))
-        from floorflow import flow
-        from floorflow.cli.tables import summary
-
-        with progress_shown(quiet=quiet or as_json) as progress:
-            outcome = flow.plan(request, progress)
-            with progress.stage("writing"):
-                late = carried_out(lambda: write(out, outcome.files, run_record(started), force=force))
+        api.require_free(out, force=force)
+        with progress_shown(quiet=quiet or as_json) as tell:
+            made = _planned(asked, tell)
+            save = partial(made.save, out, force=force, command=sys.argv, progress=tell)
+            files, late = carried_out(save)
         try:
             if as_json:
-                sys.stdout.write(outcome.plan.to_json())
+                sys.stdout.write(made.files["plan.json"].decode())
             if not quiet:
-                talk.print(plain(f"{summary(outcome.plan)}\n{written(out, outcome.files)}"))
+                talk.print(plain(f"{made}\n{written(out, files)}"))
         except KeyboardInterrupt:
             late = True
-        if outcome.plan.interrupted:
+        if made.interrupted:
             exit_interrupted(f"the best legal plan known by then is written to {out}, without pictures")
         if late:
             exit_interrupted(f"the plan was finished and is written to {out}")
+
+
+def _planned(asked: Mapping[str, Any], tell: api.Callback | None) -> api.Plan:
+    """Return the plan with its pictures drawn, or what there was of it when Ctrl-C came."""
+    try:
+        made = api.plan(**asked, progress=tell)
+        made.draw(progress=tell)
+    except api.Interrupted as interrupted:
+        return interrupted.plan
+    return made

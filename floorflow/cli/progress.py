@@ -11,8 +11,8 @@ from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
+from floorflow.api import Callback, Event
 from floorflow.cli.terminal import talk
-from floorflow.search.progress import SILENT, Progress
 
 PIPE_S = 5.0
 """Seconds between two lines in a pipe, at least; shorter runs have none."""
@@ -28,40 +28,25 @@ class Stages:
 
     show: Callable[[str], None]
     finish: Callable[[str, float], None]
-    clock: Callable[[], float] = time.perf_counter
-    _open: list[str] = field(default_factory=list)
     _parts: dict[str, float] = field(default_factory=dict)
 
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Run a stage."""
-        self._open.append(name)
-        self.show(name)
-        started = self.clock()
-        try:
-            yield
-            self._end(name, self.clock() - started)
-        finally:
-            self._open.pop()
-
-    def _end(self, name: str, seconds: float) -> None:
-        if len(self._open) > 1:
-            self._parts[name] = self._parts.get(name, 0.0) + seconds
-            return
-        for part, spent in (self._parts or {name: seconds}).items():
-            self.finish(part, spent)
-        self._parts.clear()
-
-    def note(self, text: str) -> None:
-        """Tell what the open stage does now."""
-        self.show(": ".join((*self._open[-1:], text)))
+    def __call__(self, event: Event) -> None:
+        """Tell of one event."""
+        if event.seconds is None:
+            self.show(": ".join(text for text in (event.stage, event.note) if text))
+        elif event.within:
+            self._parts[event.stage] = self._parts.get(event.stage, 0.0) + event.seconds
+        else:
+            for part, spent in (self._parts or {event.stage: event.seconds}).items():
+                self.finish(part, spent)
+            self._parts.clear()
 
 
 @contextmanager
-def progress_shown(*, quiet: bool) -> Iterator[Progress]:
+def progress_shown(*, quiet: bool) -> Iterator[Callback | None]:
     """Show the stages of what runs inside, unless ``quiet``; the cursor is back at the end, whatever the end is."""
     if quiet:
-        yield SILENT
+        yield None
     elif not talk.is_terminal:
         yield in_a_pipe(lambda line: talk.print(line, markup=False), time.perf_counter)
     else:
@@ -80,8 +65,8 @@ def _tick(name: str, seconds: float) -> None:
     talk.print(f"[green]✓[/] {name:<18} {seconds:7.1f} s")
 
 
-def in_a_pipe(write: Callable[[str], None], clock: Callable[[], float]) -> Progress:
-    """Return stages that write a line at most every `PIPE_S` seconds, the first of them after as many."""
+def in_a_pipe(write: Callable[[str], None], clock: Callable[[], float]) -> Callback:
+    """Return what writes a line at most every `PIPE_S` seconds, the first of them after as many."""
     started = last = clock()
 
     def show(text: str) -> None:
@@ -90,4 +75,4 @@ def in_a_pipe(write: Callable[[str], None], clock: Callable[[], float]) -> Progr
             last = clock()
             write(f"{last - started:.0f} s: {text}")
 
-    return Stages(show, lambda _name, _seconds: None, clock)
+    return Stages(show, lambda _name, _seconds: None)

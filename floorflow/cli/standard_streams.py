@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from floorflow.api import ToolFailed
 from floorflow.cli.terminal import complain
-from floorflow.errors import ToolError
 
 
 class _Outlet(io.FileIO):
@@ -32,7 +32,7 @@ class _Outlet(io.FileIO):
 
         Raises
         ------
-        ToolError
+        ToolFailed
             The first time that it cannot be written, if it must be.
 
         """
@@ -47,7 +47,7 @@ class _Outlet(io.FileIO):
             self.given_up = True
             if self._must_be_written:
                 hint = "free some space, or send the output elsewhere"
-                raise ToolError(f"standard output cannot be written: {error.strerror}", hint=hint) from None
+                raise ToolFailed(f"standard output cannot be written: {error.strerror}", hint=hint) from None
         return length
 
     def _written(self, data: object) -> int:
@@ -68,7 +68,7 @@ def standard_streams() -> Iterator[None]:
             yield
         finally:
             sys.stdout.flush()
-    except ToolError as error:
+    except ToolFailed as error:
         complain(str(error), error.hint, debug=False)
         sys.exit(error.exit_code)
 

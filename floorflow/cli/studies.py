@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import RenderableType
 
+from floorflow import api
+from floorflow.api import INSPECTED_PART, InputError
+from floorflow.cli.calibration_table import calibration_tables
+from floorflow.cli.comparison_table import comparison_table
 from floorflow.cli.ending import carried_out, exit_interrupted
 from floorflow.cli.options import (
-    INSPECTED_PART,
     OUTPUT,
     DebugFlag,
     ForceFlag,
@@ -24,13 +27,10 @@ from floorflow.cli.options import (
     OutOption,
     asks_for,
 )
+from floorflow.cli.pareto_table import pareto_table
 from floorflow.cli.progress import progress_shown
 from floorflow.cli.standard_streams import reader_is_gone
-from floorflow.cli.terminal import complain, errors_to_exit_codes, paper, plain, print_json, run_record
-from floorflow.errors import InputError
-from floorflow.output import require_free, write
-from floorflow.plugins import DEFAULT_BACKEND, registration
-from floorflow.request import Request, known_methods, require_method, require_resources
+from floorflow.cli.terminal import complain, errors_to_exit_codes, paper, plain, print_json
 
 
 @asks_for(
@@ -49,11 +49,8 @@ def cost(
     """Tell cycles, resources and stream widths of FINN's engines, one a line; exit 2 if a line is bad."""
     with errors_to_exit_codes(debug=debug):
         failed = False
-        options = registration(DEFAULT_BACKEND).options(**{"costs": "finn", **asked})
         with _lines_of(file) as lines:
-            from floorflow.backends.backend import backend_named
-
-            for answer in backend_named(DEFAULT_BACKEND).cost_lines(lines, part, options):
+            for answer in api.cost(lines, **asked, part=part):
                 failed = failed or "error" in answer
                 sys.stdout.write(json.dumps(answer) + "\n")
                 if reader_is_gone():
@@ -82,12 +79,27 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _tell(content: object, table: RenderableType, *, as_json: bool) -> None:
-    """Print what was found, for a machine or for a person."""
+def _require_free(out: Path | None, *, force: bool) -> None:
+    if out is not None:
+        api.require_free(out, force=force)
+
+
+def _finish(
+    found: api.Study,
+    table: Callable[[Mapping[str, Any]], RenderableType],
+    out: Path | None,
+    *,
+    force: bool,
+    as_json: bool,
+    foldings: bool = False,
+) -> None:
+    """Save a study if there is a folder for it, and print it for a machine or for a person."""
+    if out is not None:
+        found.save(out, force=force, foldings=foldings, command=sys.argv)
     if as_json:
-        print_json(content)
+        print_json(found.as_dict())
     else:
-        paper().print(table)
+        paper().print(table(found.as_dict()))
 
 
 PROBLEM = (
@@ -102,8 +114,8 @@ SUMMED = "Number of FPGAs whose limits are summed."
 def compare(
     asked: Mapping[str, Any],
     methods: Annotated[
-        str, typer.Option(help=f"Comma-separated: {', '.join(known_methods('fold_method'))}.")
-    ] = "exact,cpsat,finn,finn-wide,rule,annealing",
+        str, typer.Option(help=f"Comma-separated: {', '.join(api.known_methods('fold_method'))}.")
+    ] = ",".join(api.METHODS),
     epsilon: Annotated[
         float | None,
         typer.Option(min=0, max=1000, help="Balance cpsat's neighbouring layers to this ratio.", show_default=False),
@@ -115,22 +127,10 @@ def compare(
 ) -> None:
     """Fold by several methods, side by side: rate, resources, gap to the proven bound, time."""
     with errors_to_exit_codes(debug=debug):
-        started = time.perf_counter()
-        if out is not None:
-            require_free(out, force=force)
-        request = Request(**asked)
-        request.fixed_fpgas("compare")
-        request.require_files()
-        for name in _names(methods):
-            require_method("fold_method", name, "--methods", request.backend)
-        from floorflow.study.comparison.compare import compare as fold_by_all
-        from floorflow.study.comparison.table import comparison_files, comparison_table
-
-        with progress_shown(quiet=as_json) as progress:
-            found = fold_by_all(request, _names(methods), epsilon, progress)
-        if out is not None:
-            write(out, comparison_files(found), run_record(started), force=force)
-        _tell(found.as_dict(), comparison_table(found), as_json=as_json)
+        _require_free(out, force=force)
+        with progress_shown(quiet=as_json) as tell:
+            found = api.compare(**asked, methods=_names(methods), epsilon=epsilon, progress=tell)
+        _finish(found, comparison_table, out, force=force, as_json=as_json)
 
 
 @asks_for(*PROBLEM, fpgas=SUMMED)
@@ -140,7 +140,7 @@ def pareto(
         str | None,
         typer.Option(help="Comma-separated, such as LUT,BRAM18; all the board has unless told.", show_default=False),
     ] = None,
-    points: Annotated[int, typer.Option(min=2, max=1000, help="Intervals of each front.")] = 12,
+    points: Annotated[int, typer.Option(min=2, max=1000, help="Intervals of each front.")] = api.POINTS,
     out: OutIfAny = None,
     foldings: Annotated[
         bool,
@@ -154,24 +154,12 @@ def pareto(
 ) -> None:
     """Tell what a frame rate costs: the least of each resource, and the least scarcity, by interval."""
     with errors_to_exit_codes(debug=debug):
-        started = time.perf_counter()
-        if out is not None:
-            require_free(out, force=force)
-        elif foldings:
+        _require_free(out, force=force)
+        if foldings and out is None:
             raise InputError("--foldings: there is no folder to write them to", hint="add --out")
-        request = Request(**asked)
-        request.fixed_fpgas("pareto")
-        require_resources(_names(resources or ""), "--resources")
-        request.require_files()
-        from floorflow.study.pareto.files import pareto_files
-        from floorflow.study.pareto.pareto import pareto as find_fronts
-        from floorflow.study.pareto.table import pareto_table
-
-        with progress_shown(quiet=as_json) as progress:
-            found = find_fronts(request, _names(resources or ""), points, progress)
-        if out is not None:
-            write(out, pareto_files(found, foldings=foldings), run_record(started), force=force)
-        _tell(found.as_dict(), pareto_table(found), as_json=as_json)
+        with progress_shown(quiet=as_json) as tell:
+            found = api.pareto(**asked, resources=_names(resources or ""), points=points, progress=tell)
+        _finish(found, pareto_table, out, force=force, as_json=as_json, foldings=foldings)
 
 
 def calibrate(
@@ -193,35 +181,35 @@ def calibrate(
 ) -> None:
     """Measured beats estimated: read the reports of a build, and plan again with what they say."""
     with errors_to_exit_codes(debug=debug):
-        started = time.perf_counter()
-        _require_folder(plan_folder, "a folder that plan wrote")
-        _require_folder(reports, "the folder with the reports of the build")
         if out.resolve() == plan_folder.resolve():
             raise InputError(f"{out}: holds the plan that was built", hint="choose another folder for --out")
-        require_free(out, force=force)
-        from floorflow.study.calibration import calibrate as study
-        from floorflow.study.calibration import data as calibration_data
-        from floorflow.study.calibration.replan import Overrides
-        from floorflow.study.calibration.table import calibration_tables
-
-        given = Overrides(model, folding, platform, keep_folding, plots=not no_plots)
-        with progress_shown(quiet=as_json) as progress:
-            found = study.calibrate(plan_folder, reports, given, progress)
-        data = calibration_data.text(found)
-        files = found.after.files | {calibration_data.FILE: data}
-        late = carried_out(lambda: write(out, files, run_record(started), force=force))
+        api.require_free(out, force=force)
+        options = {"model": model, "folding": folding, "platform": platform, "keep_folding": keep_folding}
+        with progress_shown(quiet=as_json) as tell:
+            found, made = _calibrated(plan_folder, reports, tell, plots=not no_plots, **options)
+            _, late = carried_out(partial(made.save, out, force=force, command=sys.argv, progress=tell))
         if as_json:
-            sys.stdout.write(data)
+            print_json(found.as_dict())
         else:
             console = paper()
-            for table in (*calibration_tables(json.loads(data)), f"written to {plain(str(out))}"):
+            for table in (*calibration_tables(found.as_dict()), f"written to {plain(str(out))}"):
                 console.print(table)
-        if found.after.plan.interrupted:
+        if made.interrupted:
             exit_interrupted(f"the best legal plan known by then is written to {out}, without pictures")
         if late:
             exit_interrupted(f"the plan was finished and is written to {out}")
 
 
-def _require_folder(folder: Path, what: str) -> None:
-    if not folder.is_dir():
-        raise InputError(f"{folder}: is no folder", hint=f"give {what}")
+def _calibrated(
+    folder: Path, reports: Path, tell: api.Callback | None, **options: Any
+) -> tuple[api.Calibration, api.Plan]:
+    """Return what was measured and the plan with its pictures drawn, or what there was of it when Ctrl-C came."""
+    try:
+        found = api.calibrate(folder, reports, progress=tell, **options)
+    except api.InterruptedCalibration as interrupted:
+        return interrupted.calibration, interrupted.plan
+    try:
+        found.plan.draw(progress=tell)
+    except api.Interrupted as interrupted:
+        return found, interrupted.plan
+    return found, found.plan

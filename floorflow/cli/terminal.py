@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import platform as python_platform
 import signal
 import sys
 import threading
-import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,8 +13,7 @@ from contextlib import contextmanager
 import typer
 from rich.console import Console
 
-from floorflow import __version__
-from floorflow.errors import FloorflowError
+from floorflow.api import FloorflowError
 
 talk = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -70,16 +67,3 @@ def paper() -> Console:
 def print_json(content: object) -> None:
     """Print one machine-readable object."""
     sys.stdout.write(json.dumps(content, indent=2, sort_keys=True) + "\n")
-
-
-def run_record(started: float) -> dict[str, object]:
-    """Return what differs between equal runs: command line, versions, seconds since ``started``."""
-    from importlib.metadata import version
-
-    names = ("matplotlib", "networkx", "numpy", "onnx", "ortools", "pydantic", "pymetis")
-    return {
-        "argv": sys.argv,
-        "python": python_platform.python_version(),
-        "seconds": round(time.perf_counter() - started, 3),
-        "versions": {"floorflow": __version__} | {name: version(name) for name in names},
-    }

@@ -11,8 +11,9 @@ exchange nor hard links) the files are moved one by one out of a workshop in ``o
 whoever is killed between the first and the last of them leaves a mixture, which the next run completes before all else.
 """
 
+from floorflow.output.bundle import earlier_files
 from floorflow.output.exchange import Exchange, swap_folders
 from floorflow.output.files import RUN_FILE
 from floorflow.output.write import require_free, write
 
-__all__ = ["RUN_FILE", "Exchange", "require_free", "swap_folders", "write"]
+__all__ = ["RUN_FILE", "Exchange", "earlier_files", "require_free", "swap_folders", "write"]

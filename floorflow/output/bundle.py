@@ -18,7 +18,7 @@ def prepare(workshop: Workshop, bundle: Mapping[str, bytes], force: bool) -> set
     out = workshop.out
     if not force:
         require_empty(out)
-    earlier = _earlier_files(out)
+    earlier = earlier_files(out)
     _refuse_foreign(out, bundle, earlier)
     workshop.names.write_text(json.dumps({"earlier": sorted(earlier), "new": sorted(bundle)}), encoding="utf-8")
     for name, data in bundle.items():
@@ -45,7 +45,7 @@ def _refuse_foreign(out: Path, bundle: Collection[str], earlier: Collection[str]
             raise InputError(f"{path}: is not of an earlier plan and would be lost", hint="choose another --out")
 
 
-def _earlier_files(out: Path) -> set[str]:
+def earlier_files(out: Path) -> set[str]:
     """Return the files that an earlier plan wrote here, run.json among them; empty where there was none."""
     try:
         run = json.loads((out / RUN_FILE).read_text(encoding="utf-8"))

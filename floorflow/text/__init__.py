@@ -1,1 +1,1 @@
-"""How text for people is laid out: lists in sentences, tables on terminals."""
+"""How text for people is laid out: lists in sentences."""

@@ -14,15 +14,12 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from examples.make_models import ModelBuilder
+from floorflow import api
 from floorflow.backends.finn.version import VERSION_NAMES
-from floorflow.cli.inspect import _inspected
 from floorflow.cli.inspection import print_inspection
 from floorflow.cli.main import app
-from floorflow.request import Request
 from tests.conftest import CNV
 from tests.gated_models import squeeze_and_excite
-
-U250 = "xcu250-figd2104-2L-e"
 
 
 def run(*arguments: object) -> Any:
@@ -61,15 +58,15 @@ def test_the_finn_that_is_named_builds_the_engines(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("columns", [40, 60, 80, 110, 200])
 def test_no_number_is_cut_or_broken_whatever_the_width(columns: int) -> None:
-    inspection = _inspected(Request(CNV, "u250"), U250)
+    inspection = api.inspect(CNV).as_dict()
     console = Console(width=columns, record=True, file=StringIO())
     print_inspection(console, inspection)
     text = " ".join(console.export_text().split())
     assert "…" not in text
-    for engine in inspection.ranges.values():
-        assert re.search(rf"(?<![\d,]){engine.slowest_cycles:,}(?!,?\d)", text)
-    for layer in inspection.network.layers:
-        assert f"{layer.macs:,}" in text
+    for engine in inspection["engines"]:
+        assert re.search(rf"(?<![\d,]){engine['legal']['slowest_cycles']:,}(?!,?\d)", text)
+    for layer in inspection["layers"]:
+        assert f"{layer['macs']:,}" in text
     assert "PE 1,2,5,10" in text
     assert "SIMD 1,2,4..512" in text
 

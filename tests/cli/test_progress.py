@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from floorflow.api.events import Teller
 from floorflow.cli.ending import written
 from floorflow.cli.progress import PIPE_S, Stages, in_a_pipe
-from floorflow.search.progress import Progress
 from tests.cli.interrupted import RUN, on_a_terminal
 from tests.conftest import TFC
 
@@ -23,11 +23,12 @@ def clock(*seconds: float) -> Iterator[float]:
         yield seconds[-1]
 
 
-def told(*seconds: float) -> tuple[list[str], Stages]:
-    """Return stages by that clock, and the list of what they tell."""
+def told(*seconds: float) -> tuple[list[str], Teller]:
+    """Return stages by that clock, and the list of what is shown of them."""
     lines: list[str] = []
     ticks = clock(*seconds)
-    return lines, Stages(lines.append, lambda name, spent: lines.append(f"{name} {spent:g} s"), lambda: next(ticks))
+    shown = Stages(lines.append, lambda name, spent: lines.append(f"{name} {spent:g} s"))
+    return lines, Teller(shown, lambda: next(ticks))
 
 
 def test_a_stage_is_told_as_it_begins_and_with_its_seconds_as_it_ends() -> None:
@@ -65,7 +66,7 @@ def test_a_stage_that_fails_is_not_told_as_finished() -> None:
 def test_a_pipe_gets_a_line_every_few_seconds_at_most() -> None:
     lines: list[str] = []
     now = [0.0]
-    stages: Progress = in_a_pipe(lines.append, lambda: now[0])
+    stages = Teller(in_a_pipe(lines.append, lambda: now[0]))
     with stages.stage("placing"):
         for tenth in range(200):
             now[0] = tenth / 10

@@ -11,10 +11,10 @@ import onnx
 import pytest
 
 from floorflow import flow, rates
+from floorflow.api.told import told
 from floorflow.backends.finn.backend import BACKEND
 from floorflow.backends.finn.read.source import read_source
 from floorflow.channels import PartialPlacement, connect
-from floorflow.cli.tables import summary
 from floorflow.dataflow.model import Engine
 from floorflow.emit.report import report
 from floorflow.hardware import Crossing, Route, link_crossing, load_platform
@@ -116,7 +116,7 @@ def test_depths_that_finn_plans_for_a_small_network_are_analysed_and_their_inter
     plan = flow.plan(context.request.changed(plots=False)).plan
     kept = int(100e6 / found.interval_cycles)
     assert plan.phases[0].networks[0].estimates.sustained_fps == pytest.approx(100e6 / found.interval_cycles)
-    assert f"{kept:,} frames/s with the planned FIFOs" in summary(plan).splitlines()[0]
+    assert f"{kept:,} frames/s with the planned FIFOs" in told(plan).splitlines()[0]
     assert "which do not allow the rate of the engines" in report(plan, load_platform("pynq-z1"), BACKEND)
     assert f"{kept:,} frames/s (engines alone: " in rate_text(plan.model_dump(by_alias=True))
 

@@ -31,7 +31,8 @@ _FOLDED = ("PE", "SIMD", "parallel_window")
 class Calibration:
     """What was measured of ``before``, and the plan that follows. ``estimates`` are of every engine of ``before``.
 
-    ``kinds``: op type of every engine. ``used``: the engines whose rows replaced estimates are ``measured.engines``.
+    ``kinds``: op type of every engine. ``request``: what the new plan answers. ``used``: the engines whose rows
+    replaced estimates are ``measured.engines``.
     """
 
     before: Plan
@@ -41,6 +42,7 @@ class Calibration:
     measured: Measurements
     estimates: Mapping[str, Resources]
     kinds: Mapping[str, str]
+    request: Request
     rejected: tuple[RejectedMatch, ...]
 
     @property
@@ -89,7 +91,9 @@ def calibrate(out: Path, reports: Path, overrides: Overrides | None = None, prog
     measured = Measurements(engines, factors_of(pairs), folder.digests)
     after = flow.plan(request, progress, measured.renamed(renamings(planned, own)))
     estimates = {name: option.resources for name, option in options.items()}
-    return Calibration(before, after, folder, matches, measured, estimates, kinds, (*matches.rejected, *refolded))
+    return Calibration(
+        before, after, folder, matches, measured, estimates, kinds, request, (*matches.rejected, *refolded)
+    )
 
 
 def replanned_engines(request: Request) -> tuple[Costs, Dataflow]:

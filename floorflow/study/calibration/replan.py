@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from floorflow.errors import InputError
-from floorflow.hardware import described_fpgas, known_links, known_platforms
+from floorflow.hardware import Platform, described_fpgas, known_links, known_platforms, load_platform
 from floorflow.output import RUN_FILE
 from floorflow.request import Request
 from floorflow.schema import InputFile, Plan
@@ -116,6 +116,21 @@ def _platform(out: Path, plan: Plan, override: Path | None) -> str:
     if described in plan.platform.files:
         return str(out / "platform" / described)
     return name if name in known_platforms() else str(out / "platform" / "boards" / f"{name}.yaml")
+
+
+def planned_platform(out: Path, plan: Plan) -> Platform:
+    """Load the platform of the plan in a folder.
+
+    Raises
+    ------
+    PlatformError
+        If a file of it is not there any more.
+
+    """
+    options = plan.options
+    name, link = _platform(out, plan, None), _link(out, options.link)
+    topology = None if described_fpgas(name) is not None else options.topology
+    return load_platform(name, len(plan.platform.fpgas), options.clock_mhz, link, topology)
 
 
 def _link(out: Path, kind: str | None) -> str | None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from floorflow.backends.backend import Source
 from floorflow.dataflow.model import FoldedDataflow
 from floorflow.errors import InputError
 from floorflow.flow import prepare, read
@@ -112,6 +113,7 @@ def compare(
     methods: Sequence[str] = DEFAULT_METHODS,
     epsilon: float | None = None,
     progress: Progress = SILENT,
+    source: Source | None = None,
 ) -> Comparison:
     """Fold by every method: the least resources at the request's rate, or the highest rate within the budget.
 
@@ -128,7 +130,7 @@ def compare(
     request = settled(request)
     fpgas = request.fixed_fpgas("compare")
     with progress.stage("reading"):
-        context = prepare(read(request), request.changed(objective=None), fpgas)
+        context = prepare(source or read(request), request.changed(objective=None), fpgas)
     known = _known(context, epsilon)
     unknown = [name for name in methods if name not in known]
     if unknown:

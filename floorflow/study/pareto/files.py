@@ -6,36 +6,34 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from floorflow.dataflow.model import FoldedDataflow
 from floorflow.folding import FoldingSolution
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.study.pareto.pareto import Pareto
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 _COLUMNS = ("objective", "interval_cycles", "frames_per_s", "status", "value", "bound", "gap", "folding_cycles")
 
 
-def pareto_files(pareto: Pareto, *, foldings: bool = False) -> dict[str, str | bytes]:
-    """Return ``pareto.json``, ``.csv``, ``.png`` and ``.svg``; matplotlib is loaded only here.
+def pareto_data(pareto: Pareto) -> dict[str, str | bytes]:
+    """Return ``pareto.json`` and ``.csv``."""
+    content = pareto.as_dict()
+    return {"pareto.json": _json(content), "pareto.csv": _csv(content)}
 
-    With ``foldings`` also ``foldings/<objective>_<interval>/`` for each point, see `folding_files`.
-    """
-    from floorflow.view.pictures.files import png_bytes, svg_bytes
+
+def pareto_figure(pareto: Pareto) -> Figure:
+    """Draw ``pareto.png`` and ``.svg``; matplotlib is loaded only here."""
     from floorflow.view.pictures.pareto import pareto_chart
 
-    content = pareto.as_dict()
-    figure = pareto_chart(content)
-    return {
-        "pareto.json": _json(content),
-        "pareto.csv": _csv(content),
-        "pareto.png": png_bytes(figure),
-        "pareto.svg": svg_bytes(figure),
-        **(_all_foldings(pareto) if foldings else {}),
-    }
+    return pareto_chart(pareto.as_dict())
 
 
-def _all_foldings(pareto: Pareto) -> dict[str, str]:
+def all_folding_files(pareto: Pareto) -> dict[str, str]:
+    """Return ``foldings/<objective>_<interval>/`` for each point, see `folding_files`."""
     return {
         f"foldings/{front.objective}_{point.interval_cycles}/{name}": text
         for front in pareto.fronts
@@ -60,11 +58,12 @@ def _csv(content: Mapping[str, Any]) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, (*_COLUMNS, *RESOURCE_NAMES), restval="", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(_rows(content))
+    writer.writerows(rows(content))
     return text.getvalue()
 
 
-def _rows(content: Mapping[str, Any]) -> Iterator[dict[str, object]]:
+def rows(content: Mapping[str, Any]) -> Iterator[dict[str, object]]:
+    """Yield each point of each front with what it uses of each resource; what is not known is left out or None."""
     for front in content["fronts"]:
         for point in front["points"]:
             row = {"objective": front["objective"], **point, **(point["resources"] or {})}

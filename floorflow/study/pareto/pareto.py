@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from floorflow.backends.backend import Backend
+from floorflow.backends.backend import Backend, Source
 from floorflow.dataflow.model import Dataflow
 from floorflow.errors import InfeasibleError, InputError, LimitError
 from floorflow.flow import prepare, read
@@ -91,7 +91,9 @@ def pareto(
     resources: Sequence[str] = (),
     points: int = POINTS,
     progress: Progress = SILENT,
+    *,
     solve: Solve = fold_at_interval,
+    source: Source | None = None,
 ) -> Pareto:
     """Find the fronts of these ``resources``, all that the platform has if none is named, and that of the scarcity.
 
@@ -108,7 +110,7 @@ def pareto(
 
     """
     with progress.stage("reading"):
-        context = _context(request, resources)
+        context = _context(request, resources, source)
     objectives = _objectives(context, resources)
     with progress.stage("shortest interval"):
         first = Bounds(context.problem).interval_cycles()
@@ -132,11 +134,11 @@ def pareto(
     )
 
 
-def _context(request: Request, resources: Sequence[str]) -> PlanningContext:
+def _context(request: Request, resources: Sequence[str], source: Source | None) -> PlanningContext:
     request = settled(request)
     fpgas = request.fixed_fpgas("pareto")
     require_resources(resources, "--resources")
-    return prepare(read(request), request.changed(objective=None, fps=None), fpgas)
+    return prepare(source or read(request), request.changed(objective=None, fps=None), fpgas)
 
 
 def _objectives(context: PlanningContext, resources: Sequence[str]) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING
 
@@ -26,48 +28,54 @@ _MAX_PIXELS = 12_000
 """Viewers refuse taller pictures: the resolution gives way."""
 
 
-def render(plan: Plan, platform: Platform) -> dict[str, bytes]:
-    """Draw every picture of a plan.
+def charts(plan: Plan, platform: Platform) -> dict[str, Callable[[], Figure]]:
+    """Return what draws each picture of a plan, by the name of its files.
 
-    Returns
-    -------
-    ``plots/candidates.png`` and ``.svg``, and in the same way ``folding``, ``partition``, ``floorplan_<fpga>`` for
-    each FPGA and, if there are several, ``floorplan`` of them all. With several networks ``candidates`` and
-    ``folding`` are ``candidates_<network>`` and ``folding_<network>``, one for each. With several phases all but
-    ``candidates`` end in ``_<phase>``, and there is ``timeline``.
-
+    ``candidates``, ``folding``, ``partition``, ``floorplan_<fpga>`` for each FPGA and, if there are several,
+    ``floorplan`` of them all. With several networks ``candidates`` and ``folding`` are ``candidates_<network>`` and
+    ``folding_<network>``, one for each. With several phases all but ``candidates`` end in ``_<phase>``, and there is
+    ``timeline``.
     """
-    files = _Files()
+    found = _Charts()
     several = len(network_names(plan)) > 1
     for network in network_names(plan):
-        files.add(search_chart(plan, network), "candidates", network if several else "")
+        found.add(partial(search_chart, plan, network), "candidates", network if several else "")
     for phase, content in enumerate(plan["phases"]):
         end = content["name"] if len(plan["phases"]) > 1 else ""
         for entry in networks_in(plan, phase):
             network = entry["network"]
-            files.add(folding_chart(plan, phase, network), "folding", network if several else "", end)
-        files.add(partition_chart(plan, phase), "partition", end)
+            found.add(partial(folding_chart, plan, phase, network), "folding", network if several else "", end)
+        found.add(partial(partition_chart, plan, phase), "partition", end)
         if len(plan["platform"]["fpgas"]) > 1:
-            files.add(overview(plan, platform, phase), "floorplan", end)
+            found.add(partial(overview, plan, platform, phase), "floorplan", end)
         for fpga in sorted(content["floorplan"]):
-            files.add(floorplan(plan, platform, fpga, phase), "floorplan", fpga, end)
+            found.add(partial(floorplan, plan, platform, fpga, phase), "floorplan", fpga, end)
     if plan["schedule"] is not None:
-        files.add(timeline_chart(plan), "timeline")
-    return files.content
+        found.add(partial(timeline_chart, plan), "timeline")
+    return found.by_name
 
 
-class _Files:
-    """Pictures by path; each is drawn as PNG and as SVG, under a name of its own."""
+class _Charts:
+    """What draws each picture, under a name of its own."""
 
     def __init__(self) -> None:
-        self.content: dict[str, bytes] = {}
+        self.by_name: dict[str, Callable[[], Figure]] = {}
 
-    def add(self, figure: Figure, *parts: str) -> None:
+    def add(self, draw: Callable[[], Figure], *parts: str) -> None:
         """Add a picture; parts of its name that are empty are left out."""
-        stem = "plots/" + "_".join(filter(None, parts))
-        while f"{stem}.png" in self.content:
-            stem += "_"  # Networks a and a_b in phases b_c and c: both names are a_b_c.
-        self.content |= {f"{stem}.png": png_bytes(figure), f"{stem}.svg": svg_bytes(figure)}
+        name = "_".join(filter(None, parts))
+        while name in self.by_name:
+            name += "_"  # Networks a and a_b in phases b_c and c: both names are a_b_c.
+        self.by_name[name] = draw
+
+
+def render(plan: Plan, platform: Platform) -> dict[str, bytes]:
+    """Draw every picture of a plan: ``plots/<name>.png`` and ``.svg`` for each of its `charts`."""
+    files: dict[str, bytes] = {}
+    for name, draw in charts(plan, platform).items():
+        figure = draw()
+        files |= {f"plots/{name}.png": png_bytes(figure), f"plots/{name}.svg": svg_bytes(figure)}
+    return files
 
 
 def png_bytes(figure: Figure) -> bytes:

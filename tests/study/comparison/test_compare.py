@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from floorflow.api import studies as api
+from floorflow.cli.comparison_table import comparison_table
 from floorflow.cli.main import app
 from floorflow.errors import InputError
 from floorflow.request import Request, known_methods
 from floorflow.study.comparison.compare import Comparison, compare
-from floorflow.study.comparison.table import comparison_files, comparison_table
 from tests.conftest import CNV, TFC
 
 METHODS = ("exact", "cpsat", "finn", "finn-wide", "rule", "annealing", "brute")
@@ -82,13 +83,13 @@ def test_unknown_methods_and_open_numbers_of_fpgas_are_refused() -> None:
 
 
 def test_the_table_has_a_row_a_method(fastest: Comparison) -> None:
-    table = comparison_table(fastest)
+    table = comparison_table(fastest.as_dict())
     assert table.row_count == len(METHODS)
     assert list(table.columns[0].cells) == list(METHODS)
 
 
 def test_files_are_json_and_pictures(fastest: Comparison) -> None:
-    files = comparison_files(fastest)
+    files = api.Comparison(fastest, (), 0.0).files()
     content = json.loads(files["compare.json"])
     assert content["schema"] == "floorflow-comparison/1"
     assert [row["method"] for row in content["methods"]] == list(METHODS)
@@ -97,7 +98,7 @@ def test_files_are_json_and_pictures(fastest: Comparison) -> None:
     text = files["compare.svg"].decode()
     for name in ("cpsat", "finn-wide", "brute: not tried"):
         assert name in text
-    assert comparison_files(fastest)["compare.svg"] == files["compare.svg"]
+    assert api.Comparison(fastest, (), 0.0).files()["compare.svg"] == files["compare.svg"]
 
 
 def test_the_command_prints_json_and_writes_a_folder(tmp_path: Path) -> None:

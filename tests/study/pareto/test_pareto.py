@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from floorflow import flow
+from floorflow.api import studies as api
+from floorflow.cli.pareto_table import pareto_table
 from floorflow.cli.studies import pareto as command
 from floorflow.dataflow.model import Option
 from floorflow.dataflow.options import Coupling, OptionGroup
@@ -24,10 +26,9 @@ from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution
 from floorflow.folding.methods.brute import solve as brute
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.resources import RESOURCE_NAMES, Resources, scarcity
-from floorflow.study.pareto.files import folding_files, pareto_files
+from floorflow.study.pareto.files import folding_files
 from floorflow.study.pareto.fronts import OBJECTIVES, SCARCITY, WORTH, FoldingAnswer, Front, Fronts, fronts, spread
 from floorflow.study.pareto.pareto import Pareto, pareto
-from floorflow.study.pareto.table import pareto_table
 from tests.conftest import CNV, TFC
 
 SILICON = Resources(lut=1000, ff=2000, bram18=50, uram=8, dsp=20)
@@ -242,7 +243,7 @@ def test_a_solver_without_any_answer_reaches_its_limit() -> None:
 
 
 def test_the_table_has_a_row_an_interval_and_says_what_is_not_proven(tfc_fronts: Pareto) -> None:
-    table = pareto_table(tfc_fronts)
+    table = pareto_table(tfc_fronts.as_dict())
     assert table.row_count == 4
     assert [column.header for column in table.columns] == [
         "interval", "frames/s", "scarcity", "LUT", "FF", "BRAM18", "DSP",
@@ -250,16 +251,16 @@ def test_the_table_has_a_row_an_interval_and_says_what_is_not_proven(tfc_fronts:
     unproven = replace(tfc_fronts.fronts[1].points[0], status="feasible", bound=10.0)
     missing = replace(tfc_fronts.fronts[1].points[1], status="unknown", folding=None, bound=None)
     front = replace(tfc_fronts.fronts[1], points=(unproven, missing, *tfc_fronts.fronts[1].points[2:]))
-    cells = list(pareto_table(replace(tfc_fronts, fronts=(tfc_fronts.fronts[0], front))).columns[3].cells)
+    cells = list(pareto_table(replace(tfc_fronts, fronts=(tfc_fronts.fronts[0], front)).as_dict()).columns[3].cells)
     assert cells[0].endswith("(>= 10)")
     assert cells[1] == "?"
 
 
 def test_files_hold_every_point_as_json_and_csv(tfc_fronts: Pareto) -> None:
-    files = pareto_files(tfc_fronts, foldings=True)
+    files = api.Pareto(tfc_fronts, (), 0.0).files(foldings=True)
     content = json.loads(files["pareto.json"])
     assert content["schema"] == "floorflow-pareto/1"
-    rows = list(csv.DictReader(io.StringIO(files["pareto.csv"])))
+    rows = list(csv.DictReader(io.StringIO(files["pareto.csv"].decode())))
     points = [(front["objective"], point) for front in content["fronts"] for point in front["points"]]
     assert len(rows) == len(points) == 20
     for row, (objective, point) in zip(rows, points, strict=True):
@@ -269,9 +270,9 @@ def test_files_hold_every_point_as_json_and_csv(tfc_fronts: Pareto) -> None:
         assert int(row["LUT"]) == point["resources"]["LUT"]
         assert objective == SCARCITY or isinstance(point["value"], int)
         assert f"foldings/{objective}_{point['interval_cycles']}/folding_config.json" in files
-    assert bytes(files["pareto.png"]).startswith(b"\x89PNG")
-    assert pareto_files(tfc_fronts)["pareto.svg"] == files["pareto.svg"]
-    assert set(pareto_files(tfc_fronts)) == {"pareto.json", "pareto.csv", "pareto.png", "pareto.svg"}
+    assert files["pareto.png"].startswith(b"\x89PNG")
+    assert api.Pareto(tfc_fronts, (), 0.0).files()["pareto.svg"] == files["pareto.svg"]
+    assert set(api.Pareto(tfc_fronts, (), 0.0).files()) == {"pareto.json", "pareto.csv", "pareto.png", "pareto.svg"}
 
 
 @pytest.mark.parametrize("objective", [SCARCITY, "LUT", "BRAM18"])

@@ -9,14 +9,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console, RenderableType
 
+from floorflow import api
+from floorflow.cli.comparison_table import comparison_table
+from floorflow.cli.fitting_table import FittingTable
+from floorflow.cli.pareto_table import pareto_table
 from floorflow.cli.tables import platform_tables, platforms_table
-from floorflow.hardware import known_platforms, load_platform
-from floorflow.request import Request
-from floorflow.study.comparison.compare import compare
-from floorflow.study.comparison.table import comparison_table
-from floorflow.study.pareto.pareto import pareto
-from floorflow.study.pareto.table import pareto_table
-from floorflow.text.table import FittingTable
 
 TFC = Path(__file__).resolve().parents[2] / "examples" / "tfc_1w1a.onnx"
 PART = "xczu7ev-ffvc1156-2-e"
@@ -35,8 +32,9 @@ def numbers(text: str) -> set[str]:
 
 @pytest.mark.parametrize("width", [60, 80, 110])
 def test_platforms_show_every_number_at_every_width(width: int) -> None:
-    chosen = [load_platform(name) for name in known_platforms()]
-    for table in (platforms_table(chosen), *(table for platform in chosen for table in platform_tables(platform))):
+    chosen, links = [platform.as_dict() for platform in api.platforms()], api.link_kinds()
+    shown = [table for platform in chosen for table in platform_tables(platform, links)]
+    for table in (platforms_table(chosen), *shown):
         narrow, wide = printed(table, width), printed(table, 200)
         assert "…" not in narrow
         assert numbers(narrow) == numbers(wide)
@@ -45,9 +43,9 @@ def test_platforms_show_every_number_at_every_width(width: int) -> None:
 
 @pytest.mark.parametrize("width", [60, 80, 110])
 def test_studies_show_every_number_at_every_width(width: int) -> None:
-    comparison = compare(Request(TFC, "pynq-z1"), ["exact", "rule"])
-    fronts = pareto(Request(TFC, "pynq-z1"), ["LUT", "FF", "BRAM18"], points=2)
-    for table in (comparison_table(comparison), pareto_table(fronts)):
+    comparison = api.compare(TFC, "pynq-z1", methods=["exact", "rule"])
+    fronts = api.pareto(TFC, "pynq-z1", resources=["LUT", "FF", "BRAM18"], points=2)
+    for table in (comparison_table(comparison.as_dict()), pareto_table(fronts.as_dict())):
         narrow, wide = printed(table, width), printed(table, 200)
         assert "…" not in narrow
         assert numbers(narrow) == numbers(wide)

@@ -8,9 +8,8 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from floorflow.resources import RESOURCE_NAMES
-from floorflow.text.lists import some
-from floorflow.text.table import FittingTable
+from floorflow.api import RESOURCE_NAMES, some
+from floorflow.cli.fitting_table import FittingTable
 
 
 def calibration_tables(data: Mapping[str, Any]) -> list[Table | str]:

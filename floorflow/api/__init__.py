@@ -1,0 +1,72 @@
+"""The Python API, and all that the command line uses of the package.
+
+What is slow to import (solvers, onnx, matplotlib) is imported by the functions that need it, once they have refused
+what can be refused without. There is no global state: calls may run in several threads at once.
+"""
+
+from floorflow.api.calibrating import Calibration, InterruptedCalibration, calibrate
+from floorflow.api.checking import Verdict, Violation, check
+from floorflow.api.events import Callback, Event
+from floorflow.api.inspecting import INSPECTED_PART, Inspection, inspect
+from floorflow.api.models import Model, read
+from floorflow.api.options import OPTIONS, Option
+from floorflow.api.pictures import Picture, Pictures
+from floorflow.api.planning import plan
+from floorflow.api.pricing import cost
+from floorflow.api.results import Interrupted, Plan, load
+from floorflow.api.studies import METHODS, POINTS, Comparison, Pareto, Study, compare, pareto
+from floorflow.api.targets import Platform, link_kinds, platform, platforms
+from floorflow.errors import FloorflowError, InputError, Refusal
+from floorflow.errors import InfeasibleError as Infeasible
+from floorflow.errors import LimitError as LimitReached
+from floorflow.errors import ToolError as ToolFailed
+from floorflow.output import require_free
+from floorflow.request import known_methods
+from floorflow.resources import RESOURCE_NAMES
+from floorflow.text.lists import some
+
+__all__ = [
+    "INSPECTED_PART",
+    "METHODS",
+    "OPTIONS",
+    "POINTS",
+    "RESOURCE_NAMES",
+    "Calibration",
+    "Callback",
+    "Comparison",
+    "Event",
+    "FloorflowError",
+    "Infeasible",
+    "InputError",
+    "Inspection",
+    "Interrupted",
+    "InterruptedCalibration",
+    "LimitReached",
+    "Model",
+    "Option",
+    "Pareto",
+    "Picture",
+    "Pictures",
+    "Plan",
+    "Platform",
+    "Refusal",
+    "Study",
+    "ToolFailed",
+    "Verdict",
+    "Violation",
+    "calibrate",
+    "check",
+    "compare",
+    "cost",
+    "inspect",
+    "known_methods",
+    "link_kinds",
+    "load",
+    "pareto",
+    "plan",
+    "platform",
+    "platforms",
+    "read",
+    "require_free",
+    "some",
+]

@@ -1,0 +1,70 @@
+"""The independent verdict on a plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from floorflow.api.folders import save
+from floorflow.api.results import Plan
+from floorflow.errors import InputError
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A rule that a plan breaks: its name, where in plan or files, and what is wrong there."""
+
+    name: str
+    where: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the judge says of a plan. It counts as true if the plan is legal: ``assert floorflow.check("out")``.
+
+    ``checked``: how many things of each kind were judged.
+    """
+
+    violations: tuple[Violation, ...]
+    checked: dict[str, int]
+
+    @property
+    def legal(self) -> bool:
+        """Whether no rule is broken."""
+        return not self.violations
+
+    def __bool__(self) -> bool:
+        return self.legal
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the verdict as plain data, as ``floorflow check --json`` prints it."""
+        return {
+            "verdict": "legal" if self.legal else "violations",
+            "violations": [{"name": v.name, "where": v.where, "message": v.message} for v in self.violations],
+            "checked": self.checked,
+        }
+
+
+def check(plan: str | Path | Plan) -> Verdict:
+    """Check a plan and its files independently: a folder that was written, or a `Plan` as `Plan.save` would write it.
+
+    Raises
+    ------
+    InputError
+        If the folder holds no plan.
+
+    """
+    if isinstance(plan, Plan):
+        with TemporaryDirectory(prefix="floorflow-") as folder:
+            save(folder, plan.files, (), 0.0, force=False)
+            return check(folder)
+    from floorflow.verify import NotAPlan, judge
+
+    try:
+        found = judge(Path(plan))
+    except NotAPlan as error:
+        raise InputError(str(error), hint="give a folder that floorflow plan wrote") from error
+    return Verdict(tuple(Violation(v.name, v.where, v.message) for v in found.violations), found.checked)

@@ -1,0 +1,60 @@
+"""What a long run tells of itself while it works: an event for each thing that happens, given to one function."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from floorflow.search.progress import SILENT, Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A stage begins (no note, no seconds), tells what it does now (a note), or ends (its seconds).
+
+    ``within``: the stages that it is a part of, the outermost first. A stage may come again and again. One that fails
+    has no end. ``stage`` is empty where something is told between stages.
+    """
+
+    stage: str
+    within: tuple[str, ...] = ()
+    note: str = ""
+    seconds: float | None = None
+
+
+Callback = Callable[[Event], None]
+"""Who is told, in the thread that works. Nothing that is decided depends on it; what it raises ends the run."""
+
+
+@dataclass
+class Teller:
+    """Makes events of the stages of one run."""
+
+    tell: Callback
+    clock: Callable[[], float] = time.perf_counter
+    _open: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Run a stage."""
+        within = tuple(self._open)
+        self._open.append(name)
+        started = self.clock()
+        try:
+            self.tell(Event(name, within))
+            yield
+            self.tell(Event(name, within, seconds=self.clock() - started))
+        finally:
+            self._open.pop()
+
+    def note(self, text: str) -> None:
+        """Tell what the open stage does now."""
+        *within, stage = self._open or [""]
+        self.tell(Event(stage, tuple(within), text))
+
+
+def told_to(callback: Callback | None) -> Progress:
+    """Return what tells the stages of a run to a function, or to nobody."""
+    return SILENT if callback is None else Teller(callback)

@@ -1,0 +1,41 @@
+"""Folders of results: written whole or not at all, with what differs between equal runs in run.json."""
+
+from __future__ import annotations
+
+import json
+import platform as python_platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from floorflow import __version__
+from floorflow.output import RUN_FILE, earlier_files, write
+
+_PACKAGES = ("matplotlib", "networkx", "numpy", "onnx", "ortools", "pydantic", "pymetis")
+
+
+def save(
+    folder: str | Path, files: Mapping[str, str | bytes], command: Sequence[str], seconds: float, *, force: bool
+) -> tuple[str, ...]:
+    """Write files and run.json to a folder; return the names of the files, run.json among them."""
+    run = {
+        "argv": list(command),
+        "python": python_platform.python_version(),
+        "seconds": round(seconds, 3),
+        "versions": {"floorflow": __version__} | {name: version(name) for name in _PACKAGES},
+    }
+    write(Path(folder), files, run, force=force)
+    return (*sorted(files), RUN_FILE)
+
+
+def files_in(folder: Path) -> set[str]:
+    """Return the names of the files that an earlier run wrote to a folder."""
+    return earlier_files(folder.resolve()) - {RUN_FILE}
+
+
+def command_of(folder: Path) -> list[str]:
+    """Return the command line that made a folder, as its run.json says."""
+    try:
+        return [str(word) for word in json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))["argv"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []

@@ -1,0 +1,181 @@
+"""What can be asked for: each option's type, limits and help, and the names and types of all as keywords."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypedDict, TypeVar, Union, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+
+from floorflow.assets import Topology
+from floorflow.errors import InputError
+from floorflow.plugins import DEFAULT_BACKEND, BackendOptions, registration
+from floorflow.request import Effort, Granularity, Objective, Request, Spelling, known_methods, option_of
+from floorflow.resources import Fractions
+from floorflow.stats import MethodNames
+
+Shares = Mapping[str, float] | Sequence[str]
+"""Fractions by resource, ``{"LUT": 0.6}`` or ``["LUT=0.6"]``; what is not named keeps its default."""
+
+
+class ReadOptions(TypedDict, total=False):
+    """Options of `read`."""
+
+    backend: str
+    backend_options: Mapping[str, Any] | Sequence[str]
+    weight_bits: int | None
+    activation_bits: int | None
+
+
+class InspectOptions(ReadOptions, total=False):
+    """Options of `inspect`."""
+
+    finn: Literal["main", "dev", "plus"]
+    label_select: bool
+
+
+class ProblemOptions(ReadOptions, total=False):
+    """Options of `pareto`: those that state a folding problem."""
+
+    finn: Literal["main", "dev", "plus"]
+    fpgas: int | Literal["auto"]
+    clock_mhz: float | None
+    cap: Shares
+    costs: Literal["calibrated", "estimated", "finn"]
+    impl_style: Literal["auto", "default", "free"]
+    seed: int
+
+
+class CompareOptions(ProblemOptions, total=False):
+    """Options of `compare`."""
+
+    fps: float | None
+
+
+class PlanOptions(CompareOptions, total=False):
+    """Options of `plan`, with the names, limits and defaults of ``floorflow plan --help``."""
+
+    objective: Objective | None
+    max_fpgas: int
+    link: str | Path | None
+    topology: Topology
+    fill: Shares
+    runtime_weights: bool
+    label_select: bool
+    fold_method: str
+    keep_folding: bool
+    folding: str | Path | None
+    granularity: Granularity
+    keep_granularity: bool
+    partition_method: str
+    place_method: str
+    effort: Effort
+    plots: bool
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option for whoever makes a command line, or a form, of it.
+
+    ``spelling`` is the command line's, ``--fold-method``; an argument's is its name. ``kind`` is the type of its value;
+    of a ``repeated`` one that of each. ``choices`` are its values if there are few. ``least`` and ``most`` bound it.
+    """
+
+    name: str
+    spelling: str
+    panel: str
+    letter: str
+    argument: bool
+    help: str
+    kind: type
+    choices: tuple[str, ...]
+    repeated: bool
+    may_be_none: bool
+    required: bool
+    default: Any
+    least: float | None
+    most: float | None
+
+
+def _fields() -> dict[str, FieldInfo]:
+    """Return the fields of the request, and behind its back end's those of the one that it has unless told."""
+    made: dict[str, FieldInfo] = {}
+    for name, info in Request.model_fields.items():
+        made[name] = info
+        if name == "backend_options":
+            made |= registration(DEFAULT_BACKEND).options.model_fields
+    return made
+
+
+def _option(name: str, field: FieldInfo) -> Option:
+    spelling = next(data for data in field.metadata if isinstance(data, Spelling))
+    kinds = _members(field.annotation)
+    methods = next((data for data in field.metadata if isinstance(data, MethodNames)), None)
+    choices = get_args(kinds[0]) if len(kinds) == 1 and get_origin(kinds[0]) is Literal else ()
+    # Which methods there are depends on the back end, too: they are told, but no choice.
+    listed = f" {', '.join(known_methods(name))}." if methods is not None and methods.of_backend else ""
+    repeated = kinds[0] in (Fractions, BackendOptions)
+    simple = kinds[0] if len(kinds) == 1 and not repeated and not choices else str
+    return Option(
+        name=name,
+        spelling=option_of(name),
+        panel=spelling.panel,
+        letter=spelling.letter,
+        argument=spelling.argument,
+        help=f"{field.description}{listed}",
+        kind=simple,
+        choices=methods.known if methods is not None and not methods.of_backend else choices,
+        repeated=repeated,
+        may_be_none=NoneType in get_args(field.annotation),
+        required=field.is_required(),
+        default=None if repeated or field.is_required() else field.default,
+        least=_limit(field, "ge"),
+        most=_limit(field, "le"),
+    )
+
+
+def _members(annotation: Any) -> list[Any]:
+    """Return the types of a union, or the one type, without None and what is annotated."""
+    parts = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+    return [get_args(part)[0] if get_origin(part) is Annotated else part for part in parts if part is not NoneType]
+
+
+def _limit(field: FieldInfo, end: str) -> float | None:
+    return next((getattr(data, end) for data in field.metadata if hasattr(data, end)), None)
+
+
+OPTIONS: Mapping[str, Option] = {name: _option(name, field) for name, field in _fields().items()}
+"""Every option of `plan`, model and platform among them, in the order of ``--help``."""
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def with_options(known: type) -> Callable[[Function], Function]:
+    """Let the signature of a function that takes these options show them, with their defaults, to ``help``."""
+
+    def decorate(function: Function) -> Function:
+        own = inspect.signature(function)
+        places = [p for p in own.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        made = [_shown(OPTIONS[name], known.__annotations__[name]) for name in OPTIONS if name in known.__annotations__]
+        function.__signature__ = own.replace(parameters=[*places, *made])  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
+def _shown(option: Option, annotation: Any) -> inspect.Parameter:
+    default = ... if option.repeated else option.default
+    text = getattr(annotation, "__forward_arg__", annotation)
+    return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=text)
+
+
+def require_options(given: Mapping[str, Any], known: type, function: str) -> None:
+    """Refuse options of `plan` that another function does not have; the request itself refuses all others."""
+    for name in given:
+        if name in OPTIONS and name not in known.__annotations__:
+            raise InputError(f"{option_of(name)}: {function} has no such option", hint="leave it out")

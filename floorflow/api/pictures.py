@@ -1,0 +1,166 @@
+"""Pictures that are drawn when they are first asked for; notebooks show them by themselves."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from floorflow.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from floorflow.hardware import Platform
+
+FOLDER = "plots/"
+"""Where pictures lie in a plan's folder."""
+_DRAWING = threading.RLock()
+"""matplotlib's settings are one set for the whole process: threads draw one after another."""
+
+_TRACE, _SEARCH = "candidates", "search"
+"""What the picture of the search is called as a file, and here."""
+_ALL, _FIRST, _SECOND = "floorplan", "floorplan_fpga0", "floorplan_fpga1"
+"""The floorplan of all FPGAs together, which is the first one's where there is one FPGA; the same of each."""
+
+
+Content = Callable[[str], bytes]
+"""Gives a picture as ``png`` or as ``svg``."""
+
+
+class Picture:
+    """One picture as PNG and as SVG, the same bytes each time.
+
+    As the last value of a notebook's cell it is shown.
+    """
+
+    def __init__(self, name: str, content: Content) -> None:
+        self.name = name
+        self._content = content
+
+    @cached_property
+    def png(self) -> bytes:
+        """The picture as PNG."""
+        return self._content("png")
+
+    @cached_property
+    def svg(self) -> bytes:
+        """The picture as SVG."""
+        return self._content("svg")
+
+    def save(self, path: str | Path) -> Path:
+        """Write the picture to a file ending in ``.png`` or ``.svg``; return its path.
+
+        Raises
+        ------
+        InputError
+            If the ending is another, or the file cannot be written.
+
+        """
+        path = Path(path)
+        if path.suffix not in {".png", ".svg"}:
+            raise InputError(f"{path}: pictures are .png or .svg", hint="give the file one of these endings")
+        data = self.png if path.suffix == ".png" else self.svg
+        try:
+            path.write_bytes(data)
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written ({error.strerror})", hint="choose another file") from error
+        return path
+
+    def _repr_png_(self) -> bytes:
+        return self.png
+
+    def __repr__(self) -> str:
+        return f"<floorflow.Picture {self.name}>"
+
+
+class Pictures(Mapping[str, Picture]):
+    """The pictures of a plan by name: ``search``, ``folding``, ``partition``, ``floorplan``, ``floorplan_fpga0``, ...
+
+    ``floorplan`` shows all FPGAs. Nothing is drawn before it is asked for.
+    """
+
+    def __init__(self, contents: Callable[[], Mapping[str, Content]]) -> None:
+        self._contents = contents
+
+    @cached_property
+    def _by_stem(self) -> dict[str, Picture]:
+        return {stem: Picture(_name(stem), content) for stem, content in self._contents().items()}
+
+    @cached_property
+    def _by_name(self) -> dict[str, Picture]:
+        named = {picture.name: picture for picture in self._by_stem.values()}
+        if any(name.startswith(_SECOND) for name in named):
+            return named
+        return named | {_ALL + name[len(_FIRST) :]: named[name] for name in named if name.startswith(_FIRST)}
+
+    are_drawn = False
+    """Whether `draw` was called."""
+
+    def draw(self) -> None:
+        """Draw all pictures now."""
+        _ = self.files
+        self.are_drawn = True
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """All pictures as ``plots/<name>.png`` and ``.svg``; what is not drawn yet is drawn now."""
+        files: dict[str, bytes] = {}
+        for stem, picture in self._by_stem.items():
+            files |= {f"{FOLDER}{stem}.png": picture.png, f"{FOLDER}{stem}.svg": picture.svg}
+        return files
+
+    def __getitem__(self, name: str) -> Picture:
+        return self._by_name[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_name)
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def __repr__(self) -> str:
+        return f"<floorflow.Pictures {', '.join(self)}>"
+
+
+def _name(stem: str) -> str:
+    """Return the name of a picture by that of its files; those of several networks and phases end in their names."""
+    return _SEARCH + stem[len(_TRACE) :] if stem.startswith(_TRACE) else stem
+
+
+def drawn(draw: Callable[[], Figure]) -> Content:
+    """Return a picture that is drawn when it is first asked for; matplotlib is loaded only then."""
+    figures: list[Figure] = []
+
+    def content(ending: str) -> bytes:
+        from floorflow.view.pictures.files import png_bytes, svg_bytes
+
+        with _DRAWING:
+            if not figures:
+                figures.append(draw())
+            return png_bytes(figures[0]) if ending == "png" else svg_bytes(figures[0])
+
+    return content
+
+
+def pictures_of(plan: Mapping[str, Any], platform: Callable[[], Platform]) -> Pictures:
+    """Return the pictures of a plan as plan.json holds it, on its platform."""
+
+    def contents() -> Mapping[str, Content]:
+        from floorflow.view.pictures.files import charts
+
+        return {stem: drawn(draw) for stem, draw in charts(plan, platform()).items()}
+
+    return Pictures(contents)
+
+
+def pictures_in(folder: Path, names: Iterable[str]) -> Pictures:
+    """Return the pictures among the files that stand in a folder."""
+    stems = sorted(name[len(FOLDER) : -4] for name in names if name.startswith(FOLDER) and name.endswith(".png"))
+
+    def saved(stem: str) -> Content:
+        return lambda ending: (folder / f"{FOLDER}{stem}.{ending}").read_bytes()
+
+    return Pictures(lambda: {stem: saved(stem) for stem in stems})

@@ -1,0 +1,259 @@
+"""A plan from Python: the same bytes as the command line's, rows, pictures, verdicts, and what Ctrl-C leaves."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import onnx
+import pytest
+
+import floorflow as ff
+from floorflow.backends.finn.read.source import read_source
+from tests.conftest import TFC
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def small(**options: object) -> ff.Plan:
+    return ff.plan(TFC, "pynq-z1", effort="fast", **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def tfc() -> ff.Plan:
+    return small()
+
+
+@pytest.fixture(scope="module")
+def saved(tfc: ff.Plan, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("api") / "out"
+    tfc.save(out)
+    return out
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_what_is_saved_is_what_the_command_line_writes(saved: Path, tmp_path: Path) -> None:
+    command = [*("floorflow", "plan", str(TFC), "--platform", "pynq-z1", "--effort", "fast")]
+    ran = [sys.executable, "-m", *command, "-o", str(tmp_path / "out")]
+    subprocess.run(ran, check=True, capture_output=True)
+    mine, its = contents(saved), contents(tmp_path / "out")
+    told = [json.loads(files.pop("run.json")) for files in (mine, its)]
+    assert mine == its
+    assert sum(name.startswith("plots/") for name in mine) == 8
+    assert told[0].pop("argv") == command
+    for run in told:
+        run.pop("seconds")
+        run.pop("argv", None)
+    assert told[0] == told[1]
+
+
+def test_a_saved_plan_is_loaded_and_saved_again_as_it_was(tfc: ff.Plan, saved: Path, tmp_path: Path) -> None:
+    again = ff.load(saved)
+    assert again.plan.to_json() == tfc.plan.to_json()
+    assert again.files == tfc.files
+    assert again.summary == tfc.summary
+    assert again.pictures["floorplan"].png == tfc.pictures["floorplan"].png
+    again.save(tmp_path / "out")
+    first, second = contents(saved), contents(tmp_path / "out")
+    assert json.loads(first.pop("run.json"))["argv"] == json.loads(second.pop("run.json"))["argv"]
+    assert first == second
+
+
+def test_a_plan_saved_without_pictures_is_drawn_when_it_was_loaded(tfc: ff.Plan, tmp_path: Path) -> None:
+    plain = small(plots=False)
+    plain.save(tmp_path / "out")
+    assert not (tmp_path / "out" / "plots").exists()
+    again = ff.load(tmp_path / "out")
+    assert again.pictures["folding"].png == plain.pictures["folding"].png == tfc.pictures["folding"].png
+    again.save(tmp_path / "again")
+    assert not (tmp_path / "again" / "plots").exists()
+
+
+def test_nothing_is_replaced_unless_forced(tfc: ff.Plan, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(ff.InputError, match="not empty"):
+        tfc.save(tmp_path)
+    names = tfc.save(tmp_path, force=True)
+    assert {*names, "mine.txt"} == set(contents(tmp_path))
+
+
+def in_memory(path: Path) -> onnx.ModelProto:
+    model = onnx.load(path)
+    model.graph.name = "tfc_1w1a"
+    return model
+
+
+@pytest.mark.parametrize(
+    "given",
+    [str, ff.read, read_source, lambda path: ff.read(in_memory(path)), in_memory],
+    ids=["path", "read", "source", "read from memory", "memory"],
+)
+def test_a_model_may_be_a_file_or_in_memory(given: Callable[[Path], ff.Model], tfc: ff.Plan) -> None:
+    made = ff.plan(given(TFC), "pynq-z1", effort="fast")
+    assert made.engines == tfc.engines
+    assert made.plan.inputs[0].path == "tfc_1w1a.onnx"
+    assert made.files["finn/folding_config.json"] == tfc.files["finn/folding_config.json"]
+
+
+def test_a_model_in_memory_is_known_by_the_file_that_it_would_be(tmp_path: Path) -> None:
+    model = in_memory(TFC)
+    onnx.save(model, tmp_path / "model.onnx")
+    assert ff.read(model).source.sha256 == ff.read(tmp_path / "model.onnx").source.sha256
+    assert ff.read(model, name="mine").path == Path("mine.onnx")
+    assert ff.read(model, name="mine").name == "mine"
+
+
+def test_a_model_that_was_read_is_planned_again_and_again(tfc: ff.Plan) -> None:
+    model = ff.read(TFC)
+    first, second = (ff.plan(model, "pynq-z1", effort="fast") for _ in range(2))
+    assert first.files == second.files == tfc.files
+
+
+def test_a_platform_may_be_made_before(tfc: ff.Plan) -> None:
+    board = ff.platform("pynq-z1", clock_mhz=50)
+    slow = ff.plan(TFC, board, effort="fast")
+    assert slow.summary["clock_mhz"] == 50
+    assert slow.files == small(clock_mhz=50).files
+    assert ff.platform("u250", fpgas=2).slots[7]["slot"] == "fpga1.SLR3"
+    assert tfc.summary["clock_mhz"] == 100
+
+
+def test_rows_are_flat_and_all_alike_as_data_frames_take_them(tfc: ff.Plan) -> None:
+    for rows in (tfc.engines, tfc.channels, tfc.modules):
+        assert len({tuple(row) for row in rows}) == 1
+        assert all(value is None or isinstance(value, str | int | float) for row in rows for value in row.values())
+        text = io.StringIO()
+        csv.DictWriter(text, rows[0]).writerows(rows)
+        assert len(text.getvalue().splitlines()) == len(rows)
+    assert len(tfc.engines) == 5
+    assert len(tfc.channels) == 6
+    folding = json.loads(tfc.files["finn/folding_config.json"])
+    matrix = next(row for row in tfc.engines if row["engine"] == "MVAU_hls_0")
+    assert folding["MVAU_hls_0"]["SIMD"] in matrix.values()
+    assert matrix["slot"] == "fpga0.SLR0"
+    assert {row["module"] for row in tfc.engines} == {row["module"] for row in tfc.modules}
+
+
+def test_the_summary_tells_rate_bound_and_what_is_fullest(tfc: ff.Plan) -> None:
+    (network,) = tfc.summary["networks"]
+    assert network["fps"] == pytest.approx(100e6 / network["interval_cycles"])
+    assert network["bound_cycles"] <= network["interval_cycles"]
+    assert 0 < tfc.summary["fullest"]["share"] <= 1
+    assert tfc.summary["interrupted"] is tfc.interrupted is False
+    assert tfc.summary["warnings"] == len(tfc.warnings)
+    assert str(tfc).startswith("tfc_1w1a on pynq-z1: ")
+    assert repr(tfc).startswith("<floorflow.Plan tfc_1w1a on pynq-z1: ")
+
+
+def test_pictures_show_themselves_and_are_saved_as_either_kind(tfc: ff.Plan, tmp_path: Path) -> None:
+    assert set(tfc.pictures) == {"search", "folding", "partition", "floorplan", "floorplan_fpga0"}
+    picture = tfc.pictures["floorplan"]
+    assert picture._repr_png_().startswith(PNG)
+    assert picture.save(tmp_path / "plan.png").read_bytes() == picture.png
+    assert picture.save(tmp_path / "plan.svg").read_bytes() == picture.svg
+    assert b"<svg" in picture.svg
+    for path in (tmp_path / "plan.gif", tmp_path / "no" / "plan.png"):
+        with pytest.raises(ff.InputError, match=path.name):
+            picture.save(path)
+    with pytest.raises(KeyError):
+        _ = tfc.pictures["florplan"]
+
+
+def test_two_fpgas_have_a_floorplan_each_and_one_of_both(branches_on_two_u250: Path) -> None:
+    pictures = ff.load(branches_on_two_u250).pictures
+    assert set(pictures) == {"search", "folding", "partition", "floorplan", "floorplan_fpga0", "floorplan_fpga1"}
+    assert len({pictures[name].png for name in ("floorplan", "floorplan_fpga0", "floorplan_fpga1")}) == 3
+
+
+def test_a_verdict_counts_as_true_if_the_plan_is_legal(tfc: ff.Plan, saved: Path, tmp_path: Path) -> None:
+    assert ff.check(tfc)
+    assert ff.check(saved) == ff.check(tfc)
+    out = tmp_path / "out"
+    small(plots=False).save(out)
+    text = (out / "plan.json").read_text()
+    (out / "plan.json").write_text(text.replace('"latency_us": ', '"latency_us": 9'))
+    verdict = ff.check(out)
+    assert not verdict
+    assert not verdict.legal
+    assert verdict.violations[0].name
+    assert verdict.checked["engines"] == 5
+
+
+def test_events_tell_stages_notes_and_seconds() -> None:
+    events: list[ff.Event] = []
+    small(progress=events.append).draw(progress=events.append)
+    ended = [event.stage for event in events if event.seconds is not None and not event.within]
+    assert ended == ["reading", "lowering", "search", "recording", "drawing"]
+    assert any(event.stage == "placing" and event.within == ("search",) and event.note for event in events)
+
+
+def stopping_at(stage: str) -> Callable[[ff.Event], None]:
+    def tell(event: ff.Event) -> None:
+        if event.stage == stage:
+            raise KeyboardInterrupt
+
+    return tell
+
+
+@pytest.mark.parametrize("stage", ["placing", "recording"])
+def test_ctrl_c_brings_the_best_plan_known_by_then(stage: str, tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt) as caught:
+        ff.plan(TFC, "pynq-z1", effort="fast", progress=once(stopping_at(stage)))
+    assert isinstance(caught.value, ff.Interrupted)
+    made = caught.value.plan
+    assert made.interrupted
+    made.save(tmp_path / "out")
+    assert not (tmp_path / "out" / "plots").exists()
+    assert ff.check(tmp_path / "out")
+
+
+def once(tell: Callable[[ff.Event], None]) -> Callable[[ff.Event], None]:
+    """Press Ctrl-C only once, as a user would."""
+    pressed: list[bool] = []
+
+    def told(event: ff.Event) -> None:
+        if not pressed:
+            try:
+                tell(event)
+            except KeyboardInterrupt:
+                pressed.append(True)
+                raise
+
+    return told
+
+
+def test_ctrl_c_before_any_plan_is_known_is_plain() -> None:
+    with pytest.raises(KeyboardInterrupt) as caught:
+        small(progress=stopping_at("lowering"))
+    assert not isinstance(caught.value, ff.Interrupted)
+
+
+def test_ctrl_c_while_pictures_are_drawn_leaves_a_plan_without(tmp_path: Path) -> None:
+    made = small()
+    with pytest.raises(ff.Interrupted) as caught:
+        made.save(tmp_path / "out", progress=stopping_at("drawing"))
+    assert not (tmp_path / "out").exists()
+    caught.value.plan.save(tmp_path / "out")
+    assert json.loads((tmp_path / "out" / "plan.json").read_text())["interrupted"] is True
+    assert ff.check(tmp_path / "out")
+    assert not made.interrupted
+
+
+def test_two_threads_plan_at_once(tfc: ff.Plan) -> None:
+    def work(board: str) -> tuple[dict[str, bytes], bytes]:
+        made = ff.plan(TFC, board, effort="fast")
+        return dict(made.files), made.pictures["floorplan"].png
+
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(work, ("pynq-z1", "zcu104"))
+    assert first == (tfc.files, tfc.pictures["floorplan"].png)
+    assert second == work("zcu104")
