@@ -17,8 +17,9 @@ from floorflow.channels import realise
 from floorflow.hardware import TOPOLOGIES, Crossing, board, crossing, device_file, link_crossing, link_file
 from floorflow.search import context
 from floorflow.technology import technology_of
-from floorflow.verify import fifos, phase_facts, plan_structure, solver_claims, sums, verify
+from floorflow.verify import fifos, phase_facts, plan_structure, solver_claims, sums
 from floorflow.verify.finn import foldings, styles
+from floorflow.verify.finn.parts import is_versal
 from floorflow.verify.hardware import boards, geometry, parts, routes, topology
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -80,7 +81,7 @@ PLANNER: dict[str, Any] = {
     "memory_modes": weighted._MEMORY_MODES,
 }
 CHECK: dict[str, Any] = {
-    "plan_schema": verify.SCHEMA,
+    "plan_schema": plan_structure.SCHEMA,
     "board_schema": boards.BOARD_SCHEMA,
     "device_schema": geometry.DEVICE_SCHEMA,
     "link_schema": boards.LINK_SCHEMA,
@@ -141,7 +142,7 @@ def test_both_sides_take_the_same_parts_for_versal(finn: Any) -> None:
     for name, expected in lists:
         for start in PARTS[name]:
             part = f"{start}1902-x"
-            assert (technology_for(part, finn).architecture == "versal") is parts.is_versal(part, finn) is expected
+            assert (technology_for(part, finn).architecture == "versal") is is_versal(part, finn) is expected
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "platforms" / "devices").glob("*.yaml")), ids=lambda path: path.stem)

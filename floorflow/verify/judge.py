@@ -79,8 +79,8 @@ def find_judge(backend: str) -> Judge:
     if backend in BUILT_IN:
         return cast(Judge, import_module(BUILT_IN[backend]))
     found = entry_points(group=GROUP, name=backend)
-    if len(found) != 1:
-        what = "none is" if not found else f"{len(found)} are"
+    if len({point.value for point in found}) != 1:
+        what = "none is" if not found else " and ".join(sorted({point.value for point in found})) + " are"
         raise NoJudgeError(
             f"{what} installed for the back end {backend!r:.60}; install the package that brings it, with an entry "
             f"point {backend!r:.60} of the group {GROUP}, into the Python that runs this check"

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from floorflow.verify.finn.engines import FoldedEngine
-from floorflow.verify.hardware.parts import has_uram, is_versal
+from floorflow.verify.finn.parts import is_versal
+from floorflow.verify.hardware.parts import has_uram
 from floorflow.verify.judge import Row
 from floorflow.verify.templates import Record
 

@@ -1,4 +1,4 @@
-"""What the name of a part tells: UltraRAM, and Versal as FINN knows it; the tables stand in docs/plan.md."""
+"""What the name of a part tells of UltraRAM; the tables stand in docs/plan.md."""
 
 from __future__ import annotations
 
@@ -8,21 +8,13 @@ _WITHOUT_URAM = (
     *("xc7", "xcau", "xck24", "xcku0", "xcku115-", "xcku9p", "xcvu0", "xcvu125-", "xcvu160-", "xcvu190-", "xcvu440-"),
     *(f"xczu{number}{kind}" for number in (1, 2, 3, 6, 9) for kind in ("cg", "eg")),
 )
-_FINN_VERSAL = ("xcvc", "xcve", "xcvm", "xcvp")
-_FINN_VERSAL_SINCE_DEV = ("xcv80",)
 
 
 def has_uram(part: str) -> bool:
     """Whether a part has UltraRAM."""
-    return not _commercial(part).startswith(_WITHOUT_URAM)
+    return not commercial(part).startswith(_WITHOUT_URAM)
 
 
-def is_versal(part: str, flavour: str) -> bool:
-    """Whether FINN of a flavour (``main``, ``dev`` or ``plus``) takes a part for a Versal."""
-    known = _FINN_VERSAL if flavour == "main" else _FINN_VERSAL + _FINN_VERSAL_SINCE_DEV
-    return _commercial(part).startswith(known)
-
-
-def _commercial(part: str) -> str:
+def commercial(part: str) -> str:
     """Return the commercial part's name: automotive (xa) and defence (xq, xqr) ones have the same dies."""
     return re.sub("^x(a|qr?)", "xc", part.lower())
