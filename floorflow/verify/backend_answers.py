@@ -135,6 +135,17 @@ class BackEnd:
             return otherwise
 
 
+def check_options(judge: Judge, options: Record, findings: Findings) -> None:
+    """Report what is wrong with the back end's own options of a plan."""
+    where = "options.backend_options"
+    try:
+        for objection in judge.option_objections(options["backend_options"]):
+            findings.add("plan-malformed", where, str(objection))
+    except Exception as error:  # noqa: BLE001 - as above
+        told = f"the back end {options['backend']} cannot judge them: {type(error).__name__}: {error!s:.200}"
+        findings.add("plan-malformed", where, told)
+
+
 def _ports(answer: Iterable[Mapping[str, Any]] | None) -> tuple[Port, ...] | None:
     return None if answer is None else tuple(map(_port, answer))
 

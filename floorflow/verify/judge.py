@@ -17,6 +17,8 @@ Row = Mapping[str, Any]
 GROUP = "floorflow.judges"
 BUILT_IN = {"finn": "floorflow.verify.finn.judge"}
 """Modules that come with floorflow, by the name of their back end."""
+ANSWERS = ("findings", "option_objections", "may_cost_nothing", "engine", "joined", "converter", "files")
+"""Names that a part must have."""
 
 
 class Files(Protocol):
@@ -93,10 +95,7 @@ def _loaded(point: EntryPoint) -> Judge:
         judge = point.load()
     except Exception as error:
         raise NoJudgeError(f"{point.value} cannot be loaded: {type(error).__name__}: {error!s:.200}") from error
-    missing = [name for name in _ANSWERS if not hasattr(judge, name)]
+    missing = [name for name in ANSWERS if not hasattr(judge, name)]
     if missing:
         raise NoJudgeError(f"{point.value} lacks {', '.join(missing)}")
     return cast(Judge, judge)
-
-
-_ANSWERS = ("findings", "option_objections", "may_cost_nothing", "engine", "joined", "converter", "files")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from floorflow.verify.across import check_names, check_passing, check_runs
+from floorflow.verify.backend_answers import check_options
 from floorflow.verify.channels import check_channels, check_costs
 from floorflow.verify.edge_loads import check_loads
 from floorflow.verify.emitted import READERS, check_emitted, check_left_overs
@@ -66,12 +67,12 @@ def judge(out: Path) -> Verdict:
     check_files(folder, plan, findings)
     check_library(folder, findings)
     check_platform(plan, boards, findings)
-    check_names(plan, findings)
-    check_search(plan, findings)
-    check_schedule(plan, findings)
-    check_summary(plan, findings)
     phases: list[PhaseFacts] = []
     try:
+        check_names(plan, findings)
+        check_search(plan, findings)
+        check_schedule(plan, findings)
+        check_summary(plan, findings)
         phases += phases_of(plan, boards, part, findings)
         check_runs(plan, phases, findings)
         check_passing(phases, findings)
@@ -93,8 +94,7 @@ def _judge_of(plan: Record, findings: Findings) -> Judge | None:
     except NoJudgeError as error:
         findings.add("backend-unknown", "options.backend", str(error))
         return None
-    for objection in part.option_objections(plan["options"]["backend_options"]):
-        findings.add("plan-malformed", "options.backend_options", objection)
+    check_options(part, plan["options"], findings)
     return part
 
 

@@ -15,6 +15,7 @@ from floorflow.verify.finn.cycles import CYCLES
 from floorflow.verify.finn.files import FLOORPLAN_FILE, FOLDING_FILE
 from floorflow.verify.finn.judge import findings
 from floorflow.verify.finn.styles import PREFERENCE, STYLE_FILE
+from floorflow.verify.judge import ANSWERS
 
 VERIFY = Path(floorflow.verify.__file__).parent
 CORE = sorted(path for path in VERIFY.rglob("*.py") if "finn" not in path.relative_to(VERIFY).parts)
@@ -54,3 +55,11 @@ def test_the_core_names_nothing_of_finn(path: Path) -> None:
     assert not any(name in text for name in (FOLDING_FILE, STYLE_FILE, "finn/"))
     assert FLOORPLAN_FILE not in text
     assert path.name == NAMES_IT or "finn" not in text.lower()
+
+
+def test_the_document_lists_the_findings_and_the_answers() -> None:
+    text = (Path(__file__).resolve().parents[2] / "docs" / "backends_judge.md").read_text(encoding="utf-8")
+    listed = dict(re.findall(r"^\| `([a-z-]+)` \| (.*) \|$", text.partition("## FINN's part")[2], re.MULTILINE))
+    assert listed == dict(findings)
+    answers = re.findall(r"^\| `([a-z_]+)", text.partition("## What it is told")[0], re.MULTILINE)
+    assert tuple(answers) == ANSWERS

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from floorflow.schema import read_plan
+from floorflow import schema
+from floorflow.emit.bundle import emit
+from floorflow.hardware import load_platform
+from floorflow.plugins import backend_object
 from floorflow.verify import check, judge
 from tests.verify.mutants import ACROSS, Mutant
 from tests.verify.planting import Files, Plan
@@ -30,7 +33,7 @@ def test_the_plan_is_legal_and_all_of_it_is_judged(tmp_path: Path) -> None:
 
 
 def test_the_plan_can_be_read(tmp_path: Path) -> None:
-    plan = read_plan(write_two_by_two(tmp_path) / "plan.json")
+    plan = schema.read_plan(write_two_by_two(tmp_path) / "plan.json")
     assert [phase.name for phase in plan.phases] == ["p0", "p1"]
     assert plan.phase_folder(1) == "phases/p1/"
 
@@ -46,3 +49,11 @@ def test_a_planted_mistake_is_found(mutant: Mutant, tmp_path: Path) -> None:
 def test_there_are_many_mistakes_each_with_its_title() -> None:
     assert len(ACROSS) >= 30
     assert max(Counter(mutant.title for mutant in ACROSS).values()) == 1
+
+
+def test_the_files_that_floorflow_emits_of_the_plan_are_legal(tmp_path: Path) -> None:
+    plan, files = legal()
+    platform = {name: text for name, text in files.items() if name.startswith("platform/")}
+    emitted = emit(schema.Plan.model_validate(plan), load_platform("alveo-u250"), backend_object("finn"), "0" * 64)
+    assert {*emitted} - {"report.txt"} == {*files} - {*platform}
+    assert check(write_folder(tmp_path, plan, {**platform, **emitted})) == []

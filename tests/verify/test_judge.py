@@ -1,0 +1,178 @@
+"""Plans of other back ends: judged by the part that their back end brings, and told of where it is not installed."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shutil
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from floorflow.verify import Verdict, judge
+from tests.verify import toy_judge
+from tests.verify.planting import Files, Plan, part_of, phase_of
+from tests.verify.tiny import tiny_plan, write_folder
+
+KIND_OF = {"FMPadding_rtl": "Reader", "ConvolutionInputGenerator_rtl": "Mixer", "MVAU_hls": "Writer"}
+
+
+@cache
+def toy_plan() -> tuple[Plan, Files]:
+    """Return a small plan as the toy back end would have made it: its kinds, its converter and its only file."""
+    plan, files = copy.deepcopy(tiny_plan("xcku5p"))
+    phase, folding = phase_of(plan), part_of(plan)["folding"]["engines"]
+    plan["options"] |= {"backend": "toy", "backend_options": {"speed": "fast"}}
+    for engine in plan["networks"][0]["engines"]:
+        ports: dict[str, list[list[int]]] = {}
+        for key, end in (("inputs", "target"), ("outputs", "source")):
+            channels = [c for c in phase["channels"] if c[end] == engine["name"]]
+            ports[key] = [_words(c, c[f"{end}_width_bits"]) for c in channels]
+        entry = folding[engine["name"]]
+        entry |= {"attributes": {"lanes": 2}, "parallelism": [{"name": "lanes", "value": 2, "most": 4}]}
+        engine |= {"kind": KIND_OF[engine["kind"]], "attributes": {"work": 2 * entry["cycles"], **ports}}
+    for channel in phase["channels"]:
+        if channel["converter"]:
+            channel["converter"] = "Widener"
+    files = {name: text for name, text in files.items() if not name.startswith("finn/")}
+    return plan, files | {"toy/list.json": json.dumps({"toys": list(folding)})}
+
+
+def _words(channel: Plan, width_bits: int) -> list[int]:
+    return [width_bits, channel["words_per_frame"] * channel["width_bits"] // width_bits]
+
+
+def install(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str = "toy", value: str = "the_toy_judge") -> None:
+    """Install a part of the judge as a package would: a module, and an entry point in its metadata."""
+    folder.mkdir()
+    shutil.copy(toy_judge.__file__, folder / "the_toy_judge.py")
+    info = folder / f"{value.replace('_', '').replace(':', '')}-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {info.name.partition('-')[0]}\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(f"[floorflow.judges]\n{name} = {value}\n")
+    monkeypatch.syspath_prepend(str(folder))
+
+
+@pytest.fixture
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(tmp_path / "site", monkeypatch)
+
+
+def verdict_of(tmp_path: Path, plan: Plan, files: Files) -> Verdict:
+    return judge(write_folder(tmp_path / "out", plan, files))
+
+
+def names(tmp_path: Path, plan: Plan, files: Files) -> set[str]:
+    return {violation.name for violation in verdict_of(tmp_path, plan, files).violations}
+
+
+@pytest.mark.usefixtures("toy")
+def test_a_plan_of_another_back_end_is_legal_without_files_of_finn(tmp_path: Path) -> None:
+    verdict = verdict_of(tmp_path, *toy_plan())
+    assert verdict.violations == []
+    assert not [name for name in toy_plan()[1] if "finn" in name]
+
+
+def more_lanes(plan: Plan, files: Files) -> None:
+    entry = part_of(plan)["folding"]["engines"]["MVAU_hls_0"]
+    entry["attributes"]["lanes"] = 6
+    entry["cycles"] //= 3
+
+
+def kind_of_another(plan: Plan, files: Files) -> None:
+    plan["networks"][0]["engines"][0]["kind"] = "MVAU_hls"
+
+
+def converter_of_another(plan: Plan, files: Files) -> None:
+    channel = next(c for c in phase_of(plan)["channels"] if c["converter"])
+    channel["converter"] = "StreamingDataWidthConverter_rtl"
+
+
+def too_small(plan: Plan, files: Files) -> None:
+    part_of(plan)["folding"]["engines"]["MVAU_hls_0"]["resources"]["LUT"] = 19
+
+
+def unknown_speed(plan: Plan, files: Files) -> None:
+    plan["options"]["backend_options"]["speed"] = "warp"
+
+
+def attribute_that_it_cannot_read(plan: Plan, files: Files) -> None:
+    plan["networks"][0]["engines"][0]["attributes"] = {"work": "much"}
+
+
+def port_of_negative_width(plan: Plan, files: Files) -> None:
+    plan["networks"][0]["engines"][0]["attributes"]["inputs"] = [[-8, -72]]
+
+
+def another_list(plan: Plan, files: Files) -> None:
+    files["toy/list.json"] = '{"toys": []}'
+
+
+def no_list(plan: Plan, files: Files) -> None:
+    del files["toy/list.json"]
+
+
+def another_cell(plan: Plan, files: Files) -> None:
+    name = "fpga0/pblocks.xdc"
+    files[name] = files[name].replace("finn_design_i/MVAU_hls_0", "finn_design_i/other")
+
+
+@pytest.mark.usefixtures("toy")
+@pytest.mark.parametrize(
+    ("spoil", "expected"),
+    [
+        (more_lanes, "toy-lanes"),
+        (kind_of_another, "unknown-kind"),
+        (converter_of_another, "converter-kind"),
+        (too_small, "resources-too-few"),
+        (unknown_speed, "plan-malformed"),
+        (attribute_that_it_cannot_read, "plan-malformed"),
+        (port_of_negative_width, "plan-malformed"),
+        (another_list, "toy-list"),
+        (no_list, "file-missing"),
+        (another_cell, "cell-missing"),
+    ],
+)
+def test_the_part_of_another_back_end_finds_its_mistakes(spoil: Any, expected: str, tmp_path: Path) -> None:
+    plan, files = copy.deepcopy(toy_plan())
+    spoil(plan, files)
+    assert expected in names(tmp_path, plan, files)
+
+
+def test_without_its_part_of_the_judge_a_plan_is_not_legal_and_the_rest_is_judged(tmp_path: Path) -> None:
+    plan, files = copy.deepcopy(toy_plan())
+    phase_of(plan)["partition"]["cost"] += 1
+    found = verdict_of(tmp_path, plan, files).violations
+    assert {violation.name for violation in found} == {"backend-unknown", "wrong-cost", "wrong-objective"}
+    told = next(violation for violation in found if violation.name == "backend-unknown")
+    assert "install the package" in told.message
+    assert "floorflow.judges" in told.message
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("the_toy_judge:KINDS", "lacks findings, option_objections"),
+        ("no_such_module", "cannot be loaded: ModuleNotFoundError"),
+    ],
+)
+def test_a_part_that_is_none_is_told(value: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(tmp_path / "site", monkeypatch, value=value)
+    found = verdict_of(tmp_path, *toy_plan()).violations
+    assert [violation.name for violation in found] == ["backend-unknown"]
+    assert told in found[0].message
+
+
+def test_two_parts_for_one_back_end_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(tmp_path / "site", monkeypatch)
+    install(tmp_path / "other", monkeypatch, value="another_judge")
+    found = verdict_of(tmp_path, *toy_plan()).violations
+    assert [violation.name for violation in found] == ["backend-unknown"]
+    assert "another_judge and the_toy_judge are installed" in found[0].message
+
+
+def test_a_part_cannot_take_the_place_of_finns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(tmp_path / "site", monkeypatch, name="finn")
+    assert names(tmp_path, *tiny_plan("xcku5p")) == set()
