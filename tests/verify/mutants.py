@@ -9,6 +9,7 @@ from tests.verify import (
     mutants_finn,
     mutants_floorplan,
     mutants_joins,
+    mutants_phase_files,
     mutants_phases,
     mutants_ports,
     mutants_script,
@@ -23,7 +24,7 @@ from tests.verify.planting import ONE_NETWORK, Files, Mutant, NotApplicable, Pla
 TABLES = (
     *(mutants_structure, mutants_engines, mutants_joins, mutants_slots, mutants_chains),
     *(mutants_floorplan, mutants_ports, mutants_files, mutants_finn, mutants_script, mutants_statements),
-    *(mutants_phases, mutants_summary),
+    *(mutants_phases, mutants_phase_files, mutants_summary),
 )
 MUTANTS: tuple[Mutant, ...] = tuple(ONE_NETWORK.mutants)
 ACROSS: tuple[Mutant, ...] = tuple(PHASES.mutants)

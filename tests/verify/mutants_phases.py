@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 
 from tests.verify.planting import Files, Plan, Registry, first
 
@@ -305,90 +304,3 @@ def networks_that_fit_only_one_at_a_time(plan: Plan, files: Files) -> None:
 def networks_on_one_place(plan: Plan, files: Files) -> None:
     blocks = plan["phases"][1]["floorplan"]["fpga0"]["pblocks"]
     blocks["back"] |= {key: blocks["fuse"][key] for key in ("rectangle", "ranges", "anchor", "supply")}
-
-
-@mutant("file-missing")
-def phase_without_its_constraints(plan: Plan, files: Files) -> None:
-    del files["phases/p1/fpga0/pblocks.xdc"]
-
-
-@mutant("file-missing")
-def network_without_its_files_in_a_phase(plan: Plan, files: Files) -> None:
-    del files["phases/p1/finn/radar/folding_config.json"]
-
-
-@mutant("file-missing")
-def files_of_a_phase_in_the_folder_of_all(plan: Plan, files: Files) -> None:
-    for name in [name for name in files if name.startswith("phases/p0/")]:
-        files[name.removeprefix("phases/p0/")] = files.pop(name)
-
-
-@mutant("constraints-unplanned")
-def constraints_of_a_phase_that_is_gone(plan: Plan, files: Files) -> None:
-    files["phases/p2/fpga0/pblocks.xdc"] = files["phases/p1/fpga0/pblocks.xdc"]
-
-
-@mutant("constraints-unplanned")
-def constraints_of_no_phase(plan: Plan, files: Files) -> None:
-    files["fpga0/pblocks.xdc"] = files["phases/p1/fpga0/pblocks.xdc"]
-
-
-@mutant("library-missing")
-def library_sought_a_folder_too_low(plan: Plan, files: Files) -> None:
-    name = "phases/p1/fpga0/pblocks.tcl"
-    files[name] = files[name].replace(".. .. .. vivado", ".. vivado")
-
-
-@mutant("cell-misplaced")
-def cells_of_the_other_phase(plan: Plan, files: Files) -> None:
-    name = "phases/p1/fpga0/pblocks.xdc"
-    lines = files[name].split("\n")
-    cells = [number for number, line in enumerate(lines) if line.startswith("add_cells")]
-    one, other = lines[cells[0]], lines[cells[-1]]
-    get = [line.partition("[get_cells ")[2] for line in (one, other)]
-    lines[cells[0]], lines[cells[-1]] = one.replace(get[0], get[1]), other.replace(get[1], get[0])
-    files[name] = "\n".join(lines)
-
-
-@mutant("finn-slr-differs")
-def slr_of_the_other_phase(plan: Plan, files: Files) -> None:
-    files["phases/p0/finn/radar/floorplan.json"] = files["phases/p0/finn/radar/floorplan.json"].replace(
-        '"slr": 1', '"slr": 0'
-    )
-
-
-@mutant("finn-folding-differs")
-def folding_of_the_other_phase(plan: Plan, files: Files) -> None:
-    name = "phases/p1/finn/radar/folding_config.json"
-    content = json.loads(files[name])
-    content["Thresholding_rtl_0"]["PE"] = 2
-    files[name] = json.dumps(content)
-
-
-@mutant("finn-node-unknown")
-def node_by_its_id(plan: Plan, files: Files) -> None:
-    name = "phases/p1/finn/radar/folding_config.json"
-    files[name] = files[name].replace("AddStreams_hls_0", "radar/AddStreams_hls_0")
-
-
-def renumber(files: Files, file: str, number: int) -> None:
-    content = json.loads(files[file])
-    for name, entry in content.items():
-        if name != "Defaults":
-            entry["partition_id"] = number
-    files[file] = json.dumps(content)
-
-
-@mutant("finn-partition-shared")
-def partition_of_two_networks(plan: Plan, files: Files) -> None:
-    renumber(files, "phases/p0/finn/radar/floorplan.json", 1)
-
-
-@mutant("cell-shared")
-def units_of_two_networks_as_one_cell(plan: Plan, files: Files) -> None:
-    renumber(files, "phases/p0/finn/radar/floorplan.json", 1)
-
-
-@mutant("finn-partition-reserved")
-def partition_of_the_second_networks_dma(plan: Plan, files: Files) -> None:
-    renumber(files, "phases/p1/finn/radar/floorplan.json", 3)

@@ -26,7 +26,7 @@ def phase_of_edges(edges: list[Edge], windows: dict[str, int]) -> PhaseFacts:
             ports[target] += 1
     facts = {name: EngineFacts(window_fill=Fraction(windows.get(name, 0), 1000)) for name in names}
     folded = {name: PlannedEngine(name, {}, facts[name]) for name in names}
-    return PhaseFacts("p", {"channels": channels}, {}, {}, {}, {}, folded, 200.0, ("n",))
+    return PhaseFacts("p", {"channels": channels}, {}, {}, {}, {}, folded, 200.0, networks=("n",))
 
 
 def paths_to(edges: list[Edge], node: str) -> list[list[str]]:
