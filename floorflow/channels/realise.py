@@ -1,7 +1,7 @@
 """Turn every stream of a folded Dataflow into a channel with hardware and a price.
 
-A FIFO belongs to its producer and a width converter to its narrow side (FINN's floorplan rule), so the wires that
-leave the producer have the larger of the two widths.
+A FIFO belongs to its producer and a width converter to its narrow side, so the wires that leave the producer
+have the larger of the two widths.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class ChannelCosts(Protocol):
         """Whether a converter between the two widths can be built at all."""
 
     def converter_kind(self, input_bits: int, output_bits: int) -> str:
-        """FINN op type of the converter between two different widths."""
+        """Kind of the converter between two different widths."""
 
 
 @dataclass(frozen=True)

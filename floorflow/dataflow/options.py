@@ -33,7 +33,7 @@ class OptionTable(_Listed[Option]):
 
     Each row of ``numbers`` is an integer of every option, (6 + n_ports + n_sizes, n_options): cycles a frame, resources
     in the order of RESOURCE_NAMES, widths of input and output ports in bits, and the sizes in their foldings, by name.
-    ``styles`` hold the other attributes of the foldings and ``kinds`` op types, both (n_options,).
+    ``styles`` hold the other attributes of the foldings and ``kinds`` those that engines become, both (n_options,).
     """
 
     numbers: NDArray[np.int64]
@@ -88,7 +88,7 @@ class OptionTable(_Listed[Option]):
         return replace(self, numbers=numbers, styles=self.styles[places], kinds=self.kinds[places])
 
     def of_kind(self, kind: str) -> OptionTable:
-        """Return the same options as those of another op type."""
+        """Return the same options as those of another kind."""
         return replace(self, kinds=objects([kind] * len(self)))
 
     def followed_by(self, other: OptionTable) -> OptionTable:
@@ -209,7 +209,7 @@ class TableRows(_Listed[tuple[Option, ...]]):
 class OptionGroup:
     """Engines that must be folded together, usually one; each row holds an option for each of them.
 
-    A depthwise window and the engine behind it are tied: the window's SIMD is that engine's PE. Networks repeat their
+    A depthwise window may be tied to the engine behind it: both work on the same channels. Networks repeat their
     blocks: groups of equal engines share their rows, and these the arrays.
     """
 
@@ -242,7 +242,7 @@ class OptionGroup:
 
     @property
     def engine_kinds(self) -> NDArray[np.object_]:
-        """Op types that the engines become in each row; empty where they stay what they are, (n_rows, n_engines)."""
+        """Kinds that the engines become in each row; empty where they stay what they are, (n_rows, n_engines)."""
         return np.stack([table.kinds for table in self._table.tables], axis=1)
 
     def options_of(self, engine: str) -> OptionTable:

@@ -5,7 +5,8 @@ Operation types: ``conv``, ``fully_connected``, ``quantise``, ``truncate``, ``af
 sizes of 1), ``add``, ``multiply`` (of data), ``concat``, ``split`` (of channels), ``mean`` (not over all pixels),
 ``top_k``, ``softmax``, ``function`` (an activation other than ReLU), ``unread`` (an obstacle). Tensors are channels
 first, as in ONNX; spatial attributes (``kernel``, ``strides``, ``dilations``, ``pads``, ``factors``) are (height,
-width) and pads (top, left, bottom, right). A FINN graph has FINN's own types (``MVAU``) and tensors with channels last.
+width) and pads (top, left, bottom, right). What a back end reads in its own form has its own types, and
+tensors with channels last.
 """
 
 from __future__ import annotations

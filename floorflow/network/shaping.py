@@ -21,7 +21,7 @@ def reshape(node: Node, facts: Facts) -> Translation:
     if _SHUFFLE_RANK in (len(source), len(target)):
         raise facts.refuse(
             node,
-            f"it regroups channels, {source} to {target} (channel shuffle): no engine of FINN reorders them",
+            f"it regroups channels, {source} to {target} (channel shuffle): no engine reorders them",
             "Replace the channel shuffle by a 1x1 convolution.",
         )
     if target[0] != source[0] or not (_is_vector(target) or _same_image(source, target)):

@@ -220,7 +220,7 @@ def test_finns_own_kinds_are_tried_where_others_allow_more_but_cannot_be_placed(
     found = find(request, fits_in_finns_own_kinds, fold=fold)
     assert found.candidate.interval_cycles == own.candidate.interval_cycles
     assert found.bound_cycles == free.bound_cycles
-    assert [row.verdict for row in found.trace if "as FINN chooses" in row.detail][-1] == "legal"
+    assert [row.verdict for row in found.trace if "kinds as the back end chooses" in row.detail][-1] == "legal"
     assert sum(row.verdict == "legal" for row in found.trace) == 1
 
 
