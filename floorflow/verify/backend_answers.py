@@ -13,7 +13,7 @@ from floorflow.verify.plan_structure import RESOURCE_NAMES
 from floorflow.verify.templates import Record, is_count
 from floorflow.verify.violations import Findings
 
-Answer = TypeVar("Answer")
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class BackEnd:
                 told = f"the back end {self.name} reports {name!r:.60}, which it does not declare: {message}"
                 self.findings.add("plan-malformed", str(where), told)
 
-    def _asked(self, where: str, otherwise: Answer, ask: Callable[[], Answer]) -> Answer:
+    def _asked(self, where: str, otherwise: Value, ask: Callable[[], Value]) -> Value:
         try:
             return ask()
         except Exception as error:  # noqa: BLE001 - somebody else's code on somebody else's plan; the verdict goes on

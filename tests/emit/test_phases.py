@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from floorflow.api.told import told
 from floorflow.backends.finn.backend import BACKEND
 from floorflow.backends.finn.export import cells, floorplans
-from floorflow.cli.tables import summary as terminal_summary
 from floorflow.emit import bundle
 from floorflow.emit.report import report
 from floorflow.errors import InputError
@@ -108,7 +108,7 @@ def test_the_report_tells_of_each_network_what_the_schedule_leaves_of_its_rate(p
 
 
 def test_the_terminal_tells_of_every_network_and_phase(plan: Plan) -> None:
-    text = terminal_summary(plan)
+    text = told(plan)
     assert [line.split()[0] for line in text.splitlines() if " on alveo-u250: " in line] == ["camera", "radar"]
     assert "  phase p1: camera, radar" in text
 

@@ -18,7 +18,7 @@ OUTSIDE = ("host:", "memory:", "phase:")
 
 
 @dataclass(frozen=True)
-class Built:
+class BuiltNetwork:
     """A network's engines by the names of FINN's nodes, in their order, with their rows, followers and inputs.
 
     ``folder`` holds its files, a path in the phase's folder.
@@ -44,7 +44,7 @@ def folded_engine(row: Row, options: Mapping[str, Any]) -> FoldedEngine:
     )
 
 
-def networks_of(phase: Mapping[str, Any], context: Mapping[str, Any]) -> list[Built]:
+def networks_of(phase: Mapping[str, Any], context: Mapping[str, Any]) -> list[BuiltNetwork]:
     """Return the networks of a phase that have engines there."""
     rows: dict[str, dict[str, Row]] = {}
     for row in context["engines"].values():
@@ -56,7 +56,7 @@ def networks_of(phase: Mapping[str, Any], context: Mapping[str, Any]) -> list[Bu
     ]
 
 
-def _built(folder: str, rows: Mapping[str, Row], channels: list[Record], options: Mapping[str, Any]) -> Built:
+def _built(folder: str, rows: Mapping[str, Row], channels: list[Record], options: Mapping[str, Any]) -> BuiltNetwork:
     names = {engine: row["entry"]["name"] for engine, row in rows.items()}
     successors: dict[str, list[str]] = {name: [] for name in names.values()}
     inputs = 0
@@ -66,7 +66,7 @@ def _built(folder: str, rows: Mapping[str, Row], channels: list[Record], options
             successors[names[source]].append(names[target])
         inputs += target in names and _is_outside(source)
     nodes = {names[engine]: folded_engine(row, options) for engine, row in rows.items()}
-    return Built(folder, nodes, {names[engine]: row for engine, row in rows.items()}, successors, inputs)
+    return BuiltNetwork(folder, nodes, {names[engine]: row for engine, row in rows.items()}, successors, inputs)
 
 
 def _is_outside(end: str) -> bool:

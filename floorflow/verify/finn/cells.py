@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from floorflow.verify.finn.built import Built
+from floorflow.verify.finn.built import BuiltNetwork
 
 PARTITION = "{partition}"
 
 
-def cells_of(built: Built, ids: Mapping[str, int], patterns: Mapping[str, str], *, several: bool) -> dict[str, str]:
+def cells_of(
+    built: BuiltNetwork, ids: Mapping[str, int], patterns: Mapping[str, str], *, several: bool
+) -> dict[str, str]:
     """Return the cell of each engine, by the engine's id, on FPGAs of which the pattern of cells is known.
 
     Where the pattern has no partition, FINN's stitched design is one with the nodes' own names, below the network's

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from floorflow.verify.finn.built import Built
+from floorflow.verify.finn.built import BuiltNetwork
 from floorflow.verify.graphs import has_cycle, quotient
 from floorflow.verify.templates import Record, is_count
 from floorflow.verify.violations import Findings
@@ -19,7 +19,7 @@ FREE_KEYS = ("inFIFODepths", "outFIFODepths", "preferred_impl_style")
 """Attributes that folding_config.json may set beside the folding."""
 
 
-def check_folding_file(content: Record, built: Built, file: str, findings: Findings) -> None:
+def check_folding_file(content: Record, built: BuiltNetwork, file: str, findings: Findings) -> None:
     """Check that FINN would fold every engine as the plan says."""
     _check_defaults(content, file, findings)
     for name, entry in _entries(content, file, built, findings):
@@ -49,7 +49,7 @@ def _equal(stated: object, planned: object) -> bool:
     return type(stated) is type(planned) and stated == planned
 
 
-def _entries(content: Record, where: str, built: Built, findings: Findings) -> Iterator[tuple[str, Record]]:
+def _entries(content: Record, where: str, built: BuiltNetwork, findings: Findings) -> Iterator[tuple[str, Record]]:
     """Yield the engines' entries; report engines without one and entries without an engine."""
     for name in built.nodes:
         entry = content.get(name)
@@ -63,7 +63,9 @@ def _entries(content: Record, where: str, built: Built, findings: Findings) -> I
         findings.add("finn-node-unknown", where, f"{name} is no engine of the plan")
 
 
-def check_floorplan_file(content: Record, built: Built, first: int, file: str, findings: Findings) -> dict[str, int]:
+def check_floorplan_file(
+    content: Record, built: BuiltNetwork, first: int, file: str, findings: Findings
+) -> dict[str, int]:
     """Check SLRs, devices and partition ids; return the partition id of each engine that has one.
 
     The network's numbers begin with ``first``: those of its input DMA engines.
@@ -95,7 +97,7 @@ def check_floorplan_file(content: Record, built: Built, first: int, file: str, f
     return ids
 
 
-def _check_ids(ids: dict[str, int], built: Built, file: str, findings: Findings) -> None:
+def _check_ids(ids: dict[str, int], built: BuiltNetwork, file: str, findings: Findings) -> None:
     groups = {name: str(number) for name, number in ids.items()}
     if has_cycle(quotient(built.successors, groups)):
         message = "partition ids depend on each other in a cycle; FINN would refuse them"

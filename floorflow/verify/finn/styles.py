@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from floorflow.verify.finn.built import Built
+from floorflow.verify.finn.built import BuiltNetwork
 from floorflow.verify.finn.data_types import bits_of, is_signed
 from floorflow.verify.finn.engines import FoldedEngine
 from floorflow.verify.judge import Files, Row
@@ -28,7 +28,7 @@ _UNITS = ("MVAU", "VVAU")
 _LEAST_BITS, _PREFERRED_BITS, _MOST_BITS = 2, 4, 8
 
 
-def check_styles(folder: Files, plan: Mapping[str, Any], built: Built, findings: Findings) -> None:
+def check_styles(folder: Files, plan: Mapping[str, Any], built: BuiltNetwork, findings: Findings) -> None:
     """Check the style and name of every engine of a network, and the file that tells FINN of them."""
     engines = list(built.nodes.values())
     for name, engine in built.nodes.items():
@@ -122,7 +122,7 @@ def _has_rtl(engine: FoldedEngine, least_bits: int) -> bool:
     return fits and min(bits, weight_bits) >= least_bits
 
 
-def _check_names(plan: Mapping[str, Any], built: Built, findings: Findings) -> None:
+def _check_names(plan: Mapping[str, Any], built: BuiltNetwork, findings: Findings) -> None:
     """Check that a network's engines are numbered by op type over all phases, as FINN does behind SpecializeLayers."""
     network = next(iter(built.rows.values()))["network"]
     counts: Counter[str] = Counter()
