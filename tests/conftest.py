@@ -10,6 +10,7 @@ import pytest
 from floorflow import flow
 from floorflow.output import write
 from floorflow.request import DEFAULT_CAP, Request
+from floorflow.view import render
 from tests.random_models import random_graph
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,7 +28,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def make_plan(out: Path, request: Request) -> Path:
-    write(out, flow.plan(request).files, {})
+    made = flow.plan(request)
+    pictures = render(made.plan.model_dump(by_alias=True), made.platform) if request.plots else {}
+    write(out, made.files | pictures, {})
     return out
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from colorsys import rgb_to_hls
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +12,7 @@ from matplotlib.colors import to_hex
 from floorflow.errors import InputError
 from floorflow.hardware import load_platform
 from floorflow.view import floorplan, folding_chart, overview, partition_chart, render, search_chart, timeline_chart
-from floorflow.view.pictures.files import _Files
+from floorflow.view.pictures.files import _Charts
 from floorflow.view.pictures.overview import die_sizes
 from floorflow.view.sheet.die import die_of
 from floorflow.view.sheet.palette import BAR, MEMORY, OTHER_PHASE, colours_by_network
@@ -79,10 +80,10 @@ def test_a_missions_pictures_carry_network_and_phase_in_their_names(pynq: Platfo
 
 
 def test_pictures_whose_names_would_be_the_same_are_all_kept(ku5p: Platform) -> None:
-    figure, files = folding_chart(fake_plan(ku5p, 1)), _Files()
-    files.add(figure, "folding", "a", "b_c")
-    files.add(figure, "folding", "a_b", "c")
-    assert len(files.content) == 4
+    charts = _Charts()
+    charts.add(partial(folding_chart, fake_plan(ku5p, 1)), "folding", "a", "b_c")
+    charts.add(partial(folding_chart, fake_plan(ku5p, 1)), "folding", "a_b", "c")
+    assert len(charts.by_name) == 2
 
 
 def test_the_timeline_draws_times_to_scale(ku5p: Platform) -> None:
