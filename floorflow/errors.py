@@ -12,12 +12,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from math import ceil, floor
 from typing import Literal
-
-from floorflow.text.lists import some
 
 
 class FloorflowError(Exception):
@@ -218,3 +217,14 @@ _WORDS: Mapping[What, Callable[[Refusal], str]] = {
     "analysis steps": lambda r: f"the analysis stopped at its limit of {_amount(r.allowed)} {r.resource}",
     "analysis": _names,
 }
+
+
+MOST_NAMES = 5
+"""Names of a list that stand in a sentence; the plan holds them all."""
+
+
+def some(names: Iterable[object], most: int = MOST_NAMES) -> str:
+    """Join names by commas: the first few, and how many more there are."""
+    held: Collection[object] = names if isinstance(names, Collection) else list(names)
+    rest = f" and {len(held) - most:,} more" if len(held) > most else ""
+    return ", ".join(str(name) for name in islice(held, most)) + rest

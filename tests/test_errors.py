@@ -6,8 +6,7 @@ from typing import get_args
 
 import pytest
 
-from floorflow.errors import Refusal, What, sentence, unproven
-from floorflow.text.lists import MOST_NAMES
+from floorflow.errors import MOST_NAMES, Refusal, What, sentence, unproven
 
 KINDS: tuple[What, ...] = get_args(What)
 

@@ -13,7 +13,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "floorflow"
 OPEN_TO_ALL = set(
-    "assets errors output plugins request resources schema solver stats technology text".split()  # noqa: SIM905
+    "assets errors output plugins request resources schema solver stats technology".split()  # noqa: SIM905
 )
 ALLOWED = {
     "network": set(),
@@ -33,7 +33,7 @@ ALLOWED = {
 DRIVERS = {"search", "record", "flow", "study", "api", "cli", "__main__", "__init__"}
 """What may import the stages that it drives; `record` turns what was decided into the Plan."""
 MOST_AT_THE_ROOT = 13
-MOST_LEVELS = 13
+MOST_LEVELS = 12
 """The API is a level of its own, between the studies and the command line."""
 SEARCH_ORDER = (
     "asked",
@@ -44,6 +44,7 @@ SEARCH_ORDER = (
     "proposals",
     "limits",
     "context",
+    "preparing",
     "slot_problem",
     "candidate",
     "merging",

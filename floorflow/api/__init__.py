@@ -16,14 +16,13 @@ from floorflow.api.pricing import cost
 from floorflow.api.results import Interrupted, Plan, load
 from floorflow.api.studies import METHODS, POINTS, Comparison, Pareto, Study, compare, pareto
 from floorflow.api.targets import Platform, link_kinds, platform, platforms
-from floorflow.errors import FloorflowError, InputError, Refusal
+from floorflow.errors import FloorflowError, InputError, Refusal, some
 from floorflow.errors import InfeasibleError as Infeasible
 from floorflow.errors import LimitError as LimitReached
 from floorflow.errors import ToolError as ToolFailed
 from floorflow.output import require_free
 from floorflow.request import known_methods
 from floorflow.resources import RESOURCE_NAMES
-from floorflow.text.lists import some
 
 __all__ = [
     "INSPECTED_PART",

@@ -86,7 +86,7 @@ def read(model: AnyModel, *, name: str | None = None, **options: Unpack[ReadOpti
 def _source(path: Path, options: Mapping[str, Any]) -> Source:
     request = Request(model=path, platform=_ANY_BOARD, **options)
     request.require_files()
-    from floorflow.flow import read
+    from floorflow.search.preparing import read
 
     return read(request)
 

@@ -15,7 +15,7 @@ from floorflow.api.results import Interrupted, Plan, encoded
 from floorflow.api.targets import Platform
 
 if TYPE_CHECKING:
-    from floorflow.flow import Outcome
+    from floorflow.record import Outcome
     from floorflow.request import Request
 
 

@@ -14,9 +14,8 @@ from fractions import Fraction
 from math import ceil
 from typing import Literal
 
-from floorflow.errors import InputError
+from floorflow.errors import InputError, some
 from floorflow.resources import Resources
-from floorflow.text.lists import some
 
 Role = Literal["core", "front", "behind"]
 """``core``: a stage is named after it; ``front``: joins what follows it; ``behind``: joins what comes before it."""

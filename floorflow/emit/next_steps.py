@@ -10,6 +10,7 @@ from math import ceil
 from floorflow.emit.backend import PlanBackend
 from floorflow.emit.tables import number, rate
 from floorflow.emit.use import SlotUse, resources, share, width_of
+from floorflow.errors import some
 from floorflow.hardware import Platform
 from floorflow.resources import RESOURCE_NAMES, Resources, total
 from floorflow.schema import (
@@ -21,7 +22,6 @@ from floorflow.schema import (
     RefusalEntry,
     TraceEntry,
 )
-from floorflow.text.lists import some
 
 _FULL = 0.9
 """Share of a limit, a boundary or a link from which it counts as what holds the design back."""

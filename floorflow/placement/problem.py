@@ -13,13 +13,12 @@ from dataclasses import field as dataclass_field
 from functools import cached_property
 from typing import Literal
 
-from floorflow.errors import InputError, Refusal, sentence
+from floorflow.errors import InputError, Refusal, sentence, some
 from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.slots import Slot
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.stats import SolveStats
-from floorflow.text.lists import some
 
 Effort = Literal["fast", "default", "best"]
 EFFORTS: tuple[Effort, ...] = ("fast", "default", "best")

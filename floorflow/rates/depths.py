@@ -11,14 +11,13 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil
 
-from floorflow.errors import InfeasibleError
+from floorflow.errors import InfeasibleError, some
 from floorflow.rates.deadlock import deadlock
 from floorflow.rates.fifo_graph import Depths, FifoGraph
 from floorflow.rates.precedence import Precedences
 from floorflow.rates.problem import RateProblem
 from floorflow.rates.schedule import Waits, anchored
 from floorflow.rates.self_timed import run_self_timed
-from floorflow.text.lists import some
 
 
 class _Search:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from floorflow.errors import Refusal
+from floorflow.errors import Refusal, some
 from floorflow.schema import ShallowEntry, ThroughputEntry
 from floorflow.search.candidate import Candidate, route_delays
 from floorflow.search.context import PlanningContext
 from floorflow.search.fifo_sizing import throughput
-from floorflow.text.lists import some
 
 
 def throughput_of(context: PlanningContext, candidate: Candidate, name: Callable[[str], str] = str) -> ThroughputEntry:

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from floorflow.flow import prepare, read
 from floorflow.record.network import plain_name
 from floorflow.record.part import Part, alone
 from floorflow.record.phase import phase
 from floorflow.request import Request
+from floorflow.search.preparing import prepare, read
 from floorflow.search.search import search
 from tests.conftest import TFC
 

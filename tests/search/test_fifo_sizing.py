@@ -26,6 +26,7 @@ from floorflow.search import fifo_sizing, search
 from floorflow.search.candidate import Candidate, least_words, route_delays
 from floorflow.search.context import PlanningContext
 from floorflow.search.fifo_sizing import Throughput
+from floorflow.search.preparing import prepare
 from floorflow.view.contents.names import rate_text
 from tests.channels.test_realise import Prices
 from tests.conftest import CNV, TFC
@@ -135,7 +136,7 @@ def test_a_kind_without_a_pattern_is_named() -> None:
 
 
 def planned(request: Request) -> tuple[PlanningContext, Candidate]:
-    context = flow.prepare(read_source(request.model), request, 1)
+    context = prepare(read_source(request.model), request, 1)
     return context, search.search(context).candidate
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from floorflow import flow
 from floorflow.backends.finn.read.source import read_source
 from floorflow.errors import Refusal
 from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval
@@ -25,6 +24,7 @@ from floorflow.search.highest_rate import highest_rate, shortest_possible
 from floorflow.search.least_resources import least_resources
 from floorflow.search.limits import LatencyLimits, SearchLimits
 from floorflow.search.lowest_latency import lowest_latency
+from floorflow.search.preparing import prepare
 from floorflow.search.progress import SILENT
 from floorflow.search.repair import place_with_repairs
 from floorflow.search.state import SearchState, share_of
@@ -57,7 +57,7 @@ class FoldingRecorder:
 
 
 def state_of(request: Request, limits: SearchLimits, **solvers: Any) -> SearchState:
-    context = flow.prepare(read_source(request.model), request, 1)
+    context = prepare(read_source(request.model), request, 1)
     context = replace(context, solvers=replace(context.solvers, **solvers), search_limits=limits)
     return SearchState(context, SILENT)
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from floorflow import flow
 from floorflow.assets import asset_folder
 from floorflow.backends.finn.read.source import read_source
 from floorflow.dataflow.model import Dataflow, Engine, Stream
@@ -16,6 +15,7 @@ from floorflow.hardware import load_platform
 from floorflow.request import Request
 from floorflow.search import search
 from floorflow.search.link_bound import link_bound
+from floorflow.search.preparing import prepare
 from tests.conftest import TFC
 
 
@@ -56,4 +56,4 @@ def test_a_link_too_slow_for_any_cut_is_named(tmp_path: Path) -> None:
     slow.write_text(yaml.safe_dump(link | {"name": "slow", "gbps": 1e-7}), encoding="utf-8")
     request = Request(TFC, "alveo-u250", fpgas=2, link=str(slow))
     with pytest.raises(InfeasibleError, match=r"proven infeasible: .* link fpga0-fpga1: .* 1e-07 Gb/s allowed"):
-        search.search(flow.prepare(read_source(TFC), request, 2))
+        search.search(prepare(read_source(TFC), request, 2))

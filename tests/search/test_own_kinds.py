@@ -16,6 +16,7 @@ from floorflow.output import write
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.schema import Plan, read_plan
 from floorflow.search.own_kinds import own_kinds
+from floorflow.search.preparing import prepare
 from floorflow.study.calibration.calibrate import calibrate
 from floorflow.study.calibration.replan import Overrides
 from floorflow.verify import check
@@ -95,8 +96,8 @@ def test_costs_of_finns_leave_the_choice_to_finn(model: Path) -> None:
 
 def test_the_problem_of_finns_own_kinds_is_the_one_without_others(model: Path) -> None:
     source = read_source(model)
-    free = own_kinds(flow.prepare(source, request(model, impl_style="free"), 1).problem)
-    default = flow.prepare(source, request(model, impl_style="default"), 1).problem
+    free = own_kinds(prepare(source, request(model, impl_style="free"), 1).problem)
+    default = prepare(source, request(model, impl_style="default"), 1).problem
     assert free is not None
     assert free.groups == default.groups
     for one, other in zip(free.couplings, default.couplings, strict=True):

@@ -11,7 +11,6 @@ from typing import Any
 import onnx
 import pytest
 
-from floorflow import flow
 from floorflow.backends.finn.read.source import read_source
 from floorflow.errors import InfeasibleError, InputError, LimitError, Refusal
 from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval
@@ -22,6 +21,7 @@ from floorflow.request import DEFAULT_CAP, Request
 from floorflow.search import search
 from floorflow.search.context import PlanningContext
 from floorflow.search.own_kinds import fewer_kinds
+from floorflow.search.preparing import prepare
 from floorflow.search.search import INTERRUPTED, SearchResult
 from floorflow.stats import SolveStats
 from tests.conftest import CNV, TFC
@@ -57,7 +57,7 @@ def placed_by(place: Placer, context: PlanningContext) -> PlanningContext:
 
 def find(request: Request, place: Placer | None = None, **others: Any) -> SearchResult:
     """Search with a placer, and other solvers, instead of the request's."""
-    context = flow.prepare(read_source(request.model), request, 1)
+    context = prepare(read_source(request.model), request, 1)
     own = {"place": place, **others} if place is not None else others
     return search.search(replace(context, solvers=replace(context.solvers, **own)))
 
@@ -171,8 +171,8 @@ def test_the_fastest_design_is_a_candidate_for_a_rate_that_it_meets() -> None:
     with pytest.raises(LimitError):
         find(asked, only_the_fastest)
     source = read_source(CNV)
-    context = placed_by(only_the_fastest, flow.prepare(source, asked, 1))
-    any_rate = placed_by(only_the_fastest, flow.prepare(source, asked.changed(fps=None), 1))
+    context = placed_by(only_the_fastest, prepare(source, asked, 1))
+    any_rate = placed_by(only_the_fastest, prepare(source, asked.changed(fps=None), 1))
     found = search.search(context, at_any_rate=lambda: any_rate)
     assert found.candidate.interval_cycles == fastest.candidate.interval_cycles
     assert "not with the least resources" in found.ended_by

@@ -10,6 +10,7 @@ from floorflow import flow
 from floorflow.backends.finn.read.source import read_source
 from floorflow.errors import InfeasibleError
 from floorflow.request import DEFAULT_CAP, Request
+from floorflow.search.preparing import prepare
 from floorflow.search.progress import SILENT
 from floorflow.search.state import SearchState
 from tests.conftest import CNV, TFC
@@ -27,7 +28,7 @@ def bound_allows(request: Request) -> bool:
     """Whether a request no longer ends in exit 3."""
     assert isinstance(request.fpgas, int)
     try:
-        context = flow.prepare(read_source(request.model), request, request.fpgas)
+        context = prepare(read_source(request.model), request, request.fpgas)
     except InfeasibleError:
         return False
     return SearchState(context, SILENT).is_feasible(context.problem.intervals()[-1])

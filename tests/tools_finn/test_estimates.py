@@ -12,7 +12,7 @@ import pytest
 
 from floorflow import flow
 from floorflow.errors import InputError
-from floorflow.flow import Outcome
+from floorflow.record import Outcome
 from floorflow.request import Request
 from tests.conftest import CNV, TFC
 from tests.tools_finn.oracle import FinnPlus, planned

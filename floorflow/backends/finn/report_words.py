@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from floorflow.backends.finn.options import FinnOptions
+from floorflow.errors import some
 from floorflow.resources import Resources
 from floorflow.schema import EngineEntry, Plan
-from floorflow.text.lists import some
 
 FIFO_DEPTHS = "FINN: inFIFODepths"
 """Where the depths of FIFOs are given."""

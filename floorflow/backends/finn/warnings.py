@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.specialise import PREFERENCE
 from floorflow.dataflow.model import FoldedDataflow, Stream
-from floorflow.text.lists import some
+from floorflow.errors import some
 
 DMA_BITS = 512
 """Widest memory interface of FINN's DMA engines (InsertIODMA)."""

@@ -8,8 +8,8 @@ from math import floor
 from floorflow.emit.backend import PlanBackend
 from floorflow.emit.tables import table, wrapped
 from floorflow.emit.use import width_of
+from floorflow.errors import some
 from floorflow.schema import ChannelEntry, EstimatesEntry, PhaseEntry, PhaseNetworkEntry, Plan, ThroughputEntry
-from floorflow.text.lists import some
 
 
 def _by_network(plan: Plan, phase: PhaseEntry, lines: Callable[[PhaseNetworkEntry], list[str]]) -> list[str]:

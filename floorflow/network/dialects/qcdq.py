@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from floorflow.errors import some
 from floorflow.network.datatype import DataType, integer, smallest
 from floorflow.network.dialects.rewriting import (
     STANDARD_DOMAINS,
@@ -20,7 +21,6 @@ from floorflow.network.dialects.rewriting import (
 )
 from floorflow.network.facts import Facts, find_constants
 from floorflow.network.onnx_file import Node, OnnxFile
-from floorflow.text.lists import some
 
 _DOMAINS = (*STANDARD_DOMAINS, "com.microsoft")
 _OPERATORS = {"QuantizeLinear": 2, "DequantizeLinear": 2, "DynamicQuantizeLinear": 1}

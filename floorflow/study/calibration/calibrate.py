@@ -11,8 +11,8 @@ from floorflow import flow
 from floorflow.backends.backend import Costs, backend_named
 from floorflow.dataflow.measured import MeasuredEngine, Measurements, factors_of
 from floorflow.dataflow.model import AttributeValue, Dataflow, Option, renamings
-from floorflow.errors import InputError, PlatformError
-from floorflow.flow import Outcome
+from floorflow.errors import InputError, PlatformError, some
+from floorflow.record import Outcome
 from floorflow.request import Request
 from floorflow.resources import Resources
 from floorflow.schema import FoldedEntry, Plan, read_plan
@@ -21,7 +21,6 @@ from floorflow.search.progress import SILENT, Progress
 from floorflow.study.calibration.matching import Matches, RejectedMatch, match
 from floorflow.study.calibration.replan import Overrides, replanned_request
 from floorflow.study.reports import POWER, SYNTHESIS, Folder, read_reports
-from floorflow.text.lists import some
 
 _FOLDED = ("PE", "SIMD", "parallel_window")
 """What must be as planned in FINN's final_hw_config.json for an engine's rows to be of the planned folding."""

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from floorflow.backends.finn.export import floorplans, local_names, networks_in
+from floorflow.errors import some
 from floorflow.resources import ZERO, Resources, total
 from floorflow.schema import Plan
 from floorflow.study.calibration.numbering import interchangeable
 from floorflow.study.reports import POWER, SYNTHESIS, Report, Row
-from floorflow.text.lists import some
 
 _PARTITION = re.compile(r"StreamingDataflowPartition_(\d+)")
 _IN_PARTITION = re.compile(r"StreamingDataflowPartition_(\d+)_(.+)")

@@ -13,7 +13,6 @@ import numpy as np
 from floorflow.backends.backend import Source
 from floorflow.dataflow.model import FoldedDataflow
 from floorflow.errors import InputError
-from floorflow.flow import prepare, read
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, FoldingSolution
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.folding.methods import FoldingMethod
@@ -24,6 +23,7 @@ from floorflow.request import Request
 from floorflow.resources import Resources, scarcity, total
 from floorflow.search.asked import settled
 from floorflow.search.context import PlanningContext
+from floorflow.search.preparing import prepare, read
 from floorflow.search.progress import SILENT, Progress
 from floorflow.search.proposals import methods_of
 

@@ -10,9 +10,9 @@ from floorflow.backends.backend import Source, backend_named
 from floorflow.dataflow.folding_range import FoldingRange, folding_ranges
 from floorflow.dataflow.model import Attributes, Dataflow, Engine
 from floorflow.errors import FloorflowError, InputError
-from floorflow.flow import read
 from floorflow.network import Network
 from floorflow.request import Request
+from floorflow.search.preparing import read
 from floorflow.technology import technology_of
 
 

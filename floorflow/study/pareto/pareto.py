@@ -9,12 +9,12 @@ from typing import Any
 from floorflow.backends.backend import Backend, Source
 from floorflow.dataflow.model import Dataflow
 from floorflow.errors import InfeasibleError, InputError, LimitError
-from floorflow.flow import prepare, read
 from floorflow.folding import fold_at_interval, shortage
 from floorflow.request import Request, require_resources
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.search.asked import settled
 from floorflow.search.context import PlanningContext
+from floorflow.search.preparing import prepare, read
 from floorflow.search.progress import SILENT, Progress
 from floorflow.study.comparison.compare import Bounds
 from floorflow.study.pareto.fronts import OBJECTIVES, SCARCITY, Front, Point, Solve, fronts

@@ -13,9 +13,8 @@ from floorflow.backends.finn.kinds.registry import KINDS
 from floorflow.backends.finn.lower.integer_form import listed
 from floorflow.backends.finn.names import FOLDING_ATTRIBUTES, HARDWARE_ATTRIBUTES, PASSING, family
 from floorflow.dataflow.model import AttributeValue, Dataflow, Engine
-from floorflow.errors import InputError
+from floorflow.errors import InputError, some
 from floorflow.technology import Technology
-from floorflow.text.lists import some
 
 _OF_THE_BUILD = frozenset(
     ("device_id", "inFIFODepths", "mem_port", "outFIFODepths", "partition_id", "preferred_impl_style", "slr")

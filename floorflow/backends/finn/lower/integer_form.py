@@ -22,8 +22,8 @@ from floorflow.backends.finn.lower.rewrite import (
     rebuilt,
     renamed,
 )
+from floorflow.errors import some
 from floorflow.network.model import Network, Operation, Tensor
-from floorflow.text.lists import some
 
 _JOINS_OF_INTEGERS = ("add", "average_pool", "multiply")
 """Operations that engines compute on integers only."""

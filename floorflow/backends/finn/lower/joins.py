@@ -8,10 +8,10 @@ from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS
 from floorflow.backends.finn.lower.rewrite import BENDS
 from floorflow.backends.finn.lower.state import NEEDS_NEWER_FINN, Lowering, Output, Wire
 from floorflow.dataflow.model import Attributes, AttributeValue
+from floorflow.errors import some
 from floorflow.network.datatype import BIPOLAR, DataType, integer, named, smallest
 from floorflow.network.model import Operation
 from floorflow.network.obstacles import ObstacleError
-from floorflow.text.lists import some
 
 
 def forked(lowering: Lowering, operation: Operation, wire: Wire, readers: int) -> list[Wire]:

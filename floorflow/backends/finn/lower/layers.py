@@ -10,9 +10,9 @@ from floorflow.backends.finn.lower.joins import refused_host_step, without_host_
 from floorflow.backends.finn.lower.state import Lowering, Output, Wire
 from floorflow.backends.finn.lower.windows import Window, padded, window_of, windows
 from floorflow.dataflow.model import Attributes, AttributeValue
+from floorflow.errors import some
 from floorflow.network.datatype import BINARY, BIPOLAR, DataType, smallest
 from floorflow.network.model import Operation
-from floorflow.text.lists import some
 
 
 def conv(lowering: Lowering, operation: Operation) -> Wire:

@@ -21,13 +21,12 @@ from floorflow.backends.finn.lower.state import Lowering, Wire
 from floorflow.backends.finn.lower.windows import channels_last
 from floorflow.backends.finn.version import FINN_VERSIONS, VERSION_NAMES, FinnVersion
 from floorflow.dataflow.model import HOST_PREFIX, Dataflow
-from floorflow.errors import InputError
+from floorflow.errors import InputError, some
 from floorflow.network.datatype import integer
 from floorflow.network.model import Network, Operation
 from floorflow.network.obstacles import Obstacles
 from floorflow.network.operations import operators
 from floorflow.technology import Technology
-from floorflow.text.lists import some
 
 
 def lower(network: Network, technology: Technology, label_select: bool = False, finn: FinnVersion = "main") -> Dataflow:

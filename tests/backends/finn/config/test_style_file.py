@@ -16,8 +16,8 @@ from floorflow.backends.finn.read.source import read_source
 from floorflow.backends.finn.specialise import PREFERENCE
 from floorflow.dataflow.model import Dataflow
 from floorflow.errors import InputError
-from floorflow.flow import Outcome
 from floorflow.output import write
+from floorflow.record import Outcome
 from floorflow.request import Request
 from floorflow.technology import technology_of
 from floorflow.verify import check

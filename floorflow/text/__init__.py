@@ -1,1 +1,0 @@
-"""How text for people is laid out: lists in sentences."""
