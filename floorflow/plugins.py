@@ -18,6 +18,8 @@ DEFAULT_BACKEND = "finn"
 """The back end of a request that names none; the command line has options of their own for its options."""
 _BUILT_IN = {DEFAULT_BACKEND: EntryPoint(DEFAULT_BACKEND, "floorflow.backends.finn.registration:FINN", GROUP)}
 
+_INSTALL = "another is there once the package that brings it is installed (docs/backends.md)"
+
 
 class BackendOptions(BaseModel):
     """A back end's own options: a field each, with default, limits and description."""
@@ -55,7 +57,7 @@ def registration(name: str) -> Registration:
     found = [_BUILT_IN[name]] if name in _BUILT_IN else list(entry_points(group=GROUP, name=name))
     if not found:
         known = ", ".join(backend_names())
-        raise InputError(f"--backend {name}: unknown back end", hint=f"known are {known}; docs/backends.md adds others")
+        raise InputError(f"--backend {name}: unknown back end", hint=f"known are {known}; {_INSTALL}")
     if len({entry.value for entry in found}) > 1:
         places = " and ".join(sorted({entry.value for entry in found}))
         raise InputError(f"--backend {name}: registered twice, as {places}", hint="uninstall one of the two")

@@ -28,7 +28,7 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 
 from floorflow.assets import Topology, board_path, link_path
-from floorflow.errors import InputError
+from floorflow.errors import InputError, some
 from floorflow.plugins import DEFAULT_BACKEND, BackendOptions, registration
 from floorflow.resources import RESOURCE_NAMES, Fractions, fractions_over, listed
 from floorflow.stats import MethodNames
@@ -346,7 +346,8 @@ def _unknown(name: str, model: type[BaseModel]) -> InputError:
     if name in known:
         return InputError(f"{option_of(name)}: only back end {DEFAULT_BACKEND} has this option", hint="leave it out")
     near = difflib.get_close_matches(name, {*known, *model.model_fields}, n=1)
-    return InputError(f"unknown option '{name}'", hint=f"did you mean {near[0]}?" if near else "")
+    has = f"the back end has {some(model.model_fields) or 'none'}" if issubclass(model, BackendOptions) else ""
+    return InputError(f"unknown option '{name}'", hint=f"did you mean {near[0]}?" if near else has)
 
 
 def _limits(field: FieldInfo) -> str:

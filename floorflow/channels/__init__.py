@@ -1,6 +1,7 @@
 """Realise the streams between folded engines: widths, converters, FIFOs and crossing registers."""
 
+from floorflow.channels.convertible import not_convertible
 from floorflow.channels.coupling_prices import StreamPrices, couplings
 from floorflow.channels.realise import Channel, ChannelCosts, PartialPlacement, connect
 
-__all__ = ["Channel", "ChannelCosts", "PartialPlacement", "StreamPrices", "connect", "couplings"]
+__all__ = ["Channel", "ChannelCosts", "PartialPlacement", "StreamPrices", "connect", "couplings", "not_convertible"]

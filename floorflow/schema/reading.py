@@ -32,6 +32,8 @@ def read_plan(path: Path) -> Plan:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "the file"
         raise InputError(f"{path}: {field}: {first['msg']}", hint="give a plan.json of this version") from error
+    except InputError as error:  # its back end is not installed, or has other options
+        raise InputError(f"{path}: options: {error}", hint=error.hint) from error
 
 
 def _require_version(path: Path, text: str) -> None:

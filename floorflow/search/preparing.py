@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from floorflow.backends.backend import Source, backend_named
-from floorflow.channels import couplings
+from floorflow.backends.backend import Backend, Costs, Source, backend_named
+from floorflow.channels import couplings, not_convertible
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
+from floorflow.dataflow.model import Dataflow
+from floorflow.dataflow.options import OptionGroup
+from floorflow.errors import InputError, some
 from floorflow.folding import FoldingProblem, fitting
 from floorflow.request import Request
 from floorflow.resources import total
@@ -29,12 +32,22 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measurements
     limits, largest = slot_limits(platform, request), largest_pblocks(platform, request)
     places = [(slot, limits[slot].least(room)) for slot, held in largest.items() for room in held]
     longest = longest_interval(platform, request)
-    carried = request.folding is None
-    keep = request.keep_folding
-    priced = backend.given_groups(dataflow, costs, carried=carried) if keep else costs.groups(dataflow)
+    priced = _kept(dataflow, request, backend, costs) if request.keep_folding else costs.groups(dataflow)
     groups = tuple(fitting(group, places, longest) for group in measured.repriced(dataflow, priced))
     channels = couplings(dataflow, groups, costs)
     paths = dataflow.engine_pairs if request.goal == "latency" else None
     problem = FoldingProblem(groups, total(limits.values()), platform.silicon, channels, paths)
     solvers = solvers_of(request, dataflow, backend, costs)
     return PlanningContext(dataflow, platform, request, backend, costs, problem, solvers, largest)
+
+
+def _kept(dataflow: Dataflow, request: Request, backend: Backend, costs: Costs) -> tuple[OptionGroup, ...]:
+    """Price the folding that is to be kept."""
+    groups = backend.given_groups(dataflow, costs, carried=request.folding is None)
+    unlike = list(not_convertible(dataflow, groups, costs))
+    if unlike:
+        raise InputError(
+            f"the folding to be kept needs width converters that cannot be built: {some(unlike)}",
+            hint="give both ends of each widths that the back end can convert",
+        )
+    return groups

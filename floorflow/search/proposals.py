@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from floorflow.backends.backend import Backend, Costs, Proposal
-from floorflow.channels import couplings
+from floorflow.channels import couplings, not_convertible
 from floorflow.dataflow.model import Attributes, Dataflow
-from floorflow.errors import InputError
+from floorflow.errors import InputError, some
 from floorflow.folding import FoldingProblem, FoldingSolution, FoldingUnknown, shortest_interval
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.folding.interval_search import first_index_to_try
@@ -46,6 +46,9 @@ class Pricer:
             groups = self.backend.given_groups(folded, self.costs)
         except InputError as error:
             return NoProposal(f"what {self.name} proposes cannot be built: {error}")
+        unlike = list(not_convertible(folded, groups, self.costs))
+        if unlike:
+            return NoProposal(f"what {self.name} proposes needs width converters that cannot be built: {some(unlike)}")
         streams = couplings(folded, groups, self.costs) if problem.couplings else ()
         alone = replace(problem, groups=groups, couplings=streams)
         folding = Evaluator(alone).solution([0] * len(groups), self.name, "heuristic")

@@ -81,11 +81,15 @@ def find_judge(backend: str) -> Judge:
     if backend in BUILT_IN:
         return cast(Judge, import_module(BUILT_IN[backend]))
     found = entry_points(group=GROUP, name=backend)
-    if len({point.value for point in found}) != 1:
-        what = "none is" if not found else " and ".join(sorted({point.value for point in found})) + " are"
+    values = sorted({point.value for point in found})
+    if len(values) > 1:
         raise NoJudgeError(
-            f"{what} installed for the back end {backend!r:.60}; install the package that brings it, with an entry "
-            f"point {backend!r:.60} of the group {GROUP}, into the Python that runs this check"
+            f"{' and '.join(values)} are installed for the back end {backend!r:.60}; uninstall all but one"
+        )
+    if not values:
+        raise NoJudgeError(
+            f"no part of the judge is installed for the back end {backend!r:.60}; install the package that brings it, "
+            f"with an entry point {backend!r:.60} of the group {GROUP}, into the Python that runs this check"
         )
     return _loaded(next(iter(found)))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,10 +10,9 @@ from tests.backends.toy.toolbox import EDGES, TOY, U250, plan
 
 
 @pytest.fixture
-def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let this process find toykit, as if it had been installed."""
     monkeypatch.syspath_prepend(TOY)
-    yield
 
 
 @pytest.fixture(scope="session")

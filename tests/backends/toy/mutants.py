@@ -110,9 +110,13 @@ MUTANTS = (
     Mutant("weights of other bits", "engine-malformed", engine("sharp", weight_bits=3)),
     Mutant("a sum of as many bits", "type-width-mismatch", engine("add", output_bits=8)),
     Mutant("a stream is too narrow", "wrong-stream-width", stream("plain.0->add.1", source_width_bits=64)),
-    Mutant("a converter of FINN's", "converter-kind", stream("tall.0->sharp.0", converter="StreamingDataWidthConverter")),
+    Mutant(
+        "a converter of FINN's", "converter-kind", stream("tall.0->sharp.0", converter="StreamingDataWidthConverter")
+    ),
     Mutant("no converter", "converter-missing", stream("tall.0->sharp.0", converter=None, converter_module=None)),
-    Mutant("the short branch does not wait", "wrong-fifo-depth", stream("plain.0->add.1", fifo_depth=32, fifo_needed=0)),
+    Mutant(
+        "the short branch does not wait", "wrong-fifo-depth", stream("plain.0->add.1", fifo_depth=32, fifo_needed=0)
+    ),
     Mutant("toykit builds another folding", "toykit-build-differs", build("smooth", makers=1)),
     Mutant("toykit puts it in another slot", "toykit-build-differs", build("last", slot="fpga0.SLR3")),
     Mutant("toykit calls it by another name", "toykit-build-differs", build("last", cell="toy_0")),

@@ -98,7 +98,7 @@ def test_the_pictures_show_foldings_by_their_own_names(on_u250: Path) -> None:
     engine = read(on_u250)["phases"][0]["networks"][0]["folding"]["engines"]["plain"]["attributes"]
     shown = f"makers {engine['makers']} · takers {engine['takers']} · {engine['maths']}"
     assert shown in pictures["folding"]
-    assert f"filter {engine['makers']}×{engine['takers']}" in pictures["floorplan_fpga0"]
+    assert f"filter {engine['makers']}\N{MULTIPLICATION SIGN}{engine['takers']}" in pictures["floorplan_fpga0"]
 
 
 def test_a_plan_is_the_same_twice(on_u250: Path, tmp_path: Path) -> None:
@@ -132,10 +132,37 @@ def test_other_ways_to_plan_are_legal(options: tuple[str, ...], tmp_path: Path) 
     assert_legal(tmp_path / "out")
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("makers=4 takers=3", "makers=5 takers=3", "smooth: folding makers=5 takers=3 maths=fabric is not legal"),
+        ("plain makers=8", "plain makers=4", "sharp: is tied to plain"),
+        ("tall lanes=4", "tall lanes=1", "cannot be built: tall.0->sharp.0 (24 to 32 bit)"),
+        ("last makers", "lost makers", ":8: there is no engine lost"),
+    ],
+)
+def test_a_folding_file_that_cannot_be_built_is_refused(before: str, after: str, message: str, tmp_path: Path) -> None:
+    given = (TOY / "edges.folding").read_text()
+    (tmp_path / "bad.folding").write_text(given.replace(before, after))
+    ended = plan(EDGES, tmp_path / "out", "-p", "pynq-z1", "--folding", str(tmp_path / "bad.folding"))
+    assert (ended.returncode, message in ended.stderr) == (2, True), ended.stderr
+
+
+def test_a_method_of_its_own_is_told_why_its_proposal_is_none(tmp_path: Path) -> None:
+    told = plan(EDGES, tmp_path / "out", "-p", "zcu104", "--fold-method", "thrifty", "--fps", "20000")
+    assert told.returncode == 5
+    assert (
+        "what thrifty proposes needs width converters that cannot be built: window.0->smooth.0 (24 to 32 bit)"
+        in told.stderr
+    )
+
+
 def test_the_folding_of_a_model_is_kept(tmp_path: Path) -> None:
     given = dict(line.split(" ", 1) for line in (TOY / "edges.folding").read_text().splitlines())
     lines = [line.split() for line in EDGES.read_text().splitlines()]
-    kept = [" ".join([*words, given.get(words[1], "") if words[0] in ("lines", "filter", "mix") else ""]) for words in lines]
+    kept = [
+        " ".join([*words, given.get(words[1], "") if words[0] in ("lines", "filter", "mix") else ""]) for words in lines
+    ]
     (tmp_path / "kept.toy").write_text("\n".join(kept))
     ended = plan(tmp_path / "kept.toy", tmp_path / "out", "-p", "pynq-z1", "--keep-folding", "--no-plots")
     assert ended.returncode == 0, ended.stderr

@@ -13,7 +13,6 @@ from floorflow.dataflow.options import OptionGroup
 from floorflow.rates import Actor
 from floorflow.schema import Plan
 from floorflow.technology import Technology
-
 from toykit import foldings, model, times
 from toykit.costs import ToyCosts
 from toykit.engines import lowered
@@ -68,7 +67,9 @@ class Toykit(Backend):
 
     def files(self, plan: Plan, phase: int, /) -> Mapping[str, str]:
         numbers = cell_numbers(plan, phase)
-        return {_build_file(plan, run.network): _build(run, plan, phase, numbers) for run in plan.phases[phase].networks}
+        return {
+            _build_file(plan, run.network): _build(run, plan, phase, numbers) for run in plan.phases[phase].networks
+        }
 
     def cells(self, plan: Plan, phase: int, cell_pattern: str, /) -> Mapping[str, str]:
         numbers = cell_numbers(plan, phase)

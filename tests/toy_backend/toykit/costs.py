@@ -11,7 +11,6 @@ from floorflow.dataflow.model import Dataflow, Engine, Option
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InfeasibleError
 from floorflow.resources import Resources
-
 from toykit.registration import ToyOptions
 
 BANDS = {("Filter", "LUT"): (0.9, 1.3), ("Queue", "LUT"): (0.8, 1.25), ("Reshaper", "LUT"): (0.5, 1.5)}
@@ -38,7 +37,7 @@ class ToyCosts(Costs):
         return tuple(self._group([dataflow.engine(name) for name in ties[one]]) for one in first)
 
     def _group(self, engines: list[Engine]) -> OptionGroup:
-        rows = tuple(row for row in product(*(self.foldings(e) for e in engines)) if _agree(row))
+        rows = tuple(row for row in product(*(self.foldings(e) for e in engines)) if agree(row))
         if not rows:
             names = " and ".join(engine.name for engine in engines)
             raise InfeasibleError(f"{names}: no folding is legal", "raise --backend-option most_lanes=NUMBER")
@@ -96,7 +95,8 @@ class ToyCosts(Costs):
         return "Reshaper"
 
 
-def _agree(row: tuple[Option, ...]) -> bool:
+def agree(row: tuple[Option, ...]) -> bool:
+    """Whether options of tied engines can be together."""
     return len({tuple(option.folding.get(key) for key in _SHARED) for option in row}) == 1
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 from floorflow.dataflow.model import Dataflow, Engine, Stream
-
 from toykit.model import Image, Part, ToySource
 
 KINDS = {"lines": "LineBuffer", "filter": "Filter", "mix": "Mixer"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import prod
 from pathlib import Path
@@ -10,9 +10,7 @@ from pathlib import Path
 from floorflow.dataflow.model import Dataflow, Engine, Option
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InputError
-from floorflow.technology import Technology
-
-from toykit.costs import ToyCosts
+from toykit.costs import ToyCosts, agree
 from toykit.engines import KINDS
 from toykit.lines import FOLDINGS, values, words_of
 from toykit.registration import ToyOptions
@@ -28,9 +26,7 @@ def with_file(dataflow: Dataflow, path: Path) -> Dataflow:
         if name not in known:
             raise InputError(f"{place}: there is no engine {name}", "name an engine of the model")
         found[name] = values(place, items, known[name])
-    return replace(
-        dataflow, engines=tuple(replace(e, folding=found.get(e.name, e.folding)) for e in dataflow.engines)
-    )
+    return replace(dataflow, engines=tuple(replace(e, folding=found.get(e.name, e.folding)) for e in dataflow.engines))
 
 
 def text(foldings: Mapping[str, Mapping[str, int | str]]) -> str:
@@ -41,7 +37,14 @@ def text(foldings: Mapping[str, Mapping[str, int | str]]) -> str:
 
 def given(dataflow: Dataflow, costs: ToyCosts) -> tuple[OptionGroup, ...]:
     """Return the one option that each engine has by its own folding."""
-    return tuple(OptionGroup((e.name,), ((_option(e, costs),),)) for e in dataflow.engines)
+    options = {engine.name: _option(engine, costs) for engine in dataflow.engines}
+    for engine in dataflow.engines:
+        others = [
+            name for name in engine.attributes.get("tied", ()) if not agree((options[engine.name], options[name]))
+        ]
+        if others:
+            raise InputError(f"{engine.name}: is tied to {others[0]}", "give them the same makers and maths")
+    return tuple(OptionGroup((name,), ((option,),)) for name, option in options.items())
 
 
 def _option(engine: Engine, costs: ToyCosts) -> Option:
@@ -49,13 +52,14 @@ def _option(engine: Engine, costs: ToyCosts) -> Option:
     if not options:
         said = " ".join(f"{k}={v}" for k, v in engine.folding.items()) or "none"
         raise InputError(
-            f"{engine.name}: folding {said} is not legal", f"give {', '.join(_KEYS[engine.kind])}, which divide its sizes"
+            f"{engine.name}: folding {said} is not legal",
+            f"give {', '.join(_KEYS[engine.kind])}, which divide its sizes",
         )
     return options[0]
 
 
-def thrifty(options: ToyOptions, technology: Technology | None = None) -> object:
-    """Return the folding method of toykit: the fewest lanes that keep the interval, in DSPs where it may."""
+def thrifty(options: ToyOptions) -> Callable[[Dataflow, int], dict[str, Mapping[str, int | str]]]:
+    """Return the folding method of toykit: the fewest lanes that keep the interval, if DSPs are allowed in them."""
 
     def fold(dataflow: Dataflow, interval: int) -> dict[str, Mapping[str, int | str]]:
         found = {}

@@ -91,7 +91,9 @@ def _broken_ties(row: dict[str, Any], context: dict[str, Any]) -> list[tuple[str
     return wrong
 
 
-def _filter(entry: dict[str, Any], size: dict[str, Any], folding: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+def _filter(
+    entry: dict[str, Any], size: dict[str, Any], folding: dict[str, Any], row: dict[str, Any]
+) -> dict[str, Any]:
     pixels, lanes = size["rows"] * size["columns"], folding["makers"] * folding["takers"]
     weights = size["channels"] * size["outputs"]
     least = {"BRAM18": ceil(weights * entry["weight_bits"] / _MOST_OF_BRAM), "LUT": lanes}
@@ -105,7 +107,9 @@ def _filter(entry: dict[str, Any], size: dict[str, Any], folding: dict[str, Any]
     }
 
 
-def _buffer(entry: dict[str, Any], size: dict[str, Any], folding: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+def _buffer(
+    entry: dict[str, Any], size: dict[str, Any], folding: dict[str, Any], row: dict[str, Any]
+) -> dict[str, Any]:
     pixels, lanes, taps = size["rows"] * size["columns"], folding["lanes"], size["taps"]
     held = (taps - 1) * size["columns"] * size["channels"] * entry["input_bits"]
     return {

@@ -9,7 +9,6 @@ from pathlib import Path
 from floorflow.errors import InputError
 from floorflow.network import Network
 from floorflow.network.model import Operation
-
 from toykit.lines import Line, lines_of
 
 

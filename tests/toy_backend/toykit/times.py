@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from floorflow.dataflow.model import Engine, Option
 from floorflow.rates import Actor, moves, repeated
 
