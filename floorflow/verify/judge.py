@@ -1,7 +1,8 @@
 """The part of the judge for a back end: what it must answer, and where it is found by the back end's name.
 
-It speaks plain values (docs/backends_judge.md), so that one made elsewhere imports nothing of floorflow. FINN's comes
-with floorflow; others register an entry point of the group ``floorflow.judges`` under their back end's name.
+It speaks plain values (docs/backends.md, The judge's part), so that one made elsewhere imports nothing of floorflow.
+FINN's comes with floorflow; others register an entry point of the group ``floorflow.judges`` under their back end's
+name.
 """
 
 from __future__ import annotations

@@ -45,6 +45,16 @@ def test_it_plans_its_own_model(folder: Path) -> None:
     files = {path.relative_to(folder / "out").as_posix() for path in (folder / "out").rglob("*")}
     assert not any("finn" in name for name in files)
     assert plan["phases"][0]["networks"][0]["estimates"]["throughput"]["not_analysed"] == ""
+    assert floorflow(folder, "check", "out").returncode == 0
+
+
+def test_its_part_of_the_judge_finds_what_is_wrong(folder: Path) -> None:
+    options = ("--backend", "mytool", "--no-plots", "-o", "wrong")
+    assert floorflow(folder, "plan", "chain.json", "-p", "pynq-z1", *options).returncode == 0
+    lanes = folder / "wrong" / "mytool" / "lanes.json"
+    lanes.write_text(lanes.read_text().replace("64", "32"))
+    told = floorflow(folder, "check", "wrong")
+    assert (told.returncode, "mytool-lanes-differ" in told.stdout) == (1, True)
 
 
 def test_it_is_inspected_and_compared(folder: Path) -> None:

@@ -58,8 +58,8 @@ def test_the_core_names_nothing_of_finn(path: Path) -> None:
 
 
 def test_the_document_lists_the_findings_and_the_answers() -> None:
-    text = (Path(__file__).resolve().parents[2] / "docs" / "backends_judge.md").read_text(encoding="utf-8")
-    listed = dict(re.findall(r"^\| `([a-z-]+)` \| (.*) \|$", text.partition("## FINN's part")[2], re.MULTILINE))
+    text = (Path(__file__).resolve().parents[2] / "docs" / "backends.md").read_text(encoding="utf-8")
+    listed = dict(re.findall(r"^\| `([a-z-]+)` \| (.*) \|$", text.partition("### FINN's part")[2], re.MULTILINE))
     assert listed == dict(findings)
-    answers = re.findall(r"^\| `([a-z_]+)", text.partition("## What it is told")[0], re.MULTILINE)
+    answers = re.findall(r"^\| `([a-z_]+)", text.partition("### What it answers")[2].partition("###")[0], re.MULTILINE)
     assert tuple(answers) == ANSWERS
