@@ -189,7 +189,7 @@ def test_comparing_needs_no_list_of_methods() -> None:
 
 
 def test_a_front_of_rates_has_foldings_that_it_reads_again(tmp_path: Path) -> None:
-    words = ("-p", "pynq-z1", "--backend", "toykit", "--resource", "LUT", "--points", "2", "--foldings")
+    words = ("-p", "pynq-z1", "--backend", "toykit", "--resources", "LUT", "--points", "2", "--foldings")
     told = floorflow("pareto", EDGES, *words, "-o", tmp_path / "front")
     assert told.returncode == 0, told.stderr
     given = next((tmp_path / "front" / "foldings").rglob("folding.txt"))
