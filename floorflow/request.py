@@ -290,6 +290,11 @@ def known_methods(field: str, backend: str = DEFAULT_BACKEND) -> tuple[str, ...]
     return tuple(sorted({*data.known, *(registration(backend).fold_methods if data.of_backend else ())}))
 
 
+def default_methods(backend: str = DEFAULT_BACKEND) -> tuple[str, ...]:
+    """Return the folding methods that are compared unless told: ``brute`` ends on small networks alone."""
+    return ("exact", "cpsat", *registration(backend).fold_methods, "rule", "annealing")
+
+
 def require_method(field: str, name: str, option: str, backend: str = DEFAULT_BACKEND) -> None:
     """Refuse the name of a method that is not there."""
     known = known_methods(field, backend)

@@ -19,14 +19,12 @@ from floorflow.api.pictures import Content, Picture, drawn
 from floorflow.api.results import encoded
 from floorflow.api.targets import Platform
 from floorflow.output import require_free
-from floorflow.request import Request, require_method, require_resources
+from floorflow.request import Request, default_methods, require_method, require_resources
 
 if TYPE_CHECKING:
     from floorflow.study.comparison import compare as comparing
     from floorflow.study.pareto import pareto as fronts
 
-METHODS = ("exact", "cpsat", "finn", "finn-wide", "rule", "annealing")
-"""Folding methods that `compare` takes unless told."""
 POINTS = 12
 """Intervals of each front of `pareto` unless told."""
 
@@ -148,14 +146,15 @@ def compare(
     model: AnyModel,
     platform: str | Path | Platform,
     *,
-    methods: Sequence[str] = METHODS,
+    methods: Sequence[str] = (),
     epsilon: float | None = None,
     progress: Callback | None = None,
     **options: Unpack[CompareOptions],
 ) -> Comparison:
     """Fold by every method: the least resources at ``fps``, or the highest rate within the budget. No floorplan.
 
-    ``epsilon`` balances the rates of consecutive layers in ``cpsat``, as its paper has it.
+    ``methods``: all but ``brute`` unless told, those of the back end too. ``epsilon`` balances the rates of consecutive
+    layers in ``cpsat``, as its paper has it.
 
     Raises
     ------
@@ -169,6 +168,7 @@ def compare(
     require_options(options, CompareOptions, "compare")
     request, source = asked(model, platform, options)
     request.fixed_fpgas("compare")
+    methods = methods or default_methods(request.backend)
     for name in methods:
         require_method("fold_method", name, "--methods", request.backend)
     from floorflow.study.comparison.compare import compare as fold_by_all

@@ -88,4 +88,6 @@ def _totals(totals: Content) -> str:
         ", ".join(f"{bits} bit x {count}" for bits, count in totals[kind].items())
         for kind in ("weight_bits", "activation_bits")
     )
+    if not totals["layers"]:
+        return "no layer with weights"
     return f"{totals['layers']} layers, {totals['parameters']:,} parameters; weights {weights}; activations {inputs}"

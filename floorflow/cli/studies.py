@@ -114,8 +114,12 @@ SUMMED = "Number of FPGAs whose limits are summed."
 def compare(
     asked: Mapping[str, Any],
     methods: Annotated[
-        str, typer.Option(help=f"Comma-separated: {', '.join(api.known_methods('fold_method'))}.")
-    ] = ",".join(api.METHODS),
+        str,
+        typer.Option(
+            help=f"Comma-separated: {', '.join(api.known_methods('fold_method'))}; all but brute unless told.",
+            show_default=False,
+        ),
+    ] = "",
     epsilon: Annotated[
         float | None,
         typer.Option(min=0, max=1000, help="Balance cpsat's neighbouring layers to this ratio.", show_default=False),

@@ -27,7 +27,6 @@ from floorflow.search.preparing import prepare, read
 from floorflow.search.progress import SILENT, Progress
 from floorflow.search.proposals import methods_of
 
-DEFAULT_METHODS = ("exact", "cpsat", "finn", "finn-wide", "rule", "annealing")
 CURVE_POINTS = 14
 """Intervals at which the bound is drawn."""
 
@@ -110,7 +109,7 @@ def _entry_dict(entry: Entry, bound_cycles: int | None) -> dict[str, Any]:
 
 def compare(
     request: Request,
-    methods: Sequence[str] = DEFAULT_METHODS,
+    methods: Sequence[str],
     epsilon: float | None = None,
     progress: Progress = SILENT,
     source: Source | None = None,

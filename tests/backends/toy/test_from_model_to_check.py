@@ -183,7 +183,6 @@ def test_its_foldings_are_compared() -> None:
     assert "thrifty" in told.stdout
 
 
-@pytest.mark.xfail(strict=True, reason="compare takes FINN's folding methods unless told, whatever the back end")
 def test_comparing_needs_no_list_of_methods() -> None:
     assert floorflow(*COMPARE).returncode == 0
 
