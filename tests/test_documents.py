@@ -147,5 +147,5 @@ def test_files_that_documents_name_exist(path: Path) -> None:
 def test_the_summary_in_the_readme_is_the_examples_own(cnv_on_u250: Path) -> None:
     plan = api.load(cnv_on_u250)
     files = ["plots/floorplan_fpga0.png", "fpga0/pblocks.tcl"]
-    printed = f"{plan}\n{written(Path('out/cnv'), files)}"
+    printed = f"{plan}\n{written(Path('out/cnv'), files, plan.next_steps('out/cnv'))}"
     assert "".join(f"    {line}\n" for line in printed.splitlines()) in (ROOT / "README.md").read_text()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from floorflow.api.asking import asked
-from floorflow.api.models import AnyModel
+from floorflow.api.models import ANY_BOARD, AnyModel
 from floorflow.api.options import InspectOptions, require_options, with_options
 from floorflow.api.targets import Platform, loaded
 from floorflow.errors import InputError
@@ -14,8 +14,6 @@ from floorflow.technology import require_known_family
 
 INSPECTED_PART = "xcu250-figd2104-2L-e"
 """Part that `inspect` lowers for if it is not told."""
-_INSPECTED_BOARD = "alveo-u250"
-"""Stands for the platform of a request that names none."""
 
 
 class Inspection:
@@ -79,7 +77,7 @@ def inspect(
     """
     require_options(options, InspectOptions, "inspect")
     # What is not asked about the platform is as on any.
-    request, source = asked(model, platform or _INSPECTED_BOARD, options)
+    request, source = asked(model, platform or ANY_BOARD, options)
     lowered_for = _part(platform, part)
     from floorflow.study.inspection.inspect import inspect, inspection_entry
 

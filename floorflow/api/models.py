@@ -22,8 +22,8 @@ AnyModel: TypeAlias = "str | Path | onnx.ModelProto | Source | Model"
 
 READING = ("backend", "weight_bits", "activation_bits")
 """Options that say how a model is read."""
-_ANY_BOARD = "alveo-u250"
-"""Stands for the platform of a request that only reads."""
+ANY_BOARD = "alveo-u250"
+"""Stands for the platform of a request without one."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -84,7 +84,7 @@ def read(model: AnyModel, *, name: str | None = None, **options: Unpack[ReadOpti
 
 
 def _source(path: Path, options: Mapping[str, Any]) -> Source:
-    request = Request(model=path, platform=_ANY_BOARD, **options)
+    request = Request(model=path, platform=ANY_BOARD, **options)
     request.require_files()
     from floorflow.search.preparing import read
 

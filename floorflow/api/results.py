@@ -11,7 +11,7 @@ from floorflow.api import rows
 from floorflow.api.events import Callback, told_to
 from floorflow.api.folders import command_of, files_in, save
 from floorflow.api.pictures import FOLDER, Pictures, pictures_in, pictures_of
-from floorflow.api.told import told
+from floorflow.api.told import next_steps, told
 from floorflow.errors import InputError
 from floorflow.output import require_free
 
@@ -156,6 +156,10 @@ class Plan:
         with told_to(progress).stage("writing"):
             pictures = self.pictures.files if self._saves_pictures else {}
             return save(folder, {**self.files, **pictures}, command or self._command, self._seconds, force=force)
+
+    def next_steps(self, folder: str | Path) -> list[str]:
+        """Return what to do with the plan's files once they are saved to a folder, a line for each tool."""
+        return next_steps(self.plan, self.files, Path(folder))
 
     def __str__(self) -> str:
         return told(self.plan)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from math import floor
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from floorflow.resources import RESOURCE_NAMES
@@ -20,6 +22,16 @@ def told(plan: Plan) -> str:
         lines += _phase(plan, phase)
     lines += [f"  note: {warning}" for warning in plan.warnings]
     return "\n".join(lines)
+
+
+def next_steps(plan: Plan, files: Collection[str], folder: Path) -> list[str]:
+    """Return what to do with the files of the first phase that were written to a folder: the back end's, Vivado's."""
+    from floorflow.backends.backend import backend_named
+
+    own = plan.phase_folder(0)
+    first = backend_named(plan.options.backend).next_step(plan, 0, folder / own)
+    scripts = sorted(name for name in files if name.startswith(own) and name.endswith("/pblocks.tcl"))
+    return [*([first] if first else []), *(f"Vivado: source {folder / name}" for name in scripts[:1])]
 
 
 def _network(plan: Plan, network: NetworkEntry) -> list[str]:

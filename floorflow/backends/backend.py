@@ -12,6 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from floorflow.backends.given import rows_as_given
+from floorflow.backends.instances import Instances, NamedCells, plain_name
+from floorflow.backends.reports import BuiltFoldings, Report
 from floorflow.dataflow.bands import Band
 from floorflow.dataflow.model import Attributes, Dataflow, Engine, FoldedDataflow, Option
 from floorflow.dataflow.options import OptionGroup
@@ -112,6 +115,8 @@ class Backend(Protocol):
     """What may stop a wider folding beside the slots, as a verb with its object."""
     fifo_depths: str = "the depths in plan.json"
     """Where the user gives the depths of FIFOs."""
+    own_reports: tuple[str, ...] = ()
+    """Names of the tool's own reports that `read_report` knows, for people; first one that counts a netlist."""
 
     @abstractmethod
     def read(self, path: Path, options: Any) -> Source:
@@ -164,7 +169,11 @@ class Backend(Protocol):
         """Return the files, by name, from which `with_folding` gets this folding back."""
         return {}
 
-    def given_groups(self, dataflow: Dataflow, costs: Any, *, carried: bool = True) -> tuple[OptionGroup, ...]:  # noqa: ARG002
+    def folding_file(self, plan: Plan, phase: int, network: str, /) -> str | None:  # noqa: ARG002
+        """Return which of `files` is the folding of a network that `with_folding` reads; None if none is."""
+        return None
+
+    def given_groups(self, dataflow: Dataflow, costs: Any, *, carried: bool = True) -> tuple[OptionGroup, ...]:
         """Return a group of one option for each engine: the one that is its ``folding``.
 
         ``carried``: the model itself is to have a folding, so that one without any is refused.
@@ -175,7 +184,9 @@ class Backend(Protocol):
             If there is no folding, or one that cannot be built.
 
         """
-        raise InputError(f"--keep-folding: back end {self.name} reads no foldings", hint="leave it out")
+        if carried and not any(engine.folding for engine in dataflow.engines):
+            raise InputError(f"--keep-folding: back end {self.name} reads no foldings", hint="leave it out")
+        return rows_as_given(dataflow, costs.groups(dataflow))
 
     def fold_methods(self, options: Any) -> Mapping[str, Proposal]:  # noqa: ARG002
         """Return folding methods of the tool's own, by the names of its registration."""
@@ -234,6 +245,10 @@ class Backend(Protocol):
         engines = [name for module in plan.phases[phase].modules for name in module.engines]
         return {name: cell_pattern.format(engine=name, partition=0) for name in engines}
 
+    def next_step(self, plan: Plan, phase: int, folder: Path, /) -> str:  # noqa: ARG002
+        """Return what to do with the tool's files of a phase, which lie in ``folder``, or nothing."""
+        return ""
+
     def cost_model(self, plan: Plan, /) -> str:  # noqa: ARG002
         """Return in words what the plan's resources are."""
         return f"estimates of back end {self.name}"
@@ -245,6 +260,26 @@ class Backend(Protocol):
     def faster_by_hand(self, engines: Sequence[EngineEntry], /) -> str:  # noqa: ARG002
         """Return what in the network would shorten engines that are folded as wide as can be, or nothing."""
         return ""
+
+    # What a build reports
+
+    def read_report(self, file: str, text: str, /) -> Report | BuiltFoldings | None:  # noqa: ARG002
+        """Return what a file of a build's folder (``file``: its path there) holds; None if it is not the tool's own.
+
+        Raises
+        ------
+        InputError
+            If it is malformed; names file and line.
+
+        """
+        return None
+
+    def instances(self, plan: Plan, phase: int, reports: Sequence[Report], /) -> Instances:  # noqa: ARG002
+        """Return which engines the instances in all reports of a build are; the plan has one network."""
+        cells = self.cells(plan, phase, "{engine}")
+        return NamedCells({plain_name(cell): name for name, cell in cells.items()})
+
+    # Single engines
 
     def cost_lines(self, lines: Iterable[str], part: str, options: Any) -> Iterator[dict[str, Any]]:  # noqa: ARG002
         """Price single engines, one a JSON line (``floorflow cost``)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
@@ -14,18 +14,17 @@ from floorflow.cli.terminal import deaf_to_ctrl_c, plain, talk
 Written = TypeVar("Written")
 
 
-def written(out: Path, files: Collection[str]) -> str:
-    """Name the picture, the report, the check and the next command, of the files that were written to ``out``."""
+def written(out: Path, files: Collection[str], next_steps: Sequence[str]) -> str:
+    """Name the picture, the report, the check and what comes next, of the files that were written to ``out``."""
     pictures = sorted(name for name in files if name.startswith("plots/floorplan_") and name.endswith(".png"))
     others = f" and {len(pictures) - 1} more" if len(pictures) > 1 else ""
-    scripts = sorted(name for name in files if name.endswith("/pblocks.tcl"))
     lines = [f"written to {out}"]
     lines += [f"  picture   {out / pictures[0]}{others}"] if pictures else []
     lines += [
         f"  report    {out / 'report.txt'}",
         f"  check     floorflow check {shlex.quote(str(out))}",
-        f"  next      FINN: folding_config_file={out / 'finn/folding_config.json'}; Vivado: source {out / scripts[0]}",
     ]
+    lines += [f"  next      {'; '.join(next_steps)}"] if next_steps else []
     return "\n".join(lines)
 
 

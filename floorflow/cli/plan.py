@@ -29,7 +29,7 @@ floorflow plan model.onnx -p zcu104 --objective latency -o out
 floorflow plan model.onnx -p pynq-z1 --cap LUT=0.6 --cap BRAM18=0.8 -o out
   leave room for logic of your own
 
-floorflow plan model.onnx -p u250 --folding folding_config.json -o out
+floorflow plan model.onnx -p u250 --folding folding.json -o out
   keep a folding, place it
 """
 
@@ -54,7 +54,7 @@ def plan(
             if as_json:
                 sys.stdout.write(made.files["plan.json"].decode())
             if not quiet:
-                talk.print(plain(f"{made}\n{written(out, files)}"))
+                talk.print(plain(f"{made}\n{written(out, files, made.next_steps(out))}"))
         except KeyboardInterrupt:
             late = True
         if made.interrupted:

@@ -34,19 +34,22 @@ from floorflow.cli.terminal import complain, errors_to_exit_codes, paper, plain,
 
 
 @asks_for(
+    "backend",
+    "backend_options",
     "costs",
     "finn",
     defaults={"costs": "finn"},
+    backend="Tool whose engines they are.",
     costs="Cost model; finn gives FINN's own numbers.",
     finn="Which FINN, unless a line says it.",
 )
 def cost(
     asked: Mapping[str, Any],
-    file: Annotated[Path, typer.Argument(help="JSON lines with op_type and attrs, or - for standard input.")],
+    file: Annotated[Path, typer.Argument(help="JSON lines, for FINN with op_type and attrs, or - for standard input.")],
     part: Annotated[str, typer.Option(help="Part, unless a line says it.")] = INSPECTED_PART,
     debug: DebugFlag = False,
 ) -> None:
-    """Tell cycles, resources and stream widths of FINN's engines, one a line; exit 2 if a line is bad."""
+    """Tell cycles, resources and stream widths of single engines, one a line; exit 2 if a line is bad."""
     with errors_to_exit_codes(debug=debug):
         failed = False
         with _lines_of(file) as lines:

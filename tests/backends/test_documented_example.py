@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from floorflow.resources import Resources
+from tests.conftest import TFC
+from tests.study import report_samples as samples
+
 ROOT = Path(__file__).resolve().parents[2]
 _FILE = re.compile(r"<!-- file: (\S+) -->\n```\w*\n(.*?)```", re.DOTALL)
 
@@ -30,10 +34,15 @@ def floorflow(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
-def test_it_plans_its_own_model(folder: Path) -> None:
+@pytest.fixture(scope="module")
+def planned(folder: Path) -> subprocess.CompletedProcess[str]:
     options = ("--backend", "mytool", "--backend-option", "lanes=16", "--no-plots", "-o", "out")
-    ended = floorflow(folder, "plan", "chain.json", "-p", "pynq-z1", *options)
-    assert ended.returncode == 0, ended.stderr
+    return floorflow(folder, "plan", "chain.json", "-p", "pynq-z1", *options)
+
+
+def test_it_plans_its_own_model(folder: Path, planned: subprocess.CompletedProcess[str]) -> None:
+    assert planned.returncode == 0, planned.stderr
+    assert "\n  next      Vivado: source out/fpga0/pblocks.tcl\n" in planned.stderr
     plan = json.loads((folder / "out" / "plan.json").read_text())
     assert (plan["options"]["backend"], plan["options"]["backend_options"]) == ("mytool", {"lanes": 16})
     # 4,096 values in 16 lanes, 9 cycles each; both engines need no fewer cycles than that.
@@ -60,8 +69,50 @@ def test_its_part_of_the_judge_finds_what_is_wrong(folder: Path) -> None:
 def test_it_is_inspected_and_compared(folder: Path) -> None:
     shown = floorflow(folder, "inspect", "chain.json", "--backend", "mytool", "--json")
     assert json.loads(shown.stdout)["engines"][0]["legal"]["lanes"] == [1, 2, 4, 8, 16, 32, 64]
-    told = floorflow(folder, "compare", "chain.json", "-p", "pynq-z1", "--backend", "mytool", "--methods", "exact,rule")
-    assert (told.returncode, "exact" in told.stdout) == (0, True)
+    told = floorflow(folder, "compare", "chain.json", "-p", "pynq-z1", "--backend", "mytool", "--json")
+    # Of the methods that are compared unless told, those that it has.
+    assert [entry["method"] for entry in json.loads(told.stdout)["methods"]] == ["exact", "cpsat", "rule", "annealing"]
+
+
+def test_it_is_calibrated_by_the_names_of_its_cells(folder: Path, planned: subprocess.CompletedProcess[str]) -> None:
+    assert planned.returncode == 0
+    smooth = Resources(2000, 3000, dsp=16)
+    lines = [(0, "top", Resources(2100, 3100, dsp=16)), (1, "smooth", smooth), (1, "xbar", Resources(5))]
+    (folder / "reports").mkdir()
+    (folder / "reports" / "util.rpt").write_text(samples.hierarchy_text(lines))
+    (folder / "reports" / "post_synth_resources.json").write_text("FINN's, and none of this tool's")
+    ended = floorflow(folder, "calibrate", "out", "--reports", "reports", "--no-plots", "--json", "-o", "new")
+    assert ended.returncode == 0, ended.stderr
+    found = json.loads(ended.stdout)
+    # 150 LUT and 200 FF a lane were estimated.
+    assert found["engines"]["smooth"]["estimate"] == Resources(2400, 3200, dsp=16).as_dict()
+    assert found["engines"]["smooth"]["measured"] == smooth.as_dict()
+    assert [row["instance"] for row in found["unmatched"]["reports"]] == ["top/xbar"]
+    assert (found["unmatched"]["plan"], found["aside"]) == (["sharpen"], ["post_synth_resources.json"])
+    kept = floorflow(folder, "calibrate", "out", "--reports", "reports", "--keep-folding", "-o", "never")
+    assert (kept.returncode, "back end mytool writes no file of its folding" in kept.stderr) == (2, True)
+
+
+def test_each_back_end_refuses_files_of_the_other_in_its_own_words(folder: Path) -> None:
+    others = floorflow(folder, "inspect", str(TFC), "--backend", "mytool")
+    assert (others.returncode, "is no chain of filters" in others.stderr) == (2, True)
+    assert "ONNX model" not in others.stderr
+    own = floorflow(folder, "inspect", "chain.json")
+    assert (own.returncode, "chain.json: the file is not an ONNX model" in own.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "--backend mytool: it prices no single engines"),
+        (("--costs", "finn"), "--costs: only back end finn has this option"),
+        (("--backend-option", "lanes=0"), "--backend-option lanes 0: expected at least 1"),
+    ],
+)
+def test_single_engines_are_asked_of_it(folder: Path, options: tuple[str, ...], message: str) -> None:
+    (folder / "lines.jsonl").write_text("{}\n")
+    ended = floorflow(folder, "cost", "lines.jsonl", "--backend", "mytool", *options)
+    assert (ended.returncode, message in ended.stderr) == (2, True), ended.stderr
 
 
 @pytest.mark.parametrize(
@@ -70,6 +121,7 @@ def test_it_is_inspected_and_compared(folder: Path) -> None:
         (("--folding", "chain.json"), "--folding chain.json: back end mytool reads no folding files"),
         (("--finn", "plus"), "--finn: only back end finn has this option"),
         (("--backend-option", "lanes=0"), "--backend-option lanes 0: expected at least 1 and at most 1,024"),
+        (("--keep-folding",), "--keep-folding: back end mytool reads no foldings"),
         (("--fold-method", "finn"), "--fold-method finn: unknown method"),
     ],
 )

@@ -72,6 +72,11 @@ def test_finns_own_numbers_are_the_default() -> None:
     assert ask("MVAU_hls", MVAU) == ask("MVAU_hls", MVAU, "--costs", "finn")
 
 
+def test_the_back_end_may_be_named_and_given_its_options() -> None:
+    own = ask("MVAU_hls", MVAU, "--costs", "calibrated")
+    assert ask("MVAU_hls", MVAU, "--backend", "finn", "--backend-option", "costs=calibrated") == own
+
+
 def test_the_planners_model_tells_flip_flops_and_a_band() -> None:
     found = ask("MVAU_hls", MVAU, "--costs", "calibrated")
     assert list(found)[2:] == ["cycles", "LUT", "FF", "BRAM_18K", "URAM", "DSP", "in_width", "out_width", "band"]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from floorflow.api import load
 from floorflow.api.events import Teller
 from floorflow.cli.ending import written
 from floorflow.cli.progress import PIPE_S, Stages, in_a_pipe
@@ -99,7 +100,7 @@ def test_the_end_of_a_run_names_files_that_are_there(tmp_path: Path) -> None:
     out = tmp_path / "out"
     said = on_a_terminal("plan", TFC, "-p", "pynq-z1", "--effort", "fast", "-o", out)
     files = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
-    end = written(out, files)
+    end = written(out, files, load(out).next_steps(out))
     assert end in said.replace("\r\n", "\n")
     named = [word for line in end.splitlines()[1:] for word in line.replace("=", " ").replace(";", "").split()]
     paths = [Path(word) for word in named if word.startswith(str(out))]

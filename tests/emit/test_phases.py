@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from floorflow.api.told import told
+from floorflow.api.told import next_steps, told
 from floorflow.backends.finn.backend import BACKEND
 from floorflow.backends.finn.export import cells, floorplans
 from floorflow.emit import bundle
@@ -61,6 +61,15 @@ def test_foldings_are_of_the_phase_and_under_the_networks_own_names(out: Path) -
     assert folding("p0")["Thresholding_rtl_0"] == {"PE": 2}
     assert folding("p1")["Thresholding_rtl_0"] == {"PE": 1}
     assert "MVAU_hls_0" not in folding("p1")
+
+
+def test_what_comes_next_is_of_files_that_are_emitted(plan: Plan, out: Path) -> None:
+    names = [path.relative_to(out).as_posix() for path in out.rglob("*.*") if path.is_file()]
+    finn, vivado = next_steps(plan, names, out)
+    assert [Path(word).is_file() for word in finn.removeprefix("FINN: folding_config_file=").split(", ")] == [True] * 2
+    assert vivado == f"Vivado: source {out}/phases/p0/fpga0/pblocks.tcl"
+    for network in plan.networks:
+        assert f"phases/p1/{BACKEND.folding_file(plan, 1, network.name)}" in names
 
 
 def test_no_two_networks_of_a_phase_share_a_partition_or_a_cell(plan: Plan) -> None:

@@ -22,9 +22,12 @@ from floorflow.backends.finn.parallelism import PARALLEL, parallelism
 from floorflow.backends.finn.rates.patterns import actor_of, stages
 from floorflow.backends.finn.rates.start_up import expected_interval
 from floorflow.backends.finn.read.source import Source, read_source
+from floorflow.backends.finn.reports import files as own_reports
+from floorflow.backends.finn.reports.instances import FinnInstances, instances
 from floorflow.backends.finn.specialise import respecialised, specialised
 from floorflow.backends.finn.version import VERSION_NAMES
 from floorflow.backends.finn.warnings import warnings_of
+from floorflow.backends.reports import BuiltFoldings, Report
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option
 from floorflow.dataflow.options import OptionGroup
 from floorflow.network import FloatBits
@@ -41,6 +44,7 @@ class FinnBackend(Backend):
     parallel_attributes = PARALLEL
     folding_limit = report_words.FOLDING_LIMIT
     fifo_depths = report_words.FIFO_DEPTHS
+    own_reports = own_reports.KNOWN
 
     def read(self, path: Path, options: FinnOptions) -> Source:
         """Read a model file; ``weight_bits`` and ``activation_bits`` are for a network without quantisers."""
@@ -72,6 +76,10 @@ class FinnBackend(Backend):
     def folding_files(self, folded: FoldedDataflow) -> Mapping[str, str]:
         """Return folding_config.json, and specialize_layers_config.json where hls or rtl is not FINN's own choice."""
         return folding_texts(folded)
+
+    def folding_file(self, plan: Plan, phase: int, network: str, /) -> str:  # noqa: ARG002
+        """Return the path of folding_config.json."""
+        return export.folding_file(plan, network)
 
     def given_groups(self, dataflow: Dataflow, costs: CostTable, *, carried: bool = True) -> tuple[OptionGroup, ...]:
         """Return the folding that the engines have."""
@@ -119,6 +127,10 @@ class FinnBackend(Backend):
         """Return every engine's cell."""
         return export.cells(plan, phase, cell_pattern)
 
+    def next_step(self, plan: Plan, phase: int, folder: Path, /) -> str:
+        """Return where FINN takes the folding."""
+        return report_words.next_step(plan, phase, folder)
+
     def cost_model(self, plan: Plan, /) -> str:
         """Return in words what the plan's resources are."""
         return report_words.cost_model(plan)
@@ -131,9 +143,18 @@ class FinnBackend(Backend):
         """Return what in the network would shorten engines that are folded as wide as can be."""
         return report_words.faster_by_hand(engines)
 
+    def read_report(self, file: str, text: str, /) -> Report | BuiltFoldings | None:
+        """Return what a file of FINN's holds, told by its name."""
+        return own_reports.read_report(file, text)
+
+    def instances(self, plan: Plan, phase: int, reports: Sequence[Report], /) -> FinnInstances:
+        """Return the nodes that FINN made of the engines, kernel by kernel."""
+        return instances(plan, phase, reports)
+
     def cost_lines(self, lines: Iterable[str], part: str, options: FinnOptions) -> Iterator[dict[str, Any]]:
-        """Price one engine a line, by FINN's op types and attributes."""
-        return cost_lines(lines, CostOptions(options.costs, options.finn, part))
+        """Price one engine a line, by FINN's op types and attributes; with FINN's own costs unless others are asked."""
+        costs = options.costs if "costs" in options.model_fields_set else "finn"
+        return cost_lines(lines, CostOptions(costs, options.finn, part))
 
 
 BACKEND = FinnBackend()

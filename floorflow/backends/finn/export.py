@@ -22,7 +22,7 @@ def files(plan: Plan, phase: int) -> dict[str, str]:
     """Return the files of a phase, by their paths in its folder; those of a network apart if there are several."""
     made: dict[str, str] = {}
     for one in networks_in(plan, phase):
-        folder = "finn" if len(plan.networks) == 1 else f"finn/{one.network.name}"
+        folder = _folder(plan, one.network.name)
         contents = {
             "folding_config": folding_config(one),
             "specialize_layers_config": specialize_layers_config(one),
@@ -30,6 +30,15 @@ def files(plan: Plan, phase: int) -> dict[str, str]:
         }
         made |= {f"{folder}/{name}.json": _json(content) for name, content in contents.items() if content is not None}
     return made
+
+
+def folding_file(plan: Plan, network: str) -> str:
+    """Return the path of a network's folding_config.json in the folder of a phase."""
+    return f"{_folder(plan, network)}/folding_config.json"
+
+
+def _folder(plan: Plan, network: str) -> str:
+    return "finn" if len(plan.networks) == 1 else f"finn/{network}"
 
 
 def cells(plan: Plan, phase: int, cell_pattern: str) -> dict[str, str]:

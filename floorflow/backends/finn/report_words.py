@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
+from floorflow.backends.finn.export import folding_file
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.errors import some
 from floorflow.resources import Resources
@@ -30,6 +32,12 @@ def faster_by_hand(engines: Sequence[EngineEntry]) -> str:
     """Return what would shorten engines that are folded as wide as can be; empty if nothing is known to."""
     sizes = [str(engine.attributes.get("IFMDim", "")) for engine in engines]
     return f"a smaller feature map than {some(sorted(set(sizes)))}" if all(sizes) else ""
+
+
+def next_step(plan: Plan, phase: int, folder: Path) -> str:
+    """Return where FINN takes the folding of each network in a phase, whose files lie in ``folder``."""
+    files = [folder / folding_file(plan, part.network) for part in plan.phases[phase].networks]
+    return f"FINN: folding_config_file={', '.join(map(str, files))}"
 
 
 def steps(plan: Plan, phase: int, free: Resources) -> Iterator[str]:

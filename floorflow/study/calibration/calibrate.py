@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from floorflow import flow
-from floorflow.backends.backend import Costs, backend_named
+from floorflow.backends.backend import Backend, Costs, backend_named
+from floorflow.backends.instances import RejectedMatch
+from floorflow.backends.reports import POWER, SYNTHESIS, BuiltFoldings
 from floorflow.dataflow.measured import MeasuredEngine, Measurements, factors_of
 from floorflow.dataflow.model import AttributeValue, Dataflow, Option, renamings
 from floorflow.errors import InputError, PlatformError, some
@@ -18,12 +20,9 @@ from floorflow.resources import Resources
 from floorflow.schema import FoldedEntry, Plan, read_plan
 from floorflow.search.asked import platform_of, settled
 from floorflow.search.progress import SILENT, Progress
-from floorflow.study.calibration.matching import Matches, RejectedMatch, match
+from floorflow.study.calibration.matching import Matches, match
 from floorflow.study.calibration.replan import Overrides, replanned_request
-from floorflow.study.reports import POWER, SYNTHESIS, Folder, read_reports
-
-_FOLDED = ("PE", "SIMD", "parallel_window")
-"""What must be as planned in FINN's final_hw_config.json for an engine's rows to be of the planned folding."""
+from floorflow.study.reports import Folder, read_reports
 
 
 @dataclass(frozen=True)
@@ -65,18 +64,19 @@ def calibrate(out: Path, reports: Path, overrides: Overrides | None = None, prog
 
     """
     before = read_plan(out / "plan.json")
+    folded, _ = before.only_phase.engines, before.only_network
     request = replanned_request(out, before, overrides or Overrides())
+    backend = backend_named(request.backend)
     with progress.stage("reports"):
-        folder = read_reports(reports)
-        matches = match(before, folder.reports)
-    refolded = _refolded(before, folder.built_configs)
+        folder = read_reports(reports, backend)
+        matches = match(before, folder.reports, backend)
+    refolded = _refolded(before, folder.foldings)
     rows = {name: row for name, row in matches.of(SYNTHESIS).items() if name not in {other.name for other in refolded}}
     if not rows:
-        raise _nothing(reports, before, matches, refolded)
+        raise _nothing(reports, before, matches, refolded, backend)
     costs, own = replanned_engines(request)
     planned = _as_planned(own, before, request)
     options = _planned_options(planned, before, request, costs)
-    folded = before.only_phase.engines
     other = {new.name: new.kind for old, new in zip(own.engines, planned.engines, strict=True) if old.kind != new.kind}
     engines = {
         name: MeasuredEngine(_folding(folded[name]), row.resources, other.get(name, ""))
@@ -146,22 +146,23 @@ def _folding(entry: FoldedEntry) -> dict[str, AttributeValue]:
     return cast("dict[str, AttributeValue]", chosen)
 
 
-def _refolded(plan: Plan, configs: Mapping[str, Mapping[str, Any]]) -> list[RejectedMatch]:
-    """Return the engines that FINN's final_hw_config.json has in another folding than the plan."""
+def _refolded(plan: Plan, files: Sequence[BuiltFoldings]) -> list[RejectedMatch]:
+    """Return the engines that the build's own files have in another folding than the plan; the last that names one."""
+    built = {name: (folding, Path(each.file).name) for each in files for name, folding in each.foldings.items()}
     rejected = []
     for name, entry in sorted(plan.only_phase.engines.items()):
         planned = _folding(entry)
-        config = configs.get(name, {})
-        wrong = [key for key in _FOLDED if key in config and key in planned and config[key] != planned[key]]
+        folding, file = built.get(name, ({}, ""))
+        wrong = [key for key, value in folding.items() if key in planned and value != planned[key]]
         if wrong:
-            differences = ", ".join(f"{key} = {config[key]}, planned {planned[key]}" for key in wrong)
-            rejected.append(
-                RejectedMatch(name, "built otherwise", f"was built with {differences} (final_hw_config.json)")
-            )
+            differences = ", ".join(f"{key} = {folding[key]}, planned {planned[key]}" for key in wrong)
+            rejected.append(RejectedMatch(name, "built otherwise", f"was built with {differences} ({file})"))
     return rejected
 
 
-def _nothing(reports: Path, plan: Plan, matches: Matches, refolded: Sequence[RejectedMatch]) -> InputError:
+def _nothing(
+    reports: Path, plan: Plan, matches: Matches, refolded: Sequence[RejectedMatch], backend: Backend
+) -> InputError:
     """Return the error for reports that measure no engine of the plan, with names of both sides."""
     known = sorted(plan.only_phase.engines)
     rejected = [*matches.rejected, *refolded]
@@ -173,7 +174,8 @@ def _nothing(reports: Path, plan: Plan, matches: Matches, refolded: Sequence[Rej
     else:
         instances = [instance for _, instance, _ in matches.unmatched] or ["a whole design"]
         why = f"they name {some(instances)}; the plan has {some(known)}"
-    hint = "use report_utilization -hierarchical with a depth that reaches FINN's nodes, or post_synth_resources.json"
+    own = f", or {backend.own_reports[0]}" if backend.own_reports else ""
+    hint = f"use report_utilization -hierarchical with a depth that reaches the engines{own}"
     return InputError(f"{reports}: no row measures an engine of {plan.only_network.name}: {why}", hint=hint)
 
 

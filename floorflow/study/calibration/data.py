@@ -6,11 +6,11 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from floorflow.backends.reports import POWER, SYNTHESIS
 from floorflow.dataflow.measured import CORRECTED
 from floorflow.resources import RESOURCE_NAMES, Resources, total
 from floorflow.schema import FoldedEntry, PhaseEntry, Plan
 from floorflow.study.calibration.calibrate import Calibration, power_milliwatts
-from floorflow.study.reports.rows import FINN, HLS
 
 SCHEMA = "floorflow-calibration/1"
 FILE = "calibration.json"
@@ -60,14 +60,14 @@ def text(calibration: Calibration) -> str:
 def _engine(calibration: Calibration, name: str) -> dict[str, Any]:
     measured, estimate = calibration.measured.engines[name].resources, calibration.estimates[name]
     rows = calibration.matches.rows[name]
-    others = {evidence: rows[evidence].resources for evidence in (HLS, FINN) if evidence in rows}
+    others = {evidence: row.resources for evidence, row in rows.items() if evidence not in {SYNTHESIS, POWER}}
     return {
         "kind": calibration.kinds[name],
         "estimate": estimate.as_dict(),
         "measured": measured.as_dict(),
         "ratio": ratios(estimate, measured),
-        "instance": rows["synthesis"].instance,
-        "files": list(rows["synthesis"].files),
+        "instance": rows[SYNTHESIS].instance,
+        "files": list(rows[SYNTHESIS].files),
         "milliwatts": power_milliwatts(calibration).get(name),
         "other_estimates": {evidence: use.as_dict() for evidence, use in others.items() if use is not None},
     }

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from floorflow.backends.backend import backend_named
 from floorflow.errors import InputError
 from floorflow.hardware import Platform, described_fpgas, known_links, known_platforms, load_platform
 from floorflow.output import RUN_FILE
@@ -40,7 +41,7 @@ def replanned_request(out: Path, plan: Plan, overrides: Overrides) -> Request:
     for beside in others[1:]:
         _same_beside(folding, beside)
     if overrides.keep_folding:
-        folding = out / "finn" / "folding_config.json"
+        folding = _planned_folding(out, plan)
     asked = plan.options.model_dump(exclude={"models"}) | {
         "model": _input(out, model, overrides.model, "--model"),
         "platform": _platform(out, plan, overrides.platform),
@@ -53,6 +54,22 @@ def replanned_request(out: Path, plan: Plan, overrides: Overrides) -> Request:
     if described_fpgas(asked["platform"]) is not None:
         del asked["topology"]  # the platform's file says what its links join
     return Request(**asked)
+
+
+def _planned_folding(out: Path, plan: Plan) -> Path:
+    """Return the file of the plan that holds its folding.
+
+    Raises
+    ------
+    InputError
+        If its back end writes no such file.
+
+    """
+    backend = backend_named(plan.options.backend)
+    file = backend.folding_file(plan, 0, plan.only_network.name)
+    if file is None:
+        raise InputError(f"--keep-folding: back end {backend.name} writes no file of its folding", hint="leave it out")
+    return out / plan.phase_folder(0) / file
 
 
 def _input(out: Path, entry: InputFile, override: Path | None, option: str) -> Path:

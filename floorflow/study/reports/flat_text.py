@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from floorflow.backends.reports import SYNTHESIS, Report, Row, count, malformed
 from floorflow.resources import Resources
-from floorflow.study.reports.rows import SYNTHESIS, Report, Row, count, malformed
 from floorflow.study.reports.vivado_text import Line, head_fields, tables
 
 FORMAT = "utilisation of a design, text"

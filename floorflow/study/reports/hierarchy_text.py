@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from floorflow.study.reports.rows import (
+from floorflow.backends.reports import SYNTHESIS, Report, Row, malformed
+from floorflow.study.reports.hierarchy import (
     INSTANCE,
-    SYNTHESIS,
     Hierarchy,
-    Report,
-    Row,
     hierarchy_columns,
     hierarchy_resources,
     is_hierarchy,
-    malformed,
 )
 from floorflow.study.reports.vivado_text import head_fields, tables
 

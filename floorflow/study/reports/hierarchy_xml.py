@@ -5,16 +5,13 @@ from __future__ import annotations
 from io import BytesIO
 from xml.parsers import expat
 
-from floorflow.study.reports.rows import (
+from floorflow.backends.reports import SYNTHESIS, Report, Row, malformed
+from floorflow.study.reports.hierarchy import (
     INSTANCE,
-    SYNTHESIS,
     Hierarchy,
-    Report,
-    Row,
     hierarchy_columns,
     hierarchy_resources,
     is_hierarchy,
-    malformed,
 )
 
 FORMAT = "utilisation by hierarchy, XML"

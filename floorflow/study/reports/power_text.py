@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from floorflow.study.reports.rows import POWER, Hierarchy, Report, Row, malformed
+from floorflow.backends.reports import POWER, Report, Row, malformed
+from floorflow.study.reports.hierarchy import Hierarchy
 from floorflow.study.reports.vivado_text import head_fields, tables
 
 FORMAT = "power, text"

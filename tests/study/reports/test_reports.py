@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,20 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from floorflow.backends.finn.backend import BACKEND
+from floorflow.backends.reports import Report
 from floorflow.errors import InputError
 from floorflow.resources import Resources
-from floorflow.study.reports import (
-    HLS,
-    Report,
-    finn_estimates,
-    finn_synthesis,
-    flat_text,
-    hierarchy_text,
-    hierarchy_xml,
-    power_text,
-    read_reports,
-)
-from floorflow.study.reports.rows import FINN
+from floorflow.study.reports import flat_text, hierarchy_text, hierarchy_xml, power_text, read_reports
 from tests.study import report_samples as samples
 
 TOP = Resources(900, 800, 7, 2, 5)
@@ -86,14 +76,6 @@ def test_power_is_read_in_milliwatts_and_small_amounts_by_their_bound() -> None:
     assert [(row.instance, row.milliwatts) for row in report.rows] == [("top", 3600), ("top/a", 12), ("top/b", 1)]
 
 
-def test_finn_json_is_read() -> None:
-    assert finn_synthesis.read(samples.synthesis_json({"MVAU_hls_0": MVAU}), "r").rows[0].resources == MVAU
-    hls = {"MVAU_hls_0": {"BRAM_18K": "3", "FF": "578", "LUT": "997", "DSP48E": 0, "URAM": "0", "DSP": "1"}}
-    assert finn_estimates.read(json.dumps(hls), "r", HLS).rows[0].resources == Resources(997, 578, 3, 0, 1)
-    own = {"Thresholding_rtl_0": {"BRAM_18K": 0, "BRAM_efficiency": 1, "LUT": 40.0, "URAM": 0, "DSP": 0}}
-    assert finn_estimates.read(json.dumps(own), "r", FINN).rows[0].resources == Resources(40)
-
-
 @given(
     st.lists(st.tuples(st.integers(0, 4), st.builds(Resources, *[st.integers(0, 10**6)] * 5)), min_size=1, max_size=12)
 )
@@ -130,11 +112,6 @@ MALFORMED = {
         r"r:\d+: no table of power",
     ),
     "power cell": (power_text.read, samples.power_text([(0, "top", "lots")]), r"r:21: Power \(W\) is 'lots'"),
-    "json": (finn_synthesis.read, '{\n"a": {"LUT": 1,}\n}', "r:2: no JSON"),
-    "json list": (finn_synthesis.read, "[1]", "r:1: expected an object"),
-    "json twice": (finn_synthesis.read, '{\n"a": {"LUT": 1, "FF": 1},\n"a": {}}', "r:3: 'a' stands there twice"),
-    "json without FF": (finn_synthesis.read, '{"x": {"LUT": 1, "FF": 1},\n"a": {"LUT": 1}}', "r:2: a has no FF"),
-    "json amount": (finn_synthesis.read, '{\n"a": {"LUT": -1, "FF": 1}}', "r:2: a: LUT is '-1'"),
 }
 
 
@@ -153,19 +130,21 @@ def test_a_folder_is_read_with_its_subfolders_and_other_files_left_aside(tmp_pat
     (tmp_path / "timing.rpt").write_text("Timing Summary Report")
     (tmp_path / "time_per_step.json").write_text("{}")
     (tmp_path / "final_hw_config.json").write_text('{"Defaults": {}, "MVAU_hls_0": {"PE": 2}}')
-    folder = read_reports(tmp_path)
+    folder = read_reports(tmp_path, BACKEND)
     assert [(r.file, r.evidence) for r in folder.reports] == [
         ("deep/util.xml", "synthesis"),
         ("estimate_layer_resources_hls.json", "hls"),
         ("post_synth_resources.json", "synthesis"),
     ]
     assert folder.aside == ("time_per_step.json", "timing.rpt")
-    assert folder.built_configs["MVAU_hls_0"] == {"PE": 2}
+    assert [(each.file, each.foldings["MVAU_hls_0"]) for each in folder.foldings] == [
+        ("final_hw_config.json", {"PE": 2})
+    ]
     assert len(folder.digests["deep/util.xml"]) == 64
 
 
 def test_a_folder_without_reports_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no report in it"):
-        read_reports(tmp_path)
+        read_reports(tmp_path, BACKEND)
     with pytest.raises(InputError, match="no such folder"):
-        read_reports(tmp_path / "nowhere")
+        read_reports(tmp_path / "nowhere", BACKEND)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from floorflow.backends.finn.reports.node_json import amount, line_of, nodes
+from floorflow.backends.reports import Report, Row, malformed
 from floorflow.resources import Resources
-from floorflow.study.reports.finn_json import amount, line_of, nodes
-from floorflow.study.reports.rows import FINN, HLS, Report, Row, malformed
 
+HLS = "hls"
+"""Vitis HLS' own guess before Vivado; without the memories and streamers that FINN puts around the kernel."""
+FINN = "finn"
+"""FINN's formulas."""
 FORMATS = {FINN: "FINN's estimate_layer_resources.json", HLS: "FINN's estimate_layer_resources_hls.json"}
 _TOTALS = ("total",)
 """Sums that some releases add behind the nodes."""

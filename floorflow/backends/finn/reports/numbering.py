@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
-from floorflow.schema import EngineEntry, FoldedEntry, Plan
+from floorflow.schema import EngineEntry, FoldedEntry, PhaseEntry, Plan
 
 
-def interchangeable(plan: Plan, partition_ids: Mapping[str, int] | None = None) -> dict[str, list[str]]:
+def interchangeable(plan: Plan, phase: int, partition_ids: Mapping[str, int] | None = None) -> dict[str, list[str]]:
     """Return, for engines whose number is not sure, the other engines that may have it; those that differ only.
 
     Two engines of a kind keep their order in every graph order if one leads to the other. ``partition_ids``: only
     engines of one partition are counted together; None: all.
     """
-    engines = plan.only_network.engines
-    folded = plan.only_phase.engines
-    behind = _behind(plan, [engine.name for engine in engines])
+    folded = plan.phases[phase].engines
+    engines = [engine for engine in plan.only_network.engines if engine.name in folded]
+    behind = _behind(plan.phases[phase], [engine.name for engine in engines])
     kinds: dict[tuple[str, int], list[EngineEntry]] = defaultdict(list)
     for engine in engines:
         kinds[engine.kind, partition_ids[engine.name] if partition_ids else 0].append(engine)
@@ -34,10 +34,10 @@ def interchangeable(plan: Plan, partition_ids: Mapping[str, int] | None = None) 
     return rivals_of
 
 
-def _behind(plan: Plan, names: list[str]) -> dict[str, set[str]]:
+def _behind(phase: PhaseEntry, names: list[str]) -> dict[str, set[str]]:
     """Return for every engine all that its output reaches, itself included."""
     targets: dict[str, list[str]] = defaultdict(list)
-    for channel in plan.only_phase.channels:
+    for channel in phase.channels:
         targets[channel.source].append(channel.target)
     reached: dict[str, set[str]] = {}
     for name in reversed(names):  # engines stand in the order of the data flow

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from floorflow.backends.finn.reports.node_json import amount, line_of, nodes
+from floorflow.backends.reports import SYNTHESIS, Report, Row, malformed
 from floorflow.resources import Resources
-from floorflow.study.reports.finn_json import amount, line_of, nodes
-from floorflow.study.reports.rows import SYNTHESIS, Report, Row, malformed
 
 FORMAT = "FINN's post_synth_resources.json"
 _NEEDED = ("LUT", "FF")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from floorflow.study.reports.rows import count, malformed
+from floorflow.backends.reports import count, malformed
 
 Nodes = dict[str, dict[str, Any]]
 

@@ -1,0 +1,1 @@
+"""What FINN reports of a build, and how its instances are named."""

@@ -1,0 +1,43 @@
+"""Which of a build's files are FINN's own reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from pathlib import PurePath
+from typing import Any
+
+from floorflow.backends.finn.reports import estimates, synthesis
+from floorflow.backends.finn.reports.node_json import nodes
+from floorflow.backends.reports import BuiltFoldings, Report
+from floorflow.dataflow.model import Attributes
+
+KNOWN = ("post_synth_resources.json", "estimate_layer_resources*.json")
+"""FINN's reports, that of synthesis first."""
+_CONFIG = "final_hw_config.json"
+"""FINN's folding of what was built."""
+_FOLDED = ("PE", "SIMD", "parallel_window")
+"""What must be as planned in it for an engine's rows to be of the planned folding."""
+
+
+def read_report(file: str, text: str) -> Report | BuiltFoldings | None:
+    """Return what a file holds that is FINN's by its name; None for anything else.
+
+    Raises
+    ------
+    InputError
+        If it is malformed; names file and line.
+
+    """
+    base = PurePath(file).name
+    if fnmatchcase(base, "*post_synth_resources*.json"):
+        return synthesis.read(text, file)
+    if fnmatchcase(base, "*estimate_layer_resources*.json"):
+        return estimates.read(text, file, estimates.HLS if "_hls" in base else estimates.FINN)
+    if base == _CONFIG:
+        return BuiltFoldings(file, {name: _folding(entry) for name, entry in nodes(text, file).items()})
+    return None
+
+
+def _folding(entry: Mapping[str, Any]) -> Attributes:
+    return {name: entry[name] for name in _FOLDED if name in entry}

@@ -1,0 +1,132 @@
+"""Which instances in reports are which engines of a plan; strict: a name is compared as a whole, never by its start.
+
+FINN's cells are called ``StreamingDataflowPartition_1_MVAU_hls_0``, inside a cell of their partition, or plain
+``MVAU_hls_0`` in a stitched design.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from floorflow.backends.finn.export import floorplans, local_names, networks_in
+from floorflow.backends.finn.reports.numbering import interchangeable
+from floorflow.backends.instances import Instances, RejectedMatch, plain_name
+from floorflow.backends.reports import Report
+from floorflow.errors import some
+from floorflow.schema import Plan
+
+_PARTITION = re.compile(r"StreamingDataflowPartition_(\d+)")
+_IN_PARTITION = re.compile(r"StreamingDataflowPartition_(\d+)_(.+)")
+_BLOCK_DESIGN = re.compile(r"finn_design_(.+)_0")
+"""Vivado's name of a node's module in FINN's block design: that of a design that was synthesised alone."""
+_STREAM = re.compile(r"(Streaming(?:FIFO|DataWidthConverter)(?:_rtl|_hls)?)_\d+(?:_\d+)?")
+_DESIGN = "(top)"
+"""FINN's name of the whole design."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """What engines may be called in reports: by the plan's names, and by partition and FINN's name in it."""
+
+    engines: frozenset[str]
+    local: Mapping[tuple[int, str], str]
+    kinds: frozenset[str]
+    ids: Mapping[str, int]
+    """Partition of every engine."""
+
+    @property
+    def partitions(self) -> set[int]:
+        """The partitions of the plan's floorplan.json."""
+        return {number for number, _ in self.local}
+
+
+def names_of(plan: Plan, phase: int) -> Names:
+    """Return the names of a plan's engines, as its finn/floorplan.json makes FINN number them."""
+    (one,) = networks_in(plan, phase)
+    places = floorplans(plan, phase)[one.network.name]
+    ids = {name: entry["partition_id"] for name, entry in places.items()}
+    local = {(ids[name], own): name for name, own in local_names(one, ids).items()}
+    return Names(frozenset(ids), local, frozenset(engine.kind for engine in one.engines), ids)
+
+
+def node_of(path: Sequence[str]) -> tuple[int | None, str]:
+    """Return the partition that a path lies in, None if it names none, and FINN's name of its last cell."""
+    name = plain_name(path[-1])
+    inside = _IN_PARTITION.fullmatch(name)
+    if inside:
+        return int(inside[1]), inside[2]
+    block = _BLOCK_DESIGN.fullmatch(name)
+    above = [match for match in map(_PARTITION.fullmatch, path[:-1]) if match]
+    return int(above[-1][1]) if above else None, block[1] if block else name
+
+
+@dataclass(frozen=True)
+class FinnInstances(Instances):
+    """The nodes of a build.
+
+    ``whole``: the one partition of the reports is the whole network, so that its names are the plan's. ``rivals``:
+    the engines whose number another may have.
+    """
+
+    names: Names
+    whole: bool
+    rivals: Mapping[str, Sequence[str]]
+    rejected: tuple[RejectedMatch, ...] = ()
+
+    def engine(self, path: Sequence[str]) -> str | None:
+        """Return the engine that a row is of."""
+        partition, node = node_of(path)
+        if partition is None or self.whole:
+            return node if node in self.names.engines else None
+        return self.names.local.get((partition, node))
+
+    def doubt(self, engine: str, path: Sequence[str]) -> RejectedMatch | None:
+        """Return that a number in a partition is not sure."""
+        rivals = self.rivals.get(engine, ())
+        if not rivals or node_of(path)[0] is None:
+            return None
+        reason = f"FINN numbers a partition's nodes anew, and {some(rivals)} on a parallel branch may be it"
+        return RejectedMatch(engine, "number not sure", reason)
+
+    def stream(self, path: Sequence[str]) -> tuple[str, str] | None:
+        """Return op type and name of a FIFO or width converter."""
+        partition, node = node_of(path)
+        stream = _STREAM.fullmatch(node)
+        return (stream[1], f"{partition}/{node}") if stream else None
+
+    def is_design(self, path: Sequence[str]) -> bool:
+        """Whether a row is FINN's sum of all nodes."""
+        return tuple(path) == (_DESIGN,)
+
+
+def instances(plan: Plan, phase: int, reports: Sequence[Report]) -> FinnInstances:
+    """Return the instances of a build of a phase of a plan of one network, by all that its reports name."""
+    names = names_of(plan, phase)
+    seen = _partitions(names, reports)
+    whole = len(seen) == 1 and (len(names.partitions) == 1 or _covers(names, reports))
+    rejected: tuple[RejectedMatch, ...] = ()
+    if len(seen) > 1 and len(names.partitions) == 1:
+        rejected = (_other_partitions(seen),)
+        names = replace(names, local={})
+    return FinnInstances(names, whole, interchangeable(plan, phase, None if whole else names.ids), rejected)
+
+
+def _other_partitions(seen: Iterable[int]) -> RejectedMatch:
+    numbers = sorted(seen)
+    reason = f"the plan has one partition, the reports {len(numbers)}; FINN numbers nodes anew in each"
+    listed = ", ".join(map(str, numbers))
+    return RejectedMatch(f"StreamingDataflowPartition {listed}", "other partitions than planned", reason)
+
+
+def _partitions(names: Names, reports: Iterable[Report]) -> set[int]:
+    """Return the partitions in which reports have nodes of the plan's kinds; those of DMA engines have none."""
+    nodes = (node_of(row.path) for report in reports for row in report.rows)
+    return {partition for partition, node in nodes if partition is not None and node.rpartition("_")[0] in names.kinds}
+
+
+def _covers(names: Names, reports: Iterable[Report]) -> bool:
+    """Whether reports have a node of every engine's own name, as a build without floorplan.json has."""
+    nodes = (node_of(row.path) for report in reports for row in report.rows)
+    return names.engines <= {node for partition, node in nodes if partition is not None}
