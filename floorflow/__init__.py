@@ -88,8 +88,11 @@ def __getattr__(name: str) -> Any:
     """Import the API when one of its names is first asked for (PEP 562)."""
     if name not in __all__:
         raise AttributeError(f"module 'floorflow' has no attribute '{name}'")
-    return getattr(import_module("floorflow.api"), name)
+    from floorflow.importing import whole_imports
+
+    with whole_imports():
+        return getattr(import_module("floorflow.api"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, "__version__"])

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from floorflow.errors import InputError
+from floorflow.importing import whole_imports
 
 GROUP = "floorflow.backends"
 DEFAULT_BACKEND = "finn"
@@ -72,7 +73,8 @@ def registration(name: str) -> Registration:
 
 def _loaded(entry: EntryPoint) -> Any:
     try:
-        return entry.load()
+        with whole_imports():
+            return entry.load()
     except (ImportError, AttributeError) as error:
         raise InputError(
             f"--backend {entry.name}: {entry.value} cannot be imported: {error}", hint="mend or uninstall the back end"

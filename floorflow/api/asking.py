@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from floorflow.api.models import READING, AnyModel, Model, read
 from floorflow.api.targets import Platform, platform_options
 from floorflow.errors import InputError
+from floorflow.importing import whole_imports
 from floorflow.request import Request
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def _as_it_was_read(model: Model, options: Mapping[str, Any]) -> dict[str, Any]:
 
 def require_platform(request: Request) -> None:
     """Refuse what the board refuses."""
-    from floorflow.search.asked import platform_of, settled
+    with whole_imports():
+        from floorflow.search.asked import platform_of, settled
 
     platform_of(settled(request))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, cast
 
 from floorflow.api.options import ReadOptions, with_options
 from floorflow.errors import FloorflowError, InputError
+from floorflow.importing import whole_imports
 from floorflow.request import Request
 
 if TYPE_CHECKING:
@@ -86,7 +87,8 @@ def read(model: AnyModel, *, name: str | None = None, **options: Unpack[ReadOpti
 def _source(path: Path, options: Mapping[str, Any]) -> Source:
     request = Request(model=path, platform=ANY_BOARD, **options)
     request.require_files()
-    from floorflow.search.preparing import read
+    with whole_imports():
+        from floorflow.search.preparing import read
 
     return read(request)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from floorflow.errors import InputError
+from floorflow.importing import whole_imports
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -113,6 +114,8 @@ class Pictures(Mapping[str, Picture]):
         return files
 
     def __getitem__(self, name: str) -> Picture:
+        if name not in self._by_name:
+            raise KeyError(f"no picture is called {name}; there are {', '.join(self)}")
         return self._by_name[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -135,7 +138,8 @@ def drawn(draw: Callable[[], Figure]) -> Content:
     figures: list[Figure] = []
 
     def content(ending: str) -> bytes:
-        from floorflow.view.pictures.files import png_bytes, svg_bytes
+        with whole_imports():
+            from floorflow.view.pictures.files import png_bytes, svg_bytes
 
         with _DRAWING:
             if not figures:
@@ -149,7 +153,8 @@ def pictures_of(plan: Mapping[str, Any], platform: Callable[[], Platform]) -> Pi
     """Return the pictures of a plan as plan.json holds it, on its platform."""
 
     def contents() -> Mapping[str, Content]:
-        from floorflow.view.pictures.files import charts
+        with whole_imports():
+            from floorflow.view.pictures.files import charts
 
         return {stem: drawn(draw) for stem, draw in charts(plan, platform()).items()}
 

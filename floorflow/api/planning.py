@@ -13,6 +13,7 @@ from floorflow.api.models import AnyModel
 from floorflow.api.options import PlanOptions, with_options
 from floorflow.api.results import Interrupted, Plan, encoded
 from floorflow.api.targets import Platform
+from floorflow.importing import whole_imports
 
 if TYPE_CHECKING:
     from floorflow.record import Outcome
@@ -49,7 +50,8 @@ def plan(
     started = time.perf_counter()
     request, source = asked(model, platform, options)
     require_platform(request)
-    from floorflow import flow
+    with whole_imports():
+        from floorflow import flow
 
     outcome = flow.plan(request, told_to(progress), source=source)
     made = plan_of(outcome, request, started)

@@ -18,6 +18,8 @@ from floorflow.api.options import CompareOptions, ProblemOptions, require_option
 from floorflow.api.pictures import Content, Picture, drawn
 from floorflow.api.results import encoded
 from floorflow.api.targets import Platform
+from floorflow.errors import InputError
+from floorflow.importing import whole_imports
 from floorflow.output import require_free
 from floorflow.request import Request, default_methods, require_method, require_resources
 
@@ -25,8 +27,8 @@ if TYPE_CHECKING:
     from floorflow.study.comparison import compare as comparing
     from floorflow.study.pareto import pareto as fronts
 
-POINTS = 12
-"""Intervals of each front of `pareto` unless told."""
+POINTS, FEWEST_POINTS, MOST_POINTS = 12, 2, 1000
+"""Intervals of each front of `pareto`: unless told, at least, at most."""
 
 
 class Study(ABC):
@@ -168,10 +170,12 @@ def compare(
     require_options(options, CompareOptions, "compare")
     request, source = asked(model, platform, options)
     request.fixed_fpgas("compare")
-    methods = methods or default_methods(request.backend)
+    named = list(filter(None, map(str.strip, methods.split(",")))) if isinstance(methods, str) else methods
+    methods = named or default_methods(request.backend)
     for name in methods:
         require_method("fold_method", name, "--methods", request.backend)
-    from floorflow.study.comparison.compare import compare as fold_by_all
+    with whole_imports():
+        from floorflow.study.comparison.compare import compare as fold_by_all
 
     found = fold_by_all(request, methods, epsilon, told_to(progress), source)
     return Comparison(found, _command("compare", request, methods=methods), time.perf_counter() - started)
@@ -206,7 +210,10 @@ def pareto(
     request, source = asked(model, platform, options)
     request.fixed_fpgas("pareto")
     require_resources(resources, "--resources")
-    from floorflow.study.pareto.pareto import pareto as find_fronts
+    if isinstance(points, bool) or not isinstance(points, int) or not FEWEST_POINTS <= points <= MOST_POINTS:
+        raise InputError(f"--points {points}: expected at least {FEWEST_POINTS} and at most {MOST_POINTS:,}")
+    with whole_imports():
+        from floorflow.study.pareto.pareto import pareto as find_fronts
 
     found = find_fronts(request, resources, points, told_to(progress), source=source)
     return Pareto(found, _command("pareto", request, resources=resources), time.perf_counter() - started)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from floorflow.assets import Topology, board_path, link_path, shipped
 from floorflow.errors import InputError
+from floorflow.importing import whole_imports
 
 if TYPE_CHECKING:
     from floorflow import hardware
@@ -103,7 +104,8 @@ def loaded(platform: str, options: Mapping[str, Any]) -> Platform:
     link = options.get("link")
     if link is not None:
         link_path(link)
-    from floorflow.hardware import load_platform
+    with whole_imports():
+        from floorflow.hardware import load_platform
 
     # What nobody asked for contradicts no platform file, which says these things itself.
     fpgas = None if options.get("fpgas") == "auto" else options.get("fpgas")
