@@ -111,7 +111,7 @@ class Backend(Protocol):
     name: str
     parallel_attributes: tuple[str, ...] = ()
     """Integer attributes of foldings that say how much an engine does at once, for tables of what they range over."""
-    folding_limit: str = "reach the widest folding"
+    folding_limit: str = "are not among those that the back end offers"
     """What may stop a wider folding beside the slots, as a verb with its object."""
     fifo_depths: str = "the depths in plan.json"
     """Where the user gives the depths of FIFOs."""
