@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from floorflow.api import rows
 from floorflow.api.events import Callback, told_to
-from floorflow.api.folders import command_of, files_in, save
+from floorflow.api.folders import files_in, run_of, save
 from floorflow.api.pictures import FOLDER, Pictures, pictures_in, pictures_of
 from floorflow.api.told import told
 from floorflow.errors import InputError
@@ -172,6 +172,8 @@ def encoded(files: Mapping[str, str | bytes]) -> dict[str, bytes]:
 def load(folder: str | Path) -> Plan:
     """Read the plan in a folder that `Plan.save` or ``floorflow plan`` wrote; `check` judges it.
 
+    Its files are those that run.json lists; without one they are all in it that are not hidden.
+
     Raises
     ------
     InputError
@@ -193,4 +195,5 @@ def load(folder: str | Path) -> Plan:
 
         return planned_platform(out, plan)
 
-    return Plan(plan, files, platform, command=command_of(out), plots=bool(pictures), pictures=pictures)
+    command, seconds = run_of(out)
+    return Plan(plan, files, platform, command=command, seconds=seconds, plots=bool(pictures), pictures=pictures)
