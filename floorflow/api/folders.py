@@ -29,7 +29,7 @@ def save(
 
 
 def files_in(folder: Path) -> set[str]:
-    """Return the names of the files that an earlier run wrote to a folder; without a run.json all that are not hidden."""
+    """Return the names of the files that an earlier run wrote to a folder; without run.json all but hidden ones."""
     held = folder.resolve()
     listed = earlier_files(held) or {
         name.as_posix()
