@@ -257,15 +257,26 @@ def require_file(path: Path, option: str = "") -> None:
 
 
 def _backend_options(model: type[BackendOptions], given: object, flat: Mapping[str, Any]) -> BackendOptions:
-    """Return a back end's options from what was given: themselves, a mapping or a list of NAME=VALUE, and ``flat``."""
+    """Return a back end's options from what was given: themselves, a mapping or a list of NAME=VALUE, and ``flat``.
+
+    ``flat`` changes those that are options already, but contradicts no others.
+    """
     if isinstance(given, BackendOptions):
         values = {name: getattr(given, name) for name in given.model_fields_set}
     else:
         values = dict(given) if isinstance(given, Mapping) else _settings(given)
     try:
-        return model(**{**values, **flat})
+        made, other = model(**{**values, **flat}), model(**{**flat, **values})
     except ValidationError as error:
         raise told(model, error) from None
+    if not isinstance(given, BackendOptions):
+        for name in flat:
+            if getattr(made, name) != getattr(other, name):
+                twice = f"{getattr(made, name)} and as {getattr(other, name)}"
+                raise InputError(
+                    f"{option_of(name, model)}: is given twice, as {twice}", hint="leave out one of the two"
+                )
+    return made
 
 
 def _settings(given: object) -> dict[str, str]:

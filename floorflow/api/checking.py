@@ -66,5 +66,5 @@ def check(plan: str | Path | Plan) -> Verdict:
     try:
         found = judge(Path(plan))
     except NotAPlan as error:
-        raise InputError(str(error), hint="give a folder that floorflow plan wrote") from error
+        raise InputError(str(error), hint="give the folder that floorflow plan wrote") from error
     return Verdict(tuple(Violation(v.name, v.where, v.message) for v in found.violations), found.checked)

@@ -29,13 +29,21 @@ def save(
 
 
 def files_in(folder: Path) -> set[str]:
-    """Return the names of the files that an earlier run wrote to a folder."""
-    return earlier_files(folder.resolve()) - {RUN_FILE}
+    """Return the names of the files that an earlier run wrote to a folder; without run.json all but hidden ones."""
+    held = folder.resolve()
+    listed = earlier_files(held) or {
+        name.as_posix()
+        for path in held.rglob("*")
+        for name in (path.relative_to(held),)
+        if path.is_file() and not path.is_symlink() and not any(part.startswith(".") for part in name.parts)
+    }
+    return listed - {RUN_FILE}
 
 
-def command_of(folder: Path) -> list[str]:
-    """Return the command line that made a folder, as its run.json says."""
+def run_of(folder: Path) -> tuple[list[str], float]:
+    """Return the command line that made a folder and the seconds that took, as its run.json says; else none and 0."""
     try:
-        return [str(word) for word in json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))["argv"]]
+        run = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
+        return [str(word) for word in run["argv"]], float(run["seconds"])
     except (OSError, ValueError, KeyError, TypeError):
-        return []
+        return [], 0.0

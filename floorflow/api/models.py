@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, cast
 from floorflow.api.options import ReadOptions, with_options
 from floorflow.errors import FloorflowError, InputError
 from floorflow.importing import whole_imports
+from floorflow.plugins import DEFAULT_BACKEND
 from floorflow.request import Request
 
 if TYPE_CHECKING:
@@ -21,10 +22,10 @@ if TYPE_CHECKING:
 AnyModel: TypeAlias = "str | Path | onnx.ModelProto | Source | Model"
 """What can be planned: a file, a model in memory, or one that was read."""
 
-READING = ("backend", "weight_bits", "activation_bits")
-"""Options that say how a model is read."""
+_READING = {DEFAULT_BACKEND: {"weight_bits", "activation_bits"}}
+"""Options of a back end that say how a model is read; of one that is not known, all may."""
 ANY_BOARD = "alveo-u250"
-"""Stands for the platform of a request without one."""
+"""Stands for the platform of a request that only reads."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,7 +33,7 @@ class Model:
     """A model that was read, to be planned as often as you like.
 
     ``path`` names it in plans; of one that was in memory, or that a back end's reader made, no such file need exist.
-    ``options`` are those that it was read with.
+    ``options`` are those that it was read with: they are part of it, and all plans of it are made with them.
     """
 
     path: Path
@@ -57,8 +58,9 @@ class Model:
 def read(model: AnyModel, *, name: str | None = None, **options: Unpack[ReadOptions]) -> Model:
     """Read a model: an ONNX file, an ``onnx.ModelProto`` in memory, or what a back end's own reader returned.
 
-    ``weight_bits`` and ``activation_bits`` are for a network without quantisers (8 if not given). ``name``: what plans
-    call a model that was in memory; the name of its graph if not given.
+    ``weight_bits`` and ``activation_bits`` are for a network without quantisers (8 if not given). Every option that is
+    given here holds for all plans of the model; with a back end's own reader they say how it has read. ``name``: what
+    plans call a model that was in memory; the name of its graph if not given.
 
     Raises
     ------
@@ -77,15 +79,27 @@ def read(model: AnyModel, *, name: str | None = None, **options: Unpack[ReadOpti
     if hasattr(model, "SerializeToString"):
         return _from_memory(cast("onnx.ModelProto", model), name, given)
     if hasattr(model, "network"):
-        return Model(Path(f"{name or model.network.name}.onnx"), model, given)
+        path = Path(f"{name or model.network.name}.onnx")
+        reading_request(path, given)
+        return Model(path, model, given)
     raise InputError(
         f"a model was expected, found {type(model).__name__}",
         hint="give a path, an onnx.ModelProto or what floorflow.read returned",
     )
 
 
+def reading_request(path: Path, options: Mapping[str, Any]) -> Request:
+    """Return a request that only reads, with the options of `read`."""
+    return Request(model=path, platform=ANY_BOARD, **options)
+
+
+def matters_for_reading(backend: str, option: str) -> bool:
+    """Whether a model may be another one if it is read with this option of a back end."""
+    return backend not in _READING or option in _READING[backend]
+
+
 def _source(path: Path, options: Mapping[str, Any]) -> Source:
-    request = Request(model=path, platform=ANY_BOARD, **options)
+    request = reading_request(path, options)
     request.require_files()
     with whole_imports():
         from floorflow.search.preparing import read

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from floorflow.api import rows
 from floorflow.api.events import Callback, told_to
-from floorflow.api.folders import command_of, files_in, save
+from floorflow.api.folders import files_in, run_of, save
 from floorflow.api.pictures import FOLDER, Pictures, pictures_in, pictures_of
-from floorflow.api.told import next_steps, told
+from floorflow.api.told import next_steps, summary, told
 from floorflow.errors import InputError
 from floorflow.output import require_free
 
@@ -60,8 +60,11 @@ class Plan:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """The plan in a few figures: rates, intervals, bounds and gaps by network, and where it is fullest."""
-        return self.plan.summary.model_dump()
+        """The plan in a few figures: rates, intervals, bounds and gaps by network, and where it is fullest.
+
+        ``fps`` of a network is over the schedule if there is one, in its ``phases`` while each of them runs.
+        """
+        return summary(self.plan)
 
     @property
     def engines(self) -> list[dict[str, Any]]:
@@ -114,8 +117,8 @@ class Plan:
         from floorflow.backends.backend import backend_named
         from floorflow.emit import bundle
 
-        summary = self.plan.summary.model_copy(update={"interrupted": True})
-        marked = self.plan.model_copy(update={"interrupted": True, "summary": summary})
+        figures = self.plan.summary.model_copy(update={"interrupted": True})
+        marked = self.plan.model_copy(update={"interrupted": True, "summary": figures})
         backend = backend_named(self.plan.options.backend)
         files = {**self.files, **encoded(bundle(marked, self._platform(), backend))}
         return Plan(marked, files, self._platform, command=self._command, seconds=self._seconds, plots=False)
@@ -176,6 +179,8 @@ def encoded(files: Mapping[str, str | bytes]) -> dict[str, bytes]:
 def load(folder: str | Path) -> Plan:
     """Read the plan in a folder that `Plan.save` or ``floorflow plan`` wrote; `check` judges it.
 
+    Its files are those that run.json lists; without one they are all in it that are not hidden.
+
     Raises
     ------
     InputError
@@ -197,4 +202,5 @@ def load(folder: str | Path) -> Plan:
 
         return planned_platform(out, plan)
 
-    return Plan(plan, files, platform, command=command_of(out), plots=bool(pictures), pictures=pictures)
+    command, seconds = run_of(out)
+    return Plan(plan, files, platform, command=command, seconds=seconds, plots=bool(pictures), pictures=pictures)

@@ -5,7 +5,7 @@ All that reads fields of plan.json for the API stands here and in `told`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,14 +15,31 @@ Row = dict[str, Any]
 
 
 def engine_rows(plan: Plan) -> Iterator[Row]:
-    """Yield each engine of each phase with its place, cycles a frame, resources and folding."""
+    """Yield each engine of each phase with its place, cycles a frame, resources and folding.
+
+    An attribute of the folding has its own name, behind ``folding_`` where the row has a column of that name already.
+    """
     folded_engines = [folded for phase in plan.phases for folded in phase.engines.values()]
     attributes = sorted({name for folded in folded_engines for name in folded.attributes})
+    for row, folded in _engine_rows(plan):
+        columns = {_column(attribute, row, attributes): attribute for attribute in attributes}
+        yield row | {column: folded.attributes.get(attribute) for column, attribute in columns.items()}
+
+
+def _column(attribute: str, row: Row, attributes: Collection[str]) -> str:
+    """Return the column of an attribute: none that the row has, nor another attribute's."""
+    column = attribute
+    while column in row or (column != attribute and column in attributes):
+        column = f"folding_{column}"
+    return column
+
+
+def _engine_rows(plan: Plan) -> Iterator[tuple[Row, FoldedEntry]]:
     for phase in plan.phases:
         modules = {engine: module.name for module in phase.modules for engine in module.engines}
         for network, name, folded in _folded(phase):
             engine = plan.engines[name]
-            yield {
+            row = {
                 "engine": name,
                 "network": network,
                 "phase": phase.name,
@@ -35,8 +52,8 @@ def engine_rows(plan: Plan) -> Iterator[Row]:
                 "weight_bits": engine.weight_bits,
                 "input_bits": engine.input_bits,
                 "output_bits": engine.output_bits,
-                **{attribute: folded.attributes.get(attribute) for attribute in attributes},
             }
+            yield row, folded
 
 
 def _folded(phase: PhaseEntry) -> Iterator[tuple[str, str, FoldedEntry]]:
@@ -51,16 +68,19 @@ def channel_rows(plan: Plan) -> Iterator[Row]:
         for channel in phase.channels:
             row = channel.model_dump(exclude={"name", "converter_resources", "fifo_resources", "crossing_resources"})
             resources = row.pop("resources")
-            yield {"channel": channel.name, "phase": phase.name, **row, **resources}
+            network = _network(plan, channel.ends[0].network)
+            yield {"channel": channel.name, "network": network, "phase": phase.name, **row, **resources}
 
 
 def module_rows(plan: Plan) -> Iterator[Row]:
     """Yield each module with its engines, slot, resources, and pblock in columns and CLB rows of the device."""
     for phase in plan.phases:
         pblocks = {name: entry for held in phase.floorplan.values() for name, entry in held.pblocks.items()}
+        networks = {name: network for network, name, _ in _folded(phase)}
         for module in phase.modules:
             yield {
                 "module": module.name,
+                "network": ", ".join(dict.fromkeys(networks[engine] for engine in module.engines)),
                 "phase": phase.name,
                 "engines": ", ".join(module.engines),
                 "implementation": module.implementation,
@@ -69,6 +89,11 @@ def module_rows(plan: Plan) -> Iterator[Row]:
                 **module.resources.model_dump(),
                 **pblocks[module.name].rectangle.model_dump(),
             }
+
+
+def _network(plan: Plan, prefix: str) -> str:
+    """Return the network that names have before them; a plan of one network has none there."""
+    return prefix or plan.networks[0].name
 
 
 def _place(plan: Plan, phase: PhaseEntry, module: str) -> Row:

@@ -42,7 +42,7 @@ class Platform:
     def slots(self) -> list[dict[str, Any]]:
         """Slots as flat rows: what each has that a design may use."""
         return [
-            {"slot": slot.name, "fpga": fpga.name, "part": fpga.board.part, **slot.available.as_dict()}
+            {"slot": slot.name, "fpga": fpga.name, "slr": slot.slr, "part": fpga.board.part, **slot.available.as_dict()}
             for fpga in self.loaded.fpgas
             for slot in fpga.slots
         ]

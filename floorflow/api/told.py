@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from math import floor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from floorflow.resources import RESOURCE_NAMES
 
 if TYPE_CHECKING:
-    from floorflow.schema import EstimatesEntry, NetworkEntry, PhaseEntry, PhaseNetworkEntry, Plan, Stats
+    from floorflow.schema import (
+        EstimatesEntry,
+        NetworkEntry,
+        NetworkSummary,
+        PhaseEntry,
+        PhaseNetworkEntry,
+        Plan,
+        ScheduleEntry,
+        Stats,
+    )
+
+
+Parts: TypeAlias = "Sequence[tuple[PhaseEntry, PhaseNetworkEntry]]"
+"""The phases of a network, each with its part there."""
 
 
 def told(plan: Plan) -> str:
     """Return what a user wants to see first: rate, bottleneck, fullness, every gap."""
     lines = [line for network in plan.networks for line in _network(plan, network)]
+    if plan.schedule is not None:
+        lines += _schedule(plan.schedule)
     for phase in plan.phases:
-        if len(plan.phases) > 1:
-            lines.append(f"  phase {phase.name}: {', '.join(part.network for part in phase.networks)}")
-        lines += _phase(plan, phase)
+        lines += [*_running(plan, phase), *_phase(plan, phase)]
     lines += [f"  note: {warning}" for warning in plan.warnings]
     return "\n".join(lines)
 
@@ -36,22 +49,81 @@ def next_steps(plan: Plan, files: Collection[str], folder: Path) -> list[str]:
 
 def _network(plan: Plan, network: NetworkEntry) -> list[str]:
     """Tell rate and bottleneck of a network, how far that is from the bound, and what ended its search."""
-    clock = f"{plan.summary.clock_mhz:g} MHz"
     found = next(entry for entry in plan.summary.networks if entry.network == network.name)
     parts = plan.parts(network.name)
-    rate = f"{frames_per_s(found.fps)} frames/s" if len(plan.phases) > 1 else _rate(parts[0][1].estimates)
-    interval = f"interval {found.interval_cycles:,} cycles at {clock}"
-    lines = [f"{network.name} on {_boards(plan)}: {rate} ({interval}, bottleneck {found.bottleneck})"]
+    lines = [f"{network.name} on {_boards(plan)}: {_whole_rate(plan, found, parts)}"]
     if plan.options.objective == "throughput":
         lines.append(f"  interval  bound {found.bound_cycles:,} cycles, gap {found.gap:.1%}")
     if plan.options.objective == "latency":
-        lines += [f"  latency   {_latency(part)}" for _, part in parts]
+        lines += [f"  latency   {_in_phase(plan, phase)}{_latency(part)}" for phase, part in parts]
     return [*lines, f"            {network.search.ended_by}"]
+
+
+def _whole_rate(plan: Plan, found: NetworkSummary, parts: Parts) -> str:
+    """Tell a network's rate and bottleneck: with a schedule what comes of it there, and the phase that is slowest."""
+    if plan.schedule is None:
+        return _part_rate(plan, parts[0][1])
+    where = slowest_phase(parts).name
+    return f"{frames_per_s(found.fps)} frames/s over the schedule (bottleneck {found.bottleneck} in phase {where})"
+
+
+def slowest_phase(parts: Parts) -> PhaseEntry:
+    """Return the phase in which a network's interval is longest, the first of equal ones: its bottleneck is there."""
+    return max(parts, key=lambda pair: pair[1].interval_cycles)[0]
+
+
+def loading_share(schedule: ScheduleEntry) -> float:
+    """Return the share of a period in which phases are loaded."""
+    return sum(step.load_us for step in schedule.steps) / schedule.period_us
+
+
+def summary(plan: Plan) -> dict[str, Any]:
+    """Return plan.json's summary, with what each network reaches while each of its phases runs, and the schedule."""
+    figures = plan.summary.model_dump()
+    for entry in figures["networks"]:
+        parts = plan.parts(entry["network"])
+        entry["bottleneck_phase"] = slowest_phase(parts).name
+        entry["phases"] = [
+            {"phase": phase.name, "fps": part.estimates.fps, "interval_cycles": part.interval_cycles}
+            for phase, part in parts
+        ]
+    return {**figures, "schedule": None if plan.schedule is None else _period(plan.schedule)}
+
+
+def _period(schedule: ScheduleEntry) -> dict[str, Any]:
+    return {"batch": schedule.batch, "period_us": schedule.period_us, "loading_share": loading_share(schedule)}
+
+
+def _part_rate(plan: Plan, part: PhaseNetworkEntry) -> str:
+    interval = f"interval {part.interval_cycles:,} cycles at {plan.summary.clock_mhz:g} MHz"
+    return f"{_rate(part.estimates)} ({interval}, bottleneck {part.estimates.bottleneck})"
+
+
+def _schedule(schedule: ScheduleEntry) -> list[str]:
+    """Tell how long a batch takes in all phases, and how much of that goes into loading them."""
+    batch = f"batch {schedule.batch:,} frame{'s' * (schedule.batch != 1)}"
+    loading = f"loading takes {loading_share(schedule):.1%} of the time"
+    return [f"  schedule  {batch}, period {schedule.period_us / 1000:,.3f} ms, {loading}"]
+
+
+def _running(plan: Plan, phase: PhaseEntry) -> list[str]:
+    """Tell of one phase of several what each network reaches while it runs."""
+    if len(plan.phases) == 1:
+        return []
+    rates = [f"    {part.network} while it runs: {_part_rate(plan, part)}" for part in phase.networks]
+    return [f"  phase {phase.name}: {', '.join(part.network for part in phase.networks)}", *rates]
+
+
+def _in_phase(plan: Plan, phase: PhaseEntry) -> str:
+    return f"{phase.name}: " if len(plan.phases) > 1 else ""
 
 
 def _phase(plan: Plan, phase: PhaseEntry) -> list[str]:
     """Tell of each stage how good its answer is, and how full the slots are."""
-    lines = [f"  folding   {_stats(part.folding.stats)}" for part in phase.networks]
+    several = len(plan.networks) > 1
+    lines = [
+        f"  folding   {f'{part.network}: ' if several else ''}{_stats(part.folding.stats)}" for part in phase.networks
+    ]
     lines.append(f"  partition {_stats(phase.partition.stats)}; {_crossings(phase)}")
     lines += [
         f"  placement {_stats(floorplan.stats)}; {len(floorplan.pblocks)} pblocks, HPWL {floorplan.hpwl:,.0f}"

@@ -216,6 +216,13 @@ def test_mistakes_that_only_python_can_make_are_told_as_well(call: Call, words: 
     assert words in str(caught.value)
 
 
+def test_a_folder_without_a_plan_is_refused_with_one_hint(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(ff.InputError) as caught:
+            ff.check(folder)
+        assert told(caught.value).count("floorflow plan") == 1
+
+
 def test_a_model_in_memory_that_is_none_is_told_without_a_file_that_nobody_knows(tmp_path: Path) -> None:
     model = onnx.load(bad_models(tmp_path)["float"][0])
     with pytest.raises(ff.InputError) as caught:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,6 +18,7 @@ import pytest
 import floorflow as ff
 from floorflow.backends.finn.read.source import read_source
 from tests.conftest import TFC
+from tests.verify.two_by_two import write_two_by_two
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -64,8 +66,31 @@ def test_a_saved_plan_is_loaded_and_saved_again_as_it_was(tfc: ff.Plan, saved: P
     assert again.pictures["floorplan"].png == tfc.pictures["floorplan"].png
     again.save(tmp_path / "out")
     first, second = contents(saved), contents(tmp_path / "out")
-    assert json.loads(first.pop("run.json"))["argv"] == json.loads(second.pop("run.json"))["argv"]
+    runs = [json.loads(files.pop("run.json")) for files in (first, second)]
+    assert runs[0]["seconds"] > 0
+    assert runs[0] == runs[1]
     assert first == second
+
+
+def test_a_folder_without_a_run_file_is_loaded_by_the_files_in_it(saved: Path, tmp_path: Path) -> None:
+    shutil.copytree(saved, tmp_path / "out")
+    (tmp_path / "out" / "run.json").unlink()
+    (tmp_path / "out" / ".hidden").write_text("mine")
+    again = ff.load(tmp_path / "out")
+    assert ff.check(again)
+    again.save(tmp_path / "again")
+    first, second = contents(saved), contents(tmp_path / "again")
+    assert json.loads(second["run.json"])["argv"] == []
+    assert {**first, "run.json": b""} == {**second, "run.json": b""}
+
+
+def test_a_plan_of_several_phases_without_a_run_file_is_saved_whole(tmp_path: Path) -> None:
+    out = write_two_by_two(tmp_path / "out")
+    again = ff.load(out)
+    assert ff.check(again)
+    again.save(tmp_path / "again")
+    assert set(contents(tmp_path / "again")) - {"run.json"} == set(contents(out)) - {"run.json"}
+    assert ff.check(tmp_path / "again")
 
 
 def test_a_plan_saved_without_pictures_is_drawn_when_it_was_loaded(tfc: ff.Plan, tmp_path: Path) -> None:

@@ -236,7 +236,7 @@ def open_folder(out: Path) -> Folder:
 
     """
     if not out.is_dir():
-        raise NotAPlan(f"{out}: is no folder; give the folder that `floorflow plan` wrote")
+        raise NotAPlan(f"{out}: is no folder")
     if not (out / "plan.json").exists() and not (out / "platform").exists():
-        raise NotAPlan(f"{out}: holds neither plan.json nor platform/; give the folder that `floorflow plan` wrote")
+        raise NotAPlan(f"{out}: holds neither plan.json nor platform/")
     return Folder(out)
