@@ -77,7 +77,7 @@ def read(model: AnyModel, *, name: str | None = None, **options: Unpack[ReadOpti
     if hasattr(model, "SerializeToString"):
         return _from_memory(cast("onnx.ModelProto", model), name, given)
     if hasattr(model, "network"):
-        return Model(Path(f"{name or model.network.name}.onnx"), model, given)
+        return Model(Path(name or model.network.name), model, given)
     raise InputError(
         f"a model was expected, found {type(model).__name__}",
         hint="give a path, an onnx.ModelProto or what floorflow.read returned",
