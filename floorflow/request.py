@@ -104,7 +104,7 @@ class Request(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     model: Annotated[PathText, Spelling("Arguments", argument=True)] = Field(
-        description="ONNX file: QONNX, QCDQ, QDQ, QLinear or float, or a FINN dataflow graph."
+        description="Model file of the back end; FINN's: QONNX, QCDQ, QDQ, QLinear, float ONNX or a dataflow graph."
     )
     platform: Annotated[str, BeforeValidator(_text_of_path), Spelling("Platform", "-p")] = Field(
         description="Board, by its name or a word of it such as u250, or YAML file of one."
@@ -145,10 +145,10 @@ class Request(BaseModel):
         "exact", description="Folding method; only exact, floorflow's own, folds for latency."
     )
     keep_folding: Annotated[bool, FOLDING] = Field(
-        default=False, description="Keep the folding that a FINN dataflow graph carries."
+        default=False, description="Keep the folding that the model carries, as a FINN dataflow graph may."
     )
     folding: Annotated[PathText | None, FOLDING] = Field(
-        None, description="Keep the folding of this file, such as FINN's ApplyConfig reads."
+        None, description="Keep the folding of this file of the back end; FINN's: as ApplyConfig reads."
     )
 
     granularity: Annotated[Granularity, FLOORPLAN] = Field("stage", description="What gets one pblock.")

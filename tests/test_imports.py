@@ -33,7 +33,7 @@ ALLOWED = {
 DRIVERS = {"search", "record", "flow", "study", "api", "cli", "__main__", "__init__"}
 """What may import the stages that it drives; `record` turns what was decided into the Plan."""
 MOST_AT_THE_ROOT = 13
-MOST_LEVELS = 12
+MOST_LEVELS = 11
 """The API is a level of its own, between the studies and the command line."""
 SEARCH_ORDER = (
     "asked",

@@ -90,11 +90,12 @@ def calibrate(
     started = time.perf_counter()
     _require_folder(Path(folder), "a folder that plan wrote")
     _require_folder(Path(reports), "the folder with the reports of the build")
+    from floorflow import flow
     from floorflow.study.calibration import calibrate as study
     from floorflow.study.calibration.replan import Overrides
 
     given = Overrides(_path(model), _path(folding), _path(platform), keep_folding, plots)
-    found = study.calibrate(Path(folder), Path(reports), given, told_to(progress))
+    found = study.calibrate(Path(folder), Path(reports), given, told_to(progress), plan=flow.plan)
     made = Calibration(found, plan_of(found.after, found.request, started))
     if made.plan.interrupted:
         raise InterruptedCalibration(made)

@@ -79,7 +79,7 @@ def read(model: AnyModel, *, name: str | None = None, **options: Unpack[ReadOpti
     if hasattr(model, "SerializeToString"):
         return _from_memory(cast("onnx.ModelProto", model), name, given)
     if hasattr(model, "network"):
-        path = Path(f"{name or model.network.name}.onnx")
+        path = Path(name or model.network.name)
         reading_request(path, given)
         return Model(path, model, given)
     raise InputError(

@@ -237,13 +237,14 @@ class Backend(Protocol):
         """Return the tool's own files of a phase (by its number), by their paths in the phase's folder."""
         return {}
 
-    def cells(self, plan: Plan, phase: int, cell_pattern: str, /) -> Mapping[str, str]:
-        """Return every engine's cell of a phase, by the engine's id.
+    def cells(self, plan: Plan, phase: int, cell_pattern: str, hierarchy: str, /) -> Mapping[str, str]:  # noqa: ARG002
+        """Return every engine's cell of a phase, by the engine's id: that id, inside ``hierarchy``.
 
-        ``cell_pattern`` is the board's: a path of cells, with ``{engine}`` in it and perhaps ``{partition}``.
+        ``hierarchy`` is the cell of the board's shell that holds the user's kernels, empty without a shell;
+        ``cell_pattern`` the board's for FINN's engines, with ``{engine}`` in it and perhaps ``{partition}``.
         """
         engines = [name for module in plan.phases[phase].modules for name in module.engines]
-        return {name: cell_pattern.format(engine=name, partition=0) for name in engines}
+        return {name: f"{hierarchy}/{name}" if hierarchy else name for name in engines}
 
     def next_step(self, plan: Plan, phase: int, folder: Path, /) -> str:  # noqa: ARG002
         """Return what to do with the tool's files of a phase, which lie in ``folder``, or nothing."""
@@ -276,7 +277,7 @@ class Backend(Protocol):
 
     def instances(self, plan: Plan, phase: int, reports: Sequence[Report], /) -> Instances:  # noqa: ARG002
         """Return which engines the instances in all reports of a build are; the plan has one network."""
-        cells = self.cells(plan, phase, "{engine}")
+        cells = self.cells(plan, phase, "{engine}", "")
         return NamedCells({plain_name(cell): name for name, cell in cells.items()})
 
     # Single engines

@@ -15,8 +15,8 @@ class PlanBackend(Protocol):
     def files(self, plan: Plan, phase: int, /) -> Mapping[str, str]:
         """Return its own files of a phase, by their paths in the phase's folder."""
 
-    def cells(self, plan: Plan, phase: int, cell_pattern: str, /) -> Mapping[str, str]:
-        """Return every engine's cell, by its id, where a board names cells by this pattern."""
+    def cells(self, plan: Plan, phase: int, cell_pattern: str, hierarchy: str, /) -> Mapping[str, str]:
+        """Return every engine's cell, by its id, on a board with FINN's cells named so and kernels in ``hierarchy``."""
 
     def cost_model(self, plan: Plan, /) -> str:
         """Return in words what the plan's resources are."""

@@ -46,9 +46,11 @@ def _constraints(plan: Plan, number: int, platform: Platform, backend: PlanBacke
     up = "../" * (1 + plan.phase_folder(number).count("/"))
     files = {}
     for fpga in platform.fpgas:
-        pblocks = _pblocks(plan.phases[number], fpga, backend.cells(plan, number, fpga.board.cell_pattern))
+        board = fpga.board
+        cells = backend.cells(plan, number, board.cell_pattern, board.shell.hierarchy if board.shell else "")
+        pblocks = _pblocks(plan.phases[number], fpga, cells)
         files[f"{fpga.name}/pblocks.xdc"] = xdc(header, pblocks)
-        files[f"{fpga.name}/pblocks.tcl"] = tcl(header, fpga.board.part, pblocks, up + _LIBRARY)
+        files[f"{fpga.name}/pblocks.tcl"] = tcl(header, board.part, pblocks, up + _LIBRARY)
     return files
 
 

@@ -9,6 +9,7 @@ from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InputError, some
 from floorflow.folding import FoldingProblem, fitting
+from floorflow.plugins import backend_names
 from floorflow.request import Request
 from floorflow.resources import total
 from floorflow.search.asked import platform_of
@@ -17,7 +18,14 @@ from floorflow.search.context import PlanningContext, largest_pblocks, longest_i
 
 def read(request: Request) -> Source:
     """Read the request's model, as far as its back end can."""
-    return backend_named(request.backend).read(request.model, request.backend_options)
+    try:
+        return backend_named(request.backend).read(request.model, request.backend_options)
+    except InputError as error:
+        others = [name for name in backend_names() if name != request.backend]
+        if "backend" in request.model_fields_set or not others:
+            raise
+        hint = f"if it is a model of another back end, name that with --backend: {some(others)}"
+        raise InputError(str(error), "; ".join(filter(None, (error.hint, hint)))) from error
 
 
 def prepare(source: Source, request: Request, fpgas: int, measured: Measurements = NO_MEASUREMENTS) -> PlanningContext:

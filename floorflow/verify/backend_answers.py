@@ -109,14 +109,24 @@ class BackEnd:
         return self._asked(where, None, ask)
 
     def files(self, plan: Record, phase: Record, folder: Files, where: str) -> dict[str, str]:
-        """Report what is wrong with a phase's files, and return the cells of engines."""
+        """Report what is wrong with a phase's files, and return the cells of engines.
+
+        A part that names none (``None``) has engines that are cells of their own ids, inside the board's shell.
+        """
 
         def ask() -> dict[str, str]:
             problems, cells = self.judge.files(plan, phase, folder, self.context)
             self._report(problems)
+            if cells is None:
+                return self._own_cells()
             return {str(engine): str(cell) for engine, cell in cells.items()}
 
         return self._asked(where, {}, ask)
+
+    def _own_cells(self) -> dict[str, str]:
+        rows, hierarchies = self.context["engines"], self.context["hierarchies"]
+        inside = {name: hierarchies.get(row["fpga"]) for name, row in rows.items()}
+        return {name: f"{top}/{name}" if top else name for name, top in inside.items() if top is not None}
 
     def _report(self, problems: Iterable[tuple[str, str, str]]) -> None:
         for name, where, message in problems:

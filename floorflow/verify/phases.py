@@ -48,6 +48,7 @@ def _back_end(
         "several_networks": len(plan["networks"]) > 1,
         "engines": rows,
         "cell_patterns": {fpga: board.raw["cell_pattern"] for fpga, board in boards.items()},
+        "hierarchies": {fpga: board.hierarchy for fpga, board in boards.items()},
     }
     return BackEnd(plan["options"]["backend"], judge, findings, context)
 

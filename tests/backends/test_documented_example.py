@@ -57,6 +57,20 @@ def test_it_plans_its_own_model(folder: Path, planned: subprocess.CompletedProce
     assert floorflow(folder, "check", "out").returncode == 0
 
 
+def test_its_engines_are_cells_of_their_own_names_inside_the_shell(
+    folder: Path, planned: subprocess.CompletedProcess[str]
+) -> None:
+    options = ("--backend", "mytool", "--no-plots", "-o", "shell")
+    assert floorflow(folder, "plan", "chain.json", "-p", "alveo-u250", *options).returncode == 0
+    assert floorflow(folder, "check", "shell").returncode == 0
+    constraints = folder / "shell" / "fpga0" / "pblocks.xdc"
+    assert constraints.read_text().count("{level0_i/ulp/sharpen}") == 1
+    assert "{sharpen}" in (folder / "out" / "fpga0" / "pblocks.xdc").read_text()
+    constraints.write_text(constraints.read_text().replace("level0_i/ulp/sharpen", "level0_i/sharpen"))
+    told = floorflow(folder, "check", "shell")
+    assert (told.returncode, "cell-unknown" in told.stdout) == (1, True)
+
+
 def test_its_part_of_the_judge_finds_what_is_wrong(folder: Path) -> None:
     options = ("--backend", "mytool", "--no-plots", "-o", "wrong")
     assert floorflow(folder, "plan", "chain.json", "-p", "pynq-z1", *options).returncode == 0

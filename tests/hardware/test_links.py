@@ -6,11 +6,14 @@ from itertools import pairwise, permutations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from floorflow.errors import PlatformError
 from floorflow.hardware import TOPOLOGIES, Platform, known_links, load_platform
 from floorflow.hardware.links import joined, most_fpgas
 from floorflow.resources import Resources
+
+PLATFORMS = Path(__file__).resolve().parents[2] / "platforms"
 
 
 @pytest.mark.parametrize(
@@ -71,8 +74,18 @@ def test_the_hub_of_a_star_has_a_core_for_every_link():
     assert [item.slot for item in platform.infrastructure if item.name == "ddr"] == ["fpga0.SLR0", "fpga2.SLR0"]
 
 
-def test_the_kinds_of_link_are_known():
-    assert known_links() == ("aurora-100g", "ethernet-100g", "pcie")
+@pytest.mark.parametrize("kind", known_links())
+def test_every_shipped_kind_of_link_joins_two_fpgas_with_its_own_figures(kind):
+    shipped = yaml.safe_load((PLATFORMS / "links" / f"{kind}.yaml").read_text(encoding="utf-8"))
+    (link,) = load_platform("alveo-u250", 2, link=kind).links
+    assert (link.kind, link.gbps, link.latency_us) == (shipped["name"], shipped["gbps"], shipped["latency_us"])
+    assert link.kind == kind
+    assert shipped["assumed"] or shipped["evidence"]
+
+
+def test_a_kind_of_link_is_one_file_in_its_folder():
+    assert known_links() == tuple(sorted(file.stem for file in (PLATFORMS / "links").glob("*.yaml")))
+    assert {"aurora-100g", "pcie"} <= {*known_links()}
 
 
 @pytest.mark.parametrize("board", ["alveo-u250", "xcku5p"])

@@ -116,7 +116,7 @@ def test_what_was_built_and_measured_in_other_styles_is_planned_again(
 ) -> None:
     before = read_plan(built / "plan.json")
     (tmp_path / "post_synth_resources.json").write_text(samples.synthesis_json(uses(before)))
-    calibration = calibrate(built, tmp_path, Overrides(model, keep_folding=keep_folding, plots=False))
+    calibration = calibrate(built, tmp_path, Overrides(model, keep_folding=keep_folding, plots=False), plan=flow.plan)
     assert uses(calibration.after.plan) == uses(before)
     assert calibration.after.plan.calibration is not None
     assert calibration.after.plan.calibration.measured == sorted(uses(before))
@@ -135,7 +135,7 @@ def test_a_style_file_that_changed_since_is_refused(model: Path, built: Path, tm
         samples.synthesis_json(uses(read_plan(plan_folder / "plan.json")))
     )
     overrides = Overrides(model, folding=tmp_path / "folding_config.json", plots=False)
-    assert deviating(calibrate(plan_folder, tmp_path, overrides).after.plan)
+    assert deviating(calibrate(plan_folder, tmp_path, overrides, plan=flow.plan).after.plan)
     (tmp_path / "specialize_layers_config.json").write_text("{}")
     with pytest.raises(InputError, match="is not the file"):
-        calibrate(plan_folder, tmp_path, overrides)
+        calibrate(plan_folder, tmp_path, overrides, plan=flow.plan)

@@ -51,3 +51,17 @@ def halves(ku5p: Platform) -> Platform:
     upper = replace(whole, name="attic", region=Rect(region.left, middle + 1, region.right, region.top))
     fpga = replace(ku5p.fpgas[0], slots=(lower, upper))
     return replace(ku5p, fpgas=(fpga,), boundaries=(SllBoundary(lower.name, upper.name, 4000),))
+
+
+@pytest.fixture(scope="session")
+def square(ku5p: Platform) -> Platform:
+    """An xcku5p in four slots that are joined in a ring, opposite corners of it two boundaries apart."""
+    (whole,) = ku5p.slots
+    region, height = whole.region, (whole.region.top - whole.region.bottom + 1) // 4
+    bottoms = [region.bottom + height * number for number in range(4)]
+    slots = tuple(
+        replace(whole, name=name, region=Rect(region.left, bottom, region.right, bottom + height - 1))
+        for name, bottom in zip("abcd", bottoms, strict=True)
+    )
+    ring = tuple(SllBoundary(lower, upper, 4000) for lower, upper in ("cd", "bd", "ac", "ab"))
+    return replace(ku5p, fpgas=(replace(ku5p.fpgas[0], slots=slots),), boundaries=ring)

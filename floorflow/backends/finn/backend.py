@@ -123,8 +123,8 @@ class FinnBackend(Backend):
         """Return FINN's configuration files."""
         return export.files(plan, phase)
 
-    def cells(self, plan: Plan, phase: int, cell_pattern: str, /) -> Mapping[str, str]:
-        """Return every engine's cell."""
+    def cells(self, plan: Plan, phase: int, cell_pattern: str, hierarchy: str, /) -> Mapping[str, str]:  # noqa: ARG002
+        """Return every engine's cell, which the board's pattern names."""
         return export.cells(plan, phase, cell_pattern)
 
     def next_step(self, plan: Plan, phase: int, folder: Path, /) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from floorflow import flow
 from floorflow.backends.backend import Backend, Costs, backend_named
 from floorflow.backends.instances import RejectedMatch
 from floorflow.backends.reports import POWER, SYNTHESIS, BuiltFoldings
@@ -23,6 +22,9 @@ from floorflow.search.progress import SILENT, Progress
 from floorflow.study.calibration.matching import Matches, match
 from floorflow.study.calibration.replan import Overrides, replanned_request
 from floorflow.study.reports import Folder, read_reports
+
+Planner = Callable[[Request, Progress, Measurements], Outcome]
+"""What plans anew: `flow.plan`, given by the API so that studies need not know the driver of all stages."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,10 @@ class Calibration:
         return sorted(set(self.estimates) - set(self.measured.engines))
 
 
-def calibrate(out: Path, reports: Path, overrides: Overrides | None = None, progress: Progress = SILENT) -> Calibration:
-    """Plan again what ``out`` holds, with what the reports of its build say instead of estimates.
+def calibrate(
+    out: Path, reports: Path, overrides: Overrides | None = None, progress: Progress = SILENT, *, plan: Planner
+) -> Calibration:
+    """Plan again, by ``plan``, what ``out`` holds, with what the reports of its build say instead of estimates.
 
     A row counts for the folding that was built alone; other foldings of the engine keep their estimates, which are
     corrected where enough engines of the kind were measured (`dataflow.measured`).
@@ -58,13 +62,15 @@ def calibrate(out: Path, reports: Path, overrides: Overrides | None = None, prog
     Raises
     ------
     InputError
-        If the plan, its model or a report cannot be read, or no row of the reports is an engine of the plan.
+        If the plan, its model or a report cannot be read, has several networks or phases, or no row of the reports is
+        an engine of the plan.
     InfeasibleError
         If the network proves too large with what was measured.
 
     """
     before = read_plan(out / "plan.json")
-    folded, _ = before.only_phase.engines, before.only_network
+    _require_one(out, before)
+    folded = before.only_phase.engines
     request = replanned_request(out, before, overrides or Overrides())
     backend = backend_named(request.backend)
     with progress.stage("reports"):
@@ -88,11 +94,18 @@ def calibrate(out: Path, reports: Path, overrides: Overrides | None = None, prog
     for name, on_chip in engines.items():
         pairs.setdefault(kinds[name], []).append((options[name].resources, on_chip.resources))
     measured = Measurements(engines, factors_of(pairs), folder.digests)
-    after = flow.plan(request, progress, measured.renamed(renamings(planned, own)))
+    after = plan(request, progress, measured.renamed(renamings(planned, own)))
     estimates = {name: option.resources for name, option in options.items()}
     return Calibration(
         before, after, folder, matches, measured, estimates, kinds, request, (*matches.rejected, *refolded)
     )
+
+
+def _require_one(out: Path, plan: Plan) -> None:
+    """Refuse a plan of several networks or phases: it has no one request to which measurements would belong."""
+    if len(plan.networks) != 1 or len(plan.phases) != 1:
+        found = f"networks: {len(plan.networks)}, phases: {len(plan.phases)}"
+        raise InputError(f"{out}: calibrate takes plans of one network and one phase, found {found}")
 
 
 def replanned_engines(request: Request) -> tuple[Costs, Dataflow]:

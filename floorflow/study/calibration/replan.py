@@ -36,6 +36,10 @@ def replanned_request(out: Path, plan: Plan, overrides: Overrides) -> Request:
         If the model, the folding file or a board file is not found, or is not the one that the plan was made from.
 
     """
+    if not plan.inputs:
+        raise InputError(
+            f"{out / 'plan.json'}: inputs: names no model, so it cannot be planned again", hint="plan the model anew"
+        )
     model, *others = plan.inputs
     folding = _input(out, others[0], overrides.folding, "--folding") if others else None
     for beside in others[1:]:

@@ -306,6 +306,12 @@ class Board:
         for index in range(len(self.device.raw["slrs"]) - 1):
             yield min(silicon, stated[index]) if stated and index < len(stated) else silicon
 
+    @property
+    def hierarchy(self) -> str:
+        """Cell of the shell that holds the user's kernels; empty without a shell."""
+        shell = self.raw.get("shell")
+        return str(shell["hierarchy"]) if isinstance(shell, dict) else ""
+
     def cell(self, engine: str, partition: object) -> str:
         """Hierarchical name of an engine's cell."""
         pattern: str = self.raw["cell_pattern"]

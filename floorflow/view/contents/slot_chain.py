@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from floorflow.hardware.crossing import Crossing
+from floorflow.hardware.slot_graph import Edge, SlotGraph
 from floorflow.view.contents.names import (
     Plan,
     fpga_names,
@@ -49,10 +50,10 @@ def _boundaries(
 ) -> tuple[BoundaryView, ...]:
     """Return each boundary with the streams whose run of boundaries it belongs to."""
     over: dict[tuple[str, str], list[CrossingView]] = {}
-    neighbours = _neighbours(plan)
+    slots_passed = _slots_passed(plan)
     for item in crossings:
         if not item.by_link:
-            for step in pairwise(shortest_way(neighbours, item.source, item.target)):
+            for step in pairwise(slots_passed(item.source, item.target)):
                 over.setdefault(step, []).append(item)
     boundaries = []
     for entry in plan["platform"]["boundaries"]:
@@ -63,29 +64,18 @@ def _boundaries(
     return tuple(boundaries)
 
 
-def _neighbours(plan: Plan) -> dict[str, list[str]]:
-    """Return the slots over a boundary of each slot, in the platform's order."""
-    place = {slot: index for index, slot in enumerate(fpga_of_slots(plan))}
-    neighbours: dict[str, list[str]] = {slot: [] for slot in place}
-    for boundary in plan["platform"]["boundaries"]:
-        neighbours[boundary["lower"]].append(boundary["upper"])
-        neighbours[boundary["upper"]].append(boundary["lower"])
-    return {slot: sorted(others, key=place.__getitem__) for slot, others in neighbours.items()}
+def _slots_passed(plan: Plan) -> Callable[[str, str], tuple[str, ...]]:
+    """Return the planner's way from slot to slot over SLR boundaries: the slots passed, both ends included."""
+    names = tuple(fpga_of_slots(plan))
+    place = {name: index for index, name in enumerate(names)}
+    ends = [(place[entry["lower"]], place[entry["upper"]]) for entry in plan["platform"]["boundaries"]]
+    graph = SlotGraph(len(names), tuple(Edge(lower, upper, Crossing("sll")) for lower, upper in ends))
 
+    def passed(source: str, target: str) -> tuple[str, ...]:
+        route = graph.route(place[source], place[target])
+        return tuple(names[slot] for slot in graph.slots_on(place[source], route))
 
-def shortest_way(neighbours: Mapping[str, Sequence[str]], source: str, target: str) -> tuple[str, ...]:
-    """Return the slots passed from one to another over the fewest boundaries, among these the first in order."""
-    left = {target: 0}
-    waiting = deque([target])
-    while waiting and source not in left:
-        slot = waiting.popleft()
-        new = [other for other in neighbours[slot] if other not in left]
-        left |= dict.fromkeys(new, left[slot] + 1)
-        waiting.extend(new)
-    way = [source]
-    while way[-1] != target:
-        way.append(next(slot for slot in neighbours[way[-1]] if left.get(slot) == left[way[-1]] - 1))
-    return tuple(way)
+    return passed
 
 
 def _read_link(

@@ -53,3 +53,11 @@ def test_an_old_folder_of_it_is_replaced_by_another_back_end(tmp_path: Path) -> 
     told = floorflow("plan", tfc, *words, "--force", installed=False)
     assert told.returncode == 0, told.stderr
     assert not (tmp_path / "out" / "toykit").exists()
+
+
+def test_a_model_of_another_back_end_that_is_installed_gets_a_hint_at_it() -> None:
+    told = floorflow("inspect", EDGES)
+    assert told.returncode == 2
+    assert "--backend: toykit" in told.stderr
+    assert "--backend" not in floorflow("inspect", EDGES, installed=False).stderr
+    assert "--backend:" not in floorflow("inspect", EDGES, "--backend", "finn").stderr

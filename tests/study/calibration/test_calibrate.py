@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from floorflow import flow
 from floorflow.cli.main import app
 from floorflow.dataflow.measured import MeasuredEngine, Measurements, corrected, factors_of
 from floorflow.dataflow.model import Dataflow, Engine, Option
@@ -52,7 +53,7 @@ def scaled(out: Path, change: Callable[[Resources], Resources]) -> dict[str, Res
 
 
 def replanned(out: Path, tmp_path: Path, change: Callable[[Resources], Resources], overrides: Overrides) -> Calibration:
-    return calibrate(out, reported(tmp_path / "reports", scaled(out, change)), overrides)
+    return calibrate(out, reported(tmp_path / "reports", scaled(out, change)), overrides, plan=flow.plan)
 
 
 def decided(plan: Plan) -> dict[str, Any]:
@@ -75,7 +76,9 @@ def test_what_is_as_estimated_gives_the_same_plan(cnv_on_pynq: Path, tmp_path: P
 
 def test_the_same_holds_for_one_engine_alone(tfc: Path, tmp_path: Path) -> None:
     name, use = next(iter(uses(read_plan(tfc / "plan.json")).items()))
-    calibration = calibrate(tfc, reported(tmp_path / "reports", {name: use}), Overrides(TFC, plots=False))
+    calibration = calibrate(
+        tfc, reported(tmp_path / "reports", {name: use}), Overrides(TFC, plots=False), plan=flow.plan
+    )
     assert decided(calibration.after.plan) == decided(calibration.before)
     assert calibration.after.plan.calibration.measured == [name]
     assert calibration.unmeasured == sorted(set(calibration.estimates) - {name})
@@ -141,7 +144,7 @@ def test_an_engine_that_was_built_otherwise_is_not_used(tfc: Path, tmp_path: Pat
     name = next(name for name, entry in folded.items() if "PE" in entry.attributes)
     folder = reported(tmp_path / "reports", rows)
     (folder / "final_hw_config.json").write_text(json.dumps({name: {"PE": 999}}))
-    calibration = calibrate(tfc, folder, Overrides(TFC, plots=False))
+    calibration = calibrate(tfc, folder, Overrides(TFC, plots=False), plan=flow.plan)
     assert name in calibration.unmeasured
     assert [(match.name, match.cause) for match in calibration.rejected] == [(name, "built otherwise")]
 
@@ -160,23 +163,43 @@ def test_reports_of_something_else_are_refused(
         next(iter(uses(read_plan(tfc / "plan.json")))) if "MVAU" in name else name: use for name, use in rows.items()
     }
     with pytest.raises(InputError, match=message):
-        calibrate(tfc, reported(tmp_path / "reports", names), Overrides(TFC, plots=False))
+        calibrate(tfc, reported(tmp_path / "reports", names), Overrides(TFC, plots=False), plan=flow.plan)
 
 
 def test_estimates_alone_measure_nothing(tfc: Path, tmp_path: Path) -> None:
     name = next(iter(uses(read_plan(tfc / "plan.json"))))
     (tmp_path / "estimate_layer_resources.json").write_text(json.dumps({name: {"LUT": 40.0}}))
     with pytest.raises(InputError, match="only finn figures"):
-        calibrate(tfc, tmp_path, Overrides(TFC, plots=False))
+        calibrate(tfc, tmp_path, Overrides(TFC, plots=False), plan=flow.plan)
 
 
 def test_the_model_is_asked_for_and_must_be_the_same(tfc: Path, tmp_path: Path) -> None:
     folder = reported(tmp_path / "reports", uses(read_plan(tfc / "plan.json")))
     with pytest.raises(InputError, match=r"tfc_1w1a.onnx .* is not found") as missing:
-        calibrate(tfc, folder, Overrides(plots=False))
+        calibrate(tfc, folder, Overrides(plots=False), plan=flow.plan)
     assert "--model FILE" in missing.value.hint
     with pytest.raises(InputError, match=r"--model .*cnv_2w2a.onnx: has sha256"):
-        calibrate(tfc, folder, Overrides(CNV, plots=False))
+        calibrate(tfc, folder, Overrides(CNV, plots=False), plan=flow.plan)
+
+
+@pytest.mark.parametrize(
+    ("doubled", "found"), [("networks", "networks: 2, phases: 1"), ("phases", "networks: 1, phases: 2")]
+)
+def test_a_plan_of_several_networks_or_phases_is_refused_in_one_sentence(
+    tfc: Path, tmp_path: Path, doubled: str, found: str
+) -> None:
+    content = json.loads((tfc / "plan.json").read_text())
+    content[doubled].append({**content[doubled][0], "name": "other"})
+    (tmp_path / "plan.json").write_text(json.dumps(content))
+    with pytest.raises(InputError, match=f"takes plans of one network and one phase, found {found}"):
+        calibrate(tmp_path, tmp_path, Overrides(TFC, plots=False), plan=flow.plan)
+
+
+def test_a_plan_that_names_no_model_is_refused(tfc: Path, tmp_path: Path) -> None:
+    content = json.loads((tfc / "plan.json").read_text())
+    (tmp_path / "plan.json").write_text(json.dumps({**content, "inputs": []}))
+    with pytest.raises(InputError, match=r"plan\.json: inputs: names no model"):
+        calibrate(tmp_path, tmp_path, Overrides(TFC, plots=False), plan=flow.plan)
 
 
 def test_the_command_writes_a_new_plan_beside_what_was_measured(tfc: Path, tmp_path: Path) -> None:

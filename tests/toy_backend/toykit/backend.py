@@ -71,9 +71,10 @@ class Toykit(Backend):
             _build_file(plan, run.network): _build(run, plan, phase, numbers) for run in plan.phases[phase].networks
         }
 
-    def cells(self, plan: Plan, phase: int, cell_pattern: str, /) -> Mapping[str, str]:
+    def cells(self, plan: Plan, phase: int, cell_pattern: str, hierarchy: str, /) -> Mapping[str, str]:
         numbers = cell_numbers(plan, phase)
-        return {name: cell_pattern.format(engine=f"toy_{number}", partition=0) for name, number in numbers.items()}
+        top = f"{hierarchy}/" if hierarchy else ""
+        return {name: f"{top}toy_{number}" for name, number in numbers.items()}
 
 
 def cell_numbers(plan: Plan, phase: int) -> dict[str, int]:

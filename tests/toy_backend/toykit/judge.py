@@ -154,12 +154,12 @@ def files(plan: dict[str, Any], phase: dict[str, Any], folder: Any, context: dic
         rows = {name: r for name, r in context["engines"].items() if r["network"] == run["network"]}
         name = f"toykit/{run['network']}/build.json" if context["several_networks"] else "toykit/build.json"
         problems += _differences(folder.json(name), folder.path(name), rows, cells)
-    patterns, all_rows = context["cell_patterns"], context["engines"].values()
-    return problems, {r["id"]: _full(patterns[r["fpga"]], cells[r["id"]]) for r in all_rows if r["fpga"] in patterns}
+    tops, all_rows = context["hierarchies"], context["engines"].values()
+    return problems, {r["id"]: _full(tops[r["fpga"]], cells[r["id"]]) for r in all_rows if r["fpga"] in tops}
 
 
-def _full(pattern: str, cell: str) -> str:
-    return pattern.replace("{engine}", cell).replace("{partition}", "0")
+def _full(hierarchy: str, cell: str) -> str:
+    return f"{hierarchy}/{cell}" if hierarchy else cell
 
 
 def _differences(content: Any, where: str, rows: dict[str, Any], cells: dict[str, str]) -> list[tuple[str, str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from floorflow.view.contents.networks import module_networks, read_networks
 from floorflow.view.contents.outside_ends import outside_end
 from floorflow.view.contents.plan_reader import read_scene
 from floorflow.view.contents.searched import read_search
-from floorflow.view.contents.slot_chain import read_slot_chain, shortest_way
+from floorflow.view.contents.slot_chain import read_slot_chain
 from floorflow.view.contents.timeline import read_timeline, time_text
 from floorflow.view.pictures.folding import read_bars
 from tests.view.fake_plan import CLOCK_MHZ, fake_mission, fake_plan
@@ -85,11 +86,13 @@ def test_boundaries_between_slots_of_any_name_carry_their_streams(halves: Platfo
     assert [stream.ends for stream in boundary.down] == [("2", "host out0")]
 
 
-def test_a_way_takes_the_fewest_boundaries_and_then_the_first_slots() -> None:
-    grid = {"a": ["b", "c"], "b": ["a", "d"], "c": ["a", "d", "e"], "d": ["b", "c"], "e": ["c"]}
-    assert shortest_way(grid, "a", "d") == ("a", "b", "d")
-    assert shortest_way(grid, "b", "e") == ("b", "a", "c", "e")
-    assert shortest_way(grid, "e", "e") == ("e",)
+def test_streams_go_over_the_boundaries_of_the_planners_route(square: Platform) -> None:
+    """Two ways round a square are equally short; the picture shows the one whose wires are counted."""
+    plan = fake_plan(square, 2, names="ab", homes=("a", "d"))
+    over = {(b.lower, b.upper) for b in read_slot_chain(plan).boundaries for s in b.up if s.ends == ("1", "2")}
+    steps = square.graph.slots_on(0, square.graph.route(0, 3))
+    assert len(steps) == 3
+    assert over == {(square.slots[a].name, square.slots[b].name) for a, b in pairwise(steps)}
 
 
 def test_titles_name_the_board_of_equal_fpgas_and_else_the_platform(mixed: Platform, three: Platform) -> None:

@@ -1,4 +1,9 @@
-"""Which FINN op types floorflow knows, and the estimate of any of them."""
+"""Which FINN op types floorflow knows, and the estimate of any of them.
+
+Whoever adds a kind touches five files: its family's beside this one (a new family is named in `_KINDS` below),
+``backends/finn/rates/patterns.py`` (when it reads and writes), and the judge's own ``verify/finn/cycles.py``,
+``foldings.py`` and ``ports.py``.
+"""
 
 from __future__ import annotations
 
