@@ -67,7 +67,7 @@ def _networks(
     for network in networks:
         name = plain_name(network.name)
         pairs = [
-            (part, entry.network(name).estimates)
+            (run.name, part, entry.network(name).estimates)
             for run, entry in zip(runs, phases, strict=True)
             for part in run.parts
             if part.network == name

@@ -122,7 +122,13 @@ def test_crossings_show_wires_and_boundaries_their_capacity(u250: Plan) -> None:
 
 def refused(plan: Plan, refusal: Refusal, stage: str = "fold", interval: int = 10) -> Plan:
     """Return the plan with one refused candidate below the interval that was found; its sentence says nothing."""
-    row = {"interval_cycles": interval, "verdict": "proven infeasible", "stage": stage, "detail": "refused"}
+    row = {
+        "phase": "main",
+        "interval_cycles": interval,
+        "verdict": "proven infeasible",
+        "stage": stage,
+        "detail": "refused",
+    }
     return changed(plan, "networks", 0, "trace", value=[row | {"refusals": [asdict(refusal)]}])
 
 
