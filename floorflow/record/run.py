@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from floorflow import __version__
@@ -18,8 +18,9 @@ from floorflow.record.phase import phase
 from floorflow.record.platform import platform_entry
 from floorflow.record.summary import summary
 from floorflow.record.throughput import throughput_warnings
-from floorflow.record.warnings import warnings_of
+from floorflow.record.warnings import doubts, warnings_of
 from floorflow.schema import CalibrationEntry, InputFile, NetworkEntry, PhaseEntry, Plan
+from floorflow.schema.plan import SCHEMA
 from floorflow.search.context import PlanningContext
 from floorflow.search.search import SearchResult
 
@@ -40,7 +41,7 @@ def record(
     platform, networks = platform_entry(context.platform), _networks([source.network], runs, phases)
     warnings = [*context.dataflow.notes, *tried, *_warnings(runs, phases)]
     return Plan(
-        schema="floorflow-plan/2",
+        schema=SCHEMA,
         summary=summary(platform, networks, phases, None, warnings, interrupted=result.interrupted),
         version=__version__,
         seed=request.seed,
@@ -49,7 +50,7 @@ def record(
             InputFile(path=request.model.name, sha256=source.sha256),
             *(InputFile(path=path.name, sha256=_sha256(path)) for path in _folding_files(context)),
         ],
-        calibration=None if measured == NO_MEASUREMENTS else _calibration(measured, known),
+        calibration=None if measured == NO_MEASUREMENTS else _calibration(measured, runs),
         platform=platform,
         networks=networks,
         phases=phases,
@@ -77,14 +78,20 @@ def _networks(
 
 
 def _warnings(runs: Sequence[PhaseRun], phases: Sequence[PhaseEntry]) -> Iterator[str]:
-    """Yield what is to be said of each network in each phase."""
+    """Yield what is to be said of the platform, and of each network in each phase, by name if there are several."""
+    yield from doubts(runs[0].context.platform)
+    several = len({part.network for run in runs for part in run.parts}) > 1
     for run, entry in zip(runs, phases, strict=True):
         for part in run.parts:
-            yield from warnings_of(part)
-            yield from throughput_warnings(entry.network(part.network).estimates.throughput)
+            about = ([part.network] if several else []) + ([f"phase {run.name}"] if len(runs) > 1 else [])
+            where = f"{', '.join(about)}: " if about else ""
+            said = throughput_warnings(entry.network(part.network).estimates.throughput)
+            yield from (where + sentence for sentence in (*warnings_of(part), *said))
 
 
-def _calibration(measured: Measurements, measured_engines: Collection[str]) -> CalibrationEntry:
+def _calibration(measured: Measurements, runs: Sequence[PhaseRun]) -> CalibrationEntry:
+    """Return what was measured, the engines by their ids."""
+    measured_engines = {part.id(name) for run in runs for part in run.parts for name in part.measured}
     return CalibrationEntry(
         measured=sorted(measured_engines),
         factors={kind: dict(factors) for kind, factors in measured.factors.items()},
