@@ -16,7 +16,8 @@ from floorflow.search.context import RATE_TOLERANCE
 
 def plain_name(text: str) -> str:
     """Return a name as networks and phases may have it: whatever else a file's name holds becomes ``_``."""
-    return re.sub(r"[^A-Za-z0-9_.\-]", "_", text) or "network"
+    name = re.sub(r"[^A-Za-z0-9_.\-]", "_", text)
+    return "network" if name in ("", ".", "..") else name
 
 
 def network_entry(network: Network, parts: Sequence[tuple[str, Part, EstimatesEntry]]) -> NetworkEntry:

@@ -120,6 +120,11 @@ def test_the_summary_follows_from_the_rest(plan: Plan) -> None:
     assert summary(*parts, interrupted=plan.interrupted) == plan.summary
 
 
+def test_a_network_of_which_a_section_says_nothing_has_no_heading_there(plan: Plan, platform: Platform) -> None:
+    assert all(part.estimates.throughput is None for part in plan.phases[0].networks)
+    assert "What one frame takes, in p0" not in report(plan, platform, BACKEND)
+
+
 def next_steps_of(plan: Plan, number: int, platform: Platform) -> str:
     phase = plan.phases[number]
     return "\n".join(next_steps(plan, phase, platform, slot_uses(plan, phase, platform), BACKEND))

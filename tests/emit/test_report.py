@@ -242,7 +242,7 @@ def test_the_likelihood_of_fitting_is_that_of_the_worst_slot(u250: Plan) -> None
 def test_start_ups_are_told_where_they_lengthen_the_interval(u250: Plan) -> None:
     cycles = u250.phases[0].networks[0].interval_cycles
     longer = changed(u250, *PART, "estimates", "expected_cycles", value=2 * cycles)
-    told = f"expect {2 * cycles:,} cycles (100.0% more)"
+    told = f"expect {2 * cycles:,} cycles (100.0% more): windows and HLS start anew"
     assert not any(told in line for line in section(longer, "Rate")), "the FIFOs were analysed, which is better"
     rough = changed(longer, *PART, "estimates", "throughput", value=None)
     assert any(told in line for line in section(rough, "Rate"))

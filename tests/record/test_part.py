@@ -69,6 +69,8 @@ def test_networks_whose_modules_would_bear_one_name_are_refused(part: Part) -> N
         together(left, right)
 
 
-@pytest.mark.parametrize(("file", "name"), [("cnv_2w2a", "cnv_2w2a"), ("my net (2)", "my_net__2_"), ("", "network")])
+@pytest.mark.parametrize(
+    ("file", "name"), [("cnv_2w2a", "cnv_2w2a"), ("my net (2)", "my_net__2_"), ("", "network"), ("..", "network")]
+)
 def test_networks_have_plain_names_whatever_the_file_is_called(file: str, name: str) -> None:
     assert plain_name(file) == name
