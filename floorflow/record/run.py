@@ -19,7 +19,7 @@ from floorflow.record.platform import platform_entry
 from floorflow.record.summary import summary
 from floorflow.record.throughput import throughput_warnings
 from floorflow.record.warnings import doubts, warnings_of
-from floorflow.schema import CalibrationEntry, InputFile, NetworkEntry, PhaseEntry, Plan
+from floorflow.schema import CalibrationEntry, InputFile, NetworkEntry, PhaseEntry, Plan, ScheduleEntry
 from floorflow.schema.plan import SCHEMA
 from floorflow.search.context import PlanningContext
 from floorflow.search.search import SearchResult
@@ -33,31 +33,66 @@ def record(
     measured: Measurements = NO_MEASUREMENTS,
 ) -> Plan:
     """Return the Plan of a finished search; ``tried`` says why fewer FPGAs would not do."""
-    request = context.request
     names = renamings(context.dataflow, result.candidate.folded.dataflow)
     known = [names[name] for name in measured.among(result.candidate.folding.options)]
-    runs = [alone(Part(plain_name(source.network.name), context, result, measured=known))]
-    phases = [phase(run) for run in runs]
-    platform, networks = platform_entry(context.platform), _networks([source.network], runs, phases)
-    warnings = [*context.dataflow.notes, *tried, *_warnings(runs, phases)]
+    run = alone(Part(plain_name(source.network.name), context, result, measured=known))
+    return record_runs([source], [run], None, tried, measured)
+
+
+def record_runs(
+    sources: Sequence[Source],
+    runs: Sequence[PhaseRun],
+    schedule: ScheduleEntry | None,
+    tried: Sequence[str] = (),
+    measured: Measurements = NO_MEASUREMENTS,
+) -> Plan:
+    """Return the Plan of networks in phases, which share a platform and, but for the model, their request.
+
+    Raises
+    ------
+    ValueError
+        If several phases have no schedule, or one phase has one.
+
+    """
+    if (schedule is None) != (len(runs) == 1):
+        raise ValueError(f"{len(runs)} phases {'without' if schedule is None else 'with'} a schedule")
+    phases, contexts = [phase(run) for run in runs], _contexts(sources, runs)
+    context = contexts[0]
+    platform = platform_entry(context.platform)
+    networks = _networks([source.network for source in sources], runs, phases)
+    notes = dict.fromkeys(note for own in contexts for note in own.dataflow.notes)
+    warnings = [*notes, *tried, *_warnings(runs, phases)]
+    interrupted = any(part.result.interrupted for run in runs for part in run.parts)
     return Plan(
         schema=SCHEMA,
-        summary=summary(platform, networks, phases, None, warnings, interrupted=result.interrupted),
+        summary=summary(platform, networks, phases, schedule, warnings, interrupted=interrupted),
         version=__version__,
-        seed=request.seed,
-        options=options_entry(request, context.platform),
-        inputs=[
-            InputFile(path=request.model.name, sha256=source.sha256),
-            *(InputFile(path=path.name, sha256=_sha256(path)) for path in _folding_files(context)),
-        ],
+        seed=context.request.seed,
+        options=options_entry(context.request, context.platform, [own.request.model.name for own in contexts]),
+        inputs=list(_inputs(sources, contexts)),
         calibration=None if measured == NO_MEASUREMENTS else _calibration(measured, runs),
         platform=platform,
         networks=networks,
         phases=phases,
-        schedule=None,
+        schedule=schedule,
         warnings=warnings,
-        interrupted=result.interrupted,
+        interrupted=interrupted,
     )
+
+
+def _contexts(sources: Sequence[Source], runs: Sequence[PhaseRun]) -> list[PlanningContext]:
+    """Return the context of each network, of the first phase in which it runs."""
+    parts = [part for run in runs for part in run.parts]
+    names = [plain_name(source.network.name) for source in sources]
+    return [next(part.context for part in parts if part.network == name) for name in names]
+
+
+def _inputs(sources: Sequence[Source], contexts: Sequence[PlanningContext]) -> Iterator[InputFile]:
+    """Yield the model of every network, each with the files of its folding if that was given."""
+    for source, context in zip(sources, contexts, strict=True):
+        yield InputFile(path=context.request.model.name, sha256=source.sha256)
+        for path in _folding_files(context):
+            yield InputFile(path=path.name, sha256=_sha256(path))
 
 
 def _networks(

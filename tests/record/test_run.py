@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from floorflow.backends.backend import Source
 from floorflow.dataflow.measured import Measurements
 from floorflow.record.part import Part, PhaseRun, alone
 from floorflow.record.phase import phase
-from floorflow.record.run import _calibration, _warnings
+from floorflow.record.run import _calibration, _warnings, record_runs
 from floorflow.request import Request
+from floorflow.schema import ScheduleEntry, ScheduleStep
 from floorflow.search.preparing import prepare, read
 from floorflow.search.search import search
 from tests.conftest import TFC
@@ -27,6 +29,27 @@ def runs() -> list[PhaseRun]:
     names = ("left", "right")
     parts = [Part(name, context, found, prefix=f"{name}/", measured=["Thresholding_rtl_0"]) for name in names]
     return [replace(alone(part), name=name) for part, name in zip(parts, ("p0", "p1"), strict=True)]
+
+
+def named(name: str) -> Source:
+    """Return the source of a network that is called so."""
+    source = read(Request(TFC, "pynq-z1"))
+    return replace(source, network=replace(source.network, name=name))  # type: ignore[type-var]
+
+
+def test_every_network_has_its_model_its_trace_and_its_place_in_the_summary(runs: list[PhaseRun]) -> None:
+    steps = [ScheduleStep(phase=run.name, load_us=1.0, run_us=2.0) for run in runs]
+    schedule = ScheduleEntry(kind="reconfigure", batch=1, period_us=6.0, steps=steps)
+    plan = record_runs([named("left"), named("right")], runs, schedule)
+    assert [row.path for row in plan.inputs] == plan.options.models == [TFC.name, TFC.name]
+    assert [row.network for row in plan.summary.networks] == [n.name for n in plan.networks] == ["left", "right"]
+    assert [{row.phase for row in network.trace} for network in plan.networks] == [{"p0"}, {"p1"}]
+    assert plan.schedule == schedule
+
+
+def test_several_phases_need_a_schedule(runs: list[PhaseRun]) -> None:
+    with pytest.raises(ValueError, match="2 phases without a schedule"):
+        record_runs([named("left"), named("right")], runs, None)
 
 
 def test_measured_engines_go_by_their_ids(runs: list[PhaseRun]) -> None:
