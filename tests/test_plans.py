@@ -76,7 +76,10 @@ def finn_cells(engines: list[str], places: dict[str, Any], board: Board) -> list
     cells = []
     for number in sorted({places[engine]["partition_id"] for engine in engines}):
         kinds = [e.rpartition("_")[0] for e in engines if places[e]["partition_id"] == number]
-        cells += [board.cell(f"{kind}_{kinds[:i].count(kind)}", number) for i, kind in enumerate(kinds)]
+        cells += [
+            board.cell_pattern.format(engine=f"{kind}_{kinds[:i].count(kind)}", partition=number)
+            for i, kind in enumerate(kinds)
+        ]
     return cells
 
 

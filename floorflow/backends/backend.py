@@ -113,6 +113,8 @@ class Backend(Protocol):
     """Integer attributes of foldings that say how much an engine does at once, for tables of what they range over."""
     folding_limit: str = "are not among those that the back end offers"
     """What may stop a wider folding beside the slots, as a verb with its object."""
+    start_ups: str = "engines start anew each frame"
+    """What lengthens the interval where FIFOs are small, as a clause."""
     fifo_depths: str = "the depths in plan.json"
     """Where the user gives the depths of FIFOs."""
     own_reports: tuple[str, ...] = ()

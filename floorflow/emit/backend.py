@@ -32,5 +32,9 @@ class PlanBackend(Protocol):
         """What may stop a wider folding beside the slots, as a verb with its object."""
 
     @property
+    def start_ups(self) -> str:
+        """What lengthens the interval where FIFOs are small, as a clause."""
+
+    @property
     def fifo_depths(self) -> str:
         """Where the user gives the depths of FIFOs."""

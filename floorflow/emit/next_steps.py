@@ -8,6 +8,7 @@ from functools import cached_property
 from math import ceil
 
 from floorflow.emit.backend import PlanBackend
+from floorflow.emit.spare_fpgas import spare_fpgas
 from floorflow.emit.tables import number, rate
 from floorflow.emit.use import SlotUse, resources, share, width_of
 from floorflow.errors import some
@@ -25,8 +26,6 @@ from floorflow.schema import (
 
 _FULL = 0.9
 """Share of a limit, a boundary or a link from which it counts as what holds the design back."""
-_ROOMY = 0.8
-"""Share of the limits of fewer FPGAs below which the design may fit them."""
 _WORTHWHILE = 0.05
 """Gap of a wirelength, or share of a resource, below which nothing is said of it."""
 _SUMS = ("budget", "slots together")
@@ -81,11 +80,21 @@ class _NetworkView:
     network: NetworkEntry
     part: PhaseNetworkEntry
 
+    @property
+    def of(self) -> str:
+        """What a sentence adds to say which network it is about; nothing if there is one."""
+        return f" of {self.part.network}" if len(self.view.plan.networks) > 1 else ""
+
+    @property
+    def tried(self) -> list[TraceEntry]:
+        """What was tried for this phase."""
+        return [row for row in self.network.trace if row.phase == self.view.phase.name]
+
     @cached_property
     def stopped_by(self) -> TraceEntry | None:
         """The longest interval below the one found that was refused; None if the shortest was not asked for."""
-        found = self.network.search.interval_cycles
-        failed = [row for row in self.network.trace if row.verdict != "legal" and row.interval_cycles < found]
+        found = self.part.interval_cycles
+        failed = [row for row in self.tried if row.verdict != "legal" and row.interval_cycles < found]
         asked = self.view.plan.options.objective != "throughput"
         return None if asked else max(failed, key=lambda row: row.interval_cycles, default=None)
 
@@ -117,12 +126,13 @@ def _rate_of(one: _NetworkView) -> Iterator[str]:
         return
     goal = f"{row.interval_cycles:,} cycles ({rate(view.plan.options.clock_mhz * 1e6 / row.interval_cycles)} frames/s)"
     if short is None:
-        yield f"the next shorter interval that was tried, {goal}, ended at the {_STAGES[row.stage]}: {row.detail}"
+        ended = f"ended at the {_STAGES[row.stage]}: {row.detail}"
+        yield f"the next shorter interval{one.of} that was tried, {goal}, {ended}"
         return
     name, need, have = short.resource, int(short.needed or 0), int(short.allowed or 0)
     ways = " or ".join(_ways_to(view, name, need, have)) or "no cap and no further FPGA gives that"
     more = f"{need / have - 1:.1%} more than the {have:,} allowed" if have else "of which none is allowed"
-    yield f"{name} stops the rate: {goal} need {need:,}, {more}: {ways}"
+    yield f"{name} stops the rate{one.of}: {goal} need {need:,}, {more}: {ways}"
 
 
 _STAGES = {"fold": "folding", "partition": "partition", "place": "placement"}
@@ -207,19 +217,10 @@ def _full_slots(view: _View) -> Iterator[str]:
 
 
 def _spare_fpgas(view: _View) -> Iterator[str]:
-    count, floorplan = len(view.platform.fpgas), view.phase.floorplan
-    empty = [name for name, entry in floorplan.items() if not entry.pblocks]
-    fewer = count - max(1, len(empty))
-    if not fewer or view.plan.options.fpgas == "auto":
-        return
-    if empty:
-        yield f"{some(empty)} hold{'s' * (len(empty) == 1)} no module: --fpgas {fewer} should give the same rate"
-        return
-    need, have = view.demand.as_dict(), view.limit.as_dict()
-    shares = {r: need[r] * count / (have[r] * fewer) for r in RESOURCE_NAMES if have[r]}
-    name = max(shares, key=lambda r: shares[r])
-    if shares[name] < _ROOMY:
-        yield f"all modules together need {shares[name]:.0%} of the {name} that {fewer} allow: --fpgas {fewer} may do"
+    """Say once, in the first phase, what holds for all of them."""
+    step = spare_fpgas(view.plan, view.platform) if view.phase is view.plan.phases[0] else ""
+    if step:
+        yield step
 
 
 def _full_links(view: _View) -> Iterator[str]:
@@ -258,12 +259,11 @@ def _gaps(view: _View) -> Iterator[str]:
     if open_gaps and max(open_gaps)[0] >= _WORTHWHILE:
         gap, name = max(open_gaps)
         yield f"the wirelength of {name} could be up to {gap:.0%} shorter, {longer}"
-    for part in phase.networks:
-        if part.folding.stats.gap:
-            of = f" of {part.network}" if len(view.plan.networks) > 1 else ""
+    for one in view.networks:
+        if one.part.folding.stats.gap:
             yield (
-                f"the folding{of} takes up to {part.folding.stats.gap:.1%} more than the least at this interval, "
-                "which was given up for channels and packing: that much area, no rate, is to be had"
+                f"the folding{one.of} takes up to {one.part.folding.stats.gap:.1%} more than the least at this "
+                "interval, which was given up for channels and packing: that much area, no rate, is to be had"
             )
 
 
@@ -280,14 +280,14 @@ def _overhead(view: _View) -> Iterator[str]:
 
 
 def _packing(view: _View) -> Iterator[str]:
-    failed = [
-        row for one in view.networks for row in one.network.trace if row.stage == "place" and row.verdict != "legal"
-    ]
-    if failed:
+    for one in view.networks:
+        failed = [row for row in one.tried if row.stage == "place" and row.verdict != "legal"]
+        if not failed:
+            continue
         kept = view.plan.options.keep_granularity
         way = "without --keep-granularity neighbours may share pblocks" if kept else _looser(view)
         cycles = some([f"{row.interval_cycles:,}" for row in failed])
-        yield f"{len(failed)} partitioned candidates ({cycles} cycles) could not be placed: {way}"
+        yield f"{len(failed)} partitioned candidates{one.of} ({cycles} cycles) could not be placed: {way}"
 
 
 def _looser(view: _View) -> str:

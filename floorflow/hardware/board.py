@@ -103,10 +103,6 @@ class Board:
             taken.append(f"the host's streams enter at the right edge of {self.host_slr}")
         return f"the board's file says nothing of {', '.join(self.unstated)}: {' and '.join(taken)}"
 
-    def cell(self, engine: str, partition: int = 1) -> str:
-        """Return the hierarchical cell of an engine in FINN's dataflow partition of that number."""
-        return self.cell_pattern.format(engine=engine, partition=partition)
-
     def parent_pblock(self, slr: str) -> str | None:
         """Return the shell's pblock that must be the parent of pblocks in an SLR, or None."""
         if self.shell is None or self.shell.parent_pblock is None:

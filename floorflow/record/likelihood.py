@@ -66,14 +66,15 @@ def _items(part: Part, channels: Sequence[ChannelEntry]) -> Iterator[Item]:
     for module in candidate.modules:
         for name in module.engines:
             yield candidate.slot_of[module.name], kinds[name], candidate.folded.options[name].resources
+    slot_of = {part.module(module): slot for module, slot in candidate.slot_of.items()}
     for channel in channels:
         yield (
-            candidate.slot_of[channel.fifo_module],
+            slot_of[channel.fifo_module],
             part.context.costs.fifo_kind,
             Resources.from_dict(channel.fifo_resources.model_dump()),
         )
         if channel.converter and channel.converter_module:
             need = Resources.from_dict(channel.converter_resources.model_dump())
-            yield candidate.slot_of[channel.converter_module], channel.converter, need
+            yield slot_of[channel.converter_module], channel.converter, need
         for slot, registers in channel.crossing_resources.items():
             yield slot, CROSSING, Resources.from_dict(registers.model_dump())

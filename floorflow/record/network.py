@@ -16,21 +16,22 @@ from floorflow.search.context import RATE_TOLERANCE
 
 def plain_name(text: str) -> str:
     """Return a name as networks and phases may have it: whatever else a file's name holds becomes ``_``."""
-    return re.sub(r"[^A-Za-z0-9_.\-]", "_", text) or "network"
+    name = re.sub(r"[^A-Za-z0-9_.\-]", "_", text)
+    return "network" if name in ("", ".", "..") else name
 
 
-def network_entry(network: Network, parts: Sequence[tuple[Part, EstimatesEntry]]) -> NetworkEntry:
-    """Return a network that runs in these phases, with what is promised of it in each."""
-    searched = [_search(part, estimates) for part, estimates in parts]
+def network_entry(network: Network, parts: Sequence[tuple[str, Part, EstimatesEntry]]) -> NetworkEntry:
+    """Return a network that runs in these phases, by name, with what is promised of it in each."""
+    searched = [_search(part, estimates) for _, part, estimates in parts]
     return NetworkEntry(
-        name=parts[0][0].network,
+        name=parts[0][1].network,
         operations=[
             OperationEntry(name=o.name, type=o.type, inputs=list(o.inputs), outputs=list(o.outputs), macs=o.macs)
             for o in network.operations
         ],
-        engines=_engines([part for part, _ in parts]),
+        engines=_engines([part for _, part, _ in parts]),
         search=max(searched, key=lambda entry: entry.interval_cycles),
-        trace=[TraceEntry(**asdict(row)) for part, _ in parts for row in part.result.trace],
+        trace=[TraceEntry(phase=phase, **asdict(row)) for phase, part, _ in parts for row in part.result.trace],
     )
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from floorflow.hardware import Platform
 from floorflow.request import Request
 from floorflow.schema import Options
 
 
-def options_entry(request: Request, platform: Platform) -> Options:
-    """Return the options with what the request left open."""
+def options_entry(request: Request, platform: Platform, models: Sequence[str]) -> Options:
+    """Return the options with what the request left open; ``models``: the file of each network, by name."""
     return Options(
         **{name: getattr(request, name) for name in Request.model_fields}
         | {
-            "models": [request.model.name],
+            "models": list(models),
             "folding": request.folding and request.folding.name,
             "platform": platform.name,
             "link": _link(request, platform),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from floorflow.errors import InputError
 from floorflow.placement import PlacementSolution
 from floorflow.search.candidate import Candidate
 from floorflow.search.context import PlanningContext
@@ -42,6 +45,10 @@ class Part:
         """Return how the plan's phases name an engine, or an end outside."""
         return self.prefix + end
 
+    def module(self, name: str) -> str:
+        """Return how the plan names a module: below its network's name if there are several, in letters, digits, _."""
+        return re.sub(r"[^A-Za-z0-9_]", "_", f"{self.prefix[:-1]}__{name}") if self.prefix else name
+
     def channel_name(self, name: str) -> str:
         """Return how the plan names a channel of the candidate."""
         return "->".join(self.id(end) for end in name.split("->"))
@@ -49,13 +56,35 @@ class Part:
 
 @dataclass(frozen=True)
 class PhaseRun:
-    """A phase: its networks, and the one partition and the floorplans, by FPGA, that hold all their modules."""
+    """A phase: its networks, and the one partition and the floorplans, by FPGA, that hold all their modules.
+
+    Floorplans name modules as the plan does (`Part.module`).
+
+    Raises
+    ------
+    InputError
+        If two modules would have one name in the plan.
+
+    """
 
     name: str
     parts: tuple[Part, ...]
     partition_cost: int
     partition_stats: SolveStats
     placements: Mapping[str, PlacementSolution]
+
+    def __post_init__(self) -> None:
+        """Refuse networks whose modules the plan could not tell apart."""
+        counts = Counter(part.module(m.name) for part in self.parts for m in part.candidate.modules)
+        twice = [name for name, count in counts.items() if count > 1]
+        if twice:
+            names = ", ".join(part.network for part in self.parts)
+            hint = "give networks names that differ in letters or digits"
+            raise InputError(
+                f"phase {self.name}: networks {names}: {len(twice)} modules such as {twice[0]} "
+                "would have the name of another",
+                hint=hint,
+            )
 
     @property
     def context(self) -> PlanningContext:
@@ -67,4 +96,8 @@ def alone(part: Part) -> PhaseRun:
     """Return the phase of a network that has the platform to itself, all the time."""
     candidate = part.candidate
     cost = candidate.problem.cost(candidate.partition.slot_of)
-    return PhaseRun(MAIN, (part,), cost, candidate.partition.stats, part.result.placements)
+    placements = {
+        fpga: replace(placed, rectangles={part.module(name): rect for name, rect in placed.rectangles.items()})
+        for fpga, placed in part.result.placements.items()
+    }
+    return PhaseRun(MAIN, (part,), cost, candidate.partition.stats, placements)

@@ -32,7 +32,7 @@ def phase(run: PhaseRun) -> PhaseEntry:
         channels=[channel for own in channels for channel in own],
         modules=[entry for part in run.parts for entry in _modules(part)],
         implementations=[
-            _implementation(module.name, part, rectangles[module.name])
+            _implementation(module.name, part, rectangles[part.module(module.name)])
             for part in run.parts
             for module in part.candidate.modules
         ],
@@ -46,9 +46,9 @@ def phase(run: PhaseRun) -> PhaseEntry:
 def _modules(part: Part) -> list[ModuleEntry]:
     return [
         ModuleEntry(
-            name=module.name,
+            name=part.module(module.name),
             engines=[part.id(engine) for engine in module.engines],
-            implementation=module.name,
+            implementation=part.module(module.name),
             reused=False,
             resources=amounts(part.candidate.demands[module.name]),
         )
@@ -69,13 +69,14 @@ def _implementation(module: str, part: Part, rectangle: Rect) -> ImplementationE
                 "width_bits": channel.width_bits,
             }
             ports.append(PortEntry.model_validate(entry))
-    return ImplementationEntry(name=module, window={"columns": rectangle.columns, "rows": rectangle.rows}, ports=ports)
+    window = {"columns": rectangle.columns, "rows": rectangle.rows}
+    return ImplementationEntry(name=part.module(module), window=window, ports=ports)
 
 
 def _partition(run: PhaseRun) -> PartitionEntry:
     demands = [slot_demands(part.candidate) for part in run.parts]
     return PartitionEntry(
-        assignment={module: slot for part in run.parts for module, slot in part.candidate.slot_of.items()},
+        assignment={part.module(module): slot for part in run.parts for module, slot in part.candidate.slot_of.items()},
         utilisation={
             slot.name: _shares(total(own[slot.name] for own in demands), slot.available)
             for slot in run.context.platform.slots
@@ -96,10 +97,12 @@ def _floorplan(fpga: Fpga, run: PhaseRun) -> FloorplanEntry:
     placement = run.placements[fpga.name]
     return FloorplanEntry(
         pblocks={
-            module.name: _pblock(module.name, fpga.device, part, placement.rectangles[module.name])
+            part.module(module.name): _pblock(
+                module.name, fpga.device, part, placement.rectangles[part.module(module.name)]
+            )
             for part in run.parts
             for module in part.candidate.modules
-            if module.name in placement.rectangles
+            if part.module(module.name) in placement.rectangles
         },
         hpwl=placement.hpwl,
         congestion=dict(placement.congestion),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from floorflow import __version__
@@ -18,8 +18,9 @@ from floorflow.record.phase import phase
 from floorflow.record.platform import platform_entry
 from floorflow.record.summary import summary
 from floorflow.record.throughput import throughput_warnings
-from floorflow.record.warnings import warnings_of
-from floorflow.schema import CalibrationEntry, InputFile, NetworkEntry, PhaseEntry, Plan
+from floorflow.record.warnings import doubts, warnings_of
+from floorflow.schema import CalibrationEntry, InputFile, NetworkEntry, PhaseEntry, Plan, ScheduleEntry
+from floorflow.schema.plan import SCHEMA
 from floorflow.search.context import PlanningContext
 from floorflow.search.search import SearchResult
 
@@ -32,31 +33,66 @@ def record(
     measured: Measurements = NO_MEASUREMENTS,
 ) -> Plan:
     """Return the Plan of a finished search; ``tried`` says why fewer FPGAs would not do."""
-    request = context.request
     names = renamings(context.dataflow, result.candidate.folded.dataflow)
     known = [names[name] for name in measured.among(result.candidate.folding.options)]
-    runs = [alone(Part(plain_name(source.network.name), context, result, measured=known))]
-    phases = [phase(run) for run in runs]
-    platform, networks = platform_entry(context.platform), _networks([source.network], runs, phases)
-    warnings = [*context.dataflow.notes, *tried, *_warnings(runs, phases)]
+    run = alone(Part(plain_name(source.network.name), context, result, measured=known))
+    return record_runs([source], [run], None, tried, measured)
+
+
+def record_runs(
+    sources: Sequence[Source],
+    runs: Sequence[PhaseRun],
+    schedule: ScheduleEntry | None,
+    tried: Sequence[str] = (),
+    measured: Measurements = NO_MEASUREMENTS,
+) -> Plan:
+    """Return the Plan of networks in phases, which share a platform and, but for the model, their request.
+
+    Raises
+    ------
+    ValueError
+        If several phases have no schedule, or one phase has one.
+
+    """
+    if (schedule is None) != (len(runs) == 1):
+        raise ValueError(f"{len(runs)} phases {'without' if schedule is None else 'with'} a schedule")
+    phases, contexts = [phase(run) for run in runs], _contexts(sources, runs)
+    context = contexts[0]
+    platform = platform_entry(context.platform)
+    networks = _networks([source.network for source in sources], runs, phases)
+    notes = dict.fromkeys(note for own in contexts for note in own.dataflow.notes)
+    warnings = [*notes, *tried, *_warnings(runs, phases)]
+    interrupted = any(part.result.interrupted for run in runs for part in run.parts)
     return Plan(
-        schema="floorflow-plan/2",
-        summary=summary(platform, networks, phases, None, warnings, interrupted=result.interrupted),
+        schema=SCHEMA,
+        summary=summary(platform, networks, phases, schedule, warnings, interrupted=interrupted),
         version=__version__,
-        seed=request.seed,
-        options=options_entry(request, context.platform),
-        inputs=[
-            InputFile(path=request.model.name, sha256=source.sha256),
-            *(InputFile(path=path.name, sha256=_sha256(path)) for path in _folding_files(context)),
-        ],
-        calibration=None if measured == NO_MEASUREMENTS else _calibration(measured, known),
+        seed=context.request.seed,
+        options=options_entry(context.request, context.platform, [own.request.model.name for own in contexts]),
+        inputs=list(_inputs(sources, contexts)),
+        calibration=None if measured == NO_MEASUREMENTS else _calibration(measured, runs),
         platform=platform,
         networks=networks,
         phases=phases,
-        schedule=None,
+        schedule=schedule,
         warnings=warnings,
-        interrupted=result.interrupted,
+        interrupted=interrupted,
     )
+
+
+def _contexts(sources: Sequence[Source], runs: Sequence[PhaseRun]) -> list[PlanningContext]:
+    """Return the context of each network, of the first phase in which it runs."""
+    parts = [part for run in runs for part in run.parts]
+    names = [plain_name(source.network.name) for source in sources]
+    return [next(part.context for part in parts if part.network == name) for name in names]
+
+
+def _inputs(sources: Sequence[Source], contexts: Sequence[PlanningContext]) -> Iterator[InputFile]:
+    """Yield the model of every network, each with the files of its folding if that was given."""
+    for source, context in zip(sources, contexts, strict=True):
+        yield InputFile(path=context.request.model.name, sha256=source.sha256)
+        for path in _folding_files(context):
+            yield InputFile(path=path.name, sha256=_sha256(path))
 
 
 def _networks(
@@ -67,7 +103,7 @@ def _networks(
     for network in networks:
         name = plain_name(network.name)
         pairs = [
-            (part, entry.network(name).estimates)
+            (run.name, part, entry.network(name).estimates)
             for run, entry in zip(runs, phases, strict=True)
             for part in run.parts
             if part.network == name
@@ -77,14 +113,20 @@ def _networks(
 
 
 def _warnings(runs: Sequence[PhaseRun], phases: Sequence[PhaseEntry]) -> Iterator[str]:
-    """Yield what is to be said of each network in each phase."""
+    """Yield what is to be said of the platform, and of each network in each phase, by name if there are several."""
+    yield from doubts(runs[0].context.platform)
+    several = len({part.network for run in runs for part in run.parts}) > 1
     for run, entry in zip(runs, phases, strict=True):
         for part in run.parts:
-            yield from warnings_of(part)
-            yield from throughput_warnings(entry.network(part.network).estimates.throughput)
+            about = ([part.network] if several else []) + ([f"phase {run.name}"] if len(runs) > 1 else [])
+            where = f"{', '.join(about)}: " if about else ""
+            said = throughput_warnings(entry.network(part.network).estimates.throughput)
+            yield from (where + sentence for sentence in (*warnings_of(part), *said))
 
 
-def _calibration(measured: Measurements, measured_engines: Collection[str]) -> CalibrationEntry:
+def _calibration(measured: Measurements, runs: Sequence[PhaseRun]) -> CalibrationEntry:
+    """Return what was measured, the engines by their ids."""
+    measured_engines = {part.id(name) for run in runs for part in run.parts for name in part.measured}
     return CalibrationEntry(
         measured=sorted(measured_engines),
         factors={kind: dict(factors) for kind, factors in measured.factors.items()},

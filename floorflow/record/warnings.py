@@ -6,7 +6,7 @@ from floorflow.hardware import Platform
 from floorflow.record.part import Part
 
 
-def _doubts(platform: Platform) -> list[str]:
+def doubts(platform: Platform) -> list[str]:
     """Say, once for each board, what its file leaves open."""
     boards = {fpga.board.name: fpga.board for fpga in platform.fpgas}.values()
     return [
@@ -20,9 +20,8 @@ def _doubts(platform: Platform) -> list[str]:
 def warnings_of(part: Part) -> list[str]:
     """Return what is to be said of a network in a phase."""
     context, result = part.context, part.result
-    warnings = _doubts(context.platform)
     options = context.request.backend_options
-    warnings += context.backend.warnings(result.candidate.folded, context.platform.clock_mhz, options)
+    warnings = list(context.backend.warnings(result.candidate.folded, context.platform.clock_mhz, options))
     if result.repair:
         warnings.append(f"to place the design: {result.repair}")
     return warnings

@@ -65,8 +65,9 @@ class RefusalEntry(PlanModel):
 
 
 class TraceEntry(PlanModel):
-    """One interval that the search tried; ``detail`` is the sentence that ``refusals`` make."""
+    """One interval that the search tried for a phase; ``detail`` is the sentence that ``refusals`` make."""
 
+    phase: PlainName
     interval_cycles: int
     verdict: Literal["legal", "proven infeasible", "not found within the limit"]
     stage: Literal["fold", "partition", "place"]

@@ -103,8 +103,8 @@ class Plan(PlanModel):
     inputs: list[InputFile]
     calibration: CalibrationEntry | None
     platform: PlatformEntry
-    networks: list[NetworkEntry]
-    phases: list[PhaseEntry]
+    networks: Annotated[list[NetworkEntry], Field(min_length=1)]
+    phases: Annotated[list[PhaseEntry], Field(min_length=1)]
     schedule: ScheduleEntry | None
     warnings: list[str]
     interrupted: bool

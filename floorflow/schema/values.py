@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Amount = Annotated[int, Field(ge=0)]
 AttributeValue = int | str | list[int] | list[str]
-PlainName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.\-]+$")]
-"""Name of a network or of a phase."""
+PlainName = Annotated[str, Field(pattern=r"^(\.{3,}|\.{0,2}[A-Za-z0-9_\-][A-Za-z0-9_.\-]*)$")]
+"""Name of a network or of a phase, and of the folder of its files, so neither ``.`` nor ``..``."""
 
 
 class PlanModel(BaseModel):

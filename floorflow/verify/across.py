@@ -44,6 +44,17 @@ def check_runs(plan: Record, phases: Sequence[PhaseFacts], findings: Findings) -
                 findings.add("engine-missing", f"{where} engine {engine['name']}", "it has no folding in any phase")
 
 
+def check_traces(plan: Record, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+    """Judge that what the search tried for a network was for a phase in which the network runs."""
+    for network in plan["networks"]:
+        runs_in = {phase.name for phase in phases if network["name"] in phase.parts}
+        for number, row in enumerate(network["trace"]):
+            if row["phase"] not in runs_in:
+                where = f"network {network['name']} trace[{number}]"
+                known = ", ".join(sorted(runs_in)) or "none"
+                findings.add("trace-phase", where, f"phase {row['phase']}; the network runs in {known}")
+
+
 @dataclass(frozen=True, slots=True)
 class Passing:
     """A stream at one of its ends in one phase; ``side`` is that of the end, ``bits`` pass in a frame."""

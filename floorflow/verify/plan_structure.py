@@ -244,7 +244,16 @@ NETWORK = {
     "operations": [MapOf(ANYTHING)],
     "engines": [ENGINE],
     "search": {"interval_cycles": COUNT, "bound_cycles": COUNT, "gap": NUMBER, "ended_by": TEXT},
-    "trace": [{"interval_cycles": COUNT, "verdict": TEXT, "stage": TEXT, "detail": TEXT, "refusals": [REFUSAL]}],
+    "trace": [
+        {
+            "phase": PLAIN_NAME,
+            "interval_cycles": COUNT,
+            "verdict": TEXT,
+            "stage": TEXT,
+            "detail": TEXT,
+            "refusals": [REFUSAL],
+        }
+    ],
 }
 SCHEDULE = {
     "kind": TEXT,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from floorflow.verify.across import check_names, check_passing, check_runs
+from floorflow.verify.across import check_names, check_passing, check_runs, check_traces
 from floorflow.verify.backend_answers import check_options
 from floorflow.verify.channels import check_channels, check_costs
 from floorflow.verify.edge_loads import check_loads
@@ -75,6 +75,7 @@ def judge(out: Path) -> Verdict:
         check_summary(plan, findings)
         phases += phases_of(plan, boards, part, findings)
         check_runs(plan, phases, findings)
+        check_traces(plan, phases, findings)
         check_passing(phases, findings)
         for phase in phases:
             _check_phase(plan, phase, boards, findings)

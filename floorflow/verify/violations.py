@@ -37,6 +37,7 @@ VIOLATIONS: dict[str, str] = {
     # engines and folding
     "backend-unknown": "no part of the judge is installed for the plan's back end, so that its engines are not judged",
     "name-repeated": "two networks or two phases have one name",
+    "trace-phase": "the search of a network tried something for a phase that the plan does not have, or without it",
     "phase-networks": "a phase runs no network, one twice, one that the plan does not have, or not in the plan's order",
     "network-missing": "a network runs in no phase",
     "engine-missing": "an engine is in no phase, or in no module of a phase in which it runs",

@@ -12,7 +12,9 @@ from floorflow.api.told import next_steps, told
 from floorflow.backends.finn.backend import BACKEND
 from floorflow.backends.finn.export import cells, floorplans
 from floorflow.emit import bundle
+from floorflow.emit.next_steps import next_steps
 from floorflow.emit.report import report
+from floorflow.emit.use import slot_uses
 from floorflow.errors import InputError
 from floorflow.hardware import Platform, load_platform
 from floorflow.output import write
@@ -125,6 +127,45 @@ def test_the_terminal_tells_of_every_network_and_phase(plan: Plan) -> None:
 def test_the_summary_follows_from_the_rest(plan: Plan) -> None:
     parts = plan.platform, plan.networks, plan.phases, plan.schedule, plan.warnings
     assert summary(*parts, interrupted=plan.interrupted) == plan.summary
+
+
+def test_a_network_of_which_a_section_says_nothing_has_no_heading_there(plan: Plan, platform: Platform) -> None:
+    assert all(part.estimates.throughput is None for part in plan.phases[0].networks)
+    assert "What one frame takes, in p0" not in report(plan, platform, BACKEND)
+
+
+def next_steps_of(plan: Plan, number: int, platform: Platform) -> str:
+    phase = plan.phases[number]
+    return "\n".join(next_steps(plan, phase, platform, slot_uses(plan, phase, platform), BACKEND))
+
+
+def tried(plan: Plan, *rows: tuple[str, int]) -> Plan:
+    """Return the plan with these phases and intervals of the radar tried in vain, the camera's not at all."""
+    camera, radar = plan.networks
+    refused = [radar.trace[0].model_copy(update={"phase": phase, "interval_cycles": cycles}) for phase, cycles in rows]
+    networks = [camera.model_copy(update={"trace": []}), radar.model_copy(update={"trace": refused})]
+    return plan.model_copy(update={"networks": networks})
+
+
+def test_next_steps_come_from_the_rows_of_their_phase_and_name_the_network(plan: Plan, platform: Platform) -> None:
+    searched = tried(plan, ("p0", 200), ("p1", 280))
+    assert "LUT stops the rate of radar: 200 cycles" in next_steps_of(searched, 0, platform)
+    assert "LUT stops the rate of radar: 280 cycles" in next_steps_of(searched, 1, platform)
+    assert "stops the rate" not in next_steps_of(tried(plan, ("p0", 200)), 1, platform)
+
+
+def test_next_steps_compare_with_the_interval_of_their_phase(plan: Plan, platform: Platform) -> None:
+    searched = tried(plan, ("p1", 280))
+    radar = searched.phases[1].networks[1].model_copy(update={"interval_cycles": 144})
+    phases = [searched.phases[0], searched.phases[1].model_copy(update={"networks": [radar]})]
+    faster = searched.model_copy(update={"phases": phases})
+    assert "stops the rate" not in next_steps_of(faster, 1, platform)
+
+
+def test_the_report_says_for_which_phase_an_interval_was_tried(plan: Plan, platform: Platform) -> None:
+    lines = report(tried(plan, ("p0", 200), ("p1", 280)), platform, BACKEND).splitlines()
+    rows = [line.split()[:2] for line in lines if "proven infeasible" in line]
+    assert rows == [["p0", "200"], ["p1", "280"]]
 
 
 def test_what_takes_one_phase_or_network_says_so(plan: Plan) -> None:

@@ -122,7 +122,13 @@ def test_crossings_show_wires_and_boundaries_their_capacity(u250: Plan) -> None:
 
 def refused(plan: Plan, refusal: Refusal, stage: str = "fold", interval: int = 10) -> Plan:
     """Return the plan with one refused candidate below the interval that was found; its sentence says nothing."""
-    row = {"interval_cycles": interval, "verdict": "proven infeasible", "stage": stage, "detail": "refused"}
+    row = {
+        "phase": "main",
+        "interval_cycles": interval,
+        "verdict": "proven infeasible",
+        "stage": stage,
+        "detail": "refused",
+    }
     return changed(plan, "networks", 0, "trace", value=[row | {"refusals": [asdict(refusal)]}])
 
 
@@ -236,7 +242,7 @@ def test_the_likelihood_of_fitting_is_that_of_the_worst_slot(u250: Plan) -> None
 def test_start_ups_are_told_where_they_lengthen_the_interval(u250: Plan) -> None:
     cycles = u250.phases[0].networks[0].interval_cycles
     longer = changed(u250, *PART, "estimates", "expected_cycles", value=2 * cycles)
-    told = f"expect {2 * cycles:,} cycles (100.0% more)"
+    told = f"expect {2 * cycles:,} cycles (100.0% more): windows and HLS start anew"
     assert not any(told in line for line in section(longer, "Rate")), "the FIFOs were analysed, which is better"
     rough = changed(longer, *PART, "estimates", "throughput", value=None)
     assert any(told in line for line in section(rough, "Rate"))

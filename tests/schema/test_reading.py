@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
 from floorflow.errors import InputError
 from floorflow.schema import End, end_of, read_plan
+from floorflow.schema.values import PlainName
 
 
 def test_a_plan_is_read_back_as_it_was_written(cnv_on_pynq: Path) -> None:
@@ -49,6 +51,29 @@ def test_what_is_no_plan_is_refused_by_its_first_wrong_field(content: str, messa
     path.write_text(content)
     with pytest.raises(InputError, match=message):
         read_plan(path)
+
+
+@pytest.mark.parametrize(("of", "message"), [("phases", "phases: "), ("networks", "networks: ")])
+def test_a_plan_without_a_network_or_a_phase_is_refused(
+    of: str, message: str, cnv_on_pynq: Path, tmp_path: Path
+) -> None:
+    plan = json.loads((cnv_on_pynq / "plan.json").read_text())
+    plan[of] = []
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps(plan))
+    with pytest.raises(InputError, match=message):
+        read_plan(path)
+
+
+@pytest.mark.parametrize("name", ["camera", "v2.0", "...", "..a", ".a", "-", "a..b"])
+def test_plain_names_can_be_those_of_folders(name: str) -> None:
+    assert TypeAdapter(PlainName).validate_python(name) == name
+
+
+@pytest.mark.parametrize("name", [".", "..", "", "a/b", "a b"])
+def test_names_of_this_folder_and_the_one_above_are_refused(name: str) -> None:
+    with pytest.raises(ValidationError):
+        TypeAdapter(PlainName).validate_python(name)
 
 
 @pytest.mark.parametrize("data", [None, b"\xff\xfe\x00"])

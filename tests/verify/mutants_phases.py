@@ -77,6 +77,16 @@ def phase_of_nothing(plan: Plan, files: Files) -> None:
     plan["phases"][1]["networks"] = []
 
 
+@mutant("trace-phase")
+def trace_of_a_phase_that_the_plan_does_not_have(plan: Plan, files: Files) -> None:
+    plan["networks"][0]["trace"][-1]["phase"] = "p2"
+
+
+@mutant("trace-phase")
+def trace_of_a_phase_without_the_network(plan: Plan, files: Files) -> None:
+    plan["phases"][1]["networks"].pop(0)
+
+
 @mutant("network-missing")
 def network_that_never_runs(plan: Plan, files: Files) -> None:
     plan["networks"].append({**plan["networks"][1], "name": "sonar", "engines": []})

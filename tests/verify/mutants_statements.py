@@ -233,6 +233,11 @@ def refusal_without_its_amounts(plan: Plan, files: Files) -> None:
     del first(refused)["refusals"][0]["needed"]
 
 
+@mutant("plan-malformed")
+def trace_that_names_no_phase(plan: Plan, files: Files) -> None:
+    del plan["networks"][0]["trace"][0]["phase"]
+
+
 @mutant("backend-unknown")
 def back_end_of_nobody(plan: Plan, files: Files) -> None:
     plan["options"]["backend"] = "nobody"

@@ -40,11 +40,11 @@ OPTIONS = {
 }
 
 
-def _refused(interval: int) -> dict[str, Any]:
+def _refused(phase: str, interval: int) -> dict[str, Any]:
     """Return a row of the trace about a shorter interval."""
     short = {"what": "budget", "resource": "LUT", "place": "", "needed": 12, "allowed": 10, "proven": True, "names": []}
-    row = {"interval_cycles": interval - 1, "verdict": "proven infeasible", "stage": "fold", "refusals": [short]}
-    return row | {"detail": "LUT: at least 12 needed, 10 allowed"}
+    row = {"phase": phase, "interval_cycles": interval - 1, "verdict": "proven infeasible", "stage": "fold"}
+    return row | {"refusals": [short], "detail": "LUT: at least 12 needed, 10 allowed"}
 
 
 def tiny_plan(name: str) -> tuple[Plan, Files]:
@@ -74,13 +74,13 @@ class Ground:
         }
 
 
-def network_entry(name: str, engines: Sequence[EngineRow], interval: int) -> Plan:
+def network_entry(name: str, engines: Sequence[EngineRow], interval: int, phases: Sequence[str] = ("main",)) -> Plan:
     return {
         "name": name,
         "operations": [],
         "engines": [_engine(*row) for row in engines],
         "search": {"interval_cycles": interval, "bound_cycles": interval, "gap": 0.0, "ended_by": "proof"},
-        "trace": [_refused(interval)],
+        "trace": [_refused(phase, interval) for phase in phases],
     }
 
 

@@ -176,7 +176,10 @@ def _schedule() -> Plan:
 def two_by_two() -> tuple[Plan, Files]:
     """Return plan and files (by relative path, plan.json excepted)."""
     ground = Ground(BOARD, 1)
-    networks = [network_entry("camera", CHAIN.engines, 864), network_entry("radar", RADAR.engines, 288)]
+    networks = [
+        network_entry("camera", CHAIN.engines, 864, [*CASES]),
+        network_entry("radar", RADAR.engines, 288, [*CASES]),
+    ]
     phases = [phase_of_case(case, ground.platform, ground.die, PARTS[name], name) for name, case in CASES.items()]
     plan = plan_of(ground, networks, phases, _schedule())
     files = dict(ground.files)

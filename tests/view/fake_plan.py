@@ -116,14 +116,15 @@ def _plan(
 
 
 def _network(network: _Network, phases: list[dict[str, Any]]) -> dict[str, Any]:
-    own = [entry for phase in phases for entry in phase["networks"] if entry["network"] == network.name]
-    interval = max(entry["interval_cycles"] for entry in own)
+    parts = [(phase["name"], entry) for phase in phases for entry in phase["networks"]]
+    ran = {name: entry["interval_cycles"] for name, entry in parts if entry["network"] == network.name}
+    interval = max(ran.values())
     return {
         "name": network.name,
         "operations": [],
         "engines": [*chain.from_iterable(network.engines.values())],
         "search": SEARCH | {"interval_cycles": interval, "bound_cycles": int(interval / 1.12)},
-        "trace": _trace(interval),
+        "trace": [row for name, cycles in ran.items() for row in _trace(name, cycles)],
     }
 
 
@@ -180,10 +181,17 @@ def _part(part: _Part, chance: random.Random) -> dict[str, Any]:
     }
 
 
-def _trace(interval: int) -> list[dict[str, Any]]:
+def _trace(phase: str, interval: int) -> list[dict[str, Any]]:
     """Return a bisection: infeasible from the left, not found near the interval, legal at it and beyond."""
     return [
-        {"interval_cycles": int(interval * share), "verdict": verdict, "stage": stage, "detail": detail, "refusals": []}
+        {
+            "phase": phase,
+            "interval_cycles": int(interval * share),
+            "verdict": verdict,
+            "stage": stage,
+            "detail": detail,
+            "refusals": [],
+        }
         for share, verdict, stage, detail in (
             (4.0, "legal", "place", "hpwl 180,300"),
             (0.25, "proven infeasible", "fold", "LUT: at least 5,120,000 needed, 1,106,000 within the limits"),

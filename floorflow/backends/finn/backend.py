@@ -43,6 +43,7 @@ class FinnBackend(Backend):
     name = "finn"
     parallel_attributes = PARALLEL
     folding_limit = report_words.FOLDING_LIMIT
+    start_ups = report_words.START_UPS
     fifo_depths = report_words.FIFO_DEPTHS
     own_reports = own_reports.KNOWN
 

@@ -13,6 +13,8 @@ from floorflow.schema import EngineEntry, Plan
 
 FIFO_DEPTHS = "FINN: inFIFODepths"
 """Where the depths of FIFOs are given."""
+START_UPS = "windows and HLS start anew"
+"""What lengthens the interval where FIFOs are small."""
 FOLDING_LIMIT = "exceed FINN's widest stream"
 """What may stop a wider folding beside the slots."""
 _COSTS = {

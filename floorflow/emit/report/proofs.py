@@ -58,9 +58,12 @@ def tried(plan: Plan) -> list[str]:
 
 def _tried(plan: Plan, network: NetworkEntry) -> list[str]:
     clock_hz = plan.options.clock_mhz * 1e6
-    rows = [("interval", "frames/s", "verdict", "stage", "")]
+    rows: list[tuple[str, ...]] = [("interval", "frames/s", "verdict", "stage", "")]
     rows += [
         (f"{row.interval_cycles:,}", rate(clock_hz / row.interval_cycles), row.verdict, row.stage, row.detail)
         for row in network.trace
     ]
+    if len(plan.phases) > 1:
+        names = ["phase", *(row.phase for row in network.trace)]
+        rows = [(name, *row) for name, row in zip(names, rows, strict=True)]
     return [f"ended by: {network.search.ended_by}", *table(rows, left=0)]

@@ -16,12 +16,13 @@ def _by_network(plan: Plan, phase: PhaseEntry, lines: Callable[[PhaseNetworkEntr
     """Return the lines of each network in a phase, under its name if the plan has several."""
     if len(plan.networks) == 1:
         return lines(phase.networks[0])
-    return [line for part in phase.networks for line in (f"{part.network}:", *(f"  {line}" for line in lines(part)))]
+    told = {part.network: lines(part) for part in phase.networks}
+    return [line for name, own in told.items() if own for line in (f"{name}:", *(f"  {line}" for line in own))]
 
 
-def rates(plan: Plan, phase: PhaseEntry) -> list[str]:
+def rates(plan: Plan, phase: PhaseEntry, backend: PlanBackend) -> list[str]:
     """Return rate, bottleneck and outside streams of each network."""
-    return _by_network(plan, phase, lambda part: _rate(plan, phase, part))
+    return _by_network(plan, phase, lambda part: _rate(plan, phase, part, backend))
 
 
 def throughput(plan: Plan, phase: PhaseEntry, backend: PlanBackend) -> list[str]:
@@ -29,7 +30,7 @@ def throughput(plan: Plan, phase: PhaseEntry, backend: PlanBackend) -> list[str]
     return _by_network(plan, phase, lambda part: _throughput(part, backend))
 
 
-def _rate(plan: Plan, phase: PhaseEntry, part: PhaseNetworkEntry) -> list[str]:
+def _rate(plan: Plan, phase: PhaseEntry, part: PhaseNetworkEntry, backend: PlanBackend) -> list[str]:
     e, interval = part.estimates, part.interval_cycles
     asked = "" if plan.options.fps is None else f" ({plan.options.fps:,g} were asked for)"
     engines = f"{floor(e.fps * 10) / 10:,.1f} frames/s{asked}: one frame every {interval:,} cycles"
@@ -40,7 +41,7 @@ def _rate(plan: Plan, phase: PhaseEntry, part: PhaseNetworkEntry) -> list[str]:
         lines.append(f"latency at most {e.latency_us:,.1f} us (every engine in turn; streaming overlaps them)")
     if not analysed and e.expected_cycles and e.expected_cycles > interval:
         more = f"{e.expected_cycles / interval - 1:.1%}"
-        lines.append(f"with small FIFOs expect {e.expected_cycles:,} cycles ({more} more): windows and HLS start anew")
+        lines.append(f"with small FIFOs expect {e.expected_cycles:,} cycles ({more} more): {backend.start_ups}")
     return [*lines, *_slowest(plan, part), *(_outside_stream(c, e.fps) for c in _outside(phase, part))]
 
 

@@ -51,7 +51,7 @@ def _tried(plan: Plan) -> Section:
 
 def _phase(plan: Plan, phase: PhaseEntry, platform: Platform, backend: PlanBackend) -> Iterator[Section]:
     uses = slot_uses(plan, phase, platform)
-    yield "Rate", rates(plan, phase)
+    yield "Rate", rates(plan, phase, backend)
     yield "What one frame takes", throughput(plan, phase, backend)
     yield "How far from optimal", gaps(plan, phase)
     yield _tried(plan)
