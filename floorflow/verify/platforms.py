@@ -270,7 +270,18 @@ def _check_slls(platform: Record, boards: dict[str, Board], findings: Findings) 
         for index, wires in enumerate(board.sll_wires())
     }
     stated = {(sll["lower"], sll["upper"]): sll["wires"] for sll in platform["boundaries"]}
+    _check_boundary_names(platform["boundaries"], findings)
     for lower, upper in sorted({*expected, *stated}):
         where = f"platform.boundaries {lower}-{upper}"
         wires = stated.get((lower, upper)), expected.get((lower, upper))
         findings.expect("sll-capacity-mismatch", where, "wires", *wires)
+
+
+def _check_boundary_names(boundaries: list[Record], findings: Findings) -> None:
+    """Judge that each boundary is listed once and called as the loads call it."""
+    for (lower, upper), count in Counter((row["lower"], row["upper"]) for row in boundaries).items():
+        if count > 1:
+            findings.add("boundary-mismatch", "platform.boundaries", f"{lower}-{upper} is listed {count} times")
+    for number, row in enumerate(boundaries):
+        expected = f"{row['lower']}-{row['upper']}"
+        findings.expect("boundary-mismatch", f"platform.boundaries[{number}]", "name", row["name"], expected)

@@ -8,6 +8,7 @@ from pathlib import Path
 from floorflow.verify.across import check_names, check_passing, check_runs
 from floorflow.verify.backend_answers import check_options
 from floorflow.verify.channels import check_channels, check_costs
+from floorflow.verify.direction import check_direction
 from floorflow.verify.edge_loads import check_loads
 from floorflow.verify.emitted import READERS, check_emitted, check_left_overs
 from floorflow.verify.fifos import check_fifos
@@ -76,6 +77,7 @@ def judge(out: Path) -> Verdict:
         phases += phases_of(plan, boards, part, findings)
         check_runs(plan, phases, findings)
         check_passing(phases, findings)
+        check_direction(plan, phases, findings)
         for phase in phases:
             _check_phase(plan, phase, boards, findings)
             check_emitted(folder, plan, phase, boards, findings)

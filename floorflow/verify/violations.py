@@ -32,6 +32,7 @@ VIOLATIONS: dict[str, str] = {
     "available-mismatch": "a slot's available resources are not capacity less shell less infrastructure",
     "infrastructure-mismatch": "infrastructure is not what the board's file lists",
     "sll-capacity-mismatch": "the wires between two slots are not what the board's and device's files give",
+    "boundary-mismatch": "a boundary is listed twice, or is not called by its two slots, lower-upper",
     "wrong-link": "the links are not those that topology, board's file or platform file give",
     "fraction-out-of-range": "a cap or fill is not in (0, 1]",
     # engines and folding
@@ -41,6 +42,7 @@ VIOLATIONS: dict[str, str] = {
     "network-missing": "a network runs in no phase",
     "engine-missing": "an engine is in no phase, or in no module of a phase in which it runs",
     "engine-repeated": "an engine is named twice or is in two modules",
+    "engine-order": "an engine stands in its network before one that feeds it, in whatever phase",
     "engine-unknown": "a name is used for an engine that no network has",
     "unknown-kind": "an engine's kind is not one that the back end's part of the judge knows",
     "engine-malformed": "an engine lacks an attribute that its kind needs",
@@ -55,6 +57,7 @@ VIOLATIONS: dict[str, str] = {
     "resources-too-few": "an engine has fewer resources than its kind needs at the very least",
     # channels
     "channel-repeated": "two channels have one name",
+    "channel-name": "a channel is not called by its ends and their ports, source.port->target.port",
     "channel-end-unknown": "a channel ends at something that is neither an engine of the phase nor outside",
     "channel-astray": "a channel joins two networks, or nothing but ends outside",
     "port-mismatch": "an engine's port has no channel, two channels, or does not exist",
@@ -79,6 +82,7 @@ VIOLATIONS: dict[str, str] = {
     "memory-rewritten": "a buffer in memory is written by two channels",
     "phase-unknown": "a channel ends at a phase that the plan does not have, or at its own",
     "handover-mismatch": "a stream handed to or from another phase has not one counterpart there",
+    "handover-backwards": "with reconfiguration, a stream is handed to a phase that runs before",
     "wrong-schedule": "the schedule does not follow from the phases and their intervals, or is missing or needless",
     "summary-differs": "the summary says something else than the rest of the plan",
     # sums

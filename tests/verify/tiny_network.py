@@ -24,13 +24,21 @@ def is_outside(end: str) -> bool:
 
 @dataclass(frozen=True)
 class Stream:
-    """A channel: ends as ``name`` or ``name.port``, widths in bits at its ends, words a frame at the larger width."""
+    """A channel: ends as ``name`` or ``name.port``, widths in bits at its ends, words a frame at the larger width.
+
+    ``name`` is short, for depths and routes here; the plan has ``full_name``.
+    """
 
     name: str
     source: str
     target: str
     widths: tuple[int, int]
     words: int
+
+    @property
+    def full_name(self) -> str:
+        ends = (end if end.rpartition(".")[2].isdecimal() else f"{end}.0" for end in (self.source, self.target))
+        return "->".join(ends)
 
 
 EngineRow = tuple[str, dict[str, Any], int, int, int]

@@ -35,9 +35,11 @@ def phase_of_case(case: Case, platform: Entry, die: Device, parts: Sequence[Part
     """Return the phase of a case, whose network is all parts together."""
     network = case.network
     channels = [_channel(stream, case) for stream in network.streams]
-    fps = {stream.name: part.fps for part in parts for stream in part.network.streams}
+    fps = {stream.full_name: part.fps for part in parts for stream in part.network.streams}
     crossings = [
-        _crossing(entry, step, fps[entry["name"]]) for entry in channels for step in case.routes.get(entry["name"], [])
+        _crossing(entry, step, fps[entry["name"]])
+        for entry, stream in zip(channels, network.streams, strict=True)
+        for step in case.routes.get(stream.name, [])
     ]
     modules = _modules(network, channels)
     return {
@@ -61,7 +63,7 @@ def phase_of_case(case: Case, platform: Entry, die: Device, parts: Sequence[Part
 
 
 def _part(part: Part, case: Case, die: Device, channels: list[Entry]) -> Entry:
-    own = {stream.name for stream in part.network.streams}
+    own = {stream.full_name for stream in part.network.streams}
     return {
         "network": part.name,
         "interval_cycles": part.network.interval,
@@ -127,7 +129,7 @@ def _channel(stream: Stream, case: Case) -> Entry:
     narrow = network.module_of(source) if stream.widths[0] < stream.widths[1] else None
     fifo, converter = amounts(40, 30), amounts(25, 20) if narrow else amounts()
     entry: Entry = {
-        "name": stream.name,
+        "name": stream.full_name,
         "source": source,
         "source_port": source_port,
         "target": target,
