@@ -92,6 +92,10 @@ VIOLATIONS: dict[str, str] = {
     "wrong-sum": "a total is not the sum of its parts",
     "implementation-unknown": "a module's implementation is not listed, or one is listed twice",
     "implementation-mismatch": "modules share an implementation and differ in kinds, attributes or folding",
+    "implementation-needless": "an implementation is listed of which no module is made",
+    "implementation-port": "an implementation's ports are not the channels that leave or enter its modules",
+    "implementation-window": "an implementation's window is not the columns and rows of its modules' rectangles",
+    "module-mixed": "a module holds engines of two networks",
     "module-cycle": "modules depend on each other in a cycle",
     # partition
     "module-unassigned": "a module is in no slot",
@@ -125,9 +129,18 @@ VIOLATIONS: dict[str, str] = {
     "wrong-demand": "a pblock's demand is not its module's resources",
     "fill-exceeded": "a pblock's demand is above its fill limit",
     "wrong-hpwl": "the half-perimeter wire length is not what the rectangles give",
+    # expectations
+    "wrong-band": "a band is not two positive factors on a resource, the lower first",
+    "wrong-fit": "a fit's likelihood is not in 0 to 1, its low is above its high, or only some slots have one",
+    "wrong-calibration": "what was measured is no engine of the plan, or a factor is not positive or on no resource",
+    # where the plan comes from
+    "wrong-option": "an option is not what the plan says of it elsewhere",
+    "operation-unknown": "an engine's operation is none of its network's",
     # search and what solvers claim
     "rate-missed": "the interval is too long for the rate asked for",
     "search-unexplained": "the plan does not say what ended the search",
+    "wrong-bound": "the bound of a search that does not seek throughput is not its interval",
+    "wrong-budget": "a folding was allowed more than the platform's summed limits, or a bound is negative",
     "wrong-gap": "a gap is not (objective - bound) / objective",
     "wrong-objective": "a solver's objective is not what the plan's cost, wire length or resources give",
     "wrong-status": "a solver's status contradicts its objective, bound or gap",
@@ -186,3 +199,8 @@ def same(stated: object, derived: object) -> bool:
         except OverflowError:  # an integer that no float holds
             return False
     return stated == derived
+
+
+def close(stated: float, derived: float) -> bool:
+    """Whether two sums agree to six digits, however small they are."""
+    return abs(stated - derived) <= 1.5e-6 * max(abs(stated), abs(derived)) + 1e-12

@@ -47,7 +47,7 @@ def phase_of_case(case: Case, platform: Entry, die: Device, parts: Sequence[Part
         "networks": [_part(part, case, die, channels) for part in parts],
         "channels": channels,
         "modules": modules,
-        "implementations": [{"name": module["name"], "window": {}, "ports": []} for module in modules],
+        "implementations": [_made(module, case, channels) for module in modules],
         "partition": {
             "assignment": {name: slot for name, (_, slot) in case.layout.items()},
             "utilisation": _utilisation(case, platform, channels, modules),
@@ -261,3 +261,16 @@ def _place(case: Case, fpga: str, end: str, host_fpga: str) -> tuple[tuple[float
 
 def _middle(left: int, bottom: int, right: int, top: int) -> tuple[float, float]:
     return (left + right) / 2, (bottom + top) / 2
+
+
+def _made(module: Entry, case: Case, channels: list[Entry]) -> Entry:
+    """Return what a module is made of: its window, and the streams that cross its bounds."""
+    area, own = case.layout[module["name"]][0], module["engines"]
+    ports = [
+        {"channel": entry["name"], "direction": direction, "width_bits": entry["width_bits"]}
+        for entry in channels
+        for direction, inside, other in (("in", "target", "source"), ("out", "source", "target"))
+        if entry[inside] in own and entry[other] not in own
+    ]
+    window = {"columns": area.right - area.left + 1, "rows": area.top - area.bottom + 1}
+    return {"name": module["name"], "window": window, "ports": ports}
