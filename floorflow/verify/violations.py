@@ -28,6 +28,7 @@ VIOLATIONS: dict[str, str] = {
     "shipped-file-differs": "a platform file or Tcl library bears a shipped name and is not the shipped file",
     # platform
     "platform-mismatch": "plan.json's part, device, slots or clock limits are not those of the platform's files",
+    "platform-file-needless": "a platform file is listed twice, or is listed or there and nothing was made of it",
     "capacity-mismatch": "a slot's capacity is not what counting its silicon gives",
     "available-mismatch": "a slot's available resources are not capacity less shell less infrastructure",
     "infrastructure-mismatch": "infrastructure is not what the board's file lists",
@@ -147,6 +148,7 @@ VIOLATIONS: dict[str, str] = {
     "bound-above-objective": "a proven lower bound is above the objective",
     # emitted constraints
     "constraints-unplanned": "there are constraint files for an FPGA that the plan does not have",
+    "network-files-unplanned": "a folder of the back end's files is of a network that the phase does not run",
     "unknown-command": "a constraint file holds a command that it must not hold",
     "malformed-command": "a command of a constraint file has the wrong arguments",
     "control-flow": "a constraint file holds variables, conditions or loops",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from tests.verify.mutants_phases import PHASES, part
 from tests.verify.planting import Files, Plan, first, mutant, part_of, phase_of
 
@@ -173,3 +175,35 @@ def input_with_half_a_digest(plan: Plan, files: Files) -> None:
 @PHASES.mutant("wrong-budget")
 def budget_of_a_second_network_above_the_platform(plan: Plan, files: Files) -> None:
     part(plan, 0, 1)["folding"]["budget"]["FF"] = 10**8
+
+
+@mutant("platform-file-needless")
+def file_that_no_fpga_is_made_of(plan: Plan, files: Files) -> None:
+    files["platform/boards/spare.yaml"] = "schema: floorflow-board/1\n"
+
+
+@mutant("platform-file-needless")
+def board_listed_twice(plan: Plan, files: Files) -> None:
+    plan["platform"]["files"].append(plan["platform"]["files"][0])
+
+
+@mutant("platform-mismatch")
+def platform_file_called_as_a_shipped_board(plan: Plan, files: Files) -> None:
+    name = plan["platform"]["name"]
+    boards = [{"board": fpga["board"]} for fpga in plan["platform"]["fpgas"]]
+    content = {"schema": "floorflow-platform/1", "name": name, "fpgas": boards}
+    files[f"platform/platforms/{name}.yaml"] = json.dumps(content)
+    plan["platform"]["files"].append(f"platforms/{name}.yaml")
+
+
+@mutant("plan-malformed")
+def finn_of_another_name(plan: Plan, files: Files) -> None:
+    plan["options"]["backend_options"]["finn"] = "next"
+
+
+@mutant("illegal-folding")
+def run_time_weights_that_were_ruled_out(plan: Plan, files: Files) -> None:
+    plan["options"]["backend_options"]["runtime_weights"] = False
+    engines = part_of(plan)["folding"]["engines"]
+    name = first(name for name in engines if name.startswith("MVAU"))
+    engines[name]["attributes"]["runtime_writeable_weights"] = 1

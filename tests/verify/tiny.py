@@ -28,7 +28,7 @@ OPTIONS = {
     "fill": FILL,
     "clock_mhz": CLOCK_MHZ,
     "backend": "finn",
-    "backend_options": {"costs": "estimated", "finn": "main"},
+    "backend_options": {"costs": "estimated", "finn": "main", "impl_style": "auto", "runtime_weights": True},
     "effort": "default",
     "fps": None,
     "granularity": "stage",

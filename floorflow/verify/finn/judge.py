@@ -21,6 +21,13 @@ from floorflow.verify.violations import VIOLATIONS, Findings
 
 Problem = tuple[str, str]
 
+CHOICES = {
+    "costs": ("calibrated", "estimated", "finn"),
+    "finn": ("main", "dev", "plus"),
+    "impl_style": ("auto", "default", "free"),
+}
+"""Options with a list of values."""
+
 findings: Mapping[str, str] = {
     "wrong-impl-style": "an engine is hls or rtl, and FINN would make it the other",
     "wrong-engine-name": "an engine has another name than FINN gives it once hls and rtl are chosen",
@@ -34,15 +41,16 @@ findings: Mapping[str, str] = {
     "finn-partition-reserved": "an engine has a partition id that FINN gives to an input DMA engine",
     "finn-partition-cycle": "FINN's partition ids depend on each other in a cycle",
     "finn-partition-shared": "two networks of a phase have one partition id",
+    "finn-partition-order": "a network's partition ids do not go on from those of the network before",
     "finn-partition-open": "an engine with run-time weights does not end its partition id",
 }
 
 
 def option_objections(options: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is wrong with FINN's own options of a plan."""
-    for name in ("costs", "finn"):
-        if not isinstance(options.get(name), str):
-            yield f"{name} is {options.get(name)!r:.60}, expected a string"
+    for name, allowed in CHOICES.items():
+        if options.get(name) not in allowed:
+            yield f"{name} is {options.get(name)!r:.60}, expected one of {', '.join(allowed)}"
 
 
 def may_cost_nothing(options: Mapping[str, Any]) -> bool:
@@ -58,6 +66,9 @@ def engine(row: Row, context: Mapping[str, Any]) -> dict[str, Any] | None:
     found: list[Problem] = [("type-width-mismatch", message) for message in width_objections(folded.entry)]
     illegal = objections(folded)
     found += [("illegal-folding", message) for message in illegal]
+    written = folded.kind.startswith(("MVAU", "VVAU")) and folded.folding.get("runtime_writeable_weights") == 1
+    if written and context["options"].get("runtime_weights") is False:
+        found.append(("illegal-folding", "its weights are written at run time, which the options rule out"))
     cycles = None
     try:
         cycles = CYCLES[folded.kind](folded)
@@ -125,6 +136,10 @@ def files(
         for number in sorted({*ids.values()} & {*taken}):
             told = f"partition {number} is one of {taken[number]} as well"
             found.add("finn-partition-shared", folder.path(path), told)
+        early = sorted(number for number in {*ids.values()} - {*taken} if number < first)
+        if early:
+            told = f"partition {early[0]} is before {first}, where the network before has ended"
+            found.add("finn-partition-order", folder.path(path), told)
         taken |= dict.fromkeys(ids.values(), folder.path(path))
         cells |= cells_of(built, ids, context["cell_patterns"], several=context["several_networks"])
         check_styles(folder, plan, built, found)
