@@ -207,3 +207,15 @@ def run_time_weights_that_were_ruled_out(plan: Plan, files: Files) -> None:
     engines = part_of(plan)["folding"]["engines"]
     name = first(name for name in engines if name.startswith("MVAU"))
     engines[name]["attributes"]["runtime_writeable_weights"] = 1
+
+
+@mutant("wrong-parallelism")
+def way_of_parallelism_left_out(plan: Plan, files: Files) -> None:
+    rows = [entry["parallelism"] for entry in part_of(plan)["folding"]["engines"].values()]
+    first(r for r in rows if r).pop()
+
+
+@mutant("wrong-parallelism")
+def most_of_another_size(plan: Plan, files: Files) -> None:
+    rows = [entry["parallelism"] for entry in part_of(plan)["folding"]["engines"].values()]
+    first(r for r in rows if r)[0]["most"] *= 2

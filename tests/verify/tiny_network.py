@@ -63,6 +63,10 @@ class Network:
     def module_of(self, engine: str) -> str:
         return next(name for name, engines in self.modules.items() if engine in engines)
 
+    def attributes_of(self, engine: str) -> dict[str, Any]:
+        """Return the attributes of an engine, by its name or its id."""
+        return next(row[1] for row in self.engines if row[0] == engine.rpartition("/")[2])
+
 
 WEIGHTS = {"mem_mode": "internal_decoupled", "ram_style": "block", "resType": "lut"}
 

@@ -93,7 +93,7 @@ def _folding(network: Network, case: Case, die: Device, channels: list[Entry]) -
     used = add(*(entry["resources"] for entry in [*network.folding.values(), *channels]))
     scarcity = _scarcity(used, case, die)
     return {
-        "engines": {name: _folded(entry) for name, entry in network.folding.items()},
+        "engines": {name: _folded(entry, network.attributes_of(name)) for name, entry in network.folding.items()},
         "resources": used,
         "budget": used,
         "stats": _stats(scarcity),
@@ -101,11 +101,16 @@ def _folding(network: Network, case: Case, die: Device, channels: list[Entry]) -
     }
 
 
-def _folded(entry: Entry) -> Entry:
+def _folded(entry: Entry, has: Entry) -> Entry:
     """Return an engine's folding: its attributes apart, and those that tell of parallelism again."""
     results = {key: entry[key] for key in ("cycles", "resources")}
     attributes = {key: value for key, value in entry.items() if key not in results}
-    rows = [{"name": name, "value": attributes[name], "most": 64} for name in ("PE", "SIMD") if name in attributes]
+    sizes = {"PE": ("MH", "NumChannels"), "SIMD": ("MW", "IFMChannels", "NumChannels"), "parallel_window": ()}
+    rows = [
+        {"name": name, "value": attributes[name], "most": next((has[size] for size in sizes[name] if size in has), 1)}
+        for name in sizes
+        if name in attributes
+    ]
     return {**results, "attributes": attributes, "parallelism": rows}
 
 

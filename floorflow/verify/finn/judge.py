@@ -28,6 +28,9 @@ CHOICES = {
 }
 """Options with a list of values."""
 
+WHOLE = {"PE": ("MH", "Channels", "NumChannels", "Labels"), "SIMD": ("MW", "IFMChannels", "NumChannels")}
+"""Attributes of which the first that an engine has is the most of a way to fold it."""
+
 findings: Mapping[str, str] = {
     "wrong-impl-style": "an engine is hls or rtl, and FINN would make it the other",
     "wrong-engine-name": "an engine has another name than FINN gives it once hls and rtl are chosen",
@@ -64,6 +67,7 @@ def engine(row: Row, context: Mapping[str, Any]) -> dict[str, Any] | None:
     if folded.kind not in CYCLES:
         return None
     found: list[Problem] = [("type-width-mismatch", message) for message in width_objections(folded.entry)]
+    found += _parallelism_objections(folded, row["folding"]["parallelism"])
     illegal = objections(folded)
     found += [("illegal-folding", message) for message in illegal]
     written = folded.kind.startswith(("MVAU", "VVAU")) and folded.folding.get("runtime_writeable_weights") == 1
@@ -76,6 +80,22 @@ def engine(row: Row, context: Mapping[str, Any]) -> dict[str, Any] | None:
         if not illegal:
             found.append(("engine-malformed", str(problem)))
     return {"objections": found, "cycles": cycles, "window_fill": window_fill(folded), **_ports(folded)}
+
+
+def _parallelism_objections(folded: FoldedEngine, rows: list[dict[str, Any]]) -> Iterator[Problem]:
+    """Yield where the rows are not PE, SIMD and parallel_window as folding and attributes have them."""
+    has, chosen = folded.entry["attributes"], folded.folding
+    expected = []
+    for name, sizes in WHOLE.items():
+        most = next((has[size] for size in sizes if size in has), None)
+        if isinstance(chosen.get(name), int) and isinstance(most, int):
+            expected.append((name, chosen[name], most))
+    several = has.get("depthwise", 0) == 0 and has.get("ConvKernelDim") != [1, 1]
+    if isinstance(chosen.get("parallel_window"), int) and several:
+        expected.append(("parallel_window", chosen["parallel_window"], 1))
+    stated = [(row["name"], row["value"], row["most"]) for row in rows]
+    if stated != expected:
+        yield "wrong-parallelism", f"rows of parallelism are {stated}, derived {expected}"
 
 
 def _ports(folded: FoldedEngine) -> dict[str, Any]:
