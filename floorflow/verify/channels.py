@@ -28,6 +28,8 @@ def check_channels(phase: PhaseFacts, findings: Findings) -> None:
         findings.add("cyclic-dataflow", phase.where, "some engines depend on their own output")
     for channel in phase.channels:
         where = f"{phase.where} channel {channel['name']}"
+        ends = (f"{channel[side]}.{channel[f'{side}_port']}" for side in ("source", "target"))
+        findings.expect("channel-name", where, "name", channel["name"], "->".join(ends))
         _check_stream(channel, _ends(phase, channel), where, findings)
         _check_converter(phase, channel, where, findings)
         _check_registers(phase, channel, where, findings)

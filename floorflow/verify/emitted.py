@@ -11,6 +11,7 @@ from floorflow.verify.files.script import read_tcl
 from floorflow.verify.files.tcl import TclProblem
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.phase_facts import PhaseFacts
+from floorflow.verify.plan_structure import is_plain_name
 from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
 
@@ -61,6 +62,22 @@ def check_left_overs(folder: Folder, plan: Record, phases: Sequence[PhaseFacts],
         if where not in known:
             message = "the plan has no such FPGA or phase; a left-over of another plan?"
             findings.add("constraints-unplanned", where, message)
+    for phase in phases:
+        _check_network_folders(folder, plan, phase, findings)
+
+
+def _check_network_folders(folder: Folder, plan: Record, phase: PhaseFacts, findings: Findings) -> None:
+    """Judge that the back end's folders, one for each network if the plan has several, are of this phase's networks."""
+    backend = plan["options"]["backend"]
+    if len(plan["networks"]) == 1 or not is_plain_name(backend):
+        return
+    place = f"{phase_prefix(plan, phase)}{backend}/"
+    known = tuple(f"{place}{network}/" for network in phase.parts)
+    for where in folder.matching([f"{place}*/**/*"]):
+        if not where.startswith(known):
+            findings.add(
+                "network-files-unplanned", where, "the phase has no such network; a left-over of another plan?"
+            )
 
 
 def _planned(phase: PhaseFacts, fpga: str, board: Board | None, cells: Mapping[str, str] | None) -> Planned | None:

@@ -16,6 +16,7 @@ RESOURCE_NAMES = ("LUT", "FF", "BRAM18", "URAM", "DSP")
 
 _NAME = re.compile(r"[A-Za-z0-9_]+")
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_.\-]+")
 
 
@@ -46,6 +47,12 @@ PLAIN_NAME = Scalar("a name of letters, digits and _ . -", is_plain_name)
 ENGINE_ID = Scalar("the id of an engine", is_engine_id)
 ANYTHING = Scalar("anything", lambda _: True)
 ROLE = Scalar("core, front or behind", lambda value: value in ("core", "front", "behind"))
+DIRECTION = Scalar("in or out", lambda value: value in ("in", "out"))
+FILE = Scalar(
+    "a file's name without folders", lambda value: isinstance(value, str) and value != "" and "/" not in value
+)
+SHA256 = Scalar("64 hexadecimal digits", lambda value: isinstance(value, str) and bool(_SHA256.fullmatch(value)))
+FPGA_COUNT = Scalar("auto or a number", lambda value: value == "auto" or is_count(value))
 AMOUNTS = dict.fromkeys(RESOURCE_NAMES, COUNT)
 FRACTIONS = dict.fromkeys(RESOURCE_NAMES, NUMBER)
 STATS = {
@@ -151,6 +158,7 @@ PART = {
     },
     "estimates": ESTIMATES,
 }
+PORT = {"channel": TEXT, "direction": DIRECTION, "width_bits": COUNT}
 PHASE = {
     "name": PLAIN_NAME,
     "networks": [PART],
@@ -158,7 +166,7 @@ PHASE = {
     "modules": [
         {"name": NAME, "engines": [ENGINE_ID], "implementation": TEXT, "reused": FLAG, "resources": AMOUNTS},
     ],
-    "implementations": [{"name": TEXT, "window": MapOf(ANYTHING), "ports": [ANYTHING]}],
+    "implementations": [{"name": TEXT, "window": {"columns": COUNT, "rows": COUNT}, "ports": [PORT]}],
     "partition": PARTITION,
     "floorplan": MapOf({"pblocks": MapOf(PBLOCK, NAME), "hpwl": NUMBER, "congestion": MapOf(NUMBER), "stats": STATS}),
     "bands": MapOf(MapOf([NUMBER])),
@@ -205,7 +213,10 @@ OPTIONS = {
     "link": Nullable(FOLDER),
     "objective": TEXT,
     "topology": TEXT,
-    "models": [TEXT],
+    "models": [FILE],
+    "platform": FILE,
+    "fpgas": FPGA_COUNT,
+    "seed": INTEGER,
     "backend": TEXT,
     "backend_options": MapOf(ANYTHING),
 }
@@ -241,7 +252,7 @@ REFUSAL = {
 }
 NETWORK = {
     "name": PLAIN_NAME,
-    "operations": [MapOf(ANYTHING)],
+    "operations": [{"name": TEXT}],
     "engines": [ENGINE],
     "search": {"interval_cycles": COUNT, "bound_cycles": COUNT, "gap": NUMBER, "ended_by": TEXT},
     "trace": [
@@ -261,13 +272,15 @@ SCHEDULE = {
     "period_us": NUMBER,
     "steps": [{"phase": TEXT, "load_us": NUMBER, "run_us": NUMBER}],
 }
+INPUT = {"path": FILE, "sha256": SHA256}
 PLAN = {
     "schema": TEXT,
     "summary": SUMMARY,
     "version": TEXT,
     "seed": INTEGER,
     "options": OPTIONS,
-    "inputs": [{"path": TEXT, "sha256": TEXT}],
+    "inputs": [INPUT],
+    "calibration": Nullable({"measured": [ENGINE_ID], "factors": MapOf(MapOf(NUMBER)), "reports": [INPUT]}),
     "platform": PLATFORM,
     "networks": [NETWORK],
     "phases": [PHASE],

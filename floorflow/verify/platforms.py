@@ -159,13 +159,19 @@ def check_files(folder: Folder, plan: Record, findings: Findings) -> None:
     """Check that the platform's files are listed and that those with a shipped name are the shipped ones."""
     listed, kind = plan["platform"]["files"], plan["options"]["link"]
     needed = [] if kind is None else [f"links/{kind}.yaml"]
-    if described_by(plan) is not None:
-        needed += [f"links/{link['kind']}.yaml" for link in plan["platform"]["links"]]
+    described = described_by(plan)
+    if described is not None:
+        needed += [described, *(f"links/{link['kind']}.yaml" for link in plan["platform"]["links"])]
     for fpga in plan["platform"]["fpgas"]:
         needed += [f"boards/{fpga['board']}.yaml", f"devices/{fpga['device']}.yaml"]
     for name in sorted({*needed} - {*listed}):
         findings.add("platform-mismatch", "platform.files", f"{name} is not listed")
+    _check_needless_files(folder, listed, needed, findings)
     shipped = shipped_file("platforms", "boards")
+    if described is not None and shipped and (shipped / PurePosixPath(described).name).is_file():
+        findings.add(
+            "platform-mismatch", "platform.name", "floorflow ships a board of this name; call the file otherwise"
+        )
     for name in sorted(set(listed)):
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts:
@@ -270,7 +276,29 @@ def _check_slls(platform: Record, boards: dict[str, Board], findings: Findings) 
         for index, wires in enumerate(board.sll_wires())
     }
     stated = {(sll["lower"], sll["upper"]): sll["wires"] for sll in platform["boundaries"]}
+    _check_boundary_names(platform["boundaries"], findings)
     for lower, upper in sorted({*expected, *stated}):
         where = f"platform.boundaries {lower}-{upper}"
         wires = stated.get((lower, upper)), expected.get((lower, upper))
         findings.expect("sll-capacity-mismatch", where, "wires", *wires)
+
+
+def _check_boundary_names(boundaries: list[Record], findings: Findings) -> None:
+    """Judge that each boundary is listed once and called as the loads call it."""
+    for (lower, upper), count in Counter((row["lower"], row["upper"]) for row in boundaries).items():
+        if count > 1:
+            findings.add("boundary-mismatch", "platform.boundaries", f"{lower}-{upper} is listed {count} times")
+    for number, row in enumerate(boundaries):
+        expected = f"{row['lower']}-{row['upper']}"
+        findings.expect("boundary-mismatch", f"platform.boundaries[{number}]", "name", row["name"], expected)
+
+
+def _check_needless_files(folder: Folder, listed: list[str], needed: list[str], findings: Findings) -> None:
+    """Judge that what was not used is neither listed nor there, and that nothing is listed twice."""
+    for name, count in Counter(listed).items():
+        if count > 1 or name not in needed:
+            told = f"{name} is listed {count} times" if count > 1 else f"no FPGA and no link is made of {name}"
+            findings.add("platform-file-needless", "platform.files", told)
+    there = {name.removeprefix("platform/") for name in folder.matching(["platform/**/*"])}
+    for name in sorted(there - {*listed}):
+        findings.add("platform-file-needless", f"platform/{name}", "platform.files does not list it")

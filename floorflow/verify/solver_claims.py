@@ -10,7 +10,7 @@ from floorflow.verify.phase_facts import PhaseFacts
 from floorflow.verify.plan_structure import RESOURCE_NAMES
 from floorflow.verify.summary import frames_per_second, parts_of
 from floorflow.verify.templates import Record
-from floorflow.verify.violations import Findings, same
+from floorflow.verify.violations import Findings, close
 
 STATUSES = ("optimal", "feasible", "heuristic")
 """Statuses that an answer in a plan can have; an infeasible problem has no answer."""
@@ -35,7 +35,7 @@ def check_phase_stats(phase: PhaseFacts, objective_of_plan: str, findings: Findi
         value = _folding_value(phase, network, part["folding"], objective_of_plan)
         _check_claim(part["folding"]["stats"], value, f"{where}.stats", findings)
         objective, whole = part["folding"]["stats"]["objective"], part["folding"]["whole_budget_bound"]
-        if whole is not None and objective is not None and whole > objective and not same(whole, objective):
+        if whole is not None and objective is not None and whole > objective and not close(whole, objective):
             findings.add("bound-above-objective", where, f"whole_budget_bound {whole} is above {objective}")
         check_folding_sum(phase, network, findings)
     partition = phase.raw["partition"]
@@ -56,8 +56,9 @@ def _check_claim(stats: Record, value: float, where: str, findings: Findings) ->
     """Check a stats object; of an answer without proof, a solver may know less than the plan shows, never more."""
     check_stats(stats, where, findings)
     objective = stats["objective"]
-    if objective is not None and (stats["status"] == "optimal" or objective < value):
-        findings.expect("wrong-objective", where, "objective", objective, value)
+    too_sure = objective is not None and (stats["status"] == "optimal" or objective < value)
+    if too_sure and not close(objective, value):
+        findings.add("wrong-objective", where, f"objective is {objective}, derived {value}")
 
 
 def check_folding_sum(phase: PhaseFacts, network: str, findings: Findings) -> None:
@@ -104,6 +105,8 @@ def check_search(plan: Record, findings: Findings) -> None:
             findings.add("bound-above-objective", where, f"bound {bound} is above interval {interval}")
         gap = max(0.0, (interval - bound) / interval) if interval else 0.0
         findings.expect("wrong-gap", where, "gap", search["gap"], gap)
+        if options["objective"] != "throughput":
+            findings.expect("wrong-bound", where, "bound_cycles", bound, interval)
         if not search["ended_by"].strip():
             findings.add("search-unexplained", where, "ended_by does not say what ended the search")
         reached = frames_per_second(plan, network["name"])
@@ -121,9 +124,9 @@ def check_stats(stats: Record, where: str, findings: Findings) -> None:
         if status == "optimal":
             findings.add("wrong-status", where, "optimal without objective and bound")
         return
-    if bound > objective and not same(bound, objective):
+    if bound > objective and not close(bound, objective):
         findings.add("bound-above-objective", where, f"bound {bound} is above objective {objective}")
     derived = 0.0 if objective <= bound else (objective - bound) / abs(objective) if objective else None
     findings.expect("wrong-gap", where, "gap", gap, derived)
-    if status == "optimal" and derived != 0 and not same(objective, bound):
+    if status == "optimal" and derived != 0 and not close(objective, bound):
         findings.add("wrong-status", where, f"optimal, but objective {objective} is above bound {bound}")

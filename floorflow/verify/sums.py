@@ -152,3 +152,17 @@ def check_slots(phase: PhaseFacts, cap: dict[str, float], findings: Findings) ->
         over = excess(demand, limit_of(cap, available))
         if over:
             findings.add("cap-exceeded", where, over)
+
+
+def check_budgets(phase: PhaseFacts, cap: dict[str, float], findings: Findings) -> None:
+    """Check that no folding was allowed more than all slots' limits together, and that no bound is negative."""
+    limits = _zero()
+    for slot in phase.slots.values():
+        limits = add(limits, limit_of(cap, amounts(slot.entry["available"])))
+    for network, part in phase.parts.items():
+        where, whole = f"{phase.where} network {network}.folding", part["folding"]["whole_budget_bound"]
+        over = excess(amounts(part["folding"]["budget"]), limits)
+        if over:
+            findings.add("wrong-budget", f"{where}.budget", over.replace("needs", "has"))
+        if whole is not None and whole < 0:
+            findings.add("wrong-budget", where, f"whole_budget_bound is {whole}, no sum is negative")

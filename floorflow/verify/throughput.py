@@ -84,11 +84,31 @@ def _check_estimates(phase: PhaseFacts, network: str, cycles: dict[str, int], fi
     }
     for key, value in derived.items():
         findings.expect("wrong-estimate", f"{where}.{key}", key, stated[key], value)
+    expected = stated["expected_cycles"]
+    if expected is not None and expected < interval:
+        message = f"is {expected}, starting anew takes nothing off the interval of {interval}"
+        findings.add("wrong-estimate", f"{where}.expected_cycles", message)
     if stated["throughput"] is not None:
+        _check_known(stated["throughput"], f"{where}.throughput", findings)
         _check_first_frame(phase, network, findings)
         _check_sustained(phase, network, findings)
     else:
         findings.expect("wrong-estimate", f"{where}.sustained_fps", "sustained_fps", stated["sustained_fps"], None)
+
+
+def _check_known(stated: Record, where: str, findings: Findings) -> None:
+    """Judge that the first word is no later than the frame, and that what is not known, and only that, is excused."""
+    first_word, first_frame = stated["first_word_cycles"], stated["first_frame_cycles"]
+    if first_word is not None and first_frame is not None and first_word > first_frame:
+        findings.add(
+            "wrong-estimate", where, f"the first word comes at {first_word}, the frame is done at {first_frame}"
+        )
+    kept = (stated["interval_cycles"], first_word, first_frame)
+    excused = bool(stated["not_analysed"].strip())
+    if None in kept and not stated["deadlock"] and not excused:
+        findings.add("wrong-estimate", where, "a number is not known, and not_analysed does not say why")
+    if excused and None not in (*kept, stated["full_rate_cycles"]):
+        findings.add("wrong-estimate", where, "not_analysed says why something is not known, and all is")
 
 
 def _check_first_frame(phase: PhaseFacts, network: str, findings: Findings) -> None:

@@ -8,11 +8,14 @@ from pathlib import Path
 from floorflow.verify.across import check_names, check_passing, check_runs, check_traces
 from floorflow.verify.backend_answers import check_options
 from floorflow.verify.channels import check_channels, check_costs
+from floorflow.verify.direction import check_direction
 from floorflow.verify.edge_loads import check_loads
 from floorflow.verify.emitted import READERS, check_emitted, check_left_overs
+from floorflow.verify.expectations import check_calibration, check_expectations
 from floorflow.verify.fifos import check_fifos
 from floorflow.verify.files.reader import Folder, check_library, open_folder
 from floorflow.verify.hardware.boards import Board
+from floorflow.verify.interfaces import check_interfaces
 from floorflow.verify.judge import Judge, NoJudgeError, find_judge
 from floorflow.verify.partition import check_assignment, check_crossings
 from floorflow.verify.pblocks import check_floorplan
@@ -20,10 +23,11 @@ from floorflow.verify.phase_facts import PhaseFacts
 from floorflow.verify.phases import phases_of
 from floorflow.verify.plan_structure import PLAN, SCHEMA
 from floorflow.verify.platforms import check_files, check_platform, load_boards
+from floorflow.verify.provenance import check_provenance
 from floorflow.verify.schedule import check_schedule
 from floorflow.verify.solver_claims import check_phase_stats, check_search
 from floorflow.verify.summary import check_summary
-from floorflow.verify.sums import check_implementations, check_membership, check_slots, check_sums
+from floorflow.verify.sums import check_budgets, check_implementations, check_membership, check_slots, check_sums
 from floorflow.verify.templates import Record, departures
 from floorflow.verify.throughput import check_throughput
 from floorflow.verify.violations import VIOLATIONS, Findings, Violation
@@ -70,6 +74,7 @@ def judge(out: Path) -> Verdict:
     phases: list[PhaseFacts] = []
     try:
         check_names(plan, findings)
+        check_provenance(plan, findings)
         check_search(plan, findings)
         check_schedule(plan, findings)
         check_summary(plan, findings)
@@ -77,6 +82,8 @@ def judge(out: Path) -> Verdict:
         check_runs(plan, phases, findings)
         check_traces(plan, phases, findings)
         check_passing(phases, findings)
+        check_direction(plan, phases, findings)
+        check_calibration(plan, phases, findings)
         for phase in phases:
             _check_phase(plan, phase, boards, findings)
             check_emitted(folder, plan, phase, boards, findings)
@@ -148,4 +155,7 @@ def _check_phase(plan: Record, phase: PhaseFacts, boards: dict[str, Board], find
     check_crossings(phase, findings)
     check_loads(phase, plan["platform"]["boundaries"], findings)
     check_floorplan(phase, boards, options["fill"], findings)
+    check_interfaces(phase, findings)
+    check_expectations(phase, findings)
+    check_budgets(phase, options["cap"], findings)
     check_phase_stats(phase, options["objective"], findings)

@@ -28,10 +28,12 @@ VIOLATIONS: dict[str, str] = {
     "shipped-file-differs": "a platform file or Tcl library bears a shipped name and is not the shipped file",
     # platform
     "platform-mismatch": "plan.json's part, device, slots or clock limits are not those of the platform's files",
+    "platform-file-needless": "a platform file is listed twice, or is listed or there and nothing was made of it",
     "capacity-mismatch": "a slot's capacity is not what counting its silicon gives",
     "available-mismatch": "a slot's available resources are not capacity less shell less infrastructure",
     "infrastructure-mismatch": "infrastructure is not what the board's file lists",
     "sll-capacity-mismatch": "the wires between two slots are not what the board's and device's files give",
+    "boundary-mismatch": "a boundary is listed twice, or is not called by its two slots, lower-upper",
     "wrong-link": "the links are not those that topology, board's file or platform file give",
     "fraction-out-of-range": "a cap or fill is not in (0, 1]",
     # engines and folding
@@ -42,6 +44,7 @@ VIOLATIONS: dict[str, str] = {
     "network-missing": "a network runs in no phase",
     "engine-missing": "an engine is in no phase, or in no module of a phase in which it runs",
     "engine-repeated": "an engine is named twice or is in two modules",
+    "engine-order": "an engine stands in its network before one that feeds it, in whatever phase",
     "engine-unknown": "a name is used for an engine that no network has",
     "unknown-kind": "an engine's kind is not one that the back end's part of the judge knows",
     "engine-malformed": "an engine lacks an attribute that its kind needs",
@@ -56,6 +59,7 @@ VIOLATIONS: dict[str, str] = {
     "resources-too-few": "an engine has fewer resources than its kind needs at the very least",
     # channels
     "channel-repeated": "two channels have one name",
+    "channel-name": "a channel is not called by its ends and their ports, source.port->target.port",
     "channel-end-unknown": "a channel ends at something that is neither an engine of the phase nor outside",
     "channel-astray": "a channel joins two networks, or nothing but ends outside",
     "port-mismatch": "an engine's port has no channel, two channels, or does not exist",
@@ -80,6 +84,7 @@ VIOLATIONS: dict[str, str] = {
     "memory-rewritten": "a buffer in memory is written by two channels",
     "phase-unknown": "a channel ends at a phase that the plan does not have, or at its own",
     "handover-mismatch": "a stream handed to or from another phase has not one counterpart there",
+    "handover-backwards": "with reconfiguration, a stream is handed to a phase that runs before",
     "wrong-schedule": "the schedule does not follow from the phases and their intervals, or is missing or needless",
     "summary-differs": "the summary says something else than the rest of the plan",
     # sums
@@ -89,6 +94,10 @@ VIOLATIONS: dict[str, str] = {
     "wrong-sum": "a total is not the sum of its parts",
     "implementation-unknown": "a module's implementation is not listed, or one is listed twice",
     "implementation-mismatch": "modules share an implementation and differ in kinds, attributes or folding",
+    "implementation-needless": "an implementation is listed of which no module is made",
+    "implementation-port": "an implementation's ports are not the channels that leave or enter its modules",
+    "implementation-window": "an implementation's window is not the columns and rows of its modules' rectangles",
+    "module-mixed": "a module holds engines of two networks",
     "module-cycle": "modules depend on each other in a cycle",
     # partition
     "module-unassigned": "a module is in no slot",
@@ -122,15 +131,25 @@ VIOLATIONS: dict[str, str] = {
     "wrong-demand": "a pblock's demand is not its module's resources",
     "fill-exceeded": "a pblock's demand is above its fill limit",
     "wrong-hpwl": "the half-perimeter wire length is not what the rectangles give",
+    # expectations
+    "wrong-band": "a band is not two positive factors on a resource, the lower first",
+    "wrong-fit": "a fit's likelihood is not in 0 to 1, its low is above its high, or only some slots have one",
+    "wrong-calibration": "what was measured is no engine of the plan, or a factor is not positive or on no resource",
+    # where the plan comes from
+    "wrong-option": "an option is not what the plan says of it elsewhere",
+    "operation-unknown": "an engine's operation is none of its network's",
     # search and what solvers claim
     "rate-missed": "the interval is too long for the rate asked for",
     "search-unexplained": "the plan does not say what ended the search",
+    "wrong-bound": "the bound of a search that does not seek throughput is not its interval",
+    "wrong-budget": "a folding was allowed more than the platform's summed limits, or a bound is negative",
     "wrong-gap": "a gap is not (objective - bound) / objective",
     "wrong-objective": "a solver's objective is not what the plan's cost, wire length or resources give",
     "wrong-status": "a solver's status contradicts its objective, bound or gap",
     "bound-above-objective": "a proven lower bound is above the objective",
     # emitted constraints
     "constraints-unplanned": "there are constraint files for an FPGA that the plan does not have",
+    "network-files-unplanned": "a folder of the back end's files is of a network that the phase does not run",
     "unknown-command": "a constraint file holds a command that it must not hold",
     "malformed-command": "a command of a constraint file has the wrong arguments",
     "control-flow": "a constraint file holds variables, conditions or loops",
@@ -183,3 +202,8 @@ def same(stated: object, derived: object) -> bool:
         except OverflowError:  # an integer that no float holds
             return False
     return stated == derived
+
+
+def close(stated: float, derived: float) -> bool:
+    """Whether two sums agree to six digits, however small they are."""
+    return abs(stated - derived) <= 1.5e-6 * max(abs(stated), abs(derived)) + 1e-12

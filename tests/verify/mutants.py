@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tests.verify import (
     mutants_chains,
+    mutants_claims,
+    mutants_direction,
     mutants_engines,
     mutants_files,
     mutants_finn,
@@ -24,7 +26,7 @@ from tests.verify.planting import ONE_NETWORK, Files, Mutant, NotApplicable, Pla
 TABLES = (
     *(mutants_structure, mutants_engines, mutants_joins, mutants_slots, mutants_chains),
     *(mutants_floorplan, mutants_ports, mutants_files, mutants_finn, mutants_script, mutants_statements),
-    *(mutants_phases, mutants_phase_files, mutants_summary),
+    *(mutants_phases, mutants_phase_files, mutants_summary, mutants_direction, mutants_claims),
 )
 MUTANTS: tuple[Mutant, ...] = tuple(ONE_NETWORK.mutants)
 ACROSS: tuple[Mutant, ...] = tuple(PHASES.mutants)

@@ -95,3 +95,18 @@ def units_of_two_networks_as_one_cell(plan: Plan, files: Files) -> None:
 @mutant("finn-partition-reserved")
 def partition_of_the_second_networks_dma(plan: Plan, files: Files) -> None:
     renumber(files, "phases/p1/finn/radar/floorplan.json", 3)
+
+
+@mutant("network-files-unplanned")
+def files_of_a_network_that_is_gone(plan: Plan, files: Files) -> None:
+    files["phases/p1/finn/lidar/folding_config.json"] = files["phases/p1/finn/radar/folding_config.json"]
+
+
+@mutant("finn-partition-order")
+def partitions_of_the_second_network_before_the_first(plan: Plan, files: Files) -> None:
+    name = "phases/p1/finn/radar/floorplan.json"
+    content = json.loads(files[name])
+    for node, entry in content.items():
+        if node != "Defaults":
+            entry["partition_id"] = 0
+    files[name] = json.dumps(content)

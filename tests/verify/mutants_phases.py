@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 
 from tests.verify.planting import Files, Plan, Registry, first
+from tests.verify.two_by_two import NAMES
 
 PHASES = Registry()
 mutant = PHASES.mutant
@@ -16,7 +17,9 @@ def part(plan: Plan, phase: int, network: int) -> Plan:
 
 
 def channel(plan: Plan, phase: int, name: str) -> Plan:
-    found: Plan = first(c for c in plan["phases"][phase]["channels"] if c["name"] == name)
+    """Return a channel by the short name that it has in two_by_two."""
+    full_name = NAMES[f"p{phase}", name]
+    found: Plan = first(c for c in plan["phases"][phase]["channels"] if c["name"] == full_name)
     return found
 
 

@@ -28,7 +28,7 @@ OPTIONS = {
     "fill": FILL,
     "clock_mhz": CLOCK_MHZ,
     "backend": "finn",
-    "backend_options": {"costs": "estimated", "finn": "main"},
+    "backend_options": {"costs": "estimated", "finn": "main", "impl_style": "auto", "runtime_weights": True},
     "effort": "default",
     "fps": None,
     "granularity": "stage",
@@ -37,6 +37,8 @@ OPTIONS = {
     "topology": "chain",
     "models": ["tiny.onnx"],
     "platform": "tiny",
+    "fpgas": "auto",
+    "seed": 0,
 }
 
 
@@ -77,7 +79,7 @@ class Ground:
 def network_entry(name: str, engines: Sequence[EngineRow], interval: int, phases: Sequence[str] = ("main",)) -> Plan:
     return {
         "name": name,
-        "operations": [],
+        "operations": [{"name": "op", "type": "any", "inputs": [], "outputs": [], "macs": 0}],
         "engines": [_engine(*row) for row in engines],
         "search": {"interval_cycles": interval, "bound_cycles": interval, "gap": 0.0, "ended_by": "proof"},
         "trace": [_refused(phase, interval) for phase in phases],

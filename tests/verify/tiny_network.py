@@ -24,13 +24,21 @@ def is_outside(end: str) -> bool:
 
 @dataclass(frozen=True)
 class Stream:
-    """A channel: ends as ``name`` or ``name.port``, widths in bits at its ends, words a frame at the larger width."""
+    """A channel: ends as ``name`` or ``name.port``, widths in bits at its ends, words a frame at the larger width.
+
+    ``name`` is short, for depths and routes here; the plan has ``full_name``.
+    """
 
     name: str
     source: str
     target: str
     widths: tuple[int, int]
     words: int
+
+    @property
+    def full_name(self) -> str:
+        ends = (end if end.rpartition(".")[2].isdecimal() else f"{end}.0" for end in (self.source, self.target))
+        return "->".join(ends)
 
 
 EngineRow = tuple[str, dict[str, Any], int, int, int]
@@ -54,6 +62,10 @@ class Network:
 
     def module_of(self, engine: str) -> str:
         return next(name for name, engines in self.modules.items() if engine in engines)
+
+    def attributes_of(self, engine: str) -> dict[str, Any]:
+        """Return the attributes of an engine, by its name or its id."""
+        return next(row[1] for row in self.engines if row[0] == engine.rpartition("/")[2])
 
 
 WEIGHTS = {"mem_mode": "internal_decoupled", "ram_style": "block", "resType": "lut"}

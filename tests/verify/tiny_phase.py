@@ -35,9 +35,11 @@ def phase_of_case(case: Case, platform: Entry, die: Device, parts: Sequence[Part
     """Return the phase of a case, whose network is all parts together."""
     network = case.network
     channels = [_channel(stream, case) for stream in network.streams]
-    fps = {stream.name: part.fps for part in parts for stream in part.network.streams}
+    fps = {stream.full_name: part.fps for part in parts for stream in part.network.streams}
     crossings = [
-        _crossing(entry, step, fps[entry["name"]]) for entry in channels for step in case.routes.get(entry["name"], [])
+        _crossing(entry, step, fps[entry["name"]])
+        for entry, stream in zip(channels, network.streams, strict=True)
+        for step in case.routes.get(stream.name, [])
     ]
     modules = _modules(network, channels)
     return {
@@ -45,7 +47,7 @@ def phase_of_case(case: Case, platform: Entry, die: Device, parts: Sequence[Part
         "networks": [_part(part, case, die, channels) for part in parts],
         "channels": channels,
         "modules": modules,
-        "implementations": [{"name": module["name"], "window": {}, "ports": []} for module in modules],
+        "implementations": [_made(module, case, channels) for module in modules],
         "partition": {
             "assignment": {name: slot for name, (_, slot) in case.layout.items()},
             "utilisation": _utilisation(case, platform, channels, modules),
@@ -61,7 +63,7 @@ def phase_of_case(case: Case, platform: Entry, die: Device, parts: Sequence[Part
 
 
 def _part(part: Part, case: Case, die: Device, channels: list[Entry]) -> Entry:
-    own = {stream.name for stream in part.network.streams}
+    own = {stream.full_name for stream in part.network.streams}
     return {
         "network": part.name,
         "interval_cycles": part.network.interval,
@@ -91,7 +93,7 @@ def _folding(network: Network, case: Case, die: Device, channels: list[Entry]) -
     used = add(*(entry["resources"] for entry in [*network.folding.values(), *channels]))
     scarcity = _scarcity(used, case, die)
     return {
-        "engines": {name: _folded(entry) for name, entry in network.folding.items()},
+        "engines": {name: _folded(entry, network.attributes_of(name)) for name, entry in network.folding.items()},
         "resources": used,
         "budget": used,
         "stats": _stats(scarcity),
@@ -99,11 +101,16 @@ def _folding(network: Network, case: Case, die: Device, channels: list[Entry]) -
     }
 
 
-def _folded(entry: Entry) -> Entry:
+def _folded(entry: Entry, has: Entry) -> Entry:
     """Return an engine's folding: its attributes apart, and those that tell of parallelism again."""
     results = {key: entry[key] for key in ("cycles", "resources")}
     attributes = {key: value for key, value in entry.items() if key not in results}
-    rows = [{"name": name, "value": attributes[name], "most": 64} for name in ("PE", "SIMD") if name in attributes]
+    sizes = {"PE": ("MH", "NumChannels"), "SIMD": ("MW", "IFMChannels", "NumChannels"), "parallel_window": ()}
+    rows = [
+        {"name": name, "value": attributes[name], "most": next((has[size] for size in sizes[name] if size in has), 1)}
+        for name in sizes
+        if name in attributes
+    ]
     return {**results, "attributes": attributes, "parallelism": rows}
 
 
@@ -127,7 +134,7 @@ def _channel(stream: Stream, case: Case) -> Entry:
     narrow = network.module_of(source) if stream.widths[0] < stream.widths[1] else None
     fifo, converter = amounts(40, 30), amounts(25, 20) if narrow else amounts()
     entry: Entry = {
-        "name": stream.name,
+        "name": stream.full_name,
         "source": source,
         "source_port": source_port,
         "target": target,
@@ -259,3 +266,16 @@ def _place(case: Case, fpga: str, end: str, host_fpga: str) -> tuple[tuple[float
 
 def _middle(left: int, bottom: int, right: int, top: int) -> tuple[float, float]:
     return (left + right) / 2, (bottom + top) / 2
+
+
+def _made(module: Entry, case: Case, channels: list[Entry]) -> Entry:
+    """Return what a module is made of: its window, and the streams that cross its bounds."""
+    area, own = case.layout[module["name"]][0], module["engines"]
+    ports = [
+        {"channel": entry["name"], "direction": direction, "width_bits": entry["width_bits"]}
+        for entry in channels
+        for direction, inside, other in (("in", "target", "source"), ("out", "source", "target"))
+        if entry[inside] in own and entry[other] not in own
+    ]
+    window = {"columns": area.right - area.left + 1, "rows": area.top - area.bottom + 1}
+    return {"name": module["name"], "window": window, "ports": ports}

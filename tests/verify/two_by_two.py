@@ -166,6 +166,10 @@ CASES = {
 }
 
 
+NAMES = {(phase, stream.name): stream.full_name for phase, case in CASES.items() for stream in case.network.streams}
+"""Names of channels in the plan, by the phase and the short name here."""
+
+
 def _schedule() -> Plan:
     """Each phase is loaded and runs a batch at the longest of its intervals."""
     runs = {"p0": BATCH * 864 / CLOCK_MHZ, "p1": BATCH * 288 / CLOCK_MHZ}

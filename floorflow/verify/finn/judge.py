@@ -21,6 +21,16 @@ from floorflow.verify.violations import VIOLATIONS, Findings
 
 Problem = tuple[str, str]
 
+CHOICES = {
+    "costs": ("calibrated", "estimated", "finn"),
+    "finn": ("main", "dev", "plus"),
+    "impl_style": ("auto", "default", "free"),
+}
+"""Options with a list of values."""
+
+WHOLE = {"PE": ("MH", "Channels", "NumChannels", "Labels"), "SIMD": ("MW", "IFMChannels", "NumChannels")}
+"""Attributes of which the first that an engine has is the most of a way to fold it."""
+
 findings: Mapping[str, str] = {
     "wrong-impl-style": "an engine is hls or rtl, and FINN would make it the other",
     "wrong-engine-name": "an engine has another name than FINN gives it once hls and rtl are chosen",
@@ -34,15 +44,16 @@ findings: Mapping[str, str] = {
     "finn-partition-reserved": "an engine has a partition id that FINN gives to an input DMA engine",
     "finn-partition-cycle": "FINN's partition ids depend on each other in a cycle",
     "finn-partition-shared": "two networks of a phase have one partition id",
+    "finn-partition-order": "a network's partition ids do not go on from those of the network before",
     "finn-partition-open": "an engine with run-time weights does not end its partition id",
 }
 
 
 def option_objections(options: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is wrong with FINN's own options of a plan."""
-    for name in ("costs", "finn"):
-        if not isinstance(options.get(name), str):
-            yield f"{name} is {options.get(name)!r:.60}, expected a string"
+    for name, allowed in CHOICES.items():
+        if options.get(name) not in allowed:
+            yield f"{name} is {options.get(name)!r:.60}, expected one of {', '.join(allowed)}"
 
 
 def may_cost_nothing(options: Mapping[str, Any]) -> bool:
@@ -56,8 +67,12 @@ def engine(row: Row, context: Mapping[str, Any]) -> dict[str, Any] | None:
     if folded.kind not in CYCLES:
         return None
     found: list[Problem] = [("type-width-mismatch", message) for message in width_objections(folded.entry)]
+    found += _parallelism_objections(folded, row["folding"]["parallelism"])
     illegal = objections(folded)
     found += [("illegal-folding", message) for message in illegal]
+    written = folded.kind.startswith(("MVAU", "VVAU")) and folded.folding.get("runtime_writeable_weights") == 1
+    if written and context["options"].get("runtime_weights") is False:
+        found.append(("illegal-folding", "its weights are written at run time, which the options rule out"))
     cycles = None
     try:
         cycles = CYCLES[folded.kind](folded)
@@ -65,6 +80,22 @@ def engine(row: Row, context: Mapping[str, Any]) -> dict[str, Any] | None:
         if not illegal:
             found.append(("engine-malformed", str(problem)))
     return {"objections": found, "cycles": cycles, "window_fill": window_fill(folded), **_ports(folded)}
+
+
+def _parallelism_objections(folded: FoldedEngine, rows: list[dict[str, Any]]) -> Iterator[Problem]:
+    """Yield where the rows are not PE, SIMD and parallel_window as folding and attributes have them."""
+    has, chosen = folded.entry["attributes"], folded.folding
+    expected = []
+    for name, sizes in WHOLE.items():
+        most = next((has[size] for size in sizes if size in has), None)
+        if isinstance(chosen.get(name), int) and isinstance(most, int):
+            expected.append((name, chosen[name], most))
+    several = has.get("depthwise", 0) == 0 and has.get("ConvKernelDim") != [1, 1]
+    if isinstance(chosen.get("parallel_window"), int) and several:
+        expected.append(("parallel_window", chosen["parallel_window"], 1))
+    stated = [(row["name"], row["value"], row["most"]) for row in rows]
+    if stated != expected:
+        yield "wrong-parallelism", f"rows of parallelism are {stated}, derived {expected}"
 
 
 def _ports(folded: FoldedEngine) -> dict[str, Any]:
@@ -125,6 +156,10 @@ def files(
         for number in sorted({*ids.values()} & {*taken}):
             told = f"partition {number} is one of {taken[number]} as well"
             found.add("finn-partition-shared", folder.path(path), told)
+        early = sorted(number for number in {*ids.values()} - {*taken} if number < first)
+        if early:
+            told = f"partition {early[0]} is before {first}, where the network before has ended"
+            found.add("finn-partition-order", folder.path(path), told)
         taken |= dict.fromkeys(ids.values(), folder.path(path))
         cells |= cells_of(built, ids, context["cell_patterns"], several=context["several_networks"])
         check_styles(folder, plan, built, found)

@@ -1,0 +1,54 @@
+"""What the plan says of modules to whoever builds them: streams that leave or enter, size, networks inside."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from floorflow.verify.phase_facts import PhaseFacts
+from floorflow.verify.templates import Record
+from floorflow.verify.violations import Findings
+
+
+def check_interfaces(phase: PhaseFacts, findings: Findings) -> None:
+    """Judge that a module is of one network, and that each implementation is made and is as its modules are."""
+    for module in phase.raw["modules"]:
+        networks = {phase.folded[name].row["network"]: None for name in module["engines"] if name in phase.folded}
+        if len(networks) > 1:
+            message = f"it holds engines of {', '.join(networks)}, a module is of one network"
+            findings.add("module-mixed", f"{phase.where} module {module['name']}", message)
+    blocks = {name: entry for held in phase.raw["floorplan"].values() for name, entry in held["pblocks"].items()}
+    for made in phase.raw["implementations"]:
+        where = f"{phase.where} implementation {made['name']}"
+        modules = [module for module in phase.raw["modules"] if module["implementation"] == made["name"]]
+        if not modules:
+            findings.add("implementation-needless", where, "no module is made of it")
+            continue
+        _check_ports(phase, made, modules, where, findings)
+        _check_window(made, modules, blocks, where, findings)
+
+
+def _check_ports(phase: PhaseFacts, made: Record, modules: list[Record], where: str, findings: Findings) -> None:
+    """Judge that the ports are the channels that cross the bounds of the first of its modules."""
+    own = {*modules[0]["engines"]}
+    expected = Counter(
+        (channel["name"], direction, channel["width_bits"])
+        for channel in phase.channels
+        for direction, inside, other in (("out", "source", "target"), ("in", "target", "source"))
+        if channel[inside] in own and channel[other] not in own
+    )
+    stated = Counter((port["channel"], port["direction"], port["width_bits"]) for port in made["ports"])
+    for channel, direction, width in expected - stated:
+        findings.add("implementation-port", where, f"{direction} {channel} of {width} bits is no port of it")
+    for channel, direction, width in stated - expected:
+        findings.add("implementation-port", where, f"no {channel} of {width} bits goes {direction} there")
+
+
+def _check_window(
+    made: Record, modules: list[Record], blocks: dict[str, Record], where: str, findings: Findings
+) -> None:
+    """Judge that the window is as many columns and rows as the rectangle of each of its modules."""
+    for module in modules:
+        if module["name"] in blocks:
+            area = blocks[module["name"]]["rectangle"]
+            size = {"columns": area["right"] - area["left"] + 1, "rows": area["top"] - area["bottom"] + 1}
+            findings.expect("implementation-window", where, "window", made["window"], size)
