@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from floorflow.api.told import next_steps, told
+from floorflow.api import told as printed
 from floorflow.backends.finn.backend import BACKEND
 from floorflow.backends.finn.export import cells, floorplans
 from floorflow.emit import bundle
@@ -67,7 +67,7 @@ def test_foldings_are_of_the_phase_and_under_the_networks_own_names(out: Path) -
 
 def test_what_comes_next_is_of_files_that_are_emitted(plan: Plan, out: Path) -> None:
     names = [path.relative_to(out).as_posix() for path in out.rglob("*.*") if path.is_file()]
-    finn, vivado = next_steps(plan, names, out)
+    finn, vivado = printed.next_steps(plan, names, out)
     assert [Path(word).is_file() for word in finn.removeprefix("FINN: folding_config_file=").split(", ")] == [True] * 2
     assert vivado == f"Vivado: source {out}/phases/p0/fpga0/pblocks.tcl"
     for network in plan.networks:
@@ -119,7 +119,7 @@ def test_the_report_tells_of_each_network_what_the_schedule_leaves_of_its_rate(p
 
 
 def test_the_terminal_tells_of_every_network_and_phase(plan: Plan) -> None:
-    text = told(plan)
+    text = printed.told(plan)
     assert [line.split()[0] for line in text.splitlines() if " on alveo-u250: " in line] == ["camera", "radar"]
     assert "  phase p1: camera, radar" in text
 
