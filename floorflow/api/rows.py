@@ -37,7 +37,7 @@ def _column(attribute: str, row: Row, attributes: Collection[str]) -> str:
 def _engine_rows(plan: Plan) -> Iterator[tuple[Row, FoldedEntry]]:
     for phase in plan.phases:
         modules = {engine: module.name for module in phase.modules for engine in module.engines}
-        for network, name, folded in _folded(phase):
+        for network, name, folded in _folded(plan, phase):
             engine = plan.engines[name]
             row = {
                 "engine": name,
@@ -56,10 +56,12 @@ def _engine_rows(plan: Plan) -> Iterator[tuple[Row, FoldedEntry]]:
             yield row, folded
 
 
-def _folded(phase: PhaseEntry) -> Iterator[tuple[str, str, FoldedEntry]]:
+def _folded(plan: Plan, phase: PhaseEntry) -> Iterator[tuple[str, str, FoldedEntry]]:
+    """Yield network, id and folding of a phase's engines, as the networks have them in order: plan.json sorts keys."""
+    place = {name: index for index, name in enumerate(plan.engines)}
     for part in phase.networks:
-        for name, folded in part.folding.engines.items():
-            yield part.network, name, folded
+        for name in sorted(part.folding.engines, key=place.__getitem__):
+            yield part.network, name, part.folding.engines[name]
 
 
 def channel_rows(plan: Plan) -> Iterator[Row]:
@@ -76,7 +78,7 @@ def module_rows(plan: Plan) -> Iterator[Row]:
     """Yield each module with its engines, slot, resources, and pblock in columns and CLB rows of the device."""
     for phase in plan.phases:
         pblocks = {name: entry for held in phase.floorplan.values() for name, entry in held.pblocks.items()}
-        networks = {name: network for network, name, _ in _folded(phase)}
+        networks = {name: network for network, name, _ in _folded(plan, phase)}
         for module in phase.modules:
             yield {
                 "module": module.name,

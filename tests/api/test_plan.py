@@ -72,6 +72,13 @@ def test_a_saved_plan_is_loaded_and_saved_again_as_it_was(tfc: ff.Plan, saved: P
     assert first == second
 
 
+def test_rows_of_a_loaded_plan_are_those_of_the_plan_in_the_networks_order(tfc: ff.Plan, saved: Path) -> None:
+    again = ff.load(saved)
+    assert again.engines == tfc.engines
+    assert [row["engine"] for row in again.engines] == [engine.name for engine in tfc.plan.networks[0].engines]
+    assert (again.channels, again.modules) == (tfc.channels, tfc.modules)
+
+
 def test_a_folder_without_a_run_file_is_loaded_by_the_files_in_it(saved: Path, tmp_path: Path) -> None:
     shutil.copytree(saved, tmp_path / "out")
     (tmp_path / "out" / "run.json").unlink()
