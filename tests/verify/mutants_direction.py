@@ -28,8 +28,11 @@ def engine_before_the_buffer_that_it_reads_is_written(plan: Plan, files: Files) 
 
 @mutant("engine-order")
 def engine_before_its_producer(plan: Plan, files: Files) -> None:
+    inner = first(c for c in phase_of(plan)["channels"] if ":" not in c["source"] + c["target"])
     engines = plan["networks"][0]["engines"]
-    engines[0], engines[1] = engines[1], engines[0]
+    producer, consumer = (next(e for e in engines if e["name"] == inner[end]) for end in ("source", "target"))
+    engines.remove(producer)
+    engines.insert(engines.index(consumer) + 1, producer)
 
 
 @PHASES.mutant("channel-name")
