@@ -37,11 +37,11 @@ def test_rows_name_network_and_phase(mission: ff.Plan) -> None:
 
 
 def test_an_attribute_named_as_a_column_does_not_take_its_place(mission: ff.Plan) -> None:
-    before = mission.engines[0]
     rows = with_attributes(mission, cycles=7, LUT=8, folding_LUT=9).engines
     assert len({tuple(row) for row in rows}) == 1
-    assert {name: rows[0][name] for name in before} == before
-    added = {name: rows[0][name] for name in rows[0] if name not in before}
+    before, after = next(pair for pair in zip(mission.engines, rows, strict=True) if pair[1]["folding_LUT"] == 9)
+    assert {name: after[name] for name in before} == before
+    added = {name: after[name] for name in after if name not in before}
     assert added == {"folding_cycles": 7, "folding_folding_LUT": 8, "folding_LUT": 9}
 
 
