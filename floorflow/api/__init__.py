@@ -14,7 +14,7 @@ from floorflow.api.pictures import Picture, Pictures
 from floorflow.api.planning import plan
 from floorflow.api.pricing import cost
 from floorflow.api.results import Interrupted, Plan, load
-from floorflow.api.studies import POINTS, Comparison, Pareto, Study, compare, pareto
+from floorflow.api.studies import FEWEST_POINTS, MOST_POINTS, POINTS, Comparison, Pareto, Study, compare, pareto
 from floorflow.api.targets import Platform, link_kinds, platform, platforms
 from floorflow.errors import FloorflowError, InputError, Refusal, some
 from floorflow.errors import InfeasibleError as Infeasible
@@ -25,7 +25,9 @@ from floorflow.request import known_methods
 from floorflow.resources import RESOURCE_NAMES
 
 __all__ = [
+    "FEWEST_POINTS",
     "INSPECTED_PART",
+    "MOST_POINTS",
     "OPTIONS",
     "POINTS",
     "RESOURCE_NAMES",

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from floorflow.api.events import Callback, told_to
+from floorflow.api.folders import require_folder
 from floorflow.api.planning import plan_of
 from floorflow.api.results import Interrupted, Plan
-from floorflow.errors import InputError
+from floorflow.importing import whole_imports
 
 if TYPE_CHECKING:
     from floorflow.study.calibration import calibrate as study
@@ -88,11 +89,12 @@ def calibrate(
 
     """
     started = time.perf_counter()
-    _require_folder(Path(folder), "a folder that plan wrote")
-    _require_folder(Path(reports), "the folder with the reports of the build")
-    from floorflow import flow
-    from floorflow.study.calibration import calibrate as study
-    from floorflow.study.calibration.replan import Overrides
+    require_folder(Path(folder), "a folder that plan wrote")
+    require_folder(Path(reports), "the folder with the reports of the build")
+    with whole_imports():
+        from floorflow import flow
+        from floorflow.study.calibration import calibrate as study
+        from floorflow.study.calibration.replan import Overrides
 
     given = Overrides(_path(model), _path(folding), _path(platform), keep_folding, plots)
     found = study.calibrate(Path(folder), Path(reports), given, told_to(progress), plan=flow.plan)
@@ -104,8 +106,3 @@ def calibrate(
 
 def _path(path: str | Path | None) -> Path | None:
     return None if path is None else Path(path)
-
-
-def _require_folder(folder: Path, what: str) -> None:
-    if not folder.is_dir():
-        raise InputError(f"{folder}: is no folder", hint=f"give {what}")

@@ -9,9 +9,16 @@ from importlib.metadata import version
 from pathlib import Path
 
 from floorflow import __version__
+from floorflow.errors import InputError
 from floorflow.output import RUN_FILE, earlier_files, write
 
 _PACKAGES = ("matplotlib", "networkx", "numpy", "onnx", "ortools", "pydantic", "pymetis")
+
+
+def require_folder(folder: Path, what: str) -> None:
+    """Refuse what is no folder; ``what`` was to be given."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: is no folder", hint=f"give {what}")
 
 
 def save(

@@ -10,6 +10,7 @@ from floorflow.api.models import ANY_BOARD, AnyModel
 from floorflow.api.options import InspectOptions, require_options, with_options
 from floorflow.api.targets import Platform, loaded
 from floorflow.errors import InputError
+from floorflow.importing import whole_imports
 from floorflow.technology import require_known_family
 
 INSPECTED_PART = "xcu250-figd2104-2L-e"
@@ -79,7 +80,8 @@ def inspect(
     # What is not asked about the platform is as on any.
     request, source = asked(model, platform or ANY_BOARD, options)
     lowered_for = _part(platform, part)
-    from floorflow.study.inspection.inspect import inspect, inspection_entry
+    with whole_imports():
+        from floorflow.study.inspection.inspect import inspect, inspection_entry
 
     return Inspection(inspection_entry(inspect(request, lowered_for, source)))
 

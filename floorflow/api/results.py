@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from floorflow.api import rows
 from floorflow.api.events import Callback, told_to
-from floorflow.api.folders import files_in, run_of, save
+from floorflow.api.folders import files_in, require_folder, run_of, save
 from floorflow.api.pictures import FOLDER, Pictures, pictures_in, pictures_of
 from floorflow.api.told import next_steps, summary, told
-from floorflow.errors import InputError
+from floorflow.importing import whole_imports
 from floorflow.output import require_free
 
 if TYPE_CHECKING:
@@ -187,18 +187,19 @@ def load(folder: str | Path) -> Plan:
         If there is no plan, or it is not one of this version.
 
     """
-    from floorflow.schema import read_plan
+    with whole_imports():
+        from floorflow.schema import read_plan
 
     out = Path(folder)
-    if not out.is_dir():
-        raise InputError(f"{out}: is no folder", hint="give a folder that plan wrote")
+    require_folder(out, "a folder that plan wrote")
     plan = read_plan(out / "plan.json")
     names = files_in(out)
     pictures = pictures_in(out, names)
     files = {name: (out / name).read_bytes() for name in sorted(names) if not name.startswith(FOLDER)}
 
     def platform() -> hardware.Platform:
-        from floorflow.study.calibration.replan import planned_platform
+        with whole_imports():
+            from floorflow.study.calibration.replan import planned_platform
 
         return planned_platform(out, plan)
 

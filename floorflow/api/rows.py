@@ -35,10 +35,11 @@ def _column(attribute: str, row: Row, attributes: Collection[str]) -> str:
 
 
 def _engine_rows(plan: Plan) -> Iterator[tuple[Row, FoldedEntry]]:
+    engines = plan.engines
     for phase in plan.phases:
         modules = {engine: module.name for module in phase.modules for engine in module.engines}
         for network, name, folded in _folded(plan, phase):
-            engine = plan.engines[name]
+            engine = engines[name]
             row = {
                 "engine": name,
                 "network": network,
@@ -58,10 +59,10 @@ def _engine_rows(plan: Plan) -> Iterator[tuple[Row, FoldedEntry]]:
 
 def _folded(plan: Plan, phase: PhaseEntry) -> Iterator[tuple[str, str, FoldedEntry]]:
     """Yield network, id and folding of a phase's engines, as the networks have them in order: plan.json sorts keys."""
-    place = {name: index for index, name in enumerate(plan.engines)}
+    order = plan.engines
     for part in phase.networks:
-        for name in sorted(part.folding.engines, key=place.__getitem__):
-            yield part.network, name, part.folding.engines[name]
+        own = part.folding.engines
+        yield from ((part.network, name, own[name]) for name in order if name in own)
 
 
 def channel_rows(plan: Plan) -> Iterator[Row]:
@@ -100,5 +101,4 @@ def _network(plan: Plan, prefix: str) -> str:
 
 def _place(plan: Plan, phase: PhaseEntry, module: str) -> Row:
     slot = phase.partition.assignment[module]
-    fpga = next(fpga.name for fpga in plan.platform.fpgas if any(own.name == slot for own in fpga.slots))
-    return {"slot": slot, "fpga": fpga}
+    return {"slot": slot, "fpga": plan.fpga_of[slot]}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -63,8 +62,10 @@ def _whole_rate(plan: Plan, found: NetworkSummary, parts: Parts) -> str:
     """Tell a network's rate and bottleneck: with a schedule what comes of it there, and the phase that is slowest."""
     if plan.schedule is None:
         return _part_rate(plan, parts[0][1])
+    from floorflow.emit.tables import rate
+
     where = slowest_phase(parts).name
-    return f"{frames_per_s(found.fps)} frames/s over the schedule (bottleneck {found.bottleneck} in phase {where})"
+    return f"{rate(found.fps)} frames/s over the schedule (bottleneck {found.bottleneck} in phase {where})"
 
 
 def slowest_phase(parts: Parts) -> PhaseEntry:
@@ -138,14 +139,16 @@ def _phase(plan: Plan, phase: PhaseEntry) -> list[str]:
 
 def _rate(estimates: EstimatesEntry) -> str:
     """Tell the frame rate: where the planned FIFOs do not allow that of the engines, what they keep."""
-    engines = f"{frames_per_s(estimates.fps)} frames/s"
+    from floorflow.emit.tables import rate
+
+    engines = f"{rate(estimates.fps)} frames/s"
     if estimates.throughput is None or not estimates.throughput.loses_rate:
         return engines
     if estimates.throughput.deadlock:
         return f"no frames, the planned FIFOs deadlock; {engines} by the engines alone"
     if estimates.sustained_fps is None:
         return f"sustained rate not known, FIFOs are too shallow; {engines} by the engines alone"
-    return f"{frames_per_s(estimates.sustained_fps)} frames/s with the planned FIFOs; {engines} by the engines alone"
+    return f"{rate(estimates.sustained_fps)} frames/s with the planned FIFOs; {engines} by the engines alone"
 
 
 def _latency(part: PhaseNetworkEntry) -> str:
@@ -159,11 +162,6 @@ def _boards(plan: Plan) -> str:
     """Return ``alveo-u250`` or ``2 x alveo-u250``; a platform that a file describes by its name alone."""
     count, name = len(plan.platform.fpgas), plan.platform.name
     return name if count == 1 or name != plan.platform.fpgas[0].board else f"{count} x {name}"
-
-
-def frames_per_s(fps: float) -> str:
-    """Write a rate rounded down, so that what is printed can be asked for."""
-    return f"{floor(fps):,}" if fps >= 100 else f"{floor(fps * 10) / 10:,.1f}"
 
 
 def _crossings(phase: PhaseEntry) -> str:

@@ -147,7 +147,9 @@ def pareto(
         str | None,
         typer.Option(help="Comma-separated, such as LUT,BRAM18; all the board has unless told.", show_default=False),
     ] = None,
-    points: Annotated[int, typer.Option(min=2, max=1000, help="Intervals of each front.")] = api.POINTS,
+    points: Annotated[
+        int, typer.Option(min=api.FEWEST_POINTS, max=api.MOST_POINTS, help="Intervals of each front.")
+    ] = api.POINTS,
     out: OutIfAny = None,
     foldings: Annotated[
         bool,

@@ -68,11 +68,24 @@ def _described(text: str, path: Path) -> int:
     return len(parse(PlatformModel, text, str(path)).fpgas)
 
 
-def _refuse_beside_a_file(path: Path, count: int, fpgas: int | None, link: str | None, topology: str | None) -> None:
-    """Refuse options that contradict a platform file, or that it states itself."""
-    if fpgas not in (None, count):
+def require_described(path: str | Path, count: int, fpgas: int | str) -> None:
+    """Refuse another number of FPGAs than a platform file describes.
+
+    Raises
+    ------
+    PlatformError
+        If they differ; ``auto`` is another number, too.
+
+    """
+    if fpgas != count:
         has = f"the file describes {count} FPGA{'s' if count > 1 else ''}"
         raise PlatformError(f"--fpgas {fpgas}: {path}: {has}", hint="leave --fpgas out, or change the file")
+
+
+def _refuse_beside_a_file(path: Path, count: int, fpgas: int | None, link: str | None, topology: str | None) -> None:
+    """Refuse options that contradict a platform file, or that it states itself."""
+    if fpgas is not None:
+        require_described(path, count, fpgas)
     for option, value in (("--link", link), ("--topology", topology)):
         if value is not None:
             raise PlatformError(

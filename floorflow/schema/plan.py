@@ -14,7 +14,7 @@ from floorflow.request import Objective, Request
 from floorflow.schema.network import EngineEntry, NetworkEntry
 from floorflow.schema.phase import PhaseEntry, PhaseNetworkEntry
 from floorflow.schema.platform import PlatformEntry
-from floorflow.schema.values import Amount, InputFile, PlainName, PlanModel
+from floorflow.schema.values import Amount, InputFile, PlainName, PlanModel, engine_id
 
 Entry = TypeVar("Entry")
 SCHEMA: Literal["floorflow-plan/2"] = "floorflow-plan/2"
@@ -119,7 +119,7 @@ class Plan(PlanModel):
 
     def engine_id(self, network: str, engine: str) -> str:
         """Return how phases name an engine: ``network/engine``, or the engine's name where there is one network."""
-        return engine if len(self.networks) == 1 else f"{network}/{engine}"
+        return engine_id(network, engine, several=len(self.networks) > 1)
 
     @property
     def only_network(self) -> NetworkEntry:
@@ -135,6 +135,11 @@ class Plan(PlanModel):
     def engines(self) -> dict[str, EngineEntry]:
         """All engines by their ids, network by network."""
         return {self.engine_id(n.name, e.name): e for n in self.networks for e in n.engines}
+
+    @property
+    def fpga_of(self) -> dict[str, str]:
+        """The FPGA of every slot."""
+        return {slot.name: slot.fpga for fpga in self.platform.fpgas for slot in fpga.slots}
 
     def phase_folder(self, number: int) -> str:
         """Return the folder of a phase's files: empty, or with a slash at its end where there are several phases."""

@@ -12,6 +12,11 @@ PlainName = Annotated[str, Field(pattern=r"^(\.{3,}|\.{0,2}[A-Za-z0-9_\-][A-Za-z
 """Name of a network or of a phase, and of the folder of its files, so neither ``.`` nor ``..``."""
 
 
+def engine_id(network: str, engine: str, *, several: bool) -> str:
+    """Return how phases name an engine: ``network/engine`` in a plan of ``several`` networks, else its bare name."""
+    return f"{network}/{engine}" if several else engine
+
+
 class PlanModel(BaseModel):
     """A part of plan.json: frozen, and nothing in it that is not known."""
 

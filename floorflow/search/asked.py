@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from floorflow.errors import PlatformError
-from floorflow.hardware.load import described_fpgas, load_platform
+from floorflow.hardware.load import described_fpgas, load_platform, require_described
 from floorflow.hardware.platform import Platform
 from floorflow.request import Request
 
@@ -20,11 +19,8 @@ def settled(request: Request) -> Request:
     described = described_fpgas(request.platform)
     if described is None:
         return request
-    if "fpgas" in request.model_fields_set and request.fpgas != described:
-        has = f"the file describes {described} FPGA{'s' if described > 1 else ''}"
-        raise PlatformError(
-            f"--fpgas {request.fpgas}: {request.platform}: {has}", hint="leave --fpgas out, or change the file"
-        )
+    if "fpgas" in request.model_fields_set:
+        require_described(request.platform, described, request.fpgas)
     return request.changed(fpgas=described)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from floorflow.errors import InputError
+from floorflow.schema.values import engine_id
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 """Between the factors of an engine's parallelism, and between a number and what it counts."""
@@ -17,27 +18,22 @@ _MOST_NAMES = 3
 Plan = Mapping[str, Any]
 
 
-def engine_id(plan: Plan, network: str, engine: str) -> str:
-    """Return an engine's name in the phases: ``network/engine`` if the plan has more than one network."""
-    return f"{network}/{engine}" if len(plan["networks"]) > 1 else engine
+def all_engines(plan: Plan) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Yield every engine in dataflow order, one network after another: its name in the phases, its network, itself."""
+    several = len(plan["networks"]) > 1
+    for network in plan["networks"]:
+        for engine in network["engines"]:
+            yield engine_id(network["name"], engine["name"], several=several), network["name"], engine
 
 
 def engines_by_id(plan: Plan) -> dict[str, Mapping[str, Any]]:
     """Return all engines in dataflow order, one network after another, by their names in the phases."""
-    return {
-        engine_id(plan, network["name"], engine["name"]): engine
-        for network in plan["networks"]
-        for engine in network["engines"]
-    }
+    return {name: engine for name, _, engine in all_engines(plan)}
 
 
 def network_of_engine(plan: Plan) -> dict[str, str]:
     """Return the network of each engine by the engine's name in the phases."""
-    return {
-        engine_id(plan, network["name"], engine["name"]): network["name"]
-        for network in plan["networks"]
-        for engine in network["engines"]
-    }
+    return {name: network for name, network, _ in all_engines(plan)}
 
 
 def network_names(plan: Plan) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from floorflow.view.contents.names import Plan, engine_id, network_in, phase_text, platform_text, reached_text
+from floorflow.view.contents.names import Plan, all_engines, network_in, phase_text, platform_text, reached_text
 from floorflow.view.sheet.geometry import Box
 from floorflow.view.sheet.palette import BAR, CROSSING, INK, QUIET, RULE
 from floorflow.view.sheet.sheet import Sheet, drawing_settings, new_sheet
@@ -78,8 +78,7 @@ def folding_chart(plan: Plan, phase: int = 0, network: str | None = None) -> Fig
 
 def read_bars(plan: Plan, entry: Mapping[str, Any]) -> tuple[tuple[Bar, ...], int]:
     """Return the engines of a network in a phase that are to be shown, and how many faster ones are left out."""
-    network = next(item for item in plan["networks"] if item["name"] == entry["network"])
-    by_id = {engine_id(plan, network["name"], engine["name"]): engine["name"] for engine in network["engines"]}
+    by_id = {name: engine["name"] for name, network, engine in all_engines(plan) if network == entry["network"]}
     engines, interval = entry["folding"]["engines"], entry["interval_cycles"]
     inside = [name for name in by_id if name in engines]
     shown = set(sorted(inside, key=lambda name: -engines[name]["cycles"])[:_MAX_BARS])
