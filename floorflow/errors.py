@@ -72,6 +72,8 @@ What = Literal[
     "module too large",
     "slots together",
     "each slot",
+    "slot",
+    "segments",
     "slots and edges",
     "edge",
     "edges together",
@@ -183,6 +185,12 @@ _WORDS: Mapping[What, Callable[[Refusal], str]] = {
         f"{r.resource}: {_amount(r.needed)} needed, all slots together allow {_amount(r.allowed)}"
     ),
     "each slot": lambda _: "no assignment of these modules to slots meets the resource limits of every slot",
+    "slot": lambda r: f"{r.place}: {r.resource}: {_short(r)}",
+    "segments": lambda r: (
+        f"no contiguous cut: {r.place} is full ({r.resource}) before {_names(r)}"
+        if r.resource
+        else f"no contiguous cut: {r.place} takes no more before {_names(r)}"
+    ),
     "slots and edges": lambda _: "no assignment of these modules to slots meets resource, SLL and link limits together",
     "edge": _edge,
     "edges together": lambda r: f"no assignment of these modules meets the limits of these together: {_names(r)}",

@@ -11,12 +11,12 @@ from floorflow.backends.backend import Backend, Costs
 from floorflow.dataflow.model import Dataflow
 from floorflow.folding import FoldingProblem, fold_at_interval
 from floorflow.folding.exact import FoldingAnswer
-from floorflow.hardware import Platform, max_pblocks, supply_outside_keep_outs
-from floorflow.partition import PartitionProblem, partition
+from floorflow.hardware import Platform, max_pblocks, free_supply
+from floorflow.partition import PartitionMemo, PartitionProblem, partition
 from floorflow.partition.problem import PartitionAnswer
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place
 from floorflow.request import Request
-from floorflow.resources import Resources, scaled_down
+from floorflow.resources import Resources, scaled_down, total
 from floorflow.search.fifo_sizing import FullRate
 from floorflow.search.limits import SearchLimits
 from floorflow.search.proposals import methods_of
@@ -28,7 +28,8 @@ class Solvers:
 
     fold: Callable[[FoldingProblem, int], FoldingAnswer]
     """From a problem and the longest interval allowed."""
-    partition: Callable[[PartitionProblem], PartitionAnswer]
+    partition: Callable[[PartitionProblem, Mapping[str, int] | None], PartitionAnswer]
+    """From a problem and the assignment to begin from, if there is one."""
     place: Callable[[PlacementProblem], PlacementSolution | PlacementFailure]
 
 
@@ -41,9 +42,11 @@ def solvers_of(request: Request, dataflow: Dataflow, backend: Backend, costs: Co
         exact = request.fold_method == "exact"
         return fold_at_interval(problem, interval_cycles) if exact else method(problem, interval_cycles, seed)
 
+    memo: PartitionMemo = {}
+
     return Solvers(
         fold,
-        lambda problem: partition(problem, request.partition_method, effort, seed),
+        lambda problem, start: partition(problem, request.partition_method, effort, seed, start=start, memo=memo),
         lambda problem: place(problem, request.place_method, seed),
     )
 
@@ -75,6 +78,12 @@ class PlanningContext:
     """What full rate needs of FIFOs, by folding: worked out once for each."""
 
     @cached_property
+    def scarcity_prices(self) -> tuple[float, ...]:
+        """A price of a unit of each resource: its share of what all slots allow. Of FF there is always enough."""
+        allowed = total(self.limits.values()).as_dict()
+        return tuple(1 / have if have and name != "FF" else 0.0 for name, have in allowed.items())
+
+    @cached_property
     def limits(self) -> dict[str, Resources]:
         """Limit of every slot."""
         return slot_limits(self.platform, self.request)
@@ -85,7 +94,7 @@ def slot_limits(platform: Platform, request: Request) -> dict[str, Resources]:
     limits = {}
     for fpga in platform.fpgas:
         for slot in fpga.slots:
-            drawable = scaled_down(supply_outside_keep_outs(fpga.device, slot), request.fill.as_dict())
+            drawable = scaled_down(free_supply(fpga.device, slot), request.fill.as_dict())
             limits[slot.name] = scaled_down(slot.available, request.cap.as_dict()).least(drawable)
     return limits
 

@@ -9,7 +9,7 @@ import networkx as nx
 
 from floorflow.channels import Channel
 from floorflow.channels.cost_allocation import modules_between
-from floorflow.dataflow.modules import Module, joins_without_cycle, merge
+from floorflow.dataflow.modules import Joined, Module, joins_without_cycle, merge
 from floorflow.errors import Refusal
 from floorflow.partition import (
     PartitionFailure,
@@ -48,6 +48,23 @@ def merge_groups(
     if not nx.is_directed_acyclic_graph(_module_graph(modules, candidate.channels)):
         return PartitionFailure((Refusal("merged cycle"),))
     return _remerged(context, candidate, modules, slot_of)
+
+
+def join_slot(context: PlanningContext, candidate: Candidate, slot: str, why: str) -> Candidate:
+    """Make all modules of a slot one, whose pblock is what the slot has free; it may feed itself over other slots."""
+    inside = sorted(name for name, place in candidate.slot_of.items() if place == slot)
+    modules = merge(candidate.modules, inside, candidate.folded.dataflow)
+    slot_of = {m.name: candidate.slot_of.get(m.name, slot) for m in modules}
+    whole = next(m for m in modules if set(m.engines) >= set(_engines_of(candidate, inside)))
+    earlier = tuple(joined for joined in candidate.joined if joined.slot != slot)
+    index = {s.name: i for i, s in enumerate(candidate.problem.slots)}
+    answer = PartitionSolution({name: index[place] for name, place in slot_of.items()}, candidate.partition.stats)
+    joined = (*earlier, Joined(whole.name, tuple(inside), slot, why))
+    return realised(context, candidate.folding, modules, candidate.channels, answer, joined)
+
+
+def _engines_of(candidate: Candidate, modules: Collection[str]) -> set[str]:
+    return {engine for module in candidate.modules if module.name in modules for engine in module.engines}
 
 
 def merges_without_cycle(candidate: Candidate) -> Callable[[Collection[str]], bool]:

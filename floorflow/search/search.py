@@ -14,7 +14,7 @@ from floorflow.search.highest_rate import (
     better,
     highest_rate,
     in_fit_kinds,
-    in_own_kinds,
+    in_other_kinds,
     last_refused,
     what_stopped,
 )
@@ -134,23 +134,25 @@ class _Search:
         return ended_by
 
     def _fastest(self) -> str:
-        self.run, intervals, index = in_fit_kinds(self.run)
+        free = self.run
+        self.run, intervals, index = in_fit_kinds(free)
         self.bound_cycles = intervals[index]
         ended_by = highest_rate(self.run, intervals, index)
         if self.run.best is None or self.run.best.candidate.interval_cycles > self.bound_cycles:
-            return self._fastest_in_own_kinds() or ended_by
+            return self._fastest_in_other_kinds(free) or ended_by
         return ended_by
 
-    def _fastest_in_own_kinds(self) -> str | None:
-        """Search with the engines' own kinds; return what ended that search if it found a better design."""
-        own = in_own_kinds(self.run)
-        if own is None:
+    def _fastest_in_other_kinds(self, free: SearchState) -> str | None:
+        """Search with other kinds of engines; return what ended that search if it found a better design."""
+        other = in_other_kinds(free, self.run)
+        if other is None:
             return None
-        run, intervals, index = own
+        run, intervals, index = other
+        about = "kinds as the back end chooses" if self.run is free else "kinds as they fit best"
         try:
             ended_by = highest_rate(run, intervals, index)
         finally:
-            self.run = better(self.run, run)
+            self.run = better(self.run, run, about)
         return ended_by if self.run is run else None
 
     def _fastest_that_meets_the_rate(self, context: PlanningContext) -> str:
@@ -187,13 +189,14 @@ def _held_against(candidate: Candidate, bound: float | None) -> Candidate:
 
 
 def _bounded(context: PlanningContext, candidate: Candidate) -> Candidate:
-    """Hold a folding that another method than the exact one found against the exact one's bound at its interval."""
+    """Hold a folding against the least scarcity at its interval under the whole budget."""
     folding = candidate.folding
-    if folding.stats.bound is not None:
-        return candidate
-    exact = fold_at_interval(context.problem.with_budget(folding.budget), folding.interval_cycles)
+    exact = fold_at_interval(context.problem, folding.interval_cycles)
     bound = exact.stats.bound if isinstance(exact, FoldingSolution) else None
-    return replace(candidate, folding=replace(folding, stats=replace(folding.stats, bound=bound)))
+    cost, proves = folding.stats.objective, folding.stats.method.startswith("exact")
+    met = bound is not None and cost is not None and cost <= bound
+    status: Status = ("optimal" if met else "feasible") if proves else folding.stats.status
+    return replace(candidate, folding=replace(folding, stats=replace(folding.stats, bound=bound, status=status)))
 
 
 def _infeasible(run: SearchState, interval: int) -> InfeasibleError:
