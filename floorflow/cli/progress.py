@@ -32,6 +32,8 @@ class Stages:
 
     def __call__(self, event: Event) -> None:
         """Tell of one event."""
+        if event.best is not None:
+            return
         if event.seconds is None:
             self.show(": ".join(text for text in (event.stage, event.note) if text))
         elif event.within:

@@ -34,7 +34,9 @@ class SearchResult:
     """The best legal candidate, its floorplans by FPGA, the bound on the interval, the trace, and the repair it took.
 
     ``whole_budget_bound`` bounds what folding minimised when nothing of the budget is kept back: the scarcity at its
-    interval, or the latency. ``interrupted``: Ctrl-C ended the search, or what came behind it.
+    interval, or the latency. ``interrupted``: Ctrl-C ended the search, or what came behind it. ``joint_bound_cycles``:
+    no assignment of engines to slots allows a shorter interval, None if unknown. ``ended_at``: the try that ended the
+    search, None where none did.
     """
 
     candidate: Candidate
@@ -45,6 +47,8 @@ class SearchResult:
     whole_budget_bound: float | None
     repair: str = ""
     interrupted: bool = False
+    joint_bound_cycles: int | None = None
+    ended_at: TraceRow | None = None
 
 
 def search(

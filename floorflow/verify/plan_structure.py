@@ -232,6 +232,7 @@ SUMMARY = {
             "sustained_fps": Nullable(NUMBER),
             "interval_cycles": COUNT,
             "bound_cycles": COUNT,
+            "joint_bound_cycles": Nullable(COUNT),
             "gap": NUMBER,
             "latency_us": Nullable(NUMBER),
             "bottleneck": TEXT,
@@ -254,7 +255,14 @@ NETWORK = {
     "name": PLAIN_NAME,
     "operations": [{"name": TEXT}],
     "engines": [ENGINE],
-    "search": {"interval_cycles": COUNT, "bound_cycles": COUNT, "gap": NUMBER, "ended_by": TEXT},
+    "search": {
+        "interval_cycles": COUNT,
+        "bound_cycles": COUNT,
+        "joint_bound_cycles": Nullable(COUNT),
+        "gap": NUMBER,
+        "ended_by": TEXT,
+        "ended_at": Nullable({"interval_cycles": COUNT, "stage": TEXT, "refusals": [REFUSAL]}),
+    },
     "trace": [
         {
             "phase": PLAIN_NAME,
