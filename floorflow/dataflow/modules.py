@@ -52,7 +52,7 @@ def cluster(
     engines = [engine.name for engine in dataflow.engines]
     if granularity == "layer":
         return tuple(Module(name, (name,)) for name in engines)
-    groups = _stages(dataflow.engines, wires)
+    groups = stages(dataflow.engines, [(wire.source, wire.target) for wire in wires])
     if granularity == "block":
         groups = _blocks(groups, wires)
     groups = [part for group in groups for part in _by_slot(group, slots)]
@@ -78,12 +78,15 @@ def module_of(modules: Sequence[Module]) -> dict[str, str]:
     return {engine: module.name for module in modules for engine in module.engines}
 
 
-def _stages(engines: Sequence[Engine], wires: Sequence[Wire]) -> list[set[str]]:
-    """Join what stands in front with the engine that follows, everything else but a core with the one before."""
+def stages(engines: Sequence[Engine], pairs: Sequence[tuple[str, str]]) -> list[set[str]]:
+    """Join what stands in front with the engine that follows, everything else but a core with the one before.
+
+    ``pairs`` are the ends of the streams between two engines: no folding is needed.
+    """
     graph = nx.Graph()
     graph.add_nodes_from(engine.name for engine in engines)
-    before = {engine.name: [w.source for w in wires if w.target == engine.name] for engine in engines}
-    after = {engine.name: [w.target for w in wires if w.source == engine.name] for engine in engines}
+    before = {engine.name: [source for source, target in pairs if target == engine.name] for engine in engines}
+    after = {engine.name: [target for source, target in pairs if source == engine.name] for engine in engines}
     for engine in engines:
         name = engine.name
         if engine.role == "core":

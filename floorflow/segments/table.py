@@ -132,6 +132,11 @@ class SegmentTable:
             self._of(segment, space).learn(interval_cycles, self._answers[key])
         return self._answers[key]
 
+    def why(self, segment: Segment, space: Space, interval_cycles: int) -> FoldingAnswer | None:
+        """Return the first folding met within an interval, or what forbids it; None if an engine fits no place."""
+        asked = self._open(self._of(segment, space))
+        return None if asked is None else asked.oracle(interval_cycles)
+
     def _of(self, segment: Segment, space: Space) -> _Known:
         key = segment.engine_mask, space
         if key not in self._known:
