@@ -6,13 +6,15 @@ of a few linear orders. What lies in a slot is folded for that slot alone, under
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
+from itertools import pairwise
+from math import inf
 
 import numpy as np
+from numpy.typing import NDArray
 
-from floorflow.channels import StreamPrices
 from floorflow.dataflow.model import CUT_PREFIX, Dataflow, Option, Stream
 from floorflow.dataflow.options import UNBUILDABLE, Coupling
 from floorflow.errors import Refusal
@@ -57,9 +59,17 @@ class CutInOrder:
 class Cutter:
     """Cuts of a network for the slots of a platform, at one pricing of FIFOs and with ``reserve`` kept back by slot."""
 
-    def __init__(self, context: PlanningContext, pricing: FifoPricing, reserve: Mapping[str, Resources]) -> None:
+    def __init__(
+        self,
+        context: PlanningContext,
+        pricing: FifoPricing,
+        reserve: Mapping[str, Resources],
+        earlier: Cutter | None = None,
+    ) -> None:
+        """``earlier``: a cutter at other prices, near whose cuts these will be."""
         self.context, self.pricing, self.reserve = context, pricing, reserve
         self._table = SegmentTable()
+        self._found: dict[int, tuple[tuple[int, int] | None, ...]] = {} if earlier is None else dict(earlier._found)  # noqa: SLF001
 
     @cached_property
     def in_orders(self) -> tuple[CutInOrder, ...]:
@@ -67,11 +77,12 @@ class Cutter:
         dataflow, problem = self.context.dataflow, self.context.problem
         parts = parts_of(dataflow, problem.groups)
         found = []
-        for order in orders_of(dataflow, parts):
+        for place, order in enumerate(orders_of(dataflow, parts)):
             segments = Segments(dataflow, problem.groups, self.pricing.couplings, order, problem.memo)
-            for slots in slot_orders(self.context):
-                passes = partial(_Links(self.context, segments.order, slots).pass_, limits={})
-                found.append(CutInOrder(Cuts(segments, [self.space(s) for s in slots], self._table, passes), slots))
+            for slots in slot_orders(self.context)[: 1 if place else None]:
+                passes = _Links(self.context, segments.order, slots).passes
+                spaces, guess = [self.space(slot) for slot in slots], self._found.get(len(found), ())
+                found.append(CutInOrder(Cuts(segments, spaces, self._table, passes, guess), slots))
         return tuple(found)
 
     def space(self, slot: str) -> Space:
@@ -82,9 +93,10 @@ class Cutter:
     def at(self, interval_cycles: int) -> SlotOf | Refusal:
         """Return slots for all engines at which each slot has a folding of its own, by the first order that has any."""
         refusal: Refusal | None = None
-        for cut in self.in_orders:
+        for place, cut in enumerate(self.in_orders):
             answer = cut.cuts.at(interval_cycles)
             if isinstance(answer, CutFound):
+                self._found[place] = answer.parts
                 return cut.slot_of(answer)
             refusal = refusal or self._refusal(cut, answer)
         if refusal is None:
@@ -92,9 +104,9 @@ class Cutter:
         return refusal
 
     def _refusal(self, cut: CutInOrder, answer: CutRefused) -> Refusal:
-        order = cut.cuts.segments.order
-        names = tuple(order[min(answer.part, len(order) - 1)][:1])
-        return Refusal("segments", answer.resource or "", cut.slots[answer.space], names=names)
+        names = tuple(cut.cuts.segments.order[answer.reached][:1])
+        resource = answer.refusal.resource if answer.refusal is not None else ""
+        return Refusal("segments", resource, cut.slots[answer.place], names=names)
 
     def folded(self, slot_of: SlotOf, interval_cycles: int) -> SlotFolding | Refusal:
         """Fold every slot for itself, each with the widths that its neighbours were given before."""
@@ -103,7 +115,7 @@ class Cutter:
         for slot in dict.fromkeys(slot_of.values()):
             segment = segments.of([engine for engine, place in slot_of.items() if place == slot])
             problem = segment.problem(self.space(slot))
-            problem = _beside(self.context, problem, segment.dataflow, options, self.pricing)
+            problem = _beside(self.context, problem, segment.dataflow, options)
             answer = self.context.solvers.fold(problem, interval_cycles)
             if not isinstance(answer, FoldingSolution):
                 return replace(answer.refusal, place=slot, proven=False)
@@ -115,7 +127,7 @@ def slot_orders(context: PlanningContext) -> tuple[tuple[str, ...], ...]:
     """Return the orders in which slots are filled: FPGA by FPGA, each up or down its SLRs."""
     ups = [tuple(slot.name for slot in fpga.slots) for fpga in context.platform.fpgas]
     chains = (
-        [up for up in ups],
+        ups,
         [up[::-1] for up in ups],
         [up if place % 2 == 0 else up[::-1] for place, up in enumerate(ups)],
         [up[::-1] if place % 2 == 0 else up for place, up in enumerate(ups)],
@@ -144,16 +156,18 @@ class _Links:
             (there if source < target else back)[low + 1 : high + 1] += stream.elements * stream.element_bits
         return tuple(zip(there.tolist(), back.tolist(), strict=True))
 
-    def pass_(self, position: int, place: int, interval_cycles: int, limits: dict[int, float]) -> bool:
+    @cached_property
+    def gbps(self) -> tuple[float, ...]:
+        """What the links between each slot and the next carry; infinite where there is none."""
+        platform = self.context.platform
+        rates = {link.name: link.gbps for link in platform.links}
+        routes = (platform.route_steps(*pair) for pair in pairwise(self.slots))
+        return tuple(min((rates[s.link] for s in steps if s.link is not None), default=inf) for steps in routes)
+
+    def passes(self, position: int, place: int, interval_cycles: int) -> bool:
         """Whether the cut before a part can lie between two consecutive slots."""
-        if place + 1 >= len(self.slots):
-            return True
-        if place not in limits:
-            steps = self.context.platform.route_steps(self.slots[place], self.slots[place + 1])
-            rates = {link.name: link.gbps for link in self.context.platform.links}
-            limits[place] = min((rates[step.link] for step in steps if step.link is not None), default=float("inf"))
         frames_per_s = self.context.platform.clock_mhz * 1e6 / interval_cycles
-        return max(self.bits[position]) * frames_per_s <= limits[place] * 1e9
+        return max(self.bits[position]) * frames_per_s <= self.gbps[place] * 1e9
 
 
 def _beside(
@@ -161,7 +175,6 @@ def _beside(
     problem: FoldingProblem,
     dataflow: Dataflow,
     options: Mapping[str, Option],
-    pricing: FifoPricing,
 ) -> FoldingProblem:
     """Return a segment's problem in which streams to segments that are folded already cost what they will.
 
@@ -201,11 +214,11 @@ def _at_a_cut(
         ends = (own_bits, far_bits) if outwards else (far_bits, own_bits)
         if not context.costs.convertible(*ends):
             use[index] = UNBUILDABLE
-        elif own_bits < far_bits or (own_bits == far_bits and not outwards):
+        elif own_bits < far_bits:
             use[index] += np.array(context.costs.converter_resources(*ends).as_tuple())
     return replace(coupling, source_class=classes, target_class=np.zeros_like(classes), use=use[:, None, :])
 
 
-def _first_of(classes: np.ndarray) -> np.ndarray:
+def _first_of(classes: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the first row of each class."""
     return np.unique(classes, return_index=True)[1]

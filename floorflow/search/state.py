@@ -58,6 +58,7 @@ class SearchState:
     """What each slot keeps back when it folds its segment, for what is known only afterwards."""
     _pricing: FifoPricing | None = None
     _cutter: Cutter | None = None
+    _last_cutter: Cutter | None = None
 
     def __post_init__(self) -> None:
         self.prices: Prices = self.context.scarcity_prices
@@ -181,17 +182,21 @@ class SearchState:
         """Return slots for all engines at which every slot has a folding of its own within its limits."""
         with self.progress.stage("folding"):
             self.progress.note(f"segments at {interval:,} cycles")
-            if self._cutter is None:
-                self._cutter = Cutter(self.context, self.pricing, dict(self.reserve))
-            return self._cutter.at(interval)
+            return self.cutter.at(interval)
+
+    @property
+    def cutter(self) -> Cutter:
+        """Contiguous cuts, by what is known of FIFOs and of what slots keep back."""
+        if self._cutter is None:
+            self._cutter = self._last_cutter = Cutter(self.context, self.pricing, dict(self.reserve), self._last_cutter)
+        return self._cutter
 
     def _folded_by_slots(self, slot_of: SlotOf, interval: int) -> Candidate | tuple[Refusal, ...]:
         """Fold each slot, connect, cluster and partition; on failure keep back, slot by slot, what was short."""
         refusals: tuple[Refusal, ...] = ()
         for _ in range(self.context.search_limits.slot_rounds):
-            cutter = Cutter(self.context, self.pricing, dict(self.reserve))
             with self.progress.stage("folding"):
-                folded = cutter.folded(slot_of, interval)
+                folded = self.cutter.folded(slot_of, interval)
             if isinstance(folded, Refusal):
                 return (folded,)
             answer = self.complete(self.least_priced(folded.options, "exact by slot"), slot_of=slot_of)
