@@ -8,19 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from itertools import chain
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.channels.realise import ChannelCosts, channel_of_widths
+from floorflow.channels.realise import Channel, ChannelCosts, bare_channel, least_depth_words
 from floorflow.channels.window_fill import waits
+from floorflow.dataflow.fifo import Prices, cheapest
 from floorflow.dataflow.model import Dataflow, Stream
 from floorflow.dataflow.options import UNBUILDABLE, Coupling, OptionGroup, OptionTable
+from floorflow.resources import Resources
 
 _Array = NDArray[np.int64]
 _Widths = tuple[int, ...]
-_Key = tuple[_Widths, _Widths | None, int, Fraction]
+_Waiting = tuple[int, Fraction, int]
+"""Bits of a frame, the share of it that waits at a join, and bits that the FIFO held when it was sized."""
+_Key = tuple[_Widths, _Widths | None, int, Fraction, int]
 
 
 def couplings(dataflow: Dataflow, groups: Sequence[OptionGroup], costs: ChannelCosts) -> tuple[Coupling, ...]:
@@ -29,13 +33,21 @@ def couplings(dataflow: Dataflow, groups: Sequence[OptionGroup], costs: ChannelC
 
 
 class StreamPrices:
-    """Prices streams of one network and of its parts; streams and ports that repeat share their arrays."""
+    """Prices streams of one network and of its parts; streams and ports that repeat share their arrays.
 
-    def __init__(self, costs: ChannelCosts) -> None:
-        self.costs = costs
+    ``held_bits``: what FIFOs hold, by channel (words x width when they were sized), so that they are as deep at other
+    widths too; never shallower than without. ``prices``: of a unit of each resource, in the order of RESOURCE_NAMES;
+    each FIFO is in the memory of least price. Without any (``()``) it is in the tool's own; with None it costs the
+    least of each resource over all memories, which is a lower bound for every choice.
+    """
+
+    def __init__(
+        self, costs: ChannelCosts, held_bits: Mapping[str, int] | None = None, prices: Prices | None = ()
+    ) -> None:
+        self.costs, self.held_bits, self.prices = costs, dict(held_bits or {}), prices
         self._ports: dict[tuple[int, int], tuple[OptionTable, _Widths, _Array]] = {}
         self._tables: dict[_Key, _Array] = {}
-        self._prices: dict[tuple[int, Fraction], dict[tuple[int, int], tuple[int, ...]]] = {}
+        self._prices: dict[_Waiting, dict[tuple[int, int], tuple[int, ...]]] = {}
 
     def couplings(self, dataflow: Dataflow, groups: Sequence[OptionGroup]) -> tuple[Coupling, ...]:
         """Return the price of every stream by the rows of the groups at its ends, in the order of the streams."""
@@ -72,19 +84,33 @@ class StreamPrices:
     def _table(self, stream: Stream, source_widths: _Widths, target_widths: _Widths | None, wait: Fraction) -> _Array:
         """Return the resources for each pair of widths, (n_source, n_target, 5); without a target for its own width."""
         # The words that wait at a join depend on the size of the frame as well.
-        frame = stream.elements * stream.element_bits if wait else 0, wait
-        key = (source_widths, target_widths, *frame)
+        frame = stream.elements * stream.element_bits if wait else 0
+        key = (source_widths, target_widths, frame, wait, self.held_bits.get(stream.channel, 0))
         if key not in self._tables:
-            known = self._prices.setdefault(frame, {})
             pairs = [[(w, t) for t in (target_widths or (w,))] for w in source_widths]
-            for pair in chain.from_iterable(pairs):
-                if pair not in known:
-                    known[pair] = self._price(stream, *pair, wait)
-            self._tables[key] = np.array([[known[pair] for pair in row] for row in pairs], dtype=np.int64)
+            prices = [[self._price(stream, pair, key[2:]) for pair in row] for row in pairs]
+            self._tables[key] = np.array(prices, dtype=np.int64)
         return self._tables[key]
 
-    def _price(self, stream: Stream, source_bits: int, target_bits: int, wait: Fraction) -> tuple[int, ...]:
+    def _price(self, stream: Stream, widths: tuple[int, int], waiting: _Waiting) -> tuple[int, ...]:
         """Return the resources for two widths in the order of RESOURCE_NAMES."""
-        if not self.costs.convertible(source_bits, target_bits):
-            return (UNBUILDABLE,) * 5
-        return channel_of_widths(stream, source_bits, target_bits, self.costs, wait).resources.as_tuple()
+        known = self._prices.setdefault(waiting, {})
+        if widths not in known:
+            if not self.costs.convertible(*widths):
+                known[widths] = (UNBUILDABLE,) * 5
+            else:
+                channel = bare_channel(stream, *widths, self.costs)
+                fifo = self._fifo(channel.width_bits, self._depth_words(channel, *waiting[1:]))
+                known[widths] = (channel.converter_resources + fifo).as_tuple()
+        return known[widths]
+
+    def _depth_words(self, channel: Channel, wait: Fraction, held_bits: int) -> int:
+        """Return the least depth that holds what waits at a join and what it held when it was sized."""
+        return max(least_depth_words(channel, wait), -(-held_bits // channel.width_bits))
+
+    def _fifo(self, width_bits: int, depth_words: int) -> Resources:
+        """Return the resources of a FIFO by the rule of the prices."""
+        choices = self.costs.fifo_choices(width_bits, depth_words)
+        if self.prices is None:
+            return reduce(Resources.least, (choice.resources for choice in choices))
+        return cheapest(choices, self.prices).resources

@@ -87,6 +87,7 @@ CHANNEL = {
     "converter_module": Nullable(TEXT),
     "fifo_depth": COUNT,
     "fifo_needed": COUNT,
+    "fifo_style": TEXT,
     "fifo_module": Nullable(TEXT),
     "crossing_registers": COUNT,
     "link": Nullable(TEXT),
