@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from floorflow.channels import Channel, PartialPlacement, connect
 from floorflow.channels.cost_allocation import module_resources
 from floorflow.dataflow.model import FoldedDataflow
-from floorflow.dataflow.modules import Module, module_of
+from floorflow.dataflow.modules import Joined, Module, module_of
 from floorflow.folding import FoldingSolution
 from floorflow.partition import (
     PartitionProblem,
@@ -23,7 +23,10 @@ from floorflow.search.slot_problem import channel_routes, partition_problem
 
 @dataclass(frozen=True)
 class Candidate:
-    """A folded, connected, clustered and partitioned network. ``slot_of`` maps modules to slot names."""
+    """A folded, connected, clustered and partitioned network. ``slot_of`` maps modules to slot names.
+
+    ``joined`` tells of the modules that share a pblock only because rectangles did not fit.
+    """
 
     folding: FoldingSolution
     folded: FoldedDataflow
@@ -33,6 +36,7 @@ class Candidate:
     slot_of: Mapping[str, str]
     partition: PartitionSolution
     problem: PartitionProblem
+    joined: tuple[Joined, ...] = ()
 
     @property
     def interval_cycles(self) -> int:

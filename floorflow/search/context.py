@@ -11,7 +11,7 @@ from floorflow.backends.backend import Backend, Costs
 from floorflow.dataflow.model import Dataflow
 from floorflow.folding import FoldingProblem, fold_at_interval
 from floorflow.folding.exact import FoldingAnswer
-from floorflow.hardware import Platform, max_pblocks, supply_outside_keep_outs
+from floorflow.hardware import Platform, free_supply, max_pblocks
 from floorflow.partition import PartitionProblem, partition
 from floorflow.partition.problem import PartitionAnswer
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place
@@ -85,7 +85,7 @@ def slot_limits(platform: Platform, request: Request) -> dict[str, Resources]:
     limits = {}
     for fpga in platform.fpgas:
         for slot in fpga.slots:
-            drawable = scaled_down(supply_outside_keep_outs(fpga.device, slot), request.fill.as_dict())
+            drawable = scaled_down(free_supply(fpga.device, slot), request.fill.as_dict())
             limits[slot.name] = scaled_down(slot.available, request.cap.as_dict()).least(drawable)
     return limits
 
