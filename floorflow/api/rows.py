@@ -76,7 +76,7 @@ def channel_rows(plan: Plan) -> Iterator[Row]:
 
 
 def module_rows(plan: Plan) -> Iterator[Row]:
-    """Yield each module with its engines, slot, resources, and pblock in columns and CLB rows of the device."""
+    """Yield each module with its engines, slot, resources, and the box around its pblock in columns and CLB rows."""
     for phase in plan.phases:
         pblocks = {name: entry for held in phase.floorplan.values() for name, entry in held.pblocks.items()}
         networks = {name: network for network, name, _ in _folded(plan, phase)}
@@ -90,7 +90,7 @@ def module_rows(plan: Plan) -> Iterator[Row]:
                 "reused": module.reused,
                 **_place(plan, phase, module.name),
                 **module.resources.model_dump(),
-                **pblocks[module.name].rectangle.model_dump(),
+                **pblocks[module.name].box.model_dump(),
             }
 
 

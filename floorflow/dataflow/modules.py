@@ -24,6 +24,16 @@ class Module:
 
 
 @dataclass(frozen=True)
+class Joined:
+    """A module that shares one pblock because its parts, modules as clustered, found no rectangles; ``why`` says it."""
+
+    module: str
+    parts: tuple[str, ...]
+    slot: str
+    why: str
+
+
+@dataclass(frozen=True)
 class Wire:
     """A realised stream as clustering sees it: two engines and a width."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from floorflow.hardware import Platform, supply_outside_keep_outs
+from floorflow.hardware import Platform, free_supply
 from floorflow.resources import RESOURCE_NAMES, Resources, scaled_down, total
 from floorflow.schema import Amounts, FoldedEntry, LoadEntry, ParallelismEntry, PhaseEntry, Plan
 
@@ -41,7 +41,7 @@ def slot_uses(plan: Plan, phase: PhaseEntry, platform: Platform) -> tuple[SlotUs
             slot.name,
             demand[slot.name],
             scaled_down(slot.available, cap),
-            scaled_down(supply_outside_keep_outs(devices[slot.fpga], slot), fill),
+            scaled_down(free_supply(devices[slot.fpga], slot), fill),
         )
         for slot in platform.slots
     )

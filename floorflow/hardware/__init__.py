@@ -12,10 +12,11 @@ from floorflow.hardware.crossing import (
 )
 from floorflow.hardware.device import Device, SiteType, Slr
 from floorflow.hardware.device_file import read_device
-from floorflow.hardware.geometry import Rect
+from floorflow.hardware.free_region import free_cells, free_rectangles, free_supply
+from floorflow.hardware.geometry import Rect, bounding_box
 from floorflow.hardware.links import TOPOLOGIES, Link
 from floorflow.hardware.load import described_fpgas, load_platform
-from floorflow.hardware.max_pblocks import clear_rectangles, max_pblocks, supply_outside_keep_outs
+from floorflow.hardware.max_pblocks import clear_rectangles, max_pblocks
 from floorflow.hardware.platform import Fpga, Platform, SllBoundary
 from floorflow.hardware.ranges import anchor, count_sites, parse_ranges, range_rect, ranges, resources_of_sites
 from floorflow.hardware.route_steps import RouteStep
@@ -46,9 +47,13 @@ __all__ = [
     "Slr",
     "anchor",
     "boundary_crossing",
+    "bounding_box",
     "clear_rectangles",
     "count_sites",
     "described_fpgas",
+    "free_cells",
+    "free_rectangles",
+    "free_supply",
     "known_links",
     "known_platforms",
     "link_crossing",
@@ -61,5 +66,4 @@ __all__ = [
     "read_device",
     "resources_of_sites",
     "stream_wires",
-    "supply_outside_keep_outs",
 ]

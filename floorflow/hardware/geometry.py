@@ -5,6 +5,7 @@ SLICE numbers are no coordinates: block RAM, DSP and interconnect columns stand 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -52,3 +53,13 @@ class Rect:
     def as_tuple(self) -> tuple[int, int, int, int]:
         """Return ``(left, bottom, right, top)``, the order of rectangles in arrays."""
         return self.left, self.bottom, self.right, self.top
+
+
+def bounding_box(rects: Sequence[Rect]) -> Rect:
+    """Return the least rectangle around one or more others."""
+    return Rect(
+        min(rect.left for rect in rects),
+        min(rect.bottom for rect in rects),
+        max(rect.right for rect in rects),
+        max(rect.top for rect in rects),
+    )

@@ -1,16 +1,16 @@
-"""What a slot's keep-outs leave clear: the largest rectangles, which bound a module, and the rest, which bounds all."""
+"""The largest rectangles that a slot's keep-outs leave clear, which bound a module in a pblock of one rectangle."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import pairwise, product
+from itertools import product
 
 import numpy as np
 
 from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.slots import Slot
-from floorflow.resources import Resources, total
+from floorflow.resources import Resources
 
 
 def clear_rectangles(device: Device, slot: Slot) -> tuple[Rect, ...]:
@@ -35,20 +35,6 @@ def max_pblocks(device: Device, slot: Slot) -> tuple[Resources, ...]:
     supplies = {device.resources(rect) for rect in clear_rectangles(device, slot)}
     kept = (s for s in supplies if not any(s.fits(other) for other in supplies if other != s))
     return tuple(sorted(kept, key=Resources.as_tuple))
-
-
-def supply_outside_keep_outs(device: Device, slot: Slot) -> Resources:
-    """Return an upper bound of what pblocks in the slot hold together: its region less the keep-outs.
-
-    A tile that a keep-out covers in part counts as free, which can only raise the bound.
-    """
-    region = slot.region
-    holes = [hole for hole in slot.keep_outs if hole.overlaps(region)]
-    lefts = sorted({max(region.left, h.left) for h in holes} | {min(region.right, h.right) + 1 for h in holes})
-    bottoms = sorted({max(region.bottom, h.bottom) for h in holes} | {min(region.top, h.top) + 1 for h in holes})
-    cells = (Rect(x, y, next_x - 1, next_y - 1) for x, next_x in pairwise(lefts) for y, next_y in pairwise(bottoms))
-    covered = (cell for cell in cells if any(hole.overlaps(cell) for hole in holes))
-    return device.resources(region) - total(device.resources(cell) for cell in covered)
 
 
 def _legal(device: Device, left: int, bottom: int, right: int, top: int) -> Iterable[Rect]:

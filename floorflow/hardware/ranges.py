@@ -1,6 +1,6 @@
 """Rectangles to Vivado's site ranges and back.
 
-A pblock lists every site type that occurs inside its rectangle, because Vivado leaves logic of an unlisted type
+A pblock lists every site type that occurs inside its rectangles, because Vivado leaves logic of an unlisted type
 unconstrained (UG906). The corners of a range must exist; holes inside it (Laguna columns, the processor) are harmless.
 LAGUNA sites are never listed: they belong to pblocks made for crossing flip-flops.
 """
@@ -48,22 +48,23 @@ class _Row:
     right: int
 
 
-def ranges(device: Device, rect: Rect) -> tuple[str, ...]:
-    """Return the site ranges of everything in a rectangle: few, and with corners that exist.
+def ranges(device: Device, *rects: Rect) -> tuple[str, ...]:
+    """Return the site ranges of everything in disjoint rectangles: few, and with corners that exist.
 
     On xcku5p columns 21..56 and rows 60..179 give ``("SLICE_X9Y60:SLICE_X27Y179",
     "DSP48E2_X1Y24:DSP48E2_X3Y71", "RAMB18_X1Y24:RAMB18_X2Y71", "RAMB36_X1Y12:RAMB36_X2Y35")``.
     """
     names = [name for name in PBLOCK_SITES if name in device.site_types]
-    return tuple(str(box) for name in names for box in _boxes(name, list(_rows(device, name, rect))))
+    return tuple(str(box) for name in names for rect in rects for box in _boxes(name, list(_rows(device, name, rect))))
 
 
-def anchor(device: Device, rect: Rect) -> str:
-    """Return the lowest, then leftmost SLICE in a rectangle; ValueError if it holds none."""
-    lowest = next(_rows(device, "SLICE", rect), None)
-    if lowest is None:
-        raise ValueError(f"{rect} holds no SLICE")
-    return f"SLICE_X{lowest.left}Y{lowest.y}"
+def anchor(device: Device, *rects: Rect) -> str:
+    """Return the lowest, then leftmost SLICE in rectangles; ValueError if they hold none."""
+    lowest = [row for rect in rects for row in [next(_rows(device, "SLICE", rect), None)] if row is not None]
+    if not lowest:
+        raise ValueError(f"{', '.join(map(str, rects))} hold no SLICE")
+    first = min(lowest, key=lambda row: (row.y, row.left))
+    return f"SLICE_X{first.left}Y{first.y}"
 
 
 def _rows(device: Device, name: str, rect: Rect) -> Iterator[_Row]:

@@ -1,4 +1,4 @@
-"""Rectangles (pblocks) for the modules of one FPGA, each inside the slot that it was assigned to."""
+"""Pblocks for the modules of one FPGA, each inside the slot that it was assigned to."""
 
 from __future__ import annotations
 
@@ -12,14 +12,18 @@ from floorflow.placement.problem import (
     PlacementFailure,
     PlacementProblem,
     PlacementSolution,
+    Region,
     Wire,
     hpwl_of,
 )
 from floorflow.placement.slicing import pack_slot
+from floorflow.placement.whole_slots import together, whole_slots, without
 
 
 def place(problem: PlacementProblem, method: str = "auto", seed: int = 0) -> PlacementSolution | PlacementFailure:
     """Place the modules of one FPGA; equal problem, method and seed give an equal answer.
+
+    Each gets a rectangle, but one that has a slot to itself and fits none there gets all that is free of it.
 
     Raises
     ------
@@ -29,7 +33,10 @@ def place(problem: PlacementProblem, method: str = "auto", seed: int = 0) -> Pla
     """
     if method not in METHODS:
         raise InputError(f"placement method is '{method}', expected one of {', '.join(sorted(METHODS))}")
-    return METHODS[method](problem, LIMITS[problem.effort], seed)
+    regions = whole_slots(problem)
+    others: PlacementSolution | PlacementFailure
+    others = METHODS[method](without(problem, regions) if regions else problem, LIMITS[problem.effort], seed)
+    return together(problem, regions, others) if regions and isinstance(others, PlacementSolution) else others
 
 
 __all__ = [
@@ -40,6 +47,7 @@ __all__ = [
     "PlacementFailure",
     "PlacementProblem",
     "PlacementSolution",
+    "Region",
     "Wire",
     "hpwl_of",
     "pack_slot",

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from floorflow.errors import Refusal
-from floorflow.hardware.max_pblocks import supply_outside_keep_outs
+from floorflow.hardware.free_region import free_supply
 from floorflow.hardware.slots import Slot
 from floorflow.placement.candidate_rectangles import BoolArray, IntArray, SlotGrid, narrowest, needed_supply
 from floorflow.placement.net_arrays import NetArrays
@@ -110,7 +110,7 @@ def needs_of(problem: PlacementProblem) -> list[IntArray]:
 
 def overfull(problem: PlacementProblem, slot: Slot, modules: Sequence[PlacedModule]) -> Refusal | None:
     """Say which resource the modules need more of than all rectangles in the slot can hold together, if any."""
-    supply = supply_outside_keep_outs(problem.device, slot).as_tuple()
+    supply = free_supply(problem.device, slot).as_tuple()
     need = sum((needed_supply(module.demand, problem.fill) for module in modules), np.zeros(5, dtype=np.int64))
     for name, have, wanted in zip(RESOURCE_NAMES, supply, need, strict=True):
         if wanted > have:
@@ -121,7 +121,7 @@ def overfull(problem: PlacementProblem, slot: Slot, modules: Sequence[PlacedModu
 
 def fits_nowhere(problem: PlacementProblem, slot: Slot, module: PlacedModule, need: IntArray) -> Refusal:
     """Say why a module without any legal rectangle in its slot cannot be placed."""
-    have = supply_outside_keep_outs(problem.device, slot).as_dict()
+    have = free_supply(problem.device, slot).as_dict()
     wanted = {name: int(amount) for name, amount in zip(RESOURCE_NAMES, need, strict=True)}
     scarcest = max(wanted, key=lambda name: wanted[name] / max(1, have[name]))
     return Refusal(

@@ -11,19 +11,18 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from floorflow.hardware.device import Device
-from floorflow.hardware.geometry import Rect
-from floorflow.placement.problem import Pin, Wire, point_of
+from floorflow.placement.problem import Pin, Region, Wire, point_of
 
 TILE_COLUMNS = 30
 TILE_ROWS = 30
 """A tile is about a quarter of a clock region: half its 60 rows and about half its 45 to 60 columns."""
 
 
-def congestion_of(device: Device, rectangles: Mapping[str, Rect], wires: Sequence[Wire]) -> dict[str, float]:
+def congestion_of(device: Device, regions: Mapping[str, Region], wires: Sequence[Wire]) -> dict[str, float]:
     """Return ``max`` and ``mean`` over the device's tiles, in bits of wires over a tile."""
     tiles = np.zeros((-(-device.column_count // TILE_COLUMNS), -(-device.row_count // TILE_ROWS)), dtype=np.int64)
     for wire in wires:
-        columns, rows = _tile_span(point_of(wire.source, rectangles), point_of(wire.target, rectangles))
+        columns, rows = _tile_span(point_of(wire.source, regions), point_of(wire.target, regions))
         tiles[columns, rows] += wire.width_bits
     return {"max": float(tiles.max()), "mean": round(float(tiles.mean()), 6)}
 

@@ -1,8 +1,9 @@
-"""What placement is asked and what it answers: rectangles for the modules of one FPGA.
+"""What placement is asked and what it answers: where the modules of one FPGA lie.
 
 Coordinates are physical device columns and CLB rows, inclusive on both sides. A rectangle is legal if it lies in
 its slot's region, starts and ends on legal edges, overlaps neither another rectangle nor a keep-out, and holds
-``demand <= floor(fill * supply + 1e-9)`` of each resource.
+``demand <= floor(fill * supply + 1e-9)`` of each resource. A module gets one, or, if it has a slot to itself and no
+rectangle holds it, all that is free there: several.
 """
 
 from __future__ import annotations
@@ -15,13 +16,16 @@ from typing import Literal
 
 from floorflow.errors import InputError, Refusal, sentence, some
 from floorflow.hardware.device import Device
-from floorflow.hardware.geometry import Rect
+from floorflow.hardware.geometry import Rect, bounding_box
 from floorflow.hardware.slots import Slot
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.stats import SolveStats
 
 Effort = Literal["fast", "default", "best"]
 EFFORTS: tuple[Effort, ...] = ("fast", "default", "best")
+
+Region = tuple[Rect, ...]
+"""Disjoint rectangles of one module, at least one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,15 +123,15 @@ class PlacementProblem:
 
 @dataclass(frozen=True, slots=True)
 class PlacementSolution:
-    """A legal rectangle for every module.
+    """A legal region for every module: one rectangle, or several over all that is free of its slot.
 
-    ``hpwl`` is the sum over wires of width_bits * (|dx| + |dy|) between centres, in bit columns and bit rows.
+    ``hpwl`` is the sum over wires of width_bits * (|dx| + |dy|) between middles, in bit columns and bit rows.
     ``stats.bound`` holds for every legal rectangle of the aspects that ``stats.method`` names, not only for those that
-    were tried. ``congestion`` has ``max``
-    and ``mean``: bits of wires whose bounding box covers a tile (see `congestion.congestion_of`).
+    were tried. ``congestion`` has ``max`` and ``mean``: bits of wires whose bounding box covers a tile (see
+    `congestion.congestion_of`).
     """
 
-    rectangles: Mapping[str, Rect]
+    regions: Mapping[str, Region]
     hpwl: float
     congestion: Mapping[str, float]
     stats: SolveStats
@@ -159,18 +163,18 @@ class PlacementFailure:
         return sentence(self.refusal)
 
 
-def hpwl_of(rectangles: Mapping[str, Rect], wires: Sequence[Wire]) -> float:
-    """Return the sum over wires of width_bits * (|dx| + |dy|) between rectangle centres and pins."""
+def hpwl_of(regions: Mapping[str, Region], wires: Sequence[Wire]) -> float:
+    """Return the sum over wires of width_bits * (|dx| + |dy|) between the middles of regions and pins."""
     twice = 0
     for wire in wires:
-        a, b = point_of(wire.source, rectangles), point_of(wire.target, rectangles)
+        a, b = point_of(wire.source, regions), point_of(wire.target, regions)
         twice += wire.width_bits * (abs(a.x2 - b.x2) + abs(a.y2 - b.y2))
     return twice / 2
 
 
-def point_of(end: str | Pin, rectangles: Mapping[str, Rect]) -> Pin:
-    """Return the point at which a wire ends: a pin, or the centre of a module's rectangle; doubled, it is integral."""
-    return end if isinstance(end, Pin) else Pin.at_centre(rectangles[end])
+def point_of(end: str | Pin, regions: Mapping[str, Region]) -> Pin:
+    """Return where a wire ends: at a pin, or in the middle of a module's bounding box; doubled, it is integral."""
+    return end if isinstance(end, Pin) else Pin.at_centre(bounding_box(regions[end]))
 
 
 def _require_unique(what: str, names: list[str]) -> None:

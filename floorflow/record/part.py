@@ -97,7 +97,7 @@ def alone(part: Part) -> PhaseRun:
     candidate = part.candidate
     cost = candidate.problem.cost(candidate.partition.slot_of)
     placements = {
-        fpga: replace(placed, rectangles={part.module(name): rect for name, rect in placed.rectangles.items()})
+        fpga: replace(placed, regions={part.module(name): region for name, region in placed.regions.items()})
         for fpga, placed in part.result.placements.items()
     }
     return PhaseRun(MAIN, (part,), cost, candidate.partition.stats, placements)

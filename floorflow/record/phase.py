@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from floorflow.channels.cost_allocation import modules_between
-from floorflow.hardware import Device, Fpga, Rect, anchor, ranges
+from floorflow.hardware import Device, Fpga, anchor, bounding_box, ranges
+from floorflow.placement import Region
 from floorflow.record import likelihood, streams
 from floorflow.record.network_part import network_part
 from floorflow.record.part import Part, PhaseRun
@@ -12,6 +13,7 @@ from floorflow.resources import RESOURCE_NAMES, Resources, total
 from floorflow.schema import (
     FloorplanEntry,
     ImplementationEntry,
+    JoinedEntry,
     ModuleEntry,
     PartitionEntry,
     PblockEntry,
@@ -25,14 +27,15 @@ def phase(run: PhaseRun) -> PhaseEntry:
     """Return a phase; its networks share slots, boundaries and links."""
     channels = [streams.channels(part) for part in run.parts]
     bands, fits = likelihood.bands_and_fits(run, channels)
-    rectangles = {name: r for solution in run.placements.values() for name, r in solution.rectangles.items()}
+    regions = {name: r for solution in run.placements.values() for name, r in solution.regions.items()}
     return PhaseEntry(
         name=run.name,
         networks=[network_part(part) for part in run.parts],
         channels=[channel for own in channels for channel in own],
         modules=[entry for part in run.parts for entry in _modules(part)],
+        joined=[entry for part in run.parts for entry in _joined(part)],
         implementations=[
-            _implementation(module.name, part, rectangles[part.module(module.name)])
+            _implementation(module.name, part, regions[part.module(module.name)])
             for part in run.parts
             for module in part.candidate.modules
         ],
@@ -56,7 +59,19 @@ def _modules(part: Part) -> list[ModuleEntry]:
     ]
 
 
-def _implementation(module: str, part: Part, rectangle: Rect) -> ImplementationEntry:
+def _joined(part: Part) -> list[JoinedEntry]:
+    return [
+        JoinedEntry(
+            module=part.module(joined.module),
+            modules=[part.module(name) for name in joined.parts],
+            slot=joined.slot,
+            why=joined.why,
+        )
+        for joined in part.candidate.joined
+    ]
+
+
+def _implementation(module: str, part: Part, region: Region) -> ImplementationEntry:
     candidate = part.candidate
     ends = modules_between(candidate.modules, candidate.channels)
     ports = []
@@ -69,7 +84,8 @@ def _implementation(module: str, part: Part, rectangle: Rect) -> ImplementationE
                 "width_bits": channel.width_bits,
             }
             ports.append(PortEntry.model_validate(entry))
-    window = {"columns": rectangle.columns, "rows": rectangle.rows}
+    box = bounding_box(region)
+    window = {"columns": box.columns, "rows": box.rows}
     return ImplementationEntry(name=part.module(module), window=window, ports=ports)
 
 
@@ -98,11 +114,11 @@ def _floorplan(fpga: Fpga, run: PhaseRun) -> FloorplanEntry:
     return FloorplanEntry(
         pblocks={
             part.module(module.name): _pblock(
-                module.name, fpga.device, part, placement.rectangles[part.module(module.name)]
+                module.name, fpga.device, part, placement.regions[part.module(module.name)]
             )
             for part in run.parts
             for module in part.candidate.modules
-            if part.module(module.name) in placement.rectangles
+            if part.module(module.name) in placement.regions
         },
         hpwl=placement.hpwl,
         congestion=dict(placement.congestion),
@@ -110,12 +126,12 @@ def _floorplan(fpga: Fpga, run: PhaseRun) -> FloorplanEntry:
     )
 
 
-def _pblock(module: str, device: Device, part: Part, rect: Rect) -> PblockEntry:
+def _pblock(module: str, device: Device, part: Part, region: Region) -> PblockEntry:
     return PblockEntry(
         slot=part.candidate.slot_of[module],
-        rectangle=rectangle(rect),
-        ranges=list(ranges(device, rect)),
-        anchor=anchor(device, rect),
+        rectangles=[rectangle(rect) for rect in region],
+        ranges=list(ranges(device, *region)),
+        anchor=anchor(device, *region),
         demand=amounts(part.candidate.demands[module]),
-        supply=amounts(device.resources(rect)),
+        supply=amounts(total(device.resources(rect) for rect in region)),
     )

@@ -101,6 +101,15 @@ class ModuleEntry(PlanModel):
     resources: Amounts
 
 
+class JoinedEntry(PlanModel):
+    """A module whose parts, ``modules`` as they were clustered, share a pblock because rectangles did not fit."""
+
+    module: str
+    modules: Annotated[list[str], Field(min_length=2)]
+    slot: str
+    why: str
+
+
 class PortEntry(PlanModel):
     """A stream port of an implementation."""
 
@@ -150,14 +159,24 @@ class PartitionEntry(PlanModel):
 
 
 class PblockEntry(PlanModel):
-    """Where a module sits."""
+    """Where a module sits: disjoint rectangles, most often one."""
 
     slot: str
-    rectangle: RectangleEntry
+    rectangles: Annotated[list[RectangleEntry], Field(min_length=1)]
     ranges: list[str]
     anchor: str
     demand: Amounts
     supply: Amounts
+
+    @property
+    def box(self) -> RectangleEntry:
+        """The least rectangle around all of them."""
+        return RectangleEntry(
+            left=min(rect.left for rect in self.rectangles),
+            bottom=min(rect.bottom for rect in self.rectangles),
+            right=max(rect.right for rect in self.rectangles),
+            top=max(rect.top for rect in self.rectangles),
+        )
 
 
 class FloorplanEntry(PlanModel):
@@ -184,6 +203,7 @@ class PhaseEntry(PlanModel):
     networks: list[PhaseNetworkEntry]
     channels: list[ChannelEntry]
     modules: list[ModuleEntry]
+    joined: list[JoinedEntry]
     implementations: list[ImplementationEntry]
     partition: PartitionEntry
     floorplan: dict[str, FloorplanEntry]

@@ -36,6 +36,23 @@ def has_cycle(successors: Mapping[str, list[str]]) -> bool:
     return len(topological_order(successors)) < len(successors)
 
 
+def rings(successors: Mapping[str, list[str]]) -> list[set[str]]:
+    """Return the largest groups of several nodes in which each leads to every other."""
+    behind = {name: _reached(successors, name) for name in successors}
+    groups = {frozenset(other for other in behind[name] if name in behind[other]) for name in successors}
+    return [set(group) for group in sorted(groups, key=sorted) if len(group) > 1]
+
+
+def _reached(successors: Mapping[str, list[str]], start: str) -> set[str]:
+    """Return the nodes that some edges lead to."""
+    waiting, found = [start], set[str]()
+    for name in waiting:  # grows while it is walked
+        new = set(successors[name]) - found
+        found |= new
+        waiting += new
+    return found
+
+
 def critical_path(edges: Iterable[tuple[str, str, float]], weights: Mapping[str, float]) -> float:
     """Return the largest sum of weights of nodes and edges along a path; nodes without a weight have 0.
 

@@ -27,6 +27,24 @@ def check_interfaces(phase: PhaseFacts, findings: Findings) -> None:
         _check_window(made, modules, blocks, where, findings)
 
 
+def check_joined(phase: PhaseFacts, findings: Findings) -> None:
+    """Judge that what shares a pblock for want of rectangles is a module of the slot that is said, with a reason."""
+    for number, entry in enumerate(phase.raw["joined"]):
+        where, name, parts = f"{phase.where}.joined[{number}]", entry["module"], entry["modules"]
+        if name not in phase.modules:
+            findings.add("wrong-joined", where, f"{name} is no module of the phase")
+        elif phase.raw["partition"]["assignment"].get(name) != entry["slot"]:
+            findings.add("wrong-joined", where, f"{name} is not in {entry['slot']}")
+        if [other["module"] for other in phase.raw["joined"]].index(name) < number:
+            findings.add("wrong-joined", where, f"{name} is listed twice")
+        engines = len(phase.modules[name]["engines"]) if name in phase.modules else len(parts)
+        if not 2 <= len(set(parts)) == len(parts) <= engines:
+            message = f"{name} of {engines} engines has the parts {', '.join(parts) or 'none'}"
+            findings.add("wrong-joined", where, message)
+        if not entry["why"]:
+            findings.add("wrong-joined", where, "it does not say why")
+
+
 def _check_ports(phase: PhaseFacts, made: Record, modules: list[Record], where: str, findings: Findings) -> None:
     """Judge that the ports are the channels that cross the bounds of the first of its modules."""
     own = {*modules[0]["engines"]}
@@ -46,9 +64,12 @@ def _check_ports(phase: PhaseFacts, made: Record, modules: list[Record], where: 
 def _check_window(
     made: Record, modules: list[Record], blocks: dict[str, Record], where: str, findings: Findings
 ) -> None:
-    """Judge that the window is as many columns and rows as the rectangle of each of its modules."""
+    """Judge that the window is as many columns and rows as the box around the rectangles of each of its modules."""
     for module in modules:
-        if module["name"] in blocks:
-            area = blocks[module["name"]]["rectangle"]
-            size = {"columns": area["right"] - area["left"] + 1, "rows": area["top"] - area["bottom"] + 1}
+        areas = blocks[module["name"]]["rectangles"] if module["name"] in blocks else []
+        if areas:
+            size = {
+                "columns": max(area["right"] for area in areas) - min(area["left"] for area in areas) + 1,
+                "rows": max(area["top"] for area in areas) - min(area["bottom"] for area in areas) + 1,
+            }
             findings.expect("implementation-window", where, "window", made["window"], size)

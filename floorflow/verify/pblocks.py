@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations
 
 from floorflow.verify.hardware.boards import Board
@@ -21,22 +22,33 @@ from floorflow.verify.hardware.geometry import (
 from floorflow.verify.hardware.ranges import exists, parse_range, sites_of_range, within_device
 from floorflow.verify.hardware.routes import Slot
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.sums import amounts, excess, limit_of, module_totals
+from floorflow.verify.sums import Amounts, add, amounts, excess, limit_of, module_totals
 from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
 from floorflow.verify.wirelength import wire_length
 
+_SIDES = ("left", "bottom", "right", "top")
+
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """One pblock: what its rectangle holds and what its ranges name."""
+    """One pblock: what its rectangles hold and what its ranges name."""
 
     name: str
     where: str
     entry: Record
-    area: Rectangle
+    areas: list[Rectangle]
     inside: Sites
     named: Sites
+
+    @property
+    def box(self) -> Rectangle:
+        """The least rectangle around all of its own."""
+        return reduce(Rectangle.around, self.areas)
+
+    def supply(self, device: Device) -> Amounts:
+        """Count what its rectangles hold, each by itself."""
+        return reduce(add, map(device.resources, self.areas))
 
 
 def check_floorplan(phase: PhaseFacts, boards: Mapping[str, Board], fill: dict[str, float], findings: Findings) -> None:
@@ -53,16 +65,29 @@ def check_floorplan(phase: PhaseFacts, boards: Mapping[str, Board], fill: dict[s
         placed = []
         for name, entry in floorplan["pblocks"].items():
             where = f"{phase.where} pblock {name}"
-            area = Rectangle(**{side: entry["rectangle"][side] for side in ("left", "bottom", "right", "top")})
-            if not board.device.contains(area):
-                findings.add("rectangle-outside-device", where, f"{area}")
-                continue
-            named = _check_ranges(board.device, entry["ranges"], where, findings)
-            placed.append(Placed(name, where, entry, area, board.device.sites(area), named))
+            areas = _areas(board.device, entry, where, findings)
+            if areas:
+                named = _check_ranges(board.device, entry["ranges"], where, findings)
+                inside = reduce(union, map(board.device.sites, areas))
+                placed.append(Placed(name, where, entry, areas, inside, named))
         _check_each(phase, board, placed, fill, findings)
         _check_overlaps(placed, findings)
-        length = wire_length(phase, board, fpga, {block.name: block.area for block in placed})
+        length = wire_length(phase, board, fpga, {block.name: block.box for block in placed})
         findings.expect("wrong-hpwl", f"{phase.where}.floorplan.{fpga}", "hpwl", floorplan["hpwl"], length)
+
+
+def _areas(device: Device, entry: Record, where: str, findings: Findings) -> list[Rectangle]:
+    """Return the rectangles of a pblock; nothing if one of them cannot be counted."""
+    areas = [Rectangle(**{side: area[side] for side in _SIDES}) for area in entry["rectangles"]]
+    if not areas:
+        findings.add("pblock-rectangles", where, "it has no rectangle")
+    for first, second in combinations(areas, 2):
+        if first.overlaps(second):
+            findings.add("pblock-rectangles", where, f"{first} overlaps {second}")
+    outside = [area for area in areas if not device.contains(area)]
+    for area in outside:
+        findings.add("rectangle-outside-device", where, f"{area}")
+    return [] if outside else areas
 
 
 def _check_membership(phase: PhaseFacts, findings: Findings) -> None:
@@ -111,7 +136,7 @@ def _check_each(
         _check_sites(block, findings)
         if f"pblock_{block.name}" in parents:
             findings.add("pblock-parent", block.where, "its name in Vivado is that of a pblock of the shell")
-        kept_out = [area for area in board.keep_outs if area.overlaps(block.area)]
+        kept_out = [kept for kept in board.keep_outs if any(kept.overlaps(area) for area in block.areas)]
         touched = shared(block.named, board.keep_out_sites)
         if kept_out or touched:
             what = f"overlaps {kept_out[0]}" if kept_out else f"names {describe(touched)}"
@@ -119,7 +144,7 @@ def _check_each(
         slot = phase.slots.get(block.entry["slot"])
         if slot is not None:
             _check_slr(block, slot, board.device, findings)
-        supply = board.device.resources(block.area)
+        supply = block.supply(board.device)
         findings.expect("wrong-supply", block.where, "supply", amounts(block.entry["supply"]), supply)
         demand = totals.get(block.name, amounts(block.entry["demand"]))
         findings.expect("wrong-demand", block.where, "demand", amounts(block.entry["demand"]), demand)
@@ -132,8 +157,8 @@ def _check_slr(block: Placed, slot: Slot, device: Device, findings: Findings) ->
     if slot.slr >= len(device.raw["slrs"]):
         return  # reported where the platform is checked
     bottom, top = device.slr_rows(slot.slr)
-    if block.area.bottom < bottom or block.area.top > top:
-        rows = f"{block.area.bottom}..{block.area.top}"
+    if block.box.bottom < bottom or block.box.top > top:
+        rows = f"{block.box.bottom}..{block.box.top}"
         findings.add("slr-mismatch", block.where, f"rows {rows} leave SLR{slot.slr}, rows {bottom}..{top}")
 
 
@@ -141,7 +166,7 @@ def _check_sites(block: Placed, findings: Findings) -> None:
     held = {key: mask for key, mask in block.inside.items() if key[0] not in FREE_SITE_TYPES}
     missing = difference(held, block.named)
     for kind in sorted({kind for kind, _ in held} - {kind for kind, _ in block.named}):
-        findings.add("site-type-unconstrained", block.where, f"the rectangle holds {kind}, no range does")
+        findings.add("site-type-unconstrained", block.where, f"its rectangles hold {kind}, no range does")
         missing = {key: mask for key, mask in missing.items() if key[0] != kind}
     if missing:
         findings.add("range-mismatch", block.where, f"ranges leave out {describe(missing)}")
@@ -154,5 +179,5 @@ def _check_sites(block: Placed, findings: Findings) -> None:
 def _check_overlaps(placed: list[Placed], findings: Findings) -> None:
     for first, second in combinations(placed, 2):
         both = shared(first.named, second.named)
-        if first.area.overlaps(second.area) or both:
+        if both or any(area.overlaps(other) for area in first.areas for other in second.areas):
             findings.add("pblock-overlap", first.where, f"overlaps {second.name}; they share {describe(both)}")

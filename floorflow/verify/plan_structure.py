@@ -99,7 +99,7 @@ CHANNEL = {
 RECTANGLE = {"left": COUNT, "bottom": COUNT, "right": COUNT, "top": COUNT}
 PBLOCK = {
     "slot": TEXT,
-    "rectangle": RECTANGLE,
+    "rectangles": [RECTANGLE],
     "ranges": [TEXT],
     "anchor": TEXT,
     "demand": AMOUNTS,
@@ -167,6 +167,7 @@ PHASE = {
     "modules": [
         {"name": NAME, "engines": [ENGINE_ID], "implementation": TEXT, "reused": FLAG, "resources": AMOUNTS},
     ],
+    "joined": [{"module": NAME, "modules": [NAME], "slot": TEXT, "why": TEXT}],
     "implementations": [{"name": TEXT, "window": {"columns": COUNT, "rows": COUNT}, "ports": [PORT]}],
     "partition": PARTITION,
     "floorplan": MapOf({"pblocks": MapOf(PBLOCK, NAME), "hpwl": NUMBER, "congestion": MapOf(NUMBER), "stats": STATS}),

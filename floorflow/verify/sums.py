@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from floorflow.verify.graphs import has_cycle, quotient
+from floorflow.verify.graphs import quotient, rings
 from floorflow.verify.phase_facts import PhaseFacts, stream_wires
 from floorflow.verify.plan_structure import RESOURCE_NAMES
 from floorflow.verify.templates import Record
@@ -44,7 +44,7 @@ def _zero() -> Amounts:
 
 
 def check_membership(phase: PhaseFacts, findings: Findings) -> None:
-    """Check that every engine has a folding and one module, and that modules form no cycle."""
+    """Check that every engine has a folding and one module, and that only modules over whole slots form a cycle."""
     modules, where = phase.raw["modules"], phase.where
     _check_holders(phase, findings)
     for part in phase.raw["networks"]:
@@ -56,8 +56,17 @@ def check_membership(phase: PhaseFacts, findings: Findings) -> None:
     for name, count in Counter(module["name"] for module in modules).items():
         if count > 1:
             findings.add("module-repeated", where, f"{count} modules are called {name}")
-    if has_cycle(quotient(phase.successors, phase.module_of)):
-        findings.add("module-cycle", where, "some modules depend on their own output")
+    _check_rings(phase, findings)
+
+
+def _check_rings(phase: PhaseFacts, findings: Findings) -> None:
+    """Check that modules that feed each other in a ring, as slots may, are the only ones of their slots."""
+    held = Counter(phase.raw["partition"]["assignment"].get(name) for name in phase.modules)
+    for ring in rings(quotient(phase.successors, phase.module_of)):
+        crowded = [name for name in sorted(ring) if held[phase.raw["partition"]["assignment"].get(name)] > 1]
+        if crowded:
+            message = f"some modules depend on their own output, and {', '.join(crowded)} are not alone in their slots"
+            findings.add("module-cycle", phase.where, message)
 
 
 def _check_holders(phase: PhaseFacts, findings: Findings) -> None:

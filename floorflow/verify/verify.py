@@ -15,7 +15,7 @@ from floorflow.verify.expectations import check_calibration, check_expectations
 from floorflow.verify.fifos import check_fifos
 from floorflow.verify.files.reader import Folder, check_library, open_folder
 from floorflow.verify.hardware.boards import Board
-from floorflow.verify.interfaces import check_interfaces
+from floorflow.verify.interfaces import check_interfaces, check_joined
 from floorflow.verify.judge import Judge, NoJudgeError, find_judge
 from floorflow.verify.partition import check_assignment, check_crossings
 from floorflow.verify.pblocks import check_floorplan
@@ -156,6 +156,7 @@ def _check_phase(plan: Record, phase: PhaseFacts, boards: dict[str, Board], find
     check_loads(phase, plan["platform"]["boundaries"], findings)
     check_floorplan(phase, boards, options["fill"], findings)
     check_interfaces(phase, findings)
+    check_joined(phase, findings)
     check_expectations(phase, findings)
     check_budgets(phase, options["cap"], findings)
     check_phase_stats(phase, options["objective"], findings)

@@ -11,7 +11,7 @@ from floorflow.verify.phase_facts import PhaseFacts
 
 
 def wire_length(phase: PhaseFacts, board: Board, fpga: str, areas: Mapping[str, Rectangle]) -> float:
-    """Sum width x distance between middles over the channels of the FPGA's pblocks, given by module.
+    """Sum width x distance between middles over the channels of the FPGA's pblocks, whose boxes are given by module.
 
     A channel that has an end in none of the pblocks goes to a port; without a pblock at either end it does not count.
     """

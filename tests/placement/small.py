@@ -12,7 +12,7 @@ from floorflow.hardware.device import Device, SiteType, Slr
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.grid import Tile
 from floorflow.hardware.slots import Slot
-from floorflow.placement import Pin, PlacedModule, PlacementProblem, PlacementSolution, Wire
+from floorflow.placement import Pin, PlacedModule, PlacementProblem, PlacementSolution, Region, Wire
 from floorflow.resources import RESOURCE_NAMES, Resources
 
 if TYPE_CHECKING:
@@ -89,6 +89,11 @@ def chain(
 
 def is_legal(problem: PlacementProblem, module: PlacedModule, rect: Rect) -> bool:
     """Judge one rectangle, column by column and tile by tile, without the device's own sums."""
+    return is_drawable(problem, module, rect) and is_enough(problem, module, (rect,))
+
+
+def is_drawable(problem: PlacementProblem, module: PlacedModule, rect: Rect) -> bool:
+    """Say whether a module may have a rectangle, whatever that holds."""
     slot = next(slot for slot in problem.slots if slot.name == module.slot)
     step = problem.device.row_step
     edges = rect.left in problem.device.left_edges and rect.right in problem.device.right_edges
@@ -100,11 +105,16 @@ def is_legal(problem: PlacementProblem, module: PlacedModule, rect: Rect) -> boo
         and rect.top <= slot.region.top
     )
     clear = not any(_meet(rect, keep_out) for keep_out in slot.keep_outs)
-    supply = supply_of(problem.device, rect)
-    enough = all(
-        need <= int(problem.fill.get(name, 1.0) * supply[name] + 1e-9) for name, need in module.demand.as_dict().items()
+    return bool(edges and rows and inside and clear)
+
+
+def is_enough(problem: PlacementProblem, module: PlacedModule, region: Region) -> bool:
+    """Say whether disjoint rectangles hold together what a module needs."""
+    supplies = [supply_of(problem.device, rect) for rect in region]
+    return all(
+        need <= int(problem.fill.get(name, 1.0) * sum(supply[name] for supply in supplies) + 1e-9)
+        for name, need in module.demand.as_dict().items()
     )
-    return bool(edges and rows and inside and clear and enough)
 
 
 def supply_of(die: Device, rect: Rect) -> dict[str, int]:
@@ -125,15 +135,21 @@ def _meet(a: Rect, b: Rect) -> bool:
 
 
 def assert_legal(problem: PlacementProblem, solution: PlacementSolution) -> None:
-    """Fail unless every module has a legal rectangle, none overlap, and the wirelength is as said."""
-    assert set(solution.rectangles) == {module.name for module in problem.modules}
+    """Fail unless every module has a legal region, no rectangles overlap, and the wirelength is as said.
+
+    Several rectangles are legal only for a module that is alone in its slot.
+    """
+    assert list(solution.regions) == [module.name for module in problem.modules]
     for module in problem.modules:
-        assert is_legal(problem, module, solution.rectangles[module.name]), module
-    for a, b in combinations(solution.rectangles.values(), 2):
+        region = solution.regions[module.name]
+        assert all(is_drawable(problem, module, rect) for rect in region), module
+        assert is_enough(problem, module, region), module
+        assert len(region) == 1 or [other.slot for other in problem.modules].count(module.slot) == 1
+    for a, b in combinations([rect for region in solution.regions.values() for rect in region], 2):
         assert not _meet(a, b)
     length = 0.0
     for wire in problem.wires:
-        (x, y), (other_x, other_y) = (_point(end, solution.rectangles) for end in (wire.source, wire.target))
+        (x, y), (other_x, other_y) = (_point(end, solution.regions) for end in (wire.source, wire.target))
         length += wire.width_bits * (abs(x - other_x) + abs(y - other_y))
     assert solution.hpwl == length == solution.stats.objective
 
@@ -142,12 +158,13 @@ def _keeps(rect: Rect, max_aspect: float | None) -> bool:
     return max_aspect is None or max(rect.columns / rect.rows, rect.rows / rect.columns) <= max_aspect
 
 
-def _point(end: str | Pin, rectangles: Mapping[str, Rect]) -> tuple[float, float]:
+def _point(end: str | Pin, regions: Mapping[str, Region]) -> tuple[float, float]:
     """Return column and row of a wire's end."""
     if isinstance(end, Pin):
         return end.x2 / 2, end.y2 / 2
-    rect = rectangles[end]
-    return (rect.left + rect.right) / 2, (rect.bottom + rect.top) / 2
+    columns = [column for rect in regions[end] for column in (rect.left, rect.right)]
+    rows = [row for rect in regions[end] for row in (rect.bottom, rect.top)]
+    return (min(columns) + max(columns)) / 2, (min(rows) + max(rows)) / 2
 
 
 def legal_rectangles(problem: PlacementProblem, module: PlacedModule) -> list[Rect]:

@@ -65,5 +65,5 @@ def test_a_module_with_one_pin_is_bounded_exactly() -> None:
     problem = chain(device("C" * 12 + "D", 6), [Resources(lut=8 * 20)], max_aspect=None)
     outcome = place(replace(problem, wires=(Wire(Pin(-10, 29), "m0", 5),)))
     assert isinstance(outcome, PlacementSolution)
-    assert outcome.rectangles["m0"] == Rect(0, 5, 0, 24)
+    assert outcome.regions["m0"] == (Rect(0, 5, 0, 24),)
     assert outcome.hpwl == outcome.stats.bound == 25.0

@@ -108,7 +108,7 @@ def test_tight_slots_are_packed(parts):
 
 def test_rectangles_are_compact_where_there_is_room():
     outcome = place(chain(BIG, shares(BIG, [0.05] * 5)))
-    for rect in outcome.rectangles.values():
+    for (rect,) in outcome.regions.values():
         assert max(rect.columns / rect.rows, rect.rows / rect.columns) <= 3
 
 
@@ -117,7 +117,7 @@ def test_a_chain_over_two_slots_meets_at_the_boundary():
     problem = chain(die, shares(die, [0.1] * 4))
     outcome = place(problem)
     assert_legal(problem, outcome)
-    lower, upper = outcome.rectangles["m1"], outcome.rectangles["m2"]
+    (lower,), (upper,) = outcome.regions["m1"], outcome.regions["m2"]
     assert upper.bottom - lower.top <= 10
     assert abs(lower.left + lower.right - upper.left - upper.right) / 2 <= 5
 
@@ -128,10 +128,10 @@ def test_a_pin_pulls_the_module_that_is_wired_to_it(corner):
     outcome = place(replace(problem, wires=(*problem.wires, Wire(corner, "m3", 64))))
     distances = {
         name: abs(rect.left + rect.right - corner.x2) + abs(rect.bottom + rect.top - corner.y2)
-        for name, rect in outcome.rectangles.items()
+        for name, (rect,) in outcome.regions.items()
     }
     assert min(distances, key=distances.get) == "m3"
-    rect = outcome.rectangles["m3"]
+    (rect,) = outcome.regions["m3"]
     assert distances["m3"] <= rect.columns + rect.rows + 2
 
 
@@ -139,7 +139,7 @@ def test_a_pin_in_another_slot_pulls_to_the_boundary():
     die = device("CICDICCICBICCIC" * 4, 12, slr_count=2)
     problem = chain(die, shares(die, [0.1]))
     outcome = place(replace(problem, wires=(Wire("m0", Pin(60, 2 * die.row_count), 8),)))
-    assert outcome.rectangles["m0"].top == die.slr_region("SLR0").top
+    assert outcome.regions["m0"][0].top == die.slr_region("SLR0").top
     assert outcome.stats.bound <= outcome.hpwl
 
 
@@ -157,7 +157,7 @@ def test_a_keep_out_wall_is_respected():
     problem = chain(BIG, shares(BIG, [0.1] * 4), keep_outs=(wall,))
     outcome = place(problem)
     assert_legal(problem, outcome)
-    assert not any(rect.overlaps(wall) for rect in outcome.rectangles.values())
+    assert not any(rect.overlaps(wall) for (rect,) in outcome.regions.values())
 
 
 def test_a_module_may_fill_all_that_keep_outs_leave():
@@ -165,7 +165,7 @@ def test_a_module_may_fill_all_that_keep_outs_leave():
     walls = (Rect(0, 0, 1, 19), Rect(1, 0, 1, 9))
     outcome = place(chain(die, [Resources(lut=2 * 20 * 8)], keep_outs=walls))
     assert isinstance(outcome, PlacementSolution), outcome
-    assert outcome.rectangles["m0"] == Rect(2, 0, 3, 19)
+    assert outcome.regions["m0"] == (Rect(2, 0, 3, 19),)
     too_much = place(chain(die, [Resources(lut=2 * 20 * 8), Resources(lut=1)], keep_outs=walls))
     assert isinstance(too_much, PlacementFailure)
     assert too_much.proven
@@ -186,9 +186,9 @@ def test_modules_that_need_more_than_the_slot_together_are_proven_infeasible():
     assert "fill" in str(outcome)
 
 
-def test_a_module_that_only_keep_outs_forbid_is_proven_infeasible_alone():
+def test_a_module_that_only_keep_outs_forbid_is_proven_infeasible_beside_another():
     walls = tuple(Rect(x, 0, x, 59) for x in (20, 40, 60, 80, 100))
-    outcome = place(chain(BIG, shares(BIG, [0.4]), keep_outs=walls))
+    outcome = place(chain(BIG, shares(BIG, [0.4, 0.01]), keep_outs=walls))
     assert isinstance(outcome, PlacementFailure)
     assert outcome.proven
     assert outcome.modules == ("m0",)
@@ -212,13 +212,13 @@ def test_two_halves_that_do_not_fit_beside_each_other_fail_without_false_proof()
 def test_no_modules_give_an_empty_placement(max_aspect):
     outcome = place(chain(BIG, [], max_aspect=max_aspect))
     assert isinstance(outcome, PlacementSolution)
-    assert (outcome.rectangles, outcome.hpwl, outcome.stats.status) == ({}, 0.0, "optimal")
+    assert (outcome.regions, outcome.hpwl, outcome.stats.status) == ({}, 0.0, "optimal")
 
 
 def test_congestion_counts_the_widths_of_boxes_over_a_tile():
-    rectangles = {"a": Rect(0, 0, 4, 4), "b": Rect(0, 40, 4, 44), "c": Rect(60, 40, 64, 44)}
+    regions = {"a": (Rect(0, 0, 4, 4),), "b": (Rect(0, 40, 4, 44),), "c": (Rect(60, 40, 64, 44),)}
     wires = (Wire("a", "b", 8), Wire("b", "c", 16), Wire("c", Pin(2 * 62, 0), 1))
-    found = congestion_of(BIG, rectangles, wires)
+    found = congestion_of(BIG, regions, wires)
     assert found == {"max": 24.0, "mean": pytest.approx((2 * 8 + 3 * 16 + 2 * 1) / 8)}
 
 
@@ -271,7 +271,7 @@ SCRIPT = """
 from floorflow.placement import place
 from tests.placement.small import chain, device
 from tests.placement.test_place import BIG, shares
-print(sorted(place(chain(BIG, shares(BIG, [0.11] * 7), effort="default"), seed=1).rectangles.items()))
+print(sorted(place(chain(BIG, shares(BIG, [0.11] * 7), effort="default"), seed=1).regions.items()))
 """
 
 

@@ -51,7 +51,7 @@ def _assert_legal(problem: PlacementProblem, outcome: PlacementSolution) -> None
     slot, painted = problem.slots[0], set[tuple[int, int]]()
     step = problem.device.row_step
     for module in problem.modules:
-        rect = outcome.rectangles[module.name]
+        (rect,) = outcome.regions[module.name]
         assert slot.region.contains(rect)
         assert not any(rect.overlaps(kept) for kept in slot.keep_outs)
         assert rect.bottom % step == 0

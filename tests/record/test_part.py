@@ -44,7 +44,7 @@ def together(*parts: Part) -> PhaseRun:
     """Return a phase of networks as if one floorplan held the modules of all."""
     runs = [alone(part) for part in parts]
     placements = {
-        fpga: replace(placed, rectangles={n: r for run in runs for n, r in run.placements[fpga].rectangles.items()})
+        fpga: replace(placed, regions={n: r for run in runs for n, r in run.placements[fpga].regions.items()})
         for fpga, placed in runs[0].placements.items()
     }
     return replace(runs[0], parts=parts, placements=placements)

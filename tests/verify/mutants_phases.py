@@ -316,4 +316,4 @@ def networks_that_fit_only_one_at_a_time(plan: Plan, files: Files) -> None:
 @mutant("pblock-overlap")
 def networks_on_one_place(plan: Plan, files: Files) -> None:
     blocks = plan["phases"][1]["floorplan"]["fpga0"]["pblocks"]
-    blocks["back"] |= {key: blocks["fuse"][key] for key in ("rectangle", "ranges", "anchor", "supply")}
+    blocks["back"] |= {key: blocks["fuse"][key] for key in ("rectangles", "ranges", "anchor", "supply")}

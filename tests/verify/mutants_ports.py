@@ -13,7 +13,9 @@ def leave_out_wire(plan: Plan, name: str, port: str) -> None:
     home = {engine: module["name"] for module in phase["modules"] for engine in module["engines"]}
     floorplan, place = phase["floorplan"][fpga["name"]], fpga[port]
     channel = first(c for c in phase["channels"] if c["name"] == name)
-    area = first(blocks[m]["rectangle"] for m in map(home.get, (channel["source"], channel["target"])) if m in blocks)
+    area = first(
+        blocks[m]["rectangles"][0] for m in map(home.get, (channel["source"], channel["target"])) if m in blocks
+    )
     across = abs(area["left"] + area["right"] - place["left"] - place["right"])
     along = abs(area["bottom"] + area["top"] - place["bottom"] - place["top"])
     if not across + along:

@@ -75,6 +75,45 @@ def modules_in_a_circle(plan: Plan, files: Files) -> None:
         raise NotApplicable
     other = first(module for module in modules if module is not longest)
     other["engines"].append(longest["engines"].pop(1))
+    # Only modules over whole slots may feed each other in a ring.
+    assignment = phase_of(plan)["partition"]["assignment"]
+    assignment[other["name"]] = assignment[longest["name"]]
+
+
+def join(plan: Plan, **changes: object) -> None:
+    """Say of the module of most engines that it was joined, with one thing wrong."""
+    module = max(phase_of(plan)["modules"], key=lambda module: len(module["engines"]))
+    if len(module["engines"]) < 2:
+        raise NotApplicable
+    slot = phase_of(plan)["partition"]["assignment"][module["name"]]
+    entry = {"module": module["name"], "modules": ["former", "latter"], "slot": slot, "why": "no room"}
+    phase_of(plan)["joined"].append(entry | changes)
+
+
+@mutant("wrong-joined")
+def joined_module_that_is_not_there(plan: Plan, files: Files) -> None:
+    join(plan, module="ghost")
+
+
+@mutant("wrong-joined")
+def joined_in_another_slot(plan: Plan, files: Files) -> None:
+    join(plan, slot="fpga0.SLR9")
+
+
+@mutant("wrong-joined")
+def joined_of_one_part(plan: Plan, files: Files) -> None:
+    join(plan, modules=["former"])
+
+
+@mutant("wrong-joined")
+def joined_twice(plan: Plan, files: Files) -> None:
+    join(plan)
+    join(plan)
+
+
+@mutant("wrong-joined")
+def joined_without_a_reason(plan: Plan, files: Files) -> None:
+    join(plan, why="")
 
 
 @mutant("implementation-unknown")

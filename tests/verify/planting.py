@@ -169,12 +169,12 @@ def place(plan: Plan, files: Files, module: str, area: Rectangle) -> None:
     device, entry = die(plan, files), pblocks(plan)[module]
     sites = device.sites(area)
     name_ranges(plan, files, module, ranges_of(sites))
-    entry["rectangle"] = {"left": area.left, "bottom": area.bottom, "right": area.right, "top": area.top}
+    entry["rectangles"] = [{"left": area.left, "bottom": area.bottom, "right": area.right, "top": area.top}]
     entry["anchor"], entry["supply"] = anchor_of(sites) or entry["anchor"], device.resources(area)
 
 
 def area_of(entry: Plan) -> Rectangle:
-    return Rectangle(**entry["rectangle"])
+    return Rectangle(**entry["rectangles"][0])
 
 
 def crossing(plan: Plan) -> tuple[Plan, Plan]:

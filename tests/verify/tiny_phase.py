@@ -47,6 +47,7 @@ def phase_of_case(case: Case, platform: Entry, die: Device, parts: Sequence[Part
         "networks": [_part(part, case, die, channels) for part in parts],
         "channels": channels,
         "modules": modules,
+        "joined": [],
         "implementations": [_made(module, case, channels) for module in modules],
         "partition": {
             "assignment": {name: slot for name, (_, slot) in case.layout.items()},
@@ -231,7 +232,7 @@ def _pblock(die: Device, area: Rectangle, slot: str, demand: dict[str, int]) -> 
     sites = die.sites(area)
     return {
         "slot": slot,
-        "rectangle": {"left": area.left, "bottom": area.bottom, "right": area.right, "top": area.top},
+        "rectangles": [{"left": area.left, "bottom": area.bottom, "right": area.right, "top": area.top}],
         "ranges": ranges_of(sites),
         "anchor": anchor_of(sites),
         "demand": demand,

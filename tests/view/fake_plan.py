@@ -269,7 +269,7 @@ def _pblocks(platform: Platform, names: list[str], slots: list[Slot], chance: ra
             demand = {key: int(value * chance.uniform(0.1, 0.95)) for key, value in supply.items()}
             demand["LUT"] = int(supply["LUT"] * share)
             box = {"left": rect.left, "bottom": rect.bottom, "right": rect.right, "top": rect.top}
-            pblocks[name] = {"slot": slot.name, "rectangle": box, "supply": supply, "demand": demand}
+            pblocks[name] = {"slot": slot.name, "rectangles": [box], "supply": supply, "demand": demand}
     return pblocks
 
 

@@ -161,11 +161,12 @@ def _polish(space: SearchSpace, best: Layout, limits: Limits, seed: int) -> Layo
 
 
 def _solution(problem: PlacementProblem, layout: Layout, bound: float, method: str) -> PlacementSolution:
-    rectangles = {module.name: Rect(*map(int, box)) for module, box in zip(problem.modules, layout.boxes, strict=True)}
-    hpwl = hpwl_of(rectangles, problem.wires)
+    rectangles = (Rect(*map(int, box)) for box in layout.boxes)
+    regions = {module.name: (rect,) for module, rect in zip(problem.modules, rectangles, strict=True)}
+    hpwl = hpwl_of(regions, problem.wires)
     status: Status = "optimal" if hpwl <= bound else "feasible"
-    congestion = congestion_of(problem.device, rectangles, problem.wires)
-    return PlacementSolution(rectangles, hpwl, congestion, SolveStats(method, status, hpwl, bound))
+    congestion = congestion_of(problem.device, regions, problem.wires)
+    return PlacementSolution(regions, hpwl, congestion, SolveStats(method, status, hpwl, bound))
 
 
 def _failure(problem: PlacementProblem, layout: Layout, *, proven: bool) -> PlacementFailure:

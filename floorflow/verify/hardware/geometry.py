@@ -62,6 +62,11 @@ class Rectangle:
         across = self.left <= other.right and other.left <= self.right
         return across and self.bottom <= other.top and other.bottom <= self.top
 
+    def around(self, other: Rectangle) -> Rectangle:
+        """Return the least rectangle that holds both."""
+        lower = min(self.left, other.left), min(self.bottom, other.bottom)
+        return Rectangle(*lower, max(self.right, other.right), max(self.top, other.top))
+
 
 @dataclass(frozen=True, slots=True)
 class TileRun:

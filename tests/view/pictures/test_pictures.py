@@ -65,7 +65,7 @@ def test_numbers_of_tiny_pblocks_move_to_free_places(u250: Platform) -> None:
     pblocks = plan["phases"][0]["floorplan"]["fpga0"]["pblocks"]
     for index, pblock in enumerate(pblocks.values()):
         left, bottom = 20 + 4 * (index % 4), 400 + 4 * (index // 4)
-        pblock["rectangle"] = {"left": left, "bottom": bottom, "right": left + 2, "top": bottom + 2}
+        pblock["rectangles"] = [{"left": left, "bottom": bottom, "right": left + 2, "top": bottom + 2}]
     assert misplaced(floorplan(plan, u250, "fpga0")) == []
 
 

@@ -1,0 +1,69 @@
+"""Modules that have a slot to themselves and fit no single rectangle get all that is free there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+
+from floorflow.hardware.free_region import free_rectangles, free_supply
+from floorflow.hardware.max_pblocks import max_pblocks
+from floorflow.placement.congestion import congestion_of
+from floorflow.placement.problem import (
+    PlacedModule,
+    PlacementProblem,
+    PlacementSolution,
+    Region,
+    Wire,
+    hpwl_of,
+    point_of,
+)
+from floorflow.resources import RESOURCE_NAMES, scaled_down
+from floorflow.stats import SolveStats
+
+
+def whole_slots(problem: PlacementProblem) -> dict[str, Region]:
+    """Return the regions, by module, of those that need all of their slot; none of one that even this does not hold."""
+    alone = Counter(module.slot for module in problem.modules)
+    return {
+        module.name: free_rectangles(problem.device, problem.slot_of[module.slot])
+        for module in problem.modules
+        if alone[module.slot] == 1 and _needs_all(problem, module)
+    }
+
+
+def without(problem: PlacementProblem, regions: Mapping[str, Region]) -> PlacementProblem:
+    """Return the problem of the other modules; their wires to those that have a region end in its middle."""
+
+    def shortened(wire: Wire) -> Wire:
+        source, target = (point_of(end, regions) if end in regions else end for end in (wire.source, wire.target))
+        return Wire(source, target, wire.width_bits)
+
+    wires = tuple(shortened(wire) for wire in problem.wires)
+    return replace(
+        problem,
+        modules=tuple(module for module in problem.modules if module.name not in regions),
+        wires=tuple(wire for wire in wires if wire.modules),
+        hints={name: rect for name, rect in problem.hints.items() if name not in regions},
+    )
+
+
+def together(problem: PlacementProblem, regions: Mapping[str, Region], others: PlacementSolution) -> PlacementSolution:
+    """Return the solution of all modules: of those with a region, and of the others."""
+    found = {**others.regions, **regions}
+    placed = {module.name: found[module.name] for module in problem.modules}
+    hpwl = hpwl_of(placed, problem.wires)
+    # Nothing is left to choose for these modules: the wires that end at them alone are as long as they must be.
+    bound = None if others.stats.bound is None else others.stats.bound + hpwl - others.hpwl
+    method = f"{others.stats.method}, {len(regions)} of {len(problem.modules)} modules over their whole slot"
+    stats = SolveStats(method, others.stats.status, hpwl, bound)
+    return PlacementSolution(placed, hpwl, congestion_of(problem.device, placed, problem.wires), stats)
+
+
+def _needs_all(problem: PlacementProblem, module: PlacedModule) -> bool:
+    """Whether a module fits its slot's free region and no rectangle in it."""
+    device, slot = problem.device, problem.slot_of[module.slot]
+    fill = {name: problem.fill.get(name, 1.0) for name in RESOURCE_NAMES}
+    if any(module.demand.fits(scaled_down(supply, fill)) for supply in max_pblocks(device, slot)):
+        return False
+    return module.demand.fits(scaled_down(free_supply(device, slot), fill))
