@@ -63,10 +63,12 @@ def assign(
     tightened: Mapping[str, float] | None = None,
     start: Mapping[str, str] | None = None,
     area_share: float | None = None,
+    *,
+    prove: bool = False,
 ) -> Candidate | PartitionFailure:
     """Partition given modules; FIFO depths follow from what the channels turn out to cross.
 
-    ``start`` are slots, by module, to begin from. ``area_share``: the share of a slot's free cells that the least
+    ``start`` are slots, by module, to begin from. Without ``prove`` the first legal answer will do. ``area_share``: the share of a slot's free cells that the least
     rectangles of its modules may fill. The bound that the candidate reports is of the problem with shallow FIFOs
     everywhere and all of each slot's limit: whatever an assignment crosses, it can cost no less.
     """
@@ -82,13 +84,13 @@ def assign(
         channels = _before_partition(context, folded, PartialPlacement(owner, routes, least), start)
         demands = module_resources(modules, folded, channels)
         problem = partition_problem(context, modules, demands, channels, interval_cycles=folding.interval_cycles)
-        answer = context.solvers.partition(problem, begin)
+        answer = context.solvers.partition(problem, begin, prove)
         if isinstance(answer, PartitionFailure):
             return _as_it_began(context, folding, modules, channels, begin) or answer
         bound = answer.stats.bound if bound is None else bound
         if tightened or area_share is not None:
             problem = _harder(context, problem, tightened or {}, area_share)
-            answer = context.solvers.partition(problem, answer.slot_of)
+            answer = context.solvers.partition(problem, answer.slot_of, prove)
             if isinstance(answer, PartitionFailure):
                 return replace(answer, refusals=unproven(answer.refusals))
         answer = _against(answer, problem.cost(answer.slot_of), bound)

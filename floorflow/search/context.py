@@ -11,7 +11,7 @@ from floorflow.backends.backend import Backend, Costs
 from floorflow.dataflow.model import Dataflow
 from floorflow.folding import FoldingProblem, fold_at_interval
 from floorflow.folding.exact import FoldingAnswer
-from floorflow.hardware import Platform, max_pblocks, free_supply
+from floorflow.hardware import Platform, free_supply, max_pblocks
 from floorflow.partition import PartitionMemo, PartitionProblem, partition
 from floorflow.partition.problem import PartitionAnswer
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place
@@ -28,8 +28,8 @@ class Solvers:
 
     fold: Callable[[FoldingProblem, int], FoldingAnswer]
     """From a problem and the longest interval allowed."""
-    partition: Callable[[PartitionProblem, Mapping[str, int] | None], PartitionAnswer]
-    """From a problem and the assignment to begin from, if there is one."""
+    partition: Callable[[PartitionProblem, Mapping[str, int] | None, bool], PartitionAnswer]
+    """From a problem, the assignment to begin from, if there is one, and whether it is to be proven."""
     place: Callable[[PlacementProblem], PlacementSolution | PlacementFailure]
 
 
@@ -42,11 +42,11 @@ def solvers_of(request: Request, dataflow: Dataflow, backend: Backend, costs: Co
         exact = request.fold_method == "exact"
         return fold_at_interval(problem, interval_cycles) if exact else method(problem, interval_cycles, seed)
 
-    memo: PartitionMemo = {}
+    memo, way = PartitionMemo(), request.partition_method
 
     return Solvers(
         fold,
-        lambda problem, start: partition(problem, request.partition_method, effort, seed, start=start, memo=memo),
+        lambda problem, start, prove: partition(problem, way, effort, seed, start=start, memo=memo, prove=prove),
         lambda problem: place(problem, request.place_method, seed),
     )
 

@@ -112,7 +112,7 @@ def _planned(run: SearchState, way: Callable[[int], Candidate | None], interval:
     candidate = way(interval)
     if candidate is None:
         return False
-    answer = run.place(candidate)
+    answer = run.place(run.improved(candidate))
     if answer is not None and (run.best is None or candidate.interval_cycles < run.best.candidate.interval_cycles):
         run.best = answer
         run.progress.best(candidate.interval_cycles, None)
