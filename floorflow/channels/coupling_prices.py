@@ -20,6 +20,9 @@ from floorflow.dataflow.model import Dataflow, Stream
 from floorflow.dataflow.options import UNBUILDABLE, Coupling, OptionGroup, OptionTable
 from floorflow.resources import Resources
 
+DEEPER_WORDS = 65
+"""A FIFO this deep may be in a memory, and then take fewer LUTs than a shallow one in as many registers."""
+
 _Array = NDArray[np.int64]
 _Widths = tuple[int, ...]
 _Waiting = tuple[int, Fraction, int]
@@ -112,5 +115,6 @@ class StreamPrices:
         """Return the resources of a FIFO by the rule of the prices."""
         choices = self.costs.fifo_choices(width_bits, depth_words)
         if self.prices is None:
+            choices += self.costs.fifo_choices(width_bits, max(depth_words, DEEPER_WORDS))
             return reduce(Resources.least, (choice.resources for choice in choices))
         return cheapest(choices, self.prices).resources

@@ -51,7 +51,9 @@ def clustered(context: PlanningContext, folded: FoldedDataflow, slot_of: Mapping
         for c in first
         if not (c.stream.from_outside or c.stream.to_outside)
     ]
-    capacities = [limit.least(held) for slot, limit in context.limits.items() for held in context.pblock_capacities[slot]]
+    capacities = [
+        limit.least(held) for slot, limit in context.limits.items() for held in context.pblock_capacities[slot]
+    ]
     charges = engine_charges(folded, first)
     return cluster(folded.dataflow, wires, charges, context.request.granularity, capacities, slot_of)
 

@@ -202,7 +202,13 @@ def _cut_stream(stream: Stream, whole: Mapping[str, Stream]) -> Stream | None:
 
 
 def _at_a_cut(
-    context: PlanningContext, problem: FoldingProblem, coupling: Coupling, stream: Stream, *, outwards: bool, far_bits: int
+    context: PlanningContext,
+    problem: FoldingProblem,
+    coupling: Coupling,
+    stream: Stream,
+    *,
+    outwards: bool,
+    far_bits: int,
 ) -> Coupling:
     """Add the converter to each width of the near end, and forbid widths that none can join."""
     group = problem.groups[coupling.source]
