@@ -81,7 +81,7 @@ class Channel:
     @property
     def words_per_frame(self) -> int:
         """Words of ``width_bits`` that one frame needs."""
-        return -(-self.stream.elements * self.stream.element_bits // self.width_bits)
+        return words_per_frame(self.stream, self.width_bits)
 
     @property
     def sll_wires(self) -> int:
@@ -140,15 +140,8 @@ def channel_of_widths(
     stream: Stream, source_bits: int, target_bits: int, costs: ChannelCosts, wait: Fraction
 ) -> Channel:
     """Return a stream between two ports, inside a module; ``wait`` is the share of a frame held back at a join."""
-    channel = bare_channel(stream, source_bits, target_bits, costs)
-    depth = least_depth_words(channel, wait)
-    return _with_fifo(channel, depth, costs.fifo_choices(channel.width_bits, depth)[0])
-
-
-def bare_channel(stream: Stream, source_bits: int, target_bits: int, costs: ChannelCosts) -> Channel:
-    """Return a stream between two ports without its FIFO."""
     converts = source_bits != target_bits
-    return Channel(
+    channel = Channel(
         stream=stream,
         source_width_bits=source_bits,
         target_width_bits=target_bits,
@@ -157,11 +150,18 @@ def bare_channel(stream: Stream, source_bits: int, target_bits: int, costs: Chan
         converter_resources=costs.converter_resources(source_bits, target_bits) if converts else ZERO,
         fifo_resources=ZERO,
     )
+    depth = least_depth_words(stream, channel.width_bits, wait)
+    return _with_fifo(channel, depth, costs.fifo_choices(channel.width_bits, depth)[0])
 
 
-def least_depth_words(channel: Channel, wait: Fraction) -> int:
+def least_depth_words(stream: Stream, width_bits: int, wait: Fraction) -> int:
     """Return the depth inside a module; ``wait`` is the share of a frame held back at a join."""
-    return INSIDE_DEPTH_WORDS + ceil(wait * channel.words_per_frame)
+    return INSIDE_DEPTH_WORDS + ceil(wait * words_per_frame(stream, width_bits))
+
+
+def words_per_frame(stream: Stream, width_bits: int) -> int:
+    """Return the words of a width that one frame needs."""
+    return -(-stream.elements * stream.element_bits // width_bits)
 
 
 def _with_fifo(channel: Channel, depth_words: int, fifo: FifoChoice) -> Channel:
