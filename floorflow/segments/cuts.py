@@ -12,13 +12,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from floorflow.errors import Refusal
-from floorflow.folding import RATIO, FoldingInfeasible, FoldingUnknown, shortest_interval
+from floorflow.folding import RATIO, shortest_interval
 from floorflow.segments.problems import Segments, Space
-from floorflow.segments.relaxation import Relaxation
+from floorflow.segments.relaxation import Reaches, Relaxation
 from floorflow.segments.table import SegmentTable
 
 Passes = Callable[[int, int, int], bool]
 Ends = tuple[int, int]
+MISSES = 3
+"""Refusals after which the way to the furthest position is bisected."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class Cuts:
         self.spaces = _shared(spaces)
         self.count = len(segments.order)
         self._allowed = passes
-        self.relaxation = Relaxation(segments)
+        self.relaxation = Relaxation(segments, table)
         self._answers: dict[int, CutFound | CutRefused] = {}
         self._near = _ends(guess, len(self.spaces), self.count)
 
@@ -99,7 +101,7 @@ class _At:
     def __init__(self, cuts: Cuts, interval_cycles: int, near: Sequence[int]) -> None:
         self.cuts, self.interval, self.near = cuts, interval_cycles, near
         self.last = len(cuts.spaces)
-        self.bound = cuts.relaxation.at(interval_cycles)
+        self.bound = Reaches(cuts.relaxation, interval_cycles)
         self.unknown = False
         self._dead: set[Ends] = set()
         self._hopeless = [-1] * (self.last + 1)
@@ -120,27 +122,26 @@ class _At:
         ends: list[int] = []
         position = 0
         for place in range(self.last):
-            furthest = self._reach(position, place)
+            furthest = self._furthest(position, place)
             while furthest > position and not self._may_end(position, furthest, place):
                 furthest -= 1
             position = furthest
             ends.append(position)
         return ends
 
-    def _reach(self, position: int, place: int) -> int:
-        """Return a position up to which the space can take what follows, as far as bisection can tell the furthest."""
-        most = self.bound.most(position, self.cuts.spaces[place])
-        low, high = position, most + 1
-        at, step = min(max(self.near[place], position + 1), most), 1
-        # Gallop from the guess, then bisect.
+    def _furthest(self, position: int, place: int) -> int:
+        """Return a position up to which the space can take what follows: nearly always the furthest.
+
+        Each refusal tells by its prices how much too far that was, so that the way down is short.
+        """
+        space = self.cuts.spaces[place]
+        low, high, misses = position, self.bound.most(position, space) + 1, 0
         while high - low > 1:
+            at = high - 1 if misses < MISSES else (low + high) // 2
             if self._feasible(position, at, place):
-                low, at = at, at + step
+                low = at
             else:
-                high, at = at, at - step
-            step *= 2
-            if not low < at < high:
-                at = (low + high) // 2
+                high, misses = min(at, self.bound.most(position, space) + 1), misses + 1
         return low
 
     def _feasible(self, position: int, end: int, place: int) -> bool:
@@ -159,8 +160,8 @@ class _At:
             return [position] * (self.last - place)
         if (place, position) in self._dead or self._is_hopeless(place, position):
             return None
-        for end in range(self.bound.reach(position, self.cuts.spaces[place]), position - 1, -1):
-            if self._is_hopeless(place + 1, end):
+        for end in range(self._bounded(position, place), position - 1, -1):
+            if end <= self._hopeless[place + 1]:
                 break
             rest = self._search(place + 1, end) if self._may_end(position, end, place) else None
             if rest is not None:
@@ -180,10 +181,14 @@ class _At:
     def _relaxed_end(self, place: int, position: int) -> int:
         """Return a position that the spaces from a place on cannot pass, whatever they take."""
         for at in range(place, self.last):
-            position = self.bound.reach(position, self.cuts.spaces[at])
+            position = self._bounded(position, at)
             while position and not self.cuts.passes(position, at, self.interval):
                 position -= 1
         return position
+
+    def _bounded(self, position: int, place: int) -> int:
+        """Return a position that the space cannot pass from another one."""
+        return self.bound.reach(position, self.cuts.spaces[place], self._furthest(position, place))
 
     def _found(self, ends: Sequence[int]) -> CutFound:
         starts = [0, *ends[:-1]]
@@ -195,8 +200,9 @@ class _At:
         starts = [0, *ends[:-1]]
         place = self.last - 1
         start, end = starts[place], ends[place]
-        answer = self.cuts.table.why(self.cuts.segments.between(start, end), self.cuts.spaces[place], self.interval)
-        refusal = answer.refusal if isinstance(answer, FoldingInfeasible | FoldingUnknown) else None
+        refused = start <= end and not self._feasible(start, end + 1, place)
+        segment = self.cuts.segments.between(start, end)
+        refusal = self.cuts.table.refusal(segment, self.cuts.spaces[place]) if refused else None
         return CutRefused(self.interval, end, place, refusal, not self.unknown)
 
 
