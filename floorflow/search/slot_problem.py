@@ -37,14 +37,7 @@ def partition_problem(
 
 def slot_capacities(context: PlanningContext) -> tuple[SlotCapacity, ...]:
     """Return the slots with what the design may use of them."""
-    capacities = []
-    for name, limit in context.limits.items():
-        pblock_capacities = context.pblock_capacities[name]
-        if context.request.granularity == "slot" and pblock_capacities:
-            # All of a slot becomes one pblock, so the slot holds no more than its largest pblock.
-            limit = limit.least(max(pblock_capacities, key=lambda capacity: (capacity.lut, capacity.as_tuple())))  # noqa: PLW2901
-        capacities.append(SlotCapacity(name, limit, pblock_capacities))
-    return tuple(capacities)
+    return tuple(SlotCapacity(name, limit, context.pblock_capacities[name]) for name, limit in context.limits.items())
 
 
 def _streams(modules: Sequence[Module], channels: Sequence[Channel]) -> tuple[ModuleStream, ...]:
