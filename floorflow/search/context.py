@@ -11,7 +11,7 @@ from floorflow.backends.backend import Backend, Costs
 from floorflow.dataflow.model import Dataflow
 from floorflow.folding import FoldingProblem, fold_at_interval
 from floorflow.folding.exact import FoldingAnswer
-from floorflow.hardware import Platform, free_supply, max_pblocks
+from floorflow.hardware import Device, Platform, Slot, free_supply, max_pblocks
 from floorflow.partition import PartitionMemo, PartitionProblem, partition
 from floorflow.partition.problem import PartitionAnswer
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place
@@ -100,9 +100,20 @@ def slot_limits(platform: Platform, request: Request) -> dict[str, Resources]:
 
 
 def largest_pblocks(platform: Platform, request: Request) -> dict[str, tuple[Resources, ...]]:
-    """Return what the largest pblocks of each slot hold: fill x supply."""
-    pairs, fill = [(fpga.device, slot) for fpga in platform.fpgas for slot in fpga.slots], request.fill.as_dict()
-    return {slot.name: tuple(scaled_down(r, fill) for r in max_pblocks(device, slot)) for device, slot in pairs}
+    """Return what the largest pblocks of each slot hold: fill x supply.
+
+    They are rectangles; with granularity ``slot`` there is one a slot, over all that is free of it.
+    """
+    fill = request.fill.as_dict()
+    return {
+        slot.name: tuple(scaled_down(held, fill) for held in _largest(fpga.device, slot, request.granularity))
+        for fpga in platform.fpgas
+        for slot in fpga.slots
+    }
+
+
+def _largest(device: Device, slot: Slot, granularity: str) -> tuple[Resources, ...]:
+    return (free_supply(device, slot),) if granularity == "slot" else max_pblocks(device, slot)
 
 
 def reachable_fps(platform: Platform, interval_cycles: int) -> str:

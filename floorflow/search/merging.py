@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
@@ -23,8 +24,13 @@ from floorflow.search.context import PlanningContext
 def by_slot(
     context: PlanningContext, candidate: Candidate, slots: Sequence[str], keep: int
 ) -> Candidate | PartitionFailure:
-    """Merge neighbouring modules of ``slots`` until at most ``keep`` are left in each; the assignment stays."""
+    """Merge neighbouring modules of ``slots`` until at most ``keep`` are left in each; the assignment stays.
+
+    Where granularity is ``slot``, all of a slot become one, neighbours or not: they may feed each other in a ring then.
+    """
     modules, slot_of = candidate.modules, dict(candidate.slot_of)
+    if context.request.granularity == "slot":
+        return merge_groups(context, candidate, [[m for m in slot_of if slot_of[m] == slot] for slot in slots])
     for slot in slots:
         while len(inside := {m.name for m in modules if slot_of[m.name] == slot}) > keep:
             pair = _smallest_pair(inside, modules, candidate, context.limits[slot])
@@ -45,7 +51,7 @@ def merge_groups(
             slot = slot_of[min(group)]
             modules = merge(modules, sorted(group), candidate.folded.dataflow)
             slot_of = {m.name: slot_of.get(m.name, slot) for m in modules}
-    if not nx.is_directed_acyclic_graph(_module_graph(modules, candidate.channels)):
+    if crowded_rings(modules, slot_of, candidate.channels):
         return PartitionFailure((Refusal("merged cycle"),))
     return _remerged(context, candidate, modules, slot_of)
 
@@ -65,6 +71,15 @@ def join_slot(context: PlanningContext, candidate: Candidate, slot: str, why: st
 
 def _engines_of(candidate: Candidate, modules: Collection[str]) -> set[str]:
     return {engine for module in candidate.modules if module.name in modules for engine in module.engines}
+def crowded_rings(
+    modules: Sequence[Module], slot_of: Mapping[str, str], channels: Sequence[Channel]
+) -> tuple[str, ...]:
+    """Return the slots of modules that feed each other in a ring and are not alone there: only whole slots may."""
+    held = Counter(slot_of.values())
+    graph = _module_graph(modules, channels)
+    graph.remove_nodes_from([name for name in list(graph) if held[slot_of.get(name, "")] == 1])
+    rings = (ring for ring in nx.strongly_connected_components(graph) if len(ring) > 1)
+    return tuple(sorted({slot_of[name] for ring in rings for name in ring}))
 
 
 def merges_without_cycle(candidate: Candidate) -> Callable[[Collection[str]], bool]:

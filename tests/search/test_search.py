@@ -32,8 +32,8 @@ Placer = Callable[[PlacementProblem], PlacementSolution | PlacementFailure]
 
 def fits(problem: PlacementProblem) -> PlacementSolution:
     """Say that everything has room; where is of no interest here."""
-    rectangles = {module.name: Rect(0, 0, 1, 1) for module in problem.modules}
-    return PlacementSolution(rectangles, 0.0, {"max": 0.0, "mean": 0.0}, SolveStats("fake", "heuristic", 0.0))
+    regions = {module.name: (Rect(0, 0, 1, 1),) for module in problem.modules}
+    return PlacementSolution(regions, 0.0, {"max": 0.0, "mean": 0.0}, SolveStats("fake", "heuristic", 0.0))
 
 
 def refuses(slot: str) -> PlacementFailure:
