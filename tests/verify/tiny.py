@@ -77,6 +77,7 @@ class Ground:
 
 
 def network_entry(name: str, engines: Sequence[EngineRow], interval: int, phases: Sequence[str] = ("main",)) -> Plan:
+    trace = [_refused(phase, interval) for phase in phases]
     return {
         "name": name,
         "operations": [{"name": "op", "type": "any", "inputs": [], "outputs": [], "macs": 0}],
@@ -84,12 +85,12 @@ def network_entry(name: str, engines: Sequence[EngineRow], interval: int, phases
         "search": {
             "interval_cycles": interval,
             "bound_cycles": interval,
-            "joint_bound_cycles": None,
+            "joint_bound_cycles": interval,
             "gap": 0.0,
             "ended_by": "proof",
-            "ended_at": None,
+            "ended_at": {key: trace[0][key] for key in ("interval_cycles", "stage", "refusals")},
         },
-        "trace": [_refused(phase, interval) for phase in phases],
+        "trace": trace,
     }
 
 
