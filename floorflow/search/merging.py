@@ -71,6 +71,8 @@ def join_slot(context: PlanningContext, candidate: Candidate, slot: str, why: st
 
 def _engines_of(candidate: Candidate, modules: Collection[str]) -> set[str]:
     return {engine for module in candidate.modules if module.name in modules for engine in module.engines}
+
+
 def crowded_rings(
     modules: Sequence[Module], slot_of: Mapping[str, str], channels: Sequence[Channel]
 ) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ foldings together cost more than its budget. Prices at which foldings were refus
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 
 import networkx as nx
