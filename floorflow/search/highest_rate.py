@@ -17,6 +17,7 @@ from floorflow.folding import RATIO, shortest_interval
 from floorflow.search.candidate import Candidate
 from floorflow.search.own_kinds import fewer_kinds, own_kinds_reaching
 from floorflow.search.state import SearchState, TraceRow
+from floorflow.segments import JointBound
 
 
 def in_fit_kinds(run: SearchState) -> tuple[SearchState, tuple[int, ...], int]:
@@ -43,7 +44,7 @@ def in_other_kinds(free: SearchState, run: SearchState) -> tuple[SearchState, tu
     own = fewer_kinds(free.context.problem) if free.context.costs.own_kinds_first else None
     if own is None:
         return None
-    other = free.among(own if run is free else free.context.problem)
+    other = free.among(own) if run is free else free
     intervals, index = shortest_possible(other)
     shorter = tuple(interval for interval in intervals if interval < _interval(run))
     if index >= len(shorter) or not other.is_feasible(shorter[-1]):
@@ -78,10 +79,25 @@ def highest_rate(run: SearchState, intervals: tuple[int, ...], bound_index: int)
     """Plan at the shortest interval at which fold, cut and place succeed together."""
     if attempt(run, intervals[bound_index]):
         return "the interval is the folding optimum under the platform's summed limits"
-    first = _first_planned(run, intervals, bound_index)
+    joint = run.find_joint_bound(intervals, bound_index)
+    if joint.interval_cycles is None:
+        return what_stopped(run)
+    start = bisect_left(intervals, joint.interval_cycles)
+    if attempt(run, intervals[start]) or _as_relaxed(run, joint):
+        return "no assignment of engines to slots allows a shorter interval"
+    first = _first_planned(run, intervals, start)
     if first is not None:
-        _shorter(run, intervals, bound_index, first)
+        _shorter(run, intervals, start, first)
     return what_stopped(run)
+
+
+def _as_relaxed(run: SearchState, joint: JointBound) -> bool:
+    """Plan with the slots that the joint bound's relaxation has most of each engine in, if that can be."""
+    if joint.interval_cycles is None or not joint.slot_of_engine:
+        return False
+    names = list(run.context.limits)
+    slot_of = {engine: names[slot] for engine, slot in joint.slot_of_engine.items()}
+    return _planned(run, lambda interval: run.folded_by_slots(slot_of, interval), joint.interval_cycles)
 
 
 def attempt(run: SearchState, interval: int) -> bool:

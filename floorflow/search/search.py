@@ -16,6 +16,7 @@ from floorflow.search.highest_rate import (
     in_fit_kinds,
     in_other_kinds,
     last_refused,
+    shortest_possible,
     what_stopped,
 )
 from floorflow.search.least_resources import least_resources
@@ -91,6 +92,8 @@ class _Search:
     longest: int
     at_any_rate: Callable[[], PlanningContext] | None
     context: PlanningContext = field(init=False)
+    free: SearchState = field(init=False)
+    """The search with all kinds of engines."""
     bound_cycles: int | None = None
     whole_budget_bound: float | None = None
     ended_by: str = INTERRUPTED
@@ -98,7 +101,7 @@ class _Search:
     interrupted: bool = False
 
     def __post_init__(self) -> None:
-        self.context = self.run.context
+        self.context, self.free = self.run.context, self.run
 
     def result(self) -> SearchResult:
         """Return the best design, of a search that has one."""
@@ -116,7 +119,17 @@ class _Search:
             self.whole_budget_bound,
             best.repair,
             self.interrupted,
+            self._joint_bound_cycles(),
+            last_refused(self.run),
         )
+
+    def _joint_bound_cycles(self) -> int | None:
+        """Return the joint bound on the interval where one was looked for; the folding bound where a plan meets it."""
+        if self.free.joint_bound is not None:
+            return self.free.joint_bound.interval_cycles
+        best = self.run.best
+        met = best is not None and best.candidate.interval_cycles == self.bound_cycles
+        return self.bound_cycles if met else None
 
     def by_goal(self) -> None:
         """Search for what was asked for."""
@@ -138,12 +151,15 @@ class _Search:
         return ended_by
 
     def _fastest(self) -> str:
-        free = self.run
+        free = self.free = self.run
         self.run, intervals, index = in_fit_kinds(free)
         self.bound_cycles = intervals[index]
         ended_by = highest_rate(self.run, intervals, index)
-        if self.run.best is None or self.run.best.candidate.interval_cycles > self.bound_cycles:
-            return self._fastest_in_other_kinds(free) or ended_by
+        if self.run.best is not None and self.run.best.candidate.interval_cycles <= self.bound_cycles:
+            return ended_by
+        ended_by = self._fastest_in_other_kinds(free) or ended_by
+        if free.joint_bound is None:
+            free.find_joint_bound(*shortest_possible(free))
         return ended_by
 
     def _fastest_in_other_kinds(self, free: SearchState) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -25,6 +26,7 @@ from floorflow.search.link_bound import LinkBound, link_bound
 from floorflow.search.placing import PlacedCandidate, place_candidate
 from floorflow.search.progress import Progress
 from floorflow.search.repair import place_with_repairs
+from floorflow.segments import JointBound, joint_bound, parts_of
 
 Verdict = Literal["legal", "proven infeasible", "not found within the limit"]
 Stage = Literal["fold", "partition", "place"]
@@ -56,6 +58,7 @@ class SearchState:
     """What FIFOs hold in the folding that was completed last."""
     reserve: dict[str, Resources] = field(default_factory=dict)
     """What each slot keeps back when it folds its segment, for what is known only afterwards."""
+    joint_bound: JointBound | None = None
     _pricing: FifoPricing | None = None
     _cutter: Cutter | None = None
     _last_cutter: Cutter | None = None
@@ -172,10 +175,9 @@ class SearchState:
             if isinstance(slot_of, Refusal):
                 self.refused(interval, "partition", (slot_of,))
                 return None
-            answer = self._folded_by_slots(slot_of, interval)
-            if isinstance(answer, Candidate):
+            answer = self.folded_by_slots(slot_of, interval)
+            if answer is not None:
                 return answer
-            self.refused(interval, "partition", unproven(answer), "by segments: ")
         return None
 
     def cut(self, interval: int) -> SlotOf | Refusal:
@@ -191,21 +193,38 @@ class SearchState:
             self._cutter = self._last_cutter = Cutter(self.context, self.pricing, dict(self.reserve), self._last_cutter)
         return self._cutter
 
-    def _folded_by_slots(self, slot_of: SlotOf, interval: int) -> Candidate | tuple[Refusal, ...]:
+    def folded_by_slots(self, slot_of: SlotOf, interval: int) -> Candidate | None:
         """Fold each slot, connect, cluster and partition; on failure keep back, slot by slot, what was short."""
         refusals: tuple[Refusal, ...] = ()
         for _ in range(self.context.search_limits.slot_rounds):
             with self.progress.stage("folding"):
                 folded = self.cutter.folded(slot_of, interval)
             if isinstance(folded, Refusal):
-                return (folded,)
+                refusals = (folded,)
+                break
             answer = self.complete(self.least_priced(folded.options, "exact by slot"), slot_of=slot_of)
             if isinstance(answer, Candidate):
                 return answer
             refusals = answer.refusals
             if not self._keep_back(refusals):
                 break
-        return refusals
+        self.refused(interval, "partition", unproven(refusals), "each slot folded for itself: ")
+        return None
+
+    def find_joint_bound(self, intervals: tuple[int, ...], start: int) -> JointBound:
+        """Return the shortest interval from an index on that is not proven impossible, however engines are assigned."""
+        whole_stages = self.context.request.granularity != "layer"
+        problem = self.context.problem
+        together = parts_of(self.context.dataflow, problem.groups) if whole_stages else ()
+        with self.progress.stage("folding"):
+            self.progress.note("joint bound")
+            limits = list(self.context.limits.values())
+            self.joint_bound = joint_bound(problem, limits, intervals, start, together=together)
+        if self.joint_bound.refusal is not None:
+            last = self.joint_bound.interval_cycles
+            index = len(intervals) if last is None else bisect_left(intervals, last)
+            self.refused(intervals[index - 1], "partition", (self.joint_bound.refusal,))
+        return self.joint_bound
 
     def _keep_back(self, refusals: tuple[Refusal, ...]) -> bool:
         """Keep back in each slot what it was short of; whether that is anything."""

@@ -11,6 +11,7 @@ Put a network's groups or modules in a linear order: a *segment* is a contiguous
 """
 
 from floorflow.segments.cuts import CutFound, CutRefused, Cuts
+from floorflow.segments.joint_bound import JointBound, joint_bound
 from floorflow.segments.parts import orders_of, parts_of
 from floorflow.segments.problems import Segment, Segments, Space
 from floorflow.segments.table import SegmentTable, ShortestInterval
@@ -18,12 +19,14 @@ from floorflow.segments.table import SegmentTable, ShortestInterval
 __all__ = [
     "CutFound",
     "CutRefused",
+    "JointBound",
     "Cuts",
     "Segment",
     "SegmentTable",
     "Segments",
     "ShortestInterval",
     "Space",
+    "joint_bound",
     "orders_of",
     "parts_of",
 ]
