@@ -70,7 +70,8 @@ def assign(
 ) -> Candidate | PartitionFailure:
     """Partition given modules; FIFO depths follow from what the channels turn out to cross.
 
-    ``start`` are slots, by module, to begin from. Without ``prove`` the first legal answer will do. ``area_share``: the share of a slot's free cells that the least
+    ``start`` are slots, by module, to begin from. Without ``prove`` the first legal answer will do. ``area_share``: the
+    share of a slot's free cells that the least
     rectangles of its modules may fill. The bound that the candidate reports is of the problem with shallow FIFOs
     everywhere and all of each slot's limit: whatever an assignment crosses, it can cost no less.
     """
@@ -78,6 +79,7 @@ def assign(
     owner, least = module_of(modules), least_words(context, folded)
     routes: dict[str, Route] = {}
     bound: float | None = None
+    channels: Sequence[Channel] = ()
     failure = PartitionFailure((Refusal("crossing FIFOs"),))
     names = list(context.limits)
     begin = None if start is None else {module: names.index(slot) for module, slot in start.items()}
@@ -123,7 +125,7 @@ def _as_it_began(
     begin: Mapping[str, int] | None,
 ) -> Candidate | None:
     """Return the candidate with the assignment that partition began from, if that is legal."""
-    if begin is None:
+    if begin is None or not channels:
         return None
     answer = PartitionSolution(begin, SolveStats("segments", "heuristic"))
     candidate = realised(context, folding, modules, channels, answer)

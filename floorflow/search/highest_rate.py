@@ -93,7 +93,7 @@ def highest_rate(run: SearchState, intervals: tuple[int, ...], bound_index: int)
 
 def _as_relaxed(run: SearchState, joint: JointBound) -> bool:
     """Plan with the slots that the joint bound's relaxation has most of each engine in, if that can be."""
-    if joint.interval_cycles is None or not joint.slot_of_engine:
+    if joint.interval_cycles is None or not joint.slot_of_engine or len(run.context.limits) == 1:
         return False
     names = list(run.context.limits)
     slot_of = {engine: names[slot] for engine, slot in joint.slot_of_engine.items()}

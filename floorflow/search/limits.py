@@ -43,8 +43,12 @@ class SearchLimits:
     """The same beyond which that is not tried at all."""
     ladder: float = 1.02
     """By which steps between intervals begin to grow where one has a contiguous cut and no plan."""
-    area_shares: tuple[float, ...] = (1.0, 0.92, 0.86, 0.8)
+    packed_share: float = 0.95
+    """Share of a slot's free cells beyond which the least rectangles of its modules are never tried as they are."""
+    area_shares: tuple[float, ...] = (0.92, 0.86, 0.8)
     """Shares of a slot's free cells that the least rectangles of its modules may fill, where they do not pack."""
+    merges: int = 3
+    """Times that modules of one slot are merged before all of them are."""
     shorter_tries: int = 4
     """Intervals tried between the last without and the first with a plan."""
     rate_attempts: int = 8

@@ -8,10 +8,13 @@ to be kept; a longer interval is the search's repair then.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
+from math import inf
 
-from floorflow.errors import some
+from floorflow.errors import Refusal, some
 from floorflow.hardware import Rect
 from floorflow.placement import (
     PlacementFailure,
@@ -22,24 +25,46 @@ from floorflow.search.candidate import Candidate
 from floorflow.search.context import PlanningContext
 from floorflow.search.merging import by_slot, join_slot, merge_groups, merges_without_cycle
 from floorflow.search.placing import PlacedCandidate, place_candidate, placement_problem
+from floorflow.search.slot_problem import with_areas
+from floorflow.stats import SolveStats
 
 
 def place_with_repairs(context: PlanningContext, candidate: Candidate) -> PlacedCandidate | PlacementFailure:
     """Place the candidate as it is or with the first repair that helps; else return the first failure."""
-    answer = place_candidate(context, candidate, "")
-    if isinstance(answer, PlacedCandidate):
-        return answer
-    failed = [(candidate, answer, "")]  # candidates in which neighbours may still merge
-    for changed, repair in _reassign(context, candidate):
-        replaced = place_candidate(context, changed, repair)
-        if isinstance(replaced, PlacedCandidate):
-            return replaced
-        failed.append((changed, replaced, repair))
-    for changed, failure, repair in failed:
-        merged = _coarsen(context, changed, failure, repair)
+    failed: list[tuple[Candidate, PlacementFailure, str]] = []  # candidates in which neighbours may still merge
+    for changed, repair in chain(_as_it_is(context, candidate), _reassign(context, candidate)):
+        answer = place_candidate(context, changed, repair)
+        if isinstance(answer, PlacedCandidate):
+            return answer
+        failed.append((changed, answer, repair))
+    failure = failed[0][1] if failed else _no_room(crowded_slots(context, candidate))
+    for changed, why, repair in failed[:1] or [(candidate, failure, "")]:
+        merged = _coarsen(context, changed, why, repair)
         if merged is not None:
             return merged
-    return answer if context.request.keep_granularity else _joined(context, candidate, answer)
+    return failure if context.request.keep_granularity else _joined(context, candidate, failure)
+
+
+def _as_it_is(context: PlanningContext, candidate: Candidate) -> Iterator[tuple[Candidate, str]]:
+    """Yield the candidate unless its least rectangles fill slots so much that they never pack."""
+    if not crowded_slots(context, candidate):
+        yield candidate, ""
+
+
+def crowded_slots(context: PlanningContext, candidate: Candidate) -> tuple[str, ...]:
+    """Return the slots of several modules whose least rectangles fill more of the free cells than packs."""
+    problem, most = with_areas(context, candidate.problem, 1.0), context.search_limits.packed_share
+    indices = {slot.name: index for index, slot in enumerate(problem.slots)}
+    taken = dict.fromkeys(indices, 0.0)
+    for module, slot in candidate.slot_of.items():
+        cells = problem.cells[module][indices[slot]]
+        taken[slot] += inf if cells is None else cells / max(1, problem.free_cells[indices[slot]])
+    held = Counter(candidate.slot_of.values())
+    return tuple(slot for slot, share in taken.items() if share > most and held[slot] > 1)
+
+
+def _no_room(slots: Sequence[str]) -> PlacementFailure:
+    return PlacementFailure(Refusal("no room", place=slots[0]), SolveStats("area", "heuristic"))
 
 
 def place_joined(context: PlanningContext, candidate: Candidate) -> PlacedCandidate | PlacementFailure:
@@ -54,6 +79,9 @@ def _joined(
     context: PlanningContext, candidate: Candidate, failure: PlacementFailure
 ) -> PlacedCandidate | PlacementFailure:
     """Give slots whose modules do not pack one pblock each, over all that they have free."""
+    for slot in crowded_slots(context, candidate):
+        if slot != failure.slot:
+            candidate = join_slot(context, candidate, slot, str(_no_room([slot]).refusal))
     for _ in context.limits:
         why = str(replace(failure.refusal, proven=False))
         candidate = join_slot(context, candidate, failure.slot, why)
@@ -88,12 +116,12 @@ def _coarsen(
     """Merge modules of whichever slot fails: as its slicing into rectangles asks for, then ever further."""
     slot = failure.slot
     hints: dict[str, Rect] = {}
-    packed: set[str] = set()
-    while not context.request.keep_granularity:
-        merged = _fewer(context, candidate, slot) if slot in packed else _sliced(context, candidate, slot, hints)
+    tries = Counter[str]()
+    while not context.request.keep_granularity and tries[slot] < context.search_limits.merges:
+        merged = _fewer(context, candidate, slot) if tries[slot] else _sliced(context, candidate, slot, hints)
         if merged is None:
             return None
-        packed.add(slot)
+        tries[slot] += 1
         done = f"neighbours merged into {len(merged.modules)} modules"
         answer = place_candidate(context, merged, ", ".join(filter(None, (repair, done))), hints)
         if isinstance(answer, PlacedCandidate):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from floorflow.partition import PartitionFailure, PartitionProblem, partition
 from floorflow.partition.problem import PartitionAnswer
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution
 from floorflow.request import Request
-from floorflow.resources import Resources, scaled_down
+from floorflow.resources import Resources
 from floorflow.search.assignment import complete
 from floorflow.search.candidate import Candidate
 from floorflow.search.highest_rate import highest_rate, shortest_possible
@@ -30,6 +30,8 @@ from floorflow.search.repair import place_with_repairs
 from floorflow.search.state import SearchState, share_of
 from tests.conftest import CNV, TFC
 from tests.search.test_search import fits, refuses
+
+Partitioner = Callable[[PartitionProblem, Mapping[str, int] | None, bool], PartitionAnswer]
 
 
 def refuse_all(problem: PlacementProblem) -> PlacementFailure:
@@ -66,13 +68,13 @@ def tiny(**options: Any) -> Request:
     return Request(TFC, "pynq-z1", keep_granularity=True, effort="fast", **options)
 
 
-def partition_below(fps: float) -> Callable[[PartitionProblem], PartitionAnswer]:
+def partition_below(fps: float) -> Partitioner:
     """Return a partition method that refuses every higher frame rate."""
 
-    def method(problem: PartitionProblem) -> PartitionAnswer:
+    def method(problem: PartitionProblem, start: Mapping[str, int] | None, prove: bool) -> PartitionAnswer:
         if problem.frames_per_s > fps:
             return PartitionFailure((Refusal("partition limit"),))
-        return partition(problem, "auto", "fast", 0)
+        return partition(problem, "auto", "fast", 0, start=start, prove=prove)
 
     return method
 
@@ -81,55 +83,45 @@ def partition_below(fps: float) -> Callable[[PartitionProblem], PartitionAnswer]
 def test_the_least_resources_are_tried_at_so_many_intervals(attempts: int) -> None:
     state = state_of(tiny(fps=1000), SearchLimits(rate_attempts=attempts), place=refuse_all)
     least_resources(state, state.context.problem.intervals())
-    assert len({row.interval_cycles for row in state.trace if row.stage == "place"}) == attempts
+    assert len(state.attempts) == attempts
 
 
-@pytest.mark.parametrize("shorter_tries", [1, 6])
-def test_so_many_shorter_intervals_are_probed_after_bisection(shorter_tries: int) -> None:
-    limits = SearchLimits(shorter_tries=shorter_tries, folding_rounds=1)
-    state = state_of(tiny(), limits, place=fits, partition=partition_below(500_000))
-    intervals, index = shortest_possible(state)
-    highest_rate(state, intervals, index)
-    assert state.best is not None
-    first = intervals.index(state.best.candidate.interval_cycles)
-    assert {intervals[first - step] for step in range(1, shorter_tries + 1)} <= set(state.candidates)
-    assert (intervals[first - 6] in state.candidates) == (shorter_tries == 6)
-
-
-def found_interval(limits: SearchLimits) -> int:
+@pytest.mark.parametrize("shorter_tries", [0, 2, 6])
+def test_so_many_shorter_intervals_are_tried_after_the_first_plan(shorter_tries: int) -> None:
+    limits = SearchLimits(shorter_tries=shorter_tries, folding_rounds=1, ladder=4.0)
     state = state_of(tiny(), limits, place=refuse_above(9_000))
     intervals, index = shortest_possible(state)
     highest_rate(state, intervals, index)
-    assert state.best is not None
-    return state.best.candidate.interval_cycles
+    tried = list(state.attempts)
+    first = next(place for place, interval in enumerate(tried) if state.attempts[interval])
+    assert len(tried) - first - 1 <= shorter_tries
+    assert (len(tried) - first - 1 > 0) == (shorter_tries > 0)
 
 
-def test_more_placings_find_a_shorter_interval() -> None:
-    intervals = [found_interval(SearchLimits(placings=placings)) for placings in (0, 3, 12)]
-    assert intervals == sorted(intervals, reverse=True)
-    assert intervals[0] > intervals[-1]
-
-
-def test_the_first_step_to_a_longer_interval_is_of_the_ratio() -> None:
-    for ratio in (1.5, 3.0):
-        state = state_of(tiny(), SearchLimits(placings=1, placing_ratio=ratio), place=refuse_above(9_000))
+def test_a_finer_ladder_finds_no_longer_interval() -> None:
+    found = []
+    for ladder in (4.0, 1.02):
+        state = state_of(tiny(), SearchLimits(ladder=ladder, shorter_tries=0), place=refuse_above(9_000))
         intervals, index = shortest_possible(state)
         highest_rate(state, intervals, index)
-        tried = sorted(state.candidates)
-        first = next(row.interval_cycles for row in state.trace if row.stage == "place")
-        assert next(interval for interval in intervals if interval >= first * ratio) in tried
+        assert state.best is not None
+        found.append(state.best.candidate.interval_cycles)
+    assert found[0] >= found[1]
 
 
-@pytest.mark.parametrize(("rounds", "step"), [(2, 0.1), (4, 0.05)])
-def test_foldings_at_an_interval_leave_ever_more_of_the_budget(rounds: int, step: float) -> None:
+def test_foldings_at_an_interval_keep_back_what_channels_were_short_of() -> None:
     fold = FoldingRecorder()
-    limits = SearchLimits(folding_rounds=rounds, reserve_step=step)
-    state = state_of(tiny(fps=1000), limits, fold=fold, partition=partition_below(0))
-    assert not state.partitioned(state.context.problem.intervals()[-1])
-    budget = state.context.problem.budget
-    reserves = [budget - problem.budget for problem in fold.problems]
-    one = share_of(budget, step)
-    assert reserves == [Resources(*(n * amount for amount in one.as_tuple())) for n in range(rounds)]
+    lacking = Resources(lut=1000)
+
+    def method(problem: PartitionProblem, start: object, prove: object) -> PartitionAnswer:
+        return PartitionFailure((Refusal("partition limit"),), short=lacking)
+
+    state = state_of(tiny(fps=1000), SearchLimits(folding_rounds=3), fold=fold, partition=method)
+    assert state.whole(state.context.problem.intervals()[-1]) is None
+    budgets = [problem.budget.lut for problem in fold.problems]
+    assert len(budgets) > 1
+    assert budgets == sorted(budgets, reverse=True)
+    assert budgets[0] - budgets[1] >= lacking.lut
 
 
 def test_without_a_round_no_assignment_is_tried() -> None:
@@ -140,25 +132,20 @@ def test_without_a_round_no_assignment_is_tried() -> None:
         assert isinstance(complete(context, folding), expected)
 
 
-def test_a_slot_that_failed_is_tightened_to_the_shares() -> None:
-    asked: list[PartitionProblem] = []
+def test_where_rectangles_do_not_pack_areas_are_limited_to_the_shares() -> None:
+    asked: list[float] = []
 
-    def method(problem: PartitionProblem) -> PartitionAnswer:
-        asked.append(problem)
-        return partition_below(1e12)(problem)
+    def method(problem: PartitionProblem, start: Mapping[str, int] | None, prove: bool) -> PartitionAnswer:
+        if problem.cells:
+            asked.append(problem.area_share)
+        return partition_below(1e12)(problem, start, prove)
 
     request = Request(CNV, "alveo-u250", fps=50_000, keep_granularity=True, effort="fast")
-    limits = SearchLimits(tightened=(0.9, 0.7))
-    state = state_of(request, limits, place=refuse_all, partition=method)
-    longest = state.context.problem.intervals()[-1]
-    assert state.partitioned(longest)
-    candidate = state.candidates[longest]
+    state = state_of(request, SearchLimits(area_shares=(0.9, 0.7)), place=refuse_all, partition=method)
+    candidate = state.whole(state.context.problem.intervals()[-1])
     assert candidate is not None
     place_with_repairs(state.context, candidate)
-    limit = asked[0].slots[0].limit
-    seen = {problem.slots[0].limit for problem in asked}
-    shares = [scaled_down(limit, dict.fromkeys(limit.as_dict(), share)) for share in limits.tightened]
-    assert seen == {limit, *shares}
+    assert list(dict.fromkeys(asked)) == [0.9, 0.7]
 
 
 def latency_trace(

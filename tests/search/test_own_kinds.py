@@ -81,7 +81,10 @@ def test_free_is_never_slower_nor_scarcer_than_finns_own_choice(model: Path) -> 
         plans = {s: flow.plan(request(model, cap=cap, impl_style=s)).plan for s in ("default", "auto", "free")}
         bounds = {style: plan.summary.networks[0].bound_cycles for style, plan in plans.items()}
         assert bounds["free"] == bounds["auto"] <= bounds["default"]
-        if bounds["auto"] == bounds["default"]:
+        found = {style: plan.summary.networks[0].interval_cycles for style, plan in plans.items()}
+        assert found["free"] <= found["default"]
+        assert found["auto"] <= found["default"]
+        if found["auto"] == found["default"]:
             assert not deviating(plans["auto"])
         small = [
             flow.plan(request(model, cap=cap, impl_style=style, objective="resources")).plan.phases[0].networks[0]
