@@ -12,7 +12,7 @@ from floorflow.dataflow.fifo import FifoChoice, Prices, cheapest, price
 from floorflow.resources import Resources, total
 from floorflow.solver import run_cpsat
 
-_WORK = 5.0
+_WORK = 2.0
 """CP-SAT's work units that a slot may take; some milliseconds are usual."""
 _PRICE_SCALE = 1 << 40
 """What the dearest styles of a slot cost in whole numbers."""
@@ -125,7 +125,7 @@ class _Knapsack:
         if most_excess is not None:
             model.add(self._excess <= most_excess)
         model.minimize(objective)
-        status, solver = run_cpsat(model, seed=0, deterministic_limit=_WORK)
+        status, solver = run_cpsat(model, seed=0, deterministic_limit=_WORK, linearization_level=2)
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             return None
         return round(solver.objective_value), [solver.value(count) for count in self._counts]

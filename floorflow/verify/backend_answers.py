@@ -108,6 +108,14 @@ class BackEnd:
 
         return self._asked(where, None, ask)
 
+    def check_fifo(self, channel: Record, part: str, where: str) -> None:
+        """Report what is wrong with the memory of a channel's FIFO, which lies on a part."""
+
+        def ask() -> None:
+            self._report(("wrong-fifo-style", where, told) for told in self.judge.fifo(channel, part, self.context))
+
+        self._asked(where, None, ask)
+
     def files(self, plan: Record, phase: Record, folder: Files, where: str) -> dict[str, str]:
         """Report what is wrong with a phase's files, and return the cells of engines.
 

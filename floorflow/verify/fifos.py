@@ -1,4 +1,4 @@
-"""The FIFO of every channel: whose it is and how deep, from modules, SLR boundaries, links and joins."""
+"""The FIFO of every channel: whose it is, how deep and in what, from modules, SLR boundaries, links and joins."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ LINK_ROUND_TRIP = 2
 
 
 def check_fifos(phase: PhaseFacts, findings: Findings) -> None:
-    """Judge module and depth of every channel's FIFO."""
+    """Judge module, memory and depth of every channel's FIFO."""
     fills = join_fills(phase)
     for channel in phase.channels:
         where = f"{phase.where} channel {channel['name']}"
         owner = channel["target"] if is_outside(channel["source"]) else channel["source"]
         findings.expect("fifo-module", where, "fifo_module", channel["fifo_module"], phase.module_of.get(owner))
+        _check_style(phase, channel, where)
         route = phase.route(channel)
         if route is None:
             continue  # reported where ends and links are judged
@@ -37,6 +38,13 @@ def check_fifos(phase: PhaseFacts, findings: Findings) -> None:
         least = max(depth, channel["fifo_needed"])
         if channel["fifo_depth"] < least:
             findings.add("wrong-fifo-depth", where, f"fifo_depth is {channel['fifo_depth']}, expected at least {least}")
+
+
+def _check_style(phase: PhaseFacts, channel: Record, where: str) -> None:
+    """Let the back end judge the FIFO's memory, on the part that its module lies on."""
+    slot = phase.slot_of_module(channel["fifo_module"])
+    if phase.back_end is not None and slot is not None:
+        phase.back_end.check_fifo(channel, phase.fpgas[slot.fpga]["part"], where)
 
 
 def _depth_without_joins(phase: PhaseFacts, channel: Record, route: Route) -> int:

@@ -18,7 +18,7 @@ Row = Mapping[str, Any]
 GROUP = "floorflow.judges"
 BUILT_IN = {"finn": "floorflow.verify.finn.judge"}
 """Modules that come with floorflow, by the name of their back end."""
-ANSWERS = ("findings", "option_objections", "may_cost_nothing", "engine", "joined", "converter", "files")
+ANSWERS = ("findings", "option_objections", "may_cost_nothing", "engine", "joined", "converter", "fifo", "files")
 """Names that a part must have."""
 
 
@@ -59,6 +59,9 @@ class Judge(Protocol):
 
     def converter(self, narrow_bits: int, wide_bits: int) -> tuple[str, Iterable[str]]:
         """Return the kind of the converter between two widths, and why it cannot be made."""
+
+    def fifo(self, channel: Mapping[str, Any], part: str, context: Mapping[str, Any]) -> Iterable[str]:
+        """Return what is wrong with the style of a channel's FIFO, and with what it costs in that style."""
 
     def files(
         self, plan: Mapping[str, Any], phase: Mapping[str, Any], folder: Files, context: Mapping[str, Any]

@@ -73,6 +73,7 @@ VIOLATIONS: dict[str, str] = {
     "converter-illegal": "a width converter would have to split the innermost dimension unevenly",
     "converter-module": "a width converter is not in the module of its narrow side",
     "fifo-module": "a FIFO is not in its producer's module",
+    "wrong-fifo-style": "a FIFO is in a memory that the back end has not for it, or that its bits do not fit",
     "wrong-fifo-depth": "a FIFO's depth does not follow from modules, SLR boundaries, links and joins",
     "wrong-crossing-registers": "crossing registers or what they cost do not follow from the slots",
     "link-mismatch": "a channel's links are not those on its route",

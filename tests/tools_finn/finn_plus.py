@@ -3,9 +3,10 @@
     python finn_plus.py < JOBS > ANSWERS
 
 A job is a JSON line ``{"do": "estimate", "graph": PATH, "folding": PATH, "part": PART}``, ``{"do": "convert", "model":
-PATH, "graph": PATH, "part": PART, "styles": PATH}`` or ``{"do": "specialise", "layers": [[OP_TYPE, ATTRIBUTES], ...],
-"ports": [[INPUTS, OUTPUTS], ...], "styles": PATH, "folding": PATH, "part": PART}``; its answer is a JSON line with
-``nodes``, or with ``error``. FINN+ runs without Vivado up to its estimates. Its log goes to standard error.
+PATH, "graph": PATH, "part": PART, "styles": PATH}``, ``{"do": "specialise", "layers": [[OP_TYPE, ATTRIBUTES], ...],
+"ports": [[INPUTS, OUTPUTS], ...], "styles": PATH, "folding": PATH, "part": PART}`` or ``{"do": "fifos", "graph": PATH,
+"folding": PATH, "fifos": PATH, "part": PART}``; its answer is a JSON line with ``nodes``, or with ``error``. FINN+ runs
+without Vivado up to its estimates. Its log goes to standard error.
 """
 
 import importlib
@@ -67,6 +68,9 @@ initialize_dummy_settings()
 
 from finn.analysis.fpgadataflow.exp_cycles_per_layer import exp_cycles_per_layer  # noqa: E402
 from finn.analysis.fpgadataflow.res_estimation import res_estimation  # noqa: E402
+from finn.transformation.fpgadataflow.insert_dwc import InsertDWC  # noqa: E402
+from finn.transformation.fpgadataflow.insert_fifo import InsertFIFO  # noqa: E402
+from finn.transformation.fpgadataflow.set_fifo_depths import ApplyFIFODepthsFromFile  # noqa: E402
 from finn.transformation.fpgadataflow.specialize_layers import SpecializeLayers  # noqa: E402
 from finn.transformation.general import ApplyConfig  # noqa: E402
 from qonnx.core.datatype import DataType  # noqa: E402
@@ -113,6 +117,37 @@ def estimate(job: dict[str, Any]) -> dict[str, Any]:
             name: {"cycles": int(cycles[name])} | {key: float(amount) for key, amount in found.items()}
             for name, found in resources.items()
         }
+    }
+
+
+def fifos(job: dict[str, Any]) -> dict[str, Any]:
+    """Fold a graph, insert converters and FIFOs and apply a fifo_config.json, as FINN+'s step_set_fifo_depths does."""
+    model = ModelWrapper(with_weights(onnx.load(job["graph"])))
+    model = model.transform(ApplyConfig(job["folding"]))
+    model = model.transform(InsertDWC())
+    model = model.transform(InsertFIFO(create_shallow_fifos=True))
+    model = model.transform(SpecializeLayers(job["part"]))
+    model = model.transform(GiveUniqueNodeNames())
+    model = model.transform(ApplyFIFODepthsFromFile(Path(job["fifos"])))
+    inserted = model.get_nodes_by_op_type("StreamingFIFO_rtl")
+    unused = set(json.loads(Path(job["fifos"]).read_text())["fifo_depths"]) - {node.name for node in inserted}
+    if unused:
+        raise ValueError(f"no FIFO takes the entries {sorted(unused)}")
+    return {"nodes": {node.name: told_fifo(model, node, job["part"]) for node in inserted}}
+
+
+def told_fifo(model: ModelWrapper, node: onnx.NodeProto, part: str) -> dict[str, Any]:
+    """Tell what FINN+ makes of a FIFO."""
+    fifo = getCustomOp(node)
+    around = model.find_producer(node.input[0]), model.find_consumer(node.output[0])
+    cost = fifo.node_res_estimation(part)
+    return {
+        "ends": [None if other is None else other.name for other in around],
+        "depth": int(fifo.get_nodeattr("depth")),
+        "ram_style": plain(fifo.get_nodeattr("ram_style")),
+        "made_in": fifo.get_ram_style(),
+        "width": int(fifo.get_instream_width()),
+        "resources": {key: float(cost.get(key, 0)) for key in ("LUT", "BRAM_18K", "URAM")},
     }
 
 
@@ -238,7 +273,7 @@ def answer(line: str) -> dict[str, Any]:
     job = json.loads(line)
     try:
         with redirect_stdout(sys.stderr):
-            return {"estimate": estimate, "convert": convert, "specialise": specialise}[job["do"]](job)
+            return {"estimate": estimate, "convert": convert, "specialise": specialise, "fifos": fifos}[job["do"]](job)
     except Exception as error:  # noqa: BLE001 - whatever FINN+ raises is the answer
         traceback.print_exc()
         return {"error": f"{type(error).__name__}: {error}"}

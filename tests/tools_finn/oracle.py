@@ -64,6 +64,12 @@ class FinnPlus:
         keys = ("cycles", "LUT", "BRAM_18K", "URAM", "DSP")
         return {name: tuple(float(told.get(key, 0)) for key in keys) for name, told in answer["nodes"].items()}
 
+    def fifos(self, graph: Path, folding: Path, fifos: Path, part: str) -> Any:
+        """Let FINN+ insert converters and FIFOs and apply a fifo_config.json; return what each FIFO is, by name."""
+        answer = self.ask(do="fifos", graph=graph, folding=folding, fifos=fifos, part=part)
+        assert "error" not in answer, answer["error"]
+        return answer["nodes"]
+
     def convert(
         self,
         model: Path,

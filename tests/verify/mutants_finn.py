@@ -115,6 +115,95 @@ def fifo_in_the_floorplan_file(plan: Plan, files: Files) -> None:
     edit_json(files, "finn/floorplan.json", lambda content: content.update(StreamingFIFO_0=place))
 
 
+def _a_fifo(plan: Plan, **entry: object) -> None:
+    """Let a FIFO be what it is not, with as much of every resource as that could need."""
+    channel = phase_of(plan)["channels"][1]
+    channel |= {"fifo_depth": 34, **entry}
+
+
+@mutant("wrong-fifo-style")
+def fifo_of_no_memory(plan: Plan, files: Files) -> None:
+    _a_fifo(plan, fifo_style="")
+
+
+@mutant("wrong-fifo-style")
+def shift_register_in_block_ram(plan: Plan, files: Files) -> None:
+    resources = {"LUT": 90, "FF": 90, "BRAM18": 9, "URAM": 0, "DSP": 0}
+    _a_fifo(plan, fifo_depth=32, fifo_style="block", fifo_resources=resources)
+
+
+@mutant("wrong-fifo-style")
+def deep_fifo_left_to_finn(plan: Plan, files: Files) -> None:
+    _a_fifo(plan, fifo_style="auto")
+
+
+@mutant("wrong-fifo-style")
+def fifo_in_block_ram_without_any(plan: Plan, files: Files) -> None:
+    _a_fifo(plan, fifo_style="block")
+
+
+@mutant("wrong-fifo-style")
+def fifo_in_luts_with_block_ram_besides(plan: Plan, files: Files) -> None:
+    resources = {"LUT": 9000, "FF": 90, "BRAM18": 9, "URAM": 0, "DSP": 0}
+    _a_fifo(plan, fifo_style="distributed", fifo_resources=resources)
+
+
+@mutant("wrong-fifo-style")
+def more_bits_than_its_luts_hold(plan: Plan, files: Files) -> None:
+    _a_fifo(plan, fifo_style="distributed", fifo_depth=10_000)
+
+
+@mutant("wrong-fifo-style")
+def ultra_ram_that_the_part_lacks(plan: Plan, files: Files) -> None:
+    if not plan["platform"]["fpgas"][0]["part"].startswith("xcku5p"):
+        raise NotApplicable
+    plan["platform"]["fpgas"][0]["part"] = "xcku9p-ffve900-2-e"
+    resources = {"LUT": 90, "FF": 90, "BRAM18": 0, "URAM": 1, "DSP": 0}
+    _a_fifo(plan, fifo_style="ultra", fifo_resources=resources)
+
+
+FIFOS = "finn/fifo_config.json"
+
+
+def _with_fifo_file(plan: Plan, files: Files) -> Plan:
+    """Let the depths be known to keep the rate, so that FINN is told of them; return what it is told."""
+    interval = part_of(plan)["interval_cycles"]
+    known = {"full_rate_cycles": interval, "interval_cycles": interval, "not_analysed": ""}
+    known |= {"first_word_cycles": 9, "first_frame_cycles": interval, "deadlock": [], "shallow": []}
+    part_of(plan)["estimates"]["throughput"] = known
+    channels = phase_of(plan)["channels"]
+    depths = [depth for c in channels for depth in ([2] if c["converter"] else []) + [c["fifo_depth"]]]
+    styled = {"impl_style": "rtl", "ram_style": "auto"}
+    fifos = {f"StreamingFIFO_rtl_{n}": {"depth": depth, **styled} for n, depth in enumerate(depths)}
+    return fifos | json.loads(files["finn/folding_config.json"])
+
+
+@mutant("file-missing")
+def fifos_that_finn_is_not_told_of(plan: Plan, files: Files) -> None:
+    _with_fifo_file(plan, files)
+
+
+@mutant("finn-fifo-differs")
+def fifo_file_of_a_shallower_fifo(plan: Plan, files: Files) -> None:
+    content = _with_fifo_file(plan, files)
+    content["StreamingFIFO_rtl_0"]["depth"] -= 1
+    files[FIFOS] = json.dumps(content)
+
+
+@mutant("finn-fifo-differs")
+def fifo_file_of_another_memory(plan: Plan, files: Files) -> None:
+    content = _with_fifo_file(plan, files)
+    content["StreamingFIFO_rtl_0"] |= {"impl_style": "vivado", "ram_style": "ultra"}
+    files[FIFOS] = json.dumps(content)
+
+
+@mutant("finn-folding-differs")
+def fifo_file_with_another_folding(plan: Plan, files: Files) -> None:
+    content = _with_fifo_file(plan, files)
+    content[folded(plan)[0]]["PE"] = content[folded(plan)[0]].get("PE", 1) * 2
+    files[FIFOS] = json.dumps(content)
+
+
 STYLES = "finn/specialize_layers_config.json"
 STYLED = {"weightDataType": "INT4", "inputDataType": "UINT4", "noActivation": 1}
 

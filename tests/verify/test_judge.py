@@ -34,6 +34,7 @@ def toy_plan() -> tuple[Plan, Files]:
         entry |= {"attributes": {"lanes": 2}, "parallelism": [{"name": "lanes", "value": 2, "most": 4}]}
         engine |= {"kind": KIND_OF[engine["kind"]], "attributes": {"work": 2 * entry["cycles"], **ports}}
     for channel in phase["channels"]:
+        channel["fifo_style"] = ""
         if channel["converter"]:
             channel["converter"] = "Widener"
     files = {name: text for name, text in files.items() if not name.startswith("finn/")}

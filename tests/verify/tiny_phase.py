@@ -148,7 +148,7 @@ def _channel(stream: Stream, case: Case) -> Entry:
         "converter_module": narrow,
         "fifo_depth": case.depths[stream.name],
         "fifo_needed": 0,
-        "fifo_style": "",
+        "fifo_style": "auto" if case.depths[stream.name] <= 33 else "distributed",
         "fifo_module": network.module_of(target if is_outside(source) else source),
         "link": case.links.get(stream.name),
         "resources": add(fifo, converter),

@@ -45,6 +45,10 @@ def converter(narrow_bits: int, wide_bits: int) -> tuple[str, list[str]]:
     return "Widener", ["the toy has no wider one"] if wide_bits > 64 else []
 
 
+def fifo(channel: dict[str, Any], part: str, context: dict[str, Any]) -> list[str]:
+    return [f"the toy has no {channel['fifo_style']}"] if channel["fifo_style"] else []
+
+
 def files(plan: dict[str, Any], phase: dict[str, Any], folder: Any, context: dict[str, Any]) -> Any:
     listed = folder.json("toy/list.json") or {"toys": None}
     wanted = list(context["engines"])

@@ -11,6 +11,8 @@ from typing import Any
 
 import networkx as nx
 
+from floorflow.backends.finn.fifo_file import fifo_config
+from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.specialise import PREFERENCE
 from floorflow.schema import EngineEntry, FoldedEntry, NetworkEntry, PhaseEntry, Plan, SlotEntry
 
@@ -26,6 +28,7 @@ def files(plan: Plan, phase: int) -> dict[str, str]:
         contents = {
             "folding_config": folding_config(one),
             "specialize_layers_config": specialize_layers_config(one),
+            "fifo_config": _fifo_config(one),
             "floorplan": {"Defaults": {}} | floorplans(plan, phase)[one.network.name],
         }
         made |= {f"{folder}/{name}.json": _json(content) for name, content in contents.items() if content is not None}
@@ -122,6 +125,15 @@ def specialize_layers_config(one: NetworkInPhase) -> dict[str, dict[str, Any]] |
             config[f"{layer}_{counts[layer]}"] = {PREFERENCE: engine.attributes[PREFERENCE]}
         counts[layer] += 1
     return config if len(config) > 1 else None
+
+
+def _fifo_config(one: NetworkInPhase) -> dict[str, Any] | None:
+    """Return fifo_config.json; None where FINN is to find depths: it prices FIFOs, or nothing is known of these."""
+    options, throughput = one.plan.options.backend_options, one.phase.network(one.network.name).estimates.throughput
+    known = throughput is not None and throughput.interval_cycles is not None
+    if not isinstance(options, FinnOptions) or options.costs == "finn" or not known:
+        return None
+    return fifo_config(list(one.id_of.values()), one.phase.channels, folding_config(one), options.finn)
 
 
 def floorplans(plan: Plan, phase: int) -> dict[str, Places]:

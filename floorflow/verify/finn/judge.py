@@ -11,6 +11,8 @@ from floorflow.verify.finn.cells import cells_of
 from floorflow.verify.finn.cycles import CYCLES
 from floorflow.verify.finn.data_types import width_objections
 from floorflow.verify.finn.engines import AttributeProblem, FoldedEngine
+from floorflow.verify.finn.fifo_file import check_fifo_file
+from floorflow.verify.finn.fifos import fifo_objections
 from floorflow.verify.finn.files import FLOORPLAN_FILE, FOLDING_FILE, check_floorplan_file, check_folding_file
 from floorflow.verify.finn.foldings import MAX_HLS_STREAM_BITS, objections, window_objections
 from floorflow.verify.finn.ports import PORTS, Port
@@ -37,6 +39,7 @@ findings: Mapping[str, str] = {
     "finn-node-missing": "FINN's file has no entry for an engine",
     "finn-node-unknown": "FINN's file has an entry for something that is no engine",
     "finn-folding-differs": "folding_config.json differs from the plan's folding",
+    "finn-fifo-differs": "fifo_config.json gives a FIFO another depth or memory than the plan, or is no file of FINN",
     "finn-style-differs": "specialize_layers_config.json does not tell FINN which engines of the plan are hls or rtl",
     "finn-slr-differs": "floorplan.json puts an engine in another SLR or device than the plan",
     "finn-entry-malformed": "an entry of FINN's file lacks a key or holds a value of the wrong type",
@@ -137,6 +140,11 @@ def converter(narrow_bits: int, wide_bits: int) -> tuple[str, list[str]]:
     return "StreamingDataWidthConverter_hls", [needs] if inside > MAX_HLS_STREAM_BITS else []
 
 
+def fifo(channel: Mapping[str, Any], part: str, context: Mapping[str, Any]) -> list[str]:
+    """Return what is wrong with the memory of a channel's FIFO, on the part that it lies on."""
+    return list(fifo_objections(channel, part, context["options"]))
+
+
 def files(
     plan: Mapping[str, Any], phase: Mapping[str, Any], folder: Files, context: Mapping[str, Any]
 ) -> tuple[list[tuple[str, str, str]], dict[str, str]]:
@@ -163,4 +171,5 @@ def files(
         taken |= dict.fromkeys(ids.values(), folder.path(path))
         cells |= cells_of(built, ids, context["cell_patterns"], several=context["several_networks"])
         check_styles(folder, plan, built, found)
+        check_fifo_file(folder, phase, built, context["options"], found)
     return [(problem.name, problem.where, problem.message) for problem in found.violations], cells

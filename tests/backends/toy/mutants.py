@@ -117,6 +117,8 @@ MUTANTS = (
     Mutant(
         "the short branch does not wait", "wrong-fifo-depth", stream("plain.0->add.1", fifo_depth=32, fifo_needed=0)
     ),
+    Mutant("a queue in a memory that toykit has not", "wrong-fifo-style", stream("plain.0->add.1", fifo_style="ultra")),
+    Mutant("a queue of no memory", "wrong-fifo-style", stream("plain.0->add.1", fifo_style="")),
     Mutant("toykit builds another folding", "toykit-build-differs", build("smooth", makers=1)),
     Mutant("toykit puts it in another slot", "toykit-build-differs", build("last", slot="fpga0.SLR3")),
     Mutant("toykit calls it by another name", "toykit-build-differs", build("last", cell="toy_0")),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from floorflow.backends.backend import Costs
+from floorflow.dataflow.fifo import FifoChoice
 from floorflow.dataflow.model import Dataflow, Engine, Option
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InfeasibleError
@@ -80,9 +81,14 @@ class ToyCosts(Costs):
             yield Option({"lanes": lanes}, cycles, use, taken * size["streams"], made * size["copies"])
 
     def fifo_resources(self, width_bits: int, depth_words: int) -> Resources:
-        if depth_words > 256:
-            return Resources(lut=40, ff=40, bram18=_blocks(width_bits, depth_words))
-        return Resources(lut=16 + width_bits * -(-depth_words // 32), ff=16 + width_bits)
+        return self.fifo_choices(width_bits, depth_words)[0].resources
+
+    def fifo_choices(self, width_bits: int, depth_words: int) -> tuple[FifoChoice, ...]:
+        cells = FifoChoice("cells", Resources(lut=16 + width_bits * -(-depth_words // 32), ff=16 + width_bits))
+        blocks = FifoChoice("blocks", Resources(lut=40, ff=40, bram18=_blocks(width_bits, depth_words)))
+        if depth_words <= 32:
+            return (cells,)
+        return (blocks, cells) if depth_words > 256 else (cells, blocks)
 
     def converter_resources(self, input_bits: int, output_bits: int) -> Resources:
         wide = 0 if input_bits == output_bits else max(input_bits, output_bits)

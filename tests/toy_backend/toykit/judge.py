@@ -147,6 +147,15 @@ def converter(narrow_bits: int, wide_bits: int) -> tuple[str, list[str]]:
     return "Reshaper", ["one width does not divide the other"] if wide_bits % narrow_bits else []
 
 
+def fifo(channel: dict[str, Any], part: str, context: dict[str, Any]) -> list[str]:
+    style, depth, use = channel["fifo_style"], channel["fifo_depth"], channel["fifo_resources"]
+    if style not in (("cells", "blocks") if depth > 32 else ("cells",)):
+        return [f"a queue of {depth} words is not in {style!r}"]
+    room = use["BRAM18"] * _MOST_OF_BRAM if style == "blocks" else 32 * use["LUT"]
+    bits = depth * channel["width_bits"]
+    return [f"{bits} bits do not fit {style} of {room} bits"] if bits > room else []
+
+
 def files(plan: dict[str, Any], phase: dict[str, Any], folder: Any, context: dict[str, Any]) -> Any:
     problems: list[tuple[str, str, str]] = []
     cells = {name: f"toy_{number}" for number, name in enumerate(sorted(context["engines"]))}
