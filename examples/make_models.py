@@ -1,4 +1,4 @@
-"""Make the example networks: QONNX with the topology of Brevitas' CNV, TFC and MobileNet and of FINN's ResNet-50.
+"""Make the example networks: QONNX with the topology of Brevitas' CNV, TFC and MobileNet, FINN's ResNet-50 and DenseNet.
 
     python examples/make_models.py [FOLDER]
 
@@ -28,6 +28,11 @@ RESNET50_STAGES = ((3, 64), (4, 128), (6, 256), (3, 512))
 
 MOBILENET_LAYERS = (64, 128, -128, 256, -256, 512, -512, -512, -512, -512, -512, 1024, -1024)
 """Output channels of MobileNet-v1's pairs of layers: the depthwise one has stride 2, or 1 where they are negative."""
+
+DENSENET121_BLOCKS = (6, 12, 24, 16)
+"""Dense layers of each block of DenseNet-121; each adds so many channels, from four times as many in between."""
+
+DENSENET121_GROWTH = 32
 
 
 class ModelBuilder:
@@ -131,6 +136,11 @@ class ModelBuilder:
     def add(self, other: str) -> None:
         """Append the addition of another tensor of the same shape."""
         self.tensor = self.node("Add", [self.tensor, other])
+
+    def concat(self, first: str, channels: int) -> None:
+        """Append the concatenation of another tensor of so many channels and the present one."""
+        self.tensor = self.node("Concat", [first, self.tensor], axis=1)
+        self.shape = (1, channels + self.shape[1], *self.shape[2:])
 
     def activation(self, bits: int) -> None:
         """Append batch norm, ReLU and an unsigned quantiser."""
@@ -270,10 +280,54 @@ def _bottleneck(
     builder.quantise(residual_bits, signed=False, narrow=False)
 
 
+def densenet121(bits: int) -> onnx.ModelProto:
+    """Return DenseNet-121 for 224x224 images; first and last layer have 8 bits.
+
+    What is concatenated shares a signed quantiser, as Brevitas needs it; layers read unsigned activations.
+    """
+    builder = ModelBuilder(f"densenet121_w{bits}a{bits}", (1, 3, 224, 224))
+    builder.quantise(8, narrow=False)
+    builder.conv(2 * DENSENET121_GROWTH, (7, 7), 8, strides=(2, 2), pads=(3, 3, 3, 3))
+    builder.activation(bits)
+    builder.max_pool((3, 3), (2, 2), (1, 1, 1, 1))
+    for block, layers in enumerate(DENSENET121_BLOCKS):
+        if block:
+            _transition(builder, bits)
+        builder.quantise(bits, narrow=False)
+        for _ in range(layers):
+            _dense_layer(builder, bits)
+    builder.activation(bits)
+    builder.average_pool((7, 7), (1, 1))
+    builder.flatten()
+    builder.quantise(8, signed=False, narrow=False)
+    builder.fully_connected(1000, 8)
+    return builder.model()
+
+
+def _dense_layer(builder: ModelBuilder, bits: int) -> None:
+    """Append 1x1 and 3x3 convolution, each behind its activation, and concatenate what they leave to the input."""
+    start, channels = builder.tensor, builder.shape[1]
+    builder.activation(bits)
+    builder.conv(4 * DENSENET121_GROWTH, (1, 1), bits)
+    builder.activation(bits)
+    builder.conv(DENSENET121_GROWTH, (3, 3), bits, pads=(1, 1, 1, 1))
+    builder.quantise(bits, narrow=False)
+    builder.concat(start, channels)
+
+
+def _transition(builder: ModelBuilder, bits: int) -> None:
+    """Append a 1x1 convolution that halves the channels, and an average pool that halves height and width."""
+    builder.activation(bits)
+    builder.conv(builder.shape[1] // 2, (1, 1), bits)
+    builder.quantise(bits, narrow=False)
+    builder.average_pool((2, 2), (2, 2))
+
+
 def models() -> dict[str, bytes]:
     """Return the content of every example file by its name."""
     made = {
         "cnv_2w2a.onnx": cnv(2, 2),
+        "densenet121_w4a4.onnx": densenet121(4),
         "mobilenet_v1_w4a4.onnx": mobilenet_v1(4),
         "resnet50_w1a2.onnx": resnet50(1, 2, 4),
         "tfc_1w1a.onnx": tfc(1, 1),

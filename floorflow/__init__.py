@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from floorflow.api import (
+        Best,
         Calibration,
         Comparison,
         Event,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Best",
     "Calibration",
     "Comparison",
     "Event",

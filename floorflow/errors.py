@@ -70,8 +70,12 @@ What = Literal[
     "engine too slow",
     "engine too large",
     "module too large",
+    "module without rectangle",
     "slots together",
     "each slot",
+    "slot",
+    "segments",
+    "area of each slot",
     "slots and edges",
     "edge",
     "edges together",
@@ -147,6 +151,10 @@ def _edge(r: Refusal) -> str:
     return f"{r.place}: at least {_amount(r.needed)} {r.resource}{where}, {_amount(r.allowed)}{unit} allowed"
 
 
+def _closest(r: Refusal) -> str:
+    return f"; the closest has {_short(r)} ({r.place}, {r.resource})" if r.place else ""
+
+
 def _engine_too_large(r: Refusal) -> str:
     short = (r.needed or 0) - (r.allowed or 0)
     return (
@@ -182,11 +190,19 @@ _WORDS: Mapping[What, Callable[[Refusal], str]] = {
     "slots together": lambda r: (
         f"{r.resource}: {_amount(r.needed)} needed, all slots together allow {_amount(r.allowed)}"
     ),
+    "module without rectangle": lambda r: f"no rectangle of any slot holds module {_names(r)}",
+    "area of each slot": lambda _: "no assignment of these modules to slots leaves room for the rectangles of each",
     "each slot": lambda _: "no assignment of these modules to slots meets the resource limits of every slot",
+    "slot": lambda r: f"{r.place}: {r.resource}: {_short(r)}",
+    "segments": lambda r: (
+        f"no contiguous cut: {r.place} is full ({r.resource}) before {_names(r)}"
+        if r.resource
+        else f"no contiguous cut: {r.place} takes no more before {_names(r)}"
+    ),
     "slots and edges": lambda _: "no assignment of these modules to slots meets resource, SLL and link limits together",
     "edge": _edge,
     "edges together": lambda r: f"no assignment of these modules meets the limits of these together: {_names(r)}",
-    "partition limit": lambda _: "no assignment found within the limit",
+    "partition limit": lambda r: f"no assignment found within the limit{_closest(r)}",
     "partition method": lambda r: f"{_names(r)}: no legal assignment found",
     "shortest routes": lambda _: "a link is overloaded once streams take their shortest routes",
     "tree of links": lambda _: "looked for on a tree of the links only",

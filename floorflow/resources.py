@@ -53,6 +53,10 @@ class Resources:
         """Return the smaller amount of each resource."""
         return Resources(*(min(a, b) for a, b in zip(self.as_tuple(), other.as_tuple(), strict=True)))
 
+    def most(self, other: Self) -> Resources:
+        """Return the larger amount of each resource."""
+        return Resources(*(max(a, b) for a, b in zip(self.as_tuple(), other.as_tuple(), strict=True)))
+
     def as_tuple(self) -> tuple[int, int, int, int, int]:
         """Return the amounts in the order of `RESOURCE_NAMES`."""
         return self.lut, self.ff, self.bram18, self.uram, self.dsp

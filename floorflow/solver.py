@@ -1,16 +1,21 @@
-"""The one place where solvers are started: CP-SAT, and the simplex for small linear programmes.
+"""The one place where solvers are started: CP-SAT, HiGHS, and the simplex for small linear programmes.
 
 CP-SAT runs native code for seconds. Called from the main thread it would hold Ctrl-C back until it returns; and its own
 way with SIGINT ends the solve as if its limit were reached, and leaves the signal without Python's handler. So it runs
-in a thread of its own, and the caller waits where Ctrl-C is heard.
+in a thread of its own, and the caller waits where Ctrl-C is heard. HiGHS runs in one too; it cannot be asked to stop.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
 from ortools.linear_solver import pywraplp
+from ortools.math_opt import model_pb2
+from ortools.math_opt.python import mathopt
 from ortools.sat.python import cp_model
 
 STOP_EVERY_S = 0.05
@@ -19,29 +24,43 @@ STOP_TRIES = 20
 """How often at most; then it is left behind, for an interrupted run is to end soon."""
 
 
+Floats = NDArray[np.float64]
+
+
 @dataclass
 class _Solve:
-    """One solve in its thread, and what came of it."""
+    """One solve in its thread, and whether it failed."""
 
-    solver: cp_model.CpSolver
-    model: cp_model.CpModel
+    solve: Callable[[], None]
+    stop: Callable[[], None] | None = None
     done: threading.Event = field(default_factory=threading.Event)
-    status: cp_model.CpSolverStatus = cp_model.UNKNOWN
     failure: BaseException | None = None
 
     def run(self) -> None:
-        """Solve; an exception is kept for the caller."""
+        """Solve while the caller waits; raise here what was raised there."""
         try:
-            self.status = self.solver.solve(self.model)
+            threading.Thread(target=self._in_thread, daemon=True).start()
+            self.done.wait()
+        except BaseException:  # Ctrl-C, or whatever else is raised in one who waits
+            self._stop()
+            raise
+        if self.failure is not None:
+            raise self.failure
+
+    def _in_thread(self) -> None:
+        try:
+            self.solve()
         except BaseException as error:  # noqa: BLE001  (raised again in the caller's thread)
             self.failure = error
         finally:
             self.done.set()
 
-    def stop(self) -> None:
+    def _stop(self) -> None:
         """Ask the solver to stop until it has, or has been asked often enough."""
+        if self.stop is None:
+            return
         for _ in range(STOP_TRIES):
-            self.solver.stop_search()
+            self.stop()
             if self.done.wait(STOP_EVERY_S):
                 return
 
@@ -60,16 +79,97 @@ def run_cpsat(
     solver.parameters.catch_sigint_signal = False
     if linearization_level is not None:
         solver.parameters.linearization_level = linearization_level
-    running = _Solve(solver, model)
-    try:
-        threading.Thread(target=running.run, daemon=True).start()
-        running.done.wait()
-    except BaseException:  # Ctrl-C, or whatever else is raised in one who waits
-        running.stop()
-        raise
-    if running.failure is not None:
-        raise running.failure
-    return running.status, solver
+    status = [cp_model.UNKNOWN]
+
+    def solve() -> None:
+        status[0] = solver.solve(model)
+
+    _Solve(solve, solver.stop_search).run()
+    return status[0], solver
+
+
+@dataclass
+class LinearModel:
+    """Minimise ``costs . x`` for ``lower <= x <= upper``, some x whole, under rows with bounds; built by adding."""
+
+    costs: list[float] = field(default_factory=list)
+    lower: list[float] = field(default_factory=list)
+    upper: list[float] = field(default_factory=list)
+    whole: list[bool] = field(default_factory=list)
+    row_lower: list[float] = field(default_factory=list)
+    row_upper: list[float] = field(default_factory=list)
+    entries: list[tuple[int, int, float]] = field(default_factory=list)
+    """Row, column, coefficient; several of one place add up."""
+
+    def column(self, cost: float = 0.0, lower: float = 0.0, upper: float = np.inf, *, whole: bool = False) -> int:
+        """Add a variable; return its number."""
+        self.costs.append(float(cost))
+        self.lower.append(lower)
+        self.upper.append(upper)
+        self.whole.append(whole)
+        return len(self.costs) - 1
+
+    def row(self, terms: Iterable[tuple[int, float]], lower: float = -np.inf, upper: float = np.inf) -> int:
+        """Add ``lower <= sum of coefficient x column <= upper``; return its number."""
+        number = len(self.row_lower)
+        self.entries.extend((number, column, float(coefficient)) for column, coefficient in terms)
+        self.row_lower.append(lower)
+        self.row_upper.append(upper)
+        return number
+
+    def as_proto(self) -> model_pb2.ModelProto:
+        """Return the model as MathOpt takes it."""
+        proto = model_pb2.ModelProto()
+        proto.variables.ids.extend(range(len(self.costs)))
+        proto.variables.lower_bounds.extend(self.lower)
+        proto.variables.upper_bounds.extend(self.upper)
+        proto.variables.integers.extend(self.whole)
+        priced = [(column, cost) for column, cost in enumerate(self.costs) if cost]
+        proto.objective.linear_coefficients.ids.extend(column for column, _ in priced)
+        proto.objective.linear_coefficients.values.extend(cost for _, cost in priced)
+        proto.linear_constraints.ids.extend(range(len(self.row_lower)))
+        proto.linear_constraints.lower_bounds.extend(self.row_lower)
+        proto.linear_constraints.upper_bounds.extend(self.row_upper)
+        summed: dict[tuple[int, int], float] = {}
+        for row, column, coefficient in self.entries:
+            summed[row, column] = summed.get((row, column), 0.0) + coefficient
+        places = sorted(place for place, coefficient in summed.items() if coefficient)
+        proto.linear_constraint_matrix.row_ids.extend(row for row, _ in places)
+        proto.linear_constraint_matrix.column_ids.extend(column for _, column in places)
+        proto.linear_constraint_matrix.coefficients.extend(summed[place] for place in places)
+        return proto
+
+
+@dataclass(frozen=True)
+class LinearAnswer:
+    """The best point found, (n_columns,), or None; ``infeasible`` and ``optimal`` (within the gap) are proven."""
+
+    values: Floats | None
+    objective: float
+    bound: float
+    optimal: bool
+    infeasible: bool
+
+
+def run_highs(model: LinearModel, node_limit: int, relative_gap: float = 0.0) -> LinearAnswer:
+    """Run HiGHS on a linear model; the answer depends on the arguments alone. Ctrl-C is raised, the solve left behind.
+
+    ``node_limit`` is the number of nodes of branch and bound.
+    """
+    params = mathopt.SolveParameters(node_limit=node_limit, relative_gap_tolerance=relative_gap)
+    stated = mathopt.Model.from_model_proto(model.as_proto())
+    answers: list[mathopt.SolveResult] = []
+    _Solve(lambda: answers.append(mathopt.solve(stated, mathopt.SolverType.HIGHS, params=params))).run()
+    (answer,) = answers
+    reason = answer.termination.reason
+    infeasible = reason in (mathopt.TerminationReason.INFEASIBLE, mathopt.TerminationReason.INFEASIBLE_OR_UNBOUNDED)
+    bound = answer.best_objective_bound()
+    if not answer.has_primal_feasible_solution():
+        return LinearAnswer(None, np.inf, bound, optimal=False, infeasible=infeasible)
+    values = answer.variable_values()
+    point = np.array([values[variable] for variable in stated.variables()], dtype=np.float64)
+    optimal = reason == mathopt.TerminationReason.OPTIMAL
+    return LinearAnswer(point, answer.objective_value(), bound, optimal=optimal, infeasible=False)
 
 
 def linear_solver() -> pywraplp.Solver:

@@ -6,7 +6,7 @@ what can be refused without. There is no global state: calls may run in several 
 
 from floorflow.api.calibrating import Calibration, InterruptedCalibration, calibrate
 from floorflow.api.checking import Verdict, Violation, check
-from floorflow.api.events import Callback, Event
+from floorflow.api.events import Best, Callback, Event
 from floorflow.api.inspecting import INSPECTED_PART, Inspection, inspect
 from floorflow.api.models import Model, read
 from floorflow.api.options import OPTIONS, Option
@@ -31,6 +31,7 @@ __all__ = [
     "OPTIONS",
     "POINTS",
     "RESOURCE_NAMES",
+    "Best",
     "Calibration",
     "Callback",
     "Comparison",

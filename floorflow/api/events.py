@@ -11,17 +11,27 @@ from floorflow.search.progress import SILENT, Progress
 
 
 @dataclass(frozen=True, slots=True)
+class Best:
+    """The interval of the best design so far, and the shortest that is not proven impossible; None: not known."""
+
+    interval_cycles: int | None
+    bound_cycles: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
-    """A stage begins (no note, no seconds), tells what it does now (a note), or ends (its seconds).
+    """A stage begins (nothing more), tells what it does now (a note) or the best so far, or ends (its seconds).
 
     ``within``: the stages that it is a part of, the outermost first. A stage may come again and again. One that fails
-    has no end. ``stage`` is empty where something is told between stages.
+    has no end. ``stage`` is empty where something is told between stages. ``best`` holds from then on, until the next
+    or the end of the outermost stage.
     """
 
     stage: str
     within: tuple[str, ...] = ()
     note: str = ""
     seconds: float | None = None
+    best: Best | None = None
 
 
 Callback = Callable[[Event], None]
@@ -53,6 +63,11 @@ class Teller:
         """Tell what the open stage does now."""
         *within, stage = self._open or [""]
         self.tell(Event(stage, tuple(within), text))
+
+    def best(self, interval_cycles: int | None, bound_cycles: int | None) -> None:
+        """Tell the best design so far and the bound on its interval."""
+        *within, stage = self._open or [""]
+        self.tell(Event(stage, tuple(within), best=Best(interval_cycles, bound_cycles)))
 
 
 def told_to(callback: Callback | None) -> Progress:

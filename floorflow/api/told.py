@@ -52,10 +52,21 @@ def _network(plan: Plan, network: NetworkEntry) -> list[str]:
     parts = plan.parts(network.name)
     lines = [f"{network.name} on {_boards(plan)}: {_whole_rate(plan, found, parts)}"]
     if plan.options.objective == "throughput":
-        lines.append(f"  interval  bound {found.bound_cycles:,} cycles, gap {found.gap:.1%}")
+        lines.append(f"  interval  {_bounds(found)}")
     if plan.options.objective == "latency":
         lines += [f"  latency   {_in_phase(plan, phase)}{_latency(part)}" for phase, part in parts]
     return [*lines, f"            {network.search.ended_by}"]
+
+
+def _bounds(found: NetworkSummary) -> str:
+    """Tell the folding bound and, where it is known, the joint bound, each with the distance of the interval."""
+    from floorflow.emit.tables import gap_of
+
+    folding = f"bound {found.bound_cycles:,} cycles, gap {found.gap:.1%}"
+    joint = found.joint_bound_cycles
+    if joint is None:
+        return folding
+    return f"folding {folding}; joint bound {joint:,} cycles, gap {gap_of(found.interval_cycles, joint)}"
 
 
 def _whole_rate(plan: Plan, found: NetworkSummary, parts: Parts) -> str:

@@ -16,6 +16,7 @@ from floorflow.backends.given import rows_as_given
 from floorflow.backends.instances import Instances, NamedCells, plain_name
 from floorflow.backends.reports import BuiltFoldings, Report
 from floorflow.dataflow.bands import Band
+from floorflow.dataflow.fifo import FifoChoice
 from floorflow.dataflow.model import Attributes, Dataflow, Engine, FoldedDataflow, Option
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InputError
@@ -66,7 +67,14 @@ class Costs(Protocol):
 
     @abstractmethod
     def fifo_resources(self, width_bits: int, depth_words: int) -> Resources:
-        """Price one FIFO."""
+        """Price one FIFO in the memory that the tool takes by itself."""
+
+    def fifo_choices(self, width_bits: int, depth_words: int) -> tuple[FifoChoice, ...]:
+        """Return the memories that one FIFO can be built in, first the tool's own choice; ``""`` if there is no word.
+
+        The first costs what `fifo_resources` says.
+        """
+        return (FifoChoice("", self.fifo_resources(width_bits, depth_words)),)
 
     @abstractmethod
     def converter_resources(self, input_bits: int, output_bits: int) -> Resources:

@@ -2,6 +2,16 @@
 
 from floorflow.channels.convertible import not_convertible
 from floorflow.channels.coupling_prices import StreamPrices, couplings
+from floorflow.channels.fifo_styles import choose_styles
 from floorflow.channels.realise import Channel, ChannelCosts, PartialPlacement, connect
 
-__all__ = ["Channel", "ChannelCosts", "PartialPlacement", "StreamPrices", "connect", "couplings", "not_convertible"]
+__all__ = [
+    "Channel",
+    "ChannelCosts",
+    "PartialPlacement",
+    "StreamPrices",
+    "choose_styles",
+    "connect",
+    "couplings",
+    "not_convertible",
+]

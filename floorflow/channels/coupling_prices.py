@@ -7,20 +7,27 @@ What modules, SLR boundaries and links add to a FIFO is known only after partiti
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.channels.realise import ChannelCosts, channel_of_widths
+from floorflow.channels.realise import ChannelCosts, least_depth_words
 from floorflow.channels.window_fill import waits
+from floorflow.dataflow.fifo import Prices, cheapest
 from floorflow.dataflow.model import Dataflow, Stream
 from floorflow.dataflow.options import UNBUILDABLE, Coupling, OptionGroup, OptionTable
+from floorflow.resources import ZERO, Resources
+
+DEEPER_WORDS = 65
+"""A FIFO this deep may be in a memory, and then take fewer LUTs than a shallow one in as many registers."""
 
 _Array = NDArray[np.int64]
 _Widths = tuple[int, ...]
-_Key = tuple[_Widths, _Widths | None, int, Fraction]
+_Key = tuple[_Widths, _Widths | None, int, Fraction, int]
+"""Widths at both ends, bits of a frame, the share of it that waits at a join, bits that the FIFO is to hold."""
 
 
 def couplings(dataflow: Dataflow, groups: Sequence[OptionGroup], costs: ChannelCosts) -> tuple[Coupling, ...]:
@@ -28,14 +35,34 @@ def couplings(dataflow: Dataflow, groups: Sequence[OptionGroup], costs: ChannelC
     return StreamPrices(costs).couplings(dataflow, groups)
 
 
-class StreamPrices:
-    """Prices streams of one network and of its parts; streams and ports that repeat share their arrays."""
+@dataclass(frozen=True)
+class _Joint:
+    """Converters between two ports for each pair of their widths, (n_source, n_target, 5), and widths of wires."""
 
-    def __init__(self, costs: ChannelCosts) -> None:
-        self.costs = costs
+    converters: _Array
+    convertible: NDArray[np.bool_]
+    widths: _Widths
+    width_class: NDArray[np.intp]
+
+
+class StreamPrices:
+    """Prices streams of one network and of its parts; streams and ports that repeat share their arrays.
+
+    ``held_bits``: what FIFOs hold, by channel (words x width when they were sized), so that they are as deep at other
+    widths too; never shallower than without. ``prices``: of a unit of each resource, in the order of RESOURCE_NAMES;
+    each FIFO is in the memory of least price. Without any (``()``) it is in the tool's own; with None it costs the
+    least of each resource over all memories, which is a lower bound for every choice.
+    """
+
+    def __init__(
+        self, costs: ChannelCosts, held_bits: Mapping[str, int] | None = None, prices: Prices | None = ()
+    ) -> None:
+        self.costs, self.held_bits, self.prices = costs, dict(held_bits or {}), prices
         self._ports: dict[tuple[int, int], tuple[OptionTable, _Widths, _Array]] = {}
         self._tables: dict[_Key, _Array] = {}
-        self._prices: dict[tuple[int, Fraction], dict[tuple[int, int], tuple[int, ...]]] = {}
+        self._joints: dict[tuple[_Widths, _Widths | None], _Joint] = {}
+        self._converters: dict[tuple[int, int], tuple[int, ...] | None] = {}
+        self._fifos: dict[tuple[int, int], tuple[int, ...]] = {}
 
     def couplings(self, dataflow: Dataflow, groups: Sequence[OptionGroup]) -> tuple[Coupling, ...]:
         """Return the price of every stream by the rows of the groups at its ends, in the order of the streams."""
@@ -72,19 +99,52 @@ class StreamPrices:
     def _table(self, stream: Stream, source_widths: _Widths, target_widths: _Widths | None, wait: Fraction) -> _Array:
         """Return the resources for each pair of widths, (n_source, n_target, 5); without a target for its own width."""
         # The words that wait at a join depend on the size of the frame as well.
-        frame = stream.elements * stream.element_bits if wait else 0, wait
-        key = (source_widths, target_widths, *frame)
+        frame_bits = stream.elements * stream.element_bits if wait else 0
+        key = (source_widths, target_widths, frame_bits, wait, self.held_bits.get(stream.channel, 0))
         if key not in self._tables:
-            known = self._prices.setdefault(frame, {})
-            pairs = [[(w, t) for t in (target_widths or (w,))] for w in source_widths]
-            for pair in chain.from_iterable(pairs):
-                if pair not in known:
-                    known[pair] = self._price(stream, *pair, wait)
-            self._tables[key] = np.array([[known[pair] for pair in row] for row in pairs], dtype=np.int64)
+            joint = self._joint(source_widths, target_widths)
+            fifos = np.array([self._fifo(w, self._depth_words(stream, w, wait)) for w in joint.widths], dtype=np.int64)
+            use = joint.converters + fifos[joint.width_class]
+            use[~joint.convertible] = UNBUILDABLE
+            self._tables[key] = use
         return self._tables[key]
 
-    def _price(self, stream: Stream, source_bits: int, target_bits: int, wait: Fraction) -> tuple[int, ...]:
-        """Return the resources for two widths in the order of RESOURCE_NAMES."""
-        if not self.costs.convertible(source_bits, target_bits):
-            return (UNBUILDABLE,) * 5
-        return channel_of_widths(stream, source_bits, target_bits, self.costs, wait).resources.as_tuple()
+    def _joint(self, source_widths: _Widths, target_widths: _Widths | None) -> _Joint:
+        """Return what all streams between ports of these widths have in common."""
+        key = source_widths, target_widths
+        if key not in self._joints:
+            pairs = [[(w, t) for t in (target_widths or (w,))] for w in source_widths]
+            widths, width_class = np.unique(np.max(pairs, axis=2), return_inverse=True)
+            made = [[self._converter(*pair) for pair in row] for row in pairs]
+            convertible = np.array([[each is not None for each in row] for row in made])
+            converters = np.array([[each or (0,) * 5 for each in row] for row in made], dtype=np.int64)
+            width_class = width_class.reshape(convertible.shape)
+            self._joints[key] = _Joint(converters, convertible, tuple(widths.tolist()), width_class)
+        return self._joints[key]
+
+    def _converter(self, source_bits: int, target_bits: int) -> tuple[int, ...] | None:
+        """Return a converter's resources; None if it cannot be built."""
+        key = source_bits, target_bits
+        if key not in self._converters:
+            buildable = self.costs.convertible(*key)
+            made = ZERO if source_bits == target_bits or not buildable else self.costs.converter_resources(*key)
+            self._converters[key] = made.as_tuple() if buildable else None
+        return self._converters[key]
+
+    def _depth_words(self, stream: Stream, width_bits: int, wait: Fraction) -> int:
+        """Return the least depth that holds what waits at a join and what the FIFO held when it was sized."""
+        held = self.held_bits.get(stream.channel, 0)
+        return max(least_depth_words(stream, width_bits, wait), -(-held // width_bits))
+
+    def _fifo(self, width_bits: int, depth_words: int) -> tuple[int, ...]:
+        """Return the resources of a FIFO by the rule of the prices."""
+        key = width_bits, depth_words
+        if key not in self._fifos:
+            choices = self.costs.fifo_choices(*key)
+            if self.prices is None:
+                choices += self.costs.fifo_choices(width_bits, max(depth_words, DEEPER_WORDS))
+                taken = reduce(Resources.least, (choice.resources for choice in choices))
+            else:
+                taken = cheapest(choices, self.prices).resources
+            self._fifos[key] = taken.as_tuple()
+        return self._fifos[key]

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from floorflow.channels.route_delay import words_on_routes
 from floorflow.channels.window_fill import waits
+from floorflow.dataflow.fifo import FifoChoice, Prices, of_style
 from floorflow.dataflow.model import FoldedDataflow, Stream
 from floorflow.hardware import Route, stream_wires
 from floorflow.resources import ZERO, Resources
@@ -28,7 +29,11 @@ class ChannelCosts(Protocol):
     """What a cost model says of converters and FIFOs."""
 
     def fifo_resources(self, width_bits: int, depth_words: int) -> Resources:
-        """Cost of one FIFO."""
+        """Cost of one FIFO in the tool's own memory."""
+
+    def fifo_choices(self, width_bits: int, depth_words: int) -> tuple[FifoChoice, ...]:
+        """Memories of one FIFO, the tool's own first."""
+        return (FifoChoice("", self.fifo_resources(width_bits, depth_words)),)
 
     def converter_resources(self, input_bits: int, output_bits: int) -> Resources:
         """Cost of one width converter."""
@@ -45,6 +50,7 @@ class Channel:
     """A realised stream. ``width_bits`` is the width of the wires between the two holders, un-padded.
 
     ``needed_words``: the FIFO depth that the full rate needs, 0 if it is not known; the FIFO is no shallower.
+    ``fifo_style``: its memory, in the back end's own word.
     """
 
     stream: Stream
@@ -55,6 +61,7 @@ class Channel:
     converter_resources: Resources
     fifo_resources: Resources
     needed_words: int = 0
+    fifo_style: str = ""
 
     @property
     def name(self) -> str:
@@ -74,7 +81,7 @@ class Channel:
     @property
     def words_per_frame(self) -> int:
         """Words of ``width_bits`` that one frame needs."""
-        return -(-self.stream.elements * self.stream.element_bits // self.width_bits)
+        return words_per_frame(self.stream, self.width_bits)
 
     @property
     def sll_wires(self) -> int:
@@ -96,12 +103,16 @@ class Channel:
 class PartialPlacement:
     """What is known of a design so far: modules of engines, routes of channels by name (left out: inside a slot).
 
-    ``least_words``: the depths, by channel, that the full rate needs where nothing lies on the routes.
+    ``least_words``: the depths, by channel, that the full rate needs where nothing lies on the routes. ``styles``: the
+    memory styles of FIFOs, by channel; one that is left out, or that its depth does not leave, is the cheapest by
+    ``prices``, and without these the tool's own.
     """
 
     module_of: Mapping[str, str]
     routes: Mapping[str, Route]
     least_words: Mapping[str, int] = field(default_factory=dict)
+    styles: Mapping[str, str] = field(default_factory=dict)
+    prices: Prices = ()
 
 
 def connect(
@@ -117,7 +128,10 @@ def connect(
             more = _words_for_its_route(channel, placed_so_far, folded.interval_cycles)
             needed = least.get(channel.name, 0)
             depth = max(channel.fifo_depth_words + more, needed)
-            channel = replace(_with_fifo(channel, depth, costs), needed_words=needed)
+            style = placed_so_far.styles.get(channel.name, "")
+            choices = costs.fifo_choices(channel.width_bits, depth)
+            channel = _with_fifo(channel, depth, of_style(choices, style, placed_so_far.prices))
+            channel = replace(channel, needed_words=needed)
         channels.append(channel)
     return tuple(channels)
 
@@ -136,12 +150,22 @@ def channel_of_widths(
         converter_resources=costs.converter_resources(source_bits, target_bits) if converts else ZERO,
         fifo_resources=ZERO,
     )
-    return _with_fifo(channel, INSIDE_DEPTH_WORDS + ceil(wait * channel.words_per_frame), costs)
+    depth = least_depth_words(stream, channel.width_bits, wait)
+    return _with_fifo(channel, depth, costs.fifo_choices(channel.width_bits, depth)[0])
 
 
-def _with_fifo(channel: Channel, depth_words: int, costs: ChannelCosts) -> Channel:
-    fifo = costs.fifo_resources(channel.width_bits, depth_words)
-    return replace(channel, fifo_depth_words=depth_words, fifo_resources=fifo)
+def least_depth_words(stream: Stream, width_bits: int, wait: Fraction) -> int:
+    """Return the depth inside a module; ``wait`` is the share of a frame held back at a join."""
+    return INSIDE_DEPTH_WORDS + ceil(wait * words_per_frame(stream, width_bits))
+
+
+def words_per_frame(stream: Stream, width_bits: int) -> int:
+    """Return the words of a width that one frame needs."""
+    return -(-stream.elements * stream.element_bits // width_bits)
+
+
+def _with_fifo(channel: Channel, depth_words: int, fifo: FifoChoice) -> Channel:
+    return replace(channel, fifo_depth_words=depth_words, fifo_resources=fifo.resources, fifo_style=fifo.style)
 
 
 def _words_for_its_route(channel: Channel, placed_so_far: PartialPlacement, interval_cycles: int) -> int:

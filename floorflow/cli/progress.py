@@ -1,7 +1,12 @@
-"""How a long run is shown on standard error: live on a terminal, a plain line now and then in a pipe."""
+"""How a long run is shown on standard error: live on a terminal, a plain line now and then in a pipe.
+
+Both show the stage and what it does now, which of a search is the interval at hand, the best interval so far with its
+bound, and the seconds since the start.
+"""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,13 +14,14 @@ from dataclasses import dataclass, field
 
 from rich.live import Live
 from rich.spinner import Spinner
+from rich.table import Table
 from rich.text import Text
 
-from floorflow.api import Callback, Event
+from floorflow.api import Best, Callback, Event
 from floorflow.cli.terminal import talk
 
 PIPE_S = 5.0
-"""Seconds between two lines in a pipe, at least; shorter runs have none."""
+"""Seconds between two lines in a pipe, and before the first; shorter runs have none."""
 
 
 @dataclass
@@ -23,56 +29,144 @@ class Stages:
     """The stages of a run as they come: ``show`` is told what is going on, ``finish`` what is done and its seconds.
 
     Parts of a stage come again and again: their seconds are summed, and they finish with the stage. Of such a stage
-    the parts are told, of any other the stage itself. One that fails is not told as finished.
+    the parts are told, of any other the stage itself. One that fails is not told as finished: its parts wait for the
+    next of its name.
     """
 
-    show: Callable[[str], None]
+    show: Callable[[str, Best | None], None]
     finish: Callable[[str, float], None]
-    _parts: dict[str, float] = field(default_factory=dict)
+    _text: str = ""
+    _best: Best | None = None
+    _parts: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def __call__(self, event: Event) -> None:
         """Tell of one event."""
         if event.seconds is None:
-            self.show(": ".join(text for text in (event.stage, event.note) if text))
+            self._going_on(event)
         elif event.within:
-            self._parts[event.stage] = self._parts.get(event.stage, 0.0) + event.seconds
+            parts = self._parts.setdefault(event.within[0], {})
+            parts[event.stage] = parts.get(event.stage, 0.0) + event.seconds
         else:
-            for part, spent in (self._parts or {event.stage: event.seconds}).items():
+            for part, spent in (self._parts.pop(event.stage, None) or {event.stage: event.seconds}).items():
                 self.finish(part, spent)
-            self._parts.clear()
+
+    def _going_on(self, event: Event) -> None:
+        if event.best is not None:
+            self._best = event.best
+        else:
+            self._text = ": ".join(text for text in (event.stage, event.note) if text)
+            if not event.within and not event.note:
+                self._best = None  # another stage, or another search
+        self.show(self._text, self._best)
+
+
+@dataclass
+class Shown:
+    """What is shown at any time: the stage and what it does, the best so far, the seconds since the start."""
+
+    clock: Callable[[], float] = time.perf_counter
+    text: str = ""
+    best: str = ""
+    started: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.started = self.clock()
+
+    def change(self, text: str, best: Best | None) -> None:
+        """Show something else from now on."""
+        self.text, self.best = text, _words(best)
+
+    @property
+    def elapsed(self) -> str:
+        """The seconds since the start."""
+        return f"{self.clock() - self.started:.0f} s"
+
+    def line(self) -> str:
+        """Return a line for a pipe."""
+        return f"{self.elapsed}: {'; '.join(part for part in (self.text, self.best) if part)}"
+
+
+def _words(best: Best | None) -> str:
+    """Return the best so far and its bound, or what there is of it."""
+    known = [] if best is None else [("best", best.interval_cycles), ("bound", best.bound_cycles)]
+    return ", ".join(f"{name} {cycles:,} cycles" for name, cycles in known if cycles is not None)
 
 
 @contextmanager
-def progress_shown(*, quiet: bool) -> Iterator[Callback | None]:
+def progress_shown(*, quiet: bool, pipe_s: float = PIPE_S) -> Iterator[Callback | None]:
     """Show the stages of what runs inside, unless ``quiet``; the cursor is back at the end, whatever the end is."""
     if quiet:
         yield None
     elif not talk.is_terminal:
-        yield in_a_pipe(lambda line: talk.print(line, markup=False), time.perf_counter)
+        with _in_a_pipe(pipe_s) as tell:
+            yield tell
     else:
         try:
-            with Live(Spinner("dots"), console=talk, transient=True) as live:
-                yield Stages(lambda text: live.update(_spinner(text), refresh=True), _tick)
+            with _on_a_terminal() as tell:
+                yield tell
         finally:
             talk.show_cursor(show=True)
 
 
-def _spinner(text: str) -> Spinner:
-    return Spinner("dots", Text(text, no_wrap=True, overflow="ellipsis"))
+@contextmanager
+def _on_a_terminal() -> Iterator[Callback]:
+    """Show one line that changes, and above it every stage that is finished."""
+    line = _Line()
+    with Live(get_renderable=line.renderable, console=talk, transient=True) as live:
+
+        def show(text: str, best: Best | None) -> None:
+            line.change(text, best)
+            live.refresh()
+
+        yield Stages(show, _tick)
+
+
+class _Line:
+    """The line that changes: a spinner and the stage on the left, best, bound and seconds on the right."""
+
+    def __init__(self) -> None:
+        self._shown = Shown()
+        self._spinner = Spinner("dots")
+
+    def change(self, text: str, best: Best | None) -> None:
+        """Show something else from now on."""
+        self._shown.change(text, best)
+        self._spinner = Spinner("dots", Text(text))
+        # A table measures its cells at time 0, from which the spinner would count its turns.
+        self._spinner.start_time = talk.get_time()
+
+    def renderable(self) -> Table:
+        """Return the line as of now."""
+        line = Table.grid(expand=True, padding=(0, 2, 0, 0))
+        line.add_column(ratio=1, no_wrap=True)
+        line.add_column(no_wrap=True, justify="right")
+        line.add_column(no_wrap=True, justify="right")
+        line.add_row(self._spinner, self._shown.best, self._shown.elapsed)
+        return line
 
 
 def _tick(name: str, seconds: float) -> None:
     talk.print(f"[green]✓[/] {name:<18} {seconds:7.1f} s")
 
 
-def in_a_pipe(write: Callable[[str], None], clock: Callable[[], float]) -> Callback:
-    """Return what writes a line at most every `PIPE_S` seconds, the first of them after as many."""
-    started = last = clock()
+@contextmanager
+def _in_a_pipe(every_s: float) -> Iterator[Callback]:
+    """Write a line every so many seconds, in a thread of its own: a stage may have nothing to tell for long."""
+    shown, ended = Shown(), threading.Event()
+    thread = threading.Thread(target=every, args=(every_s, ended.wait, lambda: _write(shown.line())), daemon=True)
+    thread.start()
+    try:
+        yield Stages(shown.change, lambda _name, _seconds: None)
+    finally:
+        ended.set()
+        thread.join()
 
-    def show(text: str) -> None:
-        nonlocal last
-        if clock() - last >= PIPE_S:
-            last = clock()
-            write(f"{last - started:.0f} s: {text}")
 
-    return Stages(show, lambda _name, _seconds: None)
+def every(seconds: float, ended_within: Callable[[float], bool], act: Callable[[], None]) -> None:
+    """Act every so many seconds, first after as many, until the end comes within them."""
+    while not ended_within(seconds):
+        act()
+
+
+def _write(line: str) -> None:
+    talk.print(line, markup=False)

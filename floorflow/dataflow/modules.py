@@ -48,21 +48,25 @@ def cluster(
     resources: Mapping[str, Resources],
     granularity: str,
     pblock_capacities: Sequence[Resources] = (),
+    slot_of: Mapping[str, str] | None = None,
 ) -> tuple[Module, ...]:
     """Group engines by ``granularity`` (``stage``, ``block`` or ``layer``; ``slot`` starts from stages) into modules.
 
     A stage is one core (`dataflow.model.Role`) with what stands in front of it and behind it; a
     block is what lies between consecutive points where a single stream is live (in a chain, a stage). ``wires`` join
     engines only (no host ends); ``resources`` are the engines' with their FIFOs and converters.
-    No cluster grows beyond the largest of ``pblock_capacities`` (none: there is no such rule).
+    No cluster grows beyond the largest of ``pblock_capacities`` (none: there is no such rule). None lies in two slots
+    where engines have a slot already, ``slot_of``.
     """
+    slots = slot_of or {}
     engines = [engine.name for engine in dataflow.engines]
     if granularity == "layer":
         return tuple(Module(name, (name,)) for name in engines)
-    groups = _stages(dataflow.engines, wires)
+    groups = stages(dataflow.engines, [(wire.source, wire.target) for wire in wires])
     if granularity == "block":
         groups = _blocks(groups, wires)
-    groups = _absorb_small(groups, wires, resources, pblock_capacities)
+    groups = [part for group in groups for part in _by_slot(group, slots)]
+    groups = _absorb_small(groups, wires, resources, pblock_capacities, slots)
     order = {name: index for index, name in enumerate(engines)}
     members = [tuple(sorted(group, key=order.__getitem__)) for group in groups]
     members.sort(key=lambda names: order[names[0]])
@@ -84,12 +88,15 @@ def module_of(modules: Sequence[Module]) -> dict[str, str]:
     return {engine: module.name for module in modules for engine in module.engines}
 
 
-def _stages(engines: Sequence[Engine], wires: Sequence[Wire]) -> list[set[str]]:
-    """Join what stands in front with the engine that follows, everything else but a core with the one before."""
+def stages(engines: Sequence[Engine], pairs: Sequence[tuple[str, str]]) -> list[set[str]]:
+    """Join what stands in front with the engine that follows, everything else but a core with the one before.
+
+    ``pairs`` are the ends of the streams between two engines: no folding is needed.
+    """
     graph = nx.Graph()
     graph.add_nodes_from(engine.name for engine in engines)
-    before = {engine.name: [w.source for w in wires if w.target == engine.name] for engine in engines}
-    after = {engine.name: [w.target for w in wires if w.source == engine.name] for engine in engines}
+    before = {engine.name: [source for source, target in pairs if target == engine.name] for engine in engines}
+    after = {engine.name: [target for source, target in pairs if source == engine.name] for engine in engines}
     for engine in engines:
         name = engine.name
         if engine.role == "core":
@@ -120,11 +127,18 @@ def _blocks(groups: list[set[str]], wires: Sequence[Wire]) -> list[set[str]]:
     return blocks
 
 
+def _by_slot(group: set[str], slot_of: Mapping[str, str]) -> list[set[str]]:
+    """Return what of a cluster lies in each slot."""
+    slots = sorted({slot_of.get(name, "") for name in group})
+    return [{name for name in group if slot_of.get(name, "") == slot} for slot in slots]
+
+
 def _absorb_small(
     groups: list[set[str]],
     wires: Sequence[Wire],
     resources: Mapping[str, Resources],
     pblock_capacities: Sequence[Resources],
+    slot_of: Mapping[str, str],
 ) -> list[set[str]]:
     """Join small clusters with the neighbour on their widest stream, unless that closes a cycle or fits no pblock."""
     stuck: set[frozenset[str]] = set()
@@ -138,7 +152,14 @@ def _absorb_small(
         if not small or len(groups) == 1:
             return groups
         _, index = min(small)
-        partner = _partner(index, groups, wires, lambda other: _fits_some(use[index] + use[other], pblock_capacities))  # noqa: B023
+        slot = slot_of.get(min(groups[index]), "")
+        beside = [slot_of.get(min(group), "") == slot for group in groups]
+        partner = _partner(
+            index,
+            groups,
+            wires,
+            lambda other: beside[other] and _fits_some(use[index] + use[other], pblock_capacities),  # noqa: B023
+        )
         if partner is None:
             stuck.add(frozenset(groups[index]))
             continue

@@ -27,6 +27,11 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.4g}"
 
 
+def gap_of(found: int, bound: int) -> str:
+    """Write how far what was found is above its bound, as a share of what was found."""
+    return f"{(found - bound) / found:.1%}"
+
+
 def rate(frames_per_s: float) -> str:
     """Write a frame rate rounded down, so that what is printed can be asked for."""
     return f"{floor(frames_per_s):,}" if frames_per_s >= 100 else f"{floor(frames_per_s * 10) / 10:,.1f}"

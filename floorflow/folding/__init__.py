@@ -16,6 +16,7 @@ At one interval the problem is a multiple-choice knapsack with several resources
     exact                  least scarcity at an interval: Lagrangian bound, local search, label setting, branching
     interval_search        which interval to try next, looking for the shortest
     latency                the least sum of cycles along the longest path (latency_bound, latency_model, longest_path)
+    least_area             least sum of the modules' areas at an interval: where rectangles are short, not their sums
     infeasible             how much larger the budget would have to be, and what fills it
     methods                all methods by name: `exact` and the published ones (cpsat, rule, annealing, brute)
     selection              adds up resources and cycles of a selection, for the published methods
@@ -25,18 +26,23 @@ from floorflow.folding.exact import FeasibilityOracle, FoldingAnswer, least_scar
 from floorflow.folding.infeasible import Shortage, shortage
 from floorflow.folding.interval_search import RATIO, shortest_interval
 from floorflow.folding.latency import least_latency
+from floorflow.folding.least_area import AreaPart, area_of, cells_per_unit, least_area
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown, fitting
 
 __all__ = [
     "RATIO",
+    "AreaPart",
     "FeasibilityOracle",
     "FoldingInfeasible",
     "FoldingProblem",
     "FoldingSolution",
     "FoldingUnknown",
     "Shortage",
+    "area_of",
+    "cells_per_unit",
     "fitting",
     "fold_at_interval",
+    "least_area",
     "shortage",
     "shortest_interval",
 ]

@@ -29,7 +29,7 @@ from floorflow.folding.dominance import ReducedProblem, reduce_by_dominance, res
 from floorflow.folding.interface_classes import group_by_interface
 from floorflow.folding.interval_search import RATIO, first_index_to_try, shortest_interval
 from floorflow.folding.label_setting import cheapest_below
-from floorflow.folding.lagrangian import Knapsack, LagrangianBound, lagrangian_bound, rows_within_cost
+from floorflow.folding.lagrangian import FINENESS, Knapsack, LagrangianBound, lagrangian_bound, rows_within_cost
 from floorflow.folding.local_search import LocalSearch
 from floorflow.folding.pricing import Pricing
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
@@ -64,13 +64,27 @@ def least_scarce(problem: FoldingProblem, interval_cycles: int, *, prove: bool =
 
 
 class FeasibilityOracle:
-    """Whether there is a folding within an interval, asked for many: the prices of one are where the next starts."""
+    """Whether there is a folding within an interval, asked for many: the prices of one are where the next starts.
 
-    def __init__(self, problem: FoldingProblem) -> None:
+    ``start``: `prices` of an oracle for a like problem, to begin with.
+    """
+
+    def __init__(self, problem: FoldingProblem, start: Array | None = None) -> None:
         self.problem = problem
         self._answers: dict[int, FoldingAnswer] = {}
         self._searches: dict[int, _Search] = {}
-        self._prices: Array | None = None
+        self._prices = start
+
+    @property
+    def prices(self) -> Array | None:
+        """Those of the relaxation at the last interval, a unit of each resource; None if none was asked for."""
+        return self._prices
+
+    @property
+    def unit_costs(self) -> Array | None:
+        """What a unit of each resource costs at these prices: if no folding costs less than the budget, none fits."""
+        weights, _ = self.problem.cost_weights()
+        return None if self._prices is None else FINENESS * weights + self._prices
 
     def __call__(self, interval_cycles: int) -> FoldingAnswer:
         """Return the first folding met, with its distance from the least scarce, or the proof that none exists."""

@@ -6,7 +6,7 @@ fixed slots; streams with the same two ends are one, streams from a module to it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -32,15 +32,17 @@ FF = RESOURCE_NAMES.index("FF")
 class ProblemArrays:
     """Arrays of one problem.
 
-    ``demand`` (M, 5) and ``limit`` (S, 5) amounts; ``takes`` (M, S) whether a slot takes a module; ``source``,
-    ``target`` (L,) ends of streams with ``wires`` and ``bits`` (L,) a frame; ``beyond`` (S, E) 1 if a slot lies on
-    the ``b`` side of an edge; ``weight``, ``most_wires``, ``most_bits`` (E,) of edges; ``stages`` (E, S) register
-    stages of an edge in a slot; ``hosts`` the two slots of the host.
+    ``demand`` (M, 5) and ``limit`` (S, 5) amounts; ``cells`` (M, S) of modules and ``most_cells`` (S,); ``takes``
+    (M, S) whether a slot takes a module; ``source``, ``target`` (L,) ends of streams with ``wires`` and ``bits`` (L,)
+    a frame; ``beyond`` (S, E) 1 if a slot lies on the ``b`` side of an edge; ``weight``, ``most_wires``,
+    ``most_bits`` (E,) of edges; ``stages`` (E, S) register stages of an edge in a slot; ``hosts`` the host's two slots.
     """
 
     names: tuple[str, ...]
     demand: Integers
     limit: Integers
+    cells: Integers
+    most_cells: Integers
     takes: Flags
     source: Integers
     target: Integers
@@ -58,6 +60,13 @@ class ProblemArrays:
         """(S, S) cost of one wire between two slots."""
         differ = self.beyond[:, None, :] != self.beyond[None, :, :]
         return np.asarray(differ @ self.weight, dtype=np.int64)
+
+    def holds(self, members: Sequence[int]) -> Flags:
+        """(S,) whether a slot takes all of these modules together, crossing registers left out."""
+        chosen = list(members)
+        within_limits = (self.demand[chosen].sum(axis=0) <= self.limit).all(axis=1)
+        within_area = self.cells[chosen].sum(axis=0) <= self.most_cells
+        return np.asarray(within_limits & within_area & self.takes[chosen].all(axis=0))
 
     def flow_matrix(self, amounts: Integers) -> Floats:
         """(M + 2, M + 2) sums of wires or bits from one end (row) to another (column)."""
@@ -92,6 +101,8 @@ def arrays_of(problem: PartitionProblem) -> ProblemArrays:
         names=names,
         demand=_integers([need.as_tuple() for need in problem.demands.values()], 5),
         limit=_integers([slot.limit.as_tuple() for slot in problem.slots], 5),
+        cells=_cells(problem, names),
+        most_cells=np.array([_capped(most) for most in problem.most_cells], dtype=np.int64),
         takes=_takes(problem),
         source=pairs[:, 0],
         target=pairs[:, 1],
@@ -107,8 +118,14 @@ def arrays_of(problem: PartitionProblem) -> ProblemArrays:
 
 
 def _takes(problem: PartitionProblem) -> Flags:
-    rows = [[slot.takes(need) for slot in problem.slots] for need in problem.demands.values()]
+    rows = [[problem.takes(name, slot) for slot in range(len(problem.slots))] for name in problem.demands]
     return np.array(rows, dtype=bool).reshape(len(problem.demands), len(problem.slots))
+
+
+def _cells(problem: PartitionProblem, names: Sequence[str]) -> Integers:
+    """(M, S) cells; 0 where a module has no rectangle, for no slot takes it there."""
+    slots = range(len(problem.slots))
+    return _integers([tuple(problem.cells_in(name, slot) or 0 for slot in slots) for name in names], len(slots))
 
 
 def _capped(amount: int | None) -> int:

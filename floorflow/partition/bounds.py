@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from floorflow.partition.arrays import arrays_of
@@ -35,7 +35,8 @@ def edge_bounds(problem: PartitionProblem, seed: int, limit: float) -> tuple[int
 def contracted(problem: PartitionProblem, edges_kept: Collection[int]) -> tuple[PartitionProblem, tuple[int, ...]]:
     """Return the problem with only the edges ``edges_kept``, and the new slot of each old one.
 
-    What the other edges join becomes one slot with summed limits, which takes the modules that one of its slots takes.
+    What the other edges join becomes one slot with summed limits and free cells, which takes the modules that one of
+    its slots takes, each with the least cells that it has in one.
     A relaxation: every legal assignment stays legal and keeps its cost over the edges kept.
     """
     sides = [tuple(slot in problem.beyond[k] for k in sorted(edges_kept)) for slot in range(len(problem.slots))]
@@ -49,8 +50,26 @@ def contracted(problem: PartitionProblem, edges_kept: Collection[int]) -> tuple[
         ),
         host_in=index[problem.host_in],
         host_out=index[problem.host_out],
+        cells={name: _least_by_group(row, index, len(groups)) for name, row in problem.cells.items()},
+        free_cells=_summed_by_group(problem.free_cells, index, len(groups)),
     )
     return smaller, index
+
+
+def _least_by_group(cells: Sequence[int | None], index: Sequence[int], count: int) -> tuple[int | None, ...]:
+    """Return the least cells of a module over the slots that became one."""
+    least: list[int | None] = [None] * count
+    for own, group in zip(cells, index, strict=True):
+        known = least[group]
+        least[group] = own if known is None or (own is not None and own < known) else known
+    return tuple(least)
+
+
+def _summed_by_group(free_cells: Sequence[int], index: Sequence[int], count: int) -> tuple[int, ...]:
+    sums = [0] * count
+    for cells, group in zip(free_cells, index, strict=False):
+        sums[group] += cells
+    return tuple(sums)
 
 
 def _merged(slots: list[SlotCapacity]) -> SlotCapacity:

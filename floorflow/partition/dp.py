@@ -51,13 +51,17 @@ class _Lattice:
 
         Slots that are alike share the arrays.
         """
-        limit, takes = self.arrays.limit[slot], self.arrays.takes[:, slot]
-        like = limit.tobytes() + takes.tobytes()
+        arrays = self.arrays
+        limit, takes, cells = arrays.limit[slot], arrays.takes[:, slot], arrays.cells[:, slot]
+        most_cells = int(arrays.most_cells[slot])
+        like = limit.tobytes() + takes.tobytes() + cells.tobytes() + most_cells.to_bytes(8, "little")
         if like not in self._by_slot:
             refused = self.members @ (~takes).astype(np.int64)
             fits = refused[self.outer] == refused[self.inner]
             share = np.zeros(len(self.inner), dtype=np.int64)
-            for need, most in zip(self.demand.T, limit.tolist(), strict=True):
+            area = self.members @ cells
+            needs = [*self.demand.T, area[self.outer] - area[self.inner]]
+            for need, most in zip(needs, [*limit.tolist(), most_cells], strict=True):
                 fits &= need <= most
                 np.maximum(share, -(-SHARE_SCALE * need // max(1, most)), out=share)
             self._by_slot[like] = np.flatnonzero(fits), share

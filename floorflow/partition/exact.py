@@ -9,7 +9,7 @@ from typing import Literal
 
 from ortools.sat.python import cp_model
 
-from floorflow.partition.arrays import Integers, ProblemArrays
+from floorflow.partition.arrays import UNLIMITED, Integers, ProblemArrays
 from floorflow.partition.dp import SHARE_SCALE
 from floorflow.partition.model import Model, build_model
 from floorflow.partition.problem import PartitionProblem
@@ -63,8 +63,8 @@ def run_solver(model: Model, start: Integers | None, seed: int, limit: float) ->
     """Run the solver on a model that has its objective, if any."""
     if start is not None:
         model.hint(start)
-    # No linear relaxation: it is weak here (fractions of modules cross nothing) and costs more than it prunes.
-    answer, solver = run_cpsat(model.cp, seed, limit, linearization_level=0)
+    # The full linear relaxation proves what the default and none leave at a bound of 0.
+    answer, solver = run_cpsat(model.cp, seed, limit, linearization_level=2)
     status: Status = _STATUS.get(int(answer), "unknown")
     assignment = model.read(solver) if status in ("optimal", "feasible") else None
     bound = max(0, ceil(solver.best_objective_bound - 1e-6))
@@ -80,6 +80,8 @@ def even_out(problem: PartitionProblem, arrays: ProblemArrays, start: Integers, 
         for r, most in enumerate(arrays.limit[s]):
             if most:
                 model.cp.add(SHARE_SCALE * model.use(s, r) <= int(most) * fullest)
+        if 0 < arrays.most_cells[s] < UNLIMITED:
+            model.cp.add(SHARE_SCALE * model.area(s) <= int(arrays.most_cells[s]) * fullest)
     model.cp.minimize(fullest)
     assignment = run_solver(model, start, seed, limit).assignment
     return start if assignment is None else assignment

@@ -62,8 +62,16 @@ class MoveEvaluator:
         use, load, forward, backward = self._sums(assignment)
         excess = float(_over(use, self.arrays.limit).sum() + self._edge_excess(load, forward, backward))
         excess += float((~self.arrays.takes[np.arange(len(assignment)), assignment]).sum())
-        shares = use / np.maximum(self.arrays.limit, 1)
-        return excess, float(load @ self.arrays.weight), float(shares.max(initial=0.0))
+        area, most = self._area(assignment), self.arrays.most_cells
+        excess += float(_over(area, most).sum())
+        fullest = max((use / np.maximum(self.arrays.limit, 1)).max(initial=0.0), (area / np.maximum(most, 1)).max())
+        return excess, float(load @ self.arrays.weight), float(fullest)
+
+    def _area(self, assignment: Integers) -> Floats:
+        """(S,) cells that the modules of each slot take."""
+        area = np.zeros(len(self.arrays.most_cells))
+        np.add.at(area, assignment, self.arrays.cells[np.arange(len(assignment)), assignment])
+        return area
 
     def _sums(self, assignment: Integers) -> tuple[Floats, Floats, Floats, Floats]:
         """Return use (S, 5), registers included, wires over each edge (E,), bits over each link either way (K,)."""
@@ -96,7 +104,7 @@ class MoveEvaluator:
         backwards = _shifted(backward, side, new_side, received @ end_slots, sent @ (1 - end_slots))
         excess = self._edge_excess(loads, forwards, backwards) + (~arrays.takes)
         excess += (~arrays.takes[modules, assignment]).sum() - (~arrays.takes[modules, assignment])[:, None]
-        excess += self._resource_excess(assignment, use, load, loads)
+        excess += self._resource_excess(assignment, use, load, loads) + self._area_excess(assignment)
         return excess, np.asarray(loads @ arrays.weight)
 
     def _resource_excess(self, assignment: Integers, use: Floats, load: Floats, loads: Floats) -> Floats:
@@ -114,6 +122,16 @@ class MoveEvaluator:
         flops[modules, :, assignment] -= arrays.demand[:, FF, None]
         flops[:, slots, slots] += arrays.demand[:, FF, None]
         return np.asarray(excess + _over(flops, arrays.limit[:, FF]).sum(axis=2))
+
+    def _area_excess(self, assignment: Integers) -> Floats:
+        """(M, S) excess over the area of all slots after each move."""
+        arrays, area, modules = self.arrays, self._area(assignment), np.arange(len(assignment))
+        over = _over(area, arrays.most_cells)
+        left = _over(area[assignment] - arrays.cells[modules, assignment], arrays.most_cells[assignment])
+        joined = _over(area[None] + arrays.cells, arrays.most_cells[None]) - over
+        excess = np.asarray(over.sum() + (left - over[assignment])[:, None] + joined)
+        excess[modules, assignment] = over.sum()
+        return excess
 
 
 def fm_refine(arrays: ProblemArrays, assignment: Integers) -> Integers:

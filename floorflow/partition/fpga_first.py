@@ -45,7 +45,7 @@ def _with_share_of_limits(problem: PartitionProblem, fill: float) -> PartitionPr
         replace(slot, limit=Resources(*(int(fill * amount) for amount in slot.limit.as_tuple())))
         for slot in problem.slots
     )
-    return replace(problem, slots=slots)
+    return replace(problem, slots=slots, area_share=fill * problem.area_share)
 
 
 def _by_fpga(problem: PartitionProblem, seed: int, limit: float) -> Integers | None:

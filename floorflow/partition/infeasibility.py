@@ -18,14 +18,16 @@ _MOST_TRIED = 8
 
 
 def obviously_infeasible(problem: PartitionProblem) -> PartitionFailure | None:
-    """Name the module that fits no slot, or the resource that all slots together lack."""
+    """Name the module that fits no slot, or the resource or cells that all slots together lack."""
     for name, need in problem.demands.items():
         if not any(slot.takes(need) for slot in problem.slots):
             return PartitionFailure((_too_large(problem, name),))
+        if not any(problem.takes(name, slot) for slot in range(len(problem.slots))):
+            return PartitionFailure((_without_area(problem, name),))
     need, have = total(problem.demands.values()), total(slot.limit for slot in problem.slots)
     short = shortfall(need, have)
     if not short:
-        return None
+        return _area_short(problem)
     needs, limits = need.as_dict(), have.as_dict()
     lacking = tuple(Refusal("slots together", r, "", needs[r], limits[r], proven=True) for r in short)
     return PartitionFailure(lacking, short=Resources.from_dict(short))
@@ -41,11 +43,43 @@ def _too_large(problem: PartitionProblem, module: str) -> Refusal:
     return Refusal("module too large", resource, name, needs[resource], allowed[resource], proven=True, names=(module,))
 
 
+def _without_area(problem: PartitionProblem, module: str) -> Refusal:
+    """Name the slot whose area comes closest to what a module takes of it."""
+    known = [
+        (cells, most, slot.name)
+        for slot, cells, most in zip(problem.slots, problem.cells[module], problem.most_cells, strict=True)
+        if cells is not None and most is not None and slot.takes(problem.demands[module])
+    ]
+    if not known:
+        return Refusal("module without rectangle", "cells", proven=True, names=(module,))
+    cells, most, name = min(known, key=lambda row: (row[0] / max(1, row[1]), row[2]))
+    return Refusal("module too large", "cells", name, cells, most, proven=True, names=(module,))
+
+
+def _area_short(problem: PartitionProblem) -> PartitionFailure | None:
+    """Say that the modules take more cells than all slots have, each module where it takes the least."""
+    if not problem.cells:
+        return None
+    slots = range(len(problem.slots))
+    needed = sum(
+        min(problem.cells_in(name, slot) or 0 for slot in slots if problem.takes(name, slot))
+        for name in problem.demands
+    )
+    allowed = sum(most or 0 for most in problem.most_cells)
+    if needed <= allowed:
+        return None
+    return PartitionFailure((Refusal("slots together", "cells", "", needed, allowed, proven=True),))
+
+
 def explain_infeasibility(problem: PartitionProblem, seed: int, limit: float) -> PartitionFailure:
-    """Say what binds in a problem that is proven infeasible: links, SLR boundaries or slots, as far as it can be told.
+    """Say what binds in a problem that is proven infeasible: area, links, SLR boundaries or slots, if it can be told.
 
     Limits are lifted to see which of them make it feasible, each trial within ``limit`` deterministic time units.
     """
+    if problem.cells:
+        anywhere = replace(problem, cells=_only_where(problem))
+        if _solve_least_load(anywhere, [], seed, limit).assignment is not None:
+            return PartitionFailure((Refusal("area of each slot", "cells", proven=True),))
     links = [k for k, edge in enumerate(problem.edges) if problem.allowed_bits(edge) is not None]
     boundaries = [k for k, edge in enumerate(problem.edges) if edge.crossing.wires is not None]
     for limited in (links, boundaries):
@@ -57,6 +91,11 @@ def explain_infeasibility(problem: PartitionProblem, seed: int, limit: float) ->
         if without.status != "infeasible":
             what = "slots and edges"
     return PartitionFailure((Refusal(what, proven=True),))
+
+
+def _only_where(problem: PartitionProblem) -> dict[str, tuple[int | None, ...]]:
+    """Return cells of none or 0: modules keep the slots in which they have a rectangle, and take no area."""
+    return {name: tuple(None if c is None else 0 for c in cells) for name, cells in problem.cells.items()}
 
 
 def _name_binding(problem: PartitionProblem, limited: Sequence[int], seed: int, limit: float) -> Refusal:

@@ -34,9 +34,7 @@ class _Graph:
 
     def fits(self, part: Sequence[int]) -> bool:
         """Whether some slot takes all of the part's modules."""
-        members = list(part)
-        within_limit = (self.arrays.demand[members].sum(axis=0) <= self.arrays.limit).all(axis=1)
-        return bool((within_limit & self.arrays.takes[members].all(axis=0)).any())
+        return bool(self.arrays.holds(part).any())
 
     def weight(self, part: Sequence[int]) -> float:
         """Sum of shares."""
@@ -54,24 +52,32 @@ def recursive_bipartition(arrays: ProblemArrays, seed: int, *, refine: bool = Tr
     """
     if not arrays.takes.any(axis=1).all() or not len(arrays.names):
         return np.zeros(0, dtype=np.int64) if not len(arrays.names) else None
+    assignment = bipartitioned(arrays, seed) if refine else _plainly(arrays, seed)
+    return assignment if assignment is not None and is_legal(arrays, assignment) else None
+
+
+def _plainly(arrays: ProblemArrays, seed: int) -> Integers | None:
     graph = _graph(arrays)
     parts = _split([tuple(range(len(arrays.names)))], graph, seed)
-    if not refine:
-        if not all(graph.fits(part) for part in parts):
-            return None
-        assignment = assign_parts(parts, arrays)
-    else:
-        evaluator = MoveEvaluator(arrays)
-        choices = [assign_parts(parts, arrays), assign_parts(_refined(parts, graph, seed), arrays)]
-        assignment = fm_refine(arrays, min(choices, key=evaluator.key))
-    return assignment if is_legal(arrays, assignment) else None
+    return assign_parts(parts, arrays) if all(graph.fits(part) for part in parts) else None
+
+
+def bipartitioned(arrays: ProblemArrays, seed: int) -> Integers:
+    """Return the assignment (M,) of least excess over the limits, then cost, that refinement reaches."""
+    graph = _graph(arrays)
+    parts = _split([tuple(range(len(arrays.names)))], graph, seed)
+    evaluator = MoveEvaluator(arrays)
+    choices = [assign_parts(parts, arrays), assign_parts(_refined(parts, graph, seed), arrays)]
+    return fm_refine(arrays, min(choices, key=evaluator.key))
 
 
 def _graph(arrays: ProblemArrays) -> _Graph:
     count = len(arrays.names)
     directed = arrays.flow_matrix(arrays.wires)[:count, :count]
     need, limit = arrays.demand[:, None].astype(float), arrays.limit[None].astype(float)
-    share = np.where(need > 0, need / np.maximum(limit, 1e-9), 0.0).max(axis=2).min(axis=1)
+    of_resources = np.where(need > 0, need / np.maximum(limit, 1e-9), 0.0).max(axis=2)
+    of_area = arrays.cells / np.maximum(arrays.most_cells, 1)
+    share = np.where(arrays.takes, np.maximum(of_resources, of_area), 1.0).min(axis=1)
     return _Graph(arrays, directed + directed.T, np.minimum(share, 1.0))
 
 

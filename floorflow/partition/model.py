@@ -7,6 +7,7 @@ variables    beyond[m, e]   module m lies on the far side of edge e (e's child e
                             variables, one for each direction
              Both are constant where the slots allowed for the modules leave no choice.
 constraints  limit[s, r]    use of resource r by the modules of slot s and its crossing registers <= limit
+             area[s]        cells of the least rectangles of the modules of slot s <= what it may use
              takes[m, s]    a module lies in no slot that does not take it
              wires[e]       sum of wires over e <= its SLLs
              rate[e, d]     sum of bits a frame over link e in direction d <= what it carries in a frame
@@ -15,7 +16,7 @@ objective    min sum_e weight[e] x wires over e, given to the solver by the call
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,9 @@ from ortools.sat.python import cp_model
 from floorflow.partition.arrays import FF, UNLIMITED, Integers, ProblemArrays
 from floorflow.partition.problem import PartitionProblem
 from floorflow.resources import RESOURCE_NAMES
+
+Soften = Callable[[cp_model.CpModel, int], Any]
+"""From the model and a limit to an amount by which it may be exceeded."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,10 @@ class Model:
         stages = self.arrays.stages[:, slot]
         return modules + sum(int(stages[k]) * load for k, load in enumerate(self.loads) if stages[k])
 
+    def area(self, slot: int) -> Any:
+        """Cells that the modules of a slot take, as an expression."""
+        return sum(cells * self.inside[m, slot] for m, cells in enumerate(self.arrays.cells[:, slot].tolist()) if cells)
+
     @property
     def cost(self) -> Any:
         """Wires times weight over all edges, as an expression."""
@@ -102,11 +110,15 @@ class Model:
 
 
 def build_model(
-    problem: PartitionProblem, arrays: ProblemArrays, slots_allowed: Sequence[frozenset[int]] | None = None
+    problem: PartitionProblem,
+    arrays: ProblemArrays,
+    slots_allowed: Sequence[frozenset[int]] | None = None,
+    soften: Soften | None = None,
 ) -> Model:
     """Build variables and constraints; the objective is the caller's.
 
-    ``slots_allowed`` (M,) are connected sets of slots that the modules may lie in; without it, all.
+    ``slots_allowed`` (M,) are connected sets of slots that the modules may lie in; without it, all. ``soften`` makes
+    for each limit but ``takes`` what it may be exceeded by.
     """
     tree, cp = rooted(problem, problem.host_in), cp_model.CpModel()
     slots_of = slots_allowed or [frozenset(range(len(problem.slots)))] * len(arrays.names)
@@ -119,7 +131,8 @@ def build_model(
     flows = [_flows(arrays, tree, beyond, cross, k) for k in range(len(tree.far))]
     inside = _inside(beyond, tree, len(arrays.names))
     model = Model(arrays, tree, cp, beyond, inside, cross, tuple(f[0] for f in flows), tuple(f[1:] for f in flows))
-    _limit(model, problem)
+    _shape(model, problem)
+    _limit(model, problem, soften)
     return model
 
 
@@ -203,8 +216,8 @@ def _passing(source: Any, target: Any) -> tuple[Any, Any]:
     return (0, 1 - source) if target else (source, 0)
 
 
-def _limit(model: Model, problem: PartitionProblem) -> None:
-    """Add the constraints of the tree, takes, limit, wires and rate."""
+def _shape(model: Model, problem: PartitionProblem) -> None:
+    """Add the constraints of the tree and takes."""
     arrays, tree = model.arrays, model.tree
     for m in range(len(arrays.names)):
         for k, below in ((-1, tree.roots), *enumerate(tree.children)):
@@ -214,13 +227,25 @@ def _limit(model: Model, problem: PartitionProblem) -> None:
         for s in range(len(arrays.limit)):
             if not arrays.takes[m, s]:
                 _at_most(model, model.inside[m, s], 0, f"takes[{arrays.names[m]},{problem.slots[s].name}]")
+
+
+def _limit(model: Model, problem: PartitionProblem, soften: Soften | None) -> None:
+    """Add the constraints limit, area, wires and rate."""
+    arrays = model.arrays
+    limits: list[tuple[Any, int, str]] = []
     for s, slot in enumerate(problem.slots):
-        for r, most in enumerate(arrays.limit[s]):
-            _at_most(model, model.use(s, r), int(most), f"limit[{slot.name},{RESOURCE_NAMES[r]}]")
+        limits += [
+            (model.use(s, r), most, f"limit[{slot.name},{RESOURCE_NAMES[r]}]")
+            for r, most in enumerate(arrays.limit[s].tolist())
+        ]
+        limits.append((model.area(s), int(arrays.most_cells[s]), f"area[{slot.name}]"))
     for k, edge in enumerate(problem.edges):
-        _at_most(model, model.loads[k], int(arrays.most_wires[k]), f"wires[{edge.name}]")
+        limits.append((model.loads[k], int(arrays.most_wires[k]), f"wires[{edge.name}]"))
         for direction, rate in zip(("home", "away"), model.rates[k], strict=True):
-            _at_most(model, rate, int(arrays.most_bits[k]), f"rate[{edge.name},{direction}]")
+            limits.append((rate, int(arrays.most_bits[k]), f"rate[{edge.name},{direction}]"))
+    for amount, most, name in limits:
+        allowance = soften(model.cp, most) if soften is not None and most < UNLIMITED else 0
+        _at_most(model, amount - allowance, most, name)
 
 
 def _at_most(model: Model, amount: Any, most: int, name: str) -> None:

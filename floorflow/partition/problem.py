@@ -7,9 +7,10 @@ between modules in two slots passes the one route between them on it, the platfo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from math import floor
 
 from floorflow.errors import Refusal, sentence
 from floorflow.hardware import DirectedEdge, Edge, SlotGraph
@@ -55,7 +56,9 @@ class PartitionProblem:
     """Modules with demands, the streams between them, and slots with what joins them.
 
     ``host_in`` and ``host_out`` index the slots where the host's streams enter and leave. Links carry
-    ``frames_per_s`` frames of each stream; at 0 they are never full.
+    ``frames_per_s`` frames of each stream; at 0 they are never full. ``cells`` are, by module and slot, those of the
+    module's least legal rectangle there (None: there is none); the cells of a slot's modules keep ``area_share`` of
+    its ``free_cells``. Without ``cells`` there is no rule of area; a module that they do not name takes none.
     """
 
     demands: Mapping[str, Resources]
@@ -65,6 +68,31 @@ class PartitionProblem:
     host_in: int
     host_out: int
     frames_per_s: float = 0.0
+    cells: Mapping[str, tuple[int | None, ...]] = field(default_factory=dict)
+    free_cells: tuple[int, ...] = ()
+    area_share: float = 1.0
+
+    def __post_init__(self) -> None:
+        rows = [self.free_cells, *self.cells.values()] if self.cells else []
+        if any(len(row) != len(self.slots) for row in rows):
+            raise ValueError("cells of modules and free cells must be given for each slot")
+
+    @cached_property
+    def most_cells(self) -> tuple[int | None, ...]:
+        """How many cells the modules of each slot may take; None where there is no rule."""
+        if not self.cells:
+            return (None,) * len(self.slots)
+        return tuple(floor(self.area_share * free + 1e-9) for free in self.free_cells)
+
+    def cells_in(self, module: str, slot: int) -> int | None:
+        """Return the cells that a module takes in a slot; None if no rectangle there holds it."""
+        return self.cells[module][slot] if module in self.cells else 0
+
+    def takes(self, module: str, slot: int) -> bool:
+        """Whether a module alone fits a slot: its limits, some pblock and its area."""
+        cells, most = self.cells_in(module, slot), self.most_cells[slot]
+        has_room = cells is not None and (most is None or cells <= most)
+        return has_room and self.slots[slot].takes(self.demands[module])
 
     @property
     def is_tree(self) -> bool:
@@ -148,9 +176,19 @@ class PartitionProblem:
                 demands[slot] += Resources(ff=stages * wires)
         return tuple(demands)
 
+    def slot_cells(self, slot_of: Mapping[str, int]) -> tuple[int, ...]:
+        """Cells of the least rectangles of each slot's modules, added up; a module without a rectangle counts none."""
+        cells = [0] * len(self.slots)
+        for name in self.demands:
+            cells[slot_of[name]] += self.cells_in(name, slot_of[name]) or 0
+        return tuple(cells)
+
     def is_legal(self, slot_of: Mapping[str, int]) -> bool:
-        """Whether all pblock, resource, SLL and link limits hold."""
-        if not all(self.slots[slot_of[name]].takes(need) for name, need in self.demands.items()):
+        """Whether all pblock, resource, area, SLL and link limits hold."""
+        if not all(self.takes(name, slot_of[name]) for name in self.demands):
+            return False
+        taken = zip(self.slot_cells(slot_of), self.most_cells, strict=True)
+        if any(most is not None and cells > most for cells, most in taken):
             return False
         if not all(d.fits(s.limit) for d, s in zip(self.slot_demands(slot_of), self.slots, strict=True)):
             return False

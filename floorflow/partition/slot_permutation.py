@@ -36,11 +36,7 @@ def assign_parts(parts: Sequence[Sequence[int]], arrays: ProblemArrays) -> Integ
 
 def _fits(parts: Sequence[Sequence[int]], arrays: ProblemArrays) -> Flags:
     """(parts, S) whether a slot takes a whole part."""
-    rows = [
-        (arrays.demand[list(part)].sum(axis=0) <= arrays.limit).all(axis=1) & arrays.takes[list(part)].all(axis=0)
-        for part in parts
-    ]
-    return np.array(rows, dtype=bool)
+    return np.array([arrays.holds(part) for part in parts], dtype=bool)
 
 
 def _quotient(part_of: Integers, count: int, arrays: ProblemArrays) -> Integers:

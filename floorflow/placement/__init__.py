@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from floorflow.errors import InputError
+from floorflow.placement.area import least_cells
 from floorflow.placement.effort import LIMITS
 from floorflow.placement.methods import METHODS
 from floorflow.placement.problem import (
@@ -50,6 +51,7 @@ __all__ = [
     "Region",
     "Wire",
     "hpwl_of",
+    "least_cells",
     "pack_slot",
     "place",
 ]

@@ -10,8 +10,20 @@ from floorflow.dataflow.model import Engine
 from floorflow.network import Network
 from floorflow.record.part import Part
 from floorflow.record.values import plain
-from floorflow.schema import EngineEntry, EstimatesEntry, NetworkEntry, OperationEntry, SearchEntry, TraceEntry
+from floorflow.request import Objective
+from floorflow.schema import (
+    EndedAtEntry,
+    EngineEntry,
+    EstimatesEntry,
+    NetworkEntry,
+    OperationEntry,
+    RefusalEntry,
+    SearchEntry,
+    TraceEntry,
+)
 from floorflow.search.context import RATE_TOLERANCE
+from floorflow.search.search import SearchResult
+from floorflow.search.state import TraceRow
 
 
 def plain_name(text: str) -> str:
@@ -57,14 +69,33 @@ def _engine(engine: Engine) -> EngineEntry:
 
 def _search(part: Part, estimates: EstimatesEntry) -> SearchEntry:
     result, interval = part.result, part.candidate.interval_cycles
-    if result.bound_cycles > interval:
-        raise ValueError(f"an interval of {interval} cycles was found below its bound of {result.bound_cycles}")
+    joint = _joint_bound_cycles(result, part.context.request.goal)
+    bound = max(result.bound_cycles, joint or 0)
+    if bound > interval:
+        raise ValueError(f"an interval of {interval} cycles was found below its bound of {bound}")
     return SearchEntry(
         interval_cycles=interval,
         bound_cycles=result.bound_cycles,
+        joint_bound_cycles=joint,
         gap=round((interval - result.bound_cycles) / interval, 6),
         ended_by=result.ended_by + _missed(part.context.request.fps, estimates),
+        ended_at=None if result.ended_at is None else _ended_at(result.ended_at),
     )
+
+
+def _joint_bound_cycles(result: SearchResult, goal: Objective) -> int | None:
+    """Return the joint bound of a search for the shortest interval, None of any other or where it is not known.
+
+    The folding bound is one too: the joint bound is never below it.
+    """
+    if goal != "throughput" or result.joint_bound_cycles is None:
+        return None
+    return max(result.joint_bound_cycles, result.bound_cycles)
+
+
+def _ended_at(row: TraceRow) -> EndedAtEntry:
+    refusals = [RefusalEntry(**asdict(refusal)) for refusal in row.refusals]
+    return EndedAtEntry(interval_cycles=row.interval_cycles, stage=row.stage, refusals=refusals)
 
 
 def _missed(fps: float | None, estimates: EstimatesEntry) -> str:

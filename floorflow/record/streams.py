@@ -46,6 +46,7 @@ def _channel(part: Part, channel: Channel, route: Sequence[RouteStep], home: Map
         converter_module=part.module(home[channel.converter_engine]) if channel.converter else None,
         fifo_depth=channel.fifo_depth_words,
         fifo_needed=channel.needed_words,
+        fifo_style=channel.fifo_style,
         fifo_module=part.module(home[channel.fifo_engine]),
         crossing_registers=sum(crossing.registers for step in route for crossing in step.crossings),
         link=",".join(step.link for step in route if step.link is not None) or None,

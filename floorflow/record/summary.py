@@ -49,6 +49,7 @@ def _network(network: NetworkEntry, phases: Sequence[PhaseEntry], schedule: Sche
         sustained_fps=None if alone is None else alone.sustained_fps,
         interval_cycles=slowest.interval_cycles,
         bound_cycles=network.search.bound_cycles,
+        joint_bound_cycles=network.search.joint_bound_cycles,
         gap=network.search.gap,
         latency_us=None if alone is None else alone.latency_us,
         bottleneck=slowest.estimates.bottleneck,

@@ -5,7 +5,15 @@ floorflow.schema`` prints the JSON Schema that ``docs/plan.schema.json`` holds.
 """
 
 from floorflow.schema.channel import ChannelEntry, End, end_of
-from floorflow.schema.network import EngineEntry, NetworkEntry, OperationEntry, RefusalEntry, SearchEntry, TraceEntry
+from floorflow.schema.network import (
+    EndedAtEntry,
+    EngineEntry,
+    NetworkEntry,
+    OperationEntry,
+    RefusalEntry,
+    SearchEntry,
+    TraceEntry,
+)
 from floorflow.schema.phase import (
     CrossingEntry,
     EstimatesEntry,
@@ -59,6 +67,7 @@ __all__ = [
     "ChannelEntry",
     "CrossingEntry",
     "End",
+    "EndedAtEntry",
     "EngineEntry",
     "EstimatesEntry",
     "FitEntry",

@@ -11,7 +11,10 @@ Outside = Literal["host", "memory", "phase"]
 
 
 class ChannelEntry(PlanModel):
-    """A realised stream; ``fifo_needed`` is the depth that the full rate needs, 0 if not known."""
+    """A realised stream; ``fifo_needed`` is the depth that the full rate needs, 0 if not known.
+
+    ``fifo_style`` is the FIFO's memory in the back end's own word, empty where that gives no choice.
+    """
 
     name: str
     source: str
@@ -26,6 +29,7 @@ class ChannelEntry(PlanModel):
     converter_module: str | None
     fifo_depth: int
     fifo_needed: int
+    fifo_style: str
     fifo_module: str
     crossing_registers: int
     link: str | None

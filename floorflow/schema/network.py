@@ -36,18 +36,6 @@ class EngineEntry(PlanModel):
     output_bits: Amount
 
 
-class SearchEntry(PlanModel):
-    """How far the interval is from the folding optimum under the platform's summed limits, and what ended the search.
-
-    ``interval_cycles`` is the longest of the network's phases.
-    """
-
-    interval_cycles: int
-    bound_cycles: int
-    gap: float
-    ended_by: str
-
-
 class RefusalEntry(PlanModel):
     """Why a stage had no answer: what stood in the way, short of which resource, where, and by how much.
 
@@ -64,13 +52,40 @@ class RefusalEntry(PlanModel):
     names: list[str]
 
 
+Stage = Literal["fold", "partition", "place"]
+
+
+class EndedAtEntry(PlanModel):
+    """The try that ended the search: its interval, which stage had no answer, and why."""
+
+    interval_cycles: int
+    stage: Stage
+    refusals: list[RefusalEntry]
+
+
+class SearchEntry(PlanModel):
+    """How far the interval is from what is proven impossible, and what ended the search.
+
+    ``interval_cycles`` is the longest of the network's phases. ``bound_cycles`` is the folding optimum under the
+    platform's summed limits; ``joint_bound_cycles`` (null: not known) also knows that an engine lies in one slot, what
+    streams cost and what links carry. ``ended_at`` is the try that ``ended_by`` tells of, null where none ended it.
+    """
+
+    interval_cycles: int
+    bound_cycles: int
+    joint_bound_cycles: int | None
+    gap: float
+    ended_by: str
+    ended_at: EndedAtEntry | None
+
+
 class TraceEntry(PlanModel):
     """One interval that the search tried for a phase; ``detail`` is the sentence that ``refusals`` make."""
 
     phase: PlainName
     interval_cycles: int
     verdict: Literal["legal", "proven infeasible", "not found within the limit"]
-    stage: Literal["fold", "partition", "place"]
+    stage: Stage
     detail: str
     refusals: list[RefusalEntry]
 

@@ -65,6 +65,7 @@ class NetworkSummary(PlanModel):
     sustained_fps: float | None
     interval_cycles: int
     bound_cycles: int
+    joint_bound_cycles: int | None
     gap: float
     latency_us: float | None
     bottleneck: str

@@ -5,49 +5,57 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from floorflow.channels import PartialPlacement, connect
+from floorflow.channels import Channel, PartialPlacement, connect
 from floorflow.channels.cost_allocation import engine_charges, module_resources
+from floorflow.dataflow.model import FoldedDataflow, renamings
 from floorflow.dataflow.modules import Module, Wire, cluster, module_of
 from floorflow.errors import Refusal, unproven
 from floorflow.folding import FoldingSolution
 from floorflow.hardware import Route
-from floorflow.partition import (
-    PartitionFailure,
-    PartitionSolution,
-    SlotCapacity,
-)
-from floorflow.resources import scaled_down
-from floorflow.search.candidate import Candidate, folded_by, least_words, realised
+from floorflow.partition import PartitionFailure, PartitionProblem, PartitionSolution, SlotCapacity
+from floorflow.resources import scaled_down, shortfall, total
+from floorflow.search.candidate import Candidate, folded_by, in_styles, least_words, realised
 from floorflow.search.context import PlanningContext
 from floorflow.search.merging import by_slot
-from floorflow.search.slot_problem import channel_routes, partition_problem, slot_capacities
+from floorflow.search.slot_problem import channel_routes, partition_problem, with_areas
 from floorflow.stats import SolveStats, Status
 
 
 def complete(
-    context: PlanningContext, folding: FoldingSolution, tightened: Mapping[str, float] | None = None
+    context: PlanningContext,
+    folding: FoldingSolution,
+    tightened: Mapping[str, float] | None = None,
+    slot_of: Mapping[str, str] | None = None,
 ) -> Candidate | PartitionFailure:
     """Run connect, cluster and partition on one folding.
 
-    ``tightened`` scales the limit of single slots (a repair when placement failed there).
+    ``tightened`` scales the limit of single slots (a repair when placement failed there). ``slot_of`` are the slots for
+    which engines were folded, by their names before that: modules then end at slots, and partition starts from there.
     """
     folded = folded_by(context, folding)
+    renamed = renamings(context.dataflow, folded.dataflow)
+    slots = {renamed[engine]: slot for engine, slot in (slot_of or {}).items()}
+    modules = clustered(context, folded, slots)
+    start = {module.name: slots[module.engines[0]] for module in modules} if slots else None
+    candidate = assign(context, folding, modules, tightened, start)
+    if context.request.granularity == "slot" and isinstance(candidate, Candidate):
+        return by_slot(context, candidate, sorted(set(candidate.slot_of.values())), keep=1)
+    return candidate
+
+
+def clustered(context: PlanningContext, folded: FoldedDataflow, slot_of: Mapping[str, str]) -> tuple[Module, ...]:
+    """Return the modules of a folded network; with ``slot_of``, by engine, none lies in two slots."""
     first = connect(folded, context.costs)
     wires = [
         Wire(c.stream.source, c.stream.target, c.width_bits)
         for c in first
         if not (c.stream.from_outside or c.stream.to_outside)
     ]
-    pblock_capacities = [
-        slot.limit.least(capacity) for slot in slot_capacities(context) for capacity in slot.pblock_capacities
+    capacities = [
+        limit.least(held) for slot, limit in context.limits.items() for held in context.pblock_capacities[slot]
     ]
-    modules = cluster(
-        folded.dataflow, wires, engine_charges(folded, first), context.request.granularity, pblock_capacities
-    )
-    candidate = assign(context, folding, modules, tightened)
-    if context.request.granularity == "slot" and isinstance(candidate, Candidate):
-        return by_slot(context, candidate, sorted(set(candidate.slot_of.values())), keep=1)
-    return candidate
+    charges = engine_charges(folded, first)
+    return cluster(folded.dataflow, wires, charges, context.request.granularity, capacities, slot_of)
 
 
 def assign(
@@ -55,39 +63,93 @@ def assign(
     folding: FoldingSolution,
     modules: Sequence[Module],
     tightened: Mapping[str, float] | None = None,
+    start: Mapping[str, str] | None = None,
+    area_share: float | None = None,
+    *,
+    prove: bool = False,
 ) -> Candidate | PartitionFailure:
     """Partition given modules; FIFO depths follow from what the channels turn out to cross.
 
-    The bound that the candidate reports is of the problem with shallow FIFOs everywhere and all of each slot's limit:
-    whatever an assignment crosses, it can cost no less.
+    ``start`` are slots, by module, to begin from. Without ``prove`` the first legal answer will do. ``area_share``: the share of a slot's free cells that the least
+    rectangles of its modules may fill. The bound that the candidate reports is of the problem with shallow FIFOs
+    everywhere and all of each slot's limit: whatever an assignment crosses, it can cost no less.
     """
     folded = folded_by(context, folding)
-    owner = module_of(modules)
+    owner, least = module_of(modules), least_words(context, folded)
     routes: dict[str, Route] = {}
     bound: float | None = None
     failure = PartitionFailure((Refusal("crossing FIFOs"),))
+    names = list(context.limits)
+    begin = None if start is None else {module: names.index(slot) for module, slot in start.items()}
     # FIFOs at crossings are deeper, which changes demands, which may move modules: a few rounds settle it.
     for _ in range(context.search_limits.assignment_rounds):
-        placed_so_far = PartialPlacement(owner, routes, least_words(context, folded))
-        channels = connect(folded, context.costs, placed_so_far)
+        channels = _before_partition(context, folded, PartialPlacement(owner, routes, least), start)
         demands = module_resources(modules, folded, channels)
         problem = partition_problem(context, modules, demands, channels, interval_cycles=folding.interval_cycles)
-        answer = context.solvers.partition(problem)
+        answer = context.solvers.partition(problem, begin, prove)
         if isinstance(answer, PartitionFailure):
-            return answer
+            return _as_it_began(context, folding, modules, channels, begin) or answer
         bound = answer.stats.bound if bound is None else bound
-        if tightened:
-            problem = replace(problem, slots=tuple(_tightened(slot, tightened) for slot in problem.slots))
-            answer = context.solvers.partition(problem)
+        if tightened or area_share is not None:
+            problem = _harder(context, problem, tightened or {}, area_share)
+            answer = context.solvers.partition(problem, answer.slot_of, prove)
             if isinstance(answer, PartitionFailure):
                 return replace(answer, refusals=unproven(answer.refusals))
         answer = _against(answer, problem.cost(answer.slot_of), bound)
         candidate = realised(context, folding, modules, channels, answer)
         if candidate.problem.is_legal(answer.slot_of):
             return candidate
+        failure = overfull(candidate)
         needed = channel_routes(context, modules, channels, candidate.slot_of)
         routes = {n: routes.get(n, Route()).longer(needed.get(n, Route())) for n in (routes | needed)}
-    return failure
+    return _as_it_began(context, folding, modules, channels, begin) or failure
+
+
+def _before_partition(
+    context: PlanningContext, folded: FoldedDataflow, known: PartialPlacement, start: Mapping[str, str] | None
+) -> tuple[Channel, ...]:
+    """Realise the channels with FIFOs in what the slots to begin from can spare, or all slots together."""
+    if start is not None:
+        return in_styles(context, folded, known, {e: start[m] for e, m in known.module_of.items()}, context.limits)
+    everywhere = dict.fromkeys(known.module_of, "")
+    return in_styles(context, folded, known, everywhere, {"": total(context.limits.values())})
+
+
+def _as_it_began(
+    context: PlanningContext,
+    folding: FoldingSolution,
+    modules: Sequence[Module],
+    channels: Sequence[Channel],
+    begin: Mapping[str, int] | None,
+) -> Candidate | None:
+    """Return the candidate with the assignment that partition began from, if that is legal."""
+    if begin is None:
+        return None
+    answer = PartitionSolution(begin, SolveStats("segments", "heuristic"))
+    candidate = realised(context, folding, modules, channels, answer)
+    if not candidate.problem.is_legal(begin):
+        return None
+    stats = SolveStats("segments", "heuristic", float(candidate.problem.cost(begin)))
+    return replace(candidate, partition=replace(answer, stats=stats))
+
+
+def overfull(candidate: Candidate) -> PartitionFailure:
+    """Say which slots hold more than their limits; where none does, that FIFOs at crossings move modules for ever."""
+    refusals = []
+    demands = candidate.problem.slot_demands(candidate.partition.slot_of)
+    for slot, demand in zip(candidate.problem.slots, demands, strict=True):
+        needs, limits = demand.as_dict(), slot.limit.as_dict()
+        refusals += [Refusal("slot", r, slot.name, needs[r], limits[r]) for r in shortfall(demand, slot.limit)]
+    return PartitionFailure(tuple(refusals) or (Refusal("crossing FIFOs"),))
+
+
+def _harder(
+    context: PlanningContext, problem: PartitionProblem, tightened: Mapping[str, float], area_share: float | None
+) -> PartitionProblem:
+    """Return the problem with tighter limits of single slots, and one on areas."""
+    if area_share is not None:
+        problem = with_areas(context, problem, area_share)
+    return replace(problem, slots=tuple(_tightened(slot, tightened) for slot in problem.slots))
 
 
 def _tightened(slot: SlotCapacity, shares: Mapping[str, float]) -> SlotCapacity:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from floorflow.channels import Channel, PartialPlacement, connect
-from floorflow.channels.cost_allocation import module_resources
+from floorflow.channels import Channel, PartialPlacement, choose_styles, connect
+from floorflow.channels.cost_allocation import engine_charges, module_resources
 from floorflow.dataflow.model import FoldedDataflow
 from floorflow.dataflow.modules import Joined, Module, module_of
 from floorflow.folding import FoldingSolution
@@ -15,7 +15,7 @@ from floorflow.partition import (
     PartitionSolution,
 )
 from floorflow.rates import RouteDelay
-from floorflow.resources import Resources
+from floorflow.resources import ZERO, Resources
 from floorflow.search.context import PlanningContext
 from floorflow.search.fifo_sizing import full_rate
 from floorflow.search.slot_problem import channel_routes, partition_problem
@@ -25,7 +25,7 @@ from floorflow.search.slot_problem import channel_routes, partition_problem
 class Candidate:
     """A folded, connected, clustered and partitioned network. ``slot_of`` maps modules to slot names.
 
-    ``joined`` tells of the modules that share a pblock only because rectangles did not fit.
+    ``joined``: modules that share a pblock because rectangles of their own did not fit.
     """
 
     folding: FoldingSolution
@@ -80,8 +80,9 @@ def realised(
     modules: Sequence[Module],
     streams: Sequence[Channel],
     answer: PartitionSolution,
+    joined: tuple[Joined, ...] = (),
 ) -> Candidate:
-    """Give every channel the FIFO that its route needs, and charge the modules for it.
+    """Give every channel the FIFO that its route needs, in the memory that its slot can spare, and charge the modules.
 
     ``streams`` are the same channels with FIFOs of any depth.
     """
@@ -89,11 +90,32 @@ def realised(
     names = list(context.limits)
     slot_of = {module: names[slot] for module, slot in answer.slot_of.items()}
     routes = channel_routes(context, modules, streams, slot_of)
-    placed_so_far = PartialPlacement(module_of(modules), routes, least_words(context, folded))
-    channels = connect(folded, context.costs, placed_so_far)
+    owner = module_of(modules)
+    slots = {engine: slot_of[module] for engine, module in owner.items()}
+    known = PartialPlacement(owner, routes, least_words(context, folded))
+    channels = in_styles(context, folded, known, slots, context.limits)
     demands = module_resources(modules, folded, channels)
     problem = partition_problem(context, modules, demands, channels, interval_cycles=folding.interval_cycles)
-    return Candidate(folding, folded, tuple(modules), channels, demands, slot_of, answer, problem)
+    return Candidate(folding, folded, tuple(modules), channels, demands, slot_of, answer, problem, joined)
+
+
+def in_styles(
+    context: PlanningContext,
+    folded: FoldedDataflow,
+    known: PartialPlacement,
+    place_of: Mapping[str, str],
+    limits: Mapping[str, Resources],
+) -> tuple[Channel, ...]:
+    """Realise the channels, each FIFO in the memory that is least scarce where its engine lies.
+
+    ``place_of`` maps engines to places, ``limits`` these to what the design may use of them.
+    """
+    channels = connect(folded, context.costs, known)
+    free = dict(limits)
+    for engine, need in engine_charges(folded, [replace(c, fifo_resources=ZERO) for c in channels]).items():
+        free[place_of[engine]] -= need
+    styles = choose_styles(channels, context.costs, place_of, free, context.scarcity_prices)
+    return connect(folded, context.costs, replace(known, styles=styles))
 
 
 def slot_demands(candidate: Candidate) -> dict[str, Resources]:

@@ -12,11 +12,11 @@ from floorflow.dataflow.model import Dataflow
 from floorflow.folding import FoldingProblem, fold_at_interval
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.hardware import Device, Platform, Slot, free_supply, max_pblocks
-from floorflow.partition import PartitionProblem, partition
+from floorflow.partition import PartitionMemo, PartitionProblem, partition
 from floorflow.partition.problem import PartitionAnswer
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place
 from floorflow.request import Request
-from floorflow.resources import Resources, scaled_down
+from floorflow.resources import Resources, scaled_down, total
 from floorflow.search.fifo_sizing import FullRate
 from floorflow.search.limits import SearchLimits
 from floorflow.search.proposals import methods_of
@@ -28,7 +28,8 @@ class Solvers:
 
     fold: Callable[[FoldingProblem, int], FoldingAnswer]
     """From a problem and the longest interval allowed."""
-    partition: Callable[[PartitionProblem], PartitionAnswer]
+    partition: Callable[[PartitionProblem, Mapping[str, int] | None, bool], PartitionAnswer]
+    """From a problem, the assignment to begin from, if there is one, and whether it is to be proven."""
     place: Callable[[PlacementProblem], PlacementSolution | PlacementFailure]
 
 
@@ -41,9 +42,11 @@ def solvers_of(request: Request, dataflow: Dataflow, backend: Backend, costs: Co
         exact = request.fold_method == "exact"
         return fold_at_interval(problem, interval_cycles) if exact else method(problem, interval_cycles, seed)
 
+    memo, way = PartitionMemo(), request.partition_method
+
     return Solvers(
         fold,
-        lambda problem: partition(problem, request.partition_method, effort, seed),
+        lambda problem, start, prove: partition(problem, way, effort, seed, start=start, memo=memo, prove=prove),
         lambda problem: place(problem, request.place_method, seed),
     )
 
@@ -73,6 +76,12 @@ class PlanningContext:
     search_limits: SearchLimits = field(default_factory=SearchLimits)
     needs: dict[str, FullRate] = field(default_factory=dict, compare=False, repr=False)
     """What full rate needs of FIFOs, by folding: worked out once for each."""
+
+    @cached_property
+    def scarcity_prices(self) -> tuple[float, ...]:
+        """A price of a unit of each resource: its share of what all slots allow. Of FF there is always enough."""
+        allowed = total(self.limits.values()).as_dict()
+        return tuple(1 / have if have and name != "FF" else 0.0 for name, have in allowed.items())
 
     @cached_property
     def limits(self) -> dict[str, Resources]:

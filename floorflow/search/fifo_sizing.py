@@ -76,12 +76,19 @@ class Throughput:
 
 
 def full_rate(
-    folded: FoldedDataflow, route_delays: Mapping[str, RouteDelay] | None = None, *, known: Actors
+    folded: FoldedDataflow,
+    route_delays: Mapping[str, RouteDelay] | None = None,
+    interval_cycles: int | None = None,
+    *,
+    known: Actors,
 ) -> FullRate:
-    """Return the depths that keep the full rate; where they cannot be found, why. ``known``: the back end."""
+    """Return the depths that keep the full rate; where they cannot be found, why. ``known``: the back end.
+
+    ``interval_cycles``: a longer interval that they are to keep instead, which takes shallower ones.
+    """
     try:
         problem = rate_problem(folded, route_delays, known=known)
-        sized = size(problem, most_bursts=SEARCHED_BURSTS, work=Work(SIZING_STEPS))
+        sized = size(problem, interval_cycles, most_bursts=SEARCHED_BURSTS, work=Work(SIZING_STEPS))
     except FloorflowError as error:
         return FullRate(None, not_analysed=str(error))
     return FullRate(sized.interval_cycles, sized.depths)

@@ -1,26 +1,30 @@
-"""The search for the highest frame rate that has a legal floorplan.
+"""The search for the highest frame rate that has a legal floorplan: fold, cut and place decided together.
 
-Intervals are searched by bisection on fold, connect, cluster and partition; then ever shorter ones are probed, since
-feasibility is monotone for the joint problem but not for heuristics. Survivors are placed, shortest interval first,
-with the repairs of `floorflow.search.repair`; if none helps, longer intervals are tried.
+First the bound of folding is tried. Where that has no plan, contiguous cuts (`floorflow.search.cutting`) tell the
+shortest interval at which every slot can fold a segment of its own; from there longer ones are tried until one has a
+plan, and then what lies between. When slot sums fit, placement does not fail (`floorflow.search.repair`).
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from floorflow.errors import Refusal
 from floorflow.folding import RATIO, shortest_interval
+from floorflow.search.candidate import Candidate
 from floorflow.search.own_kinds import fewer_kinds, own_kinds_reaching
 from floorflow.search.state import SearchState, TraceRow
+from floorflow.segments import JointBound
 
 
 def in_fit_kinds(run: SearchState) -> tuple[SearchState, tuple[int, ...], int]:
     """Return the search to go on with, its intervals, and the index of the shortest that the budget allows.
 
     Where other kinds than the back end's own choice do not shorten it, the choice is left to the back end if it asks
-    for that (`Costs.own_kinds_first`). Where they do, but a floorplan needs a longer interval, `in_own_kinds` looks
-    whether its own choice packs better.
+    for that (`Costs.own_kinds_first`). Where the plan is slower, `in_other_kinds` looks whether the others do better.
     """
     intervals, index = shortest_possible(run)
     auto = run.context.costs.own_kinds_first
@@ -31,29 +35,30 @@ def in_fit_kinds(run: SearchState) -> tuple[SearchState, tuple[int, ...], int]:
     return run, *shortest_possible(run)
 
 
-def in_own_kinds(run: SearchState) -> tuple[SearchState, tuple[int, ...], int] | None:
-    """Return a search with the back end's own kinds, as `in_fit_kinds` does; None if it can find nothing better.
+def in_other_kinds(free: SearchState, run: SearchState) -> tuple[SearchState, tuple[int, ...], int] | None:
+    """Return a search for shorter intervals than ``run`` found: with all kinds if it had the back end's own, else these.
 
     A choice that allows a shorter interval by the sums of resources may be harder to pack: what it needs less of is not
-    what runs short in a slot.
+    what runs short in a slot. None if nothing better can be found.
     """
-    own = fewer_kinds(run.context.problem) if run.context.costs.own_kinds_first else None
+    own = fewer_kinds(free.context.problem) if free.context.costs.own_kinds_first else None
     if own is None:
         return None
-    other = run.among(own)
+    other = free.among(own) if run is free else free
     intervals, index = shortest_possible(other)
-    if intervals[index] >= _interval(run) or not other.is_feasible(intervals[-1]):
+    shorter = tuple(interval for interval in intervals if interval < _interval(run))
+    if index >= len(shorter) or not other.is_feasible(shorter[-1]):
         return None
-    return other, intervals, index
+    return other, shorter, index
 
 
-def better(run: SearchState, own: SearchState) -> SearchState:
+def better(run: SearchState, other: SearchState, about: str) -> SearchState:
     """Return which of two searches found the shorter interval, the second with the trace of both."""
-    if own.best is None or _interval(own) >= _interval(run):
+    if other.best is None or _interval(other) >= _interval(run):
         return run
-    tried = [replace(row, detail=f"kinds as the back end chooses: {row.detail}") for row in own.trace]
-    own.trace[:] = [*run.trace, *tried]
-    return own
+    tried = [replace(row, detail=f"{about}: {row.detail}") for row in other.trace]
+    other.trace[:] = [*run.trace, *tried]
+    return other
 
 
 def _interval(run: SearchState) -> float:
@@ -71,29 +76,97 @@ def shortest_possible(run: SearchState) -> tuple[tuple[int, ...], int]:
 
 
 def highest_rate(run: SearchState, intervals: tuple[int, ...], bound_index: int) -> str:
-    """Place the shortest interval that survives partition, or the next longer one that can be placed."""
-    limits = run.context.search_limits
-    first = shortest_interval(intervals, run.partitioned, bound_index)
-    if first is None and run.context.request.fold_method != "exact":
-        first = _first_upwards(run, intervals, bound_index)
-    first = len(intervals) if first is None else first
-    misses, probe = 0, first - 1
-    while probe >= bound_index and misses < limits.shorter_tries:
-        if run.partitioned(intervals[probe]):
-            first, misses = probe, -1
-        misses, probe = misses + 1, probe - 1
-    shortest_interval(intervals, run.placed, first, limits.placings, limits.placing_ratio)
-    if run.best is not None and run.best.candidate.interval_cycles == intervals[bound_index]:
+    """Plan at the shortest interval at which fold, cut and place succeed together."""
+    if attempt(run, intervals[bound_index]):
         return "the interval is the folding optimum under the platform's summed limits"
+    joint = run.find_joint_bound(intervals, bound_index)
+    if joint.interval_cycles is None:
+        return what_stopped(run)
+    start = bisect_left(intervals, joint.interval_cycles)
+    if attempt(run, intervals[start]) or _as_relaxed(run, joint):
+        return "no assignment of engines to slots allows a shorter interval"
+    first = _first_planned(run, intervals, start)
+    if first is not None:
+        _shorter(run, intervals, start, first)
     return what_stopped(run)
 
 
-def _first_upwards(run: SearchState, intervals: tuple[int, ...], start: int) -> int | None:
-    """Return the first interval from the start on that survives partition, trying one by one.
+def _as_relaxed(run: SearchState, joint: JointBound) -> bool:
+    """Plan with the slots that the joint bound's relaxation has most of each engine in, if that can be."""
+    if joint.interval_cycles is None or not joint.slot_of_engine:
+        return False
+    names = list(run.context.limits)
+    slot_of = {engine: names[slot] for engine, slot in joint.slot_of_engine.items()}
+    return _planned(run, lambda interval: run.folded_by_slots(slot_of, interval), joint.interval_cycles)
 
-    A published folding method may fail at the longest interval and still answer at shorter ones.
+
+def attempt(run: SearchState, interval: int) -> bool:
+    """Plan at an interval: the network folded as a whole, or slot by slot; a plan is kept if it is the best so far.
+
+    Folded as a whole it takes the least resources, but does not come apart into slots that are nearly full.
     """
-    return next((index for index in range(start, len(intervals)) if run.partitioned(intervals[index])), None)
+    if interval not in run.attempts:
+        run.attempts[interval] = any(_planned(run, way, interval) for way in _ways(run, interval))
+    return run.attempts[interval]
+
+
+def _ways(run: SearchState, interval: int) -> Iterator[Callable[[int], Candidate | None]]:
+    """Yield the ways to fold and cut at an interval, the more promising one first."""
+    if len(run.context.limits) == 1:
+        yield run.whole
+        return
+    limits, fullness = run.context.search_limits, run.fullness(interval)
+    if fullness <= limits.loose:
+        yield run.whole
+    if fullness <= 1:
+        yield run.segmented
+    if limits.loose < fullness <= limits.nearly_full:
+        yield run.whole
+
+
+def _planned(run: SearchState, way: Callable[[int], Candidate | None], interval: int) -> bool:
+    candidate = way(interval)
+    if candidate is None:
+        return False
+    answer = run.place(run.improved(candidate))
+    if answer is not None and (run.best is None or candidate.interval_cycles < run.best.candidate.interval_cycles):
+        run.best = answer
+        run.progress.best(candidate.interval_cycles, None)
+    return answer is not None
+
+
+def _first_planned(run: SearchState, intervals: tuple[int, ...], start: int) -> int | None:
+    """Return the index of the first interval found that has a plan, from the start on.
+
+    Contiguous cuts tell where to begin. What they leave out, such as FIFOs at crossings, may cost a little more: a
+    ladder of ever larger steps finds where it is enough. Where there is no cut at all the longest interval must do.
+    """
+    index, step = _first_cut(run, intervals, start), 1.0
+    while index is not None:
+        if attempt(run, intervals[index]):
+            return index
+        step *= run.context.search_limits.ladder
+        further = max(index + 1, bisect_left(intervals, intervals[index] * step))
+        index = _first_cut(run, intervals, further)
+    return len(intervals) - 1 if attempt(run, intervals[-1]) else None
+
+
+def _first_cut(run: SearchState, intervals: tuple[int, ...], start: int) -> int | None:
+    """Return the index of the first interval from the start on at which every slot can fold its segment."""
+    return shortest_interval(intervals, lambda t: not isinstance(run.cut(t), Refusal), start, ratio=RATIO)
+
+
+def _shorter(run: SearchState, intervals: tuple[int, ...], start: int, first: int) -> None:
+    """Try intervals between the last that failed and the first that did not, nearer ones first."""
+    failed = max((i for i in range(start, first) if run.attempts.get(intervals[i]) is False), default=start)
+    for _ in range(run.context.search_limits.shorter_tries):
+        if first - failed <= 1:
+            return
+        middle = (failed + first) // 2
+        if attempt(run, intervals[middle]):
+            first = middle
+        else:
+            failed = middle
 
 
 def what_stopped(run: SearchState) -> str:

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from floorflow.search.highest_rate import row_sentence
+from collections.abc import Iterator
+
+from floorflow.search.highest_rate import attempt, row_sentence
 from floorflow.search.state import SearchState
 
 
 def least_resources(run: SearchState, intervals: tuple[int, ...]) -> str:
-    """Fold for the longest allowed interval; where that cannot be placed, for shorter ones, which change the folding.
+    """Plan at the longest allowed interval; where that has no plan, at shorter ones, which change the folding.
 
     Options slower than a requested rate are gone already.
     """
-    longest = intervals[-1]
-    for _ in range(run.context.search_limits.rate_attempts):
-        if run.placed(longest):
+    for longest in _ladder(intervals, run.context.search_limits.rate_attempts):
+        if attempt(run, longest):
             break
-        candidate = run.candidates[longest]
-        # The same folding answers every interval down to its own.
-        shorter = [i for i in intervals if i < (candidate.interval_cycles if candidate else longest)]
-        if not shorter:
-            break
-        longest = shorter[-1]
     if run.context.request.fps is not None:
         return "the requested rate was met"
     failed = [row_sentence(row) for row in run.trace if row.verdict != "legal"]
@@ -28,3 +23,13 @@ def least_resources(run: SearchState, intervals: tuple[int, ...]) -> str:
     if folding and not failed and folding.budget == run.context.problem.budget and folding.stats.status == "optimal":
         return "least resources: no folding at any interval is less scarce"
     return "; ".join(["least resources for which a legal floorplan was found", *failed[-1:]])
+
+
+def _ladder(intervals: tuple[int, ...], tries: int) -> Iterator[int]:
+    """Yield the longest interval, then shorter ones in ever larger steps."""
+    index, step = len(intervals) - 1, 1
+    for _ in range(tries):
+        if index < 0:
+            return
+        yield intervals[index]
+        index, step = index - step, 2 * step

@@ -31,18 +31,22 @@ class SearchLimits:
 
     assignment_rounds: int = 4
     """Rounds of partition and deeper FIFOs at what it crosses."""
-    folding_rounds: int = 8
-    """Foldings tried at one interval, each leaving more of the budget to channels and to packing."""
-    reserve_step: float = 0.04
-    """Share of the budget by which that reserve grows when modules do not pack; else it grows by what is short."""
-    tightened: tuple[float, ...] = (0.92, 0.84)
-    """Shares of its limit to which a slot whose placement failed is tightened."""
-    shorter_tries: int = 3
-    """Failures in a row, at ever shorter intervals after bisection, that end the search for the highest rate."""
-    placings: int = 7
-    """Intervals between the shortest and the longest that are placed where the shortest cannot be."""
-    placing_ratio: float = 1.05
-    """By which the steps between those begin to grow: far more than 1, 2, 4 of the intervals where they lie close."""
+    folding_rounds: int = 4
+    """Foldings of the whole tried at one interval, each leaving to channels what they were short of."""
+    cut_rounds: int = 3
+    """Contiguous cuts tried at one interval, each with what is known by then of FIFOs."""
+    slot_rounds: int = 3
+    """Foldings slot by slot of one cut, each keeping back in a slot what that was short of."""
+    loose: float = 0.85
+    """Share of the budget up to which a network folded as a whole is expected to come apart into slots."""
+    nearly_full: float = 0.95
+    """The same beyond which that is not tried at all."""
+    ladder: float = 1.02
+    """By which steps between intervals begin to grow where one has a contiguous cut and no plan."""
+    area_shares: tuple[float, ...] = (1.0, 0.92, 0.86, 0.8)
+    """Shares of a slot's free cells that the least rectangles of its modules may fill, where they do not pack."""
+    shorter_tries: int = 4
+    """Intervals tried between the last without and the first with a plan."""
     rate_attempts: int = 8
     """Intervals tried for the least resources at a requested rate."""
     latency: LatencyLimits = field(default_factory=LatencyLimits)

@@ -10,7 +10,7 @@ import networkx as nx
 
 from floorflow.channels import Channel
 from floorflow.channels.cost_allocation import modules_between
-from floorflow.dataflow.modules import Module, joins_without_cycle, merge
+from floorflow.dataflow.modules import Joined, Module, joins_without_cycle, merge
 from floorflow.errors import Refusal
 from floorflow.partition import (
     PartitionFailure,
@@ -56,13 +56,32 @@ def merge_groups(
     return _remerged(context, candidate, modules, slot_of)
 
 
+def join_slot(context: PlanningContext, candidate: Candidate, slot: str, why: str) -> Candidate:
+    """Make all modules of a slot one, whose pblock is what the slot has free; it may feed itself over other slots."""
+    inside = sorted(name for name, place in candidate.slot_of.items() if place == slot)
+    modules = merge(candidate.modules, inside, candidate.folded.dataflow)
+    slot_of = {m.name: candidate.slot_of.get(m.name, slot) for m in modules}
+    whole = next(m for m in modules if set(m.engines) >= set(_engines_of(candidate, inside)))
+    earlier = tuple(joined for joined in candidate.joined if joined.slot != slot)
+    index = {s.name: i for i, s in enumerate(candidate.problem.slots)}
+    answer = PartitionSolution({name: index[place] for name, place in slot_of.items()}, candidate.partition.stats)
+    joined = (*earlier, Joined(whole.name, tuple(inside), slot, why))
+    return realised(context, candidate.folding, modules, candidate.channels, answer, joined)
+
+
+def _engines_of(candidate: Candidate, modules: Collection[str]) -> set[str]:
+    return {engine for module in candidate.modules if module.name in modules for engine in module.engines}
+
+
 def crowded_rings(
     modules: Sequence[Module], slot_of: Mapping[str, str], channels: Sequence[Channel]
 ) -> tuple[str, ...]:
-    """Return the slots of several modules of which some feed each other in a ring: only whole slots may do that."""
-    rings = (ring for ring in nx.strongly_connected_components(_module_graph(modules, channels)) if len(ring) > 1)
+    """Return the slots of modules that feed each other in a ring and are not alone there: only whole slots may."""
     held = Counter(slot_of.values())
-    return tuple(sorted({slot_of[name] for ring in rings for name in ring if held[slot_of[name]] > 1}))
+    graph = _module_graph(modules, channels)
+    graph.remove_nodes_from([name for name in list(graph) if held[slot_of.get(name, "")] == 1])
+    rings = (ring for ring in nx.strongly_connected_components(graph) if len(ring) > 1)
+    return tuple(sorted({slot_of[name] for ring in rings for name in ring}))
 
 
 def merges_without_cycle(candidate: Candidate) -> Callable[[Collection[str]], bool]:

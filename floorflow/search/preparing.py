@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from floorflow.backends.backend import Backend, Costs, Source, backend_named
-from floorflow.channels import couplings, not_convertible
+from floorflow.channels import StreamPrices, not_convertible
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import OptionGroup
@@ -11,7 +13,7 @@ from floorflow.errors import InputError, some
 from floorflow.folding import FoldingProblem, fitting
 from floorflow.plugins import backend_names
 from floorflow.request import Request
-from floorflow.resources import total
+from floorflow.resources import Resources, total
 from floorflow.search.asked import platform_of
 from floorflow.search.context import PlanningContext, largest_pblocks, longest_interval, slot_limits, solvers_of
 
@@ -38,15 +40,25 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measurements
         dataflow = backend.with_folding(dataflow, request.folding, technology)
     costs = backend.costs(technology, request.backend_options)
     limits, largest = slot_limits(platform, request), largest_pblocks(platform, request)
-    places = [(slot, limits[slot].least(room)) for slot, held in largest.items() for room in held]
+    places = _places(request, limits, largest)
     longest = longest_interval(platform, request)
     priced = _kept(dataflow, request, backend, costs) if request.keep_folding else costs.groups(dataflow)
     groups = tuple(fitting(group, places, longest) for group in measured.repriced(dataflow, priced))
-    channels = couplings(dataflow, groups, costs)
+    # At the least that any memory of each FIFO costs: what is infeasible so is infeasible in every other.
+    channels = StreamPrices(costs, prices=None).couplings(dataflow, groups)
     paths = dataflow.engine_pairs if request.goal == "latency" else None
     problem = FoldingProblem(groups, total(limits.values()), platform.silicon, channels, paths)
     solvers = solvers_of(request, dataflow, backend, costs)
     return PlanningContext(dataflow, platform, request, backend, costs, problem, solvers, largest)
+
+
+def _places(
+    request: Request, limits: Mapping[str, Resources], largest: Mapping[str, tuple[Resources, ...]]
+) -> list[tuple[str, Resources]]:
+    """Return what an engine may have in each slot: all of it, unless modules are never to become a slot's only one."""
+    if not request.keep_granularity:
+        return list(limits.items())
+    return [(slot, limits[slot].least(held)) for slot, sizes in largest.items() for held in sizes]
 
 
 def _kept(dataflow: Dataflow, request: Request, backend: Backend, costs: Costs) -> tuple[OptionGroup, ...]:

@@ -1,4 +1,4 @@
-"""What a long run tells of itself while it works: the stage that it is in, and in a few words what it does there."""
+"""What a long run tells of itself: the stage that it is in, in a few words what it does there, and the best so far."""
 
 from __future__ import annotations
 
@@ -17,6 +17,13 @@ class Progress(Protocol):
         """Tell what the stage does now."""
         ...
 
+    def best(self, interval_cycles: int | None, bound_cycles: int | None) -> None:
+        """Tell the interval of the best design so far, and the shortest that is not proven impossible; None: unknown.
+
+        Each call takes the place of the last one, until the outermost stage ends.
+        """
+        ...
+
 
 class _Silent:
     """Tells nobody."""
@@ -25,6 +32,9 @@ class _Silent:
         return nullcontext()
 
     def note(self, text: str) -> None:
+        pass
+
+    def best(self, interval_cycles: int | None, bound_cycles: int | None) -> None:
         pass
 
 

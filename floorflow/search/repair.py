@@ -1,25 +1,26 @@
 """Repairs: what is tried when a slot's rectangles do not pack.
 
-They come in this order: reassign, modules move to other slots; coarsen, neighbours merge into shared pblocks, in the
-candidate as it was and in those reassigned; refold, the network is folded anew under the tightened slot; coarsen these.
-A longer interval, the last repair, is the search's.
+They come in this order: reassign, modules move to other slots until their areas fit; coarsen, neighbours merge into
+shared pblocks, in the candidate as it was and in those reassigned; join, all modules of a slot share one pblock over the
+whole of its free region, which holds whatever the slot's limits allow. So no floorplan costs rate, unless granularity is
+to be kept; a longer interval is the search's repair then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from floorflow.folding import FoldingSolution
+from floorflow.errors import some
 from floorflow.hardware import Rect
 from floorflow.placement import (
     PlacementFailure,
     pack_slot,
 )
-from floorflow.resources import RESOURCE_NAMES, Resources
-from floorflow.search.assignment import assign, complete
-from floorflow.search.candidate import Candidate, slot_demands
+from floorflow.search.assignment import assign
+from floorflow.search.candidate import Candidate
 from floorflow.search.context import PlanningContext
-from floorflow.search.merging import by_slot, merge_groups, merges_without_cycle
+from floorflow.search.merging import by_slot, join_slot, merge_groups, merges_without_cycle
 from floorflow.search.placing import PlacedCandidate, place_candidate, placement_problem
 
 
@@ -29,29 +30,56 @@ def place_with_repairs(context: PlanningContext, candidate: Candidate) -> Placed
     if isinstance(answer, PlacedCandidate):
         return answer
     failed = [(candidate, answer, "")]  # candidates in which neighbours may still merge
-    for tries in (_reassign(context, candidate, answer.slot), _refold(context, candidate, answer.slot)):
-        for changed, repair in tries:
-            replaced = place_candidate(context, changed, repair)
-            if isinstance(replaced, PlacedCandidate):
-                return replaced
-            failed.append((changed, replaced, repair))
-        while failed:
-            merged = _coarsen(context, *failed.pop(0))
-            if merged is not None:
-                return merged
-    return answer
+    for changed, repair in _reassign(context, candidate):
+        replaced = place_candidate(context, changed, repair)
+        if isinstance(replaced, PlacedCandidate):
+            return replaced
+        failed.append((changed, replaced, repair))
+    for changed, failure, repair in failed:
+        merged = _coarsen(context, changed, failure, repair)
+        if merged is not None:
+            return merged
+    return answer if context.request.keep_granularity else _joined(context, candidate, answer)
 
 
-def _reassign(context: PlanningContext, candidate: Candidate, slot: str) -> Iterator[tuple[Candidate, str]]:
-    """Assign the modules anew under a tighter limit of the slot that failed."""
+def place_joined(context: PlanningContext, candidate: Candidate) -> PlacedCandidate | PlacementFailure:
+    """Place the candidate as it is, or with one pblock for each slot whose modules do not pack."""
+    answer = place_candidate(context, candidate, "")
+    if isinstance(answer, PlacedCandidate) or context.request.keep_granularity:
+        return answer
+    return _joined(context, candidate, answer)
+
+
+def _joined(
+    context: PlanningContext, candidate: Candidate, failure: PlacementFailure
+) -> PlacedCandidate | PlacementFailure:
+    """Give slots whose modules do not pack one pblock each, over all that they have free."""
+    for _ in context.limits:
+        why = str(replace(failure.refusal, proven=False))
+        candidate = join_slot(context, candidate, failure.slot, why)
+        answer = place_candidate(context, candidate, f"one pblock for {some([j.slot for j in candidate.joined])}")
+        if isinstance(answer, PlacedCandidate):
+            return answer
+        if failure.slot == answer.slot:
+            return answer
+        failure = answer
+    return failure
+
+
+def _reassign(context: PlanningContext, candidate: Candidate) -> Iterator[tuple[Candidate, str]]:
+    """Assign the modules anew, so that their least rectangles leave ever more of each slot's area free."""
     if len(context.platform.slots) == 1:
         return
-    for share in context.search_limits.tightened:
-        moved = assign(context, candidate.folding, candidate.modules, {slot: share})
-        if context.request.granularity == "slot" and isinstance(moved, Candidate):
+    tried = [dict(candidate.slot_of)]
+    for share in context.search_limits.area_shares:
+        moved = assign(context, candidate.folding, candidate.modules, None, candidate.slot_of, share)
+        if not isinstance(moved, Candidate):
+            return
+        if context.request.granularity == "slot":
             moved = by_slot(context, moved, sorted(set(moved.slot_of.values())), keep=1)
-        if isinstance(moved, Candidate):
-            yield moved, f"modules moved out of {slot}"
+        if isinstance(moved, Candidate) and dict(moved.slot_of) not in tried:
+            tried.append(dict(moved.slot_of))
+            yield moved, f"modules moved until their rectangles fill at most {share:.0%} of each slot"
 
 
 def _coarsen(
@@ -94,18 +122,3 @@ def _fewer(context: PlanningContext, candidate: Candidate, slot: str) -> Candida
     count = sum(place == slot for place in candidate.slot_of.values())
     merged = by_slot(context, candidate, [slot], max(1, count * 2 // 3)) if count > 1 else None
     return merged if isinstance(merged, Candidate) else None
-
-
-def _refold(context: PlanningContext, candidate: Candidate, slot: str) -> Iterator[tuple[Candidate, str]]:
-    """Fold anew with less of what the failed slot is fullest of, under a tighter limit of that slot."""
-    need, limit = slot_demands(candidate)[slot].as_dict(), context.limits[slot].as_dict()
-    fullest = max(RESOURCE_NAMES, key=lambda r: need[r] / limit[r] if limit[r] else 0.0)
-    used, budget = candidate.folding.resources.as_dict(), context.problem.budget.as_dict()
-    for share in context.search_limits.tightened:
-        less = Resources.from_dict(budget | {fullest: int(share * used[fullest])})
-        folding = context.solvers.fold(context.problem.with_budget(less), candidate.interval_cycles)
-        if not isinstance(folding, FoldingSolution):
-            return
-        changed = complete(context, folding, {slot: share})
-        if isinstance(changed, Candidate):
-            yield changed, f"folded anew with {share:.0%} of the {fullest}"

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from floorflow.search.candidate import Candidate
 from floorflow.search.lowest_latency import latency_cycles
-from floorflow.search.placing import PlacedCandidate, place_candidate
+from floorflow.search.placing import PlacedCandidate
+from floorflow.search.repair import place_joined
 from floorflow.search.state import SearchState
 
 SALVAGE_S = 1.0
@@ -44,7 +45,7 @@ def _first_placed(run: SearchState, longest_cycles: int) -> PlacedCandidate | No
     hasty = replace(run.context, request=run.context.request.changed(effort="fast"))
     met = [candidate for candidate in run.completed if candidate.interval_cycles <= longest_cycles]
     for candidate in sorted(met, key=_merit(run)):
-        answer = place_candidate(hasty, candidate, "")
+        answer = place_joined(hasty, candidate)
         if isinstance(answer, PlacedCandidate):
             run.legal(candidate.interval_cycles, "after Ctrl-C, without repairs")
             return answer

@@ -14,8 +14,9 @@ from floorflow.search.highest_rate import (
     better,
     highest_rate,
     in_fit_kinds,
-    in_own_kinds,
+    in_other_kinds,
     last_refused,
+    shortest_possible,
     what_stopped,
 )
 from floorflow.search.least_resources import least_resources
@@ -34,7 +35,9 @@ class SearchResult:
     """The best legal candidate, its floorplans by FPGA, the bound on the interval, the trace, and the repair it took.
 
     ``whole_budget_bound`` bounds what folding minimised when nothing of the budget is kept back: the scarcity at its
-    interval, or the latency. ``interrupted``: Ctrl-C ended the search, or what came behind it.
+    interval, or the latency. ``interrupted``: Ctrl-C ended the search, or what came behind it. ``joint_bound_cycles``:
+    no assignment of engines to slots allows a shorter interval, None if unknown. ``ended_at``: the try that ended the
+    search, None where none did.
     """
 
     candidate: Candidate
@@ -45,6 +48,8 @@ class SearchResult:
     whole_budget_bound: float | None
     repair: str = ""
     interrupted: bool = False
+    joint_bound_cycles: int | None = None
+    ended_at: TraceRow | None = None
 
 
 def search(
@@ -87,6 +92,8 @@ class _Search:
     longest: int
     at_any_rate: Callable[[], PlanningContext] | None
     context: PlanningContext = field(init=False)
+    free: SearchState = field(init=False)
+    """The search with all kinds of engines."""
     bound_cycles: int | None = None
     whole_budget_bound: float | None = None
     ended_by: str = INTERRUPTED
@@ -94,7 +101,7 @@ class _Search:
     interrupted: bool = False
 
     def __post_init__(self) -> None:
-        self.context = self.run.context
+        self.context, self.free = self.run.context, self.run
 
     def result(self) -> SearchResult:
         """Return the best design, of a search that has one."""
@@ -112,7 +119,17 @@ class _Search:
             self.whole_budget_bound,
             best.repair,
             self.interrupted,
+            self._joint_bound_cycles(),
+            last_refused(self.run),
         )
+
+    def _joint_bound_cycles(self) -> int | None:
+        """Return the joint bound on the interval where one was looked for; the folding bound where a plan meets it."""
+        if self.free.joint_bound is not None:
+            return self.free.joint_bound.interval_cycles
+        best = self.run.best
+        met = best is not None and best.candidate.interval_cycles == self.bound_cycles
+        return self.bound_cycles if met else None
 
     def by_goal(self) -> None:
         """Search for what was asked for."""
@@ -134,23 +151,28 @@ class _Search:
         return ended_by
 
     def _fastest(self) -> str:
-        self.run, intervals, index = in_fit_kinds(self.run)
+        free = self.free = self.run
+        self.run, intervals, index = in_fit_kinds(free)
         self.bound_cycles = intervals[index]
         ended_by = highest_rate(self.run, intervals, index)
-        if self.run.best is None or self.run.best.candidate.interval_cycles > self.bound_cycles:
-            return self._fastest_in_own_kinds() or ended_by
+        if self.run.best is not None and self.run.best.candidate.interval_cycles <= self.bound_cycles:
+            return ended_by
+        ended_by = self._fastest_in_other_kinds(free) or ended_by
+        if free.joint_bound is None:
+            free.find_joint_bound(*shortest_possible(free))
         return ended_by
 
-    def _fastest_in_own_kinds(self) -> str | None:
-        """Search with the engines' own kinds; return what ended that search if it found a better design."""
-        own = in_own_kinds(self.run)
-        if own is None:
+    def _fastest_in_other_kinds(self, free: SearchState) -> str | None:
+        """Search with other kinds of engines; return what ended that search if it found a better design."""
+        other = in_other_kinds(free, self.run)
+        if other is None:
             return None
-        run, intervals, index = own
+        run, intervals, index = other
+        about = "kinds as the back end chooses" if self.run is free else "kinds as they fit best"
         try:
             ended_by = highest_rate(run, intervals, index)
         finally:
-            self.run = better(self.run, run)
+            self.run = better(self.run, run, about)
         return ended_by if self.run is run else None
 
     def _fastest_that_meets_the_rate(self, context: PlanningContext) -> str:
@@ -187,13 +209,14 @@ def _held_against(candidate: Candidate, bound: float | None) -> Candidate:
 
 
 def _bounded(context: PlanningContext, candidate: Candidate) -> Candidate:
-    """Hold a folding that another method than the exact one found against the exact one's bound at its interval."""
+    """Hold a folding against the least scarcity at its interval under the whole budget."""
     folding = candidate.folding
-    if folding.stats.bound is not None:
-        return candidate
-    exact = fold_at_interval(context.problem.with_budget(folding.budget), folding.interval_cycles)
+    exact = fold_at_interval(context.problem, folding.interval_cycles)
     bound = exact.stats.bound if isinstance(exact, FoldingSolution) else None
-    return replace(candidate, folding=replace(folding, stats=replace(folding.stats, bound=bound)))
+    cost, proves = folding.stats.objective, folding.stats.method.startswith("exact")
+    met = bound is not None and cost is not None and cost <= bound
+    status: Status = ("optimal" if met else "feasible") if proves else folding.stats.status
+    return replace(candidate, folding=replace(folding, stats=replace(folding.stats, bound=bound, status=status)))
 
 
 def _infeasible(run: SearchState, interval: int) -> InfeasibleError:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from floorflow.channels import Channel
 from floorflow.channels.cost_allocation import modules_between
 from floorflow.dataflow.modules import Module
-from floorflow.hardware import Route, RouteStep
+from floorflow.hardware import Route, RouteStep, free_cells
 from floorflow.partition import ModuleStream, PartitionProblem, SlotCapacity
+from floorflow.placement import least_cells
 from floorflow.resources import Resources
 from floorflow.search.context import PlanningContext
 
@@ -36,8 +38,27 @@ def partition_problem(
 
 
 def slot_capacities(context: PlanningContext) -> tuple[SlotCapacity, ...]:
-    """Return the slots with what the design may use of them."""
-    return tuple(SlotCapacity(name, limit, context.pblock_capacities[name]) for name, limit in context.limits.items())
+    """Return the slots with what the design may use of them.
+
+    A module must fit a rectangle only if modules may not be joined: else all of a slot can become one pblock.
+    """
+    kept = context.request.keep_granularity
+    return tuple(
+        SlotCapacity(name, limit, context.pblock_capacities[name] if kept else ())
+        for name, limit in context.limits.items()
+    )
+
+
+def with_areas(context: PlanningContext, problem: PartitionProblem, share: float) -> PartitionProblem:
+    """Return the problem with a limit on areas: the least rectangles of a slot's modules fill that share of its cells."""
+    fill = context.request.fill.as_dict()
+    pairs = [(fpga.device, slot) for fpga in context.platform.fpgas for slot in fpga.slots]
+    cells = {
+        name: tuple(least_cells(device, slot, need, fill) for device, slot in pairs)
+        for name, need in problem.demands.items()
+    }
+    free = tuple(free_cells(device, slot) for device, slot in pairs)
+    return replace(problem, cells=cells, free_cells=free, area_share=share)
 
 
 def _streams(modules: Sequence[Module], channels: Sequence[Channel]) -> tuple[ModuleStream, ...]:

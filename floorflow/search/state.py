@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import inf
 from typing import Literal
 
+from floorflow.dataflow.model import Option
 from floorflow.errors import Refusal, sentence, unproven
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, FoldingSolution
+from floorflow.folding.exact import FoldingAnswer
+from floorflow.folding.selection import Evaluator
 from floorflow.partition import PartitionFailure
 from floorflow.placement import PlacementFailure
-from floorflow.resources import ZERO, Resources
-from floorflow.search.assignment import complete
-from floorflow.search.candidate import Candidate
+from floorflow.resources import RESOURCE_NAMES, ZERO, Resources, largest_share
+from floorflow.search.assignment import assign, complete
+from floorflow.search.candidate import Candidate, folded_by, least_words
 from floorflow.search.context import PlanningContext
+from floorflow.search.cutting import Cutter, SlotOf
+from floorflow.search.fifo_prices import FifoPricing, HeldBits, Prices, held_bits, prices_of
 from floorflow.search.link_bound import LinkBound, link_bound
 from floorflow.search.placing import PlacedCandidate, place_candidate
 from floorflow.search.progress import Progress
 from floorflow.search.repair import place_with_repairs
+from floorflow.segments import JointBound, joint_bound, parts_of
 
 Verdict = Literal["legal", "proven infeasible", "not found within the limit"]
 Stage = Literal["fold", "partition", "place"]
@@ -42,10 +51,20 @@ class SearchState:
     progress: Progress
     trace: list[TraceRow] = field(default_factory=list)
     feasible: dict[int, bool] = field(default_factory=dict)
-    candidates: dict[int, Candidate | None] = field(default_factory=dict)
+    attempts: dict[int, bool] = field(default_factory=dict)
     completed: list[Candidate] = field(default_factory=list)
-    unplaceable: set[int] = field(default_factory=set)
     best: PlacedCandidate | None = None
+    held: HeldBits = field(default_factory=dict)
+    """What FIFOs hold in the folding that was completed last."""
+    reserve: dict[str, Resources] = field(default_factory=dict)
+    """What each slot keeps back when it folds its segment, for what is known only afterwards."""
+    joint_bound: JointBound | None = None
+    _pricing: FifoPricing | None = None
+    _cutter: Cutter | None = None
+    _last_cutter: Cutter | None = None
+
+    def __post_init__(self) -> None:
+        self.prices: Prices = self.context.scarcity_prices
 
     @cached_property
     def oracle(self) -> FeasibilityOracle:
@@ -95,31 +114,28 @@ class SearchState:
             self.refused(interval, "fold", (answer.refusal,))
         return not isinstance(answer, FoldingInfeasible)
 
-    def partitioned(self, interval: int) -> bool:
-        """Whether fold, connect, cluster and partition succeed; remembers the candidate."""
-        if interval not in self.candidates:
-            self.candidates[interval] = self._find_candidate(interval)
-        return self.candidates[interval] is not None
+    @property
+    def pricing(self) -> FifoPricing:
+        """What FIFOs cost folding, by what is known of them."""
+        if self._pricing is None:
+            self._pricing = FifoPricing(self.context, self.held, self.prices)
+        return self._pricing
 
-    def _find_candidate(self, interval: int) -> Candidate | None:
-        """Fold, connect, cluster and partition, leaving ever more of the budget to channels and to packing."""
+    def whole(self, interval: int) -> Candidate | None:
+        """Fold the network on the summed limits, connect, cluster and partition; keep back only what was short."""
         problem, reserve = self.context.problem, ZERO
         before: tuple[Refusal, ...] = ()
         for _ in range(self.context.search_limits.folding_rounds):
-            with self.progress.stage("folding"):
-                self.progress.note(f"interval {interval:,} cycles")
-                folding = self.context.solvers.fold(problem.with_budget(problem.budget - reserve), interval)
+            folding = self._folded(interval, reserve)
             if not isinstance(folding, FoldingSolution):
-                # With some of the budget kept back nothing is proven.
-                refusals = (folding.refusal,) if reserve == ZERO else unproven((*before, folding.refusal))
-                self.refused(interval, "fold", refusals)
+                # With prices on FIFOs, or some of the budget kept back, nothing is proven.
+                self.refused(interval, "fold", unproven((*before, folding.refusal)))
                 return None
             answer = self.complete(folding)
             if isinstance(answer, Candidate):
                 return answer
             before = answer.refusals
-            step = share_of(problem.budget, self.context.search_limits.reserve_step)
-            larger = larger_reserve(problem.budget, reserve, folding.resources, answer.short, step)
+            larger = larger_reserve(problem.budget, reserve, folding.resources, answer.short)
             if larger == reserve:
                 break
             reserve = larger
@@ -127,27 +143,129 @@ class SearchState:
         self.refused(interval, "partition", unproven(before))
         return None
 
-    def complete(self, folding: FoldingSolution, share: float = 1.0) -> Candidate | PartitionFailure:
+    def _folded(self, interval: int, reserve: Resources) -> FoldingAnswer:
+        """Fold the network within all slots' limits together, less a reserve."""
+        problem = self.context.problem
+        with self.progress.stage("folding"):
+            self.progress.note(f"interval {interval:,} cycles")
+            priced = self.pricing.problem(self.context).with_budget(problem.budget - reserve)
+            folding = self.context.solvers.fold(priced, interval)
+        if not isinstance(folding, FoldingSolution):
+            return folding
+        return self.least_priced(folding.options, folding.stats.method)
+
+    def fullness(self, interval: int) -> float:
+        """Return the largest share of the budget that a folding of the whole takes; infinite if there is none."""
+        folding = self._folded(interval, ZERO)
+        if not isinstance(folding, FoldingSolution):
+            self.refused(interval, "fold", unproven((folding.refusal,)))
+            return inf
+        return largest_share(folding.resources, folding.budget)
+
+    def least_priced(self, options: Mapping[str, Option], method: str) -> FoldingSolution:
+        """Return a folding as the whole problem counts it: streams at their least price, scarcity against its bound."""
+        problem = self.context.problem
+        rows = [group.rows.index(tuple(options[name] for name in group.engines)) for group in problem.groups]
+        return Evaluator(problem).solution(rows, method, "heuristic")
+
+    def segmented(self, interval: int) -> Candidate | None:
+        """Give every slot a segment of the network that it folds for itself; what a slot lacked it keeps back."""
+        for _ in range(self.context.search_limits.cut_rounds):
+            slot_of = self.cut(interval)
+            if isinstance(slot_of, Refusal):
+                self.refused(interval, "partition", (slot_of,))
+                return None
+            answer = self.folded_by_slots(slot_of, interval)
+            if answer is not None:
+                return answer
+        return None
+
+    def cut(self, interval: int) -> SlotOf | Refusal:
+        """Return slots for all engines at which every slot has a folding of its own within its limits."""
+        with self.progress.stage("folding"):
+            self.progress.note(f"segments at {interval:,} cycles")
+            return self.cutter.at(interval)
+
+    @property
+    def cutter(self) -> Cutter:
+        """Contiguous cuts, by what is known of FIFOs and of what slots keep back."""
+        if self._cutter is None:
+            self._cutter = self._last_cutter = Cutter(self.context, self.pricing, dict(self.reserve), self._last_cutter)
+        return self._cutter
+
+    def folded_by_slots(self, slot_of: SlotOf, interval: int) -> Candidate | None:
+        """Fold each slot, connect, cluster and partition; on failure keep back, slot by slot, what was short."""
+        refusals: tuple[Refusal, ...] = ()
+        for _ in range(self.context.search_limits.slot_rounds):
+            with self.progress.stage("folding"):
+                folded = self.cutter.folded(slot_of, interval)
+            if isinstance(folded, Refusal):
+                refusals = (folded,)
+                break
+            answer = self.complete(self.least_priced(folded.options, "exact by slot"), slot_of=slot_of)
+            if isinstance(answer, Candidate):
+                return answer
+            refusals = answer.refusals
+            if not self._keep_back(refusals):
+                break
+        self.refused(interval, "partition", unproven(refusals), "each slot folded for itself: ")
+        return None
+
+    def find_joint_bound(self, intervals: tuple[int, ...], start: int) -> JointBound:
+        """Return the shortest interval from an index on that is not proven impossible, however engines are assigned."""
+        whole_stages = self.context.request.granularity != "layer"
+        problem = self.context.problem
+        together = parts_of(self.context.dataflow, problem.groups) if whole_stages else ()
+        with self.progress.stage("folding"):
+            self.progress.note("joint bound")
+            limits = list(self.context.limits.values())
+            self.joint_bound = joint_bound(problem, limits, intervals, start, together=together)
+        if self.joint_bound.refusal is not None:
+            last = self.joint_bound.interval_cycles
+            index = len(intervals) if last is None else bisect_left(intervals, last)
+            self.refused(intervals[index - 1], "partition", (self.joint_bound.refusal,))
+        return self.joint_bound
+
+    def _keep_back(self, refusals: tuple[Refusal, ...]) -> bool:
+        """Keep back in each slot what it was short of; whether that is anything."""
+        short = {(r.place, r.resource): int((r.needed or 0) - (r.allowed or 0)) for r in refusals if r.what == "slot"}
+        for (slot, resource), amount in short.items():
+            more = Resources.from_dict({name: amount if name == resource else 0 for name in RESOURCE_NAMES})
+            self.reserve[slot] = self.reserve.get(slot, ZERO) + more
+        self._cutter = None
+        return bool(short)
+
+    def complete(
+        self, folding: FoldingSolution, share: float = 1.0, slot_of: SlotOf | None = None
+    ) -> Candidate | PartitionFailure:
         """Connect, cluster and partition, within a share of every slot's limit; remembers the candidate for Ctrl-C."""
         tightened = None if share >= 1 else dict.fromkeys(self.context.limits, share)
         with self.progress.stage("partition"):
             self.progress.note(f"interval {folding.interval_cycles:,} cycles")
-            answer = complete(self.context, folding, tightened)
+            answer = complete(self.context, folding, tightened, slot_of)
+        self._learn(folding)
         if isinstance(answer, Candidate):
             self.completed.append(answer)
         return answer
 
-    def placed(self, interval: int) -> bool:
-        """Place the candidate of an interval and remember it as the best."""
-        candidate = self.candidates[interval] if self.partitioned(interval) else None
-        if candidate is None or candidate.interval_cycles in self.unplaceable:
-            return False
-        answer = self.place(candidate)
-        if answer is None:
-            # Other intervals may have led to the same folding.
-            self.unplaceable.add(candidate.interval_cycles)
-        self.best = answer or self.best
-        return answer is not None
+    def improved(self, candidate: Candidate) -> Candidate:
+        """Return the candidate with the cheapest assignment that is found from its own, held against its bound."""
+        if self.context.request.granularity == "slot":
+            return candidate
+        with self.progress.stage("partition"):
+            self.progress.note(f"interval {candidate.interval_cycles:,} cycles")
+            folding, modules, slot_of = candidate.folding, candidate.modules, candidate.slot_of
+            answer = assign(self.context, folding, modules, None, slot_of, prove=True)
+        return answer if isinstance(answer, Candidate) else candidate
+
+    def _learn(self, folding: FoldingSolution) -> None:
+        """Take over what FIFOs hold in a folding, and what it leaves of each resource, for the next one's prices."""
+        folded = folded_by(self.context, folding)
+        held = held_bits(self.context.dataflow, folded, least_words(self.context, folded))
+        prices = prices_of(self.context.problem.budget, folding.resources)
+        if (held, prices) != (self.held, self.prices):
+            self.held, self.prices = held, prices
+            self._pricing = self._cutter = None
 
     def place(self, candidate: Candidate, about: str = "", *, repairs: bool = True) -> PlacedCandidate | None:
         """Place a candidate; the row of the trace begins with ``about``."""
@@ -165,12 +283,8 @@ class SearchState:
         return answer
 
 
-def larger_reserve(
-    budget: Resources, reserve: Resources, engines: Resources, short: Resources, step: Resources
-) -> Resources:
-    """Keep back what this folding's channels would have needed; if modules only fail to pack, a ``step`` more."""
-    if short == ZERO:
-        return reserve + step
+def larger_reserve(budget: Resources, reserve: Resources, engines: Resources, short: Resources) -> Resources:
+    """Keep back what this folding's channels would have needed."""
     rows = zip(budget.as_tuple(), reserve.as_tuple(), engines.as_tuple(), short.as_tuple(), strict=True)
     return Resources(*(max(kept, have - used + lack) if lack else kept for have, kept, used, lack in rows))
 

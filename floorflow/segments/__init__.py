@@ -5,9 +5,28 @@ Put a network's groups or modules in a linear order: a *segment* is a contiguous
 
     problems    segments by set of engines or by (first, last), and their folding problems in a space
     table       (segment, space) -> whether an interval can be met, and the shortest one; what is proven is kept
+    parts       what cuts leave whole (stages, with what is tied to them), and linear orders of it
+    cuts        segments side by side in spaces: exact among the contiguous cuts of an order
+    relaxation  what no space can take, however long the segment: the proof where segments are no proof for longer ones
 """
 
+from floorflow.segments.cuts import CutFound, CutRefused, Cuts
+from floorflow.segments.joint_bound import JointBound, joint_bound
+from floorflow.segments.parts import orders_of, parts_of
 from floorflow.segments.problems import Segment, Segments, Space
 from floorflow.segments.table import SegmentTable, ShortestInterval
 
-__all__ = ["Segment", "SegmentTable", "Segments", "ShortestInterval", "Space"]
+__all__ = [
+    "CutFound",
+    "CutRefused",
+    "JointBound",
+    "Cuts",
+    "Segment",
+    "SegmentTable",
+    "Segments",
+    "ShortestInterval",
+    "Space",
+    "joint_bound",
+    "orders_of",
+    "parts_of",
+]

@@ -87,6 +87,7 @@ CHANNEL = {
     "converter_module": Nullable(TEXT),
     "fifo_depth": COUNT,
     "fifo_needed": COUNT,
+    "fifo_style": TEXT,
     "fifo_module": Nullable(TEXT),
     "crossing_registers": COUNT,
     "link": Nullable(TEXT),
@@ -233,6 +234,7 @@ SUMMARY = {
             "sustained_fps": Nullable(NUMBER),
             "interval_cycles": COUNT,
             "bound_cycles": COUNT,
+            "joint_bound_cycles": Nullable(COUNT),
             "gap": NUMBER,
             "latency_us": Nullable(NUMBER),
             "bottleneck": TEXT,
@@ -255,7 +257,14 @@ NETWORK = {
     "name": PLAIN_NAME,
     "operations": [{"name": TEXT}],
     "engines": [ENGINE],
-    "search": {"interval_cycles": COUNT, "bound_cycles": COUNT, "gap": NUMBER, "ended_by": TEXT},
+    "search": {
+        "interval_cycles": COUNT,
+        "bound_cycles": COUNT,
+        "joint_bound_cycles": Nullable(COUNT),
+        "gap": NUMBER,
+        "ended_by": TEXT,
+        "ended_at": Nullable({"interval_cycles": COUNT, "stage": TEXT, "refusals": [REFUSAL]}),
+    },
     "trace": [
         {
             "phase": PLAIN_NAME,

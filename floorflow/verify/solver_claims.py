@@ -105,13 +105,42 @@ def check_search(plan: Record, findings: Findings) -> None:
             findings.add("bound-above-objective", where, f"bound {bound} is above interval {interval}")
         gap = max(0.0, (interval - bound) / interval) if interval else 0.0
         findings.expect("wrong-gap", where, "gap", search["gap"], gap)
+        _check_joint_bound(search, options["objective"], where, findings)
         if options["objective"] != "throughput":
             findings.expect("wrong-bound", where, "bound_cycles", bound, interval)
-        if not search["ended_by"].strip():
-            findings.add("search-unexplained", where, "ended_by does not say what ended the search")
+        _check_ended(network, where, findings)
         reached = frames_per_second(plan, network["name"])
         if options["fps"] is not None and reached is not None and reached < options["fps"] * (1 - RATE_TOLERANCE):
             findings.add("rate-missed", where, f"{reached:g} fps, {options['fps']} are asked for")
+
+
+def _check_joint_bound(search: Record, objective: str, where: str, findings: Findings) -> None:
+    """Check that the joint bound lies between the folding bound and the interval; that it is one is claimed."""
+    joint = search["joint_bound_cycles"]
+    if joint is None:
+        return
+    if objective != "throughput":
+        findings.expect("wrong-bound", where, f"joint_bound_cycles with objective {objective}", joint, None)
+    if joint > search["interval_cycles"]:
+        detail = f"joint_bound_cycles {joint} is above interval {search['interval_cycles']}"
+        findings.add("bound-above-objective", where, detail)
+    elif joint < search["bound_cycles"]:
+        detail = f"joint_bound_cycles {joint} is below bound_cycles {search['bound_cycles']}, which bounds it too"
+        findings.add("wrong-bound", where, detail)
+
+
+def _check_ended(network: Record, where: str, findings: Findings) -> None:
+    """Check that the plan says what ended a search: a sentence and, where it was a try that failed, a row's facts."""
+    search = network["search"]
+    if not search["ended_by"].strip():
+        findings.add("search-unexplained", where, "ended_by does not say what ended the search")
+    ended_at = search["ended_at"]
+    if ended_at is None:
+        return
+    failed = (row for row in network["trace"] if row["verdict"] != "legal")
+    if not any(all(row[key] == ended_at[key] for key in ("interval_cycles", "stage", "refusals")) for row in failed):
+        tried = f"{ended_at['interval_cycles']} cycles ({ended_at['stage']})"
+        findings.add("search-unexplained", where, f"ended_at {tried} is no failed row of the trace")
 
 
 def check_stats(stats: Record, where: str, findings: Findings) -> None:

@@ -52,6 +52,7 @@ def _network(plan: Record, network: Record) -> dict[str, Any]:
     figures = {
         "fps": frames_per_second(plan, network["name"]),
         "bound_cycles": network["search"]["bound_cycles"],
+        "joint_bound_cycles": network["search"]["joint_bound_cycles"],
         "gap": network["search"]["gap"],
     }
     if not parts:

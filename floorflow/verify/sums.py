@@ -60,13 +60,14 @@ def check_membership(phase: PhaseFacts, findings: Findings) -> None:
 
 
 def _check_rings(phase: PhaseFacts, findings: Findings) -> None:
-    """Check that modules that feed each other in a ring, as slots may, are the only ones of their slots."""
-    held = Counter(phase.raw["partition"]["assignment"].get(name) for name in phase.modules)
-    for ring in rings(quotient(phase.successors, phase.module_of)):
-        crowded = [name for name in sorted(ring) if held[phase.raw["partition"]["assignment"].get(name)] > 1]
-        if crowded:
-            message = f"some modules depend on their own output, and {', '.join(crowded)} are not alone in their slots"
-            findings.add("module-cycle", phase.where, message)
+    """Check that a module feeds itself only through modules that are the only ones of their slots, as slots may."""
+    slot_of = phase.raw["partition"]["assignment"]
+    held = Counter(slot_of.get(name) for name in phase.modules)
+    between = quotient(phase.successors, phase.module_of)
+    beside = {name for name in between if held[slot_of.get(name)] > 1}
+    for ring in rings({name: [other for other in between[name] if other in beside] for name in beside}):
+        message = f"{', '.join(sorted(ring))} depend on each other and are not alone in their slots"
+        findings.add("module-cycle", phase.where, message)
 
 
 def _check_holders(phase: PhaseFacts, findings: Findings) -> None:

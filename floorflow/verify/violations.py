@@ -142,8 +142,8 @@ VIOLATIONS: dict[str, str] = {
     "operation-unknown": "an engine's operation is none of its network's",
     # search and what solvers claim
     "rate-missed": "the interval is too long for the rate asked for",
-    "search-unexplained": "the plan does not say what ended the search",
-    "wrong-bound": "the bound of a search that does not seek throughput is not its interval",
+    "search-unexplained": "the plan does not say what ended the search, or names a try that its trace does not have",
+    "wrong-bound": "a joint bound is below the folding bound, or there is one although throughput is not sought",
     "wrong-budget": "a folding was allowed more than the platform's summed limits, or a bound is negative",
     "wrong-gap": "a gap is not (objective - bound) / objective",
     "wrong-objective": "a solver's objective is not what the plan's cost, wire length or resources give",

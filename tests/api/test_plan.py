@@ -16,6 +16,7 @@ import onnx
 import pytest
 
 import floorflow as ff
+from floorflow.api.events import told_to
 from floorflow.backends.finn.read.source import read_source
 from tests.conftest import TFC
 from tests.verify.two_by_two import write_two_by_two
@@ -236,6 +237,19 @@ def test_events_tell_stages_notes_and_seconds() -> None:
     ended = [event.stage for event in events if event.seconds is not None and not event.within]
     assert ended == ["reading", "lowering", "search", "recording", "drawing"]
     assert any(event.stage == "placing" and event.within == ("search",) and event.note for event in events)
+
+
+def test_events_tell_the_best_so_far_and_its_bound() -> None:
+    events: list[ff.Event] = []
+    progress = told_to(events.append)
+    progress.best(None, 10)
+    with progress.stage("search"), progress.stage("placing"):
+        progress.best(12, 10)
+    best = [event for event in events if event.best is not None]
+    assert best == [
+        ff.Event("", (), best=ff.Best(None, 10)),
+        ff.Event("placing", ("search",), best=ff.Best(12, 10)),
+    ]
 
 
 def stopping_at(stage: str) -> Callable[[ff.Event], None]:

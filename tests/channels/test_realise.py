@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from floorflow.channels import Channel, PartialPlacement, connect
+from floorflow.channels import Channel, ChannelCosts, PartialPlacement, connect
 from floorflow.channels.cost_allocation import crossing_shares, engine_charges, module_resources
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.dataflow.modules import Module
@@ -12,7 +12,7 @@ from floorflow.hardware import Crossing, Route, link_crossing, padded_width_bits
 from floorflow.resources import Resources
 
 
-class Prices:
+class Prices(ChannelCosts):
     """A FIFO costs its bits, a converter the sum of its widths."""
 
     def fifo_resources(self, width_bits: int, depth_words: int) -> Resources:

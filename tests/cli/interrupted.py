@@ -74,13 +74,18 @@ def interrupted_at(marker: str, *arguments: str | Path, code: str = RUN, worked_
     return Ended(run.returncode, said, usage.ru_utime + usage.ru_stime - cpu, time.monotonic() - wall)
 
 
-def on_a_terminal(*arguments: str | Path) -> str:
+def on_a_terminal(*arguments: str | Path, code: str = RUN, typed: str = "", columns: int = 300) -> str:
     """Run the command line on a terminal of its own to its good end; return all that it said there."""
     ours, theirs = pty.openpty()
     run = subprocess.Popen(
-        [sys.executable, "-c", RUN, *map(str, arguments)], stdin=theirs, stdout=theirs, stderr=theirs, env=_ENVIRONMENT
+        [sys.executable, "-c", code, *map(str, arguments)],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=_ENVIRONMENT | {"COLUMNS": str(columns)},
     )
     os.close(theirs)
+    os.write(ours, typed.encode())
     said = _read_until(None, ours)
     os.close(ours)
     assert run.wait() == 0, said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from floorflow import api
 from floorflow.backends.finn.version import VERSION_NAMES
 from floorflow.cli.inspection import print_inspection
 from floorflow.cli.main import app
-from tests.conftest import CNV
+from tests.conftest import CNV, EXAMPLES
 from tests.gated_models import squeeze_and_excite
 
 
@@ -41,6 +42,15 @@ def test_json_holds_every_legal_value_and_what_the_foldings_range_over() -> None
     assert set(matrix["least_resources"]) == {"LUT", "FF", "BRAM18", "URAM", "DSP"}
     assert "PE" not in engines["ConvolutionInputGenerator_rtl_0"]
     assert not {"PE", "SIMD"} & set(engines["StreamingMaxPool_hls_0"])
+
+
+def test_densenet_becomes_engines_with_a_concat_for_every_dense_layer() -> None:
+    """Features are read again and again: each concat is duplicated, but for the last of a block."""
+    told = json.loads(run("inspect", EXAMPLES / "densenet121_w4a4.onnx", "--json").stdout)
+    kinds = Counter(engine["kind"] for engine in told["engines"])
+    assert (told["refusal"], told["totals"]["layers"]) == ("", 121)
+    assert (kinds["StreamingConcat_hls"], kinds["DuplicateStreams_hls"]) == (58, 58)
+    assert sum(kinds[kind] for kind in kinds if kind.startswith("MVAU")) == 121
 
 
 def test_the_finn_that_is_named_builds_the_engines(tmp_path: Path) -> None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 import pytest
 
-from floorflow.api import load
+from floorflow.api import Best, load
 from floorflow.api.events import Teller
 from floorflow.cli.ending import written
-from floorflow.cli.progress import PIPE_S, Stages, in_a_pipe
-from tests.cli.interrupted import RUN, on_a_terminal
+from floorflow.cli.progress import PIPE_S, Shown, Stages, every
+from tests.cli.interrupted import LAUNCH, RUN, on_a_terminal
 from tests.conftest import TFC
 
 
@@ -28,8 +31,13 @@ def told(*seconds: float) -> tuple[list[str], Teller]:
     """Return stages by that clock, and the list of what is shown of them."""
     lines: list[str] = []
     ticks = clock(*seconds)
-    shown = Stages(lines.append, lambda name, spent: lines.append(f"{name} {spent:g} s"))
-    return lines, Teller(shown, lambda: next(ticks))
+    shown = Shown(lambda: 0.0)
+
+    def show(text: str, best: Best | None) -> None:
+        shown.change(text, best)
+        lines.append(shown.line().removeprefix("0 s: "))
+
+    return lines, Teller(Stages(show, lambda name, spent: lines.append(f"{name} {spent:g} s")), lambda: next(ticks))
 
 
 def test_a_stage_is_told_as_it_begins_and_with_its_seconds_as_it_ends() -> None:
@@ -57,6 +65,19 @@ def test_parts_do_not_count_for_the_next_stage() -> None:
     assert lines[-2:] == ["drawing", "drawing 2 s"]
 
 
+def test_parts_of_a_stage_that_failed_count_for_the_next_of_its_name() -> None:
+    lines, stages = told(0, 0, 1, 2, 5, 6, 6, 8, 9)
+    with suppress(ValueError), stages.stage("search"):
+        with stages.stage("folding"):
+            pass
+        raise ValueError
+    with stages.stage("lowering"):
+        pass
+    with stages.stage("search"), stages.stage("folding"):
+        pass
+    assert lines == ["search", "folding", "lowering", "lowering 3 s", "search", "folding", "folding 3 s"]
+
+
 def test_a_stage_that_fails_is_not_told_as_finished() -> None:
     lines, stages = told(0, 1)
     with pytest.raises(ValueError, match="broken"), stages.stage("reading"):
@@ -64,16 +85,107 @@ def test_a_stage_that_fails_is_not_told_as_finished() -> None:
     assert lines == ["reading"]
 
 
-def test_a_pipe_gets_a_line_every_few_seconds_at_most() -> None:
-    lines: list[str] = []
-    now = [0.0]
-    stages = Teller(in_a_pipe(lines.append, lambda: now[0]))
-    with stages.stage("placing"):
-        for tenth in range(200):
-            now[0] = tenth / 10
-            stages.note(f"module {tenth}")
-    assert lines == [f"{5 * n} s: placing: module {50 * n}" for n in (1, 2, 3)]
-    assert PIPE_S == 5
+def test_the_best_so_far_and_its_bound_stand_behind_the_interval_at_hand() -> None:
+    lines, stages = told(0)
+    with stages.stage("search"):
+        stages.best(None, 52902)
+        with stages.stage("placing"):
+            stages.note("interval 56,448 cycles")
+        stages.best(56448, 52902)
+        with stages.stage("partition"):
+            stages.note("interval 54,000 cycles")
+        stages.best(54000, None)
+    known = "best 56,448 cycles, bound 52,902 cycles"
+    assert lines[:-2] == [
+        "search",
+        "search; bound 52,902 cycles",
+        "placing; bound 52,902 cycles",
+        "placing: interval 56,448 cycles; bound 52,902 cycles",
+        f"placing: interval 56,448 cycles; {known}",
+        f"partition; {known}",
+        f"partition: interval 54,000 cycles; {known}",
+        "partition: interval 54,000 cycles; best 54,000 cycles",
+    ]
+
+
+def test_the_best_of_a_search_is_not_that_of_the_next() -> None:
+    lines, stages = told(0)
+    for _ in range(2):
+        with stages.stage("search"):
+            stages.best(None, 100)
+    assert lines[0] == "search"
+    assert lines[3] == "search"
+
+
+def test_something_is_done_every_few_seconds_until_the_end() -> None:
+    done: list[str] = []
+    waits = iter([False, False, True])
+    asked: list[float] = []
+
+    def ended_within(seconds: float) -> bool:
+        asked.append(seconds)
+        return next(waits)
+
+    every(PIPE_S, ended_within, lambda: done.append("line"))
+    assert asked == [5, 5, 5]
+    assert done == ["line", "line"]
+
+
+SEARCHING = """
+import sys
+from floorflow.api.events import Teller
+from floorflow.cli.progress import progress_shown
+with progress_shown(quiet=False, pipe_s=0.01) as tell:
+    stages = Teller(tell)
+    with stages.stage("search"):
+        stages.best(56448, 52902)
+        with stages.stage("placing"):
+            stages.note("interval 54,000 cycles " + "and more " * 40)
+            sys.stdin.readline()
+    with stages.stage("recording"):
+        sys.stdin.readline()
+sys.stderr.write("over\\n")
+"""
+"""A run that goes on when it gets a line, and has nothing to tell meanwhile."""
+
+
+def test_a_pipe_is_told_while_a_stage_works_and_no_more_when_the_run_is_over() -> None:
+    """Its reader waits for two lines of each stage: the thread has to write them, for no event comes."""
+    with subprocess.Popen(
+        [sys.executable, "-c", SEARCHING], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as run:
+        assert run.stdin is not None
+        assert run.stderr is not None
+        searching = _lines_with("and more", 2, run.stderr)
+        run.stdin.write("\n")
+        run.stdin.flush()
+        _lines_with("recording", 2, run.stderr)
+        run.stdin.write("\n")
+        run.stdin.flush()
+        last = run.stderr.readlines()[-1]
+    assert run.returncode == 0
+    assert all(re.match(r"\d+ s: placing: interval 54,000 cycles and more ", line) for line in searching)
+    assert all(line.endswith("and more ; best 56,448 cycles, bound 52,902 cycles\n") for line in searching)
+    assert last == "over\n"
+
+
+def _lines_with(word: str, count: int, stream: IO[str]) -> list[str]:
+    """Read until so many lines with a word have come; return the last of them."""
+    found: list[str] = []
+    while len(found) < count:
+        line = stream.readline()
+        assert line, f"ended before {count} lines with {word}"
+        found += [line] if word in line else []
+    return found
+
+
+def test_a_terminal_shows_interval_best_bound_and_time_on_one_line() -> None:
+    said = on_a_terminal(code=f"{LAUNCH}{SEARCHING}", typed="\n\n", columns=100)
+    lines = [line for line in re.split(r"[\r\n]+", said) if "54,000" in line]
+    assert lines
+    for line in lines:
+        assert re.search(r"placing: interval 54,000 cycles .*…  best 56,448 cycles, bound 52,902 cycles  \d+ s$", line)
+    assert "✓ placing" in re.sub(r"\x1b\[[0-9;]*m", "", said)
 
 
 def test_a_short_run_tells_a_pipe_nothing_but_its_end(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from floorflow.api import told as printed
 from floorflow.backends.finn.backend import BACKEND
 from floorflow.emit.next_steps import next_steps
 from floorflow.emit.report import report
@@ -90,9 +91,49 @@ def test_report_says_what_was_read_and_taken_off(two: Plan) -> None:
 def test_every_solver_has_a_row_with_status_and_gap(two: Plan) -> None:
     rows = section(two, "How far from optimal")
     stats = [two.phases[0].networks[0].folding.stats, two.phases[0].partition.stats]
-    assert [row.split()[0] for row in rows[1:4]] == ["interval", "folding", "partition"]
-    assert all(stat.status in row and stat.method in row for stat, row in zip(stats, rows[2:], strict=False))
-    assert [row.split()[2] for row in rows[4:]] == ["fpga0", "fpga1"]
+    names = [row.split()[0] for row in rows]
+    assert list(dict.fromkeys(names[1:])) == ["interval", "folding", "partition", "placement"]
+    for name, stat in zip(("folding", "partition"), stats, strict=True):
+        assert stat.status in rows[names.index(name)]
+        assert stat.method in rows[names.index(name)]
+    assert [row.split()[2] for row in rows if row.startswith("placement")] == ["fpga0", "fpga1"]
+
+
+def bounded(plan: Plan, interval: int, bound: int, joint: int | None) -> Plan:
+    """Return the plan as one whose search ended at an interval, with these bounds on it."""
+    known = {
+        "interval_cycles": interval,
+        "bound_cycles": bound,
+        "joint_bound_cycles": joint,
+        "gap": 1 - bound / interval,
+    }
+    search = plan.networks[0].search.model_dump() | known
+    row = plan.summary.networks[0].model_dump() | known
+    plan = changed(plan, "networks", 0, "search", value=search)
+    return changed(plan, "summary", "networks", 0, value=row)
+
+
+def test_the_joint_bound_stands_beside_the_folding_bound(u250: Plan) -> None:
+    plan = bounded(u250, 1000, 500, 800)
+    rows = [line.split()[:5] for line in section(plan, "How far from optimal") if line.startswith("interval")]
+    assert rows == [
+        ["interval", "feasible", "1,000", "500", "50.0%"],
+        ["interval", "feasible", "1,000", "800", "20.0%"],
+    ]
+    last_lines = "folding bound 500 cycles, gap 50.0%; joint bound 800 cycles, gap 20.0%"
+    assert f"  interval  {last_lines}" in printed.told(plan).splitlines()
+
+
+def test_an_interval_at_its_joint_bound_is_optimal(u250: Plan) -> None:
+    rows = section(bounded(u250, 1000, 500, 1000), "How far from optimal")
+    assert [line.split()[1] for line in rows if line.startswith("interval")] == ["optimal", "optimal"]
+
+
+def test_without_a_joint_bound_the_folding_bound_stands_alone(u250: Plan) -> None:
+    plan = bounded(u250, 1000, 500, None)
+    rows = [line for line in section(plan, "How far from optimal") if line.startswith("interval")]
+    assert [row.split()[:5] for row in rows] == [["interval", "feasible", "1,000", "500", "50.0%"]]
+    assert "  interval  bound 500 cycles, gap 50.0%" in printed.told(plan).splitlines()
 
 
 def test_every_candidate_of_the_trace_is_listed(pynq: Plan) -> None:

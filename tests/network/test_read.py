@@ -93,7 +93,11 @@ def test_cnv_has_the_layers_and_macs_of_the_real_one() -> None:
 
 @pytest.mark.parametrize(
     ("name", "layers", "macs", "bits"),
-    [("mobilenet_v1_w4a4", 28, 568_026_752, {4, 8}), ("resnet50_w1a2", 54, 4_089_184_256, {1, 8})],
+    [
+        ("densenet121_w4a4", 121, 2_834_161_664, {4, 8}),
+        ("mobilenet_v1_w4a4", 28, 568_026_752, {4, 8}),
+        ("resnet50_w1a2", 54, 4_089_184_256, {1, 8}),
+    ],
 )
 def test_large_examples_have_the_layers_and_macs_of_the_real_ones(
     name: str, layers: int, macs: int, bits: set[int]

@@ -17,6 +17,9 @@ LIMIT = st.builds(Resources, *(st.integers(*ends) for ends in ((60, 220), (10, 1
 ROOM = st.builds(Resources, *(st.integers(*ends) for ends in ((20, 60), (4, 12), (3, 9), (1, 3), (1, 5))))
 
 
+CELLS = st.one_of(st.integers(0, 8), st.integers(0, 8), st.integers(0, 8), st.none())
+
+
 @st.composite
 def problems(draw: st.DrawFn, most_modules: int = 10, *, least_slots: int = 1, path: bool = False) -> PartitionProblem:
     """Draw a random DAG on a tree of up to 4 slots with tight limits of every kind."""
@@ -26,6 +29,7 @@ def problems(draw: st.DrawFn, most_modules: int = 10, *, least_slots: int = 1, p
     )
     names = [f"m{i}" for i in range(count)]
     registers = draw(st.integers(0, 3))
+    area = draw(st.booleans())
     return PartitionProblem(
         demands={name: draw(AMOUNT) for name in names},
         streams=tuple(draw(streams(names))),
@@ -34,6 +38,9 @@ def problems(draw: st.DrawFn, most_modules: int = 10, *, least_slots: int = 1, p
         host_in=0 if path else draw(st.integers(0, slots - 1)),
         host_out=draw(st.sampled_from([0, slots - 1])) if path else draw(st.integers(0, slots - 1)),
         frames_per_s=1e9,
+        cells={name: tuple(draw(CELLS) for _ in range(slots)) for name in names} if area else {},
+        free_cells=tuple(draw(st.integers(5, 30)) for _ in range(slots)) if area else (),
+        area_share=draw(st.sampled_from([1.0, 0.92, 0.8])) if area else 1.0,
     )
 
 
@@ -103,6 +110,10 @@ def best_of_all(problem: PartitionProblem, places: np.ndarray) -> int | None:
     legal &= (use <= np.array([slot.limit.as_tuple() for slot in problem.slots])).all(axis=(1, 2))
     for m, name in enumerate(names):
         legal &= np.isin(places[:, m], [s for s, slot in enumerate(problem.slots) if slot.takes(problem.demands[name])])
+    if problem.cells:
+        cells = np.array([[np.inf if c is None else c for c in problem.cells[n]] for n in names])
+        for s, free in enumerate(problem.free_cells):
+            legal &= np.where(places == s, cells[:, s], 0).sum(axis=1) <= problem.area_share * free + 1e-6
     return int(cost[legal].min()) if legal.any() else None
 
 

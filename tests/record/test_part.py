@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
+from typing import Any
 
 import pytest
 
-from floorflow.errors import InputError
-from floorflow.record.network import plain_name
+from floorflow.errors import InputError, Refusal
+from floorflow.record.network import network_entry, plain_name
 from floorflow.record.part import Part, PhaseRun, alone
 from floorflow.record.phase import phase
 from floorflow.request import Request
+from floorflow.schema import SearchEntry
 from floorflow.search.preparing import prepare, read
 from floorflow.search.search import search
+from floorflow.search.state import TraceRow
 from tests.conftest import TFC
 
 
@@ -67,6 +70,43 @@ def test_networks_whose_modules_would_bear_one_name_are_refused(part: Part) -> N
     left, right = (replace(part, network=name, prefix=f"{name}/") for name in ("a.b", "a-b"))
     with pytest.raises(InputError, match=r"phase main: networks a\.b, a-b: \d+ modules such as a_b__"):
         together(left, right)
+
+
+def searched(part: Part, **known: Any) -> SearchEntry:
+    """Return what is recorded of a search that knows these things, and had nothing but the highest rate to seek."""
+    request = part.context.request.changed(fps=None)
+    result = replace(part.result, bound_cycles=100, **known)
+    asked = replace(part, context=replace(part.context, request=request), result=result)
+    estimates = phase(alone(part)).networks[0].estimates
+    return network_entry(read(request).network, [("main", asked, estimates)]).search
+
+
+@pytest.mark.parametrize(("joint", "recorded"), [(None, None), (90, 100), (100, 100), (120, 120)])
+def test_a_joint_bound_is_never_below_the_folding_bound(part: Part, joint: int | None, recorded: int | None) -> None:
+    assert searched(part, joint_bound_cycles=joint).joint_bound_cycles == recorded
+
+
+def test_a_joint_bound_above_the_interval_is_a_mistake(part: Part) -> None:
+    with pytest.raises(ValueError, match="below its bound"):
+        searched(part, joint_bound_cycles=part.candidate.interval_cycles + 1)
+
+
+def test_only_the_highest_rate_has_a_joint_bound(part: Part) -> None:
+    found = replace(part, result=replace(part.result, joint_bound_cycles=part.result.bound_cycles))
+    estimates = phase(alone(part)).networks[0].estimates
+    entry = network_entry(read(part.context.request).network, [("main", found, estimates)])
+    assert found.context.request.goal == "resources"
+    assert entry.search.joint_bound_cycles is None
+
+
+def test_the_try_that_ended_a_search_is_recorded_with_what_was_short_and_where(part: Part) -> None:
+    short = Refusal("each slot", "URAM", "fpga0.SLR1", needed=330, allowed=320)
+    row = TraceRow(99, "not found within the limit", "partition", "URAM is short", (short,))
+    ended_at = searched(part, ended_at=row).ended_at
+    assert ended_at is not None
+    assert (ended_at.interval_cycles, ended_at.stage) == (99, "partition")
+    assert [refusal.model_dump() for refusal in ended_at.refusals] == [asdict(short) | {"names": []}]
+    assert searched(part).ended_at is None
 
 
 @pytest.mark.parametrize(

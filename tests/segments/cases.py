@@ -18,6 +18,7 @@ from hypothesis import reject
 from floorflow.backends.finn.folding.cost_table import CostTable
 from floorflow.backends.finn.read.source import read_source
 from floorflow.channels import StreamPrices, couplings
+from floorflow.dataflow.fifo import FifoChoice
 from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import Coupling, OptionGroup
 from floorflow.errors import InfeasibleError
@@ -41,8 +42,11 @@ class CountedCosts:
     asked: Counter[tuple[Any, ...]] = field(default_factory=Counter)
 
     def fifo_resources(self, width_bits: int, depth_words: int) -> Resources:
-        self.asked["fifo", width_bits, depth_words] += 1
         return COSTS.fifo_resources(width_bits, depth_words)
+
+    def fifo_choices(self, width_bits: int, depth_words: int) -> tuple[FifoChoice, ...]:
+        self.asked["fifo", width_bits, depth_words] += 1
+        return COSTS.fifo_choices(width_bits, depth_words)
 
     def converter_resources(self, input_bits: int, output_bits: int) -> Resources:
         self.asked["converter", input_bits, output_bits] += 1

@@ -10,7 +10,7 @@ from typing import Literal
 from floorflow.backends.finn.backend import BACKEND
 from floorflow.backends.finn.folding.cost_table import CostTable
 from floorflow.backends.finn.kinds.kind import CostModel
-from floorflow.channels import couplings
+from floorflow.channels import ChannelCosts, couplings
 from floorflow.dataflow.model import Dataflow
 from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.resources import ZERO, Resources, scarcity
@@ -25,7 +25,7 @@ UNBOUNDED = Resources(*(10**8 - 1,) * 5)
 
 
 @dataclass(frozen=True)
-class ConvertersOnly:
+class ConvertersOnly(ChannelCosts):
     """A cost table whose FIFOs are free."""
 
     table: CostTable

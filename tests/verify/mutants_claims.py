@@ -110,6 +110,58 @@ def bound_of_a_search_for_few_resources(plan: Plan, files: Files) -> None:
     plan["summary"]["networks"][0] |= {"bound_cycles": search["bound_cycles"], "gap": search["gap"]}
 
 
+@mutant("wrong-bound")
+def joint_bound_of_a_search_for_low_latency(plan: Plan, files: Files) -> None:
+    search = plan["networks"][0]["search"]
+    plan["options"]["objective"] = "latency"
+    search |= {"bound_cycles": search["interval_cycles"], "gap": 0.0}
+    with_joint_bound(plan, search["interval_cycles"])
+
+
+@mutant("wrong-bound")
+def joint_bound_below_the_folding_bound(plan: Plan, files: Files) -> None:
+    with_joint_bound(plan, plan["networks"][0]["search"]["bound_cycles"] - 1)
+
+
+@mutant("bound-above-objective")
+def joint_bound_above_the_interval(plan: Plan, files: Files) -> None:
+    with_joint_bound(plan, plan["networks"][0]["search"]["interval_cycles"] + 1)
+
+
+@mutant("summary-differs")
+def joint_bound_of_the_summary_alone(plan: Plan, files: Files) -> None:
+    with_joint_bound(plan, plan["networks"][0]["search"]["interval_cycles"])
+    plan["summary"]["networks"][0]["joint_bound_cycles"] = None
+
+
+def with_joint_bound(plan: Plan, cycles: int) -> None:
+    search, figures = plan["networks"][0]["search"], plan["summary"]["networks"][0]
+    search["joint_bound_cycles"] = figures["joint_bound_cycles"] = cycles
+
+
+@mutant("search-unexplained")
+def search_ended_by_a_try_that_was_not_made(plan: Plan, files: Files) -> None:
+    ended_at = {"interval_cycles": 1, "stage": "fold", "refusals": []}
+    plan["networks"][0]["search"]["ended_at"] = ended_at
+
+
+@mutant("search-unexplained")
+def search_ended_by_a_try_for_other_reasons(plan: Plan, files: Files) -> None:
+    network = plan["networks"][0]
+    row = first(row for row in network["trace"] if row["refusals"])
+    refusals = [refusal | {"place": "elsewhere"} for refusal in row["refusals"]]
+    ended_at = {"interval_cycles": row["interval_cycles"], "stage": row["stage"], "refusals": refusals}
+    network["search"]["ended_at"] = ended_at
+
+
+@mutant("search-unexplained")
+def search_ended_by_a_try_that_did_well(plan: Plan, files: Files) -> None:
+    network = plan["networks"][0]
+    row = {**network["trace"][0], "interval_cycles": 123, "verdict": "legal", "stage": "place", "refusals": []}
+    network["trace"].append(row)
+    network["search"]["ended_at"] = {"interval_cycles": 123, "stage": "place", "refusals": []}
+
+
 @mutant("wrong-objective")
 def small_objective_half_a_percent_off(plan: Plan, files: Files) -> None:
     stats = part_of(plan)["folding"]["stats"]

@@ -50,6 +50,8 @@ def test_a_plan_for_latency_has_the_longest_path_as_its_objective(case: str, tmp
 
     cycles = max(done(name) for name in engines)
     plan["options"]["objective"] = "latency"
+    plan["networks"][0]["search"]["joint_bound_cycles"] = None
+    plan["summary"]["networks"][0]["joint_bound_cycles"] = None
     part_of(plan)["folding"]["stats"] |= {"status": "optimal", "objective": cycles, "bound": cycles, "gap": 0.0}
     part_of(plan)["folding"]["whole_budget_bound"] = cycles / 2
     assert check(write_folder(tmp_path, plan, files)) == []

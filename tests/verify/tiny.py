@@ -77,12 +77,20 @@ class Ground:
 
 
 def network_entry(name: str, engines: Sequence[EngineRow], interval: int, phases: Sequence[str] = ("main",)) -> Plan:
+    trace = [_refused(phase, interval) for phase in phases]
     return {
         "name": name,
         "operations": [{"name": "op", "type": "any", "inputs": [], "outputs": [], "macs": 0}],
         "engines": [_engine(*row) for row in engines],
-        "search": {"interval_cycles": interval, "bound_cycles": interval, "gap": 0.0, "ended_by": "proof"},
-        "trace": [_refused(phase, interval) for phase in phases],
+        "search": {
+            "interval_cycles": interval,
+            "bound_cycles": interval,
+            "joint_bound_cycles": interval,
+            "gap": 0.0,
+            "ended_by": "proof",
+            "ended_at": {key: trace[0][key] for key in ("interval_cycles", "stage", "refusals")},
+        },
+        "trace": trace,
     }
 
 
@@ -137,6 +145,7 @@ def _network_summary(network: Plan, phases: list[Plan], schedule: Plan | None) -
         "sustained_fps": slowest["estimates"]["sustained_fps"] if alone else None,
         "interval_cycles": slowest["interval_cycles"],
         "bound_cycles": network["search"]["bound_cycles"],
+        "joint_bound_cycles": network["search"]["joint_bound_cycles"],
         "gap": network["search"]["gap"],
         "latency_us": slowest["estimates"]["latency_us"] if alone else None,
         "bottleneck": slowest["estimates"]["bottleneck"],

@@ -148,6 +148,7 @@ def _channel(stream: Stream, case: Case) -> Entry:
         "converter_module": narrow,
         "fifo_depth": case.depths[stream.name],
         "fifo_needed": 0,
+        "fifo_style": "",
         "fifo_module": network.module_of(target if is_outside(source) else source),
         "link": case.links.get(stream.name),
         "resources": add(fifo, converter),

@@ -23,7 +23,12 @@ FILL = {"LUT": 0.85, "FF": 0.85, "BRAM18": 1.0, "URAM": 1.0, "DSP": 1.0}
 CLOCK_MHZ = 250.0
 ZERO = dict.fromkeys(RESOURCE_NAMES, 0)
 LIMIT = "not found within the limit"
-SEARCH = {"gap": 0.12, "ended_by": f"the next shorter interval: {LIMIT} (place): layer3_conv2 finds no rectangle"}
+SEARCH = {
+    "gap": 0.12,
+    "joint_bound_cycles": None,
+    "ended_at": None,
+    "ended_by": f"the next shorter interval: {LIMIT} (place): layer3_conv2 finds no rectangle",
+}
 
 
 def fake_plan(

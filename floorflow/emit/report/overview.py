@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from floorflow.emit.tables import number, rate, table
+from floorflow.emit.tables import gap_of, number, rate, table
 from floorflow.schema import Plan, ScheduleEntry
 
 
@@ -13,10 +13,14 @@ def overview(plan: Plan) -> list[str]:
 
 
 def _networks(plan: Plan) -> list[str]:
-    rows: list[tuple[str, ...]] = [("network", "frames/s", "longest interval", "bound", "gap", "bottleneck")]
+    rows: list[tuple[str, ...]] = [
+        ("network", "frames/s", "longest interval", "folding bound", "gap", "joint bound", "gap", "bottleneck")
+    ]
     for entry in plan.summary.networks:
-        interval, bound = number(entry.interval_cycles), number(entry.bound_cycles)
-        rows.append((entry.network, rate(entry.fps), interval, bound, f"{entry.gap:.1%}", entry.bottleneck))
+        interval, joint = entry.interval_cycles, entry.joint_bound_cycles
+        folding_bound = number(entry.bound_cycles), gap_of(interval, entry.bound_cycles)
+        joint_bound = ("-", "-") if joint is None else (number(joint), gap_of(interval, joint))
+        rows.append((entry.network, rate(entry.fps), number(interval), *folding_bound, *joint_bound, entry.bottleneck))
     return table(rows)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from floorflow.emit.tables import number, rate, table
-from floorflow.schema import NetworkEntry, PhaseEntry, PhaseNetworkEntry, Plan, Stats
+from floorflow.emit.tables import gap_of, number, rate, table
+from floorflow.schema import NetworkEntry, PhaseEntry, PhaseNetworkEntry, Plan, SearchEntry, Stats
 
 _BOUND = "cycles; bound: the folding optimum under the summed limits"
+_JOINT_BOUND = "cycles; joint bound: each engine in one slot, with streams and links"
 
 
 def gaps(plan: Plan, phase: PhaseEntry) -> list[str]:
@@ -28,9 +29,7 @@ def _network(plan: Plan, part: PhaseNetworkEntry) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     # With several phases the bound is of the longest interval among them; the overview compares those.
     if objective == "throughput" and len(plan.phases) == 1:
-        status = "optimal" if search.interval_cycles == search.bound_cycles else "feasible"
-        found, bound = number(search.interval_cycles), number(search.bound_cycles)
-        rows.append(("interval", status, found, bound, f"{search.gap:.1%}", _BOUND))
+        rows += _interval(search)
     what = "latency in cycles" if objective == "latency" else "scarcity"
     rows.append(("folding", *_stats(part.folding.stats, what)))
     latency, whole = part.folding.stats.objective, part.folding.whole_budget_bound
@@ -38,6 +37,15 @@ def _network(plan: Plan, part: PhaseNetworkEntry) -> list[tuple[str, ...]]:
         status, gap = ("optimal", 0.0) if latency <= whole else ("feasible", (latency - whole) / latency)
         rows.append(("latency", status, number(latency), number(whole), f"{gap:.1%}", _BOUND))
     return rows
+
+
+def _interval(search: SearchEntry) -> list[tuple[str, ...]]:
+    """Return the interval against the folding bound and, where it is known, against the joint bound."""
+    bounds = [(search.bound_cycles, _BOUND)]
+    bounds += [] if search.joint_bound_cycles is None else [(search.joint_bound_cycles, _JOINT_BOUND)]
+    found = search.interval_cycles
+    status = "optimal" if any(found == bound for bound, _ in bounds) else "feasible"
+    return [("interval", status, number(found), number(bound), gap_of(found, bound), what) for bound, what in bounds]
 
 
 def _stats(stats: Stats, what: str) -> tuple[str, ...]:

@@ -1,34 +1,103 @@
-"""Partition methods by name, a file for each; a new one is a new file with ``solve(problem, limits, seed)``."""
+"""Partition methods by name, a file for each; a new one is a file with ``solve(problem, limits, seed, start)``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Protocol
 
 from floorflow.errors import Refusal, unproven
 from floorflow.partition.effort import LIMITS, Limits
 from floorflow.partition.infeasibility import obviously_infeasible
-from floorflow.partition.problem import PartitionAnswer, PartitionFailure, PartitionProblem, spanning_tree
-from floorflow.stats import Method, SolveStats, methods_in
+from floorflow.partition.memo import Answered, PartitionMemo, key_of
+from floorflow.partition.problem import (
+    PartitionAnswer,
+    PartitionFailure,
+    PartitionProblem,
+    PartitionSolution,
+    spanning_tree,
+)
+from floorflow.stats import SolveStats, methods_in
 
-METHODS: Mapping[str, Method[PartitionProblem, Limits, PartitionAnswer]] = methods_in("partition/methods")
+
+class PartitionMethod(Protocol):
+    """A way to partition: equal arguments give an equal answer."""
+
+    def __call__(
+        self, problem: PartitionProblem, limits: Limits, seed: int, start: Mapping[str, int] | None, /
+    ) -> PartitionAnswer:
+        """Return a solution, or a failure as a value; ``start`` is an assignment to begin from, legal or not."""
+
+
+METHODS: Mapping[str, PartitionMethod] = methods_in("partition/methods")
 
 
 def partition(
-    problem: PartitionProblem, method: str = "auto", effort: str | Limits = "default", seed: int = 0
+    problem: PartitionProblem,
+    method: str = "auto",
+    effort: str | Limits = "default",
+    seed: int = 0,
+    *,
+    start: Mapping[str, int] | None = None,
+    memo: PartitionMemo | None = None,
+    prove: bool = True,
 ) -> PartitionAnswer:
     """Assign every module to a slot with the method of that name.
+
+    ``start`` is an assignment to begin from; a legal one is never made worse, any other is first brought to the least
+    excess over the limits. Without ``prove`` the first good legal answer is returned, of which nothing need be
+    known. A problem in ``memo`` is solved no further where its answer is proven or as much was tried; else
+    what is there is a start. Slot indices of ``start`` are those of the problem; it must name every module.
 
     The methods know trees of slots. Where links make rings they work on a tree of them, on which nothing is proven of
     the whole, and the answer is then priced on the shortest routes.
     """
-    limits = LIMITS[effort] if isinstance(effort, str) else effort
+    limits = replace(LIMITS[effort] if isinstance(effort, str) else effort, prove=prove)
+    if start is not None and (missing := [name for name in problem.demands if name not in start]):
+        raise ValueError(f"the start names no slot for {', '.join(missing)}")
     infeasibility = obviously_infeasible(problem)
     if infeasibility is not None:
         return infeasibility
+    if memo is None:
+        return _solved(problem, method, limits, seed, start)
+    key = key_of(problem, method, replace(limits, prove=True), seed)
+    known = memo.answers.get(key)
+    if known is not None and _suffices(known, problem, limits, start):
+        memo.repeated += 1
+        return known.answer
+    if known is not None and isinstance(known.answer, PartitionSolution):
+        start = _better(problem, known.answer.slot_of, start)
+    memo.solved += 1
+    answer = _solved(problem, method, limits, seed, start)
+    memo.answers[key] = Answered(answer, limits.prove)
+    return answer
+
+
+def _suffices(known: Answered, problem: PartitionProblem, limits: Limits, start: Mapping[str, int] | None) -> bool:
+    """Whether what is known is all that this call could ask for: proven, or as much was tried from no worse a start."""
+    if known.is_final:
+        return True
+    if limits.prove and not known.tried_to_prove:
+        return False
+    if start is None:
+        return True
+    return isinstance(known.answer, PartitionSolution) and not _is_better(problem, start, known.answer.slot_of)
+
+
+def _is_better(problem: PartitionProblem, start: Mapping[str, int], known: Mapping[str, int]) -> bool:
+    return problem.is_legal(start) and problem.cost(start) < problem.cost(known)
+
+
+def _better(problem: PartitionProblem, known: Mapping[str, int], start: Mapping[str, int] | None) -> Mapping[str, int]:
+    return known if start is None or not _is_better(problem, start, known) else start
+
+
+def _solved(
+    problem: PartitionProblem, method: str, limits: Limits, seed: int, start: Mapping[str, int] | None
+) -> PartitionAnswer:
     if problem.is_tree:
-        return METHODS[method](problem, limits, seed)
-    return _on_shortest_routes(problem, METHODS[method](spanning_tree(problem), limits, seed))
+        return METHODS[method](problem, limits, seed, start)
+    return _on_shortest_routes(problem, METHODS[method](spanning_tree(problem), limits, seed, start))
 
 
 def _on_shortest_routes(problem: PartitionProblem, answer: PartitionAnswer) -> PartitionAnswer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from floorflow.errors import Refusal
@@ -11,10 +12,11 @@ from floorflow.partition.dp import contiguous
 from floorflow.partition.effort import Limits
 from floorflow.partition.exact import even_out
 from floorflow.partition.exact import solve as solve_exactly
-from floorflow.partition.fm import MoveEvaluator, fm_refine
+from floorflow.partition.fm import MoveEvaluator, fm_refine, is_legal
 from floorflow.partition.fpga_first import fpga_first
 from floorflow.partition.infeasibility import explain_infeasibility
-from floorflow.partition.metis import recursive_bipartition
+from floorflow.partition.least_excess import least_excess, worst
+from floorflow.partition.metis import bipartitioned, recursive_bipartition
 from floorflow.partition.problem import PartitionAnswer, PartitionFailure, PartitionProblem, PartitionSolution
 from floorflow.partition.window_lns import window_lns
 from floorflow.stats import SolveStats, Status
@@ -45,11 +47,14 @@ class Best:
         return self.assignment is not None and self.arrays.cost(self.assignment) <= self.bound
 
 
-def solve(problem: PartitionProblem, limits: Limits, seed: int) -> PartitionAnswer:
-    """Start from dp, metis and whole FPGAs first, search around each, then solve all at once from the best."""
+def solve(
+    problem: PartitionProblem, limits: Limits, seed: int, start: Mapping[str, int] | None = None
+) -> PartitionAnswer:
+    """Start from what is given, dp, metis and whole FPGAs first, search around each, then prove."""
     arrays = arrays_of(problem)
     best = Best(arrays)
-    starts = {"metis": recursive_bipartition(arrays, seed), "dp": contiguous(problem, arrays)[0]}
+    given = None if start is None else arrays.as_array(start)
+    starts = _starts(problem, arrays, seed, given)
     for name, assignment in starts.items():
         best.offer(assignment, name)
     if len(problem.demands) * len(problem.edges) <= limits.small:
@@ -62,13 +67,49 @@ def solve(problem: PartitionProblem, limits: Limits, seed: int) -> PartitionAnsw
             best.offer(outcome.assignment, origin)
             best.origin = origin
             return finished(problem, best, seed, limits)
-    starts["links first"] = fpga_first(problem, arrays, seed, limits.work * limits.fpgas)
-    best.offer(starts["links first"], "links first")
+    if best.assignment is None:
+        found = _made_legal(problem, arrays, given, seed, limits)
+        if isinstance(found, PartitionFailure):
+            return found
+        starts["least excess"] = found
+        best.offer(found, "least excess")
+    if best.assignment is not None and not limits.prove:
+        work = limits.work * limits.first
+        best.offer(_improved(problem, arrays, best.assignment, seed, work), f"{best.origin}+local search")
+        return finished(problem, best, seed, limits)
+    if "given" not in starts:
+        starts["links first"] = fpga_first(problem, arrays, seed, limits.work * limits.fpgas)
+        best.offer(starts["links first"], "links first")
     legal = {name: assignment for name, assignment in starts.items() if assignment is not None}
     for name, assignment in legal.items():
         work = limits.work * limits.windows / len(legal)
         best.offer(_improved(problem, arrays, assignment, seed, work), f"{name}+local search")
     return _completed(problem, best, seed, limits)
+
+
+def _starts(
+    problem: PartitionProblem, arrays: ProblemArrays, seed: int, given: Integers | None
+) -> dict[str, Integers | None]:
+    """Return legal assignments to begin from, by who made them."""
+    starts = {"metis": recursive_bipartition(arrays, seed), "dp": contiguous(problem, arrays)[0]}
+    if given is not None and is_legal(arrays, given):
+        starts["given"] = given
+    return starts
+
+
+def _made_legal(
+    problem: PartitionProblem, arrays: ProblemArrays, given: Integers | None, seed: int, limits: Limits
+) -> Integers | PartitionFailure:
+    """Bring the start of least excess to none, or return why that fails."""
+    closest = [bipartitioned(arrays, seed), *([] if given is None else [fm_refine(arrays, given)])]
+    start = min(closest, key=MoveEvaluator(arrays).key)
+    found = least_excess(problem, arrays, start, seed, limits.work * limits.legal)
+    if found.proven_infeasible:
+        return explain_infeasibility(problem, seed, limits.work * limits.reason)
+    if found.assignment is not None and is_legal(arrays, found.assignment):
+        return found.assignment
+    refusal = None if found.assignment is None else worst(problem, found.assignment)
+    return PartitionFailure((refusal or Refusal("partition limit"),))
 
 
 def _completed(problem: PartitionProblem, best: Best, seed: int, limits: Limits) -> PartitionAnswer:
@@ -113,8 +154,11 @@ def finished(problem: PartitionProblem, best: Best, seed: int, limits: Limits) -
     if assignment is None:
         return PartitionFailure((Refusal("partition limit"),))
     cost = arrays.cost(assignment)
-    if not _is_large(problem, limits):
+    if not _is_large(problem, limits) and limits.prove:
         best.offer(even_out(problem, arrays, assignment, seed, limits.work * limits.even), best.origin)
     status: Status = "optimal" if best.proven else "feasible"
-    stats = SolveStats(best.origin, status, float(cost), float(min(cost, best.bound)))
+    bound = float(min(cost, best.bound)) if limits.prove or best.proven else None
+    if bound is None:
+        status = "heuristic"
+    stats = SolveStats(best.origin, status, float(cost), bound)
     return PartitionSolution(arrays.as_mapping(assignment if best.assignment is None else best.assignment), stats)

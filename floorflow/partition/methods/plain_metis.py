@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from floorflow.partition.arrays import arrays_of, heuristic
 from floorflow.partition.effort import Limits
 from floorflow.partition.metis import recursive_bipartition
 from floorflow.partition.problem import PartitionAnswer, PartitionProblem
 
 
-def solve(problem: PartitionProblem, limits: Limits, seed: int) -> PartitionAnswer:  # noqa: ARG001  (every method's signature)
+def solve(
+    problem: PartitionProblem,
+    limits: Limits,  # noqa: ARG001  (every method's signature)
+    seed: int,
+    start: Mapping[str, int] | None = None,  # noqa: ARG001
+) -> PartitionAnswer:
     """Bisect recursively as the paper has it."""
     arrays = arrays_of(problem)
     return heuristic(arrays, recursive_bipartition(arrays, seed, refine=False), "metis without refinement")

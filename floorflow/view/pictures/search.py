@@ -134,7 +134,9 @@ def _write_header(sheet: Sheet, searched: Searched, ended_by: Sequence[str], lef
     chosen, bound = search["interval_cycles"], search["bound_cycles"]
     text = f"chosen {chosen:,} cycles{searched.reached} at {searched.clock_mhz:g} MHz"
     if searched.bounded:
-        text += f"   ·   folding bound {bound:,} cycles   ·   gap {search['gap']:.1%}"
+        text += f"   ·   folding bound {bound:,} cycles, gap {search['gap']:.1%}"
+        joint = search["joint_bound_cycles"]
+        text += "" if joint is None else f"   ·   joint bound {joint:,} cycles, gap {(chosen - joint) / chosen:.1%}"
     text += f"   ·   first {left_out} attempts not shown" if left_out else ""
     y = sheet.height - _HEADER - 9
     for line in (text, *ended_by):

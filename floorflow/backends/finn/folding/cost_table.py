@@ -8,10 +8,11 @@ from floorflow.backends.backend import Costs
 from floorflow.backends.finn.cost.bands import relative_band
 from floorflow.backends.finn.folding.tied_engines import option_groups
 from floorflow.backends.finn.kinds.converter import converter_kind, converter_resources, convertible
-from floorflow.backends.finn.kinds.fifo import fifo_resources
+from floorflow.backends.finn.kinds.fifo import fifo_choices, fifo_resources
 from floorflow.backends.finn.kinds.kind import Choice, CostModel
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.bands import Band
+from floorflow.dataflow.fifo import FifoChoice
 from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import OptionGroup
 from floorflow.resources import Resources
@@ -63,8 +64,12 @@ class CostTable(Costs):
         return option_groups(dataflow, choice)
 
     def fifo_resources(self, width_bits: int, depth_words: int) -> Resources:
-        """Price one FIFO."""
+        """Price one FIFO in FINN+'s automatic choice of memory."""
         return fifo_resources(width_bits, depth_words, self.technology, self.model, self.finn)
+
+    def fifo_choices(self, width_bits: int, depth_words: int) -> tuple[FifoChoice, ...]:
+        """Return what ``ram_style`` may be, first FINN+'s automatic choice; ``auto`` where there is none."""
+        return fifo_choices(width_bits, depth_words, self.technology, self.model, self.finn)
 
     def converter_resources(self, input_bits: int, output_bits: int) -> Resources:
         """Price one width converter; equal widths cost nothing."""

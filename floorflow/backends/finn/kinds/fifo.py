@@ -8,7 +8,7 @@ build of `fifo.sv` was at hand; shift-register FIFOs of the older `Q_srl` in met
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from math import ceil, log
 from typing import Literal
 
@@ -17,11 +17,16 @@ from floorflow.backends.finn.cost.estimated import Coefficients, rounded
 from floorflow.backends.finn.cost.memory import BLOCK_SHAPES, ceil_divide, clog2, finn_weight_bram18, uram_blocks
 from floorflow.backends.finn.kinds.kind import CostModel
 from floorflow.backends.finn.version import FinnVersion
+from floorflow.dataflow.fifo import FifoChoice
 from floorflow.resources import Resources
 from floorflow.technology import Technology
 
 Style = Literal["auto", "srl", "distributed", "block", "ultra"]
 STYLES: tuple[Style, ...] = ("auto", "srl", "distributed", "block", "ultra")
+CHOSEN_STYLES: tuple[Style, ...] = ("distributed", "block", "ultra")
+"""Memories that a FIFO may be asked to be in."""
+SHIFT_REGISTER_WORDS = 33
+"""Depth up to which FINN+ builds shift registers, whatever is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,33 @@ def fifo_resources(
     return own_fifo(width_bits, depth, technology, coefficients(model))
 
 
+@lru_cache(maxsize=1 << 16)
+def fifo_choices(
+    width_bits: int, depth: int, technology: Technology, model: CostModel, finn: FinnVersion = "main"
+) -> tuple[FifoChoice, ...]:
+    """Return the memories of a FIFO that the depth leaves, first the one of `fifo_resources`.
+
+    Up to 33 words there are only shift registers, and main's and dev's own formulas know one FIFO: ``auto``.
+    """
+    automatic = fifo_resources(width_bits, depth, technology, model, finn)
+    if depth <= SHIFT_REGISTER_WORDS or (model == "finn" and finn != "plus"):
+        return (FifoChoice("auto", automatic),)
+    literal = model == "finn"
+    first = fifo_style(width_bits, depth)
+    if first == "ultra" and not (technology.has_uram or literal):
+        first = "block"
+    others = [s for s in CHOSEN_STYLES if s != first and (s != "ultra" or technology.has_uram)]
+    prices = [(s, _styled(width_bits, depth, s, technology, model)) for s in others]
+    return (FifoChoice(first, automatic), *(FifoChoice(*each) for each in prices))
+
+
+def _styled(width_bits: int, depth: int, style: Style, technology: Technology, model: CostModel) -> Resources:
+    if model != "finn":
+        return own_fifo(width_bits, depth, technology, coefficients(model), style)
+    told = fifo_estimate(width_bits, depth, style, versal=technology.architecture == "versal")
+    return Resources(lut=told.lut, bram18=told.bram18, uram=told.uram)
+
+
 def own_fifo(
     width_bits: int, depth: int, technology: Technology, prices: Coefficients, requested: Style = "auto"
 ) -> Resources:
@@ -110,7 +142,7 @@ def padded_bits(width_bits: int) -> int:
 def fifo_style(width_bits: int, depth: int, requested: Style = "auto") -> Style:
     """Return the memory style that FINN+ 1.6.1 expects; its cliffs are at 33, 64, 257 and 2028 words."""
     width = padded_bits(width_bits)
-    if depth <= 33:
+    if depth <= SHIFT_REGISTER_WORDS:
         return "srl"
     if requested != "auto":
         return requested

@@ -1,0 +1,230 @@
+"""Contiguous cuts on a platform: which slot gets which segment of the network, and each slot's own folding.
+
+Slots are filled in the order of their chain, up or down the SLRs of each FPGA. The network's parts (stages) stand in one
+of a few linear orders. What lies in a slot is folded for that slot alone, under its own limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from floorflow.dataflow.model import CUT_PREFIX, Dataflow, Option, Stream
+from floorflow.dataflow.options import UNBUILDABLE, Coupling
+from floorflow.errors import Refusal
+from floorflow.folding import FoldingProblem, FoldingSolution
+from floorflow.resources import ZERO, Resources
+from floorflow.search.context import PlanningContext
+from floorflow.search.fifo_prices import FifoPricing
+from floorflow.segments import CutFound, CutRefused, Cuts, Segments, SegmentTable, Space, orders_of, parts_of
+
+SlotOf = dict[str, str]
+"""Slot of every engine, by its name before its kind was chosen."""
+
+
+@dataclass(frozen=True)
+class SlotFolding:
+    """Where engines lie, and the folding that every slot has for itself."""
+
+    slot_of: SlotOf
+    options: Mapping[str, Option]
+
+
+@dataclass(frozen=True)
+class CutInOrder:
+    """Cuts of one order of the parts, in one order of the slots."""
+
+    cuts: Cuts
+    slots: tuple[str, ...]
+
+    def slot_of(self, found: CutFound) -> SlotOf:
+        """Return the slot of every engine."""
+        order = self.cuts.segments.order
+        ends = zip(self.slots, found.parts, strict=True)
+        return {
+            engine: slot
+            for slot, part in ends
+            if part is not None
+            for engines in order[part[0] : part[1] + 1]
+            for engine in engines
+        }
+
+
+class Cutter:
+    """Cuts of a network for the slots of a platform, at one pricing of FIFOs and with ``reserve`` kept back by slot."""
+
+    def __init__(
+        self,
+        context: PlanningContext,
+        pricing: FifoPricing,
+        reserve: Mapping[str, Resources],
+        earlier: Cutter | None = None,
+    ) -> None:
+        """``earlier``: a cutter at other prices, near whose cuts these will be."""
+        self.context, self.pricing, self.reserve = context, pricing, reserve
+        self._table = SegmentTable()
+        self._found: dict[int, tuple[tuple[int, int] | None, ...]] = {} if earlier is None else dict(earlier._found)  # noqa: SLF001
+
+    @cached_property
+    def in_orders(self) -> tuple[CutInOrder, ...]:
+        """Return the cuts for each order of parts and of slots; first the network's own order, upwards."""
+        dataflow, problem = self.context.dataflow, self.context.problem
+        parts = parts_of(dataflow, problem.groups)
+        found = []
+        for place, order in enumerate(orders_of(dataflow, parts)):
+            segments = Segments(dataflow, problem.groups, self.pricing.couplings, order, problem.memo)
+            for slots in slot_orders(self.context)[: 1 if place else None]:
+                passes = _Links(self.context, segments.order, slots).passes
+                spaces, guess = [self.space(slot) for slot in slots], self._found.get(len(found), ())
+                found.append(CutInOrder(Cuts(segments, spaces, self._table, passes, guess), slots))
+        return tuple(found)
+
+    def space(self, slot: str) -> Space:
+        """Return what a segment may use of a slot."""
+        limit = (self.context.limits[slot] - self.reserve.get(slot, ZERO)).most(ZERO)
+        return Space(limit, self.context.platform.silicon)
+
+    def at(self, interval_cycles: int) -> SlotOf | Refusal:
+        """Return slots for all engines at which each slot has a folding of its own, by the first order that has any."""
+        refusal: Refusal | None = None
+        for place, cut in enumerate(self.in_orders):
+            answer = cut.cuts.at(interval_cycles)
+            if isinstance(answer, CutFound):
+                self._found[place] = answer.parts
+                return cut.slot_of(answer)
+            refusal = refusal or self._refusal(cut, answer)
+        if refusal is None:
+            raise ValueError("a platform has at least one slot")
+        return refusal
+
+    def _refusal(self, cut: CutInOrder, answer: CutRefused) -> Refusal:
+        names = tuple(cut.cuts.segments.order[answer.reached][:1])
+        resource = answer.refusal.resource if answer.refusal is not None else ""
+        return Refusal("segments", resource, cut.slots[answer.place], names=names)
+
+    def folded(self, slot_of: SlotOf, interval_cycles: int) -> SlotFolding | Refusal:
+        """Fold every slot for itself, each with the widths that its neighbours were given before."""
+        segments = self.in_orders[0].cuts.segments
+        options: dict[str, Option] = {}
+        for slot in dict.fromkeys(slot_of.values()):
+            segment = segments.of([engine for engine, place in slot_of.items() if place == slot])
+            problem = segment.problem(self.space(slot))
+            problem = _beside(self.context, problem, segment.dataflow, options)
+            answer = self.context.solvers.fold(problem, interval_cycles)
+            if not isinstance(answer, FoldingSolution):
+                return replace(answer.refusal, place=slot, proven=False)
+            options |= answer.options
+        return SlotFolding(slot_of, options)
+
+
+def slot_orders(context: PlanningContext) -> tuple[tuple[str, ...], ...]:
+    """Return the orders in which slots are filled: FPGA by FPGA, each up or down its SLRs."""
+    ups = [tuple(slot.name for slot in fpga.slots) for fpga in context.platform.fpgas]
+    chains = (
+        ups,
+        [up[::-1] for up in ups],
+        [up if place % 2 == 0 else up[::-1] for place, up in enumerate(ups)],
+        [up[::-1] if place % 2 == 0 else up for place, up in enumerate(ups)],
+    )
+    return tuple(dict.fromkeys(tuple(slot for up in chain for slot in up) for chain in chains))
+
+
+@dataclass(frozen=True)
+class _Links:
+    """What the links between the FPGAs of consecutive slots carry."""
+
+    context: PlanningContext
+    order: Sequence[Sequence[str]]
+    slots: tuple[str, ...]
+
+    @cached_property
+    def bits(self) -> tuple[tuple[int, int], ...]:
+        """Bits a frame, there and back, over a cut before each part, and behind the last."""
+        place = {engine: index for index, part in enumerate(self.order) for engine in part}
+        count = len(self.order)
+        there, back = np.zeros(count + 1, dtype=np.int64), np.zeros(count + 1, dtype=np.int64)
+        for stream in self.context.dataflow.streams:
+            source = -1 if stream.from_outside else place[stream.source]
+            target = count if stream.to_outside else place[stream.target]
+            low, high = sorted((source, target))
+            (there if source < target else back)[low + 1 : high + 1] += stream.elements * stream.element_bits
+        return tuple(zip(there.tolist(), back.tolist(), strict=True))
+
+    @cached_property
+    def gbps(self) -> tuple[float, ...]:
+        """What the links between each slot and the next carry; infinite where there is none."""
+        platform = self.context.platform
+        rates = {link.name: link.gbps for link in platform.links}
+        routes = (platform.route_steps(*pair) for pair in pairwise(self.slots))
+        return tuple(min((rates[s.link] for s in steps if s.link is not None), default=inf) for steps in routes)
+
+    def passes(self, position: int, place: int, interval_cycles: int) -> bool:
+        """Whether the cut before a part can lie between two consecutive slots."""
+        frames_per_s = self.context.platform.clock_mhz * 1e6 / interval_cycles
+        return max(self.bits[position]) * frames_per_s <= self.gbps[place] * 1e9
+
+
+def _beside(
+    context: PlanningContext,
+    problem: FoldingProblem,
+    dataflow: Dataflow,
+    options: Mapping[str, Option],
+) -> FoldingProblem:
+    """Return a segment's problem in which streams to segments that are folded already cost what they will.
+
+    A converter stands on the narrow side, a FIFO beside its producer and as wide as the wider end.
+    """
+    whole = {stream.channel: stream for stream in context.dataflow.streams}
+    couplings = list(problem.couplings)
+    for place, stream in enumerate(dataflow.streams):
+        other = _cut_stream(stream, whole)
+        if other is None:
+            continue
+        outwards = stream.target.startswith(CUT_PREFIX)
+        far = other.target if outwards else other.source
+        if far in options:
+            width = options[far].input_widths_bits[other.target_port] if outwards else None
+            width = width or options[far].output_widths_bits[other.source_port]
+            couplings[place] = _at_a_cut(context, problem, couplings[place], other, outwards=outwards, far_bits=width)
+    return replace(problem, couplings=tuple(couplings))
+
+
+def _cut_stream(stream: Stream, whole: Mapping[str, Stream]) -> Stream | None:
+    """Return the stream of the whole network that a segment's stream is a cut of."""
+    end = next((end for end in (stream.source, stream.target) if end.startswith(CUT_PREFIX)), None)
+    return None if end is None else whole[end.removeprefix(CUT_PREFIX)]
+
+
+def _at_a_cut(
+    context: PlanningContext,
+    problem: FoldingProblem,
+    coupling: Coupling,
+    stream: Stream,
+    *,
+    outwards: bool,
+    far_bits: int,
+) -> Coupling:
+    """Add the converter to each width of the near end, and forbid widths that none can join."""
+    group = problem.groups[coupling.source]
+    near, port = (stream.source, stream.source_port) if outwards else (stream.target, stream.target_port)
+    table = group.options_of(near)
+    widths, classes = np.unique(table.widths_bits[port + table.inputs if outwards else port], return_inverse=True)
+    use = np.array([coupling.use[c, 0] for c in coupling.source_class[_first_of(classes)].tolist()])
+    for index, own_bits in enumerate(widths.tolist()):
+        ends = (own_bits, far_bits) if outwards else (far_bits, own_bits)
+        if not context.costs.convertible(*ends):
+            use[index] = UNBUILDABLE
+        elif own_bits < far_bits:
+            use[index] += np.array(context.costs.converter_resources(*ends).as_tuple())
+    return replace(coupling, source_class=classes, target_class=np.zeros_like(classes), use=use[:, None, :])
+
+
+def _first_of(classes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the first row of each class."""
+    return np.unique(classes, return_index=True)[1]

@@ -1,0 +1,149 @@
+"""Cuts are exact: brute force over all contiguous cuts finds no other interval, on chains and on residual graphs."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations_with_replacement
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from floorflow.channels import StreamPrices
+from floorflow.errors import InfeasibleError
+from floorflow.folding import FoldingSolution, fold_at_interval
+from floorflow.resources import Resources
+from floorflow.segments import CutFound, CutRefused, Cuts, Segments, SegmentTable, Space, orders_of, parts_of
+from tests.conftest import EXAMPLES
+from tests.segments.cases import COSTS, SILICON, lowered, random_segments
+
+seeds = st.integers(0, 10**6)
+Ends = tuple[int, ...]
+
+
+def in_parts(segments: Segments, order: int = 0) -> Segments:
+    """Return the segments of the same network by parts, in one of their orders."""
+    dataflow, groups = segments.dataflow, segments.groups
+    orders = orders_of(dataflow, parts_of(dataflow, groups))
+    return Segments(dataflow, groups, StreamPrices(COSTS).couplings, orders[order % len(orders)])
+
+
+def spaces_of(segments: Segments, rng: random.Random, most: int = 4) -> list[Space]:
+    """Return spaces that hold the network together if it is folded little, alike or not."""
+    least = np.sum([group.use.min(axis=0) for group in segments.groups], axis=0)
+    count = rng.randint(2, most)
+    shares = [rng.choice((1.0, 1.0, 0.5, 1.6)) for _ in range(count)]
+    factor = rng.choice((1.2, 2, 4)) / sum(shares)
+    budgets = [Resources(*(int(amount * factor * share) + 40 for amount in least)) for share in shares]
+    return [Space(b, SILICON, ((f"s{i}", b),) if rng.random() < 0.7 else ()) for i, b in enumerate(budgets)]
+
+
+class Brute:
+    """Every contiguous cut, each segment folded by itself."""
+
+    def __init__(self, segments: Segments, spaces: Sequence[Space]) -> None:
+        self.segments, self.spaces = segments, spaces
+        self.known: dict[tuple[int, int, Space, int], bool] = {}
+
+    def cuts(self) -> Iterator[Ends]:
+        count = len(self.segments.order)
+        for inner in combinations_with_replacement(range(count + 1), len(self.spaces) - 1):
+            yield (0, *inner, count)
+
+    def meets(self, cut: Ends, interval: int, passes: Callable[[int, int, int], bool] | None = None) -> bool:
+        inner = [(p, place) for place, p in enumerate(cut[1:-1]) if 0 < p < cut[-1]]
+        if passes is not None and not all(passes(p, place, interval) for p, place in inner):
+            return False
+        return all(self.folds(a, b, s, interval) for a, b, s in zip(cut, cut[1:], self.spaces, strict=False) if a < b)
+
+    def folds(self, first: int, end: int, space: Space, interval: int) -> bool:
+        key = first, end, space, interval
+        if key not in self.known:
+            try:
+                answer = fold_at_interval(self.segments.between(first, end - 1).problem(space), interval, prove=False)
+            except InfeasibleError:
+                answer = None
+            self.known[key] = isinstance(answer, FoldingSolution)
+        return self.known[key]
+
+
+def ends(found: CutFound) -> Ends:
+    """Return the positions of a cut; what it leaves out or takes twice fails."""
+    positions = [0]
+    for taken in found.parts:
+        assert taken is None or taken[0] == positions[-1] <= taken[1]
+        positions.append(positions[-1] if taken is None else taken[1] + 1)
+    return tuple(positions)
+
+
+def assert_exact(cuts: Cuts, brute: Brute, interval: int, passes: Callable[[int, int, int], bool] | None) -> None:
+    answer = cuts.at(interval)
+    if isinstance(answer, CutFound):
+        assert brute.meets(ends(answer), interval, passes)
+    else:
+        assert answer.proven
+        assert not any(brute.meets(cut, interval, passes) for cut in brute.cuts())
+
+
+@settings(max_examples=25, deadline=None)
+@given(seeds)
+def test_a_cut_is_found_where_one_exists(seed: int) -> None:
+    rng = random.Random(seed)
+    segments = in_parts(random_segments(seed), seed)
+    spaces = spaces_of(segments, rng, 3)
+    cuts, brute = Cuts(segments, spaces, SegmentTable()), Brute(segments, spaces)
+    intervals = segments.whole.problem(Space(SILICON, SILICON)).intervals()
+    for interval in rng.sample(intervals, min(4, len(intervals))):
+        assert_exact(cuts, brute, interval, None)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seeds)
+def test_cuts_that_may_not_lie_somewhere_do_not(seed: int) -> None:
+    rng = random.Random(seed)
+    segments = in_parts(random_segments(seed), seed)
+    spaces = spaces_of(segments, rng, 3)
+    forbidden = {(position, place) for position in range(99) for place in range(3) if rng.random() < 0.6}
+    passes = lambda position, place, _: (position, place) not in forbidden  # noqa: E731
+    cuts, brute = Cuts(segments, spaces, SegmentTable(), passes), Brute(segments, spaces)
+    intervals = segments.whole.problem(Space(SILICON, SILICON)).intervals()
+    for interval in rng.sample(intervals, min(4, len(intervals))):
+        assert_exact(cuts, brute, interval, passes)
+
+
+@settings(max_examples=10, deadline=None)
+@given(seeds)
+def test_the_shortest_interval_is_that_of_trying_all_cuts(seed: int) -> None:
+    rng = random.Random(seed)
+    segments = in_parts(random_segments(seed), seed)
+    spaces = spaces_of(segments, rng, 3)
+    answer = Cuts(segments, spaces, SegmentTable()).shortest(
+        intervals := segments.whole.problem(Space(SILICON, SILICON)).intervals()
+    )
+    brute = Brute(segments, spaces)
+    met = [interval for interval in intervals if any(brute.meets(cut, interval) for cut in brute.cuts())]
+    assert (answer.interval_cycles if isinstance(answer, CutFound) else None) == (met[0] if met else None)
+
+
+def test_a_refusal_names_part_space_and_resource() -> None:
+    segments = in_parts(random_segments(3))
+    small = Space(Resources(lut=1), SILICON)
+    answer = Cuts(segments, [small, small], SegmentTable()).at(10**9)
+    assert isinstance(answer, CutRefused)
+    assert (answer.reached, answer.place, answer.proven) == (0, 1, True)
+    assert answer.refusal is not None
+    assert answer.refusal.proven
+
+
+def test_a_guess_changes_no_answer() -> None:
+    dataflow = lowered(EXAMPLES / "cnv_2w2a.onnx")
+    groups = COSTS.groups(dataflow)
+    segments = Segments(dataflow, groups, StreamPrices(COSTS).couplings, parts_of(dataflow, groups))
+    spaces = [Space(Resources(*(amount // 8 for amount in SILICON.as_tuple())), SILICON)] * 3
+    intervals = segments.whole.problem(Space(SILICON, SILICON)).intervals()
+    first = Cuts(segments, spaces, SegmentTable()).shortest(intervals)
+    assert isinstance(first, CutFound)
+    for guess in (first.parts, (None, (0, len(segments.order) - 1), None), ((0, 0),)):
+        again = Cuts(segments, spaces, SegmentTable(), guess=guess).shortest(intervals)
+        assert again.interval_cycles == first.interval_cycles
