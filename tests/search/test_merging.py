@@ -49,23 +49,34 @@ def test_with_granularity_slot_all_of_a_slot_become_one_though_they_feed_each_ot
     assert crowded_rings(merged.modules, merged.slot_of, merged.channels) == ()
 
 
-def test_a_ring_through_a_slot_of_several_modules_is_refused() -> None:
+def test_a_ring_of_modules_that_are_not_alone_in_their_slots_is_refused() -> None:
     context = prepared()
     candidate = in_turns(context)
     lower = [name for name, slot in candidate.slot_of.items() if slot == "fpga0.SLR0"]
-    refused = merge_groups(context, candidate, [lower])
+    assert len(lower) > 2
+    refused = merge_groups(context, candidate, [lower[:2]])
     assert isinstance(refused, PartitionFailure)
     assert refused.refusals[0].what == "merged cycle"
 
 
-def test_the_slots_of_a_ring_that_hold_other_modules_too_are_named() -> None:
+def test_modules_may_feed_themselves_through_one_over_a_whole_slot() -> None:
+    context = prepared()
+    candidate = in_turns(context)
+    lower = [name for name, slot in candidate.slot_of.items() if slot == "fpga0.SLR0"]
+    merged = merge_groups(context, candidate, [lower])
+    assert isinstance(merged, Candidate)
+    assert list(merged.slot_of.values()).count("fpga0.SLR0") == 1
+    assert list(merged.slot_of.values()).count("fpga0.SLR1") > 1
+
+
+def test_the_slots_of_a_ring_are_named_unless_whole_slots_break_it() -> None:
     candidate = in_turns(prepared())
-    slot_of = candidate.slot_of
-    whole = Module("whole", tuple(name for name, slot in slot_of.items() if slot == "fpga0.SLR0"))
-    others = [module for module in candidate.modules if slot_of[module.name] == "fpga0.SLR1"]
-    assert crowded_rings(candidate.modules, slot_of, candidate.channels) == ()
-    places = {"whole": "fpga0.SLR0"} | {module.name: "fpga0.SLR1" for module in others}
-    assert crowded_rings([whole, *others], places, candidate.channels) == ("fpga0.SLR1",)
+    engines = list(candidate.slot_of)
+    ends = Module("ends", (engines[0], engines[2]))
+    others = [module for module in candidate.modules if not {*module.engines} & {*ends.engines}]
+    places = {"ends": "fpga0.SLR0"} | {module.name: candidate.slot_of[module.name] for module in others}
+    assert crowded_rings([ends, *others], places, candidate.channels) == ("fpga0.SLR0", "fpga0.SLR1")
+    assert crowded_rings([ends, *others], places | {"ends": "fpga0.SLR2"}, candidate.channels) == ()
 
 
 @pytest.mark.parametrize("granularity", ["slot", "stage"])
