@@ -9,7 +9,7 @@ import pytest
 
 from floorflow import flow
 from floorflow.output import write
-from floorflow.request import DEFAULT_CAP, Request
+from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
 from floorflow.view import render
 from tests.random_models import random_graph
 
@@ -44,6 +44,16 @@ def cnv_on_u250(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def cnv_on_pynq(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The 2-bit CNV on a Zynq."""
     return make_plan(tmp_path_factory.mktemp("pynq") / "out", Request(CNV, "pynq-z1", plots=False))
+
+
+@pytest.fixture(scope="session")
+def whole_slots_of_u250(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Branches in one module a slot, at a fill that makes more of some slots than a rectangle necessary."""
+    folder = tmp_path_factory.mktemp("whole")
+    onnx.save(random_graph(27), folder / "branches.onnx")
+    fill = {**DEFAULT_FILL, "LUT": 0.015}
+    request = Request(folder / "branches.onnx", "alveo-u250", granularity="slot", fill=fill, effort="fast", plots=False)
+    return make_plan(folder / "out", request)
 
 
 @pytest.fixture(scope="session")

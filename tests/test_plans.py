@@ -83,7 +83,7 @@ def finn_cells(engines: list[str], places: dict[str, Any], board: Board) -> list
     return cells
 
 
-@pytest.mark.parametrize("board", ["cnv_on_u250", "cnv_on_pynq", "branches_on_two_u250"])
+@pytest.mark.parametrize("board", ["cnv_on_u250", "cnv_on_pynq", "branches_on_two_u250", "whole_slots_of_u250"])
 def test_a_strict_vivado_records_the_planned_pblocks(board: str, request: pytest.FixtureRequest) -> None:
     need_tcl()
     from tests.vivado_model import run_outputs

@@ -99,7 +99,7 @@ VIOLATIONS: dict[str, str] = {
     "implementation-port": "an implementation's ports are not the channels that leave or enter its modules",
     "implementation-window": "an implementation's window is not the columns and rows that its modules' rectangles span",
     "module-mixed": "a module holds engines of two networks",
-    "module-cycle": "modules depend on each other in a cycle, and one of them shares its slot with another module",
+    "module-cycle": "modules that are not alone in their slots depend on each other in a cycle",
     "wrong-joined": "what is said to be joined is no module of that slot, is listed twice, or has no parts or reason",
     # partition
     "module-unassigned": "a module is in no slot",

@@ -280,6 +280,17 @@ def test_the_likelihood_of_fitting_is_that_of_the_worst_slot(u250: Plan) -> None
     assert "How likely" not in report(changed(u250, "phases", 0, "fits", value={}), platform_of(u250), BACKEND)
 
 
+def test_modules_that_share_a_pblock_for_want_of_rectangles_are_told_with_the_reason(u250: Plan) -> None:
+    module = u250.phases[0].modules[0].name
+    slot = u250.phases[0].partition.assignment[module]
+    entry = {"module": module, "modules": ["former", "latter"], "slot": slot, "why": "no room found for latter"}
+    lines = section(changed(u250, "phases", 0, "joined", value=[entry]), "Modules")
+    told = " ".join(line.strip() for line in lines[len(u250.phases[0].modules) + 1 :])
+    assert told.startswith(f"* {module} is 2 modules (former, latter) of {slot} in one pblock")
+    assert told.endswith("no room found for latter")
+    assert not any(line.startswith("*") for line in section(u250, "Modules"))
+
+
 def test_start_ups_are_told_where_they_lengthen_the_interval(u250: Plan) -> None:
     cycles = u250.phases[0].networks[0].interval_cycles
     longer = changed(u250, *PART, "estimates", "expected_cycles", value=2 * cycles)

@@ -41,17 +41,6 @@ def rectangle_off_the_device(plan: Plan, files: Files) -> None:
     first(pblocks(plan).values())["rectangles"][0]["right"] = die(plan, files).columns
 
 
-@mutant("pblock-rectangles")
-def rectangles_of_one_pblock_overlap(plan: Plan, files: Files) -> None:
-    entry = first(pblocks(plan).values())
-    entry["rectangles"].append(dict(entry["rectangles"][0]))
-
-
-@mutant("pblock-rectangles")
-def pblock_without_rectangle(plan: Plan, files: Files) -> None:
-    first(pblocks(plan).values())["rectangles"].clear()
-
-
 @mutant("range-outside-device")
 def site_off_the_device(plan: Plan, files: Files) -> None:
     name, entry = first(pblocks(plan).items())

@@ -67,17 +67,23 @@ def module_without_slot(plan: Plan, files: Files) -> None:
     del assignment[first(assignment)]
 
 
-@mutant("module-cycle")
-def modules_in_a_circle(plan: Plan, files: Files) -> None:
+def lead_in_a_circle(plan: Plan) -> tuple[str, str]:
+    """Let two modules feed each other and return them, the larger one first."""
     modules = phase_of(plan)["modules"]
     longest = max(modules, key=lambda module: len(module["engines"]))
     if len(longest["engines"]) < 3 or len(modules) < 2:
         raise NotApplicable
     other = first(module for module in modules if module is not longest)
     other["engines"].append(longest["engines"].pop(1))
-    # Only modules over whole slots may feed each other in a ring.
+    return longest["name"], other["name"]
+
+
+@mutant("module-cycle")
+def modules_in_a_circle(plan: Plan, files: Files) -> None:
+    longest, other = lead_in_a_circle(plan)
+    # Modules over whole slots may feed each other.
     assignment = phase_of(plan)["partition"]["assignment"]
-    assignment[other["name"]] = assignment[longest["name"]]
+    assignment[other] = assignment[longest]
 
 
 def join(plan: Plan, **changes: object) -> None:

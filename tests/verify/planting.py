@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import reduce
 from typing import Any
 
 import yaml
 
-from floorflow.verify.hardware.geometry import Device, Rectangle, anchor_of
+from floorflow.verify.hardware.geometry import Device, Rectangle, anchor_of, union
 from tests.verify.dies import ranges_of
 
 Plan = dict[str, Any]
@@ -164,13 +165,15 @@ def name_ranges(plan: Plan, files: Files, module: str, ranges: list[str]) -> Non
     entry["ranges"] = ranges
 
 
-def place(plan: Plan, files: Files, module: str, area: Rectangle) -> None:
-    """Move a pblock, with everything that follows from its rectangle."""
+def place(plan: Plan, files: Files, module: str, *areas: Rectangle) -> None:
+    """Move a pblock to rectangles, with everything that follows from these."""
     device, entry = die(plan, files), pblocks(plan)[module]
-    sites = device.sites(area)
+    sites = reduce(union, map(device.sites, areas))
     name_ranges(plan, files, module, ranges_of(sites))
-    entry["rectangles"] = [{"left": area.left, "bottom": area.bottom, "right": area.right, "top": area.top}]
-    entry["anchor"], entry["supply"] = anchor_of(sites) or entry["anchor"], device.resources(area)
+    entry["rectangles"] = [asdict(area) for area in areas]
+    supplies = [device.resources(area) for area in areas]
+    entry["supply"] = {name: sum(supply[name] for supply in supplies) for name in supplies[0]}
+    entry["anchor"] = anchor_of(sites) or entry["anchor"]
 
 
 def area_of(entry: Plan) -> Rectangle:

@@ -12,6 +12,8 @@ import pytest
 
 from floorflow.verify import VIOLATIONS, NotAPlan, Violation, check
 from floorflow.verify.finn.judge import findings as finn_findings
+from tests.verify.mutants_structure import lead_in_a_circle
+from tests.verify.mutants_unions import cut
 from tests.verify.planting import part_of
 from tests.verify.tiny import CASES, Files, Plan, tiny_plan, write_folder
 
@@ -28,6 +30,19 @@ def names(violations: list[Violation]) -> set[str]:
 @pytest.mark.parametrize("case", CASES)
 def test_a_legal_plan_has_no_violations(case: str, tmp_path: Path) -> None:
     assert check(write_folder(tmp_path, *legal(case))) == []
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_pblock_may_have_several_rectangles(case: str, tmp_path: Path) -> None:
+    plan, files = copy.deepcopy(legal(case))
+    cut(plan, files)
+    assert check(write_folder(tmp_path, plan, files)) == []
+
+
+def test_modules_that_are_alone_in_their_slots_may_feed_each_other(tmp_path: Path) -> None:
+    plan, files = copy.deepcopy(legal("alveo-u250"))
+    lead_in_a_circle(plan)
+    assert "module-cycle" not in names(check(write_folder(tmp_path, plan, files)))
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from floorflow.emit.tables import table, wrapped
 from floorflow.emit.use import SlotUse
+from floorflow.errors import some
 from floorflow.resources import RESOURCE_NAMES
-from floorflow.schema import PhaseEntry, Plan
+from floorflow.schema import JoinedEntry, PhaseEntry, Plan
 
 
 def slots(plan: Plan, phase: PhaseEntry, uses: Sequence[SlotUse]) -> list[str]:
@@ -48,10 +49,15 @@ def _span(low: int, high: int, have: int) -> str:
 
 
 def modules(phase: PhaseEntry) -> list[str]:
-    """Return slot and resources of each module."""
+    """Return slot and resources of each module, and which are several for which rectangles did not fit."""
     rows: list[tuple[str, ...]] = [("module", "slot", *RESOURCE_NAMES, "engines")]
     for module in phase.modules:
         amounts = module.resources.model_dump()
         slot = phase.partition.assignment[module.name]
         rows.append((module.name, slot, *(f"{amounts[r]:,}" for r in RESOURCE_NAMES), str(len(module.engines))))
-    return table(rows, left=2)
+    return [*table(rows, left=2), *wrapped(_joined(entry) for entry in phase.joined)]
+
+
+def _joined(entry: JoinedEntry) -> str:
+    parts = f"{len(entry.modules)} modules ({some(entry.modules)})"
+    return f"{entry.module} is {parts} of {entry.slot} in one pblock, as pblocks of their own did not fit: {entry.why}"

@@ -59,16 +59,6 @@ def _box(rectangle: Mapping[str, int]) -> Box:
     return Box(rectangle["left"], rectangle["bottom"], rectangle["right"] + 1, rectangle["top"] + 1)
 
 
-def _around(boxes: Sequence[Box]) -> Box:
-    """Return the least box that holds others."""
-    return Box(
-        min(box.left for box in boxes),
-        min(box.bottom for box in boxes),
-        max(box.right for box in boxes),
-        max(box.top for box in boxes),
-    )
-
-
 def _read_modules(plan: Plan, fpga: str, phase: int) -> tuple[ModuleView, ...]:
     pblocks = plan["phases"][phase]["floorplan"][fpga]["pblocks"]
     return tuple(
@@ -86,7 +76,7 @@ def _read_module(
         number=number,
         name=module["name"],
         slot=pblock["slot"],
-        box=_around([_box(rectangle) for rectangle in pblock["rectangles"]]),
+        boxes=tuple(_box(rectangle) for rectangle in pblock["rectangles"]),
         contents=read_contents(plan, phase, module["engines"]),
         lut=int(demand["LUT"]),
         fill={name: demand[name] / supply[name] for name in RESOURCE_NAMES if supply[name]},

@@ -15,16 +15,22 @@ from floorflow.view.sheet.geometry import Box
 class ModuleView:
     """One module with a pblock. ``number`` counts in dataflow order over all FPGAs, from 1.
 
-    ``box`` is in grid units; ``fill`` is demand over supply of the pblock for the resources it holds.
+    ``boxes``, in grid units, do not overlap; ``fill`` is demand over supply of the pblock for the resources that it
+    holds.
     """
 
     number: int
     name: str
     slot: str
-    box: Box
+    boxes: tuple[Box, ...]
     contents: Contents
     lut: int
     fill: Mapping[str, float]
+
+    @property
+    def box(self) -> Box:
+        """The largest of its boxes: where it is labelled, and streams end."""
+        return max(self.boxes, key=lambda box: box.width * box.height)
 
     @property
     def tightest(self) -> str:

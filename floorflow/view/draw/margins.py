@@ -36,7 +36,7 @@ _OUTSIDE_TEXTS = {
     "memory": "from or to a buffer in memory",
     "phase": "from or to another phase",
 }
-FILL_KEY = "pblock fill: share of the LUTs inside the rectangle that the module needs; fullest: its scarcest resource"
+FILL_KEY = "pblock fill: share of the LUTs inside it that the module needs; fullest: its scarcest resource"
 MODULE_TABLE_WIDTH = 592.0
 
 

@@ -137,14 +137,14 @@ def draw_modules(
     occupied: Occupied,
     names: bool,
 ) -> dict[str, Box]:
-    """Draw the modules' rectangles and labels, with or without names; return the labels' boxes by module."""
-    areas = [(module, frame.place(module.box)) for module in scene.modules]
-    for module, area in areas:
-        colour = colours[module.name]
-        patch = sheet.rectangle(area, facecolor=(*colour, 0.82), edgecolor="none", zorder=5)
+    """Draw the modules' pblocks and labels, with or without names; return the labels' boxes by module."""
+    for module in scene.modules:
+        boxes, colour = [frame.place(box) for box in module.boxes], colours[module.name]
+        patch = sheet.shape(boxes, facecolor=(*colour, 0.82), edgecolor="none", zorder=5)
         patch.set_gid(module.name)
-        sheet.rectangle(area, fill=False, edgecolor=darker(colour), linewidth=1.0, zorder=6)
+        sheet.shape(boxes, fill=False, edgecolor=darker(colour), linewidth=1.0, zorder=6)
     draw_holes(sheet, frame, die)
+    areas = [(module, frame.place(module.box)) for module in scene.modules]
     labels = place_labels(areas, occupied, names=names)
     for label in labels.values():
         _draw_label(sheet, label)

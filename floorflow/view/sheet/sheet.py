@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +10,12 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Patch, PathPatch, Rectangle
+from matplotlib.path import Path
 from matplotlib.text import Text
 
 from floorflow.view.sheet.geometry import Box
+from floorflow.view.sheet.outline import outline
 from floorflow.view.sheet.palette import INK
 
 POINTS_PER_INCH = 72
@@ -56,6 +58,15 @@ class Sheet:
     def rectangle(self, box: Box, **style: Any) -> Rectangle:
         """Draw a rectangle."""
         patch = Rectangle((box.left, box.bottom), box.width, box.height, **style)
+        self.axes.add_artist(patch)
+        return patch
+
+    def shape(self, boxes: Sequence[Box], **style: Any) -> Patch:
+        """Draw disjoint boxes as one shape."""
+        if len(boxes) == 1:
+            return self.rectangle(boxes[0], **style)
+        closed = [Path([*line, line[0]], closed=True) for line in outline(boxes)]
+        patch = PathPatch(Path.make_compound_path(*closed), **style)
         self.axes.add_artist(patch)
         return patch
 

@@ -82,6 +82,23 @@ def test_each_label_lies_in_its_rectangle(ku5p: Platform) -> None:
         assert label.y1 <= rectangle.y1
 
 
+def test_a_pblock_of_several_rectangles_is_one_shape_with_its_label_in_the_largest(u250: Platform) -> None:
+    plan = fake_plan(u250, 1)
+    (pblock,) = plan["phases"][0]["floorplan"]["fpga0"]["pblocks"].values()
+    pblock["rectangles"] = [
+        {"left": 1, "bottom": 720, "right": 444, "top": 764},
+        {"left": 1, "bottom": 765, "right": 200, "top": 959},
+    ]
+    figure = floorplan(plan, u250, "fpga0")
+    (shape,) = [patch for patch in figure.axes[0].patches if patch.get_gid()]
+    assert len(shape.get_path().vertices) == 6 + 1, "an L without a line between its rectangles"
+    extent = shape.get_window_extent()
+    (label,) = [box for text, box in written(figure) if text.startswith("1 ") and "\n" in text]
+    assert label.x1 < extent.x0 + extent.width * 200 / 444
+    assert label.y0 > extent.y0 + extent.height * 45 / 240
+    assert misplaced(figure) == []
+
+
 @pytest.mark.parametrize("modules", [1, 40])
 def test_chart_texts_do_not_overlap(u250: Platform, modules: int) -> None:
     figure = folding_chart(fake_plan(u250, modules))
