@@ -4,32 +4,69 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from math import ceil
 
-from floorflow.partition.arrays import arrays_of
-from floorflow.partition.exact import solve
+import numpy as np
+
+from floorflow.partition.arrays import Integers, arrays_of
+from floorflow.partition.exact import CutBound, solve
 from floorflow.partition.problem import PartitionProblem, SlotCapacity
 from floorflow.resources import Resources, total
+from floorflow.solver import linear_solver
 
 _LEAST_LIMIT = 0.002
-"""Deterministic time units that every edge gets."""
+"""Deterministic time units that every set of edges gets."""
+
+_PART_OF_LIMIT = 3
+"""One set of edges gets at most the whole limit divided by this."""
 
 
-def edge_bounds(problem: PartitionProblem, seed: int, limit: float) -> tuple[int, ...] | None:
-    """Return for each edge a number of wires that every legal assignment has over it; None if there is none at all.
+def cut_bounds(
+    problem: PartitionProblem, start: Integers | None, seed: int, limit: float
+) -> tuple[CutBound, ...] | None:
+    """Return what cuts cost alone and jointly; None if there is no legal assignment.
 
-    Each is a two-way cut under the summed limits of the slots on either side of the edge. ``limit`` is in deterministic
-    time units for all edges; one edge gets a quarter of it at most.
+    Each edge alone is a two-way cut under the summed limits of the slots on either side; then edges that meet in a
+    slot are cut jointly, and what meets a link: sets of edges whose other slots are one. What is known of a smaller
+    set is an inequality in a larger one, and ``start`` (M,) a hint. ``limit`` is in deterministic time units for all.
     """
-    least_wires = []
+    known: list[CutBound] = []
     left = limit
-    for k, edge in enumerate(problem.edges):
-        alone, _ = contracted(problem, [k])
-        outcome = solve(alone, arrays_of(alone), None, seed, max(_LEAST_LIMIT, min(limit / 4, left)))
+    for edges in _sets_of_edges(problem):
+        smaller, group = contracted(problem, edges)
+        inner = [CutBound(tuple(edges.index(k) for k in b.edges), b.least) for b in known if set(b.edges) < set(edges)]
+        hint = None if start is None else np.array(group, dtype=np.int64)[start]
+        most = max(_LEAST_LIMIT, min(limit / _PART_OF_LIMIT, left))
+        outcome = solve(smaller, arrays_of(smaller), hint, seed, most, cuts=inner)
         left -= outcome.work
         if outcome.status == "infeasible":
             return None
-        least_wires.append(-(-outcome.bound // max(1, edge.crossing.cost)))
-    return tuple(least_wires)
+        known.append(CutBound(edges, outcome.bound))
+        if len(edges) > 1 and left <= 0:
+            break
+    return tuple(known)
+
+
+def _sets_of_edges(problem: PartitionProblem) -> list[tuple[int, ...]]:
+    """Return each edge, then pairs that meet, then links with all that they meet, those of all edges left out."""
+    count = len(problem.edges)
+    ends = [{edge.a, edge.b} for edge in problem.edges]
+    sets: list[tuple[int, ...]] = [(k,) for k in range(count)]
+    sets += [(a, b) for a in range(count) for b in range(a + 1, count) if ends[a] & ends[b]]
+    links = [k for k, edge in enumerate(problem.edges) if edge.crossing.kind == "link"]
+    sets += [tuple(j for j in range(count) if ends[j] & ends[k]) for k in links]
+    return [edges for edges in dict.fromkeys(sets) if len(edges) < count or count == 1]
+
+
+def least_cost(bounds: Sequence[CutBound]) -> int:
+    """Return what every legal assignment costs at least: the linear programme of what its edges cost."""
+    solver = linear_solver()
+    cost = {k: solver.NumVar(0, solver.infinity(), "") for k in sorted({k for b in bounds for k in b.edges})}
+    for known in bounds:
+        solver.Add(sum(cost[k] for k in known.edges) >= known.least)
+    solver.Minimize(solver.Sum(list(cost.values())))
+    solver.Solve()
+    return ceil(float(solver.Objective().Value()) - 1e-6)
 
 
 def contracted(problem: PartitionProblem, edges_kept: Collection[int]) -> tuple[PartitionProblem, tuple[int, ...]]:

@@ -11,25 +11,26 @@ from types import MappingProxyType
 class Limits:
     """``work`` is in CP-SAT's deterministic units (one to three seconds each); the shares are of it.
 
-    ``small``: modules times edges up to which CP-SAT alone is tried first. ``large``: modules times edges from which
-    CP-SAT is not given all slots at once if there is a start: it would find nothing.
-    Shares: ``quick`` small problems at once, ``fpgas`` the assignment to whole FPGAs, ``windows`` local search,
-    ``bound`` edge bounds, ``full`` all slots, ``even`` evening out, ``reason`` each trial of why not, ``legal`` the
-    phase of least excess, ``first`` local search where only a first answer is asked for (not ``prove``).
+    What is not needed is not used. Sizes are modules times edges: up to ``small`` CP-SAT alone is tried first, up to
+    ``whole`` it gets all slots (above that it would find nothing), up to ``large`` slots are evened out.
+    Shares: ``quick`` small problems at once, ``legal`` the phase of least excess, ``bound`` cuts alone and jointly,
+    ``full`` all slots, ``fpgas`` links first, ``windows`` local search, ``first`` that where only a first answer is
+    asked for (not ``prove``), ``even`` evening out, ``reason`` each trial of why not.
     """
 
     work: float
     small: int = 200
+    whole: int = 300
     large: int = 4_000
     quick: float = 0.1
-    fpgas: float = 0.2
-    windows: float = 0.6
-    bound: float = 0.4
-    full: float = 0.25
+    legal: float = 0.5
+    bound: float = 4.0
+    full: float = 2.0
+    fpgas: float = 2.5
+    windows: float = 2.5
+    first: float = 0.1
     even: float = 0.02
     reason: float = 0.1
-    legal: float = 0.4
-    first: float = 0.1
     prove: bool = True
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Literal
+from typing import Any, Literal
 
 from ortools.sat.python import cp_model
 
@@ -38,6 +38,14 @@ _STATUS: dict[int, Status] = {
 }
 
 
+@dataclass(frozen=True)
+class CutBound:
+    """Every legal assignment costs at least ``least`` on these edges together."""
+
+    edges: tuple[int, ...]
+    least: int
+
+
 def solve(
     problem: PartitionProblem,
     arrays: ProblemArrays,
@@ -45,18 +53,23 @@ def solve(
     seed: int,
     limit: float,
     *,
-    least_wires: Sequence[int] = (),
+    cuts: Sequence[CutBound] = (),
 ) -> Outcome:
     """Minimise the cost within ``limit`` deterministic time units.
 
-    ``start`` is a hint; ``least_wires`` are valid lower bounds of the wires over each edge.
+    ``start`` is a hint; ``cuts`` are known to hold of every legal assignment.
     """
     model = build_model(problem, arrays)
-    for load, least in zip(model.loads, least_wires, strict=False):
-        if least:
-            model.cp.add(load >= least)
+    for cut in cuts:
+        costs = [(int(arrays.weight[k]), model.loads[k]) for k in cut.edges]
+        _at_least(model, sum(weight * load for weight, load in costs), cut.least)
     model.cp.minimize(model.cost)
     return run_solver(model, start, seed, limit)
+
+
+def _at_least(model: Model, amount: Any, least: int) -> None:
+    if not isinstance(amount, int):  # what is constant keeps the bound by itself
+        model.cp.add(amount >= least)
 
 
 def run_solver(model: Model, start: Integers | None, seed: int, limit: float) -> Outcome:

@@ -8,8 +8,8 @@ from floorflow.partition.fm import MoveEvaluator
 from floorflow.partition.model import build_model
 from floorflow.partition.problem import PartitionProblem
 
-_WINDOW_LIMIT = 0.05
-"""Deterministic time units for one window."""
+_WINDOW_LIMITS = (0.05, 0.25, 1.0, 4.0)
+"""Deterministic time units for one window: all windows get the first, then what is left open gets the next."""
 
 _WINDOW_COST = 0.01
 """Charged for every window, so that many easy ones end too."""
@@ -22,32 +22,32 @@ def window_lns(
 ) -> Integers:
     """Return the best assignment found within about ``limit`` deterministic time units; never a worse one.
 
-    Windows of few slots come first; a window is solved again once one of its slots has changed.
+    Windows of few slots come first; a window is solved again once one of its slots has changed. Windows that were not
+    solved to the end get more time once no other is left.
     """
     evaluator, windows = MoveEvaluator(arrays), _windows(problem)
     key = evaluator.key(assignment)
-    stale: set[frozenset[int]] = set()
+    tried = dict.fromkeys(windows, 0)  # how many of the limits each window has had since its slots last changed
     while limit > 0:
-        window = next((w for w in windows if w not in stale), None)
+        used = set(assignment.tolist())
+        left = [w for w in windows if tried[w] < len(_WINDOW_LIMITS) and used & w]
+        window = min(left, key=lambda w: tried[w], default=None)
         if window is None:
             break
-        stale.add(window)
         model = build_model(
             problem, arrays, [window if slot in window else frozenset([slot]) for slot in assignment.tolist()]
         )
         model.cp.minimize(model.cost)
-        outcome = run_solver(model, assignment, seed, _WINDOW_LIMIT)
+        most = min(_WINDOW_LIMITS[tried[window]], limit)
+        outcome = run_solver(model, assignment, seed, most)
         limit -= outcome.work + _WINDOW_COST
+        solved = outcome.status in {"optimal", "infeasible"}
+        tried[window] = len(_WINDOW_LIMITS) if solved else tried[window] + 1
         if outcome.assignment is not None and (reached := evaluator.key(outcome.assignment)) < key:
-            moved = {
-                int(slot)
-                for slot in (
-                    *assignment[assignment != outcome.assignment],
-                    *outcome.assignment[assignment != outcome.assignment],
-                )
-            }
+            differs = assignment != outcome.assignment
+            moved = set(assignment[differs].tolist()) | set(outcome.assignment[differs].tolist())
             assignment, key = outcome.assignment, reached
-            stale = {other for other in stale if not other & moved or other == window}
+            tried |= {other: 0 for other in windows if other & moved and other != window}
     return assignment
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from floorflow.errors import Refusal
 from floorflow.partition.arrays import Integers, ProblemArrays, arrays_of
-from floorflow.partition.bounds import edge_bounds
+from floorflow.partition.bounds import cut_bounds, least_cost
 from floorflow.partition.dp import contiguous
 from floorflow.partition.effort import Limits
-from floorflow.partition.exact import even_out
+from floorflow.partition.exact import CutBound, even_out
 from floorflow.partition.exact import solve as solve_exactly
 from floorflow.partition.fm import MoveEvaluator, fm_refine, is_legal
 from floorflow.partition.fpga_first import fpga_first
@@ -71,19 +71,10 @@ def solve(
         found = _made_legal(problem, arrays, given, seed, limits)
         if isinstance(found, PartitionFailure):
             return found
-        starts["least excess"] = found
         best.offer(found, "least excess")
-    if best.assignment is not None and not limits.prove:
-        work = limits.work * limits.first
-        best.offer(_improved(problem, arrays, best.assignment, seed, work), f"{best.origin}+local search")
+    if not limits.prove:
+        _improve(problem, best, seed, limits.work * limits.first)
         return finished(problem, best, seed, limits)
-    if "given" not in starts:
-        starts["links first"] = fpga_first(problem, arrays, seed, limits.work * limits.fpgas)
-        best.offer(starts["links first"], "links first")
-    legal = {name: assignment for name, assignment in starts.items() if assignment is not None}
-    for name, assignment in legal.items():
-        work = limits.work * limits.windows / len(legal)
-        best.offer(_improved(problem, arrays, assignment, seed, work), f"{name}+local search")
     return _completed(problem, best, seed, limits)
 
 
@@ -113,39 +104,43 @@ def _made_legal(
 
 
 def _completed(problem: PartitionProblem, best: Best, seed: int, limits: Limits) -> PartitionAnswer:
-    """Bound every edge and give CP-SAT all slots, from the best assignment so far."""
-    arrays = best.arrays
-    least = edge_bounds(problem, seed, limits.work * limits.bound)
-    if least is None:
+    """Bound cuts alone and jointly, then solve all slots at once or, where they are too many, search locally."""
+    arrays, size = best.arrays, len(problem.demands) * len(problem.edges)
+    cuts = cut_bounds(problem, best.assignment, seed, limits.work * limits.bound)
+    if cuts is None:
         return explain_infeasibility(problem, seed, limits.work * limits.reason)
-    at_least = sum(edge.crossing.cost * wires for edge, wires in zip(problem.edges, least, strict=True))
-    best.bound = max(best.bound, at_least)
-    if not best.proven and (best.assignment is None or not _is_large(problem, limits)):
-        outcome = solve_exactly(problem, arrays, best.assignment, seed, limits.work * limits.full, least_wires=least)
-        if outcome.status == "infeasible":
-            return explain_infeasibility(problem, seed, limits.work * limits.reason)
-        best.bound = max(best.bound, outcome.bound)
-        better = best.offer(outcome.assignment, f"{best.origin}+cpsat".lstrip("+"))
-        if best.assignment is None:
-            return PartitionFailure((Refusal("partition limit"),))
-        if outcome.status == "optimal" and not better:
-            best.origin += "+cpsat"
-        elif not better:
-            best.origin += " (cpsat found no better within the limit)"
-        elif outcome.status == "feasible":
-            improved = _improved(problem, arrays, best.assignment, seed, limits.work * limits.windows)
-            best.offer(improved, f"{best.origin}+local search")
+    best.bound = max(best.bound, least_cost(cuts))
+    if size <= limits.whole:
+        _solve_whole(problem, best, cuts, seed, limits)
+    if not best.proven:
+        before = arrays.cost(best.assignment) if best.assignment is not None else None
+        best.offer(fpga_first(problem, arrays, seed, limits.work * limits.fpgas), "links first")
+        _improve(problem, best, seed, limits.work * limits.windows)
+        # A better start shortens the proof more than time does.
+        if size <= limits.whole and best.assignment is not None and arrays.cost(best.assignment) != before:
+            _solve_whole(problem, best, cuts, seed, limits)
     return finished(problem, best, seed, limits)
+
+
+def _solve_whole(problem: PartitionProblem, best: Best, cuts: Sequence[CutBound], seed: int, limits: Limits) -> None:
+    """Give CP-SAT all slots, from the best assignment so far, if that is not proven the best."""
+    if best.proven:
+        return
+    outcome = solve_exactly(problem, best.arrays, best.assignment, seed, limits.work * limits.full, cuts=cuts)
+    best.bound = max(best.bound, outcome.bound)
+    if not best.offer(outcome.assignment, f"{best.origin}+cpsat"):
+        best.origin += "+cpsat" if outcome.status == "optimal" else " (cpsat found no better within the limit)"
+
+
+def _improve(problem: PartitionProblem, best: Best, seed: int, work: float) -> None:
+    """Search around the best assignment."""
+    if best.assignment is not None and not best.proven:
+        improved = window_lns(problem, best.arrays, fm_refine(best.arrays, best.assignment), seed, work)
+        best.offer(improved, f"{best.origin}+local search")
 
 
 def _is_large(problem: PartitionProblem, limits: Limits) -> bool:
     return len(problem.demands) * len(problem.edges) > limits.large
-
-
-def _improved(
-    problem: PartitionProblem, arrays: ProblemArrays, assignment: Integers, seed: int, work: float
-) -> Integers:
-    return window_lns(problem, arrays, fm_refine(arrays, assignment), seed, work)
 
 
 def finished(problem: PartitionProblem, best: Best, seed: int, limits: Limits) -> PartitionAnswer:

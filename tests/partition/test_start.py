@@ -1,0 +1,109 @@
+"""A start is never made worse, an illegal one is mended; equal problems are solved once; quick answers come first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from floorflow.partition import PartitionFailure, PartitionMemo, PartitionProblem, PartitionSolution, partition
+from floorflow.partition.arrays import arrays_of
+from floorflow.partition.bounds import cut_bounds, least_cost
+from floorflow.partition.effort import LIMITS
+from floorflow.partition.fm import is_legal
+from floorflow.partition.least_excess import least_excess, worst
+from floorflow.resources import Resources
+from tests.partition.problems import best_of_all, chain, everything, problems
+
+NO_SHORT_CUT = replace(LIMITS["default"], small=-1)
+"""Small problems too go the way of the large ones."""
+
+
+@settings(max_examples=40, deadline=None)
+@given(problems(8), st.randoms(use_true_random=False), st.booleans())
+def test_any_start_leads_to_a_legal_answer_no_worse(problem: PartitionProblem, random: object, prove: bool) -> None:
+    start = {name: random.randrange(len(problem.slots)) for name in problem.demands}  # type: ignore[attr-defined]
+    answer = partition(problem, "auto", NO_SHORT_CUT, start=start, prove=prove)
+    expected = best_of_all(problem, everything(problem))
+    if isinstance(answer, PartitionFailure):
+        assert expected is None
+        return
+    assert expected is not None
+    assert problem.is_legal(answer.slot_of)
+    assert problem.cost(answer.slot_of) == answer.stats.objective
+    if problem.is_legal(start):
+        assert problem.cost(answer.slot_of) <= problem.cost(start)
+    if prove:
+        assert answer.stats.bound is not None
+        assert answer.stats.bound <= expected
+        assert answer.stats.status != "optimal" or answer.stats.objective == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(8))
+def test_least_excess_finds_what_is_legal_and_proves_the_rest(problem: PartitionProblem) -> None:
+    arrays = arrays_of(problem)
+    if not arrays.takes.any(axis=1).all():
+        return
+    start = arrays.takes.argmax(axis=1).astype(np.int64)
+    found = least_excess(problem, arrays, start, 0, 2.0)
+    assert found.assignment is not None
+    expected = best_of_all(problem, everything(problem))
+    assert is_legal(arrays, found.assignment) == (expected is not None) == (not found.proven_infeasible)
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(8, least_slots=2))
+def test_cuts_together_cost_no_more_than_the_best(problem: PartitionProblem) -> None:
+    expected = best_of_all(problem, everything(problem))
+    cuts = cut_bounds(problem, None, 0, 2.0)
+    if expected is not None:
+        assert cuts is not None
+        assert max(0, *(cut.least for cut in cuts)) <= least_cost(cuts) <= expected
+
+
+def test_cuts_that_meet_cost_more_together_than_alone() -> None:
+    problem = chain(6, 10, [20, 20, 20], wires=10)
+    problem = replace(problem, demands={n: Resources(lut=12) for n in problem.demands}, host_out=2)
+    problem = replace(problem, slots=tuple(replace(s, limit=Resources(lut=24, ff=1000)) for s in problem.slots))
+    assert least_cost(cut_bounds(problem, None, 0, 2.0) or ()) == 20
+
+
+def test_the_resource_that_is_exceeded_most_is_named() -> None:
+    problem = chain(3, 30, [50, 50])
+    refusal = worst(problem, np.array([0, 0, 1]))
+    assert refusal is not None
+    assert (refusal.resource, refusal.place, refusal.needed, refusal.allowed) == ("LUT", "SLR0", 60, 50)
+    assert str(refusal) == "no assignment found within the limit; the closest has 60 needed, 50 allowed (SLR0, LUT)"
+    assert worst(chain(3, 10, [50, 50]), np.array([0, 0, 1])) is None
+
+
+def test_a_start_must_name_every_module() -> None:
+    with pytest.raises(ValueError, match="m2"):
+        partition(chain(3, 10, [50, 50]), start={"m0": 0, "m1": 0})
+
+
+def test_equal_problems_are_solved_once() -> None:
+    memo = PartitionMemo()
+    first = partition(chain(6, 10, [40, 40]), memo=memo)
+    assert partition(chain(6, 10, [40, 40]), memo=memo) is first
+    assert (memo.solved, memo.repeated) == (1, 1)
+    partition(chain(6, 10, [40, 41]), memo=memo)
+    partition(chain(6, 10, [40, 40]), memo=memo, seed=1)
+    assert (memo.solved, memo.repeated) == (3, 1)
+
+
+def test_a_quick_answer_is_proven_later_and_is_the_start_of_that() -> None:
+    memo, problem = PartitionMemo(), chain(11, 10, [50, 40, 40])
+    quick = partition(problem, "auto", NO_SHORT_CUT, memo=memo, prove=False)
+    assert isinstance(quick, PartitionSolution)
+    assert (quick.stats.status, quick.stats.bound) == ("heuristic", None)
+    proven = partition(problem, "auto", NO_SHORT_CUT, memo=memo)
+    assert isinstance(proven, PartitionSolution)
+    assert proven.stats.status == "optimal"
+    assert proven.stats.objective == problem.cost(proven.slot_of) <= problem.cost(quick.slot_of)
+    assert partition(problem, "auto", NO_SHORT_CUT, memo=memo, prove=False) is proven
+    assert (memo.solved, memo.repeated) == (2, 1)
