@@ -24,11 +24,10 @@ from floorflow.request import Request
 from floorflow.resources import Resources, scarcity, total
 from floorflow.search.asked import settled
 from floorflow.search.context import PlanningContext
-from floorflow.search.link_bound import link_bound
 from floorflow.search.preparing import prepare, read
 from floorflow.search.progress import SILENT, Progress
 from floorflow.search.proposals import methods_of
-from floorflow.segments.joint_bound import joint_bound
+from floorflow.search.state import SearchState
 
 CURVE_POINTS = 14
 """Intervals at which the bound is drawn."""
@@ -237,11 +236,9 @@ class Bounds:
 
 def _joint_bound_cycles(context: PlanningContext, first: int) -> int | None:
     """Return the shortest interval, from the folding bound on, not proven impossible for all assignments to slots."""
-    links = link_bound(context.dataflow, context.platform)
-    least = first if links is None else max(first, links.interval_cycles)
-    intervals = context.problem.intervals()
-    limits = tuple(context.limits.values())
-    return joint_bound(context.problem, limits, intervals, bisect_left(intervals, least)).interval_cycles
+    run, intervals = SearchState(context, SILENT), context.problem.intervals()
+    least = first if run.link_bound is None else max(first, run.link_bound.interval_cycles)
+    return run.find_joint_bound(intervals, bisect_left(intervals, least)).interval_cycles
 
 
 def _curve(bounds: Bounds, answered: Sequence[int], first: int | None) -> list[tuple[int, float]]:
