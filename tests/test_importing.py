@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -14,6 +15,7 @@ from tests.conftest import TFC
 
 AFTER_A_FIRST = """
 import signal, sys, floorflow as ff
+signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.setitimer(signal.ITIMER_REAL, float(sys.argv[2]))
 signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
 try:
@@ -23,6 +25,21 @@ except KeyboardInterrupt:
 signal.setitimer(signal.ITIMER_REAL, 0)
 print(ff.plan(sys.argv[1], "pynq-z1", effort="fast", plots=False).summary["fpgas"])
 """
+
+
+@pytest.fixture(autouse=True)
+def _ctrl_c_is_heard() -> Iterator[None]:
+    """Handle Ctrl-C as Python does: a shell without job control starts what runs behind it deaf, as in ``cmd &``."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_where_ctrl_c_is_ignored_it_stays_so() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with whole_imports():
+        signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
 def test_ctrl_c_is_heard_at_the_end() -> None:

@@ -18,6 +18,9 @@ class Best:
     bound_cycles: int | None
 
 
+NOTHING_FOUND = Best(None, None)
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """A stage begins (nothing more), tells what it does now (a note) or the best so far, or ends (its seconds).
@@ -45,11 +48,14 @@ class Teller:
     tell: Callback
     clock: Callable[[], float] = time.perf_counter
     _open: list[str] = field(default_factory=list)
+    _best: Best = NOTHING_FOUND
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Run a stage."""
         within = tuple(self._open)
+        if not within:
+            self._best = NOTHING_FOUND
         self._open.append(name)
         started = self.clock()
         try:
@@ -65,9 +71,11 @@ class Teller:
         self.tell(Event(stage, tuple(within), text))
 
     def best(self, interval_cycles: int | None, bound_cycles: int | None) -> None:
-        """Tell the best design so far and the bound on its interval."""
+        """Tell the best design so far and the bound on its interval; None: as before."""
         *within, stage = self._open or [""]
-        self.tell(Event(stage, tuple(within), best=Best(interval_cycles, bound_cycles)))
+        known = self._best
+        self._best = Best(interval_cycles or known.interval_cycles, bound_cycles or known.bound_cycles)
+        self.tell(Event(stage, tuple(within), best=self._best))
 
 
 def told_to(callback: Callback | None) -> Progress:

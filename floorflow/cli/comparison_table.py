@@ -30,6 +30,8 @@ def _title(c: Content) -> str:
     wanted, bound_cycles = c["requested_cycles"], c["bound_cycles"]
     aim = "highest rate within the budget" if wanted is None else f"at most {wanted:,} cycles"
     bound = "" if bound_cycles is None else f"; no folding is faster than {bound_cycles:,} cycles"
+    joint_bound = c["joint_bound_cycles"]
+    bound += "" if joint_bound is None else f", no plan than {joint_bound:,}"
     return escape(f"{c['network']} on {c['platform']}, costs {c['costs']}, {c['clock_mhz']:g} MHz: {aim}{bound}")
 
 

@@ -77,11 +77,13 @@ def shortest_possible(run: SearchState) -> tuple[tuple[int, ...], int]:
 
 def highest_rate(run: SearchState, intervals: tuple[int, ...], bound_index: int) -> str:
     """Plan at the shortest interval at which fold, cut and place succeed together."""
+    run.progress.best(None, intervals[bound_index])
     if attempt(run, intervals[bound_index]):
         return "the interval is the folding optimum under the platform's summed limits"
     joint = run.find_joint_bound(intervals, bound_index)
     if joint.interval_cycles is None:
         return what_stopped(run)
+    run.progress.best(None, joint.interval_cycles)
     start = bisect_left(intervals, joint.interval_cycles)
     if attempt(run, intervals[start]) or _as_relaxed(run, joint):
         return "no assignment of engines to slots allows a shorter interval"

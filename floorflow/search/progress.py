@@ -18,9 +18,9 @@ class Progress(Protocol):
         ...
 
     def best(self, interval_cycles: int | None, bound_cycles: int | None) -> None:
-        """Tell the interval of the best design so far, and the shortest that is not proven impossible; None: unknown.
+        """Tell the interval of the best design so far, and the shortest that is not proven impossible.
 
-        Each call takes the place of the last one, until the outermost stage ends.
+        None: as it was told before in the outermost stage, if at all.
         """
         ...
 

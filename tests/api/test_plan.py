@@ -244,12 +244,23 @@ def test_events_tell_the_best_so_far_and_its_bound() -> None:
     progress = told_to(events.append)
     progress.best(None, 10)
     with progress.stage("search"), progress.stage("placing"):
-        progress.best(12, 10)
+        progress.best(12, None)
+        progress.best(None, 11)
     best = [event for event in events if event.best is not None]
     assert best == [
         ff.Event("", (), best=ff.Best(None, 10)),
-        ff.Event("placing", ("search",), best=ff.Best(12, 10)),
+        ff.Event("placing", ("search",), best=ff.Best(12, None)),
+        ff.Event("placing", ("search",), best=ff.Best(12, 11)),
     ]
+
+
+def test_events_tell_the_interval_of_the_plan_as_the_best_in_the_end() -> None:
+    events: list[ff.Event] = []
+    made = small(progress=events.append)
+    (network,) = made.summary["networks"]
+    best = [event.best for event in events if event.best is not None]
+    assert best[0] == ff.Best(None, network["bound_cycles"])
+    assert best[-1].interval_cycles == network["interval_cycles"]
 
 
 def stopping_at(stage: str) -> Callable[[ff.Event], None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -26,6 +27,7 @@ from floorflow.search.context import PlanningContext
 from floorflow.search.preparing import prepare, read
 from floorflow.search.progress import SILENT, Progress
 from floorflow.search.proposals import methods_of
+from floorflow.search.state import SearchState
 
 CURVE_POINTS = 14
 """Intervals at which the bound is drawn."""
@@ -63,7 +65,8 @@ class Entry:
 class Comparison:
     """All methods on one problem. ``bound_cycles``: no folding within the budget is faster.
 
-    ``curve`` holds intervals and the scarcity that no folding can be below there.
+    ``joint_bound_cycles``: no plan is faster, whichever slots its engines lie in; None where a rate was asked for or
+    none is possible. ``curve`` holds intervals and the scarcity that no folding can be below there.
     """
 
     network: str
@@ -72,6 +75,7 @@ class Comparison:
     clock_mhz: float
     requested_cycles: int | None
     bound_cycles: int | None
+    joint_bound_cycles: int | None
     entries: tuple[Entry, ...]
     curve: tuple[tuple[int, float], ...]
 
@@ -85,6 +89,7 @@ class Comparison:
             "clock_mhz": self.clock_mhz,
             "requested_cycles": self.requested_cycles,
             "bound_cycles": self.bound_cycles,
+            "joint_bound_cycles": self.joint_bound_cycles,
             "methods": [_entry_dict(entry, self.bound_cycles) for entry in self.entries],
             "curve": [{"interval_cycles": cycles, "scarcity_bound": bound} for cycles, bound in self.curve],
         }
@@ -143,9 +148,10 @@ def compare(
     clock_mhz = context.platform.clock_mhz
     with progress.stage("bounds"):
         first = bounds.interval_cycles() if interval is None else None
+        joint = None if first is None else _joint_bound_cycles(context, first)
         curve = tuple(_curve(bounds, [entry.interval_cycles for entry in entries if entry.interval_cycles], first))
     names = context.dataflow.name, context.platform.name
-    return Comparison(*names, context.costs.name, clock_mhz, interval, first, tuple(entries), curve)
+    return Comparison(*names, context.costs.name, clock_mhz, interval, first, joint, tuple(entries), curve)
 
 
 def _known(context: PlanningContext, epsilon: float | None) -> Mapping[str, FoldingMethod]:
@@ -226,6 +232,13 @@ class Bounds:
         """Return a lower bound on the scarcity at an interval, not always the best."""
         answer = self._quick(interval_cycles)
         return answer.stats.bound if isinstance(answer, FoldingSolution) else None
+
+
+def _joint_bound_cycles(context: PlanningContext, first: int) -> int | None:
+    """Return the shortest interval, from the folding bound on, not proven impossible for all assignments to slots."""
+    run, intervals = SearchState(context, SILENT), context.problem.intervals()
+    least = first if run.link_bound is None else max(first, run.link_bound.interval_cycles)
+    return run.find_joint_bound(intervals, bisect_left(intervals, least)).interval_cycles
 
 
 def _curve(bounds: Bounds, answered: Sequence[int], first: int | None) -> list[tuple[int, float]]:

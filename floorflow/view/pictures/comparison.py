@@ -70,9 +70,10 @@ def _draw_bound(axes: Axes, curve: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _draw_first(axes: Axes, comparison: Comparison) -> None:
-    """Mark the shortest interval possible, or the one that was asked for."""
+    """Mark the shortest intervals possible, or the one that was asked for."""
     marks = (
         ("bound_cycles", INK, "shortest interval that is not proven impossible"),
+        ("joint_bound_cycles", LINK, "the same with each engine in one slot"),
         ("requested_cycles", CROSSING, "longest interval that reaches the rate"),
     )
     for key, colour, text in marks:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+import floorflow as ff
 from floorflow.api import studies as api
 from floorflow.cli.comparison_table import comparison_table
 from floorflow.cli.main import app
@@ -51,9 +53,16 @@ def test_nothing_beats_the_bounds(fastest: Comparison, at_a_rate: Comparison) ->
                 assert entry.interval_cycles >= (comparison.bound_cycles or 0)
 
 
+def test_the_joint_bound_lies_between_the_folding_bound_and_the_plan(fastest: Comparison) -> None:
+    assert fastest.bound_cycles <= fastest.joint_bound_cycles
+    plan = ff.plan(TFC, "pynq-z1", costs="estimated", effort="fast", plots=False)
+    assert fastest.joint_bound_cycles <= plan.summary["networks"][0]["interval_cycles"]
+
+
 def test_a_rate_is_kept(at_a_rate: Comparison) -> None:
     assert at_a_rate.requested_cycles == 98_304
     assert at_a_rate.bound_cycles is None
+    assert at_a_rate.joint_bound_cycles is None
     assert all(entry.frames_per_s >= 1000 for entry in at_a_rate.entries)
     exact, finn, _ = at_a_rate.entries
     assert finn.gap == pytest.approx(1 - exact.scarcity / finn.scarcity)
@@ -115,5 +124,6 @@ def test_the_command_prints_json_and_writes_a_folder(tmp_path: Path) -> None:
 def test_the_command_prints_a_table() -> None:
     done = CliRunner().invoke(app, ["compare", str(TFC), "-p", "pynq-z1", "--methods", "exact,rule"])
     assert done.exit_code == 0
-    assert "no folding is faster than" in done.stdout
+    said = " ".join(done.stdout.split())
+    assert re.search(r"no folding is faster than ([\d,]+) cycles, no plan than \1", said)
     assert CliRunner().invoke(app, ["compare", str(TFC), "-p", "pynq-z1", "--methods", "magic"]).exit_code == 2
