@@ -29,7 +29,8 @@ from tests.monotone_cases import saved
 from tests.random_cases import random_request
 from tests.random_models import random_residual
 
-PLATFORMS = (("pynq-z1", 1), ("zcu104", 1), ("xcku5p", 1), ("xcku5p", 2), ("alveo-u250", 1))
+PLATFORMS = (("pynq-z1", 1, 0.3), ("zcu104", 1, 0.1), ("xcku5p", 1, 0.1), ("xcku5p", 2, 0.05), ("alveo-u250", 1, 0.02))
+"""Boards, their number, and the least share of LUTs that residual networks may use."""
 
 
 def main() -> None:
@@ -58,12 +59,12 @@ def random_design(seed: int, folder: Path, effort: str) -> Request:
     if seed % 2:
         return random_request(seed, folder).changed(effort=effort, fps=None, objective=None)
     rng = random.Random(seed)
-    board, fpgas = rng.choice(PLATFORMS)
+    board, fpgas, least = rng.choice(PLATFORMS)
     return Request(
         saved(random_residual(seed), folder),
         board,
         fpgas=fpgas,
-        cap={**DEFAULT_CAP, "LUT": round(rng.uniform(0.2, 0.95), 3), "FF": rng.choice((0.5, 0.9))},
+        cap={**DEFAULT_CAP, "LUT": round(least * (0.95 / least) ** rng.random(), 3), "FF": rng.choice((0.5, 0.9))},
         fill={**DEFAULT_FILL, "LUT": round(rng.uniform(0.6, 1.0), 3)},
         granularity=rng.choice(("stage", "stage", "block", "layer", "slot")),
         effort=effort,

@@ -66,7 +66,8 @@ def chains(chosen: argparse.Namespace, folder: Path) -> Iterator[tuple[str, Chai
     for seed in range(-(-chosen.requests // (LENGTH + 1))):
         name, file, grounds = models[seed % len(models)]
         made = saved(random_residual(seed), folder) if name == "residual" else existing(file, chosen.folder)
-        yield name, random_chain_of_requests(made, grounds, seed // len(models), LENGTH, chosen.effort)
+        ground = grounds[seed // len(models) % len(grounds)]
+        yield name, random_chain_of_requests(made, ground, seed, LENGTH, chosen.effort)
 
 
 def existing(file: str, folder: Path) -> Path:

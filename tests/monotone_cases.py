@@ -40,10 +40,10 @@ class Chain:
     changes: tuple[str, ...]
 
 
-def random_chain_of_requests(model: Path, grounds: Sequence[Ground], seed: int, length: int, effort: str) -> Chain:
-    """Return requests of one model on one board, the boards in turn; equal seeds give equal chains."""
+def random_chain_of_requests(model: Path, ground: Ground, seed: int, length: int, effort: str) -> Chain:
+    """Return requests of one model on one board; equal seeds give equal chains."""
     rng = random.Random(seed)
-    requests, changes = [_first(model, grounds[seed % len(grounds)], effort, rng)], list[str]()
+    requests, changes = [_first(model, ground, effort, rng)], list[str]()
     while len(requests) < length:
         name = rng.choice(tuple(CHANGES))
         larger = CHANGES[name](requests[-1], rng)
