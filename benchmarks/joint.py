@@ -85,6 +85,7 @@ def main() -> None:
     parser.add_argument("--timeout", type=float, help="seconds a row")
     parser.add_argument("--boards", nargs="+", default=list(BOARDS))
     parser.add_argument("--models", nargs="+", help="only those whose name holds one of these words")
+    parser.add_argument("--again", action="store_true", help="run what was stopped at its timeout once more")
     parser.add_argument("--only-table", action="store_true", help="run nothing")
     chosen = parser.parse_args()
     cases = [case for case in wanted(chosen) if found(case.model, chosen.folder)]
@@ -118,7 +119,7 @@ def found(model: str, folder: Path) -> Path | None:
 
 def measure(cases: Iterable[Case], chosen: argparse.Namespace) -> None:
     """Run the cases that have no row yet."""
-    done = named(rows_of(chosen.rows))
+    done = {key for key, row in named(rows_of(chosen.rows)).items() if not (chosen.again and row["timed_out"])}
     for case in cases:
         if case.key not in done:
             row = {"key": case.key, "command": chosen.command or "this tree", **measured(case, chosen)}

@@ -47,6 +47,8 @@ def run(command: Sequence[str], arguments: Iterable[str], timeout_s: float | Non
     An installed command finds its own package: PYTHONPATH, which would give it another tree, is kept from it.
     Run one at a time: the user seconds are those of all children that end in the meantime.
     """
+    # A command in a session of its own would outlive us.
+    signal.signal(signal.SIGTERM, _terminated)
     own = command[0] == sys.executable
     environment = {name: value for name, value in os.environ.items() if own or name != "PYTHONPATH"}
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
@@ -60,6 +62,10 @@ def run(command: Sequence[str], arguments: Iterable[str], timeout_s: float | Non
         out.seek(0)
         err.seek(0)
         return Ran(process.returncode, timed_out, wall_s, user_s, out.read(), err.read())
+
+
+def _terminated(number: int, _: object) -> None:
+    raise SystemExit(128 + number)
 
 
 def _ended(process: subprocess.Popen[bytes], timeout_s: float | None) -> bool:

@@ -36,17 +36,19 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=3, help="rounds")
     parser.add_argument("--rows", type=Path, default=Path("speed_rows.jsonl"), help="JSON lines of finished runs")
     parser.add_argument("--timeout", type=float, help="seconds a run")
+    parser.add_argument("--models", nargs="+", default=[""], help="only those whose name holds one of these words")
     chosen = parser.parse_args()
+    cases = [row for row in CASES if any(word in row[0].model for word in chosen.models)]
     done = {row["key"]: row for row in rows_of(chosen.rows)}
     for count in range(chosen.times):
-        for case, _ in CASES:
+        for case, _ in cases:
             for other in (None, chosen.command):
                 key = key_of(case, other, count)
                 if key not in done:
                     done[key] = {"key": key, **measured(case, other, chosen)}
                     keep(done[key], chosen.rows)
     lines = []
-    for case, most in CASES:
+    for case, most in cases:
         ours, others = (
             [done[key_of(case, other, count)] for count in range(chosen.times)] for other in (None, chosen.command)
         )

@@ -1,4 +1,4 @@
-"""Make the example networks: QONNX with the topology of Brevitas' CNV, TFC and MobileNet, FINN's ResNet-50 and DenseNet.
+"""Make the example networks: QONNX of Brevitas' CNV, TFC and MobileNet, of FINN's ResNet-50 and of DenseNet-121.
 
     python examples/make_models.py [FOLDER]
 

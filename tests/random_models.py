@@ -235,3 +235,36 @@ def _two_heads(builder: ModelBuilder, rng: random.Random) -> onnx.ModelProto:
     model = _head(builder, rng)
     model.graph.output.append(second)
     return model
+
+
+def random_residual(seed: int) -> onnx.ModelProto:
+    """Return a small residual network like ResNet-18, which can fill a slot of any board; equal seeds, equal models."""
+    rng = random.Random(seed)
+    size, channels, bits = rng.choice((8, 12, 16)), rng.choice((8, 16, 32)), rng.randint(2, 4)
+    builder = ModelBuilder(f"residual_{seed}", (1, 3, size, size))
+    builder.quantise(8, narrow=False)
+    builder.conv(channels, (3, 3), bits, pads=(1, 1, 1, 1))
+    builder.activation(bits)
+    for _ in range(rng.randint(2, 4)):
+        wider = rng.random() < 0.5 and channels < 64
+        channels = 2 * channels if wider else channels
+        _basic_block(builder, channels, bits, (2, 2) if wider else (1, 1))
+    builder.flatten()
+    builder.fully_connected(10, bits)
+    return builder.model()
+
+
+def _basic_block(builder: ModelBuilder, channels: int, bits: int, strides: tuple[int, int]) -> None:
+    """Append two 3x3 convolutions, added to the input or to a 1x1 convolution of it."""
+    skip, shape = builder.tensor, builder.shape
+    builder.conv(channels, (3, 3), bits, strides=strides, pads=(1, 1, 1, 1))
+    builder.activation(bits)
+    builder.conv(channels, (3, 3), bits, pads=(1, 1, 1, 1))
+    builder.activation(bits)
+    main, builder.tensor = builder.tensor, skip
+    if channels != shape[1]:
+        builder.shape = shape
+        builder.conv(channels, (1, 1), bits, strides=strides)
+        builder.activation(bits)
+    builder.add(main)
+    builder.quantise(bits, signed=False, narrow=False)
