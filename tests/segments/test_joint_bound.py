@@ -1,0 +1,169 @@
+"""No assignment of engines to slots is faster than the joint bound, and it sees which engines cannot share a slot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from floorflow.dataflow.model import Option
+from floorflow.dataflow.options import UNBUILDABLE, Coupling, OptionGroup
+from floorflow.folding import FoldingProblem
+from floorflow.resources import ZERO, Resources
+from floorflow.segments.joint_bound import first_not, joint_bound
+
+Array = np.ndarray
+SLOT = Resources(100, 100, 100, 100, 100)
+
+
+def option(cycles: int, use: Sequence[int]) -> Option:
+    return Option({}, cycles, Resources(*use), (8,), (8,))
+
+
+def engine(name: str, *rows: tuple[int, int]) -> OptionGroup:
+    """Return an engine by cycles and LUT of its rows."""
+    return OptionGroup((name,), tuple((option(cycles, (lut, 0, 0, 0, 0)),) for cycles, lut in rows))
+
+
+def problem_of(*groups: OptionGroup, couplings: tuple[Coupling, ...] = ()) -> FoldingProblem:
+    return FoldingProblem(groups, SLOT, SLOT, couplings)
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> FoldingProblem:
+    """Two to four groups, some of two engines, with streams between them; some streams no hardware can build."""
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    groups = []
+    for number in range(random.integers(2, 5)):
+        engines, rows = int(random.integers(1, 3)) if number < 2 else 1, int(random.integers(1, 4))
+        uses = random.integers(0, random.choice([8, 20]), (rows, engines, 5))
+        cycles = random.integers(1, 5, rows).tolist()
+        options = tuple(tuple(option(c, use) for use in row) for c, row in zip(cycles, uses.tolist(), strict=True))
+        groups.append(OptionGroup(tuple(f"e{number}_{k}" for k in range(engines)), options))
+    couplings = []
+    for a, b in product(range(len(groups)), repeat=2):
+        if a <= b and random.random() < 0.5:
+            use = random.integers(0, 5, (2, 2, 5))
+            use[random.random((2, 2)) < 0.1] = UNBUILDABLE if a < b else 1
+            ends = (random.integers(0, 2, len(groups[end].rows)) for end in (a, b))
+            couplings.append(Coupling(a, b, *ends, use))
+    return problem_of(*groups, couplings=tuple(couplings))
+
+
+limits = st.lists(st.integers(6, 40), min_size=5, max_size=5).map(lambda amounts: Resources(*amounts))
+some_slots = st.one_of(
+    st.lists(limits, min_size=1, max_size=3), st.tuples(limits, st.integers(2, 3)).map(lambda pair: [pair[0]] * pair[1])
+)
+
+
+def demands(problem: FoldingProblem, rows: Sequence[int], slot_of: dict[str, int], slots: int) -> Iterator[Array]:
+    """Yield what each slot must hold of a choice, with every stream's cost in the slot of either end's first engine."""
+    use = np.zeros((slots, 5), dtype=np.int64)
+    for group, row in zip(problem.groups, rows, strict=True):
+        for name, each in zip(group.engines, group.engine_use[row], strict=True):
+            use[slot_of[name]] += each
+    ends = []
+    for c in problem.couplings:
+        price = c.use[c.source_class[rows[c.source]], c.target_class[rows[c.target]]]
+        homes = {slot_of[name] for end in (c.source, c.target) for name in problem.groups[end].engines}
+        ends.append([(price, home) for home in homes])
+    for placed in product(*ends):
+        filled = use.copy()
+        for price, home in placed:
+            filled[home] += price
+        yield filled
+
+
+def shortest_by_brute_force(
+    problem: FoldingProblem, slots: Sequence[Resources], together: Sequence[Sequence[str]]
+) -> int | None:
+    names = [name for group in problem.groups for name in group.engines]
+    held = np.array([slot.as_tuple() for slot in slots])
+    best = None
+    for rows in product(*(range(len(group.rows)) for group in problem.groups)):
+        cycles = max(int(group.cycles[row]) for group, row in zip(problem.groups, rows, strict=True))
+        if best is not None and cycles >= best:
+            continue
+        for homes in product(range(len(slots)), repeat=len(names)):
+            slot_of = dict(zip(names, homes, strict=True))
+            apart = any(len({slot_of[name] for name in unit}) > 1 for unit in together)
+            if not apart and any((use <= held).all() for use in demands(problem, rows, slot_of, len(slots))):
+                best = cycles
+                break
+    return best
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(), some_slots, st.booleans())
+def test_no_assignment_is_faster(problem: FoldingProblem, slots: list[Resources], joined: bool) -> None:
+    names = [name for group in problem.groups for name in group.engines]
+    together = [names[1:3]] if joined else []
+    bound = joint_bound(problem, slots, problem.intervals(), together=together)
+    best = shortest_by_brute_force(problem, slots, together)
+    if best is not None:
+        assert bound.interval_cycles is not None
+        assert bound.interval_cycles <= best
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(), some_slots)
+def test_whole_engines_that_cost_no_streams_are_assigned_exactly(
+    problem: FoldingProblem, slots: list[Resources]
+) -> None:
+    """All engines of these problems are large, so that the relaxation is the problem itself."""
+    problem = replace(problem, couplings=())
+    large = all((use.max(axis=2).min(axis=0) >= 3).all() for use in (group.engine_use for group in problem.groups))
+    if large:
+        bound = joint_bound(problem, slots, problem.intervals())
+        assert bound.interval_cycles == shortest_by_brute_force(problem, slots, ())
+
+
+def test_three_engines_of_more_than_half_a_slot_do_not_fit_two() -> None:
+    engines = [engine(name, (10, 60), (20, 50)) for name in "abc"]
+    assert joint_bound(problem_of(*engines), [SLOT, SLOT], (10, 20)).interval_cycles == 20
+    assert joint_bound(problem_of(*engines), [SLOT, SLOT, SLOT], (10, 20)).interval_cycles == 10
+
+
+def test_what_does_not_fit_at_any_interval_has_no_bound() -> None:
+    bound = joint_bound(problem_of(*(engine(name, (10, 60)) for name in "abc")), [SLOT, SLOT], (10,))
+    assert (bound.interval_cycles, bound.stats.status) == (None, "infeasible")
+
+
+def test_small_slots_take_no_large_engine() -> None:
+    small = Resources(30, 100, 100, 100, 100)
+    engines = [engine("a", (10, 60), (20, 40)), engine("b", (10, 60), (20, 30))]
+    bound = joint_bound(problem_of(*engines), [SLOT, small], (10, 20))
+    assert (bound.interval_cycles, bound.slot_of_engine["a"]) == (20, 0)
+
+
+def test_engines_that_belong_together_share_a_slot() -> None:
+    engines = [engine(name, (10, 40), (20, 30)) for name in "abcd"]
+    problem = problem_of(*engines)
+    assert joint_bound(problem, [SLOT, SLOT], (10, 20)).interval_cycles == 10
+    assert joint_bound(problem, [SLOT, SLOT], (10, 20), together=[("a", "b", "c")]).interval_cycles == 20
+
+
+def test_streams_count_where_they_must_lie() -> None:
+    engines = [engine(name, (10, 50)) for name in "ab"]
+    stream = Coupling(0, 1, np.array([0]), np.array([0]), np.array([[[1, 0, 0, 0, 0]]]))
+    problem = problem_of(*engines, couplings=(stream,))
+    assert joint_bound(problem, [SLOT, ZERO], (10,)).interval_cycles is None
+    assert joint_bound(problem, [SLOT, SLOT], (10,)).interval_cycles == 10
+    assert joint_bound(problem, [SLOT, SLOT], (10,), together=["ab"]).interval_cycles is None
+
+
+def test_nothing_below_the_start_is_asked_for() -> None:
+    problem = problem_of(engine("a", (10, 60), (20, 50)))
+    bound = joint_bound(problem, [SLOT], (10, 20), start_index=1)
+    assert (bound.interval_cycles, bound.refusal) == (20, None)
+
+
+@pytest.mark.parametrize(("count", "start"), [(1, 0), (9, 0), (9, 4), (100, 3)])
+def test_the_first_index_is_found(count: int, start: int) -> None:
+    for least in range(start, count + 1):
+        assert first_not(lambda index, least=least: index < least, start, count) == least  # type: ignore[misc]
