@@ -5,9 +5,29 @@ Put a network's groups or modules in a linear order: a *segment* is a contiguous
 
     problems    segments by set of engines or by (first, last), and their folding problems in a space
     table       (segment, space) -> whether an interval can be met, and the shortest one; what is proven is kept
+
+    joint_bound      the shortest interval not proven impossible for any assignment of engines to slots
+    slot_relaxation  whether engines can lie on slots at an interval, contiguous or not; where, with few crossings
+    slot_model       the model that CP-SAT is asked about for it
 """
 
+from floorflow.segments.joint_bound import JointBound, joint_bound
 from floorflow.segments.problems import Segment, Segments, Space
+from floorflow.segments.slot_model import Crossings
+from floorflow.segments.slot_relaxation import Assigned, Impossible, NotKnown, SlotRelaxation
 from floorflow.segments.table import SegmentTable, ShortestInterval
 
-__all__ = ["Segment", "SegmentTable", "Segments", "ShortestInterval", "Space"]
+__all__ = [
+    "Assigned",
+    "Crossings",
+    "Impossible",
+    "JointBound",
+    "NotKnown",
+    "Segment",
+    "SegmentTable",
+    "Segments",
+    "ShortestInterval",
+    "SlotRelaxation",
+    "Space",
+    "joint_bound",
+]

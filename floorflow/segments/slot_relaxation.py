@@ -21,21 +21,21 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from ortools.sat.python import cp_model
 
 from floorflow.dataflow.options import UNBUILDABLE, Coupling, OptionGroup
 from floorflow.folding import FoldingProblem
 from floorflow.resources import Resources
-from floorflow.solver import run_cpsat
+from floorflow.segments.slot_model import Crossings, Rows, SlotModel
 
 Array = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Assigned:
-    """A solution of the relaxation: the slot of each engine."""
+    """A solution of the relaxation: the slot of each engine; ``cost`` is what `Crossings` count."""
 
     slot_of_engine: Mapping[str, int]
+    cost: int = 0
 
 
 @dataclass(frozen=True)
@@ -51,19 +51,6 @@ class NotKnown:
 Verdict = Assigned | Impossible | NotKnown
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """What the rows of a group use: in each of its units, (n_rows, 5) each, and wherever it lies, (n_rows, 5)."""
-
-    in_unit: Mapping[int, Array]
-    anywhere: Array
-
-    def undominated(self) -> _Rows:
-        """Leave out rows that use no less of anything than another."""
-        kept = undominated(np.concatenate([*self.in_unit.values(), self.anywhere], axis=1))
-        return _Rows({unit: use[kept] for unit, use in self.in_unit.items()}, self.anywhere[kept])
-
-
 class SlotRelaxation:
     """The relaxation of one folding problem on slots with these limits; ``together`` are engines that share a slot."""
 
@@ -73,26 +60,26 @@ class SlotRelaxation:
         self.problem = problem
         self.limits: Array = np.array([limit.as_tuple() for limit in limits], dtype=np.int64)
         self.units = _units(problem, together)
-        position = {engine: unit for unit, engines in enumerate(self.units) for engine in engines}
-        self.units_of = [tuple(position[engine] for engine in group.engines) for group in problem.groups]
+        self._unit_of = {engine: unit for unit, engines in enumerate(self.units) for engine in engines}
+        self.units_of = [tuple(self._unit_of[engine] for engine in group.engines) for group in problem.groups]
         """The unit of each engine of each group."""
 
-    def at(self, interval_cycles: int, work: float) -> tuple[Verdict, float]:
-        """Return what is known of an interval, and the work that it took, within the solver's limit of it."""
+    def at(self, interval_cycles: int, work: float, crossings: Crossings | None = None) -> tuple[Verdict, float]:
+        """Return what is known of an interval, and the work that it took, within the solver's limit of it.
+
+        With ``crossings`` the solution is the one of least cost that was met.
+        """
         rows = self._rows(interval_cycles)
         if rows is None:
             return Impossible(), 0.0
-        status, solver, inside = self._solved([group.undominated() for group in rows], work)
-        spent = float(solver.response_proto.deterministic_time)
-        if status == cp_model.INFEASIBLE:
-            return Impossible(), spent
-        if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
-            return NotKnown(), spent
-        slots = (next(s for s, here in enumerate(places) if solver.boolean_value(here)) for places in inside)
-        pairs = zip(self.units, slots, strict=True)
-        return Assigned({engine: slot for unit, slot in pairs for engine in unit}), spent
+        model = SlotModel(len(self.units), self.limits, [group.undominated() for group in rows])
+        found = model.solve(work, crossings, self._unit_of)
+        if found.slot_of_unit is None:
+            return Impossible() if found.infeasible else NotKnown(), found.work
+        slots = {engine: found.slot_of_unit[unit] for engine, unit in self._unit_of.items()}
+        return Assigned(slots, found.cost), found.work
 
-    def _rows(self, interval_cycles: int) -> list[_Rows] | None:
+    def _rows(self, interval_cycles: int) -> list[Rows] | None:
         """Return what the rows of each group use that are fast enough and can be built; None: some group has none."""
         rows = self.problem.rows_within(interval_cycles)
         while all(some.size for some in rows):
@@ -119,83 +106,11 @@ class SlotRelaxation:
         return units.pop() if len(units) == 1 else None
 
     @staticmethod
-    def _alone(group: OptionGroup, units: Sequence[int], rows: Array) -> _Rows:
+    def _alone(group: OptionGroup, units: Sequence[int], rows: Array) -> Rows:
         """Return what a group's rows use without streams."""
         use = group.engine_use[rows]
         in_unit = {unit: use[:, np.array(units) == unit].sum(axis=1) for unit in sorted(set(units))}
-        return _Rows(in_unit, np.zeros((rows.size, 5), dtype=np.int64))
-
-    def _solved(
-        self, groups: Sequence[_Rows], work: float
-    ) -> tuple[cp_model.CpSolverStatus, cp_model.CpSolver, list[list[cp_model.IntVar]]]:
-        """Return the solver's answer, and where it says for each unit and slot whether the unit lies there."""
-        model = cp_model.CpModel()
-        inside = [[model.new_bool_var("") for _ in self.limits] for _ in self.units]
-        for places in inside:
-            model.add_exactly_one(places)
-        uses = _Uses(self.limits)
-        for group in groups:
-            self._add_group(model, group, inside, uses)
-        uses.limit(model)
-        status, solver = run_cpsat(model, 0, work, linearization_level=2)
-        return status, solver, inside
-
-    def _add_group(
-        self,
-        model: cp_model.CpModel,
-        rows: _Rows,
-        inside: Sequence[Sequence[cp_model.IntVar]],
-        uses: _Uses,
-    ) -> None:
-        """Add the rows of a group: one is taken, and what it has in a unit lies where the unit does."""
-        taken = [model.new_bool_var("") for _ in rows.anywhere]
-        model.add_exactly_one(taken)
-        uses.add_anywhere(taken, rows.anywhere)
-        for unit, use in rows.in_unit.items():
-            for slot, limit in enumerate(self.limits):
-                fit = np.flatnonzero((use <= limit).all(axis=1)).tolist()
-                both = [model.new_bool_var("") for _ in fit]
-                for row, here in zip(fit, both, strict=True):
-                    model.add_implication(here, taken[row])
-                model.add(cp_model.LinearExpr.sum(both) == inside[unit][slot])
-                uses.add(slot, both, use[fit])
-
-
-class _Uses:
-    """What is used of each slot and of the platform: variables with amounts, by slot and resource."""
-
-    def __init__(self, limits: Array) -> None:
-        self.limits = limits
-        self.in_slot: list[list[list[tuple[cp_model.IntVar, int]]]] = [[[] for _ in range(5)] for _ in limits]
-        self.anywhere: list[list[tuple[cp_model.IntVar, int]]] = [[] for _ in range(5)]
-
-    def add(self, slot: int, variables: Sequence[cp_model.IntVar], use: Array) -> None:
-        """Count the amounts, (n, 5), of variables in a slot."""
-        for resource, terms in enumerate(self.in_slot[slot]):
-            terms.extend(_terms(variables, use[:, resource]))
-
-    def add_anywhere(self, variables: Sequence[cp_model.IntVar], use: Array) -> None:
-        """Count the amounts, (n, 5), of variables on the platform."""
-        for resource, terms in enumerate(self.anywhere):
-            terms.extend(_terms(variables, use[:, resource]))
-
-    def limit(self, model: cp_model.CpModel) -> None:
-        """Add the limits of all slots, and of the platform where something may lie anywhere."""
-        for slot, limit in zip(self.in_slot, self.limits.tolist(), strict=True):
-            for terms, most in zip(slot, limit, strict=True):
-                model.add(_sum(terms) <= most)
-        for resource, terms in enumerate(self.anywhere):
-            if terms:
-                everything = [term for slot in self.in_slot for term in slot[resource]]
-                model.add(_sum(terms + everything) <= int(self.limits[:, resource].sum()))
-
-
-def _terms(variables: Sequence[cp_model.IntVar], amounts: Array) -> Iterator[tuple[cp_model.IntVar, int]]:
-    return ((variable, amount) for variable, amount in zip(variables, amounts.tolist(), strict=True) if amount)
-
-
-def _sum(terms: Sequence[tuple[cp_model.IntVar, int]]) -> cp_model.LinearExpr:
-    return cp_model.LinearExpr.weighted_sum([variable for variable, _ in terms], [amount for _, amount in terms])
+        return Rows(in_unit, np.zeros((rows.size, 5), dtype=np.int64))
 
 
 def _units(problem: FoldingProblem, together: Sequence[Collection[str]]) -> tuple[tuple[str, ...], ...]:
@@ -236,12 +151,3 @@ def _stream_shares(
     by_target = np.where(barred, UNBUILDABLE, left - by_source[:, None]).min(axis=0)
     yield c.source, shared, by_source[source]
     yield c.target, shared, by_target[target]
-
-
-def undominated(costs: Array) -> Array:
-    """Return the positions of rows of costs, (n, k), that no other row keeps below in all; of equal ones the first."""
-    kept: list[int] = []
-    for row in np.lexsort((np.arange(len(costs)), costs.sum(axis=1))).tolist():
-        if not kept or not (costs[kept] <= costs[row]).all(axis=1).any():
-            kept.append(row)
-    return np.array(sorted(kept), dtype=np.int64)

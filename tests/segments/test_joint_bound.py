@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -15,6 +15,7 @@ from floorflow.dataflow.model import Option
 from floorflow.dataflow.options import UNBUILDABLE, Coupling, OptionGroup
 from floorflow.folding import FoldingProblem
 from floorflow.resources import ZERO, Resources
+from floorflow.segments import Assigned, Crossings, SlotRelaxation
 from floorflow.segments.joint_bound import first_not, joint_bound
 
 Array = np.ndarray
@@ -62,7 +63,7 @@ some_slots = st.one_of(
 )
 
 
-def demands(problem: FoldingProblem, rows: Sequence[int], slot_of: dict[str, int], slots: int) -> Iterator[Array]:
+def demands(problem: FoldingProblem, rows: Sequence[int], slot_of: Mapping[str, int], slots: int) -> Iterator[Array]:
     """Yield what each slot must hold of a choice, for all ways in which streams may be stored.
 
     What an end holds of a stream lies with any engine of its group; where that is not told, with any of both.
@@ -106,7 +107,7 @@ def shortest_by_brute_force(
     return best
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(problems(), some_slots, st.booleans())
 def test_no_assignment_is_faster(problem: FoldingProblem, slots: list[Resources], joined: bool) -> None:
     names = [name for group in problem.groups for name in group.engines]
@@ -124,6 +125,42 @@ def test_engines_without_streams_are_assigned_exactly(problem: FoldingProblem, s
     problem = replace(problem, couplings=())
     bound = joint_bound(problem, slots, problem.intervals())
     assert bound.interval_cycles == shortest_by_brute_force(problem, slots, ())
+
+
+@settings(max_examples=30, deadline=None)
+@given(problems(), st.lists(limits, min_size=2, max_size=3), st.integers(0, 1000))
+def test_the_assignment_of_fewest_crossings_equals_brute_force(
+    problem: FoldingProblem, slots: list[Resources], seed: int
+) -> None:
+    problem, random = replace(problem, couplings=()), np.random.default_rng(seed)
+    names = [name for group in problem.groups for name in group.engines]
+    chain = list(zip(["host:in0", *names], [*names, "host:out0"], random.integers(1, 9, len(names) + 1), strict=True))
+    crossings = Crossings([(a, b, int(weight)) for a, b, weight in chain], random.integers(1, 9, len(slots) - 1))
+    interval = problem.intervals()[-1]
+    found, _ = SlotRelaxation(problem, slots).at(interval, 4.0, crossings)
+    costs = [
+        crossing_cost(dict(zip(names, homes, strict=True)), crossings)
+        for homes in product(range(len(slots)), repeat=len(names))
+        if any_fits(problem, interval, dict(zip(names, homes, strict=True)), slots)
+    ]
+    assert (found.cost if isinstance(found, Assigned) else None) == min(costs, default=None)
+    if isinstance(found, Assigned):
+        assert any_fits(problem, interval, found.slot_of_engine, slots)
+        assert found.cost == crossing_cost(found.slot_of_engine, crossings)
+
+
+def crossing_cost(slot_of: Mapping[str, int], crossings: Crossings) -> int:
+    cost = 0
+    for source, target, weight in crossings.streams:
+        ends = sorted((slot_of.get(source, 0), slot_of.get(target, len(crossings.boundaries))))
+        cost += weight * sum(crossings.boundaries[slice(*ends)])
+    return cost
+
+
+def any_fits(problem: FoldingProblem, interval: int, slot_of: Mapping[str, int], slots: Sequence[Resources]) -> bool:
+    held = np.array([slot.as_tuple() for slot in slots])
+    choices = product(*(np.flatnonzero(group.cycles <= interval).tolist() for group in problem.groups))
+    return any((use <= held).all() for rows in choices for use in demands(problem, rows, slot_of, len(slots)))
 
 
 def test_three_engines_of_more_than_half_a_slot_do_not_fit_two() -> None:
