@@ -43,6 +43,8 @@ class _Joint:
     convertible: NDArray[np.bool_]
     widths: _Widths
     width_class: NDArray[np.intp]
+    at_target: _Array
+    """The converters that belong to the target, the narrow side, (n_source, n_target, 5)."""
 
 
 class StreamPrices:
@@ -84,7 +86,8 @@ class StreamPrices:
         source_widths, source_class = self._port(groups[source], stream, outputs=True)
         target_widths, target_class = self._port(groups[target], stream, outputs=False)
         use = self._table(stream, source_widths, target_widths, wait)
-        return Coupling(source, target, source_class, target_class, use)
+        at_source = use - self._joint(source_widths, target_widths).at_target
+        return Coupling(source, target, source_class, target_class, use, at_source)
 
     def _port(self, group: OptionGroup, stream: Stream, *, outputs: bool) -> tuple[_Widths, _Array]:
         """Return the widths in bits of a stream's end over a group's rows, ascending, and which each row has."""
@@ -119,7 +122,9 @@ class StreamPrices:
             convertible = np.array([[each is not None for each in row] for row in made])
             converters = np.array([[each or (0,) * 5 for each in row] for row in made], dtype=np.int64)
             width_class = width_class.reshape(convertible.shape)
-            self._joints[key] = _Joint(converters, convertible, tuple(widths.tolist()), width_class)
+            narrow = np.array([[target < source for source, target in row] for row in pairs])
+            at_target = np.where(narrow[..., None], converters, 0)
+            self._joints[key] = _Joint(converters, convertible, tuple(widths.tolist()), width_class, at_target)
         return self._joints[key]
 
     def _converter(self, source_bits: int, target_bits: int) -> tuple[int, ...] | None:

@@ -279,3 +279,5 @@ class Coupling:
     """(n_target_rows,)"""
     use: NDArray[np.int64]
     """(n_source_classes, n_target_classes, 5)"""
+    at_source: NDArray[np.int64] | None = None
+    """What of it lies in the slot of the stream's source, the rest in that of its target; None: not told."""

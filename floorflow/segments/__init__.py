@@ -8,23 +8,34 @@ Put a network's groups or modules in a linear order: a *segment* is a contiguous
     parts       what cuts leave whole (stages, with what is tied to them), and linear orders of it
     cuts        segments side by side in spaces: exact among the contiguous cuts of an order
     relaxation  what no space can take, however long the segment: the proof where segments are no proof for longer ones
+
+    joint_bound      the shortest interval not proven impossible for any assignment of engines to slots
+    slot_relaxation  whether engines can lie on slots at an interval, contiguous or not; where, with few crossings
+    slot_model       the model that CP-SAT is asked about for it
 """
 
 from floorflow.segments.cuts import CutFound, CutRefused, Cuts
 from floorflow.segments.joint_bound import JointBound, joint_bound
 from floorflow.segments.parts import orders_of, parts_of
 from floorflow.segments.problems import Segment, Segments, Space
+from floorflow.segments.slot_model import Crossings
+from floorflow.segments.slot_relaxation import Assigned, Impossible, NotKnown, SlotRelaxation
 from floorflow.segments.table import SegmentTable, ShortestInterval
 
 __all__ = [
+    "Assigned",
+    "Crossings",
     "CutFound",
     "CutRefused",
-    "JointBound",
     "Cuts",
+    "Impossible",
+    "JointBound",
+    "NotKnown",
     "Segment",
     "SegmentTable",
     "Segments",
     "ShortestInterval",
+    "SlotRelaxation",
     "Space",
     "joint_bound",
     "orders_of",

@@ -1,7 +1,7 @@
 """The shortest interval not proven impossible for any assignment of a network's engines to slots, contiguous or not.
 
-The folding bound fills one pot with the limits of all slots. Here every large engine lies in one slot, whole, with one
-of its foldings (`slot_relaxation`).
+The folding bound fills one pot with the limits of all slots. Here every engine lies in one slot, whole, with one of its
+foldings (`slot_relaxation`).
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from floorflow.errors import Refusal
 from floorflow.folding import FoldingProblem
 from floorflow.resources import Resources
-from floorflow.segments.slot_relaxation import Assigned, Impossible, SlotRelaxation
+from floorflow.segments.slot_relaxation import Assigned, Impossible, SlotRelaxation, Verdict
 from floorflow.stats import SolveStats
 
-NODES = 200
-"""Nodes of branch and bound for an interval."""
+WORK = 4.0
+"""What all proofs together may take, in CP-SAT's work units, roughly seconds."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class JointBound:
 
     ``stats.status`` is ``optimal`` where the relaxation has a solution at that interval, ``feasible`` where the limit
     of work ended the proof. ``refusal``: why the next shorter interval is impossible, if it is not by folding alone.
-    ``slot_of_engine``: where the relaxation has most of each engine at that interval, empty where it has no solution:
-    something to begin with, not a plan.
+    ``slot_of_engine``: where the relaxation has each engine at that interval, empty where it met no solution: something
+    to begin with, not a plan.
     """
 
     interval_cycles: int | None
@@ -40,7 +40,7 @@ def joint_bound(
     limits: Sequence[Resources],
     intervals: Sequence[int],
     start_index: int = 0,
-    work: int = NODES,
+    work: float = WORK,
     *,
     together: Sequence[Collection[str]] = (),
 ) -> JointBound:
@@ -48,14 +48,16 @@ def joint_bound(
 
     Shorter ones than that at ``start_index`` are known to be impossible: it is the folding bound's. ``limits`` are the
     slots', with all that an engine may use there; the problem's couplings are what streams cost at least. ``work``
-    limits the nodes of branch and bound for an interval. Engines of one of ``together`` lie in one slot in every plan.
+    is CP-SAT's, for all intervals; each may take half of what is left. Engines of one of ``together`` lie in one slot
+    in every plan.
     """
-    relaxation = SlotRelaxation(problem, limits, together)
-    answers = {}
+    relaxation, left = SlotRelaxation(problem, limits, together), work
+    answers: dict[int, Verdict] = {}
 
     def impossible(index: int) -> bool:
-        if index not in answers:
-            answers[index] = relaxation.at(intervals[index], work)
+        nonlocal left
+        answers[index], spent = relaxation.at(intervals[index], left / 2)
+        left -= spent
         return isinstance(answers[index], Impossible)
 
     first = first_not(impossible, start_index, len(intervals))

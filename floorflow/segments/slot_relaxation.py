@@ -1,47 +1,41 @@
-"""Whether engines can lie on slots at an interval: large ones whole and in one slot each, small ones spread at will.
+"""Whether engines can lie on slots at an interval, each whole and in one slot, with any of its foldings.
 
-A *unit* is what must lie in one slot: an engine, or several that the caller wants together. With z[u, s] for "unit u
-lies in slot s", and x[g, o, u, s] for "group g takes row o, and what it has in unit u lies in slot s",
+A *unit* is what must lie in one slot: an engine, or several that the caller wants together. With y[g, o] for "group g
+takes row o", z[u, s] for "unit u lies in slot s" and x[g, o, u, s] for both, all of them 0 or 1,
 
     one slot     sum_s z[u, s] = 1
-    one row      sum_o x[g, o, u, s] = z[u, s]          (for each unit that the group has engines in)
-    tied rows    sum_s x[g, o, u, s] = sum_s x[g, o, v, s]          (for units u, v of one group)
+    one row      sum_o y[g, o] = 1
+    both         sum_o x[g, o, u, s] = z[u, s],  x[g, o, u, s] <= y[g, o]      (for each unit with engines of the group)
     slot         sum of use[g, o, u] x[g, o, u, s] <= limit[s]
-    platform     sum over all slots, with the streams between units, <= sum of limits
+    platform     the same over all slots, with what streams add wherever they lie, <= sum of limits
 
-are linear. z and x are whole numbers for units that need a good part of a slot; for all others they need not be. What a
-stream costs depends on both its ends; what each end adds whatever the other does is counted, in the slot where both
-ends are in one unit. So every plan is a solution, and where there is none there is no plan.
+What a stream costs depends on both its ends. Counted is what each end adds at least, whatever the other does: in its
+unit, where that part of the stream lies with it (`Coupling.at_source`), else for the platform. So every plan is a
+solution, and where there is none there is no plan.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.dataflow.options import UNBUILDABLE, Coupling
+from floorflow.dataflow.options import UNBUILDABLE, Coupling, OptionGroup
 from floorflow.folding import FoldingProblem
 from floorflow.resources import Resources
-from floorflow.solver import LinearModel, run_highs
+from floorflow.segments.slot_model import Crossings, Rows, SlotModel
 
 Array = NDArray[np.int64]
-
-LARGE = 0.05
-"""Share of the roomiest slot from which on a unit is kept whole."""
-TOLERANCE = 1e-6
-"""Share by which limits are widened, so that a solver's rounding never makes a plan look impossible."""
 
 
 @dataclass(frozen=True)
 class Assigned:
-    """A point of the relaxation; ``slot_of_engine`` has for each engine the slot that holds most of it."""
+    """A solution of the relaxation: the slot of each engine; ``cost`` is what `Crossings` count."""
 
     slot_of_engine: Mapping[str, int]
+    cost: int = 0
 
 
 @dataclass(frozen=True)
@@ -54,13 +48,7 @@ class NotKnown:
     """The solver reached its limit."""
 
 
-@dataclass(frozen=True)
-class _Part:
-    """What a group has in one unit: ``use`` is (n_rows, 5), with the streams that lie inside."""
-
-    group: int
-    unit: int
-    use: Array
+Verdict = Assigned | Impossible | NotKnown
 
 
 class SlotRelaxation:
@@ -72,57 +60,57 @@ class SlotRelaxation:
         self.problem = problem
         self.limits: Array = np.array([limit.as_tuple() for limit in limits], dtype=np.int64)
         self.units = _units(problem, together)
-        position = {engine: unit for unit, engines in enumerate(self.units) for engine in engines}
-        self.units_of = [tuple(position[engine] for engine in group.engines) for group in problem.groups]
+        self._unit_of = {engine: unit for unit, engines in enumerate(self.units) for engine in engines}
+        self.units_of = [tuple(self._unit_of[engine] for engine in group.engines) for group in problem.groups]
         """The unit of each engine of each group."""
 
-    def at(self, interval_cycles: int, nodes: int) -> Assigned | Impossible | NotKnown:
-        """Return what is known of an interval after so many nodes of branch and bound."""
-        rows = self.problem.rows_within(interval_cycles)
-        streams = self._streams(rows)
-        if streams is None:
-            return Impossible()
-        rows, inside, between = streams
-        return _Model(self, self._parts(rows, inside), between).solve(nodes)
+    def at(self, interval_cycles: int, work: float, crossings: Crossings | None = None) -> tuple[Verdict, float]:
+        """Return what is known of an interval, and the work that it took, within the solver's limit of it.
 
-    @cached_property
-    def alone_in_unit(self) -> tuple[int | None, ...]:
-        """The unit of each group that lies in one; None for those that lie in several."""
-        return tuple(units[0] if len(set(units)) == 1 else None for units in self.units_of)
-
-    def _streams(self, rows: Sequence[Array]) -> tuple[list[Array], list[Array], list[Array]] | None:
-        """Return the rows that can be built, and what their streams add in their unit and on the platform, (n, 5) each.
-
-        None if some group has no such row.
+        With ``crossings`` the solution is the one of least cost that was met.
         """
-        rows = list(rows)
+        rows = self._rows(interval_cycles)
+        if rows is None:
+            return Impossible(), 0.0
+        model = SlotModel(len(self.units), self.limits, [group.undominated() for group in rows])
+        found = model.solve(work, crossings, self._unit_of)
+        if found.slot_of_unit is None:
+            return Impossible() if found.infeasible else NotKnown(), found.work
+        slots = {engine: found.slot_of_unit[unit] for engine, unit in self._unit_of.items()}
+        return Assigned(slots, found.cost), found.work
+
+    def _rows(self, interval_cycles: int) -> list[Rows] | None:
+        """Return what the rows of each group use that are fast enough and can be built; None: some group has none."""
+        rows = self.problem.rows_within(interval_cycles)
         while all(some.size for some in rows):
-            inside = [np.zeros((some.size, 5), dtype=np.int64) for some in rows]
-            between = [np.zeros((some.size, 5), dtype=np.int64) for some in rows]
+            priced = [
+                self._alone(group, units, some)
+                for group, units, some in zip(self.problem.groups, self.units_of, rows, strict=True)
+            ]
             for c in self.problem.couplings:
-                unit = self.alone_in_unit[c.source]
-                place = inside if unit is not None and unit == self.alone_in_unit[c.target] else between
-                for group, least in _least_of_ends(c, rows):
-                    place[group] += least
-            built = [((a < UNBUILDABLE) & (b < UNBUILDABLE)).all(axis=1) for a, b in zip(inside, between, strict=True)]
+                for group, unit, use in _stream_shares(c, rows, self._unit(c.source), self._unit(c.target)):
+                    place = priced[group].anywhere if unit is None else priced[group].in_unit[unit]
+                    place += use
+            built = [
+                (np.max([group.anywhere, *group.in_unit.values()], axis=0) < UNBUILDABLE).all(axis=1)
+                for group in priced
+            ]
             if all(some.all() for some in built):
-                return rows, inside, between
+                return priced
             rows = [some[kept] for some, kept in zip(rows, built, strict=True)]
         return None
 
-    def _parts(self, rows: Sequence[Array], inside: Sequence[Array]) -> list[list[_Part]]:
-        """Return the parts of each group, at least one."""
-        parts = []
-        for number, (group, units) in enumerate(zip(self.problem.groups, self.units_of, strict=True)):
-            use = group.engine_use[rows[number]]
-            # What lies inside is there only if all engines are in one unit.
-            parts.append(
-                [
-                    _Part(number, unit, use[:, np.array(units) == unit].sum(axis=1) + inside[number])
-                    for unit in sorted(set(units))
-                ]
-            )
-        return parts
+    def _unit(self, group: int) -> int | None:
+        """Return the unit of a group that lies in one."""
+        units = set(self.units_of[group])
+        return units.pop() if len(units) == 1 else None
+
+    @staticmethod
+    def _alone(group: OptionGroup, units: Sequence[int], rows: Array) -> Rows:
+        """Return what a group's rows use without streams."""
+        use = group.engine_use[rows]
+        in_unit = {unit: use[:, np.array(units) == unit].sum(axis=1) for unit in sorted(set(units))}
+        return Rows(in_unit, np.zeros((rows.size, 5), dtype=np.int64))
 
 
 def _units(problem: FoldingProblem, together: Sequence[Collection[str]]) -> tuple[tuple[str, ...], ...]:
@@ -133,106 +121,33 @@ def _units(problem: FoldingProblem, together: Sequence[Collection[str]]) -> tupl
     return (*filter(None, wanted), *((engine,) for engine in sorted(known - shared)))
 
 
-def _least_of_ends(c: Coupling, rows: Sequence[Array]) -> list[tuple[int, Array]]:
-    """Return for the groups at a stream's ends what their rows add to its price at least; sums are no more than it."""
+def _stream_shares(
+    c: Coupling, rows: Sequence[Array], source_unit: int | None, target_unit: int | None
+) -> Iterator[tuple[int, int | None, Array]]:
+    """Yield the groups at a stream's ends, a unit or None for anywhere, and what each row adds there at least.
+
+    What is yielded sums to no more than the stream's price, whatever rows both ends take; a row that cannot be joined
+    to any of the other end's adds UNBUILDABLE.
+    """
     source, target = c.source_class[rows[c.source]], c.target_class[rows[c.target]]
     if c.source == c.target:
-        return [(c.source, c.use[source, target])]
-    sources, targets = np.unique(source), np.unique(target)
-    by_source = c.use[:, targets].min(axis=1)
-    left = (c.use[sources] - by_source[sources][:, None]).min(axis=0)
-    return [(c.source, by_source[source]), (c.target, left[target])]
-
-
-def undominated(costs: Array) -> Array:
-    """Return the positions of rows of costs, (n, k), that no other row keeps below in all; of equal ones the first."""
-    kept: list[int] = []
-    for row in np.lexsort((np.arange(len(costs)), costs.sum(axis=1))).tolist():
-        if not kept or not (costs[kept] <= costs[row]).all(axis=1).any():
-            kept.append(row)
-    return np.array(sorted(kept), dtype=np.int64)
-
-
-class _Model:
-    """The linear model at one interval."""
-
-    def __init__(self, relaxation: SlotRelaxation, parts: Sequence[Sequence[_Part]], between: Sequence[Array]) -> None:
-        self.relaxation, self.limits = relaxation, relaxation.limits
-        self.parts, self.between = [], []
-        for group_parts, streams in zip(parts, between, strict=True):
-            kept = undominated(np.concatenate([*(part.use for part in group_parts), streams], axis=1))
-            self.parts.append([_Part(part.group, part.unit, part.use[kept]) for part in group_parts])
-            self.between.append(streams[kept])
-        self.size = self._least_shares()
-        self.model = LinearModel()
-        self.capacity: list[list[list[tuple[int, float]]]] = [[[] for _ in range(5)] for _ in self.limits]
-        self.platform: list[list[tuple[int, float]]] = [[] for _ in range(5)]
-
-    def solve(self, nodes: int) -> Assigned | Impossible | NotKnown:
-        """Build the model and run it."""
-        large, slots = self.size >= LARGE, range(len(self.limits))
-        inside = [[self.model.column(upper=1.0, whole=bool(some)) for _ in slots] for some in large]
-        for columns in inside:
-            self.model.row(((column, 1.0) for column in columns), 1.0, 1.0)
-        for group_parts, streams in zip(self.parts, self.between, strict=True):
-            self._add_group(group_parts, streams, inside, large)
-        for terms in (*(terms for slot in self.capacity for terms in slot), *self.platform):
-            self.model.row(terms, upper=1.0 + TOLERANCE)
-        self._order_equal_slots(inside, large)
-        answer = run_highs(self.model, nodes)
-        if answer.values is None:
-            return Impossible() if answer.infeasible else NotKnown()
-        most = [int(np.argmax(answer.values[columns])) for columns in inside]
-        return Assigned({e: slot for unit, slot in zip(self.relaxation.units, most, strict=True) for e in unit})
-
-    def _least_shares(self) -> NDArray[np.float64]:
-        """Return for each unit the least share of the roomiest slot that it takes, (n_units,)."""
-        roomiest = np.maximum(self.limits.max(axis=0), 1)
-        sizes = np.zeros((len(self.relaxation.units), 5))
-        for part in (part for group_parts in self.parts for part in group_parts):
-            sizes[part.unit] += part.use.min(axis=0) / roomiest
-        shares: NDArray[np.float64] = sizes.max(axis=1)
-        for part in (part for group_parts in self.parts for part in group_parts):
-            shares[part.unit] = max(shares[part.unit], float((part.use / roomiest).max(axis=1).min()))
-        return shares
-
-    def _add_group(
-        self, parts: Sequence[_Part], streams: Array, inside: Sequence[Sequence[int]], large: NDArray[np.bool_]
-    ) -> None:
-        """Add the columns of one group, and what they use."""
-        by_row: list[list[list[int]]] = []
-        for part in parts:
-            rows: list[list[int]] = [[] for _ in streams]
-            for slot, limit in enumerate(self.limits):
-                fits = np.flatnonzero((part.use <= limit).all(axis=1)).tolist()
-                columns = [self.model.column(upper=1.0, whole=bool(large[part.unit])) for _ in fits]
-                taken = [(inside[part.unit][slot], -1.0), *((column, 1.0) for column in columns)]
-                self.model.row(taken, 0.0, 0.0)
-                for row, column in zip(fits, columns, strict=True):
-                    rows[row].append(column)
-                    self._use(column, part.use[row], slot)
-            by_row.append(rows)
-        for row, use in enumerate(streams):
-            for column in by_row[0][row]:
-                self._use(column, use)
-        for one, other in pairwise(by_row):
-            for mine, theirs in zip(one, other, strict=True):
-                self.model.row([*((column, 1.0) for column in mine), *((column, -1.0) for column in theirs)], 0.0, 0.0)
-
-    def _use(self, column: int, use: Array, slot: int | None = None) -> None:
-        """Count what a column uses, of its slot if it has one and of the platform."""
-        total = np.maximum(self.limits.sum(axis=0), 1)
-        for resource in np.flatnonzero(use).tolist():
-            self.platform[resource].append((column, float(use[resource] / total[resource])))
-            if slot is not None:
-                share = float(use[resource] / max(self.limits[slot, resource], 1))
-                self.capacity[slot][resource].append((column, share))
-
-    def _order_equal_slots(self, inside: Sequence[Sequence[int]], large: NDArray[np.bool_]) -> None:
-        """Of equal slots the one with the largest unit comes first, and so on: all orders are alike."""
-        order = [int(unit) for unit in np.argsort(-self.size, kind="stable") if large[unit]]
-        for slot, limit in enumerate(self.limits):
-            before = [other for other in range(slot) if (self.limits[other] == limit).all()][-1:]
-            for position, unit in enumerate(order if before else ()):
-                earlier = ((inside[other][before[0]], -1.0) for other in order[:position])
-                self.model.row([(inside[unit][slot], 1.0), *earlier], upper=0.0)
+        yield c.source, source_unit, c.use[source, target]
+        return
+    pairs = np.ix_(np.unique(source), np.unique(target))
+    barred, left = c.use[pairs] >= UNBUILDABLE, c.use[pairs]
+    source, target = (np.unique(classes, return_inverse=True)[1] for classes in (source, target))
+    if source_unit != target_unit and c.at_source is not None:
+        at_source = np.where(barred, UNBUILDABLE, c.at_source[pairs])
+        at_target = np.where(barred, UNBUILDABLE, left - at_source)
+        if source_unit is not None:
+            yield c.source, source_unit, at_source.min(axis=1)[source]
+            left = left - at_source.min(axis=1)[:, None]
+        if target_unit is not None:
+            yield c.target, target_unit, at_target.min(axis=0)[target]
+            left = left - at_target.min(axis=0)
+    left = np.where(barred, UNBUILDABLE, left)
+    shared = source_unit if source_unit == target_unit else None
+    by_source = left.min(axis=1)
+    by_target = np.where(barred, UNBUILDABLE, left - by_source[:, None]).min(axis=0)
+    yield c.source, shared, by_source[source]
+    yield c.target, shared, by_target[target]

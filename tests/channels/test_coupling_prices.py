@@ -9,7 +9,7 @@ import numpy as np
 from floorflow.channels import connect, couplings
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.dataflow.options import UNBUILDABLE, OptionGroup
-from floorflow.resources import Resources, total
+from floorflow.resources import ZERO, Resources, total
 from tests.channels.test_realise import Prices
 
 
@@ -38,6 +38,19 @@ def test_every_pair_of_rows_costs_what_its_channels_cost() -> None:
         folded = FoldedDataflow(net, {"a": groups[0].rows[a][0], "b": groups[1].rows[b][0]})
         expected = total(c.fifo_resources + c.converter_resources for c in connect(folded, Prices()))
         assert tuple(np.asarray(priced)) == expected.as_tuple()
+
+
+def test_fifos_and_narrow_sources_converters_lie_with_the_source() -> None:
+    engines = tuple(Engine(name, "Pool_hls", "", {}, 0, 2, 2) for name in ("a", "b"))
+    net = Dataflow("net", engines, (Stream("a", 0, "b", 0, 96, 8, 2),))
+    groups = [OptionGroup(("a",), options((2, 4), (2, 8))), OptionGroup(("b",), options((4, 2), (8, 2)))]
+    (coupling,) = couplings(net, groups, Prices())
+    assert coupling.at_source is not None
+    for a, b in product(range(2), repeat=2):
+        folded = FoldedDataflow(net, {"a": groups[0].rows[a][0], "b": groups[1].rows[b][0]})
+        (channel,) = connect(folded, Prices())
+        held = channel.fifo_resources + (channel.converter_resources if channel.converter_engine == "a" else ZERO)
+        assert tuple(coupling.at_source[coupling.source_class[a], coupling.target_class[b]]) == held.as_tuple()
 
 
 def test_widths_that_no_converter_joins_are_beyond_any_budget() -> None:

@@ -1,0 +1,181 @@
+"""The model that `slot_relaxation` asks CP-SAT about: first for any solution, then for one with few crossings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from ortools.sat.python import cp_model
+
+from floorflow.solver import run_cpsat
+
+Array = NDArray[np.int64]
+Term = tuple[cp_model.IntVar, int]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What the rows of a group use: in each of its units, (n_rows, 5) each, and wherever it lies, (n_rows, 5)."""
+
+    in_unit: Mapping[int, Array]
+    anywhere: Array
+
+    def undominated(self) -> Rows:
+        """Leave out rows that use no less of anything than another."""
+        kept = undominated(np.concatenate([*self.in_unit.values(), self.anywhere], axis=1))
+        return Rows({unit: use[kept] for unit, use in self.in_unit.items()}, self.anywhere[kept])
+
+
+@dataclass(frozen=True)
+class Crossings:
+    """What an assignment costs: for each stream its weight times the boundaries between the slots of its ends.
+
+    Slots are in a line; ``boundaries`` are what one between two neighbours costs. An end that is no engine of the
+    problem, as the host, lies in the first slot if it is a source, in the last if it is a target.
+    """
+
+    streams: Sequence[tuple[str, str, int]]
+    """Source, target, weight."""
+    boundaries: Sequence[int]
+
+
+@dataclass(frozen=True)
+class SlotModelAnswer:
+    """What the solver says: the slot of each unit, None where it met no solution; ``infeasible`` is proven."""
+
+    slot_of_unit: tuple[int, ...] | None
+    infeasible: bool
+    cost: int
+    work: float
+
+
+class SlotModel:
+    """One row for each group, one slot for each unit, within the limits, (n_slots, 5)."""
+
+    def __init__(self, units: int, limits: Array, groups: Sequence[Rows]) -> None:
+        self.model, self.limits = cp_model.CpModel(), limits
+        self.inside = [[self.model.new_bool_var("") for _ in limits] for _ in range(units)]
+        for places in self.inside:
+            self.model.add_exactly_one(places)
+        self.in_slot: list[list[list[Term]]] = [[[] for _ in range(5)] for _ in limits]
+        self.anywhere: list[list[Term]] = [[] for _ in range(5)]
+        for group in groups:
+            self._add_group(group)
+        self._add_limits()
+
+    def solve(self, work: float, crossings: Crossings | None, unit_of: Mapping[str, int]) -> SlotModelAnswer:
+        """Look for a solution; with ``crossings`` go on from it to a nearer one with what is left of the work."""
+        status, solver = run_cpsat(self.model, 0, work, linearization_level=2)
+        spent = float(solver.response_proto.deterministic_time)
+        if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
+            return SlotModelAnswer(None, status == cp_model.INFEASIBLE, 0, spent)
+        if crossings is None:
+            return SlotModelAnswer(self._slots(solver), infeasible=False, cost=0, work=spent)
+        for index in range(len(self.model.proto.variables)):
+            variable = self.model.get_bool_var_from_proto_index(index)
+            self.model.add_hint(variable, solver.boolean_value(variable))
+        first = self._slots(solver)
+        crossed = self._minimise(crossings, unit_of)
+        status, nearer = run_cpsat(self.model, 0, max(work - spent, work / 2), linearization_level=2)
+        spent += float(nearer.response_proto.deterministic_time)
+        if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
+            return SlotModelAnswer(first, infeasible=False, cost=crossed(first), work=spent)
+        slots = self._slots(nearer)
+        return SlotModelAnswer(slots, infeasible=False, cost=crossed(slots), work=spent)
+
+    def _slots(self, solver: cp_model.CpSolver) -> tuple[int, ...]:
+        return tuple(next(s for s, here in enumerate(places) if solver.boolean_value(here)) for places in self.inside)
+
+    def _add_group(self, rows: Rows) -> None:
+        """Add the rows of a group: one is taken, and what it has in a unit lies where the unit does."""
+        taken = [self.model.new_bool_var("") for _ in rows.anywhere]
+        self.model.add_exactly_one(taken)
+        _count(self.anywhere, taken, rows.anywhere)
+        for unit, use in rows.in_unit.items():
+            for slot, limit in enumerate(self.limits):
+                fit = np.flatnonzero((use <= limit).all(axis=1)).tolist()
+                both = [self.model.new_bool_var("") for _ in fit]
+                for row, here in zip(fit, both, strict=True):
+                    self.model.add_implication(here, taken[row])
+                self.model.add(cp_model.LinearExpr.sum(both) == self.inside[unit][slot])
+                _count(self.in_slot[slot], both, use[fit])
+
+    def _add_limits(self) -> None:
+        """Add the limits of all slots, and of the platform where something may lie anywhere."""
+        for slot, limit in zip(self.in_slot, self.limits.tolist(), strict=True):
+            for terms, most in zip(slot, limit, strict=True):
+                self.model.add(_sum(terms) <= most)
+        for resource, terms in enumerate(self.anywhere):
+            if terms:
+                everything = [term for slot in self.in_slot for term in slot[resource]]
+                self.model.add(_sum(terms + everything) <= int(self.limits[:, resource].sum()))
+
+    def _minimise(self, crossings: Crossings, unit_of: Mapping[str, int]) -> Cost:
+        """Make the crossings the objective; return what they are of an assignment."""
+        cost, crossed = Cost.of(crossings, unit_of, len(self.limits)), []
+        for slot, price in enumerate(crossings.boundaries):
+            beyond = [cp_model.LinearExpr.sum(places[slot + 1 :]) for places in self.inside]
+            for (source, target), weight in cost.weights.items():
+                across = self.model.new_bool_var("")
+                from_, to = 0 if source is None else beyond[source], 1 if target is None else beyond[target]
+                self.model.add(across >= from_ - to)
+                self.model.add(across >= to - from_)
+                crossed.append((across, weight * price))
+        self.model.minimize(_sum(crossed))
+        return cost
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Weights between two units, None for the host's ends, and what it costs to reach each slot from the first."""
+
+    weights: Mapping[tuple[int | None, int | None], int]
+    reach: tuple[int, ...]
+
+    @classmethod
+    def of(cls, crossings: Crossings, unit_of: Mapping[str, int], slots: int) -> Cost:
+        """Sum up the weights of streams between the same units."""
+        weights: Counter[tuple[int | None, int | None]] = Counter()
+        for source, target, weight in crossings.streams:
+            ends = unit_of.get(source), unit_of.get(target)
+            if ends[0] != ends[1]:
+                weights[ends] += weight
+        return cls(weights, tuple(sum(crossings.boundaries[:slot]) for slot in range(slots)))
+
+    def __call__(self, slot_of_unit: Sequence[int]) -> int:
+        """Return the cost of an assignment."""
+        sums = (
+            weight
+            * abs(
+                self.reach[0 if source is None else slot_of_unit[source]]
+                - self.reach[-1 if target is None else slot_of_unit[target]]
+            )
+            for (source, target), weight in self.weights.items()
+        )
+        return sum(sums)
+
+
+def _count(sums: Sequence[list[Term]], variables: Sequence[cp_model.IntVar], use: Array) -> None:
+    """Add the amounts, (n, 5), of variables to the terms of each resource."""
+    for resource, terms in enumerate(sums):
+        terms.extend(_terms(variables, use[:, resource]))
+
+
+def _terms(variables: Sequence[cp_model.IntVar], amounts: Array) -> Iterator[Term]:
+    return ((variable, amount) for variable, amount in zip(variables, amounts.tolist(), strict=True) if amount)
+
+
+def _sum(terms: Sequence[Term]) -> cp_model.LinearExpr:
+    return cp_model.LinearExpr.weighted_sum([variable for variable, _ in terms], [amount for _, amount in terms])
+
+
+def undominated(costs: Array) -> Array:
+    """Return the positions of rows of costs, (n, k), that no other row keeps below in all; of equal ones the first."""
+    kept: list[int] = []
+    for row in np.lexsort((np.arange(len(costs)), costs.sum(axis=1))).tolist():
+        if not kept or not (costs[kept] <= costs[row]).all(axis=1).any():
+            kept.append(row)
+    return np.array(sorted(kept), dtype=np.int64)
