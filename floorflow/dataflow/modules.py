@@ -48,6 +48,7 @@ def cluster(
     resources: Mapping[str, Resources],
     granularity: str,
     pblock_capacities: Sequence[Resources] = (),
+    *,
     slot_of: Mapping[str, str] | None = None,
 ) -> tuple[Module, ...]:
     """Group engines by ``granularity`` (``stage``, ``block`` or ``layer``; ``slot`` starts from stages) into modules.

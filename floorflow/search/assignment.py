@@ -37,7 +37,7 @@ def complete(
     slots = {renamed[engine]: slot for engine, slot in (slot_of or {}).items()}
     modules = clustered(context, folded, slots)
     start = {module.name: slots[module.engines[0]] for module in modules} if slots else None
-    candidate = assign(context, folding, modules, tightened, start)
+    candidate = assign(context, folding, modules, tightened=tightened, start=start)
     if context.request.granularity == "slot" and isinstance(candidate, Candidate):
         return by_slot(context, candidate, sorted(set(candidate.slot_of.values())), keep=1)
     return candidate
@@ -55,24 +55,23 @@ def clustered(context: PlanningContext, folded: FoldedDataflow, slot_of: Mapping
         limit.least(held) for slot, limit in context.limits.items() for held in context.pblock_capacities[slot]
     ]
     charges = engine_charges(folded, first)
-    return cluster(folded.dataflow, wires, charges, context.request.granularity, capacities, slot_of)
+    return cluster(folded.dataflow, wires, charges, context.request.granularity, capacities, slot_of=slot_of)
 
 
 def assign(
     context: PlanningContext,
     folding: FoldingSolution,
     modules: Sequence[Module],
+    *,
     tightened: Mapping[str, float] | None = None,
     start: Mapping[str, str] | None = None,
     area_share: float | None = None,
-    *,
     prove: bool = False,
 ) -> Candidate | PartitionFailure:
     """Partition given modules; FIFO depths follow from what the channels turn out to cross.
 
     ``start`` are slots, by module, to begin from. Without ``prove`` the first legal answer will do. ``area_share``: the
-    share of a slot's free cells that the least
-    rectangles of its modules may fill. The bound that the candidate reports is of the problem with shallow FIFOs
+    share of a slot's free cells that the least rectangles of its modules may fill. The bound that the candidate reports is of the problem with shallow FIFOs
     everywhere and all of each slot's limit: whatever an assignment crosses, it can cost no less.
     """
     folded = folded_by(context, folding)

@@ -80,6 +80,7 @@ def realised(
     modules: Sequence[Module],
     streams: Sequence[Channel],
     answer: PartitionSolution,
+    *,
     joined: tuple[Joined, ...] = (),
 ) -> Candidate:
     """Give every channel the FIFO that its route needs, in the memory that its slot can spare, and charge the modules.

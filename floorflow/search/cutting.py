@@ -1,7 +1,7 @@
 """Contiguous cuts on a platform: which slot gets which segment of the network, and each slot's own folding.
 
-Slots are filled in the order of their chain, up or down the SLRs of each FPGA. The network's parts (stages) stand in one
-of a few linear orders. What lies in a slot is folded for that slot alone, under its own limits.
+Slots are filled in the order of their chain, up or down the SLRs of each FPGA. The network's parts (stages) stand in
+one of a few linear orders. What lies in a slot is folded for that slot alone, under its own limits.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from math import inf
+from math import ceil, inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from floorflow.folding import FoldingProblem, FoldingSolution
 from floorflow.resources import ZERO, Resources
 from floorflow.search.context import PlanningContext
 from floorflow.search.fifo_prices import FifoPricing
-from floorflow.segments import CutFound, CutRefused, Cuts, Segments, SegmentTable, Space, orders_of, parts_of
+from floorflow.segments import Crossings, CutFound, CutRefused, Cuts, Segments, SegmentTable, Space, orders_of, parts_of
 
 SlotOf = dict[str, str]
 """Slot of every engine, by its name before its kind was chosen."""
@@ -76,7 +76,7 @@ class Cutter:
         """Return the cuts for each order of parts and of slots; first the network's own order, upwards."""
         dataflow, problem = self.context.dataflow, self.context.problem
         parts = parts_of(dataflow, problem.groups)
-        found = []
+        found: list[CutInOrder] = []
         for place, order in enumerate(orders_of(dataflow, parts)):
             segments = Segments(dataflow, problem.groups, self.pricing.couplings, order, problem.memo)
             for slots in slot_orders(self.context)[: 1 if place else None]:
@@ -121,6 +121,16 @@ class Cutter:
                 return replace(answer.refusal, place=slot, proven=False)
             options |= answer.options
         return SlotFolding(slot_of, options)
+
+
+def crossings(context: PlanningContext, interval_cycles: int) -> Crossings:
+    """Return what streams cost where they cross from slot to slot, with slots in a line: bits a cycle, links tenfold."""
+    streams = [
+        (s.source, s.target, ceil(s.elements * s.element_bits / interval_cycles)) for s in context.dataflow.streams
+    ]
+    names = list(context.limits)
+    costs = (context.platform.route_steps(*pair) for pair in pairwise(names))
+    return Crossings(streams, [max((10 if step.link else 1 for step in steps), default=1) for steps in costs])
 
 
 def slot_orders(context: PlanningContext) -> tuple[tuple[str, ...], ...]:

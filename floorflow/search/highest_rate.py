@@ -17,7 +17,6 @@ from floorflow.folding import RATIO, shortest_interval
 from floorflow.search.candidate import Candidate
 from floorflow.search.own_kinds import fewer_kinds, own_kinds_reaching
 from floorflow.search.state import SearchState, TraceRow
-from floorflow.segments import JointBound
 
 
 def in_fit_kinds(run: SearchState) -> tuple[SearchState, tuple[int, ...], int]:
@@ -36,7 +35,7 @@ def in_fit_kinds(run: SearchState) -> tuple[SearchState, tuple[int, ...], int]:
 
 
 def in_other_kinds(free: SearchState, run: SearchState) -> tuple[SearchState, tuple[int, ...], int] | None:
-    """Return a search for shorter intervals than ``run`` found: with all kinds if it had the back end's own, else these.
+    """Return a search for shorter intervals than ``run`` found: with the back end's own kinds if it had all, else all.
 
     A choice that allows a shorter interval by the sums of resources may be harder to pack: what it needs less of is not
     what runs short in a slot. None if nothing better can be found.
@@ -85,7 +84,7 @@ def highest_rate(run: SearchState, intervals: tuple[int, ...], bound_index: int)
         return what_stopped(run)
     run.progress.best(None, joint.interval_cycles)
     start = bisect_left(intervals, joint.interval_cycles)
-    if attempt(run, intervals[start]) or _as_relaxed(run, joint):
+    if attempt(run, intervals[start]):
         return "no assignment of engines to slots allows a shorter interval"
     first = _first_planned(run, intervals, start)
     if first is not None:
@@ -93,19 +92,11 @@ def highest_rate(run: SearchState, intervals: tuple[int, ...], bound_index: int)
     return what_stopped(run)
 
 
-def _as_relaxed(run: SearchState, joint: JointBound) -> bool:
-    """Plan with the slots that the joint bound's relaxation has most of each engine in, if that can be."""
-    if joint.interval_cycles is None or not joint.slot_of_engine or len(run.context.limits) == 1:
-        return False
-    names = list(run.context.limits)
-    slot_of = {engine: names[slot] for engine, slot in joint.slot_of_engine.items()}
-    return _planned(run, lambda interval: run.folded_by_slots(slot_of, interval), joint.interval_cycles)
-
-
 def attempt(run: SearchState, interval: int) -> bool:
     """Plan at an interval: the network folded as a whole, or slot by slot; a plan is kept if it is the best so far.
 
-    Folded as a whole it takes the least resources, but does not come apart into slots that are nearly full.
+    Folded as a whole it takes the least resources, but does not come apart into slots that are nearly full. Segments
+    cross least; slots that take any stages of the network may be filled better.
     """
     if interval not in run.attempts:
         run.attempts[interval] = any(_planned(run, way, interval) for way in _ways(run, interval))
@@ -124,6 +115,8 @@ def _ways(run: SearchState, interval: int) -> Iterator[Callable[[int], Candidate
         yield run.segmented
     if limits.loose < fullness <= limits.nearly_full:
         yield run.whole
+    if fullness <= 1:
+        yield run.scattered
 
 
 def _planned(run: SearchState, way: Callable[[int], Candidate | None], interval: int) -> bool:

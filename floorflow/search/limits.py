@@ -37,6 +37,8 @@ class SearchLimits:
     """Contiguous cuts tried at one interval, each with what is known by then of FIFOs."""
     slot_rounds: int = 3
     """Foldings slot by slot of one cut, each keeping back in a slot what that was short of."""
+    scatter_work: float = 3.0
+    """CP-SAT's work units in which stages are assigned to slots at one interval."""
     loose: float = 0.85
     """Share of the budget up to which a network folded as a whole is expected to come apart into slots."""
     nearly_full: float = 0.95

@@ -66,7 +66,7 @@ def join_slot(context: PlanningContext, candidate: Candidate, slot: str, why: st
     index = {s.name: i for i, s in enumerate(candidate.problem.slots)}
     answer = PartitionSolution({name: index[place] for name, place in slot_of.items()}, candidate.partition.stats)
     joined = (*earlier, Joined(whole.name, tuple(inside), slot, why))
-    return realised(context, candidate.folding, modules, candidate.channels, answer, joined)
+    return realised(context, candidate.folding, modules, candidate.channels, answer, joined=joined)
 
 
 def _engines_of(candidate: Candidate, modules: Collection[str]) -> set[str]:

@@ -1,9 +1,9 @@
 """Repairs: what is tried when a slot's rectangles do not pack.
 
 They come in this order: reassign, modules move to other slots until their areas fit; coarsen, neighbours merge into
-shared pblocks, in the candidate as it was and in those reassigned; join, all modules of a slot share one pblock over the
-whole of its free region, which holds whatever the slot's limits allow. So no floorplan costs rate, unless granularity is
-to be kept; a longer interval is the search's repair then.
+shared pblocks; join, all modules of a slot share one pblock over the whole of its free region, which holds whatever the
+slot's limits allow. So no floorplan costs rate, unless granularity is to be kept; a longer interval is the search's
+repair then.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _reassign(context: PlanningContext, candidate: Candidate) -> Iterator[tuple[
         return
     tried = [dict(candidate.slot_of)]
     for share in context.search_limits.area_shares:
-        moved = assign(context, candidate.folding, candidate.modules, None, candidate.slot_of, share)
+        moved = assign(context, candidate.folding, candidate.modules, start=candidate.slot_of, area_share=share)
         if not isinstance(moved, Candidate):
             return
         if context.request.granularity == "slot":

@@ -50,7 +50,7 @@ def slot_capacities(context: PlanningContext) -> tuple[SlotCapacity, ...]:
 
 
 def with_areas(context: PlanningContext, problem: PartitionProblem, share: float) -> PartitionProblem:
-    """Return the problem with a limit on areas: the least rectangles of a slot's modules fill that share of its cells."""
+    """Return the problem with a limit on areas: a slot's least rectangles fill at most that share of its cells."""
     fill = context.request.fill.as_dict()
     pairs = [(fpga.device, slot) for fpga in context.platform.fpgas for slot in fpga.slots]
     cells = {

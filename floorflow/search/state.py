@@ -20,13 +20,14 @@ from floorflow.resources import RESOURCE_NAMES, ZERO, Resources, largest_share
 from floorflow.search.assignment import assign, complete
 from floorflow.search.candidate import Candidate, folded_by, least_words
 from floorflow.search.context import PlanningContext
-from floorflow.search.cutting import Cutter, SlotOf
+from floorflow.search.cutting import Cutter, SlotOf, crossings
 from floorflow.search.fifo_prices import FifoPricing, HeldBits, Prices, held_bits, prices_of
 from floorflow.search.link_bound import LinkBound, link_bound
 from floorflow.search.placing import PlacedCandidate, place_candidate
 from floorflow.search.progress import Progress
 from floorflow.search.repair import place_with_repairs
-from floorflow.segments import JointBound, joint_bound, parts_of
+from floorflow.segments import Assigned, JointBound, SlotRelaxation, joint_bound, parts_of
+from floorflow.segments.parts import Parts
 
 Verdict = Literal["legal", "proven infeasible", "not found within the limit"]
 Stage = Literal["fold", "partition", "place"]
@@ -193,6 +194,27 @@ class SearchState:
             self._cutter = self._last_cutter = Cutter(self.context, self.pricing, dict(self.reserve), self._last_cutter)
         return self._cutter
 
+    def scattered(self, interval: int) -> Candidate | None:
+        """Give every slot stages from anywhere in the network, with few crossings, that it folds for itself."""
+        limits = self.context.search_limits
+        with self.progress.stage("folding"):
+            self.progress.note(f"stages on slots at {interval:,} cycles")
+            slots = [self.cutter.space(slot).budget for slot in self.context.limits]
+            relaxation = SlotRelaxation(self.pricing.problem(self.context), slots, self._together())
+            answer, _ = relaxation.at(interval, limits.scatter_work, crossings(self.context, interval))
+        if not isinstance(answer, Assigned):
+            about = Refusal("each slot", proven=False)
+            self.refused(interval, "partition", (about,), "stages from anywhere: ")
+            return None
+        names = list(self.context.limits)
+        return self.folded_by_slots({e: names[slot] for e, slot in answer.slot_of_engine.items()}, interval)
+
+    def _together(self) -> Parts:
+        """Return engines that lie in one slot in every plan."""
+        if self.context.request.granularity == "layer":
+            return ()
+        return parts_of(self.context.dataflow, self.context.problem.groups)
+
     def folded_by_slots(self, slot_of: SlotOf, interval: int) -> Candidate | None:
         """Fold each slot, connect, cluster and partition; on failure keep back, slot by slot, what was short."""
         refusals: tuple[Refusal, ...] = ()
@@ -213,12 +235,10 @@ class SearchState:
 
     def find_joint_bound(self, intervals: tuple[int, ...], start: int) -> JointBound:
         """Return the shortest interval from an index on that is not proven impossible, however engines are assigned."""
-        whole_stages = self.context.request.granularity != "layer"
-        problem = self.context.problem
-        together = parts_of(self.context.dataflow, problem.groups) if whole_stages else ()
         with self.progress.stage("folding"):
             self.progress.note("joint bound")
             limits = list(self.context.limits.values())
+            problem, together = self.context.problem, self._together()
             self.joint_bound = joint_bound(problem, limits, intervals, start, together=together)
         if self.joint_bound.refusal is not None:
             last = self.joint_bound.interval_cycles
@@ -255,7 +275,7 @@ class SearchState:
         with self.progress.stage("partition"):
             self.progress.note(f"interval {candidate.interval_cycles:,} cycles")
             folding, modules, slot_of = candidate.folding, candidate.modules, candidate.slot_of
-            answer = assign(self.context, folding, modules, None, slot_of, prove=True)
+            answer = assign(self.context, folding, modules, start=slot_of, prove=True)
         return answer if isinstance(answer, Candidate) else candidate
 
     def _learn(self, folding: FoldingSolution) -> None:
