@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 from rich.live import Live
 from rich.spinner import Spinner
@@ -80,6 +81,11 @@ class Shown:
     def elapsed(self) -> str:
         """The seconds since the start."""
         return f"{self.clock() - self.started:.0f} s"
+
+    def tell(self, write: Callable[[str], None]) -> None:
+        """Write a line, but none before the first stage."""
+        if self.text:
+            write(self.line())
 
     def line(self) -> str:
         """Return a line for a pipe."""
@@ -153,7 +159,8 @@ def _tick(name: str, seconds: float) -> None:
 def _in_a_pipe(every_s: float) -> Iterator[Callback]:
     """Write a line every so many seconds, in a thread of its own: a stage may have nothing to tell for long."""
     shown, ended = Shown(), threading.Event()
-    thread = threading.Thread(target=every, args=(every_s, ended.wait, lambda: _write(shown.line())), daemon=True)
+    tell = partial(shown.tell, lambda line: talk.print(line, markup=False))
+    thread = threading.Thread(target=every, args=(every_s, ended.wait, tell), daemon=True)
     thread.start()
     try:
         yield Stages(shown.change, lambda _name, _seconds: None)
@@ -166,7 +173,3 @@ def every(seconds: float, ended_within: Callable[[float], bool], act: Callable[[
     """Act every so many seconds, first after as many, until the end comes within them."""
     while not ended_within(seconds):
         act()
-
-
-def _write(line: str) -> None:
-    talk.print(line, markup=False)

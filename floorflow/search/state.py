@@ -220,6 +220,7 @@ class SearchState:
         refusals: tuple[Refusal, ...] = ()
         for _ in range(self.context.search_limits.slot_rounds):
             with self.progress.stage("folding"):
+                self.progress.note(f"interval {interval:,} cycles, each slot for itself")
                 folded = self.cutter.folded(slot_of, interval)
             if isinstance(folded, Refusal):
                 refusals = (folded,)

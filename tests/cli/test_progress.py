@@ -131,6 +131,15 @@ def test_something_is_done_every_few_seconds_until_the_end() -> None:
     assert done == ["line", "line"]
 
 
+def test_before_the_first_stage_there_is_no_line() -> None:
+    lines: list[str] = []
+    shown = Shown(lambda: 0.0)
+    shown.tell(lines.append)
+    shown.change("reading", None)
+    shown.tell(lines.append)
+    assert lines == ["0 s: reading"]
+
+
 SEARCHING = """
 import sys
 from floorflow.api.events import Teller
