@@ -71,8 +71,8 @@ def assign(
     """Partition given modules; FIFO depths follow from what the channels turn out to cross.
 
     ``start`` are slots, by module, to begin from. Without ``prove`` the first legal answer will do. ``area_share``: the
-    share of a slot's free cells that the least rectangles of its modules may fill. The bound that the candidate reports is of the problem with shallow FIFOs
-    everywhere and all of each slot's limit: whatever an assignment crosses, it can cost no less.
+    share of a slot's free cells that the least rectangles of its modules may fill. The bound that the candidate reports
+    is of the problem with shallow FIFOs everywhere and all of each slot's limit: no assignment can cost less.
     """
     folded = folded_by(context, folding)
     owner, least = module_of(modules), least_words(context, folded)

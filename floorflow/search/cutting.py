@@ -124,7 +124,7 @@ class Cutter:
 
 
 def crossings(context: PlanningContext, interval_cycles: int) -> Crossings:
-    """Return what streams cost where they cross from slot to slot, with slots in a line: bits a cycle, links tenfold."""
+    """Return what streams cost that cross from slot to slot, with slots in a line: bits a cycle, tenfold on links."""
     streams = [
         (s.source, s.target, ceil(s.elements * s.element_bits / interval_cycles)) for s in context.dataflow.streams
     ]
