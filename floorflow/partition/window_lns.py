@@ -52,10 +52,10 @@ def window_lns(
 
 
 def _windows(problem: PartitionProblem) -> list[frozenset[int]]:
-    """Return connected sets of 2 slots, then 3, then 4."""
+    """Return connected sets of 2 slots, then 3, then 4; that of all slots is no window unless they are two."""
     pairs = [frozenset((edge.a, edge.b)) for edge in problem.edges]
     windows, level = list(pairs), pairs
     for _ in range(_MOST_SLOTS - 2):
         level = list(dict.fromkeys(window | pair for window in level for pair in pairs if len(window & pair) == 1))
         windows += level
-    return windows
+    return [window for window in windows if len(window) < len(problem.slots) or len(problem.slots) == 2]
