@@ -41,7 +41,8 @@ def window_lns(
         most = min(_WINDOW_LIMITS[tried[window]], limit)
         outcome = run_solver(model, assignment, seed, most)
         limit -= outcome.work + _WINDOW_COST
-        solved = outcome.status in {"optimal", "infeasible"}
+        # All slots at once are tried shortly only: whoever needs more knows bounds that shorten it.
+        solved = outcome.status in {"optimal", "infeasible"} or len(window) == len(problem.slots)
         tried[window] = len(_WINDOW_LIMITS) if solved else tried[window] + 1
         if outcome.assignment is not None and (reached := evaluator.key(outcome.assignment)) < key:
             differs = assignment != outcome.assignment
@@ -52,10 +53,10 @@ def window_lns(
 
 
 def _windows(problem: PartitionProblem) -> list[frozenset[int]]:
-    """Return connected sets of 2 slots, then 3, then 4; that of all slots is no window unless they are two."""
+    """Return connected sets of 2 slots, then 3, then 4."""
     pairs = [frozenset((edge.a, edge.b)) for edge in problem.edges]
     windows, level = list(pairs), pairs
     for _ in range(_MOST_SLOTS - 2):
         level = list(dict.fromkeys(window | pair for window in level for pair in pairs if len(window & pair) == 1))
         windows += level
-    return [window for window in windows if len(window) < len(problem.slots) or len(problem.slots) == 2]
+    return windows
