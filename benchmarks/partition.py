@@ -1,6 +1,9 @@
 """Compare partition methods on chains and residual graphs over one to four FPGAs like the U250, and print a table.
 
-    python benchmarks/partition.py [--effort fast|default|best] [--seed 0]
+    python benchmarks/partition.py [--effort fast|default|best] [--seed 0] [--real]
+
+``--real`` takes problems that searches for plans met instead (`benchmarks/data/partition`, in JSON), and `auto` alone:
+a first answer (``prove=False``) and, from it, the proof.
 
 Each answer is checked by `PartitionProblem.is_legal`. `plain-metis` is recursive bipartition without refinement; `-`
 stands for no legal assignment found. The bound is that of `auto`, the gap how far its answer can be from the optimum.
@@ -9,13 +12,25 @@ stands for no legal assignment found. The bound is that of `auto`, the gap how f
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import time
 from itertools import pairwise
+from pathlib import Path
 
-from floorflow.partition import Edge, ModuleStream, PartitionProblem, PartitionSolution, SlotCapacity, partition
+from floorflow.hardware import Crossing
+from floorflow.partition import (
+    Edge,
+    ModuleStream,
+    PartitionMemo,
+    PartitionProblem,
+    PartitionSolution,
+    SlotCapacity,
+    partition,
+)
 from floorflow.resources import Resources, total
 
+REAL = Path(__file__).parent / "data" / "partition"
 METHODS = ("plain-metis", "metis", "dp", "auto")
 
 CASES = (
@@ -46,7 +61,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--effort", choices=["fast", "default", "best"], default="default")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--real", action="store_true")
     chosen = parser.parse_args()
+    if chosen.real:
+        real_problems(chosen.effort, chosen.seed)
+        return
     headings = ["case", "FPGAs", *(f"{m}{what}" for m in METHODS for what in ("", " s")), "bound", "gap", "method"]
     print("| " + " | ".join(headings) + " |")
     print("|" + "---|" * len(headings))
@@ -57,6 +76,44 @@ def main() -> None:
         better += costs["auto"] < costs["plain-metis"]
         print("| " + " | ".join([name, str(fpgas), *cells]) + " |", flush=True)
     print(f"\nauto is better than plain METIS in {better} of {len(CASES)} cases.")
+
+
+def real_problems(effort: str, seed: int) -> None:
+    """Print what `auto` makes of the problems of real searches."""
+    print("| problem | modules | slots | first | s | cost | bound | gap | status | method | s |")
+    print("|" + "---|" * 11)
+    for path in sorted(REAL.glob("*.json")):
+        problem, memo = read_problem(path), PartitionMemo()
+        cells = [path.stem, str(len(problem.demands)), str(len(problem.slots))]
+        for prove in (False, True):
+            started = time.perf_counter()
+            answer = partition(problem, "auto", effort, seed, memo=memo, prove=prove)
+            seconds = f"{time.perf_counter() - started:.1f}"
+            if not isinstance(answer, PartitionSolution):
+                cells += [str(answer), seconds]
+                continue
+            assert problem.is_legal(answer.slot_of)
+            stats, cost = answer.stats, f"{answer.stats.objective:,.0f}"
+            proof = [f"{stats.bound or 0:,.0f}", f"{stats.gap or 0:.1%}", stats.status, stats.method]
+            cells += [cost, *(proof if prove else []), seconds]
+        print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def read_problem(path: Path) -> PartitionProblem:
+    """Read one problem as `benchmarks/data/partition` holds it: resources in the order LUT, FF, BRAM18, URAM, DSP."""
+    data = json.loads(path.read_text(encoding="utf-8"))
+    return PartitionProblem(
+        demands={name: Resources(*amounts) for name, amounts in data["modules"].items()},
+        streams=tuple(ModuleStream(*row) for row in data["streams"]),
+        slots=tuple(
+            SlotCapacity(name, Resources(*limit), tuple(Resources(*capacity) for capacity in capacities))
+            for name, limit, capacities in data["slots"]
+        ),
+        edges=tuple(Edge(a, b, Crossing(**crossing), name) for a, b, crossing, name in data["edges"]),
+        host_in=data["host"][0],
+        host_out=data["host"][1],
+        frames_per_s=data["frames_per_s"],
+    )
 
 
 def compared(problem: PartitionProblem, effort: str, seed: int) -> tuple[list[str], dict[str, float]]:
@@ -94,9 +151,7 @@ def network(modules: int, fpgas: int, skip: int, share: float, rng: random.Rando
             r: int(share * part * getattr(have, r) * weights[r][i] / sum(weights[r])) for r, part in other.items()
         }
         demands[name] = Resources(lut=int(share * have.lut * sizes[i] / sum(sizes)), **amounts)
-    return PartitionProblem(
-        demands, streams(names, skip, rng), slots, edges, 0, 4 * (fpgas - 1), 2, frames_per_s=2_000.0
-    )
+    return PartitionProblem(demands, streams(names, skip, rng), slots, edges, 0, 4 * (fpgas - 1), frames_per_s=2_000.0)
 
 
 def streams(names: list[str], skip: int, rng: random.Random) -> tuple[ModuleStream, ...]:
@@ -123,10 +178,10 @@ def platform(fpgas: int) -> tuple[tuple[SlotCapacity, ...], tuple[Edge, ...]]:
         slots += [SlotCapacity(f"fpga{number}.SLR{i}", limit) for i, limit in enumerate(SLR_LIMITS)]
         for i, wires in enumerate(SLL_WIRES):
             name = f"{slots[base + i].name}-{slots[base + i + 1].name}"
-            edges.append(Edge(base + i, base + i + 1, "sll", wires=wires, name=name))
+            edges.append(Edge(base + i, base + i + 1, Crossing("sll", wires, registers=2), name))
         if number:
-            link = Edge(base - 1, base + 3, "link", gbps=LINK_GBPS, weight=10, name=f"fpga{number - 1}-fpga{number}")
-            edges.append(link)
+            link = Crossing("link", gbps=LINK_GBPS, cost=10)
+            edges.append(Edge(base - 1, base + 3, link, f"fpga{number - 1}-fpga{number}"))
     return tuple(slots), tuple(edges)
 
 

@@ -6,9 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from math import ceil
 
-import numpy as np
-
-from floorflow.partition.arrays import Integers, arrays_of
+from floorflow.partition.arrays import arrays_of
 from floorflow.partition.exact import CutBound, solve
 from floorflow.partition.problem import PartitionProblem, SlotCapacity
 from floorflow.resources import Resources, total
@@ -17,44 +15,50 @@ from floorflow.solver import linear_solver
 _LEAST_LIMIT = 0.002
 """Deterministic time units that every set of edges gets."""
 
-_PART_OF_LIMIT = 3
-"""One set of edges gets at most the whole limit divided by this."""
+_SHARE_OF_ONE = 0.55
+"""One set of edges gets at most this share of the limit."""
 
 
-def cut_bounds(
-    problem: PartitionProblem, start: Integers | None, seed: int, limit: float
-) -> tuple[CutBound, ...] | None:
+def cut_bounds(problem: PartitionProblem, seed: int, limit: float) -> tuple[CutBound, ...] | None:
     """Return what cuts cost alone and jointly; None if there is no legal assignment.
 
-    Each edge alone is a two-way cut under the summed limits of the slots on either side; then edges that meet in a
-    slot are cut jointly, and what meets a link: sets of edges whose other slots are one. What is known of a smaller
-    set is an inequality in a larger one, and ``start`` (M,) a hint. ``limit`` is in deterministic time units for all.
+    Each edge alone is a two-way cut under the summed limits of the slots on either side; then some edges are cut
+    jointly, the slots that the others join being one. ``limit`` is in deterministic time units for all sets.
     """
-    known: list[CutBound] = []
+    alone: list[CutBound] = []
+    jointly: list[CutBound] = []
     left = limit
     for edges in _sets_of_edges(problem):
-        smaller, group = contracted(problem, edges)
-        inner = [CutBound(tuple(edges.index(k) for k in b.edges), b.least) for b in known if set(b.edges) < set(edges)]
-        hint = None if start is None else np.array(group, dtype=np.int64)[start]
-        most = max(_LEAST_LIMIT, min(limit / _PART_OF_LIMIT, left))
-        outcome = solve(smaller, arrays_of(smaller), hint, seed, most, cuts=inner)
+        if len(edges) > 1 and left <= 0:
+            break
+        smaller, _ = contracted(problem, edges)
+        # What pairs cost would be valid in larger sets, too, but was measured to slow those down.
+        inner = [CutBound((edges.index(b.edges[0]),), b.least) for b in alone if b.edges[0] in edges]
+        most = max(_LEAST_LIMIT, min(limit * _SHARE_OF_ONE, left))
+        outcome = solve(smaller, arrays_of(smaller), None, seed, most, cuts=inner)
         left -= outcome.work
         if outcome.status == "infeasible":
             return None
-        known.append(CutBound(edges, outcome.bound))
-        if len(edges) > 1 and left <= 0:
-            break
-    return tuple(known)
+        (jointly if len(edges) > 1 else alone).append(CutBound(edges, outcome.bound))
+    return (*alone, *jointly)
 
 
 def _sets_of_edges(problem: PartitionProblem) -> list[tuple[int, ...]]:
-    """Return each edge, then pairs that meet, then links with all that they meet, those of all edges left out."""
+    """Return each edge, then pairs that meet, links with what they meet, and the edges of each FPGA with its links.
+
+    The last FPGA comes first: what is left of a limit would rarely do for more than one. A set of all edges is left
+    out unless it is one edge.
+    """
     count = len(problem.edges)
     ends = [{edge.a, edge.b} for edge in problem.edges]
     sets: list[tuple[int, ...]] = [(k,) for k in range(count)]
     sets += [(a, b) for a in range(count) for b in range(a + 1, count) if ends[a] & ends[b]]
     links = [k for k, edge in enumerate(problem.edges) if edge.crossing.kind == "link"]
     sets += [tuple(j for j in range(count) if ends[j] & ends[k]) for k in links]
+    if links:
+        inside = contracted(problem, links)[1]
+        fpgas = [{slot for slot, group in enumerate(inside) if group == fpga} for fpga in sorted(set(inside))]
+        sets += [tuple(k for k in range(count) if ends[k] & slots) for slots in reversed(fpgas)]
     return [edges for edges in dict.fromkeys(sets) if len(edges) < count or count == 1]
 
 

@@ -24,11 +24,11 @@ class Limits:
     large: int = 4_000
     quick: float = 0.1
     legal: float = 0.5
-    bound: float = 4.0
-    full: float = 2.0
-    fpgas: float = 2.5
-    windows: float = 2.5
-    first: float = 0.1
+    bound: float = 8.0
+    full: float = 3.0
+    fpgas: float = 2.0
+    windows: float = 1.5
+    first: float = 0.3
     even: float = 0.02
     reason: float = 0.1
     prove: bool = True

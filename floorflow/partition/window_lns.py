@@ -41,7 +41,8 @@ def window_lns(
         most = min(_WINDOW_LIMITS[tried[window]], limit)
         outcome = run_solver(model, assignment, seed, most)
         limit -= outcome.work + _WINDOW_COST
-        solved = outcome.status in {"optimal", "infeasible"}
+        # All slots at once are tried shortly only: whoever needs more knows bounds that shorten it.
+        solved = outcome.status in {"optimal", "infeasible"} or len(window) == len(problem.slots)
         tried[window] = len(_WINDOW_LIMITS) if solved else tried[window] + 1
         if outcome.assignment is not None and (reached := evaluator.key(outcome.assignment)) < key:
             differs = assignment != outcome.assignment

@@ -104,21 +104,17 @@ def _made_legal(
 
 
 def _completed(problem: PartitionProblem, best: Best, seed: int, limits: Limits) -> PartitionAnswer:
-    """Bound cuts alone and jointly, then solve all slots at once or, where they are too many, search locally."""
+    """Bound cuts alone and jointly, search locally, and then solve all slots at once unless they are too many."""
     arrays, size = best.arrays, len(problem.demands) * len(problem.edges)
-    cuts = cut_bounds(problem, best.assignment, seed, limits.work * limits.bound)
+    cuts = cut_bounds(problem, seed, limits.work * limits.bound)
     if cuts is None:
         return explain_infeasibility(problem, seed, limits.work * limits.reason)
     best.bound = max(best.bound, least_cost(cuts))
-    if size <= limits.whole:
-        _solve_whole(problem, best, cuts, seed, limits)
     if not best.proven:
-        before = arrays.cost(best.assignment) if best.assignment is not None else None
         best.offer(fpga_first(problem, arrays, seed, limits.work * limits.fpgas), "links first")
         _improve(problem, best, seed, limits.work * limits.windows)
-        # A better start shortens the proof more than time does.
-        if size <= limits.whole and best.assignment is not None and arrays.cost(best.assignment) != before:
-            _solve_whole(problem, best, cuts, seed, limits)
+    if size <= limits.whole:  # after the search: a better start shortens the proof more than time does
+        _solve_whole(problem, best, cuts, seed, limits)
     return finished(problem, best, seed, limits)
 
 
