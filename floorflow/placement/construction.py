@@ -11,6 +11,7 @@ from floorflow.placement.candidate_rectangles import BoolArray, IntArray, aspect
 from floorflow.placement.effort import Limits
 from floorflow.placement.lns import CandidateRectangles, Layout, SearchSpace, construct_greedily, twice_hpwl
 from floorflow.placement.net_arrays import net_arrays
+from floorflow.placement.packing import pack
 from floorflow.placement.problem import PlacementProblem
 from floorflow.placement.raster import Raster
 from floorflow.placement.shelves import MAX_SHELVES, bands_of, repair_by_ejection, shelves
@@ -41,6 +42,7 @@ def construct_layouts(
         short = {module.slot for module, placed in zip(problem.modules, layouts[0].placed, strict=True) if not placed}
         tight = sorted(slot for slot in short if level[slot] + 1 < len(aspects))
         if not tight:
+            layouts = _packed(problem, space, layouts, limits, rng)
             return space, layouts, [_aspect_in_force(*pair) for pair in zip(rects, aspects_allowed, strict=True)]
         level.update({slot: level[slot] + 1 for slot in tight})
 
@@ -96,6 +98,34 @@ def _layouts_in(
     ]
     whole = {layout.boxes.tobytes(): layout for layout in layouts if layout.complete}
     return sorted(whole.values() or layouts, key=lambda layout: _merit(space, layout))
+
+
+def _packed(
+    problem: PlacementProblem,
+    space: SearchSpace,
+    layouts: list[Layout],
+    limits: Limits,
+    rng: np.random.Generator,
+) -> list[Layout]:
+    """Return the layouts, or where all are incomplete, the best one with every slot packed anew that lacks some."""
+    best = layouts[0].copy()
+    for slot in problem.slots:
+        inside = [index for index, module in enumerate(problem.modules) if module.slot == slot.name]
+        if best.placed[inside].all() or _has_neighbours(space, inside):
+            continue
+        rects = [space.candidates[module].rects for module in inside]
+        boxes = pack(problem, slot.name, rects, limits.packing_rounds, rng)
+        if boxes is None:
+            return layouts
+        best.boxes[inside], best.placed[inside] = boxes, True
+    return [best] if best.complete and not layouts[0].complete else layouts
+
+
+def _has_neighbours(space: SearchSpace, inside: list[int]) -> bool:
+    """Whether modules can meet those of another slot."""
+    others = np.ones(space.count, dtype=np.bool_)
+    others[inside] = False
+    return bool(space.may_overlap[inside][:, others].any())
 
 
 def _composed(problem: PlacementProblem, space: SearchSpace, layouts: Sequence[Layout]) -> list[Layout]:

@@ -39,14 +39,14 @@ def test_sixty_modules_in_one_slr_are_placed_legally_and_deterministically_in_se
     assert isinstance(outcome, PlacementSolution), outcome
     record_property("seconds", round(seconds, 1))
     record_property("gap", round(outcome.stats.gap or 0.0, 3))
-    _assert_legal(problem, outcome)
+    assert_counted_legal(problem, outcome)
     assert seconds < 30, "several times what it takes on a busy machine"
     assert outcome.stats.gap is not None
     assert outcome.stats.gap < 0.65
     assert place(problem) == outcome
 
 
-def _assert_legal(problem: PlacementProblem, outcome: PlacementSolution) -> None:
+def assert_counted_legal(problem: PlacementProblem, outcome: PlacementSolution) -> None:
     """Judge by counting every pblock's tiles and painting every cell once."""
     slot, painted = problem.slots[0], set[tuple[int, int]]()
     step = problem.device.row_step
