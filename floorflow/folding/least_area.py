@@ -172,11 +172,7 @@ class _AreaModel:
         prices = np.array([c.use[pair] for pair in pairs])
         if not prices.any():
             return
-<<<<<<< HEAD
-        buildable = (prices <= stream_limit(self.problem)).all(axis=1).tolist()
-=======
         buildable: list[bool] = np.all(prices <= stream_limit(self.problem), axis=1).tolist()
->>>>>>> area
         joined = {pair: self.linear.column(upper=float(able)) for pair, able in zip(pairs, buildable, strict=True)}
         own += [(y, price) for y, price, able in zip(joined.values(), prices, buildable, strict=True) if able]
         for end, (classes, columns) in enumerate(((source, self.columns[c.source]), (target, self.columns[c.target]))):
