@@ -55,6 +55,16 @@ def test_full_rate_and_its_latency_are_those_of_the_stepping_simulator(branched:
     assert (found.shallow, found.deadlock, found.not_analysed) == ((), (), "")
 
 
+def test_a_longer_interval_takes_no_deeper_fifos(branched: RateProblem) -> None:
+    full = full_rate(residual())
+    assert full.interval_cycles is not None
+    longer = full_rate(residual(), interval_cycles=2 * full.interval_cycles)
+    assert longer.interval_cycles == 2 * full.interval_cycles
+    assert keeps(branched, longer.depths, longer.interval_cycles)
+    assert sum(longer.depths.values()) < sum(full.depths.values())
+    assert full_rate(residual(), interval_cycles=full.interval_cycles - 1).not_analysed
+
+
 @pytest.mark.parametrize("missing", [1, 4, 10])
 def test_a_shallow_fifo_is_named_and_costs_the_rate_that_the_simulator_loses(missing: int) -> None:
     full = full_rate(residual()).depths

@@ -69,6 +69,7 @@ def test_a_fifo_may_be_deeper_than_its_route_asks_for(case: str, tmp_path: Path)
     plan, files = copy.deepcopy(legal(case))
     for channel in plan["phases"][0]["channels"]:
         channel["fifo_depth"] += 100
+        channel["fifo_style"] = "distributed"
     assert check(write_folder(tmp_path, plan, files)) == []
 
 

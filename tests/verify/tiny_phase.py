@@ -133,7 +133,9 @@ def _wires(entry: Entry) -> int:
 def _channel(stream: Stream, case: Case) -> Entry:
     network, (source, source_port), (target, target_port) = case.network, _end(stream.source), _end(stream.target)
     narrow = network.module_of(source) if stream.widths[0] < stream.widths[1] else None
-    fifo, converter = amounts(40, 30), amounts(25, 20) if narrow else amounts()
+    # As many LUTs as a hundred words more would need, 64 bits in each.
+    bits = (case.depths[stream.name] + 100) * max(stream.widths)
+    fifo, converter = amounts(40 + bits // 64, 30), amounts(25, 20) if narrow else amounts()
     entry: Entry = {
         "name": stream.full_name,
         "source": source,
