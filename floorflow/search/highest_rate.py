@@ -109,13 +109,10 @@ def _ways(run: SearchState, interval: int) -> Iterator[Callable[[int], Candidate
         yield run.whole
         return
     limits, fullness = run.context.search_limits, run.fullness(interval)
-    if fullness <= limits.loose:
+    if fullness <= limits.nearly_full:
         yield run.whole
     if fullness <= 1:
         yield run.segmented
-    if limits.loose < fullness <= limits.nearly_full:
-        yield run.whole
-    if fullness <= 1:
         yield run.scattered
 
 

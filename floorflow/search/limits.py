@@ -39,10 +39,8 @@ class SearchLimits:
     """Foldings slot by slot of one cut, each keeping back in a slot what that was short of."""
     scatter_work: float = 3.0
     """CP-SAT's work units in which stages are assigned to slots at one interval."""
-    loose: float = 0.85
-    """Share of the budget up to which a network folded as a whole is expected to come apart into slots."""
-    nearly_full: float = 0.95
-    """The same beyond which that is not tried at all."""
+    nearly_full: float = 0.98
+    """Share of the budget beyond which a network folded as a whole is not tried: it will not come apart into slots."""
     ladder: float = 1.02
     """By which steps between intervals begin to grow where one has a contiguous cut and no plan."""
     packed_share: float = 0.95

@@ -61,6 +61,7 @@ class SearchState:
     """What each slot keeps back when it folds its segment, for what is known only afterwards."""
     joint_bound: JointBound | None = None
     _pricing: FifoPricing | None = None
+    _foldings: dict[tuple[int, Resources], FoldingAnswer] = field(default_factory=dict)
     _cutter: Cutter | None = None
     _last_cutter: Cutter | None = None
 
@@ -146,14 +147,17 @@ class SearchState:
 
     def _folded(self, interval: int, reserve: Resources) -> FoldingAnswer:
         """Fold the network within all slots' limits together, less a reserve."""
-        problem = self.context.problem
+        key = interval, reserve
+        if key in self._foldings:
+            return self._foldings[key]
         with self.progress.stage("folding"):
             self.progress.note(f"interval {interval:,} cycles")
-            priced = self.pricing.problem(self.context).with_budget(problem.budget - reserve)
-            folding = self.context.solvers.fold(priced, interval)
-        if not isinstance(folding, FoldingSolution):
-            return folding
-        return self.least_priced(folding.options, folding.stats.method)
+            priced = self.pricing.problem(self.context)
+            folding = self.context.solvers.fold(priced.with_budget(priced.budget - reserve), interval)
+        if isinstance(folding, FoldingSolution):
+            folding = self.least_priced(folding.options, folding.stats.method)
+        self._foldings[key] = folding
+        return folding
 
     def fullness(self, interval: int) -> float:
         """Return the largest share of the budget that a folding of the whole takes; infinite if there is none."""
@@ -287,6 +291,7 @@ class SearchState:
         if (held, prices) != (self.held, self.prices):
             self.held, self.prices = held, prices
             self._pricing = self._cutter = None
+            self._foldings.clear()
 
     def place(self, candidate: Candidate, about: str = "", *, repairs: bool = True) -> PlacedCandidate | None:
         """Place a candidate; the row of the trace begins with ``about``."""
