@@ -29,7 +29,7 @@ from floorflow.folding.dominance import ReducedProblem, reduce_by_dominance, res
 from floorflow.folding.interface_classes import group_by_interface
 from floorflow.folding.interval_search import RATIO, first_index_to_try, shortest_interval
 from floorflow.folding.label_setting import cheapest_below
-from floorflow.folding.lagrangian import Knapsack, LagrangianBound, lagrangian_bound, rows_within_cost
+from floorflow.folding.lagrangian import FINENESS, Knapsack, LagrangianBound, lagrangian_bound, rows_within_cost
 from floorflow.folding.local_search import LocalSearch
 from floorflow.folding.pricing import Pricing
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
@@ -64,19 +64,37 @@ def least_scarce(problem: FoldingProblem, interval_cycles: int, *, prove: bool =
 
 
 class FeasibilityOracle:
-    """Whether there is a folding within an interval, asked for many: the prices of one are where the next starts."""
+    """Whether there is a folding within an interval, asked for many: the prices of one are where the next starts.
 
-    def __init__(self, problem: FoldingProblem) -> None:
+    ``start``: `prices` of an oracle for a like problem, to begin with.
+    """
+
+    def __init__(self, problem: FoldingProblem, start: Array | None = None) -> None:
         self.problem = problem
         self._answers: dict[int, FoldingAnswer] = {}
         self._searches: dict[int, _Search] = {}
-        self._prices: Array | None = None
+        self._prices = start
+
+    @property
+    def prices(self) -> Array | None:
+        """Those of the relaxation at the last interval, a unit of each resource; None if none was asked for."""
+        return self._prices
+
+    @property
+    def unit_costs(self) -> Array | None:
+        """What a unit of each resource costs at these prices: if no folding costs less than the budget, none fits."""
+        weights, _ = self.problem.cost_weights()
+        return None if self._prices is None else FINENESS * weights + self._prices
 
     def __call__(self, interval_cycles: int) -> FoldingAnswer:
         """Return the first folding met, with its distance from the least scarce, or the proof that none exists."""
-        if interval_cycles not in self._answers:
-            self._answers[interval_cycles] = self._probe(interval_cycles)
-        return self._answers[interval_cycles]
+        known = self._answers.get(interval_cycles)
+        return self._probe(interval_cycles) if known is None else known
+
+    def quick(self, interval_cycles: int) -> FoldingAnswer:
+        """Return the same where the relaxation and exchanges tell it; else that it is unknown."""
+        known = self._answers.get(interval_cycles)
+        return self._probe(interval_cycles, quick=True) if known is None else known
 
     def shortest(self, accepts: Callable[[FoldingAnswer], bool]) -> int | None:
         """Return the shortest interval, in cycles, whose answer is accepted; None if that of the longest is not."""
@@ -91,13 +109,17 @@ class FeasibilityOracle:
         search = self._searches[interval_cycles]
         return search.run(prove=True, start=search.prices)
 
-    def _probe(self, interval_cycles: int) -> FoldingAnswer:
-        reduced = reduce_by_dominance(self.problem, interval_cycles)
-        if reduced is None:
-            return FoldingInfeasible(None)
-        search = self._searches[interval_cycles] = _Search(self.problem, reduced)
-        answer = search.run(prove=False, start=self._prices)
+    def _probe(self, interval_cycles: int, *, quick: bool = False) -> FoldingAnswer:
+        search = self._searches.get(interval_cycles)
+        if search is None:
+            reduced = reduce_by_dominance(self.problem, interval_cycles)
+            if reduced is None:
+                return FoldingInfeasible(None)
+            search = self._searches[interval_cycles] = _Search(self.problem, reduced)
+        answer = search.run(prove=False, start=self._prices, quick=quick)
         self._prices = search.prices
+        if not isinstance(answer, FoldingUnknown) or not quick:
+            self._answers[interval_cycles] = answer
         return answer
 
 
@@ -114,7 +136,7 @@ class _Search:
         self.bound, self.cost = 0, int(self.weights @ self.budget) + 1
         self.prices: Array | None = None
 
-    def run(self, *, prove: bool, start: Array | None = None) -> FoldingAnswer:
+    def run(self, *, prove: bool, start: Array | None = None, quick: bool = False) -> FoldingAnswer:
         knapsack = self._knapsack(self.reduced.rows)
         lagrangian = lagrangian_bound(knapsack, start, first=not prove)
         self.bound, self.prices = max(self.bound, lagrangian.bound), lagrangian.prices
@@ -131,7 +153,7 @@ class _Search:
                 self._take(knapsack, improved)
         if self._done(prove=prove) or (prove and self._enumerate(knapsack, lagrangian)):
             return self._answer("exact")
-        return self._branch(knapsack, lagrangian, prove=prove)
+        return FoldingUnknown() if quick else self._branch(knapsack, lagrangian, prove=prove)
 
     def _knapsack(self, rows: Sequence[Array]) -> Knapsack:
         return Knapsack(Pricing(group_by_interface(self.problem, rows)), self.weights, self.budget)

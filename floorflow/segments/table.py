@@ -9,13 +9,16 @@ cut off, and deeper FIFOs may be of another memory. Where it does not hold the s
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from dataclasses import dataclass
 from math import inf
 
+import numpy as np
+from numpy.typing import NDArray
+
 from floorflow.dataflow.model import Stream
 from floorflow.dataflow.options import Coupling
-from floorflow.errors import InfeasibleError
+from floorflow.errors import InfeasibleError, Refusal
 from floorflow.folding import (
     RATIO,
     FeasibilityOracle,
@@ -25,7 +28,13 @@ from floorflow.folding import (
     shortest_interval,
 )
 from floorflow.folding.exact import FoldingAnswer
-from floorflow.segments.problems import Places, Segment, Space
+from floorflow.resources import Resources
+from floorflow.segments.problems import Places, Segment, Segments, Space
+from floorflow.segments.relaxation import Relaxation
+
+UNNAMED = FoldingInfeasible(None)
+MOST_OPEN = 32
+"""Problems that are kept ready to be asked again."""
 
 
 @dataclass(frozen=True)
@@ -55,23 +64,26 @@ class _Known:
     """The longest interval proven infeasible; infinite if all are."""
     met: float = inf
     """The shortest interval known to be feasible."""
+    refused: FoldingInfeasible = UNNAMED
+    """What folding said of the longest interval that it refused."""
 
     def learn(self, interval_cycles: int, answer: FoldingAnswer) -> None:
         """Take note of what folding answered."""
         if isinstance(answer, FoldingInfeasible):
+            self.refused = answer if interval_cycles > self.too_short else self.refused
             self.too_short = max(self.too_short, interval_cycles)
         elif isinstance(answer, FoldingSolution):
             self.met = min(self.met, answer.interval_cycles)
 
 
 class _Asked:
-    """The segment and space that were asked for last: its problem, and an oracle that learns from its answers."""
+    """A segment and a space that were asked for: its problem, and an oracle that learns from its answers."""
 
-    def __init__(self, known: _Known) -> None:
+    def __init__(self, known: _Known, start: NDArray[np.int64] | None) -> None:
         self.known = known
         problem = known.segment.problem(known.space)
         self.intervals = problem.intervals()
-        self.oracle = FeasibilityOracle(problem)
+        self.oracle = FeasibilityOracle(problem, start)
         hopeless = problem.first_possible(self.intervals)
         if hopeless:
             known.too_short = max(known.too_short, self.intervals[hopeless - 1])
@@ -83,10 +95,10 @@ class _Asked:
         if self.known.met < inf:
             self.known.met = self.intervals[bisect_right(self.intervals, self.known.met) - 1]
 
-    def probe(self, interval_cycles: int) -> None:
+    def probe(self, interval_cycles: int, *, quick: bool) -> None:
         """Fold within an interval of which nothing is known."""
         own = self.intervals[bisect_right(self.intervals, interval_cycles) - 1]
-        self.known.learn(own, self.oracle(own))
+        self.known.learn(own, self.oracle.quick(own) if quick else self.oracle(own))
         self.round()
 
 
@@ -99,11 +111,32 @@ class SegmentTable:
         self._known: dict[tuple[int, Space], _Known] = {}
         self._by_places: dict[Places, list[_Known]] = defaultdict(list)
         self._answers: dict[tuple[int, Space, int], FoldingAnswer] = {}
-        self._asked: _Asked | None = None
+        self._asked: OrderedDict[tuple[int, Space], _Asked] = OrderedDict()
+        self._prices: dict[Resources, NDArray[np.int64] | None] = {}
+        self.unit_costs: list[NDArray[np.int64]] = []
+        """What a unit of each resource cost where an interval was refused: `Relaxation` tells more by it, (5,) each."""
+        self._relaxations: dict[Segments, Relaxation] = {}
 
-    def feasible(self, segment: Segment, space: Space, interval_cycles: int) -> bool | None:
-        """Return whether the segment has a folding in the space within an interval; None if folding cannot tell."""
-        return self._feasible(self._look_up(segment, space), interval_cycles)
+    def feasible(self, segment: Segment, space: Space, interval_cycles: int, *, quick: bool = False) -> bool | None:
+        """Return whether the segment has a folding in the space within an interval; None if folding cannot tell.
+
+        ``quick``: None too where that would take branching, which happens close to the limits.
+        """
+        return self._feasible(self._look_up(segment, space), interval_cycles, quick=quick)
+
+    def relaxation(self, segments: Segments) -> Relaxation:
+        """Return the bounds on what spaces can take of an order."""
+        if segments not in self._relaxations:
+            self._relaxations[segments] = Relaxation(segments, self)
+        return self._relaxations[segments]
+
+    def prices_for(self, space: Space) -> NDArray[np.int64] | None:
+        """Return the prices at which the last question like one in the space was decided; None before."""
+        return self._prices.get(space.silicon)
+
+    def refusal(self, segment: Segment, space: Space) -> Refusal:
+        """Return what folding said of the longest interval that it refused to the segment in the space."""
+        return self._of(segment, space).refused.refusal
 
     def shortest(self, segment: Segment, space: Space) -> ShortestInterval:
         """Return the shortest interval within which the segment has a folding in the space."""
@@ -128,14 +161,10 @@ class SegmentTable:
         """
         key = segment.engine_mask, space, interval_cycles
         if key not in self._answers:
+            self.times_folded += 1
             self._answers[key] = fold_at_interval(segment.problem(space), interval_cycles)
             self._of(segment, space).learn(interval_cycles, self._answers[key])
         return self._answers[key]
-
-    def why(self, segment: Segment, space: Space, interval_cycles: int) -> FoldingAnswer | None:
-        """Return the first folding met within an interval, or what forbids it; None if an engine fits no place."""
-        asked = self._open(self._of(segment, space))
-        return None if asked is None else asked.oracle(interval_cycles)
 
     def _of(self, segment: Segment, space: Space) -> _Known:
         key = segment.engine_mask, space
@@ -156,24 +185,35 @@ class SegmentTable:
 
     def _open(self, known: _Known) -> _Asked | None:
         """Return the problem of a segment in a space, ready to be asked; None if an engine fits no place."""
-        if self._asked is None or self._asked.known is not known:
+        key = known.segment.engine_mask, known.space
+        if key not in self._asked:
             try:
-                self._asked = _Asked(known)
+                self._asked[key] = _Asked(known, self.prices_for(known.space))
             except InfeasibleError:
                 known.too_short = inf
                 return None
-        self._asked.round()
-        return self._asked
+            if len(self._asked) > MOST_OPEN:
+                self._asked.popitem(last=False)
+        self._asked.move_to_end(key)
+        self._asked[key].round()
+        return self._asked[key]
 
-    def _feasible(self, known: _Known, interval_cycles: int) -> bool | None:
+    def _feasible(self, known: _Known, interval_cycles: int, *, quick: bool = False) -> bool | None:
         if known.too_short < interval_cycles < known.met:
             asked = self._open(known)
             if asked is not None and known.too_short < interval_cycles < known.met:
-                self.times_folded += 1
-                asked.probe(interval_cycles)
+                self._fold(asked, interval_cycles, quick=quick)
         if interval_cycles <= known.too_short:
             return False
         return True if interval_cycles >= known.met else None
+
+    def _fold(self, asked: _Asked, interval_cycles: int, *, quick: bool) -> None:
+        """Fold within an interval of which nothing is known, and remember at which prices it was decided."""
+        self.times_folded += 1
+        asked.probe(interval_cycles, quick=quick)
+        self._prices[asked.known.space.silicon] = asked.oracle.prices
+        if asked.known.met > interval_cycles and asked.oracle.unit_costs is not None:
+            self.unit_costs.append(asked.oracle.unit_costs)
 
 
 def _costs_no_more(part: _Known, longer: _Known) -> bool:
