@@ -1,12 +1,17 @@
 """Time the folding problems of all contiguous segments of networks, shared with the whole against made from nothing.
 
     python benchmarks/segments.py [MODELS...] [--generated 300] [--platform alveo-u250] [--most 300]
+    python benchmarks/segments.py --cuts MODEL:PLATFORM:FPGAS ...
 
 MODELS are files (default: the examples); ``--generated`` adds a chain of so many engines. `whole` is the time for the
 problem of the whole network from nothing: foldings enumerated and priced, those that fit no SLR dropped, streams
 priced. `alone` is the same for a segment's part of the network, `shared` what the segment costs once the whole is
 known: both are the mean over the segments, at most so many, spread evenly. `folded` is the share of the segments that
 the table had to fold to know which meet one interval in one SLR. Times are of this process, in milliseconds.
+
+``--cuts``: the shortest interval by the sums of slots, before deep FIFOs, links and placement: `bound` by folding the
+whole on the summed limits, `cut` of contiguous cuts (exact), `exchanged` by exchanges from the best refused cut at each
+interval between the two; with seconds of this process and foldings.
 """
 
 from __future__ import annotations
@@ -24,11 +29,13 @@ from floorflow.backends.finn.folding.legal_foldings import forget_options
 from floorflow.backends.finn.read.source import read_source
 from floorflow.channels import StreamPrices, couplings
 from floorflow.dataflow.model import Dataflow
-from floorflow.folding import FoldingProblem, fitting
+from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, fitting
 from floorflow.hardware import Platform, load_platform
 from floorflow.request import Request
+from floorflow.search.asked import settled
 from floorflow.search.context import largest_pblocks, slot_limits
-from floorflow.segments import Segment, Segments, SegmentTable, Space
+from floorflow.search.preparing import prepare, read
+from floorflow.segments import CutFound, Cuts, Exchange, Segment, Segments, SegmentTable, Space, parts_of
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 Answer = TypeVar("Answer")
@@ -40,7 +47,14 @@ def main() -> None:
     parser.add_argument("--generated", type=int, help="engines of a generated chain of convolutions")
     parser.add_argument("--platform", default="alveo-u250")
     parser.add_argument("--most", type=int, default=300, help="segments of a network")
+    parser.add_argument("--cuts", nargs="+", metavar="MODEL:PLATFORM:FPGAS", help="time cuts instead")
     chosen = parser.parse_args()
+    if chosen.cuts:
+        print("| network | platform | FPGAs | parts | bound | cut | s | foldings | exchanged | s | foldings |")
+        print("|---|---|---|---|---|---|---|---|---|---|---|")
+        for case in chosen.cuts:
+            print("| " + " | ".join(cut_row(*case.rsplit(":", 2))) + " |", flush=True)
+        return
     platform = load_platform(chosen.platform)
     technology = platform.fpgas[0].device.technology
     models = chosen.models or ([] if chosen.generated else sorted(EXAMPLES.glob("*.onnx")))
@@ -67,6 +81,49 @@ def row(dataflow: Dataflow, platform: Platform, most: int) -> list[str]:
     numbers = [f"{whole_ms:.1f}", f"{alone_ms:.2f}", f"{shared_ms:.3f}", f"{shared_ms / alone_ms:.1%}"]
     counts = [str(len(dataflow.engines)), str(len(some))]
     return [dataflow.name, *counts, *numbers, f"{share_folded(parts, segments, space):.0%}"]
+
+
+def cut_row(model: str, board: str, fpgas: str) -> list[str]:
+    """Time the cuts and exchanges of one network on one platform."""
+    request = settled(Request(model=Path(model), platform=board, fpgas=int(fpgas)))
+    context = prepare(read(request), request, int(fpgas))
+    dataflow, problem, intervals = context.dataflow, context.problem, context.problem.intervals()
+    bound = FeasibilityOracle(problem).shortest(lambda answer: not isinstance(answer, FoldingInfeasible))
+    if bound is None:
+        return [dataflow.name, board, fpgas, "-", "none", *"------"]
+    segments = Segments(
+        dataflow,
+        problem.groups,
+        StreamPrices(context.costs).couplings,
+        parts_of(dataflow, problem.groups),
+        problem.memo,
+    )
+    spaces, table = [Space(limit, context.platform.silicon) for limit in context.limits.values()], SegmentTable()
+    cuts = Cuts(segments, spaces, table)
+    found, cut_ms = timed(lambda: cuts.shortest(intervals, intervals.index(bound)))
+    foldings = table.times_folded
+    between = [t for t in intervals if bound <= t < found.interval_cycles]
+    better, exchange_ms = timed(lambda: exchanged(cuts, Exchange(segments, spaces, table), between))
+    shortest = better or (found.interval_cycles if isinstance(found, CutFound) else "none")
+    return [
+        *(dataflow.name, board, fpgas, str(len(segments.order)), f"{bound:,}"),
+        *(
+            f"{found.interval_cycles:,}" if isinstance(found, CutFound) else "none",
+            f"{cut_ms / 1e3:.1f}",
+            str(foldings),
+        ),
+        *(f"{shortest:,}", f"{exchange_ms / 1e3:.1f}", str(table.times_folded - foldings)),
+    ]
+
+
+def exchanged(cuts: Cuts, exchange: Exchange, intervals: Sequence[int]) -> int | None:
+    """Return the first of the intervals that exchanges reach from the cut that was refused there."""
+    for interval in intervals:
+        ends = cuts.at(interval).parts
+        parts = [range(each[0], each[1] + 1) if each else () for each in ends]
+        if exchange.at(parts, interval) is not None:
+            return interval
+    return None
 
 
 def first_slot(platform: Platform, request: Request) -> Space:

@@ -88,9 +88,13 @@ class FeasibilityOracle:
 
     def __call__(self, interval_cycles: int) -> FoldingAnswer:
         """Return the first folding met, with its distance from the least scarce, or the proof that none exists."""
-        if interval_cycles not in self._answers:
-            self._answers[interval_cycles] = self._probe(interval_cycles)
-        return self._answers[interval_cycles]
+        known = self._answers.get(interval_cycles)
+        return self._probe(interval_cycles) if known is None else known
+
+    def quick(self, interval_cycles: int) -> FoldingAnswer:
+        """Return the same where the relaxation and exchanges tell it; else that it is unknown."""
+        known = self._answers.get(interval_cycles)
+        return self._probe(interval_cycles, quick=True) if known is None else known
 
     def shortest(self, accepts: Callable[[FoldingAnswer], bool]) -> int | None:
         """Return the shortest interval, in cycles, whose answer is accepted; None if that of the longest is not."""
@@ -105,13 +109,17 @@ class FeasibilityOracle:
         search = self._searches[interval_cycles]
         return search.run(prove=True, start=search.prices)
 
-    def _probe(self, interval_cycles: int) -> FoldingAnswer:
-        reduced = reduce_by_dominance(self.problem, interval_cycles)
-        if reduced is None:
-            return FoldingInfeasible(None)
-        search = self._searches[interval_cycles] = _Search(self.problem, reduced)
-        answer = search.run(prove=False, start=self._prices)
+    def _probe(self, interval_cycles: int, *, quick: bool = False) -> FoldingAnswer:
+        search = self._searches.get(interval_cycles)
+        if search is None:
+            reduced = reduce_by_dominance(self.problem, interval_cycles)
+            if reduced is None:
+                return FoldingInfeasible(None)
+            search = self._searches[interval_cycles] = _Search(self.problem, reduced)
+        answer = search.run(prove=False, start=self._prices, quick=quick)
         self._prices = search.prices
+        if not isinstance(answer, FoldingUnknown) or not quick:
+            self._answers[interval_cycles] = answer
         return answer
 
 
@@ -128,7 +136,7 @@ class _Search:
         self.bound, self.cost = 0, int(self.weights @ self.budget) + 1
         self.prices: Array | None = None
 
-    def run(self, *, prove: bool, start: Array | None = None) -> FoldingAnswer:
+    def run(self, *, prove: bool, start: Array | None = None, quick: bool = False) -> FoldingAnswer:
         knapsack = self._knapsack(self.reduced.rows)
         lagrangian = lagrangian_bound(knapsack, start, first=not prove)
         self.bound, self.prices = max(self.bound, lagrangian.bound), lagrangian.prices
@@ -145,7 +153,7 @@ class _Search:
                 self._take(knapsack, improved)
         if self._done(prove=prove) or (prove and self._enumerate(knapsack, lagrangian)):
             return self._answer("exact")
-        return self._branch(knapsack, lagrangian, prove=prove)
+        return FoldingUnknown() if quick else self._branch(knapsack, lagrangian, prove=prove)
 
     def _knapsack(self, rows: Sequence[Array]) -> Knapsack:
         return Knapsack(Pricing(group_by_interface(self.problem, rows)), self.weights, self.budget)

@@ -108,14 +108,9 @@ def _ways(run: SearchState, interval: int) -> Iterator[Callable[[int], Candidate
     if len(run.context.limits) == 1:
         yield run.whole
         return
-    limits, fullness = run.context.search_limits, run.fullness(interval)
-    if fullness <= limits.loose:
-        yield run.whole
-    if fullness <= 1:
+    yield run.whole
+    if run.foldable(interval):
         yield run.segmented
-    if limits.loose < fullness <= limits.nearly_full:
-        yield run.whole
-    if fullness <= 1:
         yield run.scattered
 
 

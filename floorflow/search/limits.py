@@ -31,7 +31,7 @@ class SearchLimits:
 
     assignment_rounds: int = 4
     """Rounds of partition and deeper FIFOs at what it crosses."""
-    folding_rounds: int = 4
+    folding_rounds: int = 3
     """Foldings of the whole tried at one interval, each leaving to channels what they were short of."""
     cut_rounds: int = 3
     """Contiguous cuts tried at one interval, each with what is known by then of FIFOs."""
@@ -39,10 +39,8 @@ class SearchLimits:
     """Foldings slot by slot of one cut, each keeping back in a slot what that was short of."""
     scatter_work: float = 3.0
     """CP-SAT's work units in which stages are assigned to slots at one interval."""
-    loose: float = 0.85
-    """Share of the budget up to which a network folded as a whole is expected to come apart into slots."""
-    nearly_full: float = 0.95
-    """The same beyond which that is not tried at all."""
+    slack: float = 0.04
+    """Share of the budget that a folding of the whole leaves where modules do not come apart into slots."""
     ladder: float = 1.02
     """By which steps between intervals begin to grow where one has a contiguous cut and no plan."""
     packed_share: float = 0.95

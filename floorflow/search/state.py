@@ -6,7 +6,6 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import inf
 from typing import Literal
 
 from floorflow.dataflow.model import Option
@@ -16,7 +15,7 @@ from floorflow.folding.exact import FoldingAnswer
 from floorflow.folding.selection import Evaluator
 from floorflow.partition import PartitionFailure
 from floorflow.placement import PlacementFailure
-from floorflow.resources import RESOURCE_NAMES, ZERO, Resources, largest_share
+from floorflow.resources import RESOURCE_NAMES, ZERO, Resources
 from floorflow.search.assignment import assign, complete
 from floorflow.search.candidate import Candidate, folded_by, least_words
 from floorflow.search.context import PlanningContext
@@ -61,6 +60,7 @@ class SearchState:
     """What each slot keeps back when it folds its segment, for what is known only afterwards."""
     joint_bound: JointBound | None = None
     _pricing: FifoPricing | None = None
+    _foldings: dict[tuple[int, Resources], FoldingAnswer] = field(default_factory=dict)
     _cutter: Cutter | None = None
     _last_cutter: Cutter | None = None
 
@@ -136,32 +136,29 @@ class SearchState:
             if isinstance(answer, Candidate):
                 return answer
             before = answer.refusals
-            larger = larger_reserve(problem.budget, reserve, folding.resources, answer.short)
-            if larger == reserve:
-                break
-            reserve = larger
+            slack = share_of(problem.budget, self.context.search_limits.slack)
+            reserve = larger_reserve(problem.budget, reserve, folding.resources, answer.short, slack)
         # Of other foldings nothing is proven.
         self.refused(interval, "partition", unproven(before))
         return None
 
     def _folded(self, interval: int, reserve: Resources) -> FoldingAnswer:
         """Fold the network within all slots' limits together, less a reserve."""
-        problem = self.context.problem
+        key = interval, reserve
+        if key in self._foldings:
+            return self._foldings[key]
         with self.progress.stage("folding"):
             self.progress.note(f"interval {interval:,} cycles")
-            priced = self.pricing.problem(self.context).with_budget(problem.budget - reserve)
-            folding = self.context.solvers.fold(priced, interval)
-        if not isinstance(folding, FoldingSolution):
-            return folding
-        return self.least_priced(folding.options, folding.stats.method)
+            priced = self.pricing.problem(self.context)
+            folding = self.context.solvers.fold(priced.with_budget(priced.budget - reserve), interval)
+        if isinstance(folding, FoldingSolution):
+            folding = self.least_priced(folding.options, folding.stats.method)
+        self._foldings[key] = folding
+        return folding
 
-    def fullness(self, interval: int) -> float:
-        """Return the largest share of the budget that a folding of the whole takes; infinite if there is none."""
-        folding = self._folded(interval, ZERO)
-        if not isinstance(folding, FoldingSolution):
-            self.refused(interval, "fold", unproven((folding.refusal,)))
-            return inf
-        return largest_share(folding.resources, folding.budget)
+    def foldable(self, interval: int) -> bool:
+        """Whether the network has a folding at FIFOs' prices within all slots' limits together."""
+        return isinstance(self._folded(interval, ZERO), FoldingSolution)
 
     def least_priced(self, options: Mapping[str, Option], method: str) -> FoldingSolution:
         """Return a folding as the whole problem counts it: streams at their least price, scarcity against its bound."""
@@ -287,6 +284,7 @@ class SearchState:
         if (held, prices) != (self.held, self.prices):
             self.held, self.prices = held, prices
             self._pricing = self._cutter = None
+            self._foldings.clear()
 
     def place(self, candidate: Candidate, about: str = "", *, repairs: bool = True) -> PlacedCandidate | None:
         """Place a candidate; the row of the trace begins with ``about``."""
@@ -304,8 +302,12 @@ class SearchState:
         return answer
 
 
-def larger_reserve(budget: Resources, reserve: Resources, engines: Resources, short: Resources) -> Resources:
-    """Keep back what this folding's channels would have needed."""
+def larger_reserve(
+    budget: Resources, reserve: Resources, engines: Resources, short: Resources, slack: Resources
+) -> Resources:
+    """Keep back what this folding's channels would have needed; if modules only do not come apart, some slack more."""
+    if short == ZERO:
+        return reserve + slack
     rows = zip(budget.as_tuple(), reserve.as_tuple(), engines.as_tuple(), short.as_tuple(), strict=True)
     return Resources(*(max(kept, have - used + lack) if lack else kept for have, kept, used, lack in rows))
 

@@ -8,19 +8,17 @@ one. That is nearly always so, and never taken for granted: `Relaxation` bounds 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from floorflow.errors import Refusal
 from floorflow.folding import RATIO, shortest_interval
 from floorflow.segments.problems import Segments, Space
-from floorflow.segments.relaxation import Reaches, Relaxation
 from floorflow.segments.table import SegmentTable
 
 Passes = Callable[[int, int, int], bool]
 Ends = tuple[int, int]
-MISSES = 3
-"""Refusals after which the way to the furthest position is bisected."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +37,14 @@ class CutRefused:
     """Why no cut meets the interval: ``reached`` is the first part that does not fit, in space ``place``.
 
     ``refusal`` is what stopped that space; None where no cut lets enough through. ``proven``: no cut exists at all.
+    ``parts`` is where exchanges may begin: each space as full as can be, what is left over in the last one.
     """
 
     interval_cycles: int
     reached: int
     place: int
     refusal: Refusal | None
+    parts: tuple[Ends | None, ...]
     proven: bool = True
 
 
@@ -68,17 +68,16 @@ class Cuts:
         self.spaces = _shared(spaces)
         self.count = len(segments.order)
         self._allowed = passes
-        self.relaxation = Relaxation(segments, table)
+        self.relaxation = table.relaxation(segments)
         self._answers: dict[int, CutFound | CutRefused] = {}
-        self._near = _ends(guess, len(self.spaces), self.count)
+        self.slack: int | None = None
+        self._guess = [None if ends is None else ends[1] + 1 for ends in guess]
+        self._met: dict[tuple[int, Space], dict[int, int]] = defaultdict(dict)
 
     def at(self, interval_cycles: int) -> CutFound | CutRefused:
         """Return a cut with which every space meets the interval, or why there is none."""
         if interval_cycles not in self._answers:
-            answer = _At(self, interval_cycles, self._near).answer()
-            self._answers[interval_cycles] = answer
-            if isinstance(answer, CutFound):
-                self._near = _ends(answer.parts, len(self.spaces), self.count)
+            self._answers[interval_cycles] = _At(self, interval_cycles).answer()
         return self._answers[interval_cycles]
 
     def shortest(self, intervals: Sequence[int], start: int = 0) -> CutFound | CutRefused:
@@ -94,28 +93,41 @@ class Cuts:
         ends = position in (0, self.count) or place == len(self.spaces) - 1
         return ends or self._allowed is None or self._allowed(position, place, interval_cycles)
 
+    def expected(self, place: int, most: int) -> int:
+        """Return where a space is likely to end that cannot pass a position: as far below it as the last one."""
+        guess = self._guess[place] if place < len(self._guess) else None
+        return most - (self.slack or 0) if guess is None or self.slack is not None else guess
+
+    def learn(self, position: int, end: int, space: Space, interval_cycles: int) -> None:
+        """Take note that a space meets an interval with all from one position to another."""
+        met = self._met[position, space]
+        met[end] = min(interval_cycles, met.get(end, interval_cycles))
+
+    def met(self, position: int, space: Space, interval_cycles: int) -> int:
+        """Return the furthest position up to which a space is known to meet an interval."""
+        return max((end for end, met in self._met[position, space].items() if met <= interval_cycles), default=position)
+
 
 class _At:
     """The question for one interval."""
 
-    def __init__(self, cuts: Cuts, interval_cycles: int, near: Sequence[int]) -> None:
-        self.cuts, self.interval, self.near = cuts, interval_cycles, near
+    def __init__(self, cuts: Cuts, interval_cycles: int) -> None:
+        self.cuts, self.interval = cuts, interval_cycles
         self.last = len(cuts.spaces)
-        self.bound = Reaches(cuts.relaxation, interval_cycles)
+        self.bound = cuts.relaxation.at(interval_cycles)
         self.unknown = False
+        self.quick = True
+        """Whether to leave open, for now, what takes long to tell."""
         self._dead: set[Ends] = set()
         self._hopeless = [-1] * (self.last + 1)
-        self._hopeful = [cuts.count] * (self.last + 1)
+        self._hopeful = [[cuts.count] * 2 for _ in range(self.last + 1)]
 
     def answer(self) -> CutFound | CutRefused:
         ends = self._greedy()
-        if ends[-1] == self.cuts.count:
-            return self._found(ends)
-        if not self._is_hopeless(0, 0):
-            better = self._search(0, 0)
-            if better is not None:
-                return self._found(better)
-        return self._refused(ends)
+        if ends[-1] < self.cuts.count and not self._is_hopeless(0, 0):
+            self.quick = False
+            ends = self._search(0, 0) or ends
+        return self._found(ends) if ends[-1] == self.cuts.count else self._refused(ends)
 
     def _greedy(self) -> list[int]:
         """Return where each space ends if each takes as much as it can and the cut may lie there."""
@@ -126,28 +138,42 @@ class _At:
             while furthest > position and not self._may_end(position, furthest, place):
                 furthest -= 1
             position = furthest
+            if not self.cuts.passes(position, place, self.interval):
+                # The space stays empty, and what lies before it cannot be left: other cuts are for `_search`.
+                return [*ends, *[position] * (self.last - place)]
             ends.append(position)
         return ends
 
     def _furthest(self, position: int, place: int) -> int:
         """Return a position up to which the space can take what follows: nearly always the furthest.
 
-        Each refusal tells by its prices how much too far that was, so that the way down is short.
+        The bound lies a few parts above it, mostly as many as the last time; each refusal lowers the bound.
         """
-        space = self.cuts.spaces[place]
-        low, high, misses = position, self.bound.most(position, space) + 1, 0
+        cuts, space = self.cuts, self.cuts.spaces[place]
+        low, high, step = cuts.met(position, space, self.interval), self._most(position, place) + 1, 1
+        at = min(max(cuts.expected(place, high - 1), low + 1), high - 1)
         while high - low > 1:
-            at = high - 1 if misses < MISSES else (low + high) // 2
             if self._feasible(position, at, place):
-                low = at
+                low, at = at, at + step
             else:
-                high, misses = min(at, self.bound.most(position, space) + 1), misses + 1
+                high = min(at, self._most(position, place) + 1)
+                at = high - step
+            step *= 2
+            if not low < at < high:
+                at = (low + high) // 2
+        cuts.slack = self._most(position, place) - low
         return low
+
+    def _most(self, position: int, place: int) -> int:
+        return self.bound.most(position, self.cuts.spaces[place])
 
     def _feasible(self, position: int, end: int, place: int) -> bool:
         segment = self.cuts.segments.between(position, end - 1)
-        answer = self.cuts.table.feasible(segment, self.cuts.spaces[place], self.interval)
-        self.unknown |= answer is None
+        space = self.cuts.spaces[place]
+        answer = self.cuts.table.feasible(segment, space, self.interval, quick=self.quick)
+        self.unknown |= answer is None and not self.quick
+        if answer:
+            self.cuts.learn(position, end, space, self.interval)
         return answer is True
 
     def _may_end(self, position: int, end: int, place: int) -> bool:
@@ -171,11 +197,11 @@ class _At:
 
     def _is_hopeless(self, place: int, position: int) -> bool:
         """Whether the relaxation proves that the spaces from a place on cannot take all from a position on."""
-        if self._hopeless[place] < position < self._hopeful[place]:
+        if self._hopeless[place] < position < self._hopeful[place][self.quick]:
             if self._relaxed_end(place, position) < self.cuts.count:
                 self._hopeless[place] = position
             else:
-                self._hopeful[place] = position
+                self._hopeful[place][self.quick] = position
         return position <= self._hopeless[place] and position < self.cuts.count
 
     def _relaxed_end(self, place: int, position: int) -> int:
@@ -188,22 +214,29 @@ class _At:
 
     def _bounded(self, position: int, place: int) -> int:
         """Return a position that the space cannot pass from another one."""
+        if self.quick:
+            return self.bound.most(position, self.cuts.spaces[place])
         return self.bound.reach(position, self.cuts.spaces[place], self._furthest(position, place))
 
     def _found(self, ends: Sequence[int]) -> CutFound:
-        starts = [0, *ends[:-1]]
-        parts = tuple((a, b - 1) if b > a else None for a, b in zip(starts, ends, strict=True))
-        return CutFound(self.interval, parts)
+        return CutFound(self.interval, _parts(ends))
 
     def _refused(self, ends: Sequence[int]) -> CutRefused:
         """Say what stopped the last space that could be filled."""
         starts = [0, *ends[:-1]]
         place = self.last - 1
         start, end = starts[place], ends[place]
-        refused = start <= end and not self._feasible(start, end + 1, place)
-        segment = self.cuts.segments.between(start, end)
-        refusal = self.cuts.table.refusal(segment, self.cuts.spaces[place]) if refused else None
-        return CutRefused(self.interval, end, place, refusal, not self.unknown)
+        refusal = None if self._feasible(start, end + 1, place) else self._why(start, end + 1, place)
+        return CutRefused(self.interval, end, place, refusal, _parts([*ends[:-1], self.cuts.count]), not self.unknown)
+
+    def _why(self, position: int, end: int, place: int) -> Refusal:
+        segment, space = self.cuts.segments.between(position, end - 1), self.cuts.spaces[place]
+        return self.bound.shortage(position, end, space) or self.cuts.table.refusal(segment, space)
+
+
+def _parts(ends: Sequence[int]) -> tuple[Ends | None, ...]:
+    """Return what each space takes by where it ends."""
+    return tuple((a, b - 1) if b > a else None for a, b in zip([0, *ends[:-1]], ends, strict=True))
 
 
 def _shared(spaces: Sequence[Space]) -> tuple[Space, ...]:
@@ -211,13 +244,3 @@ def _shared(spaces: Sequence[Space]) -> tuple[Space, ...]:
     first: dict[object, Space] = {}
     keys = [(s.budget, s.silicon, frozenset(limit for _, limit in s.places)) for s in spaces]
     return tuple(first.setdefault(key, space) for key, space in zip(keys, spaces, strict=True))
-
-
-def _ends(parts: Sequence[Ends | None], spaces: int, count: int) -> tuple[int, ...]:
-    """Return where each space ends in a cut, as far as it tells: at first all are taken to be alike."""
-    ends: list[int] = []
-    for place in range(spaces):
-        known = parts[place] if place < len(parts) else None
-        before = ends[-1] if ends else 0
-        ends.append(known[1] + 1 if known else before if parts else count * (place + 1) // spaces)
-    return tuple(ends)

@@ -1,8 +1,8 @@
 """Bounds on what a space can take that hold for every longer segment too, whatever becomes of the streams at its ends.
 
-A segment's *relaxation* has its engines, and of its streams those alone that cost every longer segment as much: they
-lie inside, and do not lead into a join whose fork may be cut off (words wait there for the longest branch, which
-depends on where the branches part). So what it cannot meet no segment around it can.
+A segment's *relaxation* has its engines, and its streams at the least that they cost in any longer segment of the
+order: one that is cut may lie inside there, and where branches join, as many words wait as the longest branch from the
+fork takes to fill, or from where the fork is cut off. So what a relaxation cannot meet no segment around it can.
 
 Most is told without folding: at any price of a unit of each resource, a space cannot take engines of which the cheapest
 foldings together cost more than its budget. Prices at which foldings were refused tell most.
@@ -10,59 +10,107 @@ foldings together cost more than its budget. Prices at which foldings were refus
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
+from typing import Protocol
 
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.dataflow.options import Coupling, OptionGroup
-from floorflow.errors import InfeasibleError
+from floorflow.errors import InfeasibleError, Refusal
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem
-from floorflow.segments.problems import Places, Segments, Space
-from floorflow.segments.table import SegmentTable
+from floorflow.resources import RESOURCE_NAMES
+from floorflow.segments.problems import Places, Segment, Segments, Space
 
 Floats = NDArray[np.float64]
 
 ROUNDING = 1e-9
 """Share of a budget's price by which sums must exceed it, so that rounding proves nothing."""
+TOO_LARGE = 1e9
+"""Share of a part that has no folding."""
 MOST_PRICES = 24
 """Refusals that are looked at, the last ones."""
 
 
-class Relaxation:
-    """Relaxations of the contiguous segments of one order; ``table`` knows which intervals were refused."""
+class Facts(Protocol):
+    """What is known of segments as they are: a `floorflow.segments.SegmentTable`."""
 
-    def __init__(self, segments: Segments, table: SegmentTable) -> None:
+    unit_costs: list[NDArray[np.int64]]
+    """What a unit of each resource cost where an interval was refused, (5,) each."""
+
+    def feasible(self, segment: Segment, space: Space, interval_cycles: int, *, quick: bool = False) -> bool | None:
+        """Return whether a segment meets an interval in a space; None if that is not known."""
+
+    def prices_for(self, space: Space) -> NDArray[np.int64] | None:
+        """Return prices to begin with."""
+
+
+class Relaxation:
+    """Relaxations of the contiguous segments of one order."""
+
+    def __init__(self, segments: Segments, table: Facts) -> None:
         self.segments, self.table = segments, table
         self.home = {name: part for part, names in enumerate(segments.order) for name in names}
-        self._oracles: dict[tuple[int, int, Space], FeasibilityOracle | None] = {}
+        self._oracles: dict[tuple[int, int, Space], FeasibilityOracle | bool] = {}
+        self._reaches: dict[int, Reaches] = {}
+
+    def at(self, interval_cycles: int) -> Reaches:
+        """Return the bounds at one interval."""
+        if interval_cycles not in self._reaches:
+            self._reaches[interval_cycles] = Reaches(self, interval_cycles)
+        return self._reaches[interval_cycles]
 
     def infeasible(self, first: int, last: int, space: Space, interval_cycles: int) -> bool:
         """Whether neither a segment nor a longer one has a folding in the space within the interval, by folding."""
-        answer = self.table.feasible(self.segments.between(first, last), space, interval_cycles)
+        segment = self.segments.between(first, last)
+        answer = self.table.feasible(segment, space, interval_cycles, quick=True)
         if answer is True:
             return False
-        if answer is False and self.stands_for_longer(first, last, space):
-            return True
-        oracle = self._oracle(first, last, space)
-        return oracle is None or isinstance(oracle(interval_cycles), FoldingInfeasible)
+        key = first, last, space
+        if key not in self._oracles:
+            self._oracles[key] = self._oracle(first, last, space)
+        oracle = self._oracles[key]
+        if isinstance(oracle, FeasibilityOracle):
+            return isinstance(oracle(interval_cycles), FoldingInfeasible)
+        return oracle or self.table.feasible(segment, space, interval_cycles) is False
 
-    def stands_for_longer(self, first: int, last: int, space: Space) -> bool:
-        """Whether a segment that has no folding proves that no longer one has: no stream costs it more than those."""
+    def _oracle(self, first: int, last: int, space: Space) -> FeasibilityOracle | bool:
+        """Return what folds the relaxation; False if it is the segment itself, True if an engine fits no place."""
+        segment = self.segments.between(first, last)
         try:
-            priced = self.segments.between(first, last).priced_streams(space.places)
-            whole = self.segments.whole.priced_streams(space.places)
+            problem, priced = segment.problem(space), segment.priced_streams(space.places)
         except InfeasibleError:
+            return True
+        least = tuple(self._least(position, first, last, space.places) for position in priced)
+        if all((price.use <= use).all() for (_, price), use in zip(priced.values(), least, strict=True)):
             return False
-        for position, (stream, price) in priced.items():
-            if self.forks.get(whole[position][0].target, first) < first:
-                return False
-            least = whole[position][1].use
-            cut = whole[position][0] is not stream
-            if cut and not (price.use <= least.min(axis=1 if stream.to_outside else 0)[:, None]).all():
-                return False
-        return True
+        prices = tuple(replace(price, use=use) for (_, price), use in zip(priced.values(), least, strict=True))
+        relaxed = FoldingProblem(problem.groups, space.budget, space.silicon, prices, memo=problem.memo)
+        return FeasibilityOracle(relaxed, self.table.prices_for(space))
+
+    def _least(self, position: int, first: int, last: int, places: Places) -> NDArray[np.int64]:
+        """Return the least that a segment's stream costs there and in longer segments, by its classes there."""
+        stream, price = self.segments.between(first, last).priced_streams(places)[position]
+        whole = self.segments.dataflow.streams[position]
+        if whole.to_outside:
+            return price.use
+        ends = self.home.get(whole.source, first), self.home[whole.target]
+        fork = min(first, self.forks.get(whole.target, first))
+        least = price.use
+        # The words that wait depend on where the segment begins, if it begins behind the fork.
+        for begin in range(max(fork, 0), first + 1) if fork < first else (min(first, *ends),):
+            try:
+                other, theirs = self.segments.between(begin, max(last, *ends)).priced_streams(places)[position]
+            except InfeasibleError:
+                # Nor has any segment a folding that is longer still.
+                continue
+            use = theirs.use
+            if (other.from_outside, other.to_outside) != (stream.from_outside, stream.to_outside):
+                use = use.min(axis=1 if stream.to_outside else 0)[:, None]
+            least = np.minimum(least, use)
+        return least
 
     @cached_property
     def forks(self) -> dict[str, int]:
@@ -77,28 +125,6 @@ class Relaxation:
             return {}
         forks = nx.immediate_dominators(graph, "")
         return {name: self.home.get(forks[name], -1) for name, count in inputs.items() if count > 1}
-
-    def _oracle(self, first: int, last: int, space: Space) -> FeasibilityOracle | None:
-        """Return whether a relaxed segment can be folded within an interval; None if an engine fits no place."""
-        key = first, last, space
-        if key not in self._oracles:
-            problem = self._problem(*key)
-            start = self.table.prices_for(space)
-            self._oracles[key] = None if problem is None else FeasibilityOracle(problem, start)
-        return self._oracles[key]
-
-    def _problem(self, first: int, last: int, space: Space) -> FoldingProblem | None:
-        segment = self.segments.between(first, last)
-        try:
-            whole, priced = segment.problem(space), segment.priced_streams(space.places)
-        except InfeasibleError:
-            return None
-        kept = tuple(
-            price
-            for stream, price in priced.values()
-            if not (stream.from_outside or stream.to_outside) and self.forks.get(stream.target, first) >= first
-        )
-        return FoldingProblem(whole.groups, space.budget, space.silicon, kept, memo=whole.memo)
 
     def groups(self, places: Places) -> list[tuple[int, OptionGroup | None]]:
         """Return the groups with their parts and with the foldings that fit a place; None: there are none."""
@@ -135,9 +161,23 @@ class Reaches:
 
     def most(self, position: int, space: Space) -> int:
         """Return a position that the space cannot pass from another one, by prices."""
-        if space.places not in self._sums:
-            self._sums[space.places] = _LeastSums(self.relaxation, space.places, self.interval)
-        return self._sums[space.places].most(position, space)
+        return self._least_sums(space.places).most(position, space)
+
+    def shortage(self, position: int, end: int, space: Space) -> Refusal | None:
+        """Return the resource that is short by itself for all from one position to another; None if none is."""
+        return self._least_sums(space.places).shortage(position, end, space)
+
+    def shares(self, space: Space) -> Floats:
+        """Return the share of the space's budget that each part costs at least at each price, (n_prices, n_parts).
+
+        Parts of which the shares at one price sum to more than 1 have no folding in the space; streams are left out.
+        """
+        return self._least_sums(space.places).shares(space)
+
+    def _least_sums(self, places: Places) -> _LeastSums:
+        if places not in self._sums:
+            self._sums[places] = _LeastSums(self.relaxation, places, self.interval)
+        return self._sums[places]
 
     def reach(self, position: int, space: Space, met: int) -> int:
         """Return the position that the space cannot pass from another one, by folding; ``met``: where it has been."""
@@ -165,6 +205,8 @@ class _LeastSums:
         # Networks repeat their blocks: equal groups share their rows.
         use = {id(g.rows): g.use[g.cycles <= interval_cycles] for _, g in groups if g is not None}
         self.none = np.array([group is None or not len(use[id(group.rows)]) for _, group in groups])
+        self.foldable = np.ones(self.count, dtype=np.bool_)
+        self.foldable[self.part_of_group[self.none]] = False
         held = [each for each in use.values() if len(each)]
         self.use = np.concatenate(held).astype(float) if held else np.zeros((0, 5))
         self.begins = np.cumsum([0, *(len(each) for each in held)])[:-1]
@@ -172,7 +214,7 @@ class _LeastSums:
         self.distinct = np.array([0 if group is None else place.get(id(group.rows), 0) for _, group in groups])
         streams = relaxation.streams(places)
         self.starts = np.array([start for start, _, _ in streams], dtype=np.int64)
-        self.ends = np.array([end for _, end, _ in streams], dtype=np.int64)
+        self.ends = np.eye(self.count + 1)[[end + 1 for _, end, _ in streams]]
         self.stream_use = [np.unique(c.use.reshape(-1, 5), axis=0).astype(float) for _, _, c in streams]
         self.prices: list[Floats] = []
         self.sums: list[Floats] = []
@@ -183,24 +225,50 @@ class _LeastSums:
 
     def most(self, position: int, space: Space) -> int:
         """Return a position that the space cannot pass from another one."""
+        limits = self._limits(space)
+        need = self._need(position)
+        fits: NDArray[np.bool_] = np.all(need <= limits[:, None] * (1 + ROUNDING), axis=0)
+        fits[: position + 1] = True
+        fits[position + 1 :] &= np.logical_and.accumulate(self.foldable[position:])
+        return int(np.argmin(np.append(fits, False))) - 1
+
+    def shortage(self, position: int, end: int, space: Space) -> Refusal | None:
+        """Return the first resource of which the least sum exceeds the budget; None if none does."""
+        if not self.foldable[position:end].all():
+            return None
+        needs = self._need(position)[: len(RESOURCE_NAMES), end]
+        for name, need, limit in zip(RESOURCE_NAMES, needs.tolist(), space.budget.as_tuple(), strict=True):
+            if need > limit:
+                return Refusal("budget", name, needed=int(need), allowed=limit, proven=True)
+        return None
+
+    def _need(self, position: int) -> Floats:
+        """Return what all from a position up to each other one costs at least at each price, resources first."""
+        inside = self.starts >= position
+        shared = np.array(self.streams)[:, inside] @ self.ends[inside]
+        sums = np.array(self.sums)
+        return np.asarray(sums - sums[:, [position]] + shared.cumsum(axis=1))
+
+    def shares(self, space: Space) -> Floats:
+        """Return the share of a space's budget that each part costs at least at each price, (n_prices, n_parts)."""
+        # What exceeds by rounding alone exceeds nothing.
+        limits = self._limits(space)[:, None] * (1 + ROUNDING)
+        costs = np.diff(np.array(self.sums), axis=1)
+        shares = np.divide(costs, limits, out=np.where(costs > 0, TOO_LARGE, 0.0), where=limits > 0)
+        return np.asarray(np.where(self.foldable, shares, TOO_LARGE))
+
+    def _limits(self, space: Space) -> Floats:
+        """Return what a space's budget costs at each price, with those of all refusals so far."""
         for costs in self.relaxation.table.unit_costs[self.told :]:
             self._add(costs.astype(float))
         self.told = len(self.relaxation.table.unit_costs)
-        limits = np.array(self.prices) @ np.array(space.budget.as_tuple(), dtype=float)
-        inside = self.starts >= position
-        shared = np.zeros((len(self.prices), self.count + 1))
-        np.add.at(shared, (slice(None), self.ends[inside] + 1), np.array(self.streams)[:, inside])
-        sums = np.array(self.sums)
-        need = sums - sums[:, [position]] + shared.cumsum(axis=1)
-        fits = (need <= limits[:, None] * (1 + ROUNDING)).all(axis=0)
-        fits[: position + 1] = True
-        return int(np.argmin(np.append(fits, False))) - 1
+        return np.asarray(np.array(self.prices) @ np.array(space.budget.as_tuple(), dtype=float))
 
     def _add(self, costs: Floats) -> None:
         """Add up the least of all parts and streams at one more price."""
         least = np.minimum.reduceat(self.use @ costs, self.begins) if len(self.use) else np.zeros(1)
         parts = np.zeros(self.count + 1)
-        np.add.at(parts, self.part_of_group + 1, np.where(self.none, np.inf, least[self.distinct]))
+        np.add.at(parts, self.part_of_group + 1, np.where(self.none, 0.0, least[self.distinct]))
         self.prices.append(costs)
         self.sums.append(parts.cumsum())
         self.streams.append(np.array([(use @ costs).min() for use in self.stream_use]))

@@ -29,8 +29,10 @@ from floorflow.folding import (
 )
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.resources import Resources
-from floorflow.segments.problems import Places, Segment, Space
+from floorflow.segments.problems import Places, Segment, Segments, Space
+from floorflow.segments.relaxation import Relaxation
 
+UNNAMED = FoldingInfeasible(None)
 MOST_OPEN = 32
 """Problems that are kept ready to be asked again."""
 
@@ -62,7 +64,7 @@ class _Known:
     """The longest interval proven infeasible; infinite if all are."""
     met: float = inf
     """The shortest interval known to be feasible."""
-    refused: FoldingInfeasible = FoldingInfeasible(None)
+    refused: FoldingInfeasible = UNNAMED
     """What folding said of the longest interval that it refused."""
 
     def learn(self, interval_cycles: int, answer: FoldingAnswer) -> None:
@@ -93,10 +95,10 @@ class _Asked:
         if self.known.met < inf:
             self.known.met = self.intervals[bisect_right(self.intervals, self.known.met) - 1]
 
-    def probe(self, interval_cycles: int) -> None:
+    def probe(self, interval_cycles: int, *, quick: bool) -> None:
         """Fold within an interval of which nothing is known."""
         own = self.intervals[bisect_right(self.intervals, interval_cycles) - 1]
-        self.known.learn(own, self.oracle(own))
+        self.known.learn(own, self.oracle.quick(own) if quick else self.oracle(own))
         self.round()
 
 
@@ -113,10 +115,20 @@ class SegmentTable:
         self._prices: dict[Resources, NDArray[np.int64] | None] = {}
         self.unit_costs: list[NDArray[np.int64]] = []
         """What a unit of each resource cost where an interval was refused: `Relaxation` tells more by it, (5,) each."""
+        self._relaxations: dict[Segments, Relaxation] = {}
 
-    def feasible(self, segment: Segment, space: Space, interval_cycles: int) -> bool | None:
-        """Return whether the segment has a folding in the space within an interval; None if folding cannot tell."""
-        return self._feasible(self._look_up(segment, space), interval_cycles)
+    def feasible(self, segment: Segment, space: Space, interval_cycles: int, *, quick: bool = False) -> bool | None:
+        """Return whether the segment has a folding in the space within an interval; None if folding cannot tell.
+
+        ``quick``: None too where that would take branching, which happens close to the limits.
+        """
+        return self._feasible(self._look_up(segment, space), interval_cycles, quick=quick)
+
+    def relaxation(self, segments: Segments) -> Relaxation:
+        """Return the bounds on what spaces can take of an order."""
+        if segments not in self._relaxations:
+            self._relaxations[segments] = Relaxation(segments, self)
+        return self._relaxations[segments]
 
     def prices_for(self, space: Space) -> NDArray[np.int64] | None:
         """Return the prices at which the last question like one in the space was decided; None before."""
@@ -149,6 +161,7 @@ class SegmentTable:
         """
         key = segment.engine_mask, space, interval_cycles
         if key not in self._answers:
+            self.times_folded += 1
             self._answers[key] = fold_at_interval(segment.problem(space), interval_cycles)
             self._of(segment, space).learn(interval_cycles, self._answers[key])
         return self._answers[key]
@@ -185,21 +198,21 @@ class SegmentTable:
         self._asked[key].round()
         return self._asked[key]
 
-    def _feasible(self, known: _Known, interval_cycles: int) -> bool | None:
+    def _feasible(self, known: _Known, interval_cycles: int, *, quick: bool = False) -> bool | None:
         if known.too_short < interval_cycles < known.met:
             asked = self._open(known)
             if asked is not None and known.too_short < interval_cycles < known.met:
-                self._fold(asked, interval_cycles)
+                self._fold(asked, interval_cycles, quick=quick)
         if interval_cycles <= known.too_short:
             return False
         return True if interval_cycles >= known.met else None
 
-    def _fold(self, asked: _Asked, interval_cycles: int) -> None:
+    def _fold(self, asked: _Asked, interval_cycles: int, *, quick: bool) -> None:
         """Fold within an interval of which nothing is known, and remember at which prices it was decided."""
         self.times_folded += 1
-        asked.probe(interval_cycles)
+        asked.probe(interval_cycles, quick=quick)
         self._prices[asked.known.space.silicon] = asked.oracle.prices
-        if asked.known.too_short >= interval_cycles and asked.oracle.unit_costs is not None:
+        if asked.known.met > interval_cycles and asked.oracle.unit_costs is not None:
             self.unit_costs.append(asked.oracle.unit_costs)
 
 

@@ -1,0 +1,129 @@
+"""Exchanges never make an assignment worse, and on tiny networks come close to the best of all assignments."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from floorflow.errors import InfeasibleError
+from floorflow.folding import FoldingSolution, fold_at_interval
+from floorflow.segments import CutFound, CutRefused, Cuts, Exchange, Exchanged, Segments, SegmentTable, Space
+from tests.segments.cases import SILICON, random_segments
+from tests.segments.test_cuts import in_parts, spaces_of
+
+seeds = st.integers(0, 10**6)
+Assignment = tuple[frozenset[int], ...]
+
+
+def intervals_of(segments: Segments) -> tuple[int, ...]:
+    return segments.whole.problem(Space(SILICON, SILICON)).intervals()
+
+
+def sets(answer: CutFound | CutRefused | Exchanged) -> Assignment:
+    if isinstance(answer, Exchanged):
+        return tuple(frozenset(part) for part in answer.parts)
+    return tuple(frozenset(range(ends[0], ends[1] + 1)) if ends else frozenset() for ends in answer.parts)
+
+
+def folded(segments: Segments, parts: Assignment, spaces: Sequence[Space], interval: int) -> float | None:
+    """Return the scarcity of an assignment at an interval, every space folded by itself; None if one cannot be."""
+    scarcity = 0.0
+    for each, space in zip(parts, spaces, strict=True):
+        if not each:
+            continue
+        names = tuple(name for part in sorted(each) for name in segments.order[part])
+        try:
+            answer = fold_at_interval(segments.of(names).problem(space), interval)
+        except InfeasibleError:
+            return None
+        if not isinstance(answer, FoldingSolution) or answer.stats.objective is None:
+            return None
+        scarcity += answer.stats.objective
+    return scarcity
+
+
+def assert_whole(segments: Segments, parts: Assignment) -> None:
+    assert sorted(part for each in parts for part in each) == list(range(len(segments.order)))
+
+
+def random_start(segments: Segments, spaces: Sequence[Space], rng: random.Random) -> Assignment:
+    homes = [rng.randrange(len(spaces)) for _ in segments.order]
+    return tuple(frozenset(p for p, home in enumerate(homes) if home == s) for s in range(len(spaces)))
+
+
+@settings(max_examples=10, deadline=None)
+@given(seeds)
+def test_an_exchange_never_makes_an_assignment_worse(seed: int) -> None:
+    rng = random.Random(seed)
+    segments = in_parts(random_segments(seed), seed)
+    spaces, intervals = spaces_of(segments, rng, 3), intervals_of(segments)
+    start = random_start(segments, spaces, rng)
+    better = Exchange(segments, spaces, SegmentTable(), most_refoldings=30).improve(start, intervals)
+    assert_whole(segments, sets(better))
+    met = next((t for t in intervals if folded(segments, start, spaces, t) is not None), None)
+    if better.interval_cycles is None:
+        assert met is None
+        return
+    assert met is None or better.interval_cycles <= met
+    scarcity = folded(segments, sets(better), spaces, better.interval_cycles)
+    assert scarcity == pytest.approx(better.scarcity)
+    before = folded(segments, start, spaces, better.interval_cycles)
+    assert before is None or scarcity is None or scarcity <= before + 1e-9
+
+
+@settings(max_examples=10, deadline=None)
+@given(seeds)
+def test_exchanges_equal_or_beat_the_best_contiguous_cut(seed: int) -> None:
+    rng = random.Random(seed)
+    segments = in_parts(random_segments(seed), seed)
+    spaces, intervals, table = spaces_of(segments, rng, 3), intervals_of(segments), SegmentTable()
+    cut = Cuts(segments, spaces, table).shortest(intervals)
+    better = Exchange(segments, spaces, table, most_refoldings=30).improve(sets(cut), intervals)
+    assert_whole(segments, sets(better))
+    if isinstance(cut, CutFound):
+        assert better.interval_cycles is not None
+        assert better.interval_cycles <= cut.interval_cycles
+        assert folded(segments, sets(better), spaces, better.interval_cycles) is not None
+
+
+def every_assignment(segments: Segments, spaces: Sequence[Space]) -> Iterator[Assignment]:
+    for homes in product(range(len(spaces)), repeat=len(segments.order)):
+        yield tuple(frozenset(p for p, home in enumerate(homes) if home == s) for s in range(len(spaces)))
+
+
+TINY = (0, 1, 3, 4, 5, 8, 11, 14)
+
+
+def optimum(segments: Segments, spaces: Sequence[Space]) -> int | None:
+    """Return the shortest interval of all assignments."""
+    table, best = SegmentTable(), None
+    for parts in every_assignment(segments, spaces):
+        for interval in reversed([t for t in intervals_of(segments) if best is None or t < best]):
+            used = [(each, space) for each, space in zip(parts, spaces, strict=True) if each]
+            names = [tuple(name for part in sorted(each) for name in segments.order[part]) for each, _ in used]
+            if not all(table.feasible(segments.of(n), s, interval) for n, (_, s) in zip(names, used, strict=True)):
+                break
+            best = interval
+    return best
+
+
+def test_exchanges_find_most_optima_of_tiny_networks() -> None:
+    """Of the first eight networks of four to six parts; in three of them no contiguous cut is the optimum."""
+    solved = improved = 0
+    for seed in TINY:
+        segments = in_parts(random_segments(seed), seed)
+        assert 4 <= len(segments.order) <= 6
+        spaces, table = spaces_of(segments, random.Random(seed), 2), SegmentTable()
+        best, intervals = optimum(segments, spaces), intervals_of(segments)
+        cut = Cuts(segments, spaces, table).shortest(intervals)
+        found = Exchange(segments, spaces, table).improve(sets(cut), intervals, scarcity=False)
+        solved += found.interval_cycles == best
+        improved += isinstance(cut, CutRefused) or cut.interval_cycles != found.interval_cycles
+    print(solved, improved)
+    assert solved >= len(TINY) - 1
+    assert improved >= 3
