@@ -213,7 +213,7 @@ def test_a_bottleneck_at_its_widest_folding_is_no_matter_of_resources(u250: Plan
     assert "no cap and no FPGA shortens; a higher --clock-mhz (now 250) or a smaller feature map than [32, 32]" in told
 
 
-def test_a_bottleneck_whose_wider_foldings_fit_no_slot_is_held_against_the_roomiest(u250: Plan) -> None:
+def test_a_bottleneck_whose_wider_foldings_fit_no_slot_is_held_against_the_largest(u250: Plan) -> None:
     told = steps(at_interval(u250, "MVAU_hls_1", PE=(64, 64), SIMD=(288, 576)))
     assert "MVAU_hls_1 (PE 64 of 64, SIMD 288 of 576) sets the rate" in told
     assert "fpga0.SLR3 allows 302,400" in told

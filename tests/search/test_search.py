@@ -108,32 +108,48 @@ def test_folding_is_called_optimal_only_against_the_whole_budget() -> None:
     assert (stats.status == "optimal") == (stats.objective <= stats.bound)
 
 
-def interrupted_after(count: int, request: Request) -> SearchResult:
-    """Press Ctrl-C when the search has folded that many times and goes for another; nothing fits before that."""
-    folded: list[None] = []
-
-    def fold(problem: FoldingProblem, interval_cycles: int) -> FoldingAnswer:
-        folded.append(None)
-        if len(folded) > count:
-            raise KeyboardInterrupt
-        return fold_at_interval(problem, interval_cycles)
+def interrupted_while_placing(request: Request, then: Placer) -> SearchResult:
+    """Press Ctrl-C while the first floorplan is sought; from then on another placer answers."""
+    begun: list[None] = []
 
     def place(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
-        return fits(problem) if len(folded) > count else refuses(problem.slots[0].name)
+        begun.append(None)
+        if len(begun) == 1:
+            raise KeyboardInterrupt
+        return then(problem)
 
-    return find(request, place, fold=fold)
+    return find(request, place)
 
 
-def test_ctrl_c_leaves_the_best_design_found_so_far() -> None:
-    found = interrupted_after(2, Request(CNV, "pynq-z1"))
+def test_ctrl_c_leaves_the_best_design_known_by_then() -> None:
+    found = interrupted_while_placing(Request(CNV, "pynq-z1"), fits)
     assert found.interrupted
     assert found.ended_by == INTERRUPTED
-    assert found.trace[-1].verdict == "legal"
+    assert [row.verdict for row in found.trace if row.stage == "place"] == ["legal"]
+    assert "after Ctrl-C" in found.trace[-1].detail
+    assert not found.candidate.joined
+
+
+def test_ctrl_c_leaves_a_pblock_a_slot_where_no_rectangles_are_found_in_a_moment() -> None:
+    found = interrupted_while_placing(Request(CNV, "alveo-u250"), at_most(1))
+    assert found.interrupted
+    slots = list(found.candidate.slot_of.values())
+    assert len(slots) == len(set(slots))
+    assert {joined.slot for joined in found.candidate.joined} <= set(slots)
+    assert found.candidate.joined
+
+
+def test_ctrl_c_joins_nothing_where_granularity_is_kept() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        interrupted_while_placing(Request(CNV, "alveo-u250", keep_granularity=True), at_most(1))
 
 
 def test_ctrl_c_before_any_design_goes_through() -> None:
+    def fold(problem: FoldingProblem, interval_cycles: int) -> FoldingAnswer:
+        raise KeyboardInterrupt
+
     with pytest.raises(KeyboardInterrupt):
-        interrupted_after(0, Request(CNV, "alveo-u250"))
+        find(Request(CNV, "alveo-u250"), fits, fold=fold)
 
 
 def test_latency_is_never_above_that_of_the_highest_rate() -> None:

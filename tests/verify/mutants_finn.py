@@ -139,7 +139,8 @@ def deep_fifo_left_to_finn(plan: Plan, files: Files) -> None:
 
 @mutant("wrong-fifo-style")
 def fifo_in_block_ram_without_any(plan: Plan, files: Files) -> None:
-    _a_fifo(plan, fifo_style="block")
+    resources = {"LUT": 9000, "FF": 90, "BRAM18": 0, "URAM": 0, "DSP": 0}
+    _a_fifo(plan, fifo_style="block", fifo_resources=resources)
 
 
 @mutant("wrong-fifo-style")
@@ -155,9 +156,11 @@ def more_bits_than_its_luts_hold(plan: Plan, files: Files) -> None:
 
 @mutant("wrong-fifo-style")
 def ultra_ram_that_the_part_lacks(plan: Plan, files: Files) -> None:
-    if not plan["platform"]["fpgas"][0]["part"].startswith("xcku5p"):
+    fpga = plan["platform"]["fpgas"][0]
+    if fpga["part"].startswith("xcku5p"):
+        fpga["part"] = "xcku9p-ffve900-2-e"
+    elif not fpga["part"].startswith("xc7"):
         raise NotApplicable
-    plan["platform"]["fpgas"][0]["part"] = "xcku9p-ffve900-2-e"
     resources = {"LUT": 90, "FF": 90, "BRAM18": 0, "URAM": 1, "DSP": 0}
     _a_fifo(plan, fifo_style="ultra", fifo_resources=resources)
 
@@ -181,6 +184,7 @@ def _with_fifo_file(plan: Plan, files: Files) -> Plan:
 @mutant("file-missing")
 def fifos_that_finn_is_not_told_of(plan: Plan, files: Files) -> None:
     _with_fifo_file(plan, files)
+    files.pop(FIFOS, None)
 
 
 @mutant("finn-fifo-differs")
