@@ -20,8 +20,7 @@ from functools import cache
 
 import numpy as np
 
-from floorflow.hardware import Device, Slot, load_platform, supply_outside_keep_outs
-from floorflow.hardware.max_pblocks import clear_rectangles
+from floorflow.hardware import Device, Slot, free_cells, free_supply, load_platform
 from floorflow.placement import PlacedModule, PlacementProblem, PlacementSolution, Wire, least_cells, place
 from floorflow.placement.bound import needs_of
 from floorflow.placement.effort import LIMITS
@@ -46,7 +45,7 @@ class Design:
     def sums_fit(self) -> bool:
         """Whether the slot holds what all modules need together."""
         (slot,) = self.problem.slots
-        supply = supply_outside_keep_outs(self.problem.device, slot).as_tuple()
+        supply = free_supply(self.problem.device, slot).as_tuple()
         return bool((np.sum(needs_of(self.problem), axis=0) <= supply).all())
 
 
@@ -57,19 +56,11 @@ def places() -> tuple[tuple[Device, Slot, int], ...]:
     return tuple((fpga.device, slot, free_cells(fpga.device, slot)) for fpga in fpgas for slot in fpga.slots)
 
 
-def free_cells(device: Device, slot: Slot) -> int:
-    """Return the cells of a slot that some legal rectangle covers."""
-    covered = np.zeros((device.row_count, device.column_count), dtype=np.bool_)
-    for rect in clear_rectangles(device, slot):
-        covered[rect.bottom : rect.top + 1, rect.left : rect.right + 1] = True
-    return int(covered.sum())
-
-
 def random_design(seed: int, low: float = 0.5, high: float = 1.0) -> Design:
     """Return a design whose area is drawn from a range, as near below it as the sizes of rectangles allow."""
     chance = random.Random(seed)
     device, slot, free = chance.choice(places())
-    supply, count = supply_outside_keep_outs(device, slot), chance.randint(4, 30)
+    supply, count = free_supply(device, slot), chance.randint(4, 30)
     shares = [chance.lognormvariate(0, 0.8) for _ in range(count)]
     mixes = [(*chance.choice(MIXES), float(chance.random() < 0.15)) for _ in range(count)]
     target = chance.uniform(low, high)

@@ -4,20 +4,21 @@ Where the sums of a slot fit and its rectangles do not, what is short is area: a
 whose LUTs nobody uses. A module that needs n of a resource takes at least n / (fill x density) cells, density being
 what a cell of its slot holds of it, on average; of its resources the largest counts.
 
-    variables    x[g, o]      group g takes row o (whole)
-                 y[c, a, b]   stream c joins ports of class a and b (follows from x, so it need not be whole)
-                 cells[p]     area of module p
-    constraints  one row a group; y as x says at both ends; what all, and what the modules of a slot, use within limits
-                 cells[p] >= cells_per_unit[p, r] x what p uses of r, for each resource r
-    objective    sum of cells[p], and a little of what the other resources would take
+    variables    x[p, k]      part p takes the k-th of its foldings (`part_foldings`; whole)
+                 y[c, a, b]   stream c between two parts joins ports of class a and b (follows from x)
+                 cells[p]     area of part p
+    constraints  one folding a part; y as x says at both ends; what all, and what the parts of a slot, use within limits
+                 cells[p] >= area of its folding
+                 cells[p] >= for each resource, what its folding and the streams that it feeds take
+    objective    sum of cells[p], and a little of what other resources than the scarcest would take
 
-A stream's converter and FIFO are charged to the module of its producer.
+A stream's converter and FIFO are charged to the part of its producer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,8 @@ from floorflow.dataflow.options import Coupling
 from floorflow.folding.coupling_prices import stream_limit
 from floorflow.folding.dominance import reduce_by_dominance
 from floorflow.folding.exact import FoldingAnswer
+from floorflow.folding.part_foldings import AreaPart, Charges, ends_of, part_foldings
+from floorflow.folding.part_tables import PartTable, Thinning
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
 from floorflow.folding.selection import Evaluator
 from floorflow.resources import RESOURCE_NAMES, Resources
@@ -37,17 +40,10 @@ NODES = 200
 """Nodes of branch and bound."""
 GAP = 0.005
 """Relative gap at which an answer is good enough: slots are packed worse than that."""
+QUICK, THOROUGH = Thinning(GAP / 2, 100), Thinning(0.0, 1000)
+"""Which foldings of a part are looked at; more of them if no choice among the first keeps the budgets."""
 OTHERS = 1e-3
 """What a cell that another resource than the scarcest would take counts: it decides between equal areas."""
-
-
-@dataclass(frozen=True)
-class AreaPart:
-    """Engines that get one pblock in a slot; ``cells_per_unit`` of each resource, (5,), see `cells_per_unit`."""
-
-    engines: tuple[str, ...]
-    cells_per_unit: tuple[float, ...]
-    slot: str = ""
 
 
 def cells_per_unit(supply: Resources, free_cells: int, fill: Mapping[str, float]) -> tuple[float, ...]:
@@ -72,127 +68,146 @@ def least_area(
     Every engine of the problem is in one of the ``parts``. Beside the problem's budget for all, ``budgets`` may bound
     what the parts of a slot use together. ``stats`` are of the scarcity, about which nothing is proven.
     """
-    rows = _rows(problem, interval_cycles, parts)
+    charges = Charges(problem, parts)
+    rows = _rows(charges, interval_cycles)
     if rows is None:
         return FoldingInfeasible(None)
-    model = _AreaModel(problem, rows, parts, budgets or {})
-    answer = run_highs(model.linear, NODES, GAP)
-    if answer.values is None:
-        return FoldingInfeasible(None) if answer.infeasible else FoldingUnknown()
-    selection = [int(own[np.argmax(answer.values[columns])]) for own, columns in zip(rows, model.columns, strict=True)]
-    return Evaluator(problem).solution(selection, "least area", "feasible")
+    answer = _solve(charges, rows, budgets or {}, QUICK)
+    # What was left out as good as beaten may be what keeps a tight budget.
+    return answer if isinstance(answer, FoldingSolution) else _solve(charges, rows, budgets or {}, THOROUGH)
+
+
+def _solve(
+    charges: Charges, rows: Sequence[Array], budgets: Mapping[str, Resources], thinning: Thinning
+) -> FoldingAnswer:
+    tables = list(part_foldings(charges, rows, thinning))
+    if not all(len(table.rows) for _, table in tables):
+        return FoldingInfeasible(None)
+    model = _AreaModel(charges, tables, budgets)
+    answer = run_highs(model.linear, NODES, GAP / 2)
+    if answer.values is not None:
+        return Evaluator(charges.problem).solution(model.selection(answer.values), "least area", "feasible")
+    return FoldingInfeasible(None) if answer.infeasible and model.exact else FoldingUnknown()
 
 
 def area_of(problem: FoldingProblem, folding: FoldingSolution, parts: Sequence[AreaPart]) -> tuple[float, ...]:
     """Return the cells that each part takes, at least, with a folding of the problem."""
-    selection = [
-        group.rows.index(tuple(folding.options[engine] for engine in group.engines)) for group in problem.groups
-    ]
-    rows = [np.array([row]) for row in selection]
-    use = np.zeros((len(parts), 5))
-    for owner, amounts in _charges(problem, rows, parts):
-        use[owner] += amounts.reshape(5)
-    with np.errstate(invalid="ignore"):
-        cells = np.nan_to_num(use * np.array([part.cells_per_unit for part in parts]), posinf=np.inf)
-    return tuple(float(each) for each in cells.max(axis=1))
-
-
-def _charges(problem: FoldingProblem, rows: Sequence[Array], parts: Sequence[AreaPart]) -> Iterator[tuple[int, Array]]:
-    """Yield by part what one row of each group, and each stream, costs."""
-    owner = _owners(parts)
-    for group, (row,) in zip(problem.groups, rows, strict=True):
-        for position, engine in enumerate(group.engines):
-            yield owner[engine], group.engine_use[row, position]
+    charges, use = Charges(problem, parts), np.zeros((len(parts), 5), dtype=np.int64)
+    chosen = (tuple(folding.options[engine] for engine in group.engines) for group in problem.groups)
+    selection = [group.rows.index(row) for group, row in zip(problem.groups, chosen, strict=True)]
+    for group, row in enumerate(selection):
+        use += charges.own_use(group, np.array([row]), range(len(parts)))[0]
     for c in problem.couplings:
-        ends = c.source_class[rows[c.source]], c.target_class[rows[c.target]]
-        yield owner[problem.groups[c.source].engines[-1]], c.use[ends]
+        use[charges.payer(c)] += c.use[c.source_class[selection[c.source]], c.target_class[selection[c.target]]]
+    return tuple(
+        PartTable(charges.cells_per_unit, (), np.zeros((1, 0), dtype=np.int64), use[None]).cells[0].max(axis=1).tolist()
+    )
 
 
-def _owners(parts: Sequence[AreaPart]) -> dict[str, int]:
-    """Return the number of each engine's part."""
-    return {engine: number for number, part in enumerate(parts) for engine in part.engines}
-
-
-def _rows(problem: FoldingProblem, interval_cycles: int, parts: Sequence[AreaPart]) -> list[Array] | None:
+def _rows(charges: Charges, interval_cycles: int) -> list[Array] | None:
     """Return the rows of each group that may be best, or None where one has none.
 
     What another row beats in the sum of its engines may still be better where these are in several parts.
     """
-    reduced, fast = reduce_by_dominance(problem, interval_cycles), problem.rows_within(interval_cycles)
+    problem = charges.problem
+    reduced = reduce_by_dominance(problem, interval_cycles)
     if reduced is None:
         return None
-    owner = _owners(parts)
-    joint = [len({owner[engine] for engine in group.engines}) == 1 for group in problem.groups]
-    if all(joint):
-        return list(reduced.rows)
-    return fast
+    joint = all(len(charges.parts_of([group])) == 1 for group in range(len(problem.groups)))
+    return list(reduced.rows) if joint else problem.rows_within(interval_cycles)
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Parts whose foldings are taken together, their table, and the columns of the model for its rows."""
+
+    parts: tuple[int, ...]
+    table: PartTable
+    columns: tuple[int, ...]
+
+
+Use = list[tuple[int, Array]]
+"""Columns of the model and what each uses, (5,)."""
+
+
 class _AreaModel:
-    """The linear model; ``columns[g]`` are the variables of a group's rows."""
+    """The linear model of tables of foldings."""
 
-    problem: FoldingProblem
-    rows: Sequence[Array]
-    parts: Sequence[AreaPart]
-    budgets: Mapping[str, Resources]
-    linear: LinearModel = field(default_factory=LinearModel)
+    def __init__(
+        self,
+        charges: Charges,
+        tables: Sequence[tuple[tuple[int, ...], PartTable]],
+        budgets: Mapping[str, Resources],
+    ) -> None:
+        self.linear, self.charges = LinearModel(), charges
+        self.use: list[Use] = [[] for _ in charges.parts]
+        self.fed: list[Use] = [[] for _ in charges.parts]
+        self.blocks = [self._block(parts, table) for parts, table in tables]
+        home = {group: block for block in self.blocks for group in block.table.groups}
+        for c in charges.problem.couplings:
+            if home[c.source] is not home[c.target]:
+                self._stream(c, home[c.source], home[c.target])
+        for block in self.blocks:
+            for position, part in enumerate(block.parts):
+                self._area(block, position, part)
+        self._limit(range(len(charges.parts)), charges.problem.budget)
+        for slot, budget in budgets.items():
+            self._limit([number for number, part in enumerate(charges.parts) if part.slot == slot], budget)
 
-    def __post_init__(self) -> None:
-        """State it all."""
-        self.owner = _owners(self.parts)
-        self.use: list[list[tuple[int, Array]]] = [[] for _ in self.parts]
-        self.columns = [self._group(number) for number in range(len(self.rows))]
-        for c in self.problem.couplings:
-            self._stream(c)
-        for part, use in zip(self.parts, self.use, strict=True):
-            self._area(part, use)
-        self._limit([term for use in self.use for term in use], self.problem.budget)
-        for slot, budget in self.budgets.items():
-            inside = (use for part, use in zip(self.parts, self.use, strict=True) if part.slot == slot)
-            self._limit([term for use in inside for term in use], budget)
+    @property
+    def exact(self) -> bool:
+        """Whether every folding that may be best is in the tables."""
+        return all(block.table.exact for block in self.blocks)
 
-    def _group(self, number: int) -> list[int]:
-        """Add the rows of a group, and what their engines use."""
-        group, rows = self.problem.groups[number], self.rows[number]
-        columns = [self.linear.column(upper=1.0, whole=True) for _ in rows]
+    def selection(self, values: NDArray[np.float64]) -> list[int]:
+        """Return the row of each group in a point of the model."""
+        chosen: dict[int, int] = {}
+        for block in self.blocks:
+            best = int(np.argmax(values[list(block.columns)]))
+            chosen |= zip(block.table.groups, block.table.rows[best].tolist(), strict=True)
+        return [chosen[group] for group in sorted(chosen)]
+
+    def _block(self, parts: tuple[int, ...], table: PartTable) -> _Block:
+        """Add the foldings of parts, and what they use."""
+        costs = OTHERS * table.cells.sum(axis=(1, 2))
+        columns = tuple(self.linear.column(cost, upper=1.0, whole=True) for cost in costs.tolist())
         self.linear.row([(column, 1.0) for column in columns], 1.0, 1.0)
-        for position, engine in enumerate(group.engines):
-            self.use[self.owner[engine]] += zip(columns, group.engine_use[rows, position], strict=True)
-        return columns
+        for position, part in enumerate(parts):
+            self.use[part] += zip(columns, table.use[:, position], strict=True)
+        return _Block(parts, table, columns)
 
-    def _stream(self, c: Coupling) -> None:
-        """Add what a stream uses: a variable for each pair of classes of its ends that can be joined."""
-        own = self.use[self.owner[self.problem.groups[c.source].engines[-1]]]
-        source, target = c.source_class[self.rows[c.source]], c.target_class[self.rows[c.target]]
-        if c.source == c.target:
-            own += zip(self.columns[c.source], c.use[source, target], strict=True)
+    def _stream(self, c: Coupling, source: _Block, target: _Block) -> None:
+        """Add what a stream between parts uses: a variable for each pair of classes of its ends that can be joined."""
+        blocks = (source, target)
+        ends = [block.table.classes(*end) for block, end in zip(blocks, ends_of(c), strict=True)]
+        pairs = [(a, b) for a in np.unique(ends[0]).tolist() for b in np.unique(ends[1]).tolist()]
+        buildable = [bool((c.use[pair] <= stream_limit(self.charges.problem)).all()) for pair in pairs]
+        if all(buildable) and not any(c.use[pair].any() for pair in pairs):
             return
-        pairs = [(a, b) for a in np.unique(source) for b in np.unique(target)]
-        prices = np.array([c.use[pair] for pair in pairs])
-        if not prices.any():
-            return
-        buildable: list[bool] = np.all(prices <= stream_limit(self.problem), axis=1).tolist()
-        joined = {pair: self.linear.column(upper=float(able)) for pair, able in zip(pairs, buildable, strict=True)}
-        own += [(y, price) for y, price, able in zip(joined.values(), prices, buildable, strict=True) if able]
-        for end, (classes, columns) in enumerate(((source, self.columns[c.source]), (target, self.columns[c.target]))):
-            for each in np.unique(classes):
-                chosen = [(y, 1.0) for pair, y in joined.items() if pair[end] == each]
-                self.linear.row([*chosen, *((columns[row], -1.0) for row in np.flatnonzero(classes == each))], 0.0, 0.0)
+        able = [pair for pair, can in zip(pairs, buildable, strict=True) if can]
+        joined = {pair: self.linear.column(upper=1.0) for pair in able}
+        self.fed[self.charges.payer(c)] += [(y, c.use[pair]) for pair, y in joined.items()]
+        for side, (block, classes) in enumerate(zip(blocks, ends, strict=True)):
+            for each in np.unique(classes).tolist():
+                chosen = [(y, 1.0) for pair, y in joined.items() if pair[side] == each]
+                own = [(block.columns[row], -1.0) for row in np.flatnonzero(classes == each)]
+                self.linear.row([*chosen, *own], 0.0, 0.0)
 
-    def _area(self, part: AreaPart, use: Sequence[tuple[int, Array]]) -> None:
-        """Add the cells of a part: at least what each of its resources takes."""
-        area = self.linear.column(1.0)
-        for resource, cells in enumerate(part.cells_per_unit):
-            terms = [(column, float(amounts[resource])) for column, amounts in use if amounts[resource]]
-            if not np.isfinite(cells):
-                self.linear.row(terms, upper=0.0)
-            elif terms:
-                taken = self.linear.column(OTHERS)
-                self.linear.row([*((column, cells * amount) for column, amount in terms), (taken, -1.0)], upper=0.0)
-                self.linear.row([(taken, 1.0), (area, -1.0)], upper=0.0)
+    def _area(self, block: _Block, position: int, part: int) -> None:
+        """Add the cells of a part: of its folding, and with the streams that it feeds."""
+        cells, area = block.table.cells[:, position], self.linear.column(1.0)
+        alone = zip(block.columns, cells.max(axis=1).tolist(), strict=True)
+        self.linear.row([(area, -1.0), *alone], upper=0.0)
+        for resource, per_unit in enumerate(self.charges.parts[part].cells_per_unit):
+            fed = [(y, float(price[resource])) for y, price in self.fed[part] if price[resource]]
+            if not np.isfinite(per_unit):
+                self.linear.row(fed, upper=0.0)
+            elif fed:
+                own = zip(block.columns, cells[:, resource].tolist(), strict=True)
+                self.linear.row([(area, -1.0), *own, *((y, per_unit * units) for y, units in fed)], upper=0.0)
 
-    def _limit(self, use: Sequence[tuple[int, Array]], budget: Resources) -> None:
+    def _limit(self, parts: Iterable[int], budget: Resources) -> None:
+        """Bound what parts use together."""
+        use = [term for part in parts for term in (*self.use[part], *self.fed[part])]
         for resource, most in enumerate(budget.as_tuple()):
-            terms = [(column, float(amounts[resource])) for column, amounts in use if amounts[resource]]
-            self.linear.row(terms, upper=float(most))
+            self.linear.row([(column, float(amounts[resource])) for column, amounts in use], upper=float(most))

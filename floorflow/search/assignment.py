@@ -18,7 +18,7 @@ from floorflow.search.candidate import Candidate, folded_by, in_styles, least_wo
 from floorflow.search.context import PlanningContext
 from floorflow.search.merging import by_slot
 from floorflow.search.slot_problem import channel_routes, partition_problem, with_areas
-from floorflow.stats import SolveStats, Status
+from floorflow.stats import SolveStats
 
 
 def complete(
@@ -71,13 +71,12 @@ def assign(
     """Partition given modules; FIFO depths follow from what the channels turn out to cross.
 
     ``start`` are slots, by module, to begin from. Without ``prove`` the first legal answer will do. ``area_share``: the
-    share of a slot's free cells that the least rectangles of its modules may fill. The bound that the candidate reports
-    is of the problem with shallow FIFOs everywhere and all of each slot's limit: no assignment can cost less.
+    share of a slot's free cells that the least rectangles of its modules may fill. The bound that the candidate
+    reports is of the problem that was solved last.
     """
     folded = folded_by(context, folding)
     owner, least = module_of(modules), least_words(context, folded)
     routes: dict[str, Route] = {}
-    bound: float | None = None
     channels: Sequence[Channel] = ()
     failure = PartitionFailure((Refusal("crossing FIFOs"),))
     names = list(context.limits)
@@ -87,23 +86,42 @@ def assign(
         channels = _before_partition(context, folded, PartialPlacement(owner, routes, least), start)
         demands = module_resources(modules, folded, channels)
         problem = partition_problem(context, modules, demands, channels, interval_cycles=folding.interval_cycles)
-        answer = context.solvers.partition(problem, begin, prove)
+        harder = _harder(context, problem, tightened or {}, area_share)
+        answer = context.solvers.partition(harder, begin, prove)
         if isinstance(answer, PartitionFailure):
-            return _as_it_began(context, folding, modules, channels, begin) or answer
-        bound = answer.stats.bound if bound is None else bound
-        if tightened or area_share is not None:
-            problem = _harder(context, problem, tightened or {}, area_share)
-            answer = context.solvers.partition(problem, answer.slot_of, prove)
-            if isinstance(answer, PartitionFailure):
-                return replace(answer, refusals=unproven(answer.refusals))
-        answer = _against(answer, problem.cost(answer.slot_of), bound)
+            # Of other limits than the slots' own nothing is proven.
+            failure = answer if harder == problem else replace(answer, refusals=unproven(answer.refusals))
+            break
+        answer = _told(answer, area_share)
         candidate = realised(context, folding, modules, channels, answer)
         if candidate.problem.is_legal(answer.slot_of):
             return candidate
         failure = overfull(candidate)
         needed = channel_routes(context, modules, channels, candidate.slot_of)
         routes = {n: routes.get(n, Route()).longer(needed.get(n, Route())) for n in (routes | needed)}
-    return _as_it_began(context, folding, modules, channels, begin) or failure
+    began = None if area_share is not None else _as_it_began(context, folding, modules, channels, begin)
+    return began or failure
+
+
+def _told(answer: PartitionSolution, area_share: float | None) -> PartitionSolution:
+    """Return the answer with a method that tells for which rule of area its bound holds."""
+    if area_share is None:
+        return answer
+    method = f"{answer.stats.method}, areas at most {area_share:.0%}"
+    return replace(answer, stats=replace(answer.stats, method=method))
+
+
+def improved(context: PlanningContext, candidate: Candidate) -> Candidate:
+    """Return the cheapest assignment that is found from the candidate's own, held against its bound.
+
+    The least rectangles of a slot's modules fill at most the first of the limits' shares that can be kept.
+    """
+    for share in (*context.search_limits.area_shares, None):
+        start = assign(context, candidate.folding, candidate.modules, start=candidate.slot_of, area_share=share)
+        if isinstance(start, Candidate):
+            better = assign(context, start.folding, start.modules, start=start.slot_of, area_share=share, prove=True)
+            return better if isinstance(better, Candidate) else start
+    return candidate
 
 
 def _before_partition(
@@ -156,10 +174,3 @@ def _harder(
 def _tightened(slot: SlotCapacity, shares: Mapping[str, float]) -> SlotCapacity:
     share = shares.get(slot.name, 1.0)
     return replace(slot, limit=scaled_down(slot.limit, dict.fromkeys(slot.limit.as_dict(), share)))
-
-
-def _against(answer: PartitionSolution, cost: int, bound: float | None) -> PartitionSolution:
-    """Hold an answer's cost against the bound of the first, loosest problem."""
-    unproven: Status = "heuristic" if answer.stats.status == "heuristic" else "feasible"
-    status: Status = "optimal" if bound is not None and cost <= bound else unproven
-    return replace(answer, stats=SolveStats(answer.stats.method, status, float(cost), bound))

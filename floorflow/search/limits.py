@@ -45,8 +45,10 @@ class SearchLimits:
     """By which steps between intervals begin to grow where one has a contiguous cut and no plan."""
     packed_share: float = 0.95
     """Share of a slot's free cells beyond which the least rectangles of its modules are never tried as they are."""
-    area_shares: tuple[float, ...] = (0.92, 0.86, 0.8)
-    """Shares of a slot's free cells that the least rectangles of its modules may fill, where they do not pack."""
+    area_shares: tuple[float, ...] = (0.86, 0.95)
+    """Shares of a slot's free cells that least rectangles may fill; the first that can be kept is kept."""
+    tightened_shares: tuple[float, ...] = (0.8, 0.72)
+    """The same where they do not pack."""
     merges: int = 3
     """Times that modules of one slot are merged before all of them are."""
     shorter_tries: int = 4

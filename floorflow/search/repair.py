@@ -99,7 +99,7 @@ def _reassign(context: PlanningContext, candidate: Candidate) -> Iterator[tuple[
     if len(context.platform.slots) == 1:
         return
     tried = [dict(candidate.slot_of)]
-    for share in context.search_limits.area_shares:
+    for share in context.search_limits.tightened_shares:
         moved = assign(context, candidate.folding, candidate.modules, start=candidate.slot_of, area_share=share)
         if not isinstance(moved, Candidate):
             return

@@ -16,7 +16,7 @@ from floorflow.folding.selection import Evaluator
 from floorflow.partition import PartitionFailure
 from floorflow.placement import PlacementFailure
 from floorflow.resources import RESOURCE_NAMES, ZERO, Resources
-from floorflow.search.assignment import assign, complete
+from floorflow.search.assignment import complete, improved
 from floorflow.search.candidate import Candidate, folded_by, least_words
 from floorflow.search.context import PlanningContext
 from floorflow.search.cutting import Cutter, SlotOf, crossings
@@ -267,14 +267,12 @@ class SearchState:
         return answer
 
     def improved(self, candidate: Candidate) -> Candidate:
-        """Return the candidate with the cheapest assignment that is found from its own, held against its bound."""
-        if self.context.request.granularity == "slot":
+        """Return the cheapest assignment found from the candidate's own, with room for rectangles if that can be."""
+        if self.context.request.granularity == "slot" or len(self.context.limits) == 1:
             return candidate
         with self.progress.stage("partition"):
             self.progress.note(f"interval {candidate.interval_cycles:,} cycles")
-            folding, modules, slot_of = candidate.folding, candidate.modules, candidate.slot_of
-            answer = assign(self.context, folding, modules, start=slot_of, prove=True)
-        return answer if isinstance(answer, Candidate) else candidate
+            return improved(self.context, candidate)
 
     def _learn(self, folding: FoldingSolution) -> None:
         """Take over what FIFOs hold in a folding, and what it leaves of each resource, for the next one's prices."""
