@@ -108,7 +108,7 @@ class _Search:
         best = self.run.best
         if best is None or best.candidate.interval_cycles > self.longest:
             raise _not_found(self.run)
-        bound_cycles = best.candidate.interval_cycles if self.bound_cycles is None else self.bound_cycles
+        bound_cycles = self._bound_cycles(best.candidate.interval_cycles)
         candidate = _held_against(best.candidate, self.whole_budget_bound) if self.whatever_the_rate else best.candidate
         return SearchResult(
             candidate,
@@ -122,6 +122,13 @@ class _Search:
             self._joint_bound_cycles(),
             last_refused(self.run),
         )
+
+    def _bound_cycles(self, interval: int) -> int:
+        """Return the bound on the interval; where none was sought, as at a requested rate, its own is all that counts.
+
+        The fastest design that serves for a requested rate is no claim about the highest one.
+        """
+        return interval if self.bound_cycles is None or self.whatever_the_rate else self.bound_cycles
 
     def _joint_bound_cycles(self) -> int | None:
         """Return the joint bound on the interval where one was looked for; the folding bound where a plan meets it."""

@@ -12,11 +12,14 @@ import onnx
 import pytest
 
 from floorflow.backends.finn.read.source import read_source
+from floorflow.emit import bundle
 from floorflow.errors import InfeasibleError, InputError, LimitError, Refusal
 from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.hardware import Rect
-from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution
+from floorflow.output import write
+from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place
+from floorflow.record import record
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.search import search
 from floorflow.search.context import PlanningContext
@@ -24,6 +27,7 @@ from floorflow.search.own_kinds import fewer_kinds
 from floorflow.search.preparing import prepare
 from floorflow.search.search import INTERRUPTED, SearchResult
 from floorflow.stats import SolveStats
+from floorflow.verify import check
 from tests.conftest import CNV, TFC
 from tests.scarce_dsp import mixed_bits
 
@@ -202,6 +206,28 @@ def test_the_fastest_design_is_a_candidate_for_a_rate_that_it_meets() -> None:
     stats = found.candidate.folding.stats
     assert (stats.status, stats.bound) == ("feasible", slow.stats.bound)
     assert slow.stats.bound < (stats.objective or 0)
+
+
+def test_the_plan_of_the_fastest_design_at_a_requested_rate_is_legal_and_claims_no_bound(tmp_path: Path) -> None:
+    free = Request(TFC, "pynq-z1", cap={**DEFAULT_CAP, "LUT": 0.2}, keep_granularity=True, plots=False)
+    fastest = find(free)
+    assert fastest.bound_cycles < fastest.candidate.interval_cycles
+    most = max(module.lut for module in fastest.candidate.demands.values())
+    asked = free.changed(fps=100e6 / fastest.candidate.interval_cycles / 4)
+
+    def only_the_fastest(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
+        largest = max(module.demand.lut for module in problem.modules)
+        return place(problem) if largest == most else refuses(problem.slots[0].name)
+
+    source = read_source(TFC)
+    context = placed_by(only_the_fastest, prepare(source, asked, 1))
+    any_rate = placed_by(only_the_fastest, prepare(source, free, 1))
+    found = search.search(context, at_any_rate=lambda: any_rate)
+    assert "not with the least resources" in found.ended_by
+    assert found.bound_cycles == found.candidate.interval_cycles == fastest.candidate.interval_cycles
+    plan = record(source, context, found)
+    write(tmp_path / "out", bundle(plan, context.platform, context.backend), {})
+    assert check(tmp_path / "out") == []
 
 
 def test_a_latency_that_cannot_be_placed_gives_way_under_less_of_the_budget() -> None:

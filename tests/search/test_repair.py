@@ -1,0 +1,148 @@
+"""What does not pack as rectangles gets one pblock a slot, and the plan says so; what fits a slot's limits is placed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import onnx
+import pytest
+
+from floorflow.backends.finn.read.source import read_source
+from floorflow.errors import Refusal
+from floorflow.hardware import free_supply
+from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place
+from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
+from floorflow.resources import Resources
+from floorflow.schema import read_plan
+from floorflow.search.candidate import Candidate, slot_demands
+from floorflow.search.context import PlanningContext
+from floorflow.search.placing import PlacedCandidate
+from floorflow.search.preparing import prepare
+from floorflow.search.progress import SILENT
+from floorflow.search.repair import crowded_slots, place_with_repairs
+from floorflow.search.state import SearchState
+from floorflow.stats import SolveStats
+from floorflow.verify import check
+from tests.conftest import make_plan
+from tests.random_models import random_graph, random_residual
+
+FULL = {**DEFAULT_FILL, "LUT": 0.015}
+"""What pblocks may be filled with: of the SLR beside the shell's, a small network needs more than a rectangle."""
+
+
+def branches(folder: Path, **options: object) -> Request:
+    onnx.save(random_graph(27), folder / "branches.onnx")
+    asked = {"fill": FULL, "effort": "fast", "plots": False} | options
+    return Request(folder / "branches.onnx", "alveo-u250", **asked)
+
+
+def prepared(request: Request) -> PlanningContext:
+    assert isinstance(request.fpgas, int)
+    return prepare(read_source(request.model), request, request.fpgas)
+
+
+def folded_whole(context: PlanningContext) -> Candidate:
+    """Return a candidate at the shortest interval at which the network folded as a whole comes apart into slots."""
+    run = SearchState(context, SILENT)
+    intervals = context.problem.intervals()
+    possible = (run.whole(interval) for interval in intervals[context.problem.first_possible(intervals) :])
+    return next(candidate for candidate in possible if candidate is not None)
+
+
+def test_modules_that_do_not_pack_share_the_slots_pblock_and_the_plan_says_which_and_why(tmp_path: Path) -> None:
+    out = make_plan(tmp_path / "out", branches(tmp_path))
+    assert check(out) == []
+    phase = read_plan(out / "plan.json").phases[0]
+    assert phase.joined
+    for joined in phase.joined:
+        held = [name for name, slot in phase.partition.assignment.items() if slot == joined.slot]
+        assert held == [joined.module]
+        assert len(joined.modules) > 1
+        assert "no room found" in joined.why
+        assert joined.slot in joined.why
+        assert joined.why in " ".join((out / "report.txt").read_text(encoding="utf-8").split())
+    assert any(len(phase.floorplan["fpga0"].pblocks[joined.module].rectangles) > 1 for joined in phase.joined)
+
+
+def test_kept_granularity_joins_nothing(tmp_path: Path) -> None:
+    out = make_plan(tmp_path / "out", branches(tmp_path, keep_granularity=True))
+    assert check(out) == []
+    phase = read_plan(out / "plan.json").phases[0]
+    assert phase.joined == []
+    assert all(len(entry.rectangles) == 1 for entry in phase.floorplan["fpga0"].pblocks.values())
+
+
+def only_alone(refused: list[str]) -> Callable[[PlacementProblem], PlacementSolution | PlacementFailure]:
+    """Return a placer that finds no room for a module beside another; it notes the slots that it refuses."""
+
+    def placer(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
+        held = [module.slot for module in problem.modules]
+        full = [slot for slot in held if held.count(slot) > 1]
+        if full:
+            refused.append(full[0])
+            return PlacementFailure(Refusal("no room", place=full[0]), SolveStats("fake", "heuristic"))
+        return place(problem)
+
+    return placer
+
+
+def test_every_engine_stays_in_its_slot_when_modules_join(tmp_path: Path) -> None:
+    context = prepared(branches(tmp_path, fill=DEFAULT_FILL, cap={**DEFAULT_CAP, "LUT": 0.01}))
+    candidate = folded_whole(context)
+    refused: list[str] = []
+    alone = replace(context, solvers=replace(context.solvers, place=only_alone(refused)))
+    alone = replace(alone, search_limits=replace(alone.search_limits, merges=0, area_shares=()))
+    answer = place_with_repairs(alone, candidate)
+    assert isinstance(answer, PlacedCandidate)
+    found = answer.candidate
+    assert {joined.slot for joined in found.joined} == set(refused)
+    slots = [
+        {engine: made.slot_of[module.name] for module in made.modules for engine in module.engines}
+        for made in (candidate, found)
+    ]
+    assert slots[0] == slots[1]
+    parts = {module.name: set(module.engines) for module in candidate.modules}
+    for joined in found.joined:
+        whole = next(module for module in found.modules if module.name == joined.module)
+        assert set(whole.engines) == set().union(*(parts[name] for name in joined.modules))
+    kept = place_with_repairs(replace(alone, request=alone.request.changed(keep_granularity=True)), candidate)
+    assert isinstance(kept, PlacementFailure)
+
+
+def crowded_request(seed: int, folder: Path) -> Request:
+    """Return a request whose slots are nearly full: by what pblocks may be filled with, or by the cap."""
+    model = folder / "model.onnx"
+    onnx.save((random_residual if seed % 2 else random_graph)(seed), model)
+    fill = {**DEFAULT_FILL, "LUT": (0.02, 0.04, 0.08)[seed % 3]}
+    return Request(model, ("alveo-u250", "xcku5p")[seed % 2], fpgas=1 + seed % 2, fill=fill, effort="fast")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_fits_the_sums_of_slots_is_placed(seed: int, tmp_path: Path) -> None:
+    context = prepared(crowded_request(seed, tmp_path))
+    candidate = folded_whole(context)
+    assert candidate.problem.is_legal(candidate.partition.slot_of)
+    answer = place_with_repairs(context, candidate)
+    assert isinstance(answer, PlacedCandidate), answer
+    assert answer.candidate.interval_cycles == candidate.interval_cycles
+    assert answer.candidate.folding == candidate.folding
+    fill = context.request.fill.as_dict()
+    for fpga in context.platform.fpgas:
+        demands = slot_demands(answer.candidate)
+        for slot in fpga.slots:
+            have = free_supply(fpga.device, slot).as_dict()
+            assert all(amount <= fill[name] * have[name] for name, amount in demands[slot.name].as_dict().items())
+
+
+def test_a_slot_is_crowded_only_where_several_modules_fill_nearly_all_of_its_cells(tmp_path: Path) -> None:
+    context = prepared(branches(tmp_path, fill=DEFAULT_FILL))
+    candidate = folded_whole(context)
+    assert crowded_slots(context, candidate) == ()
+    slot = next(iter(candidate.slot_of.values()))
+    inside = [name for name, place in candidate.slot_of.items() if place == slot]
+    most = Resources(lut=int(0.98 * context.limits[slot].lut / 0.7))
+    large = {**candidate.problem.demands, inside[0]: most}
+    crowded = replace(candidate, problem=replace(candidate.problem, demands=large))
+    assert (crowded_slots(context, crowded) == (slot,)) == (len(inside) > 1)
