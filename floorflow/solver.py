@@ -10,13 +10,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from ortools.linear_solver import pywraplp
-from ortools.math_opt import model_pb2
-from ortools.math_opt.python import mathopt
 from ortools.sat.python import cp_model
+
+if TYPE_CHECKING:
+    from ortools.math_opt.model_pb2 import ModelProto
 
 STOP_EVERY_S = 0.05
 """How often a solve is asked to stop: before it has begun it hears nothing."""
@@ -117,8 +119,10 @@ class LinearModel:
         self.row_upper.append(upper)
         return number
 
-    def as_proto(self) -> model_pb2.ModelProto:
+    def as_proto(self) -> ModelProto:
         """Return the model as MathOpt takes it."""
+        from ortools.math_opt import model_pb2
+
         proto = model_pb2.ModelProto()
         proto.variables.ids.extend(range(len(self.costs)))
         proto.variables.lower_bounds.extend(self.lower)
@@ -156,6 +160,8 @@ def run_highs(model: LinearModel, node_limit: int, relative_gap: float = 0.0) ->
 
     ``node_limit`` is the number of nodes of branch and bound.
     """
+    from ortools.math_opt.python import mathopt
+
     params = mathopt.SolveParameters(node_limit=node_limit, relative_gap_tolerance=relative_gap)
     stated = mathopt.Model.from_model_proto(model.as_proto())
     answers: list[mathopt.SolveResult] = []

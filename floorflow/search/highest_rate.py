@@ -77,30 +77,61 @@ def shortest_possible(run: SearchState) -> tuple[tuple[int, ...], int]:
 def highest_rate(run: SearchState, intervals: tuple[int, ...], bound_index: int) -> str:
     """Plan at the shortest interval at which fold, cut and place succeed together."""
     run.progress.best(None, intervals[bound_index])
-    if attempt(run, intervals[bound_index]):
+    if attempt(run, intervals[bound_index]) and place_shortest(run):
         return "the interval is the folding optimum under the platform's summed limits"
     joint = run.find_joint_bound(intervals, bound_index)
     if joint.interval_cycles is None:
         return what_stopped(run)
     run.progress.best(None, joint.interval_cycles)
     start = bisect_left(intervals, joint.interval_cycles)
-    if attempt(run, intervals[start]):
+    if attempt(run, intervals[start]) and place_shortest(run):
         return "no assignment of engines to slots allows a shorter interval"
-    first = _first_planned(run, intervals, start)
-    if first is not None:
+    first = _first_found(run, intervals, start)
+    while first is not None:
         _shorter(run, intervals, start, first)
+        if place_shortest(run):
+            break
+        first = _first_found(run, intervals, first + 1)
     return what_stopped(run)
 
 
 def attempt(run: SearchState, interval: int) -> bool:
-    """Plan at an interval: the network folded as a whole, or slot by slot; a plan is kept if it is the best so far.
+    """Fold and cut at an interval: the network as a whole, or slot by slot; what is found waits for its floorplan.
 
     Folded as a whole it takes the least resources, but does not come apart into slots that are nearly full. Segments
-    cross least; slots that take any stages of the network may be filled better.
+    cross least; slots that take any stages of the network may be filled better. Where modules may not be joined, the
+    floorplan is a part of the attempt: it may be what fails.
     """
     if interval not in run.attempts:
-        run.attempts[interval] = any(_planned(run, way, interval) for way in _ways(run, interval))
+        candidates = (way(interval) for way in _ways(run, interval))
+        run.attempts[interval] = any(_kept(run, interval, found) for found in candidates if found is not None)
     return run.attempts[interval]
+
+
+def _kept(run: SearchState, interval: int, candidate: Candidate) -> bool:
+    """Keep a candidate for its floorplan, or plan it now; whether it may be a plan."""
+    if run.context.request.keep_granularity:
+        return _placed(run, candidate)
+    run.found[interval] = candidate
+    return True
+
+
+def place_shortest(run: SearchState) -> bool:
+    """Place what was found, shortest interval first, until one has a floorplan; whether there is a plan now."""
+    for interval in sorted(run.found):
+        if _placed(run, run.found.pop(interval)):
+            run.found.clear()
+            break
+        run.attempts[interval] = False
+    return run.best is not None
+
+
+def _placed(run: SearchState, candidate: Candidate) -> bool:
+    answer = run.place(run.improved(candidate))
+    if answer is not None and (run.best is None or candidate.interval_cycles < run.best.candidate.interval_cycles):
+        run.best = answer
+        run.progress.best(candidate.interval_cycles, None)
+    return answer is not None
 
 
 def _ways(run: SearchState, interval: int) -> Iterator[Callable[[int], Candidate | None]]:
@@ -115,19 +146,8 @@ def _ways(run: SearchState, interval: int) -> Iterator[Callable[[int], Candidate
         yield run.scattered
 
 
-def _planned(run: SearchState, way: Callable[[int], Candidate | None], interval: int) -> bool:
-    candidate = way(interval)
-    if candidate is None:
-        return False
-    answer = run.place(run.improved(candidate))
-    if answer is not None and (run.best is None or candidate.interval_cycles < run.best.candidate.interval_cycles):
-        run.best = answer
-        run.progress.best(candidate.interval_cycles, None)
-    return answer is not None
-
-
-def _first_planned(run: SearchState, intervals: tuple[int, ...], start: int) -> int | None:
-    """Return the index of the first interval found that has a plan, from the start on.
+def _first_found(run: SearchState, intervals: tuple[int, ...], start: int) -> int | None:
+    """Return the index of the first interval from the start on that an attempt succeeds at.
 
     Contiguous cuts tell where to begin. What they leave out, such as FIFOs at crossings, may cost a little more: a
     ladder of ever larger steps finds where it is enough. Where there is no cut at all the longest interval must do.
@@ -139,7 +159,8 @@ def _first_planned(run: SearchState, intervals: tuple[int, ...], start: int) -> 
         step *= run.context.search_limits.ladder
         further = max(index + 1, bisect_left(intervals, intervals[index] * step))
         index = _first_cut(run, intervals, further)
-    return len(intervals) - 1 if attempt(run, intervals[-1]) else None
+    last = len(intervals) - 1
+    return last if start <= last and attempt(run, intervals[last]) else None
 
 
 def _first_cut(run: SearchState, intervals: tuple[int, ...], start: int) -> int | None:

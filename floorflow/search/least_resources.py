@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from floorflow.search.highest_rate import attempt, row_sentence
+from floorflow.search.highest_rate import attempt, place_shortest, row_sentence
 from floorflow.search.state import SearchState
 
 
@@ -14,7 +14,7 @@ def least_resources(run: SearchState, intervals: tuple[int, ...]) -> str:
     Options slower than a requested rate are gone already.
     """
     for longest in _ladder(intervals, run.context.search_limits.rate_attempts):
-        if attempt(run, longest):
+        if attempt(run, longest) and place_shortest(run):
             break
     if run.context.request.fps is not None:
         return "the requested rate was met"

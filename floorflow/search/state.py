@@ -52,6 +52,8 @@ class SearchState:
     trace: list[TraceRow] = field(default_factory=list)
     feasible: dict[int, bool] = field(default_factory=dict)
     attempts: dict[int, bool] = field(default_factory=dict)
+    found: dict[int, Candidate] = field(default_factory=dict)
+    """Candidates that wait for a floorplan, by the interval that was asked for."""
     completed: list[Candidate] = field(default_factory=list)
     best: PlacedCandidate | None = None
     held: HeldBits = field(default_factory=dict)
@@ -129,20 +131,20 @@ class SearchState:
         """
         reserve, limits = ZERO, self.context.search_limits
         before: tuple[Refusal, ...] = ()
-        for _ in range(limits.folding_rounds):
+        for attempt in range(limits.folding_rounds):
             folding = self._folded(interval, reserve)
             if not isinstance(folding, FoldingSolution):
                 # With prices on FIFOs, or some of the budget kept back, nothing is proven.
                 self.refused(interval, "fold", unproven((*before, folding.refusal)))
                 return None
-            pricing = self.pricing
+            known = attempt > 0 or bool(self.held)
             answer = self.complete(folding)
             if isinstance(answer, Candidate):
                 return answer
             before = answer.refusals
             if answer.short == ZERO:
                 reserve += share_of(folding.budget, limits.slack)
-            elif pricing is self.pricing:
+            elif known:
                 reserve += answer.short
         # Of other foldings nothing is proven.
         self.refused(interval, "partition", unproven(before))
@@ -157,7 +159,7 @@ class SearchState:
             self.progress.note(f"interval {interval:,} cycles")
             priced = self.pricing.problem(self.context)
             folding = self.context.solvers.fold(priced.with_budget(priced.budget - reserve), interval)
-        if isinstance(folding, FoldingSolution):
+        if isinstance(folding, FoldingSolution) and self.context.request.fold_method == "exact":
             folding = self.least_priced(folding.options, folding.stats.method)
         self._foldings[key] = folding
         return folding

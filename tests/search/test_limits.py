@@ -141,7 +141,7 @@ def test_where_rectangles_do_not_pack_areas_are_limited_to_the_shares() -> None:
         return partition_below(1e12)(problem, start, prove)
 
     request = Request(CNV, "alveo-u250", fps=50_000, keep_granularity=True, effort="fast")
-    state = state_of(request, SearchLimits(area_shares=(0.9, 0.7)), place=refuse_all, partition=method)
+    state = state_of(request, SearchLimits(tightened_shares=(0.9, 0.7)), place=refuse_all, partition=method)
     candidate = state.whole(state.context.problem.intervals()[-1])
     assert candidate is not None
     place_with_repairs(state.context, candidate)
