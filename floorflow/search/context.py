@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import floor, log10
 
@@ -13,6 +13,7 @@ from floorflow.folding import FoldingProblem, fold_at_interval
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.hardware import Device, Platform, Slot, free_supply, max_pblocks
 from floorflow.partition import PartitionMemo, PartitionProblem, partition
+from floorflow.partition.effort import LIMITS
 from floorflow.partition.problem import PartitionAnswer
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place
 from floorflow.request import Request
@@ -43,14 +44,26 @@ def solvers_of(request: Request, dataflow: Dataflow, backend: Backend, costs: Co
         return fold_at_interval(problem, interval_cycles) if exact else method(problem, interval_cycles, seed)
 
     memo, way = PartitionMemo(), request.partition_method
+    work = replace(LIMITS[effort], work=LIMITS[effort].work * SEARCH_SHARE) if effort != "best" else LIMITS[effort]
+    placed: dict[Hashable, PlacementSolution | PlacementFailure] = {}
+
+    def placing(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
+        # What moves modules on one FPGA leaves the problems of the others as they were.
+        hints = tuple(sorted(problem.hints.items()))
+        key = (tuple(slot.name for slot in problem.slots), problem.modules, problem.wires, hints)
+        if key not in placed:
+            placed[key] = place(problem, request.place_method, seed)
+        return placed[key]
 
     return Solvers(
         fold,
-        lambda problem, start, prove: partition(problem, way, effort, seed, start=start, memo=memo, prove=prove),
-        lambda problem: place(problem, request.place_method, seed),
+        lambda problem, start, prove: partition(problem, way, work, seed, start=start, memo=memo, prove=prove),
+        placing,
     )
 
 
+SEARCH_SHARE = 0.15
+"""Share of what a partition may take that one in a search gets: many follow on each other, each from the last."""
 RATE_TOLERANCE = 1e-6
 """Share by which a rate may stay below the one asked for."""
 

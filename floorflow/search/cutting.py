@@ -22,7 +22,18 @@ from floorflow.folding import FoldingProblem, FoldingSolution
 from floorflow.resources import ZERO, Resources
 from floorflow.search.context import PlanningContext
 from floorflow.search.fifo_prices import FifoPricing
-from floorflow.segments import Crossings, CutFound, CutRefused, Cuts, Segments, SegmentTable, Space, orders_of, parts_of
+from floorflow.segments import (
+    Crossings,
+    CutFound,
+    CutRefused,
+    Cuts,
+    Exchange,
+    Segments,
+    SegmentTable,
+    Space,
+    orders_of,
+    parts_of,
+)
 
 SlotOf = dict[str, str]
 """Slot of every engine, by its name before its kind was chosen."""
@@ -102,6 +113,22 @@ class Cutter:
         if refusal is None:
             raise ValueError("a platform has at least one slot")
         return refusal
+
+    def exchanged(self, interval_cycles: int) -> SlotOf | None:
+        """Return slots for all engines that come of exchanges from the fullest refused cut; None if none are found."""
+        cut = self.in_orders[0]
+        answer = cut.cuts.at(interval_cycles)
+        if not isinstance(answer, CutRefused) or answer.parts is None:
+            return None
+        limit = self.context.search_limits.refoldings
+        exchange = Exchange(cut.cuts.segments, cut.cuts.spaces, self._table, most_refoldings=limit)
+        begun = [range(part[0], part[1] + 1) if part is not None else range(0) for part in answer.parts]
+        found = exchange.at(begun, interval_cycles)
+        if found is None:
+            return None
+        order = cut.cuts.segments.order
+        ends = zip(cut.slots, found.parts, strict=True)
+        return {engine: slot for slot, parts in ends for part in parts for engine in order[part]}
 
     def _refusal(self, cut: CutInOrder, answer: CutRefused) -> Refusal:
         names = tuple(cut.cuts.segments.order[answer.reached][:1])

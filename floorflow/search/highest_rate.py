@@ -111,6 +111,7 @@ def _ways(run: SearchState, interval: int) -> Iterator[Callable[[int], Candidate
     yield run.whole
     if run.foldable(interval):
         yield run.segmented
+        yield run.exchanged
         yield run.scattered
 
 

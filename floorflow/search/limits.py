@@ -31,12 +31,14 @@ class SearchLimits:
 
     assignment_rounds: int = 4
     """Rounds of partition and deeper FIFOs at what it crosses."""
-    folding_rounds: int = 3
+    folding_rounds: int = 4
     """Foldings of the whole tried at one interval, each leaving to channels what they were short of."""
     cut_rounds: int = 3
     """Contiguous cuts tried at one interval, each with what is known by then of FIFOs."""
     slot_rounds: int = 3
     """Foldings slot by slot of one cut, each keeping back in a slot what that was short of."""
+    refoldings: int = 60
+    """Foldings of slots in which exchanges between neighbours are looked for at one interval."""
     scatter_work: float = 3.0
     """CP-SAT's work units in which stages are assigned to slots at one interval."""
     slack: float = 0.04

@@ -1,9 +1,9 @@
 """Repairs: what is tried when a slot's rectangles do not pack.
 
-They come in this order: reassign, modules move to other slots until their areas fit; coarsen, neighbours merge into
-shared pblocks; join, all modules of a slot share one pblock over the whole of its free region, which holds whatever the
-slot's limits allow. So no floorplan costs rate, unless granularity is to be kept; a longer interval is the search's
-repair then.
+They come in this order: coarsen, neighbours merge into shared pblocks; reassign, modules move to other slots until
+their areas fit, and may merge there; join, all modules of a slot share one pblock over the whole of its free region,
+which holds whatever the slot's limits allow. So no floorplan costs rate, unless granularity is to be kept; a longer
+interval is the search's repair then.
 """
 
 from __future__ import annotations
@@ -31,17 +31,15 @@ from floorflow.stats import SolveStats
 
 def place_with_repairs(context: PlanningContext, candidate: Candidate) -> PlacedCandidate | PlacementFailure:
     """Place the candidate as it is or with the first repair that helps; else return the first failure."""
-    failed: list[tuple[Candidate, PlacementFailure, str]] = []  # candidates in which neighbours may still merge
+    failure: PlacementFailure | None = None
     for changed, repair in chain(_as_it_is(context, candidate), _reassign(context, candidate)):
         answer = place_candidate(context, changed, repair)
+        if isinstance(answer, PlacementFailure):
+            failure = failure or answer
+            answer = _coarsen(context, changed, answer, repair) or answer
         if isinstance(answer, PlacedCandidate):
             return answer
-        failed.append((changed, answer, repair))
-    failure = failed[0][1] if failed else _no_room(crowded_slots(context, candidate))
-    for changed, why, repair in failed[:1] or [(candidate, failure, "")]:
-        merged = _coarsen(context, changed, why, repair)
-        if merged is not None:
-            return merged
+    failure = failure or _no_room(crowded_slots(context, candidate))
     return failure if context.request.keep_granularity else _joined(context, candidate, failure)
 
 
@@ -100,7 +98,9 @@ def _reassign(context: PlanningContext, candidate: Candidate) -> Iterator[tuple[
         return
     tried = [dict(candidate.slot_of)]
     for share in context.search_limits.tightened_shares:
-        moved = assign(context, candidate.folding, candidate.modules, start=candidate.slot_of, area_share=share)
+        moved = assign(
+            context, candidate.folding, candidate.modules, start=candidate.slot_of, area_share=share, prove=True
+        )
         if not isinstance(moved, Candidate):
             return
         if context.request.granularity == "slot":

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from math import inf
 
-from floorflow.errors import InfeasibleError, LimitError, sentence
+from floorflow.errors import FloorflowError, InfeasibleError, LimitError, sentence
 from floorflow.folding import FoldingSolution, fold_at_interval, shortage
 from floorflow.placement import PlacementSolution
 from floorflow.search.candidate import Candidate
@@ -107,7 +108,7 @@ class _Search:
         """Return the best design, of a search that has one."""
         best = self.run.best
         if best is None or best.candidate.interval_cycles > self.longest:
-            raise _not_found(self.run)
+            raise self._no_plan()
         bound_cycles = self._bound_cycles(best.candidate.interval_cycles)
         candidate = _held_against(best.candidate, self.whole_budget_bound) if self.whatever_the_rate else best.candidate
         return SearchResult(
@@ -122,6 +123,16 @@ class _Search:
             self._joint_bound_cycles(),
             last_refused(self.run),
         )
+
+    def _no_plan(self) -> FloorflowError:
+        """Return the proof that there is no plan, or that none was found."""
+        joint = self.free.joint_bound
+        if joint is None or joint.refusal is None or (joint.interval_cycles or inf) <= self.longest:
+            return _not_found(self.run)
+        context = self.context
+        about = f"{context.dataflow.name} does not fit {context.platform.name} {_at_rate(context, self.longest)}"
+        message = f"proven infeasible: {about}, however its engines are assigned to slots: {sentence(joint.refusal)}"
+        return InfeasibleError(message, "a larger platform or a narrower network", (joint.refusal,))
 
     def _bound_cycles(self, interval: int) -> int:
         """Return the bound on the interval; where none was sought, as at a requested rate, its own is all that counts.
@@ -227,9 +238,9 @@ def _bounded(context: PlanningContext, candidate: Candidate) -> Candidate:
 
 
 def _infeasible(run: SearchState, interval: int) -> InfeasibleError:
-    context, fps = run.context, run.context.request.fps
+    context = run.context
     where = " + ".join(slot.name for slot in context.platform.slots)
-    rate = "at any interval" if fps is None else f"at {fps:,g} frames/s (an interval of at most {interval:,} cycles)"
+    rate = _at_rate(context, interval)
     refusals = run.trace[-1].refusals
     if run.link_bound is not None and interval < run.link_bound.interval_cycles:
         what = f"{context.dataflow.name} on {context.platform.name} {rate}"
@@ -242,6 +253,11 @@ def _infeasible(run: SearchState, interval: int) -> InfeasibleError:
     )
     hint = "a larger platform or a narrower network"
     return InfeasibleError(message, hint, (*refusals, *(short.refusals if short else ())))
+
+
+def _at_rate(context: PlanningContext, interval: int) -> str:
+    fps = context.request.fps
+    return "at any interval" if fps is None else f"at {fps:,g} frames/s (an interval of at most {interval:,} cycles)"
 
 
 def _not_found(run: SearchState) -> LimitError:

@@ -123,21 +123,27 @@ class SearchState:
         return self._pricing
 
     def whole(self, interval: int) -> Candidate | None:
-        """Fold the network on the summed limits, connect, cluster and partition; keep back only what was short."""
-        problem, reserve = self.context.problem, ZERO
+        """Fold the network on the summed limits, connect, cluster and partition; keep back only what was short.
+
+        What FIFOs must hold is priced from the second folding on, so that at first nothing is kept back for them.
+        """
+        reserve, limits = ZERO, self.context.search_limits
         before: tuple[Refusal, ...] = ()
-        for _ in range(self.context.search_limits.folding_rounds):
+        for _ in range(limits.folding_rounds):
             folding = self._folded(interval, reserve)
             if not isinstance(folding, FoldingSolution):
                 # With prices on FIFOs, or some of the budget kept back, nothing is proven.
                 self.refused(interval, "fold", unproven((*before, folding.refusal)))
                 return None
+            pricing = self.pricing
             answer = self.complete(folding)
             if isinstance(answer, Candidate):
                 return answer
             before = answer.refusals
-            slack = share_of(problem.budget, self.context.search_limits.slack)
-            reserve = larger_reserve(problem.budget, reserve, folding.resources, answer.short, slack)
+            if answer.short == ZERO:
+                reserve += share_of(folding.budget, limits.slack)
+            elif pricing is self.pricing:
+                reserve += answer.short
         # Of other foldings nothing is proven.
         self.refused(interval, "partition", unproven(before))
         return None
@@ -190,6 +196,13 @@ class SearchState:
         if self._cutter is None:
             self._cutter = self._last_cutter = Cutter(self.context, self.pricing, dict(self.reserve), self._last_cutter)
         return self._cutter
+
+    def exchanged(self, interval: int) -> Candidate | None:
+        """Give every slot a segment but for a few stages that neighbours exchanged, each folding its own."""
+        with self.progress.stage("folding"):
+            self.progress.note(f"exchanges at {interval:,} cycles")
+            slot_of = self.cutter.exchanged(interval)
+        return None if slot_of is None else self.folded_by_slots(slot_of, interval)
 
     def scattered(self, interval: int) -> Candidate | None:
         """Give every slot stages from anywhere in the network, with few crossings, that it folds for itself."""
@@ -298,16 +311,6 @@ class SearchState:
         repair = f"; {answer.repair}" if answer.repair else ""
         self.legal(answer.candidate.interval_cycles, f"{about}hpwl {answer.hpwl:,.0f}{repair}")
         return answer
-
-
-def larger_reserve(
-    budget: Resources, reserve: Resources, engines: Resources, short: Resources, slack: Resources
-) -> Resources:
-    """Keep back what this folding's channels would have needed; if modules only do not come apart, some slack more."""
-    if short == ZERO:
-        return reserve + slack
-    rows = zip(budget.as_tuple(), reserve.as_tuple(), engines.as_tuple(), short.as_tuple(), strict=True)
-    return Resources(*(max(kept, have - used + lack) if lack else kept for have, kept, used, lack in rows))
 
 
 def share_of(amount: Resources, share: float) -> Resources:
