@@ -1,4 +1,4 @@
-"""What does not pack as rectangles gets one pblock a slot, and the plan says so; what fits a slot's limits is placed."""
+"""What does not pack as rectangles gets one pblock a slot, and the plan says so; what fits the slots is placed."""
 
 from __future__ import annotations
 
