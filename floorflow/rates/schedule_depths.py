@@ -50,20 +50,40 @@ def schedule_depths(graph: FifoGraph, period: int) -> tuple[int, ...]:
 
 
 def _grown_from(graph: FifoGraph, period: int, anchor: int) -> list[Ints]:
-    """Return the waits of the schedule that grows from one actor."""
+    """Return the waits of the schedule that grows from one actor.
+
+    What neither leads to it nor comes of it, such as a second source before a join, runs as late as what is known by
+    then allows, and what comes of that as soon as it can.
+    """
+    first = Waits(graph, period, backward=False, anchor=anchor)
+    first.start_evenly()
+    x = first.x
+    while True:
+        known = sum(map(_is_reached, x))
+        for backward in (True, False):
+            x = _grown_on(graph, period, anchor, x, backward=backward)
+        late = next((place for place in graph.order if not _is_reached(x[place])), None)
+        if late is None:
+            return x
+        if known == sum(map(_is_reached, x)):  # no stream joins the rest to what is known
+            x[late] = np.zeros_like(x[late])
+
+
+def _is_reached(waits: Ints) -> bool:
+    return bool(waits[0] > UNREACHED // 2)
+
+
+def _grown_on(graph: FifoGraph, period: int, anchor: int, x: list[Ints], *, backward: bool) -> list[Ints]:
+    """Return the waits with those of all that comes of what is known, or backward of all that leads to it."""
     open_ends: list[tuple[Precedences, ...]] = [()] * len(graph.ends)
-    late = Waits(graph, period, backward=True, anchor=anchor)
-    late.start_evenly()
-    late.notify(anchor, open_ends)
-    late.propagate(open_ends)
-    early = Waits(graph, period, backward=False, anchor=anchor)
-    before = [place for place, waits in enumerate(late.x) if waits[0] > UNREACHED // 2]
-    for place in before:
-        early.x[place] = -late.x[place]
-    for place in before:
-        early.notify(place, open_ends)
-    early.propagate(open_ends)
-    return early.x
+    waits = Waits(graph, period, backward=backward, anchor=anchor)
+    known = [place for place, each in enumerate(x) if _is_reached(each)]
+    for place in known:
+        waits.x[place] = -x[place] if backward else x[place]
+    for place in known:
+        waits.notify(place, open_ends)
+    waits.propagate(open_ends)
+    return [-each if backward and _is_reached(each) else each for each in waits.x]
 
 
 def _settle_between_neighbours(graph: FifoGraph, x: list[Ints], depths: list[int], period: int) -> None:

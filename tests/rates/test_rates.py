@@ -100,3 +100,29 @@ def test_a_circle_of_free_fifos_is_refused() -> None:
 def test_a_missing_depth_is_named() -> None:
     with pytest.raises(InputError, match="FIFO skip: no depth"):
         analyse(REJOINING, {"into": 2, "out": 2})
+
+
+def test_a_source_that_joins_behind_the_busiest_actor_waits_for_it() -> None:
+    whole = (8, 0, 1)
+    actors = (
+        actor("busy", 40, [], [(8, 0, 5)]), actor("relay", 9, [whole], [whole]), actor("idle", 8, [], [whole, whole]),
+        actor("join", 8, [whole, whole], []), actor("aside", 8, [whole], []),
+    )  # fmt: skip
+    fifos = (
+        Fifo("a", "busy", "relay", 8, 0, 0), Fifo("b", "relay", "join", 8, 0, 0), Fifo("c", "idle", "join", 8, 0, 1),
+        Fifo("d", "idle", "aside", 8, 1, 0),
+    )  # fmt: skip
+    problem = RateProblem(actors, fifos).single_steps()
+    smallest, scheduled = (size(problem, most_bursts=most) for most in (10_000, 0))
+    for name, words in smallest.depths.items():
+        assert words <= scheduled.depths[name] <= 8
+    assert keeps(problem, scheduled.depths, 40)
+
+
+def test_pipelines_side_by_side_are_sized_each_for_itself() -> None:
+    whole = (8, 0, 1)
+    actors = tuple(
+        each for side in "lr" for each in (actor(f"from_{side}", 8, [], [whole]), actor(f"to_{side}", 8, [whole], []))
+    )
+    problem = RateProblem(actors, tuple(Fifo(side, f"from_{side}", f"to_{side}", 8) for side in "lr")).single_steps()
+    assert size(problem, most_bursts=0).depths == {"l": 2, "r": 2}

@@ -1,4 +1,4 @@
-"""What does not pack as rectangles gets one pblock a slot, and the plan says so; what fits a slot's limits is placed."""
+"""What does not pack as rectangles gets one pblock a slot, and the plan says so; what fits the slots is placed."""
 
 from __future__ import annotations
 
@@ -89,15 +89,16 @@ def only_alone(refused: list[str]) -> Callable[[PlacementProblem], PlacementSolu
 
 
 def test_every_engine_stays_in_its_slot_when_modules_join(tmp_path: Path) -> None:
-    context = prepared(branches(tmp_path, fill=DEFAULT_FILL, cap={**DEFAULT_CAP, "LUT": 0.01}))
+    context = prepared(branches(tmp_path, fill=DEFAULT_FILL, cap={**DEFAULT_CAP, "LUT": 0.03}))
     candidate = folded_whole(context)
+    assert len(set(candidate.slot_of.values())) < len(candidate.modules)
     refused: list[str] = []
     alone = replace(context, solvers=replace(context.solvers, place=only_alone(refused)))
     alone = replace(alone, search_limits=replace(alone.search_limits, merges=0, area_shares=()))
     answer = place_with_repairs(alone, candidate)
     assert isinstance(answer, PlacedCandidate)
     found = answer.candidate
-    assert {joined.slot for joined in found.joined} == set(refused)
+    assert {joined.slot for joined in found.joined} == set(refused) != set()
     slots = [
         {engine: made.slot_of[module.name] for module in made.modules for engine in module.engines}
         for made in (candidate, found)
@@ -106,7 +107,7 @@ def test_every_engine_stays_in_its_slot_when_modules_join(tmp_path: Path) -> Non
     parts = {module.name: set(module.engines) for module in candidate.modules}
     for joined in found.joined:
         whole = next(module for module in found.modules if module.name == joined.module)
-        assert set(whole.engines) == set().union(*(parts[name] for name in joined.modules))
+        assert set(whole.engines) == set().union(*(parts[name] for name in joined.parts))
     kept = place_with_repairs(replace(alone, request=alone.request.changed(keep_granularity=True)), candidate)
     assert isinstance(kept, PlacementFailure)
 

