@@ -8,7 +8,7 @@ from floorflow.search.highest_rate import attempt, place_shortest, row_sentence
 from floorflow.search.state import SearchState
 
 
-def least_resources(run: SearchState, intervals: tuple[int, ...]) -> str:
+def least_resources(run: SearchState, intervals: tuple[int, ...]) -> None:
     """Plan at the longest allowed interval; where that has no plan, at shorter ones, which change the folding.
 
     Options slower than a requested rate are gone already.
@@ -16,6 +16,10 @@ def least_resources(run: SearchState, intervals: tuple[int, ...]) -> str:
     for longest in _ladder(intervals, run.context.search_limits.rate_attempts):
         if attempt(run, longest) and place_shortest(run):
             break
+
+
+def what_ended(run: SearchState) -> str:
+    """Return what ended the search, once the folding is held against its bound."""
     if run.context.request.fps is not None:
         return "the requested rate was met"
     failed = [row_sentence(row) for row in run.trace if row.verdict != "legal"]

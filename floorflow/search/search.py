@@ -20,7 +20,7 @@ from floorflow.search.highest_rate import (
     shortest_possible,
     what_stopped,
 )
-from floorflow.search.least_resources import least_resources
+from floorflow.search.least_resources import least_resources, what_ended
 from floorflow.search.lowest_latency import lowest_latency
 from floorflow.search.progress import SILENT, Progress
 from floorflow.search.salvage import salvage
@@ -161,12 +161,14 @@ class _Search:
             with self.run.progress.stage("folding"):
                 bounded = self.run.best = replace(best, candidate=_bounded(self.run.context, best.candidate))
                 self.whole_budget_bound = self._scarcity_bound(bounded.candidate.folding)
+            if goal == "resources" and not self.whatever_the_rate:
+                self.ended_by = what_ended(self.run)
 
     def _least_resources(self) -> str:
-        ended_by = least_resources(self.run, self.run.context.problem.intervals())
+        least_resources(self.run, self.run.context.problem.intervals())
         if self.run.best is None and self.at_any_rate is not None:
             return self._fastest_that_meets_the_rate(self.at_any_rate())
-        return ended_by
+        return ""
 
     def _fastest(self) -> str:
         free = self.free = self.run
