@@ -103,9 +103,20 @@ def attempt(run: SearchState, interval: int) -> bool:
     floorplan is a part of the attempt: it may be what fails.
     """
     if interval not in run.attempts:
-        candidates = (way(interval) for way in _ways(run, interval))
-        run.attempts[interval] = any(_kept(run, interval, found) for found in candidates if found is not None)
+        run.attempts[interval] = any(_succeeds(run, way, interval) for way in _ways(run, interval))
     return run.attempts[interval]
+
+
+def _succeeds(run: SearchState, way: Callable[[int], Candidate | None], interval: int) -> bool:
+    """Whether a way finds a candidate; where it failed at a longer interval it is not asked."""
+    name = way.__name__
+    if interval <= run.failed_at.get(name, 0):
+        return False
+    candidate = way(interval)
+    if candidate is not None and _kept(run, interval, candidate):
+        return True
+    run.failed_at[name] = interval
+    return False
 
 
 def _kept(run: SearchState, interval: int, candidate: Candidate) -> bool:

@@ -31,7 +31,7 @@ class SearchLimits:
 
     assignment_rounds: int = 4
     """Rounds of partition and deeper FIFOs at what it crosses."""
-    folding_rounds: int = 4
+    folding_rounds: int = 3
     """Foldings of the whole tried at one interval, each leaving to channels what they were short of."""
     cut_rounds: int = 3
     """Contiguous cuts tried at one interval, each with what is known by then of FIFOs."""

@@ -52,6 +52,8 @@ class SearchState:
     trace: list[TraceRow] = field(default_factory=list)
     feasible: dict[int, bool] = field(default_factory=dict)
     attempts: dict[int, bool] = field(default_factory=dict)
+    failed_at: dict[str, int] = field(default_factory=dict)
+    """The longest interval at which each way to fold and cut failed."""
     found: dict[int, Candidate] = field(default_factory=dict)
     """Candidates that wait for a floorplan, by the interval that was asked for."""
     completed: list[Candidate] = field(default_factory=list)
