@@ -147,10 +147,14 @@ def _placed(run: SearchState, candidate: Candidate) -> bool:
 
 def _ways(run: SearchState, interval: int) -> Iterator[Callable[[int], Candidate | None]]:
     """Yield the ways to fold and cut at an interval, the more promising one first."""
-    if len(run.context.limits) == 1:
+    request = run.context.request
+    asked = request.fold_method != "exact" or request.partition_method != "auto"
+    if asked or len(run.context.limits) == 1:
+        # A method that was asked for is not gone round.
         yield run.whole
         return
-    yield run.whole
+    if run.foldable(interval, run.context.search_limits.slack):
+        yield run.whole
     if run.foldable(interval):
         yield run.segmented
         yield run.exchanged

@@ -10,7 +10,13 @@ from typing import Literal
 
 from floorflow.dataflow.model import Option
 from floorflow.errors import Refusal, sentence, unproven
-from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, FoldingSolution
+from floorflow.folding import (
+    FeasibilityOracle,
+    FoldingInfeasible,
+    FoldingProblem,
+    FoldingSolution,
+    fold_at_interval,
+)
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.folding.selection import Evaluator
 from floorflow.partition import PartitionFailure
@@ -166,9 +172,11 @@ class SearchState:
         self._foldings[key] = folding
         return folding
 
-    def foldable(self, interval: int) -> bool:
-        """Whether the network has a folding at FIFOs' prices within all slots' limits together."""
-        return isinstance(self._folded(interval, ZERO), FoldingSolution)
+    def foldable(self, interval: int, slack: float = 0.0) -> bool:
+        """Whether the network has a folding at FIFOs' prices that leaves a share of all slots' limits together."""
+        priced = self.pricing.problem(self.context)
+        budget = priced.budget - share_of(priced.budget, slack)
+        return isinstance(fold_at_interval(priced.with_budget(budget), interval, prove=False), FoldingSolution)
 
     def least_priced(self, options: Mapping[str, Option], method: str) -> FoldingSolution:
         """Return a folding as the whole problem counts it: streams at their least price, scarcity against its bound."""
