@@ -18,7 +18,7 @@ from ortools.linear_solver import pywraplp
 from ortools.sat.python import cp_model
 
 if TYPE_CHECKING:
-    from ortools.math_opt.model_pb2 import ModelProto
+    from ortools.math_opt import model_pb2
 
 STOP_EVERY_S = 0.05
 """How often a solve is asked to stop: before it has begun it hears nothing."""
@@ -119,7 +119,7 @@ class LinearModel:
         self.row_upper.append(upper)
         return number
 
-    def as_proto(self) -> ModelProto:
+    def as_proto(self) -> model_pb2.ModelProto:
         """Return the model as MathOpt takes it."""
         from ortools.math_opt import model_pb2
 

@@ -153,9 +153,9 @@ def _ways(run: SearchState, interval: int) -> Iterator[Callable[[int], Candidate
         # A method that was asked for is not gone round.
         yield run.whole
         return
-    if run.foldable(interval, run.context.search_limits.slack):
+    if run.has_folding(interval, run.context.search_limits.slack):
         yield run.whole
-    if run.foldable(interval):
+    if run.has_folding(interval):
         yield run.segmented
         yield run.exchanged
         yield run.scattered

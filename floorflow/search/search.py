@@ -235,7 +235,8 @@ def _bounded(context: PlanningContext, candidate: Candidate) -> Candidate:
     bound = exact.stats.bound if isinstance(exact, FoldingSolution) else None
     cost, proves = folding.stats.objective, folding.stats.method.startswith("exact")
     met = bound is not None and cost is not None and cost <= bound
-    status: Status = ("optimal" if met else "feasible") if proves else folding.stats.status
+    unproven: Status = "feasible" if proves or folding.stats.status == "optimal" else folding.stats.status
+    status: Status = "optimal" if met and proves else unproven
     return replace(candidate, folding=replace(folding, stats=replace(folding.stats, bound=bound, status=status)))
 
 

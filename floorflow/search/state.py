@@ -172,7 +172,7 @@ class SearchState:
         self._foldings[key] = folding
         return folding
 
-    def foldable(self, interval: int, slack: float = 0.0) -> bool:
+    def has_folding(self, interval: int, slack: float = 0.0) -> bool:
         """Whether the network has a folding at FIFOs' prices that leaves a share of all slots' limits together."""
         priced = self.pricing.problem(self.context)
         budget = priced.budget - share_of(priced.budget, slack)

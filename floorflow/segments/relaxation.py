@@ -87,8 +87,8 @@ class Relaxation:
         if all((price.use <= use).all() for (_, price), use in zip(priced.values(), least, strict=True)):
             return False
         prices = tuple(replace(price, use=use) for (_, price), use in zip(priced.values(), least, strict=True))
-        relaxed = FoldingProblem(problem.groups, space.budget, space.silicon, prices, memo=problem.memo)
-        return FeasibilityOracle(relaxed, self.table.prices_for(space))
+        loosened = FoldingProblem(problem.groups, space.budget, space.silicon, prices, memo=problem.memo)
+        return FeasibilityOracle(loosened, self.table.prices_for(space))
 
     def _least(self, position: int, first: int, last: int, places: Places) -> NDArray[np.int64]:
         """Return the least that a segment's stream costs there and in longer segments, by its classes there."""
@@ -205,8 +205,8 @@ class _LeastSums:
         # Networks repeat their blocks: equal groups share their rows.
         use = {id(g.rows): g.use[g.cycles <= interval_cycles] for _, g in groups if g is not None}
         self.none = np.array([group is None or not len(use[id(group.rows)]) for _, group in groups])
-        self.foldable = np.ones(self.count, dtype=np.bool_)
-        self.foldable[self.part_of_group[self.none]] = False
+        self.buildable = np.ones(self.count, dtype=np.bool_)
+        self.buildable[self.part_of_group[self.none]] = False
         held = [each for each in use.values() if len(each)]
         self.use = np.concatenate(held).astype(float) if held else np.zeros((0, 5))
         self.begins = np.cumsum([0, *(len(each) for each in held)])[:-1]
@@ -229,12 +229,12 @@ class _LeastSums:
         need = self._need(position)
         fits: NDArray[np.bool_] = np.all(need <= limits[:, None] * (1 + ROUNDING), axis=0)
         fits[: position + 1] = True
-        fits[position + 1 :] &= np.logical_and.accumulate(self.foldable[position:])
+        fits[position + 1 :] &= np.logical_and.accumulate(self.buildable[position:])
         return int(np.argmin(np.append(fits, False))) - 1
 
     def shortage(self, position: int, end: int, space: Space) -> Refusal | None:
         """Return the first resource of which the least sum exceeds the budget; None if none does."""
-        if not self.foldable[position:end].all():
+        if not self.buildable[position:end].all():
             return None
         needs = self._need(position)[: len(RESOURCE_NAMES), end]
         for name, need, limit in zip(RESOURCE_NAMES, needs.tolist(), space.budget.as_tuple(), strict=True):
@@ -255,7 +255,7 @@ class _LeastSums:
         limits = self._limits(space)[:, None] * (1 + ROUNDING)
         costs = np.diff(np.array(self.sums), axis=1)
         shares = np.divide(costs, limits, out=np.where(costs > 0, TOO_LARGE, 0.0), where=limits > 0)
-        return np.asarray(np.where(self.foldable, shares, TOO_LARGE))
+        return np.asarray(np.where(self.buildable, shares, TOO_LARGE))
 
     def _limits(self, space: Space) -> Floats:
         """Return what a space's budget costs at each price, with those of all refusals so far."""
