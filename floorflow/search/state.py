@@ -165,7 +165,8 @@ class SearchState:
             return self._foldings[key]
         with self.progress.stage("folding"):
             self.progress.note(f"interval {interval:,} cycles")
-            priced = self.pricing.problem(self.context)
+            # Before anything is known of FIFOs they are taken at their least, as bounds take them.
+            priced = self.pricing.problem(self.context) if self.held else self.context.problem
             folding = self.context.solvers.fold(priced.with_budget(priced.budget - reserve), interval)
         if isinstance(folding, FoldingSolution) and self.context.request.fold_method == "exact":
             folding = self.least_priced(folding.options, folding.stats.method)
