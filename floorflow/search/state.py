@@ -153,7 +153,7 @@ class SearchState:
             if answer.short == ZERO:
                 reserve += share_of(folding.budget, limits.slack)
             elif known:
-                reserve += answer.short
+                reserve += share_of(answer.short, limits.kept_back)
         # Of other foldings nothing is proven.
         self.refused(interval, "partition", unproven(before))
         return None
