@@ -65,6 +65,10 @@ def build(name: str, **values: object) -> Callable[[Plan, Files], None]:
     return spoil
 
 
+def half_as_wide(plan: Plan, files: Files) -> None:
+    channel(plan, "plain.0->add.1")["source_width_bits"] //= 2
+
+
 def costs_nothing(plan: Plan, files: Files) -> None:
     folded(plan, "add")["resources"] = dict.fromkeys(("LUT", "FF", "BRAM18", "URAM", "DSP"), 0)
 
@@ -109,7 +113,7 @@ MUTANTS = (
     Mutant("an engine without a size", "engine-malformed", attribute("window", taps=None)),
     Mutant("weights of other bits", "engine-malformed", engine("sharp", weight_bits=3)),
     Mutant("a sum of as many bits", "type-width-mismatch", engine("add", output_bits=8)),
-    Mutant("a stream is too narrow", "wrong-stream-width", stream("plain.0->add.1", source_width_bits=64)),
+    Mutant("a stream is too narrow", "wrong-stream-width", half_as_wide),
     Mutant(
         "a converter of FINN's", "converter-kind", stream("tall.0->sharp.0", converter="StreamingDataWidthConverter")
     ),

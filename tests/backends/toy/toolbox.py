@@ -10,8 +10,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 TOY = ROOT / "tests" / "toy_backend"
 EDGES = TOY / "edges.toy"
-U250 = ("-p", "alveo-u250", "--cap", "LUT=0.006", "--effort", "fast")
-"""A card on which this cap spreads the edges over SLRs."""
+U250 = ("-p", "alveo-u250", "--cap", "LUT=0.0055", "--effort", "fast")
+"""A card on which this cap spreads the edges over SLRs; widths differ and are converted between most engines."""
 
 
 def floorflow(
