@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Literal
 
 from floorflow.dataflow.model import Option
+from floorflow.dataflow.modules import stages
 from floorflow.errors import Refusal, sentence, unproven
 from floorflow.folding import (
     FeasibilityOracle,
@@ -223,7 +224,8 @@ class SearchState:
         with self.progress.stage("folding"):
             self.progress.note(f"stages on slots at {interval:,} cycles")
             slots = [self.cutter.space(slot).budget for slot in self.context.limits]
-            relaxation = SlotRelaxation(self.pricing.problem(self.context), slots, self._together())
+            problem = self.pricing.problem(self.context)
+            relaxation = SlotRelaxation(problem, slots, self._together(parts_of(self.context.dataflow, problem.groups)))
             answer, _ = relaxation.at(interval, limits.scatter_work, crossings(self.context, interval))
         if not isinstance(answer, Assigned):
             about = Refusal("each slot", proven=False)
@@ -232,11 +234,9 @@ class SearchState:
         names = list(self.context.limits)
         return self.folded_by_slots({e: names[slot] for e, slot in answer.slot_of_engine.items()}, interval)
 
-    def _together(self) -> Parts:
-        """Return engines that lie in one slot in every plan."""
-        if self.context.request.granularity == "layer":
-            return ()
-        return parts_of(self.context.dataflow, self.context.problem.groups)
+    def _together(self, engines: Parts) -> Parts:
+        """Return what is to lie in one slot, unless each engine may lie where it will."""
+        return () if self.context.request.granularity == "layer" else engines
 
     def folded_by_slots(self, slot_of: SlotOf, interval: int) -> Candidate | None:
         """Fold each slot, connect, cluster and partition; on failure keep back, slot by slot, what was short."""
@@ -262,7 +262,10 @@ class SearchState:
         with self.progress.stage("folding"):
             self.progress.note("joint bound")
             limits = list(self.context.limits.values())
-            problem, together = self.context.problem, self._together()
+            problem, dataflow = self.context.problem, self.context.dataflow
+            # Only stages are whole in every plan: tied engines of several may lie in different slots.
+            whole = stages(dataflow.engines, dataflow.engine_pairs)
+            together = self._together(tuple(tuple(sorted(stage)) for stage in whole))
             self.joint_bound = joint_bound(problem, limits, intervals, start, together=together)
         if self.joint_bound.refusal is not None:
             last = self.joint_bound.interval_cycles

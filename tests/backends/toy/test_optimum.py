@@ -17,6 +17,7 @@ from floorflow.request import DEFAULT_CAP, Request
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.technology import technology_of
 from floorflow.verify import check
+from tests.backends.toy.toolbox import EDGES
 
 TINY = """network tiny
 input a rows=4 columns=8 channels=4 bits=8
@@ -85,6 +86,35 @@ def foldings(dataflow: Dataflow, costs: Any) -> Any:
 
 def sum_of(options: dict[str, Option], streams: Resources) -> Resources:
     return sum((option.resources for option in options.values()), streams)
+
+
+APART = """window lanes=4
+smooth makers=16 takers=4 maths=dsp
+fork lanes=8
+tall lanes=16
+sharp makers=16 takers=16 maths=dsp
+plain makers=16 takers=8 maths=dsp
+add lanes=16
+last makers=4 takers=16 maths=dsp
+"""
+"""A folding whose tied filters, sharp and plain, fit an SLR each, but none together."""
+
+
+@pytest.mark.usefixtures("installed")
+def test_the_joint_bound_knows_that_tied_filters_may_lie_in_different_slots(tmp_path: Path) -> None:
+    (tmp_path / "apart.folding").write_text(APART)
+    options: dict[str, Any] = {"cap": {**DEFAULT_CAP, "LUT": 0.008}, "effort": "fast", "plots": False}
+    options |= {"backend": "toykit", "most_lanes": 256}
+    given = flow.plan(Request(EDGES, "alveo-u250", folding=tmp_path / "apart.folding", **options))
+    write(tmp_path / "out", given.files, {})
+    assert [*check(tmp_path / "out")] == []
+    (phase,) = given.plan.phases
+    home = {engine: phase.partition.assignment[m.name] for m in phase.modules for engine in m.engines}
+    assert home["sharp"] != home["plain"]
+    free = flow.plan(Request(EDGES, "alveo-u250", **options))
+    bound = free.plan.networks[0].search.joint_bound_cycles
+    assert bound is not None
+    assert bound <= given.plan.networks[0].search.interval_cycles == 2304
 
 
 def random_model(rng: random.Random) -> str:
