@@ -16,7 +16,8 @@ from tests.tools import need_tcl
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    request = Request(TFC, "xcku5p", fpgas=2, effort="fast", costs="estimated", cap=dict.fromkeys(RESOURCE_NAMES, 1.0))
+    cap = dict.fromkeys(RESOURCE_NAMES, 1.0)
+    request = Request(TFC, "xcku5p", fpgas=2, effort="fast", costs="estimated", cap=cap, fps=100_000)
     return make_plan(tmp_path_factory.mktemp("spare") / "out", request)
 
 

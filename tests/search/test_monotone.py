@@ -23,7 +23,7 @@ LENGTH = 3
 CASES = (
     ("tfc", Ground("xcku5p", 0.02), 7),
     ("cnv", Ground("alveo-u250", 0.02), 4),
-    ("residual", Ground("xcku5p", 0.02), 7),
+    pytest.param("residual", Ground("xcku5p", 0.02), 7, marks=pytest.mark.slow),
 )
 """A model, and the board and the seed of a chain of requests.
 
