@@ -3,7 +3,7 @@
 from floorflow.channels.convertible import not_convertible
 from floorflow.channels.coupling_prices import StreamPrices, couplings
 from floorflow.channels.fifo_styles import choose_styles
-from floorflow.channels.realise import Channel, ChannelCosts, PartialPlacement, connect
+from floorflow.channels.realise import Channel, ChannelCosts, PartialPlacement, connect, port_widths_bits
 
 __all__ = [
     "Channel",
@@ -14,4 +14,5 @@ __all__ = [
     "connect",
     "couplings",
     "not_convertible",
+    "port_widths_bits",
 ]

@@ -123,7 +123,7 @@ def connect(
     least = {} if placed_so_far is None else _least_words(folded, placed_so_far)
     channels = []
     for stream in folded.dataflow.streams:
-        channel = channel_of_widths(stream, *_widths(stream, folded), costs, shares.get(stream, Fraction(0)))
+        channel = channel_of_widths(stream, *port_widths_bits(stream, folded), costs, shares.get(stream, Fraction(0)))
         if placed_so_far is not None:
             more = _words_for_its_route(channel, placed_so_far, folded.interval_cycles)
             needed = least.get(channel.name, 0)
@@ -185,7 +185,7 @@ def _least_words(folded: FoldedDataflow, placed_so_far: PartialPlacement) -> dic
     return {name: words + more.get(name, 0) for name, words in placed_so_far.least_words.items()}
 
 
-def _widths(stream: Stream, folded: FoldedDataflow) -> tuple[int, int]:
+def port_widths_bits(stream: Stream, folded: FoldedDataflow) -> tuple[int, int]:
     """Width the producer emits and width the consumer takes; a host end takes whatever the engine has."""
     if stream.from_outside:
         width = folded.options[stream.target].input_widths_bits[stream.target_port]

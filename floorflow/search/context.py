@@ -50,7 +50,7 @@ def solvers_of(request: Request, dataflow: Dataflow, backend: Backend, costs: Co
     def placing(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
         # What moves modules on one FPGA leaves the problems of the others as they were.
         hints = tuple(sorted(problem.hints.items()))
-        key = (tuple(slot.name for slot in problem.slots), problem.modules, problem.wires, hints)
+        key = (tuple(slot.name for slot in problem.slots), problem.modules, problem.wires, problem.effort, hints)
         if key not in placed:
             placed[key] = place(problem, request.place_method, seed)
         return placed[key]

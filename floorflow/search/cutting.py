@@ -6,7 +6,7 @@ one of a few linear orders. What lies in a slot is folded for that slot alone, u
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -40,31 +40,17 @@ SlotOf = dict[str, str]
 
 
 @dataclass(frozen=True)
-class SlotFolding:
-    """Where engines lie, and the folding that every slot has for itself."""
-
-    slot_of: SlotOf
-    options: Mapping[str, Option]
-
-
-@dataclass(frozen=True)
 class CutInOrder:
     """Cuts of one order of the parts, in one order of the slots."""
 
     cuts: Cuts
     slots: tuple[str, ...]
 
-    def slot_of(self, found: CutFound) -> SlotOf:
-        """Return the slot of every engine."""
+    def slot_of(self, parts_of_slots: Iterable[Iterable[int]]) -> SlotOf:
+        """Return the slot of every engine, from the parts that each slot has."""
         order = self.cuts.segments.order
-        ends = zip(self.slots, found.parts, strict=True)
-        return {
-            engine: slot
-            for slot, part in ends
-            if part is not None
-            for engines in order[part[0] : part[1] + 1]
-            for engine in engines
-        }
+        ends = zip(self.slots, parts_of_slots, strict=True)
+        return {engine: slot for slot, parts in ends for part in parts for engine in order[part]}
 
 
 class Cutter:
@@ -108,7 +94,7 @@ class Cutter:
             answer = cut.cuts.at(interval_cycles)
             if isinstance(answer, CutFound):
                 self._found[place] = answer.parts
-                return cut.slot_of(answer)
+                return cut.slot_of(_ranges(answer))
             refusal = refusal or self._refusal(cut, answer)
         if refusal is None:
             raise ValueError("a platform has at least one slot")
@@ -118,25 +104,20 @@ class Cutter:
         """Return slots for all engines that come of exchanges from the fullest refused cut; None if none are found."""
         cut = self.in_orders[0]
         answer = cut.cuts.at(interval_cycles)
-        if not isinstance(answer, CutRefused) or answer.parts is None:
+        if not isinstance(answer, CutRefused):
             return None
         limit = self.context.search_limits.refoldings
         exchange = Exchange(cut.cuts.segments, cut.cuts.spaces, self._table, most_refoldings=limit)
-        begun = [range(part[0], part[1] + 1) if part is not None else range(0) for part in answer.parts]
-        found = exchange.at(begun, interval_cycles)
-        if found is None:
-            return None
-        order = cut.cuts.segments.order
-        ends = zip(cut.slots, found.parts, strict=True)
-        return {engine: slot for slot, parts in ends for part in parts for engine in order[part]}
+        found = exchange.at(_ranges(answer), interval_cycles)
+        return None if found is None else cut.slot_of(found.parts)
 
     def _refusal(self, cut: CutInOrder, answer: CutRefused) -> Refusal:
         names = tuple(cut.cuts.segments.order[answer.reached][:1])
         resource = answer.refusal.resource if answer.refusal is not None else ""
         return Refusal("segments", resource, cut.slots[answer.place], names=names)
 
-    def folded(self, slot_of: SlotOf, interval_cycles: int) -> SlotFolding | Refusal:
-        """Fold every slot for itself, each with the widths that its neighbours were given before."""
+    def folded(self, slot_of: SlotOf, interval_cycles: int) -> dict[str, Option] | Refusal:
+        """Fold every slot for itself, each with the widths that its neighbours got before; return all options."""
         segments = self.in_orders[0].cuts.segments
         options: dict[str, Option] = {}
         for slot in dict.fromkeys(slot_of.values()):
@@ -147,7 +128,12 @@ class Cutter:
             if not isinstance(answer, FoldingSolution):
                 return replace(answer.refusal, place=slot, proven=False)
             options |= answer.options
-        return SlotFolding(slot_of, options)
+        return options
+
+
+def _ranges(answer: CutFound | CutRefused) -> list[range]:
+    """Return the parts that a cut gives each slot."""
+    return [range(0) if ends is None else range(ends[0], ends[1] + 1) for ends in answer.parts]
 
 
 def crossings(context: PlanningContext, interval_cycles: int) -> Crossings:

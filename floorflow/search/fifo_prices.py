@@ -11,22 +11,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from floorflow.channels import StreamPrices
+from floorflow.channels import StreamPrices, port_widths_bits
+from floorflow.dataflow.fifo import Prices
 from floorflow.dataflow.model import CUT_PREFIX, Dataflow, FoldedDataflow, Stream
 from floorflow.dataflow.options import Coupling, OptionGroup
 from floorflow.folding import FoldingProblem
+from floorflow.rates.schedule_depths import SHALLOW_WORDS
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.search.context import PlanningContext
 
-SHALLOW_WORDS = 33
-"""A FIFO up to this depth is one shift register for each bit: what it holds is no matter."""
 LEAST_LEFT = 0.02
 """Share of a budget that counts as left at least, so that nothing becomes infinitely dear."""
 
 HeldBits = Mapping[str, int]
 """What FIFOs hold at full rate, by channel of the network before its kinds were chosen; others are shallow."""
-Prices = tuple[float, ...]
-"""A price of a unit of each resource, in the order of RESOURCE_NAMES."""
 
 
 def prices_of(budget: Resources, used: Resources) -> Prices:
@@ -44,18 +42,8 @@ def held_bits(dataflow: Dataflow, folded: FoldedDataflow, depths: Mapping[str, i
     for stream, own in zip(dataflow.streams, folded.dataflow.streams, strict=True):
         words = depths.get(own.channel, 0)
         if words > SHALLOW_WORDS:
-            held[stream.channel] = words * width_bits(own, folded)
+            held[stream.channel] = words * max(port_widths_bits(own, folded))
     return held
-
-
-def width_bits(stream: Stream, folded: FoldedDataflow) -> int:
-    """Return the width of a stream's FIFO: the larger of its two ends'."""
-    widths = []
-    if not stream.from_outside:
-        widths.append(folded.options[stream.source].output_widths_bits[stream.source_port])
-    if not stream.to_outside:
-        widths.append(folded.options[stream.target].input_widths_bits[stream.target_port])
-    return max(widths)
 
 
 def with_cut_names(dataflow: Dataflow, held: HeldBits) -> dict[str, int]:

@@ -10,7 +10,7 @@ import networkx as nx
 
 from floorflow.channels import Channel
 from floorflow.channels.cost_allocation import modules_between
-from floorflow.dataflow.modules import Joined, Module, joins_without_cycle, merge
+from floorflow.dataflow.modules import Joined, Module, joins_without_cycle, merge, module_of
 from floorflow.errors import Refusal
 from floorflow.partition import (
     PartitionFailure,
@@ -61,16 +61,12 @@ def join_slot(context: PlanningContext, candidate: Candidate, slot: str, why: st
     inside = sorted(name for name, place in candidate.slot_of.items() if place == slot)
     modules = merge(candidate.modules, inside, candidate.folded.dataflow)
     slot_of = {m.name: candidate.slot_of.get(m.name, slot) for m in modules}
-    whole = next(m for m in modules if set(m.engines) >= set(_engines_of(candidate, inside)))
+    engine = next(m.engines[0] for m in candidate.modules if m.name in inside)
     earlier = tuple(joined for joined in candidate.joined if joined.slot != slot)
     index = {s.name: i for i, s in enumerate(candidate.problem.slots)}
     answer = PartitionSolution({name: index[place] for name, place in slot_of.items()}, candidate.partition.stats)
-    joined = (*earlier, Joined(whole.name, tuple(inside), slot, why))
+    joined = (*earlier, Joined(module_of(modules)[engine], tuple(inside), slot, why))
     return realised(context, candidate.folding, modules, candidate.channels, answer, joined=joined)
-
-
-def _engines_of(candidate: Candidate, modules: Collection[str]) -> set[str]:
-    return {engine for module in candidate.modules if module.name in modules for engine in module.engines}
 
 
 def crowded_rings(

@@ -9,7 +9,7 @@ interval is the search's repair then.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 from math import inf
@@ -39,7 +39,7 @@ def place_with_repairs(context: PlanningContext, candidate: Candidate) -> Placed
             answer = _coarsen(context, changed, answer, repair) or answer
         if isinstance(answer, PlacedCandidate):
             return answer
-    failure = failure or _no_room(crowded_slots(context, candidate))
+    failure = failure or _no_room(crowded_slots(context, candidate)[0])
     return failure if context.request.keep_granularity else _joined(context, candidate, failure)
 
 
@@ -61,8 +61,8 @@ def crowded_slots(context: PlanningContext, candidate: Candidate) -> tuple[str, 
     return tuple(slot for slot, share in taken.items() if share > most and held[slot] > 1)
 
 
-def _no_room(slots: Sequence[str]) -> PlacementFailure:
-    return PlacementFailure(Refusal("no room", place=slots[0]), SolveStats("area", "heuristic"))
+def _no_room(slot: str) -> PlacementFailure:
+    return PlacementFailure(Refusal("no room", place=slot), SolveStats("area", "heuristic"))
 
 
 def place_joined(context: PlanningContext, candidate: Candidate) -> PlacedCandidate | PlacementFailure:
@@ -79,7 +79,7 @@ def _joined(
     """Give slots whose modules do not pack one pblock each, over all that they have free."""
     for slot in crowded_slots(context, candidate):
         if slot != failure.slot:
-            candidate = join_slot(context, candidate, slot, str(_no_room([slot]).refusal))
+            candidate = join_slot(context, candidate, slot, str(_no_room(slot)))
     for _ in context.limits:
         why = str(replace(failure.refusal, proven=False))
         candidate = join_slot(context, candidate, failure.slot, why)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
+from floorflow.dataflow.fifo import Prices
 from floorflow.dataflow.model import Option
 from floorflow.dataflow.modules import stages
 from floorflow.errors import Refusal, sentence, unproven
@@ -27,7 +28,7 @@ from floorflow.search.assignment import complete, improved
 from floorflow.search.candidate import Candidate, folded_by, least_words
 from floorflow.search.context import PlanningContext
 from floorflow.search.cutting import Cutter, SlotOf, crossings
-from floorflow.search.fifo_prices import FifoPricing, HeldBits, Prices, held_bits, prices_of
+from floorflow.search.fifo_prices import FifoPricing, HeldBits, held_bits, prices_of
 from floorflow.search.link_bound import LinkBound, link_bound
 from floorflow.search.placing import PlacedCandidate, place_candidate
 from floorflow.search.progress import Progress
@@ -248,7 +249,7 @@ class SearchState:
             if isinstance(folded, Refusal):
                 refusals = (folded,)
                 break
-            answer = self.complete(self.least_priced(folded.options, "exact by slot"), slot_of=slot_of)
+            answer = self.complete(self.least_priced(folded, "exact by slot"), slot_of=slot_of)
             if isinstance(answer, Candidate):
                 return answer
             refusals = answer.refusals

@@ -23,7 +23,7 @@ from floorflow.request import DEFAULT_CAP, Request
 from floorflow.resources import ZERO, Resources, total
 from floorflow.search.candidate import Candidate
 from floorflow.search.context import PlanningContext
-from floorflow.search.cutting import Cutter, SlotFolding, _beside, slot_orders
+from floorflow.search.cutting import Cutter, _beside, slot_orders
 from floorflow.search.fifo_prices import FifoPricing
 from floorflow.search.preparing import prepare
 from floorflow.search.progress import SILENT
@@ -95,14 +95,12 @@ def test_slots_that_are_folded_beside_each_other_keep_their_limits_too() -> None
     shortest, _ = shortest_cut(cutter)
     intervals = [interval for interval in cnv().problem.intervals() if interval >= shortest]
     cuts = ((interval, cutter.at(interval)) for interval in intervals)
-    pairs = ((t, cutter.folded(slot_of, t)) for t, slot_of in cuts if not isinstance(slot_of, Refusal))
-    interval, folded = next((t, folded) for t, folded in pairs if isinstance(folded, SlotFolding))
+    tried = ((t, slots, cutter.folded(slots, t)) for t, slots in cuts if not isinstance(slots, Refusal))
+    interval, slot_of, options = next((t, slots, each) for t, slots, each in tried if not isinstance(each, Refusal))
     assert interval <= 1.1 * shortest
-    assert sorted(folded.options) == sorted(folded.slot_of) == sorted(e.name for e in cnv().dataflow.engines)
-    for slot in set(folded.slot_of.values()):
-        assert_keeps(
-            cutter, slot, [folded.options[e] for e, place in folded.slot_of.items() if place == slot], interval
-        )
+    assert sorted(options) == sorted(slot_of) == sorted(e.name for e in cnv().dataflow.engines)
+    for slot in set(slot_of.values()):
+        assert_keeps(cutter, slot, [options[e] for e, place in slot_of.items() if place == slot], interval)
 
 
 def test_slots_of_a_residual_network_on_several_cards_fold_within_their_limits(tmp_path: Path) -> None:

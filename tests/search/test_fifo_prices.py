@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 
 from floorflow.backends.finn.read.source import read_source
+from floorflow.channels import port_widths_bits
 from floorflow.dataflow.model import FoldedDataflow
 from floorflow.folding import FoldingSolution
 from floorflow.request import Request
@@ -18,7 +19,6 @@ from floorflow.search.fifo_prices import (
     FifoPricing,
     held_bits,
     prices_of,
-    width_bits,
     with_cut_names,
 )
 from floorflow.search.preparing import prepare
@@ -62,7 +62,9 @@ def test_only_deep_fifos_hold_bits() -> None:
     streams = network.dataflow.streams
     depths = {stream.channel: SHALLOW_WORDS + place % 2 for place, stream in enumerate(streams)}
     held = held_bits(prepared().dataflow, network, depths)
-    assert set(held.values()) == {(SHALLOW_WORDS + 1) * width_bits(stream, network) for stream in streams[1::2]}
+    assert set(held.values()) == {
+        (SHALLOW_WORDS + 1) * max(port_widths_bits(stream, network)) for stream in streams[1::2]
+    }
     assert set(held) == {stream.channel for stream in prepared().dataflow.streams[1::2]}
 
 
