@@ -50,12 +50,15 @@ __all__ = [
 ]
 
 
-def fold_at_interval(problem: FoldingProblem, interval_cycles: int, *, prove: bool = True) -> FoldingAnswer:
+def fold_at_interval(
+    problem: FoldingProblem, interval_cycles: int, *, prove: bool = True, branch: bool = True
+) -> FoldingAnswer:
     """Return the best folding with no engine above ``interval_cycles``, or the proof that none exists.
 
     Best is the least scarce one, or that of least latency if the problem has ``paths``. Without ``prove`` the first
-    folding within the budget will do; its ``stats`` are of its scarcity.
+    folding within the budget will do; its ``stats`` are of its scarcity. Without ``branch`` the least scarce one is not
+    looked for by branch and bound once one is known.
     """
     if problem.paths is None or not prove:
-        return least_scarce(problem, interval_cycles, prove=prove)
+        return least_scarce(problem, interval_cycles, prove=prove, branch=branch)
     return least_latency(problem, interval_cycles)

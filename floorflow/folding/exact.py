@@ -52,15 +52,18 @@ IMPROVED = 6
 """Foldings of the relaxation next to which better ones are looked for."""
 
 
-def least_scarce(problem: FoldingProblem, interval_cycles: int, *, prove: bool = True) -> FoldingAnswer:
+def least_scarce(
+    problem: FoldingProblem, interval_cycles: int, *, prove: bool = True, branch: bool = True
+) -> FoldingAnswer:
     """Return the least scarce folding with no engine above ``interval_cycles``, or the proof that none exists.
 
     Without ``prove`` the first folding within the budget will do; its ``stats`` say how far it may be from the least.
+    Without ``branch`` a folding that is not proven by then will do where branch and bound would look for better ones.
     """
     reduced = reduce_by_dominance(problem, interval_cycles)
     if reduced is None:
         return FoldingInfeasible(None)
-    return _Search(problem, reduced).run(prove=prove)
+    return _Search(problem, reduced).run(prove=prove, branch=branch)
 
 
 class FeasibilityOracle:
@@ -136,7 +139,9 @@ class _Search:
         self.bound, self.cost = 0, int(self.weights @ self.budget) + 1
         self.prices: Array | None = None
 
-    def run(self, *, prove: bool, start: Array | None = None, quick: bool = False) -> FoldingAnswer:
+    def run(
+        self, *, prove: bool, start: Array | None = None, quick: bool = False, branch: bool = True
+    ) -> FoldingAnswer:
         knapsack = self._knapsack(self.reduced.rows)
         lagrangian = lagrangian_bound(knapsack, start, first=not prove)
         self.bound, self.prices = max(self.bound, lagrangian.bound), lagrangian.prices
@@ -153,6 +158,8 @@ class _Search:
                 self._take(knapsack, improved)
         if self._done(prove=prove) or (prove and self._enumerate(knapsack, lagrangian)):
             return self._answer("exact")
+        if self.rows is not None and not branch:
+            return self._answer("relaxation")
         return FoldingUnknown() if quick else self._branch(knapsack, lagrangian, prove=prove)
 
     def _knapsack(self, rows: Sequence[Array]) -> Knapsack:

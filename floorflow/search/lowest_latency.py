@@ -93,9 +93,9 @@ def _folded(run: SearchState, longest: int, share: float, largest: float | None)
     small = limited if largest is None else replace(limited, largest=share_of(_largest_limits(run), largest))
     with run.progress.stage("folding"):
         run.progress.note(f"lowest latency with {share:.0%} of the budget")
-        answer = run.context.solvers.fold(small, longest)
+        answer = run.context.solvers.fold(small, longest, True)
         if largest is not None and not isinstance(answer, FoldingSolution):
-            answer = run.context.solvers.fold(limited, longest)
+            answer = run.context.solvers.fold(limited, longest, True)
     if isinstance(answer, FoldingSolution):
         return _BudgetedFolding(answer, share)
     refusals = (answer.refusal,) if share >= 1 else unproven((answer.refusal,))

@@ -169,7 +169,9 @@ class SearchState:
             self.progress.note(f"interval {interval:,} cycles")
             # Before anything is known of FIFOs they are taken at their least, as bounds take them.
             priced = self.pricing.problem(self.context) if self.held else self.context.problem
-            folding = self.context.solvers.fold(priced.with_budget(priced.budget - reserve), interval)
+            # Where modules must come apart into slots the next round may fold anew: the last percent is not worth it.
+            alone = len(self.context.limits) == 1
+            folding = self.context.solvers.fold(priced.with_budget(priced.budget - reserve), interval, alone)
         if isinstance(folding, FoldingSolution) and self.context.request.fold_method == "exact":
             folding = self.least_priced(folding.options, folding.stats.method)
         self._foldings[key] = folding
