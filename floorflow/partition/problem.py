@@ -223,11 +223,13 @@ class PartitionSolution:
 class PartitionFailure:
     """Why there is no assignment for these modules.
 
-    ``short`` is what all slots together lack of each resource, if that is the reason.
+    ``short`` is what all slots together lack of each resource, if that is the reason. ``closest`` gives the slot of
+    every module, by position, in the assignment that was found to exceed limits least, if one was looked for.
     """
 
     refusals: tuple[Refusal, ...]
     short: Resources = ZERO
+    closest: Mapping[str, int] | None = None
 
     @property
     def proven(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from floorflow.channels import Channel, PartialPlacement, connect
 from floorflow.channels.cost_allocation import engine_charges, module_resources
@@ -21,12 +21,24 @@ from floorflow.search.slot_problem import channel_routes, partition_problem, wit
 from floorflow.stats import SolveStats
 
 
+@dataclass(frozen=True)
+class Unassigned:
+    """Why the modules of a folding got no slots.
+
+    ``closest``: the slots of the assignment that exceeds limits least, if there is one, by engine, with the names that
+    engines have before their kinds are chosen.
+    """
+
+    failure: PartitionFailure
+    closest: Mapping[str, str] | None = None
+
+
 def complete(
     context: PlanningContext,
     folding: FoldingSolution,
     tightened: Mapping[str, float] | None = None,
     slot_of: Mapping[str, str] | None = None,
-) -> Candidate | PartitionFailure:
+) -> Candidate | Unassigned:
     """Run connect, cluster and partition on one folding.
 
     ``tightened`` scales the limit of single slots (a repair when placement failed there). ``slot_of`` are the slots for
@@ -39,8 +51,21 @@ def complete(
     start = {module.name: slots[module.engines[0]] for module in modules} if slots else None
     candidate = assign(context, folding, modules, tightened=tightened, start=start)
     if context.request.granularity == "slot" and isinstance(candidate, Candidate):
-        return by_slot(context, candidate, sorted(set(candidate.slot_of.values())), keep=1)
-    return candidate
+        candidate = by_slot(context, candidate, sorted(set(candidate.slot_of.values())), keep=1)
+    if isinstance(candidate, Candidate):
+        return candidate
+    return Unassigned(candidate, _closest(context, candidate, modules, renamed))
+
+
+def _closest(
+    context: PlanningContext, failure: PartitionFailure, modules: Sequence[Module], renamed: Mapping[str, str]
+) -> Mapping[str, str] | None:
+    """Return the slots of engines in the assignment of a failure."""
+    if failure.closest is None:
+        return None
+    names, earlier = list(context.limits), {new: old for old, new in renamed.items()}
+    slots = failure.closest
+    return {earlier[engine]: names[slots[m.name]] for m in modules for engine in m.engines}
 
 
 def clustered(context: PlanningContext, folded: FoldedDataflow, slot_of: Mapping[str, str]) -> tuple[Module, ...]:
@@ -100,7 +125,10 @@ def assign(
         needed = channel_routes(context, modules, channels, candidate.slot_of)
         routes = {n: routes.get(n, Route()).longer(needed.get(n, Route())) for n in (routes | needed)}
     began = None if area_share is not None else _as_it_began(context, folding, modules, channels, begin)
-    return began or failure
+    if began is None:
+        return failure
+    # Where slots were folded for themselves, what each lacks is what counts, not how near another assignment comes.
+    return began if began.problem.is_legal(began.partition.slot_of) else overfull(began)
 
 
 def _told(answer: PartitionSolution, area_share: float | None) -> PartitionSolution:
@@ -141,13 +169,11 @@ def _as_it_began(
     channels: Sequence[Channel],
     begin: Mapping[str, int] | None,
 ) -> Candidate | None:
-    """Return the candidate with the assignment that partition began from, if that is legal."""
+    """Return the candidate with the assignment that partition began from, be it legal or not; None without one."""
     if begin is None or not channels:
         return None
     answer = PartitionSolution(begin, SolveStats("segments", "heuristic"))
     candidate = realised(context, folding, modules, channels, answer)
-    if not candidate.problem.is_legal(begin):
-        return None
     stats = SolveStats("segments", "heuristic", float(candidate.problem.cost(begin)))
     return replace(candidate, partition=replace(answer, stats=stats))
 
@@ -159,7 +185,7 @@ def overfull(candidate: Candidate) -> PartitionFailure:
     for slot, demand in zip(candidate.problem.slots, demands, strict=True):
         needs, limits = demand.as_dict(), slot.limit.as_dict()
         refusals += [Refusal("slot", r, slot.name, needs[r], limits[r]) for r in shortfall(demand, slot.limit)]
-    return PartitionFailure(tuple(refusals) or (Refusal("crossing FIFOs"),))
+    return PartitionFailure(tuple(refusals) or (Refusal("crossing FIFOs"),), closest=candidate.partition.slot_of)
 
 
 def _harder(

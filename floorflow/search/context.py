@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import floor, log10
 
 from floorflow.backends.backend import Backend, Costs
@@ -27,8 +27,10 @@ from floorflow.search.proposals import methods_of
 class Solvers:
     """How a candidate is folded, partitioned and placed: functions as `solvers_of` chooses them for a request."""
 
-    fold: Callable[[FoldingProblem, int, bool], FoldingAnswer]
-    """From a problem, the longest interval allowed, and whether to branch and bound where a folding is known."""
+    fold: Callable[[FoldingProblem, int], FoldingAnswer]
+    """From a problem and the longest interval allowed."""
+    fold_nearly: Callable[[FoldingProblem, int], FoldingAnswer]
+    """The same, but a folding that relaxation and exchanges find will do; at effort ``best`` as `fold`."""
     partition: Callable[[PartitionProblem, Mapping[str, int] | None, bool], PartitionAnswer]
     """From a problem, the assignment to begin from, if there is one, and whether it is to be proven."""
     place: Callable[[PlacementProblem], PlacementSolution | PlacementFailure]
@@ -39,10 +41,13 @@ def solvers_of(request: Request, dataflow: Dataflow, backend: Backend, costs: Co
     effort, seed = request.effort, request.seed
     method = methods_of(dataflow, backend, costs, request.backend_options)[request.fold_method]
 
-    def fold(problem: FoldingProblem, interval_cycles: int, branch: bool) -> FoldingAnswer:
-        if request.fold_method == "exact":
-            return fold_at_interval(problem, interval_cycles, branch=branch or effort == "best")
-        return method(problem, interval_cycles, seed)
+    def fold(problem: FoldingProblem, interval_cycles: int, *, branch: bool = True) -> FoldingAnswer:
+        exact = request.fold_method == "exact"
+        return (
+            fold_at_interval(problem, interval_cycles, branch=branch)
+            if exact
+            else method(problem, interval_cycles, seed)
+        )
 
     memo, way = PartitionMemo(), request.partition_method
     work = replace(LIMITS[effort], work=LIMITS[effort].work * SEARCH_SHARE) if effort != "best" else LIMITS[effort]
@@ -58,6 +63,7 @@ def solvers_of(request: Request, dataflow: Dataflow, backend: Backend, costs: Co
 
     return Solvers(
         fold,
+        partial(fold, branch=effort == "best"),
         lambda problem, start, prove: partition(problem, way, work, seed, start=start, memo=memo, prove=prove),
         placing,
     )

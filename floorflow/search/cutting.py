@@ -124,7 +124,7 @@ class Cutter:
             segment = segments.of([engine for engine, place in slot_of.items() if place == slot])
             problem = segment.problem(self.space(slot))
             problem = _beside(self.context, problem, segment.dataflow, options)
-            answer = self.context.solvers.fold(problem, interval_cycles, False)
+            answer = self.context.solvers.fold_nearly(problem, interval_cycles)
             if not isinstance(answer, FoldingSolution):
                 return replace(answer.refusal, place=slot, proven=False)
             options |= answer.options

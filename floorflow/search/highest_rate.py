@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from floorflow.errors import Refusal
 from floorflow.folding import RATIO, shortest_interval
@@ -19,45 +19,63 @@ from floorflow.search.own_kinds import fewer_kinds, own_kinds_reaching
 from floorflow.search.state import SearchState, TraceRow
 
 
-def in_fit_kinds(run: SearchState) -> tuple[SearchState, tuple[int, ...], int]:
-    """Return the search to go on with, its intervals, and the index of the shortest that the budget allows.
+@dataclass
+class Kinds:
+    """A search among some kinds of engines: the intervals that these have, and the shortest that the budget allows."""
 
-    Where other kinds than the back end's own choice do not shorten it, the choice is left to the back end if it asks
-    for that (`Costs.own_kinds_first`). Where the plan is slower, `in_other_kinds` looks whether the others do better.
+    run: SearchState
+    intervals: tuple[int, ...]
+    index: int
+    all_kinds: bool = True
+    start: int | None = None
+    """The index of the shortest interval that is not proven impossible however engines are assigned, once known."""
+
+    @classmethod
+    def of(cls, run: SearchState, *, all_kinds: bool = True) -> Kinds:
+        """Find the shortest interval."""
+        return cls(run, *shortest_possible(run), all_kinds)
+
+    @property
+    def about(self) -> str:
+        """Words for the trace."""
+        return "kinds as they fit best" if self.all_kinds else "kinds as the back end chooses"
+
+    @property
+    def bound_cycles(self) -> int:
+        """Shortest interval that the budget allows."""
+        return self.intervals[self.index]
+
+
+def fit_kinds(free: SearchState) -> Kinds:
+    """Return the search to begin with: among the back end's own kinds where others do not shorten the bound.
+
+    That is so only for a back end that asks for it (`Costs.own_kinds_first`); else among all kinds.
     """
-    intervals, index = shortest_possible(run)
-    auto = run.context.costs.own_kinds_first
-    own = own_kinds_reaching(run.context.problem, intervals[index]) if auto else None
-    if own is None:
-        return run, intervals, index
-    run = run.among(own)
-    return run, *shortest_possible(run)
+    every = Kinds.of(free)
+    auto = free.context.costs.own_kinds_first
+    own = own_kinds_reaching(free.context.problem, every.bound_cycles) if auto else None
+    return every if own is None else Kinds.of(free.among(own), all_kinds=False)
 
 
-def in_other_kinds(free: SearchState, run: SearchState) -> tuple[SearchState, tuple[int, ...], int] | None:
-    """Return a search for shorter intervals than ``run`` found: with the back end's own kinds if it had all, else all.
+def other_kinds(free: SearchState, first: Kinds) -> Kinds | None:
+    """Return the search among the back end's own kinds if the first was among all, else among all; None if the same.
 
     A choice that allows a shorter interval by the sums of resources may be harder to pack: what it needs less of is not
-    what runs short in a slot. None if nothing better can be found.
+    what runs short in a slot.
     """
     own = fewer_kinds(free.context.problem) if free.context.costs.own_kinds_first else None
     if own is None:
         return None
-    other = free.among(own) if run is free else free
-    intervals, index = shortest_possible(other)
-    shorter = tuple(interval for interval in intervals if interval < _interval(run))
-    if index >= len(shorter) or not other.is_feasible(shorter[-1]):
-        return None
-    return other, shorter, index
+    other = Kinds.of(free.among(own), all_kinds=False) if first.run is free else Kinds.of(free)
+    return other if other.run.is_feasible(other.intervals[-1]) else None
 
 
-def better(run: SearchState, other: SearchState, about: str) -> SearchState:
-    """Return which of two searches found the shorter interval, the second with the trace of both."""
-    if other.best is None or _interval(other) >= _interval(run):
-        return run
-    tried = [replace(row, detail=f"{about}: {row.detail}") for row in other.trace]
-    other.trace[:] = [*run.trace, *tried]
-    return other
+def better(first: Kinds, second: Kinds) -> SearchState:
+    """Return which of two searches found the shorter interval, with the trace of both."""
+    run, other = (second, first) if _interval(second.run) < _interval(first.run) else (first, second)
+    told = [replace(row, detail=f"{other.about}: {row.detail}") for row in other.run.trace]
+    run.run.trace[:] = [*told, *run.run.trace]
+    return run.run
 
 
 def _interval(run: SearchState) -> float:
@@ -74,25 +92,39 @@ def shortest_possible(run: SearchState) -> tuple[tuple[int, ...], int]:
     return intervals, shortest_interval(intervals, run.is_feasible, start, ratio=RATIO) or 0
 
 
-def highest_rate(run: SearchState, intervals: tuple[int, ...], bound_index: int) -> str:
+def highest_rate(kinds: Kinds) -> None:
     """Plan at the shortest interval at which fold, cut and place succeed together."""
-    run.progress.best(None, intervals[bound_index])
-    if attempt(run, intervals[bound_index]) and place_shortest(run):
-        return "the interval is the folding optimum under the platform's summed limits"
-    joint = run.find_joint_bound(intervals, bound_index)
-    if joint.interval_cycles is None:
-        return what_stopped(run)
-    run.progress.best(None, joint.interval_cycles)
-    start = bisect_left(intervals, joint.interval_cycles)
-    if attempt(run, intervals[start]) and place_shortest(run):
-        return "no assignment of engines to slots allows a shorter interval"
-    first = _first_found(run, intervals, start)
+    at_the_bounds(kinds)
+    beyond_the_bounds(kinds)
+
+
+def at_the_bounds(kinds: Kinds, below: float = math.inf) -> None:
+    """Plan at the bound of folding, or at that over assignments to slots, if these are below an interval."""
+    run = kinds.run
+    if kinds.bound_cycles >= below:
+        return
+    if attempt(run, kinds.bound_cycles) and place_shortest(run):
+        return
+    joint = run.find_joint_bound(kinds.intervals, kinds.index).interval_cycles
+    kinds.start = len(kinds.intervals) if joint is None else bisect_left(kinds.intervals, joint)
+    if kinds.all_kinds:
+        run.progress.best(None, joint)
+    if joint is not None and joint < below and attempt(run, joint):
+        place_shortest(run)
+
+
+def beyond_the_bounds(kinds: Kinds, below: float = math.inf) -> None:
+    """Plan at the shortest interval that can be found below one that was, where there is none at the bounds."""
+    run, below = kinds.run, min(below, _interval(kinds.run))
+    intervals = kinds.intervals[: bisect_left(kinds.intervals, below)]
+    if kinds.start is None:
+        return
+    first = _first_found(run, intervals, kinds.start)
     while first is not None:
-        _shorter(run, intervals, start, first)
+        _shorter(run, intervals, kinds.start, first)
         if place_shortest(run):
             break
         first = _first_found(run, intervals, first + 1)
-    return what_stopped(run)
 
 
 def attempt(run: SearchState, interval: int) -> bool:

@@ -93,9 +93,9 @@ def _folded(run: SearchState, longest: int, share: float, largest: float | None)
     small = limited if largest is None else replace(limited, largest=share_of(_largest_limits(run), largest))
     with run.progress.stage("folding"):
         run.progress.note(f"lowest latency with {share:.0%} of the budget")
-        answer = run.context.solvers.fold(small, longest, True)
+        answer = run.context.solvers.fold(small, longest)
         if largest is not None and not isinstance(answer, FoldingSolution):
-            answer = run.context.solvers.fold(limited, longest, True)
+            answer = run.context.solvers.fold(limited, longest)
     if isinstance(answer, FoldingSolution):
         return _BudgetedFolding(answer, share)
     refusals = (answer.refusal,) if share >= 1 else unproven((answer.refusal,))
@@ -117,7 +117,7 @@ def _tried(run: SearchState, budgeted: _BudgetedFolding) -> bool:
         answer = run.complete(budgeted.folding)
     if not isinstance(answer, Candidate):
         interval = budgeted.folding.interval_cycles
-        run.refused(interval, "partition", unproven(answer.refusals), budgeted.about)
+        run.refused(interval, "partition", unproven(answer.failure.refusals), budgeted.about)
         return False
     placed = run.place(answer, budgeted.about)
     if placed is not None and (run.best is None or _order(placed) < _order(run.best)):

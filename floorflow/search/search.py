@@ -12,11 +12,13 @@ from floorflow.placement import PlacementSolution
 from floorflow.search.candidate import Candidate
 from floorflow.search.context import PlanningContext, reachable_fps
 from floorflow.search.highest_rate import (
+    Kinds,
+    at_the_bounds,
     better,
-    highest_rate,
-    in_fit_kinds,
-    in_other_kinds,
+    beyond_the_bounds,
+    fit_kinds,
     last_refused,
+    other_kinds,
     shortest_possible,
     what_stopped,
 )
@@ -172,28 +174,44 @@ class _Search:
 
     def _fastest(self) -> str:
         free = self.free = self.run
-        self.run, intervals, index = in_fit_kinds(free)
-        self.bound_cycles = intervals[index]
-        ended_by = highest_rate(self.run, intervals, index)
-        if self.run.best is not None and self.run.best.candidate.interval_cycles <= self.bound_cycles:
-            return ended_by
-        ended_by = self._fastest_in_other_kinds(free) or ended_by
-        if free.joint_bound is None:
+        first = fit_kinds(free)
+        self.run, self.bound_cycles = first.run, first.bound_cycles
+        self.run.progress.best(None, self.bound_cycles)
+        at_the_bounds(first)
+        second = None if self._is_at_the_bound() else other_kinds(free, first)
+        if second is not None:
+            self._fastest_of(first, second)
+        elif not self._is_at_the_bound():
+            beyond_the_bounds(first)
+        if not self._is_at_the_bound() and free.joint_bound is None:
             free.find_joint_bound(*shortest_possible(free))
-        return ended_by
+        return self._what_ended()
 
-    def _fastest_in_other_kinds(self, free: SearchState) -> str | None:
-        """Search with other kinds of engines; return what ended that search if it found a better design."""
-        other = in_other_kinds(free, self.run)
-        if other is None:
-            return None
-        run, intervals, index = other
-        about = "kinds as the back end chooses" if self.run is free else "kinds as they fit best"
+    def _fastest_of(self, first: Kinds, second: Kinds) -> None:
+        """Go on with two choices of kinds: at the bounds of the second, then at longer intervals of both."""
         try:
-            ended_by = highest_rate(run, intervals, index)
+            at_the_bounds(second, self._best_cycles())
+            for kinds, other in ((first, second), (second, first)):
+                found = other.run.best
+                beyond_the_bounds(kinds, inf if found is None else found.candidate.interval_cycles)
         finally:
-            self.run = better(self.run, run, about)
-        return ended_by if self.run is run else None
+            self.run = better(first, second)
+
+    def _best_cycles(self) -> float:
+        best = self.run.best
+        return inf if best is None else best.candidate.interval_cycles
+
+    def _is_at_the_bound(self) -> bool:
+        return self._best_cycles() == self.bound_cycles
+
+    def _what_ended(self) -> str:
+        """Return why the search for the highest rate found no shorter interval."""
+        joint = self.free.joint_bound
+        if self._is_at_the_bound():
+            return "the interval is the folding optimum under the platform's summed limits"
+        if joint is not None and self._best_cycles() == joint.interval_cycles:
+            return "no assignment of engines to slots allows a shorter interval"
+        return what_stopped(self.run)
 
     def _fastest_that_meets_the_rate(self, context: PlanningContext) -> str:
         """Search for the highest rate: its design is a candidate for every rate that it meets."""

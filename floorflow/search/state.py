@@ -21,10 +21,9 @@ from floorflow.folding import (
 )
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.folding.selection import Evaluator
-from floorflow.partition import PartitionFailure
 from floorflow.placement import PlacementFailure
 from floorflow.resources import RESOURCE_NAMES, ZERO, Resources
-from floorflow.search.assignment import complete, improved
+from floorflow.search.assignment import Unassigned, complete, improved
 from floorflow.search.candidate import Candidate, folded_by, least_words
 from floorflow.search.context import PlanningContext
 from floorflow.search.cutting import Cutter, SlotOf, crossings
@@ -151,14 +150,24 @@ class SearchState:
             answer = self.complete(folding)
             if isinstance(answer, Candidate):
                 return answer
-            before = answer.refusals
-            if answer.short == ZERO:
+            before = answer.failure.refusals
+            by_slots = self._folded_where_closest(answer.closest, interval)
+            if by_slots is not None:
+                return by_slots
+            if answer.failure.short == ZERO:
                 reserve += share_of(folding.budget, limits.slack)
             elif known:
-                reserve += share_of(answer.short, limits.kept_back)
+                reserve += share_of(answer.failure.short, limits.kept_back)
         # Of other foldings nothing is proven.
         self.refused(interval, "partition", unproven(before))
         return None
+
+    def _folded_where_closest(self, closest: Mapping[str, str] | None, interval: int) -> Candidate | None:
+        """Fold each slot of an assignment that exceeds limits a little for itself, where no method was asked for."""
+        asked = self.context.request.fold_method != "exact" or self.context.request.partition_method != "auto"
+        if closest is None or asked or len(self.context.limits) == 1:
+            return None
+        return self.folded_by_slots(dict(closest), interval)
 
     def _folded(self, interval: int, reserve: Resources) -> FoldingAnswer:
         """Fold the network within all slots' limits together, less a reserve."""
@@ -169,9 +178,10 @@ class SearchState:
             self.progress.note(f"interval {interval:,} cycles")
             # Before anything is known of FIFOs they are taken at their least, as bounds take them.
             priced = self.pricing.problem(self.context) if self.held else self.context.problem
+            solvers = self.context.solvers
             # Where modules must come apart into slots the next round may fold anew: the last percent is not worth it.
-            alone = len(self.context.limits) == 1
-            folding = self.context.solvers.fold(priced.with_budget(priced.budget - reserve), interval, alone)
+            fold = solvers.fold if len(self.context.limits) == 1 else solvers.fold_nearly
+            folding = fold(priced.with_budget(priced.budget - reserve), interval)
         if isinstance(folding, FoldingSolution) and self.context.request.fold_method == "exact":
             folding = self.least_priced(folding.options, folding.stats.method)
         self._foldings[key] = folding
@@ -254,7 +264,7 @@ class SearchState:
             answer = self.complete(self.least_priced(folded, "exact by slot"), slot_of=slot_of)
             if isinstance(answer, Candidate):
                 return answer
-            refusals = answer.refusals
+            refusals = answer.failure.refusals
             if not self._keep_back(refusals):
                 break
         self.refused(interval, "partition", unproven(refusals), "each slot folded for itself: ")
@@ -287,7 +297,7 @@ class SearchState:
 
     def complete(
         self, folding: FoldingSolution, share: float = 1.0, slot_of: SlotOf | None = None
-    ) -> Candidate | PartitionFailure:
+    ) -> Candidate | Unassigned:
         """Connect, cluster and partition, within a share of every slot's limit; remembers the candidate for Ctrl-C."""
         tightened = None if share >= 1 else dict.fromkeys(self.context.limits, share)
         with self.progress.stage("partition"):

@@ -18,9 +18,9 @@ from floorflow.partition.problem import PartitionAnswer
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution
 from floorflow.request import Request
 from floorflow.resources import Resources
-from floorflow.search.assignment import complete
+from floorflow.search.assignment import Unassigned, complete
 from floorflow.search.candidate import Candidate
-from floorflow.search.highest_rate import highest_rate, shortest_possible
+from floorflow.search.highest_rate import Kinds, highest_rate
 from floorflow.search.least_resources import least_resources
 from floorflow.search.limits import LatencyLimits, SearchLimits
 from floorflow.search.lowest_latency import lowest_latency
@@ -60,6 +60,7 @@ class FoldingRecorder:
 
 def state_of(request: Request, limits: SearchLimits, **solvers: Any) -> SearchState:
     context = prepare(read_source(request.model), request, 1)
+    solvers |= {"fold_nearly": solvers["fold"]} if "fold" in solvers else {}
     context = replace(context, solvers=replace(context.solvers, **solvers), search_limits=limits)
     return SearchState(context, SILENT)
 
@@ -90,8 +91,8 @@ def test_the_least_resources_are_tried_at_so_many_intervals(attempts: int) -> No
 def test_so_many_shorter_intervals_are_tried_after_the_first_plan(shorter_tries: int) -> None:
     limits = SearchLimits(shorter_tries=shorter_tries, folding_rounds=1, ladder=4.0)
     state = state_of(tiny(), limits, place=refuse_above(9_000))
-    intervals, index = shortest_possible(state)
-    highest_rate(state, intervals, index)
+    kinds = Kinds.of(state)
+    highest_rate(kinds)
     tried = list(state.attempts)
     first = next(place for place, interval in enumerate(tried) if state.attempts[interval])
     assert len(tried) - first - 1 <= shorter_tries
@@ -102,8 +103,8 @@ def test_a_finer_ladder_finds_no_longer_interval() -> None:
     found = []
     for ladder in (4.0, 1.02):
         state = state_of(tiny(), SearchLimits(ladder=ladder, shorter_tries=0), place=refuse_above(9_000))
-        intervals, index = shortest_possible(state)
-        highest_rate(state, intervals, index)
+        kinds = Kinds.of(state)
+        highest_rate(kinds)
         assert state.best is not None
         found.append(state.best.candidate.interval_cycles)
     assert found[0] >= found[1]
@@ -125,7 +126,7 @@ def test_foldings_at_an_interval_keep_back_what_channels_were_short_of() -> None
 
 
 def test_without_a_round_no_assignment_is_tried() -> None:
-    for rounds, expected in ((0, PartitionFailure), (4, Candidate)):
+    for rounds, expected in ((0, Unassigned), (4, Candidate)):
         context = state_of(tiny(fps=1000), SearchLimits(assignment_rounds=rounds)).context
         folding = fold_at_interval(context.problem, context.problem.intervals()[-1])
         assert isinstance(folding, FoldingSolution)

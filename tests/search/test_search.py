@@ -63,6 +63,7 @@ def find(request: Request, place: Placer | None = None, **others: Any) -> Search
     """Search with a placer, and other solvers, instead of the request's."""
     context = prepare(read_source(request.model), request, 1)
     own = {"place": place, **others} if place is not None else others
+    own |= {"fold_nearly": others["fold"]} if "fold" in others else {}
     return search.search(replace(context, solvers=replace(context.solvers, **own)))
 
 

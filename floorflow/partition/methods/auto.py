@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from floorflow.errors import Refusal
 from floorflow.partition.arrays import Integers, ProblemArrays, arrays_of
@@ -60,7 +60,7 @@ def solve(
     if len(problem.demands) * len(problem.edges) <= limits.small:
         outcome = solve_exactly(problem, arrays, best.assignment, seed, limits.work * limits.quick)
         if outcome.status == "infeasible":
-            return explain_infeasibility(problem, seed, limits.work * limits.reason)
+            return _refused(problem, arrays, given, seed, limits)
         best.bound = outcome.bound
         if outcome.status == "optimal":
             origin = f"{best.origin}+cpsat" if best.origin else "cpsat (neither METIS nor dp found a start)"
@@ -92,15 +92,29 @@ def _made_legal(
     problem: PartitionProblem, arrays: ProblemArrays, given: Integers | None, seed: int, limits: Limits
 ) -> Integers | PartitionFailure:
     """Bring the start of least excess to none, or return why that fails."""
-    closest = [bipartitioned(arrays, seed), *([] if given is None else [fm_refine(arrays, given)])]
-    start = min(closest, key=MoveEvaluator(arrays).key)
-    found = least_excess(problem, arrays, start, seed, limits.work * limits.legal)
-    if found.proven_infeasible:
-        return explain_infeasibility(problem, seed, limits.work * limits.reason)
+    found = least_excess(problem, arrays, _closest_start(arrays, given, seed), seed, limits.work * limits.legal)
     if found.assignment is not None and is_legal(arrays, found.assignment):
         return found.assignment
+    closest = None if found.assignment is None else arrays.as_mapping(found.assignment)
+    if found.proven_infeasible:
+        return replace(explain_infeasibility(problem, seed, limits.work * limits.reason), closest=closest)
     refusal = None if found.assignment is None else worst(problem, found.assignment)
-    return PartitionFailure((refusal or Refusal("partition limit"),))
+    return PartitionFailure((refusal or Refusal("partition limit"),), closest=closest)
+
+
+def _refused(
+    problem: PartitionProblem, arrays: ProblemArrays, given: Integers | None, seed: int, limits: Limits
+) -> PartitionFailure:
+    """Say why a problem that is proven infeasible is, and what comes closest."""
+    found = least_excess(problem, arrays, _closest_start(arrays, given, seed), seed, limits.work * limits.reason)
+    closest = None if found.assignment is None else arrays.as_mapping(found.assignment)
+    return replace(explain_infeasibility(problem, seed, limits.work * limits.reason), closest=closest)
+
+
+def _closest_start(arrays: ProblemArrays, given: Integers | None, seed: int) -> Integers:
+    """Return the start that exceeds limits least."""
+    closest = [bipartitioned(arrays, seed), *([] if given is None else [fm_refine(arrays, given)])]
+    return min(closest, key=MoveEvaluator(arrays).key)
 
 
 def _completed(problem: PartitionProblem, best: Best, seed: int, limits: Limits) -> PartitionAnswer:
