@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,7 +111,8 @@ class Pricing:
 
     def masked_rows(self, mask: Mask) -> list[Array]:
         """Return the marked rows of each group, as indices into the group's rows."""
-        return [rows[part] for rows, part in zip(self.classes.rows, np.split(mask, self.begins[1:-1]), strict=True)]
+        spans = pairwise(self.begins.tolist())
+        return [rows[mask[begin:end]] for rows, (begin, end) in zip(self.classes.rows, spans, strict=True)]
 
     def _cheapest(self, rows: Array) -> Array:
         """Return the price of the cheapest row of each class, (k, classes)."""
