@@ -25,7 +25,7 @@ from floorflow.backends.finn.backend import BACKEND
 from floorflow.backends.finn.datatype import bits_of
 from floorflow.backends.finn.kinds.registry import KINDS, kind_of
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
-from floorflow.rates import RateProblem, Sized, rate_problem, size
+from floorflow.rates import RateProblem, Sized, first_frame, rate_problem, size
 from floorflow.resources import ZERO
 
 FIFO, CONVERTER = "StreamingFIFO", "StreamingDataWidthConverter"
@@ -216,12 +216,13 @@ def compare(title: str, folded: FoldedDataflow, finn: Mapping[str, list[Queue]])
     started = time.perf_counter()
     problem = rate_problem(folded, known=BACKEND)
     sized = size(problem)
+    first_word, first_whole = first_frame(problem, sized.depths)
     seconds = time.perf_counter() - started
     print(f"## {title}\n")
     estimate = folded.interval_cycles
     print(f"{len(folded.options)} engines, {len(problem.fifos)} streams, {problem.bursts:,} bursts, {seconds:.1f} s. ")
     print(f"Interval {sized.interval_cycles:,} cycles (FINN's estimate {estimate:,}), first word after "
-          f"{sized.first_word_cycles:,}, first frame after {sized.first_frame_cycles:,}.\n")  # fmt: skip
+          f"{first_word:,}, first frame after {first_whole:,}.\n")  # fmt: skip
     summary(problem, sized, finn)
     largest(problem, sized, finn)
 

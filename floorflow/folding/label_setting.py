@@ -118,11 +118,11 @@ class _LabelSetting:
         self._fixed = sum(fixed, np.zeros(5, dtype=np.int64))
         self.elimination: Elimination = plan_sweep([len(use) for use in self.use], self.pairs)
         both = FINENESS * weights + prices
-        nodes = [_priced(use, both)[None] for use in self.use]
-        edges = {pair: _priced(use, both)[None] for pair, use in self.pairs.items()}
+        nodes = [_priced(use, both)[..., None] for use in self.use]
+        edges = {pair: _priced(use, both)[..., None] for pair, use in self.pairs.items()}
         limit = FINENESS * most + int(prices @ budget) - int(self._fixed @ both)
         bounds = () if self.elimination.cut else self.elimination.bounds(nodes, edges)
-        self.tables = [(table[0], (limit - table[0] - outside[0]).reshape(-1)) for table, outside in bounds]
+        self.tables = [(table[..., 0], (limit - table - outside).reshape(-1)) for table, outside in bounds]
 
     def run(self, watched: Sequence[int]) -> bool:
         """Carry the labels from the first step to the last; return whether none had to be left out."""
@@ -182,8 +182,7 @@ class _LabelSetting:
         use = np.zeros((*shape, 5), dtype=np.int64)
         use += self.use[step.node].reshape(-1, *[1] * (len(shape) - 1), 5)
         for pair in step.edges:
-            fit = fit_of(pair, step.scope, self.elimination.sizes)
-            use += np.moveaxis(fit(np.moveaxis(self.pairs[pair], 2, 0)), 0, -1)
+            use += fit_of(pair, step.scope, self.elimination.sizes)(self.pairs[pair])
         return use.reshape(-1, 5)
 
     def _child_states(self, step: Step, child: int, shape: tuple[int, ...]) -> Array:

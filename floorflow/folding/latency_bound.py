@@ -59,9 +59,9 @@ class Prices:
         weights = np.split(self.flow, ends[:-1])
         amounts = zip(classes.use, classes.cycles, weights, strict=True)
         rows = [use @ self.resources + cycles @ weight for use, cycles, weight in amounts]
-        least = [np.minimum.reduceat(row, begins)[None] for row, begins in zip(rows, classes.begins, strict=True)]
+        least = [np.minimum.reduceat(row, begins)[:, None] for row, begins in zip(rows, classes.begins, strict=True)]
         pairs = {
-            pair: (use @ self.resources + classes.barred[pair] * self.barred)[None]
+            pair: (use @ self.resources + classes.barred[pair] * self.barred)[..., None]
             for pair, use in classes.pairs.items()
         }
         return rows, least, pairs
@@ -92,7 +92,7 @@ def row_bounds(classes: InterfaceClasses, budget: Array, prices: Prices) -> list
     class_bounds = classes.elimination.min_marginals(least, pairs)
     spent = int(prices.resources @ budget)
     return [
-        (bound - cheapest)[0, class_of] + row - spent
+        (bound - cheapest)[class_of, 0] + row - spent
         for bound, cheapest, class_of, row in zip(class_bounds, least, classes.class_of, rows, strict=True)
     ]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,8 +87,8 @@ class Pricing:
         min_marginals = cheapest - alone[:, self._group_of_class]
         if self.tied.size:
             tied = self.elimination.min_marginals(self._nodes(cheapest), self._edges(prices))
-            least = tied[0].min(axis=1)
-            min_marginals[:, self._is_tied] = np.concatenate(tied, axis=1) - least[:, None]
+            least = tied[0].min(axis=0)
+            min_marginals[:, self._is_tied] = (np.concatenate(tied) - least).T
             sums = sums + least
         return np.asarray((min_marginals + sums[:, None] - cheapest)[:, self._class_of] + rows)
 
@@ -110,7 +111,8 @@ class Pricing:
 
     def masked_rows(self, mask: Mask) -> list[Array]:
         """Return the marked rows of each group, as indices into the group's rows."""
-        return [rows[part] for rows, part in zip(self.classes.rows, np.split(mask, self.begins[1:-1]), strict=True)]
+        spans = pairwise(self.begins.tolist())
+        return [rows[mask[begin:end]] for rows, (begin, end) in zip(self.classes.rows, spans, strict=True)]
 
     def _cheapest(self, rows: Array) -> Array:
         """Return the price of the cheapest row of each class, (k, classes)."""
@@ -124,19 +126,25 @@ class Pricing:
         return least, sums
 
     def _nodes(self, cheapest: Array) -> list[Array]:
-        """Return the prices of the classes of groups that have neighbours, group by group."""
-        return [cheapest[:, self._class_begins[group] : self._class_begins[group + 1]] for group in self.tied.tolist()]
+        """Return the prices of the classes of groups that have neighbours, group by group, (classes, k) each."""
+        by_class = np.ascontiguousarray(cheapest.T)
+        return [by_class[begin:end] for begin, end in self._class_spans]
 
     def _edges(self, prices: Array) -> dict[Pair, Array]:
-        """Return the prices of pairs of classes, by positions in ``tied``."""
-        both = prices @ self._pair_use[0].T
-        both[:, self._pair_use[1]] = FORBIDDEN
+        """Return the prices of pairs of classes, (classes, classes, k), by positions in ``tied``."""
+        both = self._pair_use[0] @ prices.T
+        both[self._pair_use[1]] = FORBIDDEN
         edges, at = {}, 0
         for pair, shape in self._tied_pairs.items():
             entries = shape[0] * shape[1]
-            edges[pair] = both[:, at : at + entries].reshape(-1, *shape)
+            edges[pair] = both[at : at + entries].reshape(*shape, -1)
             at += entries
         return edges
+
+    @cached_property
+    def _class_spans(self) -> list[tuple[int, int]]:
+        """Where the classes of each group that has neighbours begin and end."""
+        return [(int(self._class_begins[group]), int(self._class_begins[group + 1])) for group in self.tied.tolist()]
 
     @cached_property
     def _pair_positions(self) -> tuple[Array, Array, Array]:

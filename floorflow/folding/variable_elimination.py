@@ -4,7 +4,7 @@ A node is eliminated by a table over its neighbours: for each of their choices t
 nearly chains, so tables stay small. Where one would not (dense concatenations), edges are cut: each choice of one
 end then pays the least of what the edge may cost, which keeps the answer a lower bound.
 
-Numpy's calls cost more than the sums, so one elimination answers for many prices: tables have a first axis of k cases.
+Numpy's calls cost more than the sums, so one elimination answers for many prices: tables have a last axis of k cases.
 """
 
 from __future__ import annotations
@@ -44,14 +44,15 @@ class Step:
 
 @dataclass(frozen=True)
 class Fit:
-    """How tables over some nodes, (k, ...), are laid out in the order of a scope, with length 1 for its other nodes."""
+    """How tables over some nodes, (..., k), are laid out in the order of a scope, with length 1 for its other nodes."""
 
-    axes: tuple[int, ...]
+    axes: tuple[int, ...] | None
+    """The order of a table's axes; None if it has them in that order."""
     shape: tuple[int, ...]
 
     def __call__(self, table: Array) -> Array:
         """Lay out a table."""
-        return table.transpose(self.axes).reshape(self.shape)
+        return (table if self.axes is None else table.transpose(self.axes)).reshape(self.shape)
 
 
 @dataclass(frozen=True)
@@ -81,28 +82,38 @@ class Elimination:
     def least(self, nodes: Sequence[Array], edges: Mapping[Pair, Array]) -> tuple[Array, Array]:
         """Return for each of k cases the least sum (a lower bound if edges were cut) and a choice that has it.
 
-        ``nodes[n]`` is (k, size of n), ``edges[a, b]`` (k, size of a, size of b); the answers are (k,) and (k, nodes).
+        ``nodes[n]`` is (size of n, k), ``edges[a, b]`` (size of a, size of b, k); the answers are (k,) and (k, nodes).
         """
         tables, _, total = self._forward(nodes, edges)
+        if total.size == 1:
+            return total, self._choice([table[..., 0] for table in tables])[None]
         case = np.arange(total.size)
-        selection = np.zeros((total.size, len(self.sizes)), dtype=np.int64)
+        selection = np.zeros((len(self.sizes), total.size), dtype=np.int64)
         for step, table in zip(reversed(self.steps), reversed(tables), strict=True):
-            line: tuple[Array | slice, ...] = (case, slice(None), *(selection[:, n] for n in step.scope[1:]))
+            line: tuple[Array | slice, ...] = (slice(None), *(selection[n] for n in step.scope[1:]), case)
             lines = table[line]
-            selection[:, step.node] = lines.argmin(axis=1)
-        return total, selection
+            selection[step.node] = lines.argmin(axis=0)
+        return total, selection.T
+
+    def _choice(self, tables: Sequence[Array]) -> Array:
+        """Return the choice that has the least sum in the tables of one case."""
+        selection = [0] * len(self.sizes)
+        for step, table in zip(reversed(self.steps), reversed(tables), strict=True):
+            line: tuple[int | slice, ...] = (slice(None), *[selection[n] for n in step.scope[1:]])
+            selection[step.node] = int(table[line].argmin())
+        return np.array(selection, dtype=np.int64)
 
     def min_marginals(self, nodes: Sequence[Array], edges: Mapping[Pair, Array]) -> list[Array]:
-        """Return the min-marginals: for each choice of each node the least sum with it, (k, size of the node)."""
+        """Return the min-marginals: for each choice of each node the least sum with it, (size of the node, k)."""
         min_marginals: list[Array] = [np.empty(0, dtype=np.int64)] * len(self.sizes)
         for step, (table, outside) in zip(self.steps, self.bounds(nodes, edges), strict=True):
-            min_marginals[step.node] = (table + outside).reshape(*table.shape[:2], -1).min(axis=2)
+            min_marginals[step.node] = (table + outside).reshape(table.shape[0], -1, table.shape[-1]).min(axis=1)
         return min_marginals
 
     def bounds(self, nodes: Sequence[Array], edges: Mapping[Pair, Array]) -> list[tuple[Array, Array]]:
         """Return for each step, over its scope: the least sum of all below it, and that of all the rest.
 
-        The first axis is the case; the second has length 1 for the step's own node.
+        The last axis is the case; in the second the first has length 1 for the step's own node.
         """
         tables, messages, total = self._forward(nodes, edges)
         outside: dict[int, Array] = {}
@@ -110,10 +121,10 @@ class Elimination:
         for position in range(len(self.steps) - 1, -1, -1):
             step, table, layout = self.steps[position], tables[position], self._layouts[position]
             if position not in outside:
-                outside[position] = (total - messages[position])[:, None]
+                outside[position] = (total - messages[position])[None]
             whole = table + outside[position]
             for child, fit, (others, order) in zip(step.children, layout.children, layout.outside, strict=True):
-                outside[child] = (whole - fit(messages[child])).min(axis=others).transpose(order)[:, None]
+                outside[child] = (whole - fit(messages[child])).min(axis=others).transpose(order)[None]
         return [(table, outside[position]) for position, table in enumerate(tables)]
 
     def _forward(self, nodes: Sequence[Array], edges: Mapping[Pair, Array]) -> tuple[list[Array], list[Array], Array]:
@@ -131,7 +142,8 @@ class Elimination:
                 if added % MOST_ADDED == 0:
                     table = np.minimum(table, FORBIDDEN)
             tables.append(table)
-            messages.append(np.minimum(table.min(axis=1), FORBIDDEN))
+            message = np.minimum.reduce(table, axis=0)
+            messages.append(np.minimum(message, FORBIDDEN, out=message))
         return tables, messages, messages[-1] if messages else np.zeros(1, dtype=np.int64)
 
     @cached_property
@@ -239,18 +251,19 @@ def _steps(scopes: Sequence[tuple[int, ...]], edges: Iterable[Pair]) -> tuple[St
 def _cut_prices(cut: Sequence[Pair], edges: Mapping[Pair, Array]) -> dict[int, Array]:
     prices: dict[int, Array] = {}
     for pair in cut:
-        least = edges[pair].min(axis=2)
+        least = edges[pair].min(axis=1)
         prices[pair[0]] = prices[pair[0]] + least if pair[0] in prices else least
     return prices
 
 
 def fit_of(nodes: Sequence[int], scope: Sequence[int], sizes: Sequence[int]) -> Fit:
     """Return how tables over ``nodes`` fit those over ``scope``."""
-    axes = [nodes.index(n) + 1 for n in scope if n in nodes]
-    return Fit((0, *axes), (-1, *(sizes[n] if n in nodes else 1 for n in scope)))
+    axes = [nodes.index(n) for n in scope if n in nodes]
+    order = None if axes == sorted(axes) else (*axes, len(axes))
+    return Fit(order, (*(sizes[n] if n in nodes else 1 for n in scope), -1))
 
 
 def _rest_of(scope: Sequence[int], wanted: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    others = tuple(axis + 1 for axis, n in enumerate(scope) if n not in wanted)
+    others = tuple(axis for axis, n in enumerate(scope) if n not in wanted)
     shared = [n for n in scope if n in wanted]
-    return others, (0, *(shared.index(n) + 1 for n in wanted))
+    return others, (*(shared.index(n) for n in wanted), len(shared))

@@ -33,15 +33,13 @@ class Rates:
 
 @dataclass(frozen=True)
 class Sized:
-    """Depths that keep ``interval_cycles``, and the latencies with them.
+    """Depths that keep ``interval_cycles``; `first_frame` gives the latencies with them.
 
     ``smallest`` says that no depth can be one word less; otherwise the depths are those of a good schedule.
     """
 
     interval_cycles: int
     depths: Depths
-    first_word_cycles: int
-    first_frame_cycles: int
     smallest: bool
 
 
@@ -86,8 +84,7 @@ def size(
     smallest = problem.bursts <= most_bursts
     chosen = (smallest_depths if smallest else schedule_depths)(graph, period)
     depths = {fifo.name: depth for fifo, depth in zip(problem.fifos, chosen, strict=True)}
-    first = run_self_timed(graph, depths, most_frames=1)
-    return Sized(period, depths, first.first_word_cycles, first.first_frame_cycles, smallest)
+    return Sized(period, depths, smallest)
 
 
 def blocked(problem: RateProblem, depths: Depths, work: Work | None = None) -> tuple[Blocked, ...]:

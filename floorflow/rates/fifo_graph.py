@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from floorflow.errors import InputError
-from floorflow.rates.precedence import Precedences, Words, data_precedences, space_precedences
+from floorflow.rates.precedence import Precedences, data_precedences, space_precedences
 from floorflow.rates.problem import RateProblem
+from floorflow.rates.words import Words
 from floorflow.rates.work import Work
 
 Depths = Mapping[str, int]
@@ -67,8 +68,12 @@ class FifoGraph:
     def freed(self) -> tuple[Words, ...]:
         """When places become free."""
         actors = self.problem.actors
-        pairs = zip(self.problem.fifos, self.ends, strict=True)
-        return tuple(Words.of(actors[target], actors[target].freed(f.target_port)) for f, (_, target) in pairs)
+        rows = zip(self.problem.fifos, self.ends, self.needed, strict=True)
+        # Most places are free once their word is read: what is worked out of those words is then worked out once.
+        return tuple(
+            Words.of(actors[target], actors[target].freed(f.target_port)) if actors[target].frees else needed
+            for f, (_, target), needed in rows
+        )
 
     @cached_property
     def data(self) -> tuple[Precedences, ...]:

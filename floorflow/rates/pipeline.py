@@ -57,24 +57,36 @@ def rate_problem(
         If the pattern of an engine's kind is unknown.
 
     """
-    actors = [_actor(folded, engine, known) for engine in folded.dataflow.engines]
+    engines = {engine.name: engine for engine in folded.dataflow.engines}
+    ends = _ends(folded)
+    actors = [_actor(folded, engine, ends[engine.name], known) for engine in folded.dataflow.engines]
     fifos = []
     for stream in folded.dataflow.streams:
         words = moves(_count(stream, max(_widths(stream, folded))))
-        steps = words.counts
         if stream.from_outside:
-            actors.append(Actor(stream.source, steps, (), (words,)))
+            actors.append(Actor(stream.source, words.counts, (), (words,)))
         if stream.to_outside:
-            actors.append(Actor(stream.target, steps, (words,)))
-        fifos.append(_fifo(stream, folded, (route_delays or {}).get(stream.channel, RouteDelay()), known))
+            actors.append(Actor(stream.target, words.counts, (words,)))
+        stages = 1 if stream.from_outside else known.stages(engines[stream.source])
+        fifos.append(_fifo(stream, folded, (route_delays or {}).get(stream.channel, RouteDelay()), stages))
     problem = RateProblem(tuple(actors), tuple(fifos))
     return problem if bursts is None else _held_to(problem, bursts)
 
 
-def _actor(folded: FoldedDataflow, engine: Engine, known: Actors) -> Actor:
-    """Return an engine's actor with the converters on its side."""
-    actor = known.actor(engine, folded.options[engine.name], *_words(folded, engine.name))
+def _ends(folded: FoldedDataflow) -> dict[str, list[Stream]]:
+    """Return the streams that end at each engine, in the network's order."""
+    ends: dict[str, list[Stream]] = {engine.name: [] for engine in folded.dataflow.engines}
     for stream in folded.dataflow.streams:
+        for name in {stream.source, stream.target} & ends.keys():
+            ends[name].append(stream)
+    return ends
+
+
+def _actor(folded: FoldedDataflow, engine: Engine, ends: list[Stream], known: Actors) -> Actor:
+    """Return an engine's actor with the converters on its side; ``ends`` are its streams."""
+    option = folded.options[engine.name]
+    actor = known.actor(engine, option, *_words(engine.name, option, ends))
+    for stream in ends:
         source_bits, target_bits = _widths(stream, folded)
         if stream.source == engine.name and source_bits < target_bits:
             actor = one_group_each(actor, actor.writes[stream.source_port], source_bits, target_bits)
@@ -91,11 +103,10 @@ def _with(ports: tuple[Moves, ...], place: int, port: Moves) -> tuple[Moves, ...
     return (*ports[:place], port, *ports[place + 1 :])
 
 
-def _fifo(stream: Stream, folded: FoldedDataflow, route_delay: RouteDelay, known: Actors) -> Fifo:
+def _fifo(stream: Stream, folded: FoldedDataflow, route_delay: RouteDelay, stages: int) -> Fifo:
+    """Return the FIFO of a stream; ``stages`` are the pipeline stages of the engine that writes it."""
     source_bits, target_bits = _widths(stream, folded)
-    latency = 1 + route_delay.there_cycles + (CONVERTER_STAGES if source_bits != target_bits else 0)
-    if not stream.from_outside:
-        latency += known.stages(folded.dataflow.engine(stream.source)) - 1
+    latency = stages + route_delay.there_cycles + (CONVERTER_STAGES if source_bits != target_bits else 0)
     return Fifo(
         name=stream.channel,
         source=stream.source,
@@ -109,11 +120,10 @@ def _fifo(stream: Stream, folded: FoldedDataflow, route_delay: RouteDelay, known
     )
 
 
-def _words(folded: FoldedDataflow, engine: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _words(engine: str, option: Option, ends: list[Stream]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the words a frame at an engine's input and output ports."""
-    option = folded.options[engine]
-    inputs = {s.target_port: s for s in folded.dataflow.streams if s.target == engine}
-    outputs = {s.source_port: s for s in folded.dataflow.streams if s.source == engine}
+    inputs = {s.target_port: s for s in ends if s.target == engine}
+    outputs = {s.source_port: s for s in ends if s.source == engine}
     return (
         tuple(_count(inputs[port], option.input_widths_bits[port]) for port in sorted(inputs)),
         tuple(_count(outputs[port], option.output_widths_bits[port]) for port in sorted(outputs)),

@@ -12,57 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from floorflow.rates.problem import Actor, Ints, Moves
-
-
-@dataclass(frozen=True, eq=False)
-class Words:
-    """The words of a port by number: word j of burst b moves at step ``first[b] + stride[b] * (j - bounds[b])``.
-
-    ``bounds`` is (bursts + 1,); ``first`` counts from the start of the frame.
-    """
-
-    bounds: Ints
-    first: Ints
-    stride: Ints
-
-    @classmethod
-    def of(cls, actor: Actor, moves: Moves) -> Words:
-        """Return the words of a port with their numbers."""
-        bounds = np.concatenate(([0], np.cumsum(moves.counts)))
-        return cls(bounds, actor.begins + moves.first, moves.stride)
-
-    @property
-    def total(self) -> int:
-        """Words a frame."""
-        return int(self.bounds[-1])
-
-    def burst_of(self, word: Ints) -> Ints:
-        """Return the burst in which each word moves."""
-        return np.searchsorted(self.bounds, word, side="right") - 1
-
-    def step_of(self, word: Ints, burst: Ints) -> Ints:
-        """Return the step at which each word moves."""
-        moved: Ints = self.first[burst] + self.stride[burst] * (word - self.bounds[burst])
-        return moved
-
-    def step_at(self, word: int) -> int:
-        """Return the step at which a word moves; one past the last word never does."""
-        if word >= self.total:
-            return 1 << 60
-        burst = int(np.searchsorted(self.bounds, word, side="right")) - 1
-        return int(self.first[burst] + self.stride[burst] * (word - self.bounds[burst]))
-
-    def before(self, step: int) -> int:
-        """Return how many words of a frame move before a step."""
-        reached = np.searchsorted(self.first, step, side="left")
-        # Bursts that begin their words later add none; only the last one reached may be in the middle.
-        last = int(reached) - 1
-        if last < 0:
-            return 0
-        count, stride = int(self.bounds[last + 1] - self.bounds[last]), int(self.stride[last])
-        inside = count if stride == 0 else min(count, -((int(self.first[last]) - step) // stride))
-        return int(self.bounds[last]) + inside
+from floorflow.rates.problem import Ints
+from floorflow.rates.words import Words
 
 
 @dataclass(frozen=True, eq=False)

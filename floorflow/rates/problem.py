@@ -142,6 +142,8 @@ class RateProblem:
 def cut(actor: Actor, piece_steps: Ints) -> Actor:
     """Cut each burst into pieces of at most ``piece_steps`` (bursts,) steps; what moves when stays the same."""
     pieces = -(-actor.steps // piece_steps)
+    if (pieces == 1).all():
+        return actor
     burst = np.repeat(np.arange(actor.steps.size), pieces)
     position = np.arange(burst.size) - np.repeat(np.cumsum(pieces) - pieces, pieces)
     low = position * piece_steps[burst]

@@ -15,7 +15,8 @@ import numpy as np
 
 from floorflow.errors import InfeasibleError
 from floorflow.rates.fifo_graph import FifoGraph
-from floorflow.rates.precedence import Precedences, Words
+from floorflow.rates.occupancy import most_words
+from floorflow.rates.precedence import Precedences
 from floorflow.rates.problem import Ints
 from floorflow.rates.schedule import UNREACHED, Waits, busiest
 
@@ -103,17 +104,31 @@ def _moved(graph: FifoGraph, x: list[Ints], depths: list[int], actor: int, perio
     fifos = graph.problem.fifos
     best, changed = sum(fifos[fifo].width_bits * depths[fifo] for fifo in beside), False
     for waits in _extremes(graph, x, actor, period):
+        if np.array_equal(waits, x[actor]):
+            continue
         old, x[actor] = x[actor], waits
-        rough = sum(fifos[fifo].width_bits * _roughly_held(graph, x, fifo, period) for fifo in beside)
-        held = [_held(graph, x, fifo, period) for fifo in beside] if rough < best else []
-        bits = sum(fifos[fifo].width_bits * depth for fifo, depth in zip(beside, held, strict=False))
-        if held and bits < best:
+        held, bits = _held_below(graph, x, beside, period, best)
+        if bits < best:
             best, changed = bits, True
             for fifo, depth in zip(beside, held, strict=True):
                 depths[fifo] = depth
         else:
             x[actor] = old
     return changed
+
+
+def _held_below(
+    graph: FifoGraph, x: list[Ints], beside: tuple[int, ...], period: int, most_bits: int
+) -> tuple[list[int], int]:
+    """Return the least depths of some FIFOs and the bits of these, or only the first that reach ``most_bits``."""
+    held: list[int] = []
+    bits = 0
+    for fifo in beside:
+        held.append(_held(graph, x, fifo, period))
+        bits += graph.problem.fifos[fifo].width_bits * held[-1]
+        if bits >= most_bits:
+            break
+    return held, bits
 
 
 def _extremes(graph: FifoGraph, x: list[Ints], actor: int, period: int) -> list[Ints]:
@@ -140,56 +155,6 @@ def _extremes(graph: FifoGraph, x: list[Ints], actor: int, period: int) -> list[
 
 def _held(graph: FifoGraph, x: list[Ints], fifo: int, period: int) -> int:
     """Return the least depth of a FIFO under a schedule."""
-    depth = _roughly_held(graph, x, fifo, period)
-    while not all(_holds(precedences, x, period) for precedences in graph.space(fifo, depth)):
-        depth += 1
-    return depth
-
-
-def _roughly_held(graph: FifoGraph, x: list[Ints], fifo: int, period: int) -> int:
-    """Return that depth or one word less."""
     row, (source, target) = graph.problem.fifos[fifo], graph.ends[fifo]
-    words = _most_words(graph.written[fifo], graph.freed[fifo], (x[source], x[target]), row.return_cycles, period)
+    words = most_words(graph.written[fifo], graph.freed[fifo], (x[source], x[target]), row.return_cycles, period)
     return max(row.least_words, words)
-
-
-def _holds(precedences: Precedences, x: list[Ints], period: int) -> bool:
-    late = x[precedences.tail][precedences.tail_bursts] + precedences.weights - precedences.frames * period
-    return bool((x[precedences.head][precedences.head_bursts] >= late).all())
-
-
-def _most_words(written: Words, freed: Words, waits: tuple[Ints, Ints], back_cycles: int, period: int) -> int:
-    """Return the most places taken at once, less one at most.
-
-    Between the ends of bursts of either side both move words evenly, so that the most is found at such an end, but for
-    a word that rounding within strides may add.
-    """
-    begins, ends = _span(freed, waits[1])
-    times = np.concatenate((begins - 1, begins, ends - 1, ends)) + back_cycles
-    last = _moved_until(written, waits[0], times, period) - 1
-    words = np.sort(np.concatenate((last % written.total, written.bounds[:-1], written.bounds[1:] - 1)))
-    # Each word once; np.unique hashes, which takes twice as long.
-    words = words[(words >= 0) & (words < written.total) & (np.diff(words, prepend=-1) > 0)]
-    burst = written.burst_of(words)
-    gone = _moved_until(freed, waits[1], waits[0][burst] + written.step_of(words, burst) - back_cycles, period)
-    return int((words + 1 - gone).max())
-
-
-def _span(words: Words, waits: Ints) -> tuple[Ints, Ints]:
-    """Return the times of the first and last word of each burst that moves any."""
-    moving = np.flatnonzero(np.diff(words.bounds))
-    first = waits[moving] + words.first[moving]
-    return first, first + words.stride[moving] * (np.diff(words.bounds)[moving] - 1)
-
-
-def _moved_until(words: Words, waits: Ints, times: Ints, period: int) -> Ints:
-    """Return how many words have moved up to and including each time, counted from the start of frame 0."""
-    moving = np.flatnonzero(np.diff(words.bounds))
-    first, counts, strides = waits[moving] + words.first[moving], np.diff(words.bounds)[moving], words.stride[moving]
-    frames = (times - first[0]) // period
-    inside = times - frames * period
-    place = np.searchsorted(first, inside, side="right") - 1
-    spread = (inside - first[place]) // np.maximum(strides[place], 1) + 1
-    spread = np.where(strides[place] > 0, np.minimum(spread, counts[place]), counts[place])
-    moved: Ints = frames * words.total + words.bounds[moving][place] + spread
-    return moved
