@@ -218,8 +218,9 @@ def _first_cut(run: SearchState, intervals: tuple[int, ...], start: int) -> int 
 def _shorter(run: SearchState, intervals: tuple[int, ...], start: int, first: int) -> None:
     """Try intervals between the last that failed and the first that did not, nearer ones first."""
     failed = max((i for i in range(start, first) if run.attempts.get(intervals[i]) is False), default=start)
-    for _ in range(run.context.search_limits.shorter_tries):
-        if first - failed <= 1:
+    limits = run.context.search_limits
+    for _ in range(limits.shorter_tries):
+        if first - failed <= 1 or intervals[first] <= (1 + limits.worth_a_try) * intervals[failed]:
             return
         middle = (failed + first) // 2
         if attempt(run, intervals[middle]):

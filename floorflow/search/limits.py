@@ -57,6 +57,8 @@ class SearchLimits:
     """Times that modules of one slot are merged before all of them are."""
     shorter_tries: int = 4
     """Intervals tried between the last without and the first with a plan."""
+    worth_a_try: float = 0.01
+    """Share by which an interval must be above the longest that failed for ones between to be tried."""
     rate_attempts: int = 8
     """Intervals tried for the least resources at a requested rate."""
     latency: LatencyLimits = field(default_factory=LatencyLimits)
