@@ -31,8 +31,8 @@ def construct_layouts(
         [None] if problem.max_aspect is None else [problem.max_aspect, 2 * problem.max_aspect, None]
     )
     level = _first_levels(problem, len(aspects) - 1)
-    step = problem.device.row_step
-    rasters = [Raster.of(problem.slot_of[module.slot].region, step) for module in problem.modules]
+    raster_of = {region: Raster.of(region, problem.device) for region in {slot.region for slot in problem.slots}}
+    rasters = [raster_of[problem.slot_of[module.slot].region] for module in problem.modules]
     while True:
         aspects_allowed = [aspects[level[module.slot]] for module in problem.modules]
         triples = zip(rects, aspects_allowed, rasters, strict=True)
@@ -152,14 +152,14 @@ def _layouts_of_hints(problem: PlacementProblem) -> list[Layout]:
 
 def _merit(space: SearchSpace, layout: Layout) -> tuple[int, int]:
     """Order layouts: unplaced area first, then wirelength."""
-    missing = sum(int(space.candidates[module].area.min()) for module in np.flatnonzero(~layout.placed))
+    missing = sum(space.candidates[module].least_area for module in np.flatnonzero(~layout.placed))
     return missing, twice_hpwl(layout, space.nets)
 
 
 def _orders(space: SearchSpace) -> list[list[int]]:
     """Return module orders: along the dataflow, by strongest tie to pins and to those before, largest first."""
     dataflow_order = list(range(space.count))
-    largest = sorted(dataflow_order, key=lambda module: -int(space.candidates[module].area.min()))
+    largest = sorted(dataflow_order, key=lambda module: -space.candidates[module].least_area)
     tied: list[int] = []
     waiting = dataflow_order.copy()
     while waiting:
