@@ -159,7 +159,7 @@ class Device:
     def site_masks(self) -> Mapping[str, SiteMask]:
         """For each site type, which sites exist: (Y numbers, X numbers) bool."""
         return {
-            name: (self.counts(name, kind.tile_rows) > 0)[np.ix_(self.site_tiles[name], kind.columns)]
+            name: (self.counts(name, kind.tile_rows) > 0)[np.ix_(self.site_tiles[name], np.array(kind.columns))]
             for name, kind in self.site_types.items()
         }
 

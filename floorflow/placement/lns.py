@@ -7,20 +7,23 @@ and the numbers of rounds are fixed, so that a seed gives one answer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from floorflow.placement.candidate_rectangles import BOTTOM, LEFT, RIGHT, TOP, BoolArray, IntArray, area_of
 from floorflow.placement.net_arrays import NetArrays
-from floorflow.placement.raster import Cells, Raster
+from floorflow.placement.raster import Raster, Sums
 
 AREA_UNIT = 1 << 24
 """More than any rectangle's area: wirelength counts first, area breaks ties."""
 
 GROUPS = (2, 3, 4, 5, 6, 8)
 """How many modules are taken out at once, each number as often as it stands here."""
+
+HEAT = 0.02
+"""Share of the wirelength by which it may first rise, every third time."""
 
 NEVER = np.iinfo(np.int64).max
 """Key of a candidate that must not be taken."""
@@ -49,9 +52,10 @@ class Places:
 
 @dataclass(frozen=True, eq=False)
 class CandidateRectangles:
-    """Candidate rectangles of one module.
+    """Candidate rectangles of one module, from left to right.
 
-    ``rects`` (n, 4), the places ``x`` and ``y`` of their centres, ``area`` (n,), their ``corners`` on the ``raster``.
+    ``rects`` (n, 4), the places ``x`` and ``y`` of their centres, ``area`` (n,), their ``corners`` on the ``raster``;
+    ``first`` (n_places + 1,) is the first candidate at each place of x, then n.
     """
 
     rects: IntArray
@@ -60,29 +64,56 @@ class CandidateRectangles:
     area: IntArray
     raster: Raster
     corners: IntArray
+    first: IntArray
 
     @classmethod
     def of(cls, rects: IntArray, raster: Raster) -> CandidateRectangles:
         """Compute centres, areas and corners."""
+        rects = rects[np.argsort(rects[:, LEFT] + rects[:, RIGHT], kind="stable")]
         x, y = Places.of(rects[:, LEFT] + rects[:, RIGHT]), Places.of(rects[:, BOTTOM] + rects[:, TOP])
-        return cls(rects, x, y, area_of(rects), raster, raster.corners(rects))
+        first = np.searchsorted(x.index, np.arange(len(x.twice) + 1))
+        return cls(rects, x, y, area_of(rects), raster, raster.corners(rects), first)
 
     @cached_property
     def least_area(self) -> int:
         """Area of the smallest."""
         return int(self.area.min())
 
-    def key(self, cost_x: IntArray, cost_y: IntArray) -> IntArray:
-        """Return, (n,), the order of candidates: by the costs of their places, then by area."""
-        key: IntArray = (cost_x * AREA_UNIT).take(self.x.index)
-        key += (cost_y * AREA_UNIT).take(self.y.index)
-        key += self.area
-        return key
-
     def index_of(self, box: IntArray) -> int:
         """Return which candidate a box is, -1 if none."""
         found = np.flatnonzero((self.rects == box).all(axis=1))
         return int(found[0]) if len(found) else -1
+
+
+@dataclass(frozen=True, eq=False)
+class Keys:
+    """The order of a module's candidates: by wirelength, then by area; ``x`` and ``y`` are the share of each place."""
+
+    candidates: CandidateRectangles
+    x: IntArray
+    y: IntArray
+
+    def at(self, some: IntArray | slice) -> IntArray:
+        """Return the keys of some candidates."""
+        candidates = self.candidates
+        key = self.x.take(candidates.x.index[some])
+        key += self.y.take(candidates.y.index[some])
+        key += candidates.area[some]
+        return key
+
+    def of(self, one: int) -> int:
+        """Return the key of a candidate."""
+        candidates = self.candidates
+        x, y = self.x.item(candidates.x.index.item(one)), self.y.item(candidates.y.index.item(one))
+        return int(x + y + candidates.area.item(one))
+
+    def up_to(self, highest: int) -> tuple[IntArray, IntArray]:
+        """Return the candidates of at most such a key, given that there is one, and their keys."""
+        columns = (self.x <= highest - self.y.min()).nonzero()[0]
+        first, end = self.candidates.first.item(columns[0]), self.candidates.first.item(columns[-1] + 1)
+        key = self.at(slice(first, end))
+        near = (key <= highest).nonzero()[0]
+        return near + first, key[near]
 
 
 @dataclass(frozen=True)
@@ -102,11 +133,15 @@ class SearchSpace:
         return self.nets.bits
 
     @cached_property
-    def pin_costs(self) -> tuple[tuple[IntArray, IntArray], ...]:
-        """Return for each module, by places of its candidates, bits times twice the distance to pins it is wired to."""
+    def pin_keys(self) -> tuple[Keys, ...]:
+        """Return for each module the order of its candidates by wirelength to pins alone."""
         pins = self.nets.pins
         return tuple(
-            (candidates.x.distances(bits, pins[:, 0]), candidates.y.distances(bits, pins[:, 1]))
+            Keys(
+                candidates,
+                candidates.x.distances(bits * AREA_UNIT, pins[:, 0]),
+                candidates.y.distances(bits * AREA_UNIT, pins[:, 1]),
+            )
             for candidates, bits in zip(self.candidates, self.nets.pin_bits, strict=True)
         )
 
@@ -163,84 +198,91 @@ class Layout:
 
 @dataclass
 class Occupied:
-    """A layout with the cells that it takes of each slot, and their running sums, kept until the cells change."""
+    """A layout, and of each slot the running sums of the cells that it takes."""
 
     space: SearchSpace
     layout: Layout
-    cells: dict[Raster, Cells] = field(init=False)
-    sums: dict[Raster, Cells] = field(init=False, default_factory=dict)
+    sums: dict[Raster, Sums]
 
-    def __post_init__(self) -> None:
-        """Take the cells of what is placed."""
-        self.cells = {raster: raster.empty() for raster in self.space.rasters}
-        for module in np.flatnonzero(self.layout.placed).tolist():
-            self._paint(module, 1)
+    @classmethod
+    def by(cls, space: SearchSpace, layout: Layout) -> Occupied:
+        """Start from a layout, which changes along."""
+        occupied = cls(space, layout, {raster: raster.none() for raster in space.rasters})
+        for module in np.flatnonzero(layout.placed).tolist():
+            occupied.put(module, layout.boxes[module])
+        return occupied
+
+    def copy(self) -> Occupied:
+        """Return an independent copy."""
+        return Occupied(self.space, self.layout.copy(), self.sums.copy())
 
     def put(self, module: int, box: IntArray) -> None:
         """Place a module where nothing is."""
         self.layout.put(module, box)
-        self._paint(module, 1)
+        for raster in self.space.rasters_met[module]:
+            self.sums[raster] = self.sums[raster] + raster.added(box)
 
     def take_out(self, module: int) -> None:
-        """Take out a module, if it is placed."""
-        if self.layout.placed[module]:
-            self.layout.placed[module] = False
-            self._paint(module, 0)
-
-    def _paint(self, module: int, value: int) -> None:
+        """Take out a module that is placed."""
+        self.layout.placed[module] = False
         for raster in self.space.rasters_met[module]:
-            raster.paint(self.cells[raster], self.layout.boxes[module], value)
-            self.sums.pop(raster, None)
+            self.sums[raster] = self.sums[raster] - raster.added(self.layout.boxes[module])
 
     def meets(self, module: int, some: IntArray | None = None) -> BoolArray:
         """Return, (n,), whether some of a waiting module's candidates, or all, overlap one of those placed."""
         candidates = self.space.candidates[module]
-        raster = candidates.raster
-        if raster not in self.sums:
-            self.sums[raster] = raster.sums(self.cells[raster])
         corners = candidates.corners if some is None else candidates.corners.take(some, axis=1)
-        return raster.meets(self.sums[raster], corners)
+        return candidates.raster.meets(self.sums[candidates.raster], corners)
+
+    def is_free(self, module: int, one: int) -> bool:
+        """Whether a candidate of a waiting module overlaps none of those placed."""
+        candidates = self.space.candidates[module]
+        high, left_high, low_right, low = candidates.corners[:, one].tolist()
+        at = self.sums[candidates.raster].item
+        return bool(at(high) - at(left_high) == at(low_right) - at(low))
 
 
 def twice_hpwl(layout: Layout, nets: NetArrays) -> int:
     """Return twice the wirelength of the modules that are placed."""
-    centres = layout.boxes[:, :2] + layout.boxes[:, 2:]
-    first, second = nets.pairs
-    between = np.abs(centres[first] - centres[second]).sum(axis=1) * nets.pair_bits
-    length = int(between[layout.placed[first] & layout.placed[second]].sum())
-    if not len(nets.pins):
-        return length
-    to_pins = np.abs(centres[:, None] - nets.pins).sum(axis=2) * nets.pin_bits
-    return length + int(to_pins[layout.placed].sum())
+    centres = np.concatenate((layout.boxes[:, :2] + layout.boxes[:, 2:], nets.pins))
+    first, second = nets.ends
+    distances = np.abs(centres[first] - centres[second])
+    bits = nets.end_bits
+    if not layout.placed.all():
+        placed = np.append(layout.placed, np.ones(len(nets.pins), dtype=np.bool_))
+        bits = bits * (placed[first] & placed[second])
+    return int((bits @ distances).sum())
 
 
-def key_of(space: SearchSpace, layout: Layout, module: int, weights: IntArray) -> IntArray:
-    """Return, (n_candidates,), the order of a module's candidates: by wirelength, then by area.
+def keys_of(space: SearchSpace, layout: Layout, module: int, weights: IntArray) -> Keys:
+    """Return the order of a module's candidates.
 
     Wirelength is bits times twice the distance to the pins and placed modules that it has wires with; ``weights`` (n,)
     stand for the bits to other modules.
     """
-    candidates, (cost_x, cost_y) = space.candidates[module], space.pin_costs[module]
+    keys = space.pin_keys[module]
     others = space.wired[module]
     others = others[layout.placed[others]]
-    if len(others):
-        boxes, bits = layout.boxes[others], weights[others]
-        cost_x = cost_x + candidates.x.distances(bits, boxes[:, LEFT] + boxes[:, RIGHT])
-        cost_y = cost_y + candidates.y.distances(bits, boxes[:, BOTTOM] + boxes[:, TOP])
-    return candidates.key(cost_x, cost_y)
+    if not len(others):
+        return keys
+    boxes, bits = layout.boxes[others], weights[others] * AREA_UNIT
+    centres = boxes[:, :2] + boxes[:, 2:]
+    candidates = keys.candidates
+    x, y = candidates.x.distances(bits, centres[:, 0]), candidates.y.distances(bits, centres[:, 1])
+    return Keys(candidates, keys.x + x, keys.y + y)
 
 
-def first_free(occupied: Occupied, module: int, key: IntArray, held: int = -1) -> int | None:
+def first_free(occupied: Occupied, module: int, keys: Keys, held: int = -1) -> int | None:
     """Return the candidate of least key that overlaps no placed module, or None.
 
-    ``held`` is one that is likely to be free, if any: only what is as good is looked at then.
+    ``held`` is one that may be free, if any: what comes after one that is free need not be looked at.
     """
-    if held >= 0 and not occupied.meets(module, np.array([held]))[0]:
-        near = np.flatnonzero(key <= key[held])
-        return int(near[np.argmin(np.where(occupied.meets(module, near), NEVER, key[near]))])
-    met = occupied.meets(module)
-    best = int(np.argmin(np.where(met, NEVER, key)))
-    return None if met[best] else best
+    if held >= 0 and occupied.is_free(module, held):
+        near, key = keys.up_to(keys.of(held))
+        key[occupied.meets(module, near)] = NEVER
+        return int(near[key.argmin()])
+    free = (~occupied.meets(module)).nonzero()[0]
+    return int(free[keys.at(free).argmin()]) if len(free) else None
 
 
 def box_at(candidates: CandidateRectangles, index: int | np.int64) -> IntArray:
@@ -249,19 +291,24 @@ def box_at(candidates: CandidateRectangles, index: int | np.int64) -> IntArray:
     return box
 
 
-def construct_greedily(space: SearchSpace, order: Sequence[int], anchor: tuple[int, int]) -> Layout:
+def construct_greedily(
+    space: SearchSpace, order: Sequence[int], anchor: tuple[int, int], start: Layout | None = None
+) -> Layout:
     """Place the modules in order, each nearest to what it talks to; without wires, nearest to the anchor.
 
-    ``anchor`` is twice a column and twice a row. Modules that fit nowhere stay unplaced.
+    ``anchor`` is twice a column and twice a row; ``start`` has what lies elsewhere. Modules that fit nowhere stay
+    unplaced.
     """
-    occupied = Occupied(space, Layout.empty(space.count))
+    occupied = Occupied.by(space, Layout.empty(space.count) if start is None else start.copy())
     for module in order:
         candidates, layout = space.candidates[module], occupied.layout
         if layout.placed[space.wired[module]].any() or space.nets.pin_bits[module].any():
-            key = key_of(space, layout, module, space.bits[module])
+            keys = keys_of(space, layout, module, space.bits[module])
         else:
-            key = candidates.key(np.abs(candidates.x.twice - anchor[0]), np.abs(candidates.y.twice - anchor[1]))
-        best = first_free(occupied, module, key)
+            x2, y2 = anchor
+            x, y = np.abs(candidates.x.twice - x2), np.abs(candidates.y.twice - y2)
+            keys = Keys(candidates, x * AREA_UNIT, y * AREA_UNIT)
+        best = first_free(occupied, module, keys)
         if best is not None:
             occupied.put(module, box_at(candidates, best))
     return occupied.layout
@@ -272,84 +319,63 @@ def improve(space: SearchSpace, start: Layout, rounds: int, rng: np.random.Gener
 
     A worse layout is accepted now and then, ever more rarely (a temperature that falls from 2% of the wirelength).
     """
-    best = start.copy()
-    search = _Improvement(Occupied(space, start.copy()), rng)
-    cost = lowest = twice_hpwl(start, space.nets)
+    best, lowest = start, twice_hpwl(start, space.nets)
+    cost, current = lowest, _Trial.of(Occupied.by(space, start.copy()))
     chances = rng.random(rounds)
     for step in range(rounds):
-        modules = search.neighbourhood()
-        before, held = search.layout.boxes[modules], search.held[modules]
-        if not search.reinsert(modules):
-            search.put_back(modules, before, held)
+        trial = current.reinserted(_neighbourhood(space, current.occupied.layout, rng), rng)
+        if trial is None:
             continue
-        new = twice_hpwl(search.layout, space.nets)
-        temperature = 0.02 * lowest * (1 - step / rounds) ** 2
+        new = twice_hpwl(trial.occupied.layout, space.nets)
+        temperature = HEAT * lowest * (1 - step / rounds) ** 2
         if new <= cost - temperature * np.log(max(chances[step], 1e-12)):
-            cost = new
-            if new < lowest:
-                best, lowest = search.layout.copy(), new
-        else:
-            search.put_back(modules, before, held)
+            current, cost = trial, new
+        if new < lowest:
+            best, lowest = trial.occupied.layout, new
     return best
 
 
+def _neighbourhood(space: SearchSpace, layout: Layout, rng: np.random.Generator) -> list[int]:
+    """Choose a module and one to seven more that are wired to it or lie near it."""
+    count = min(GROUPS[int(rng.integers(len(GROUPS)))], space.count)
+    seed = int(rng.integers(space.count))
+    if rng.random() < 0.6:
+        affinity = space.bits[seed]
+    else:
+        centres = layout.boxes[:, :2] + layout.boxes[:, 2:]
+        affinity = -np.abs(centres - centres[seed]).sum(axis=1)
+    score = affinity + rng.random(space.count) * (abs(int(affinity.sum())) / space.count + 1)
+    score[seed] = np.inf
+    chosen: list[int] = np.argsort(-score)[:count].tolist()
+    return chosen
+
+
 @dataclass
-class _Improvement:
-    """A layout that is changed in place; ``held`` (n,) is which candidate each module has, -1 if it is none of them."""
+class _Trial:
+    """A layout, and ``held`` (n,): which candidate each module has, -1 if it is none of them."""
 
     occupied: Occupied
-    rng: np.random.Generator
-    held: IntArray = field(init=False)
+    held: list[int]
 
-    def __post_init__(self) -> None:
-        """Find the candidates that the layout has."""
-        pairs = zip(self.space.candidates, self.layout.boxes, strict=True)
-        self.held = np.array([candidates.index_of(box) for candidates, box in pairs], dtype=np.int64)
+    @classmethod
+    def of(cls, occupied: Occupied) -> _Trial:
+        """Find the candidates that a layout has."""
+        pairs = zip(occupied.space.candidates, occupied.layout.boxes, strict=True)
+        return cls(occupied, [candidates.index_of(box) for candidates, box in pairs])
 
-    @property
-    def space(self) -> SearchSpace:
-        """What is searched."""
-        return self.occupied.space
-
-    @property
-    def layout(self) -> Layout:
-        """The layout as it is now."""
-        return self.occupied.layout
-
-    def neighbourhood(self) -> list[int]:
-        """Choose a module and one to seven more that are wired to it or lie near it."""
-        rng, count = self.rng, self.space.count
-        size = min(GROUPS[int(rng.integers(len(GROUPS)))], count)
-        seed = int(rng.integers(count))
-        centres = self.layout.boxes[:, :2] + self.layout.boxes[:, 2:]
-        nearness = -np.abs(centres - centres[seed]).sum(axis=1).astype(np.float64)
-        affinity = self.space.bits[seed].astype(np.float64) if rng.random() < 0.6 else nearness
-        score = affinity + rng.random(count) * (np.abs(affinity).mean() + 1)
-        score[seed] = np.inf
-        chosen: list[int] = np.argsort(-score, kind="stable")[:size].tolist()
-        return chosen
-
-    def reinsert(self, modules: list[int]) -> bool:
-        """Put modules anew in random order under slightly distorted weights; return whether all found a place."""
+    def reinserted(self, modules: list[int], rng: np.random.Generator) -> _Trial | None:
+        """Put modules anew in random order under slightly distorted weights; None if one fits nowhere."""
+        space, occupied, held = self.occupied.space, self.occupied.copy(), self.held.copy()
         for module in modules:
-            self.occupied.take_out(module)
-        distort = len(modules) > 1 or self.rng.random() < 0.3
-        for module in self.rng.permutation(modules).tolist():
-            weights = self.space.bits[module]
-            if distort:
-                weights = (weights * (1 + 0.4 * self.rng.random(self.space.count))).astype(np.int64)
-            key = key_of(self.space, self.layout, module, weights)
-            best = first_free(self.occupied, module, key, int(self.held[module]))
+            occupied.take_out(module)
+        rng.shuffle(modules)
+        weights = space.bits[modules]
+        if len(modules) > 1 or rng.random() < 0.3:
+            weights = (weights * (1 + 0.4 * rng.random(weights.shape))).astype(np.int64)
+        for module, bits in zip(modules, weights, strict=True):
+            best = first_free(occupied, module, keys_of(space, occupied.layout, module, bits), held[module])
             if best is None:
-                return False
-            self.occupied.put(module, box_at(self.space.candidates[module], best))
-            self.held[module] = best
-        return True
-
-    def put_back(self, modules: list[int], boxes: IntArray, held: IntArray) -> None:
-        """Place modules where they were."""
-        for module in modules:
-            self.occupied.take_out(module)
-        for module, box in zip(modules, boxes, strict=True):
-            self.occupied.put(module, box)
-        self.held[modules] = held
+                return None
+            occupied.put(module, box_at(space.candidates[module], best))
+            held[module] = best
+        return _Trial(occupied, held)

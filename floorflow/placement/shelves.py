@@ -14,14 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 from floorflow.placement.candidate_rectangles import BOTTOM, LEFT, RIGHT, TOP, IntArray, overlaps
-from floorflow.placement.lns import AREA_UNIT, Layout, Occupied, SearchSpace, box_at, first_free, key_of
+from floorflow.placement.lns import AREA_UNIT, Layout, Occupied, SearchSpace, box_at, first_free, keys_of
 
 MAX_SHELVES = 8
 
 
-def shelves(space: SearchSpace, order: Sequence[int], bands: Sequence[tuple[int, int]]) -> Layout:
-    """Fill bands (bottom and top row), each from the side where the one before ended; some may stay unplaced."""
-    occupied = Occupied(space, Layout.empty(space.count))
+def shelves(space: SearchSpace, order: Sequence[int], bands: Sequence[tuple[int, int]], start: Layout) -> Layout:
+    """Fill bands (bottom and top row), each from the side where the one before ended; some may stay unplaced.
+
+    ``start`` has what lies elsewhere.
+    """
+    occupied = Occupied.by(space, start.copy())
     for module in order:
         rects, free = space.candidates[module].rects, ~occupied.meets(module)
         for number, (bottom, top) in enumerate(bands):
@@ -43,17 +46,22 @@ def bands_of(low: int, high: int, row_step: int, count: int) -> list[tuple[int, 
     return [(a * row_step, b * row_step - 1) for a, b in itertools.pairwise(cuts) if b > a]
 
 
-def repair_by_ejection(space: SearchSpace, start: Layout, rounds: int, rng: np.random.Generator) -> Layout:
-    """Place what is unplaced, ejecting others where that costs least; the layout with most placed is returned."""
-    occupied, best = Occupied(space, start.copy()), start.copy()
+def repair_by_ejection(
+    space: SearchSpace, modules: Sequence[int], start: Layout, rounds: int, rng: np.random.Generator
+) -> Layout:
+    """Place what is unplaced of some modules, ejecting others where that costs least; return the layout with most.
+
+    None of them may meet any but themselves.
+    """
+    occupied, best = Occupied.by(space, start.copy()), start.copy()
     layout = occupied.layout
     price = np.ones(space.count)
     for _ in range(rounds):
-        if layout.complete:
+        waiting = np.array(modules)[~layout.placed[list(modules)]]
+        if not len(waiting):
             return layout
-        waiting = np.flatnonzero(~layout.placed)
         module = int(rng.choice(waiting))
-        chosen = first_free(occupied, module, key_of(space, layout, module, space.bits[module]))
+        chosen = first_free(occupied, module, keys_of(space, layout, module, space.bits[module]))
         if chosen is None:
             chosen = _least_disturbing(space, layout, module, price, rng)
             for other in _met_by(space, layout, module, box_at(space.candidates[module], chosen)).tolist():
@@ -71,9 +79,9 @@ def _least_disturbing(
     """Return the candidate whose overlapped modules are cheapest; each costs its price times its least area."""
     candidates = space.candidates[module]
     cost = candidates.area * 0.5
-    for other in np.flatnonzero(space.may_overlap[module] & layout.placed):
-        met = overlaps(candidates.rects, layout.boxes[other][None, :])[:, 0]
-        cost += met * (price[other] * space.candidates[other].least_area)
+    others = (space.may_overlap[module] & layout.placed).nonzero()[0]
+    prices = price[others] * [space.candidates[other].least_area for other in others.tolist()]
+    cost += overlaps(candidates.rects, layout.boxes[others]) @ prices
     return int(np.argmin(cost * (1 + 0.2 * rng.random(len(cost)))))
 
 
