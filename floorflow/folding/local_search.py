@@ -151,7 +151,7 @@ class _Exchanges:
         slacks = (self.knapsack.budget - self.use).tolist()
         self.limits = list(zip(slacks, self.penalties, strict=True))
         """What is left of each resource, and what a unit beyond it counts."""
-        self.merit_now = sum((max(-slack, 0) * penalty for slack, penalty in self.limits), 0.0)
+        self.merit_now: float = sum((max(-slack, 0) * penalty for slack, penalty in self.limits), 0.0)
 
     def _merit(self, change: Array, cost: Array) -> Floats:
         """Return how bad changes, (n, 5), leave the selection: excess first, then cost."""

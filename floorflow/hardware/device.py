@@ -6,7 +6,7 @@ The facts come from ``platforms/devices/<part>.yaml``; ``floorflow.hardware.devi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -159,22 +159,26 @@ class Device:
     def site_masks(self) -> Mapping[str, SiteMask]:
         """For each site type, which sites exist: (Y numbers, X numbers) bool."""
         return {
-            name: self.counts(name, kind.tile_rows)[self.site_tiles[name]][:, list(kind.columns)] > 0
+            name: (self.counts(name, kind.tile_rows) > 0)[np.ix_(self.site_tiles[name], np.array(kind.columns))]
             for name, kind in self.site_types.items()
         }
 
     @cached_property
-    def _resource_sums(self) -> tuple[PrefixSums, ...]:
-        return tuple(self._sums_of(name) for name in RESOURCE_NAMES)
+    def _resource_sums(self) -> PrefixSums:
+        return self._sums_of(RESOURCE_NAMES)
 
     @cached_property
-    def _site_sums(self) -> dict[str, PrefixSums]:
-        return {name: self._sums_of(name) for name in self.site_types}
+    def _site_sums(self) -> PrefixSums:
+        return self._sums_of(tuple(self.site_types))
 
-    def _sums_of(self, name: str) -> PrefixSums:
+    def _sums_of(self, names: Sequence[str]) -> PrefixSums:
+        pitches = [self._pitch_of(name) for name in names]
+        return PrefixSums.of([self.counts(*each) for each in zip(names, pitches, strict=True)], pitches)
+
+    def _pitch_of(self, name: str) -> int:
+        """Return the rows of the tiles that hold a site type or resource."""
         holders = (tile for tile in self.legend.values() if name in tile.resources or name in tile.sites)
-        pitch = max((tile.tile_rows for tile in holders), default=self.rows_per_clock_region)
-        return PrefixSums.of(self.counts(name, pitch), pitch)
+        return max((tile.tile_rows for tile in holders), default=self.rows_per_clock_region)
 
     def resources_of(self, rects: IntArray) -> IntArray:
         """Return what each rectangle holds.
@@ -189,7 +193,7 @@ class Device:
         (n, 5) int, in the order of `RESOURCE_NAMES`.
 
         """
-        return np.stack([sums.inside(rects) for sums in self._resource_sums], axis=1)
+        return self._resource_sums.inside(rects)
 
     def resources(self, rect: Rect) -> Resources:
         """Return what a rectangle holds; hard blocks count only if their tile is wholly inside."""
@@ -198,6 +202,5 @@ class Device:
 
     def sites(self, rect: Rect) -> dict[str, int]:
         """Return how many sites of each type a rectangle holds, LAGUNA included; types with none are left out."""
-        array = np.array([rect.as_tuple()], dtype=np.int64)
-        counts = {name: int(sums.inside(array)[0]) for name, sums in self._site_sums.items()}
-        return {name: count for name, count in counts.items() if count}
+        counts = self._site_sums.inside(np.array([rect.as_tuple()], dtype=np.int64))[0].tolist()
+        return {name: count for name, count in zip(self.site_types, counts, strict=True) if count}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 from typing import Annotated, Literal
 
@@ -11,6 +12,9 @@ from floorflow.hardware.device import Device, SiteType, Slr
 from floorflow.hardware.grid import Tile, TileKind
 from floorflow.hardware.reading import FileModel, parse, require
 from floorflow.technology import Architecture, technology_of
+
+DEVICES_KEPT = 8
+"""Dies that are kept as long as their files do not change: a run asks for the same one several times."""
 
 Count = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(gt=0)]
@@ -89,6 +93,7 @@ class DeviceModel(FileModel):
     notes: list[str] = Field(default=[])
 
 
+@lru_cache(DEVICES_KEPT)
 def read_device(text: str, file: str) -> Device:
     """Return the device that ``text``, the content of ``file``, describes.
 

@@ -44,39 +44,46 @@ def tile_counts(
 
     """
     per_region = rows_per_clock_region // pitch
-    counts = np.zeros((len(layouts) * per_region, len(layouts[0])), dtype=np.int64)
-    for y, layout in enumerate(layouts):
-        for column, char in enumerate(layout):
-            tile = legend[char]
-            amount = tile.sites.get(name, 0) + tile.resources.get(name, 0)
-            if amount:
-                counts[y * per_region + tile.first_row // pitch : (y + 1) * per_region, column] = amount
-    return counts
+    chars = np.array([list(layout) for layout in layouts])
+    counts = np.zeros((len(layouts), per_region, chars.shape[1]), dtype=np.int64)
+    for char, tile in legend.items():
+        amount = tile.sites.get(name, 0) + tile.resources.get(name, 0)
+        if amount:
+            region, column = np.nonzero(chars == char)
+            counts[region, tile.first_row // pitch :, column] = amount
+    return counts.reshape(-1, chars.shape[1])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PrefixSums:
-    """Counts of one site type or resource, summed from the lower left corner.
+    """Counts of several resources or site types, each summed from the lower left corner, one after another.
 
-    ``sums[t, c]`` is the count in tiles below ``t`` and columns left of ``c``: (tiles + 1, columns + 1) int.
+    ``sums`` holds for each of n kinds, from its ``first`` (n,) on, row by row the (tiles + 1, columns + 1) sums over
+    tiles below and columns left of a corner; ``pitch`` (n,) are rows of a tile and ``tiles`` (n,) their number.
     """
 
-    pitch: int
+    columns: int
+    pitch: IntArray
+    tiles: IntArray
+    first: IntArray
     sums: IntArray
 
     @classmethod
-    def of(cls, counts: IntArray, pitch: int) -> PrefixSums:
-        """Sum up (tiles, columns) counts."""
-        return cls(pitch, np.pad(counts, ((1, 0), (1, 0))).cumsum(axis=0).cumsum(axis=1))
+    def of(cls, counts: Sequence[IntArray], pitches: Sequence[int]) -> PrefixSums:
+        """Sum up (tiles, columns) counts of each kind, whose tiles have so many rows each."""
+        sums = [np.pad(each, ((1, 0), (1, 0))).cumsum(axis=0).cumsum(axis=1) for each in counts]
+        first = np.cumsum([0, *(each.size for each in sums)])[:-1]
+        tiles = np.array([len(each) for each in counts], dtype=np.int64)
+        pitch = np.array(pitches, dtype=np.int64)
+        return cls(counts[0].shape[1], pitch, tiles, first, np.concatenate([each.ravel() for each in sums]))
 
     def inside(self, rects: IntArray) -> IntArray:
-        """Return the count in each of (n, 4) rectangles ``left, bottom, right, top``: (n,) int."""
-        tiles, columns = self.sums.shape[0] - 1, self.sums.shape[1] - 1
-        left = rects[:, 0].clip(0, columns)
-        right = (rects[:, 2] + 1).clip(left, columns)
-        lower = (-(-rects[:, 1] // self.pitch)).clip(0, tiles)
-        upper = ((rects[:, 3] + 1) // self.pitch).clip(lower, tiles)
-        counts: IntArray = (
-            self.sums[upper, right] - self.sums[lower, right] - self.sums[upper, left] + self.sums[lower, left]
-        )
+        """Return the count of each kind in (n_rects, 4) rectangles ``left, bottom, right, top``: (n_rects, n) int."""
+        left = np.minimum(np.maximum(rects[:, :1], 0), self.columns)
+        right = np.minimum(np.maximum(rects[:, 2:3] + 1, left), self.columns)
+        lower = np.minimum(np.maximum(-(-rects[:, 1:2] // self.pitch), 0), self.tiles)
+        upper = np.minimum(np.maximum((rects[:, 3:] + 1) // self.pitch, lower), self.tiles)
+        low, high = lower * (self.columns + 1) + self.first, upper * (self.columns + 1) + self.first
+        take = self.sums.take
+        counts: IntArray = take(high + right) - take(low + right) - take(high + left) + take(low + left)
         return counts

@@ -213,5 +213,6 @@ def _weight(device: Device, masks: Mapping[str, SiteMask], name: str, resource: 
     if name not in masks:
         return 0
     kind = device.site_types[name]
-    tiles: IntArray = device.counts(resource, kind.tile_rows)[device.site_tiles[name]][:, list(kind.columns)]
-    return int((tiles * masks[name]).sum()) // (kind.across * kind.up)
+    y, x = np.nonzero(masks[name])
+    tiles: IntArray = device.counts(resource, kind.tile_rows)[device.site_tiles[name][y], np.array(kind.columns)[x]]
+    return int(tiles.sum()) // (kind.across * kind.up)

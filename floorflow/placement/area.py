@@ -16,11 +16,16 @@ import numpy as np
 from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.slots import Slot
-from floorflow.placement.candidate_rectangles import IntArray, SlotGrid, narrowest, needed_supply, slot_grid
+from floorflow.placement.candidate_rectangles import (
+    SLOTS_KEPT,
+    IntArray,
+    SlotGrid,
+    narrowest,
+    needed_supply,
+    slot_grid,
+)
 from floorflow.resources import Resources
 
-SLOTS_KEPT = 64
-"""Geometries of slots whose tables are kept."""
 NEEDS_KEPT = 1 << 14
 """Answers that are kept: a search asks for the same modules again and again."""
 NEVER = np.iinfo(np.int64).max

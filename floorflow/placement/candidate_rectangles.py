@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,9 @@ SLACK = 1.5
 LEFT, BOTTOM, RIGHT, TOP = 0, 1, 2, 3
 """Columns of an array of rectangles."""
 
+
+SLOTS_KEPT = 64
+"""Regions whose running sums are kept."""
 
 COARSE_STEPS = 20
 """Slots of at most so many row steps are searched at every bottom and height."""
@@ -50,23 +54,46 @@ class SlotGrid:
     complete: bool
 
 
+@lru_cache(SLOTS_KEPT)
+def supply_below(device: Device, region: Rect) -> IntArray:
+    """Return, (n_steps + 1, n_columns + 1, 5), what lies below each row step of a region and left of each column.
+
+    No tile lies across a row step, so that what a rectangle of whole row steps holds is a sum of four of these.
+    """
+    step = device.row_step
+    first, last = -(-region.bottom // step), (region.top + 1) // step
+    tops, rights = np.arange(first, last) * step + step - 1, np.arange(region.left, region.right + 1)
+    rects = np.empty((len(tops), len(rights), 4), dtype=np.int64)
+    rects[:, :, LEFT], rects[:, :, BOTTOM] = region.left, first * step
+    rects[:, :, RIGHT], rects[:, :, TOP] = rights, tops[:, None]
+    supply = device.resources_of(rects.reshape(-1, 4)).reshape(len(tops), len(rights), 5)
+    return np.pad(supply, ((1, 0), (1, 0), (0, 0)))
+
+
 def slot_grid(device: Device, slot: Slot, *, every_span: bool = False) -> SlotGrid:
     """Return the edges and running sums of a slot; ``every_span`` leaves no bottom or height out."""
-    region = slot.region
-    lefts = _between(device.left_edges, region.left, region.right)
-    rights = _between(device.right_edges, region.left, region.right)
-    first = -(-region.bottom // device.row_step)
-    steps = (region.top + 1) // device.row_step - first
-    all_spans = _spans(first, steps, device.row_step, thin=False)
-    spans = all_spans if every_span else _spans(first, steps, device.row_step, thin=steps > COARSE_STEPS)
+    return part_grid(device, slot, slot.region, every_span=every_span)
+
+
+def part_grid(device: Device, slot: Slot, part: Rect, *, every_span: bool = False) -> SlotGrid:
+    """Return the edges and running sums of a part of a slot."""
+    region, step = slot.region, device.row_step
+    first = -(-part.bottom // step)
+    steps = (part.top + 1) // step - first
+    thin = steps > COARSE_STEPS and not every_span
+    spans = _spans(steps, step, thin=thin) + first * step
+    lefts, rights = _between(device.left_edges, part), _between(device.right_edges, part)
+    below, lowest = supply_below(device, region), -(-region.bottom // step)
+    bottoms, tops = spans[:, 0] // step - lowest, (spans[:, 1] + 1) // step - lowest
+    through, before = below[:, rights + 1 - region.left], below[:, lefts - region.left]
     return SlotGrid(
         lefts=lefts,
         rights=rights,
         spans=spans,
-        before=_running_supply(device, region.left, lefts - 1, spans),
-        through=_running_supply(device, region.left, rights, spans),
+        before=before[tops] - before[bottoms],
+        through=through[tops] - through[bottoms],
         keep_outs=sides_of(slot.keep_outs),
-        complete=len(spans) == len(all_spans),
+        complete=not thin or len(spans) == steps * (steps + 1) // 2,
     )
 
 
@@ -115,6 +142,20 @@ def candidate_rectangles(grid: SlotGrid, need: IntArray) -> IntArray:
     return _smallest_of_each(rects, (LEFT, RIGHT, TOP), -rects[:, BOTTOM])
 
 
+def smallest_rectangle(grid: SlotGrid, need: IntArray, max_aspect: float | None) -> IntArray | None:
+    """Return, (4,), the smallest of the narrowest rectangles clear of keep-outs within an aspect, None if none is."""
+    index = narrowest(grid, need)
+    span, left = (index < len(grid.rights)).nonzero()
+    rects = np.column_stack(
+        (grid.lefts[left], grid.spans[span, 0], grid.rights[index[span, left]], grid.spans[span, 1])
+    )
+    if len(grid.keep_outs):
+        rects = rects[~overlaps(rects, grid.keep_outs).any(axis=1)]
+    if max_aspect is not None:
+        rects = rects[aspect_of(rects) <= max_aspect]
+    return rects[int(area_of(rects).argmin())] if len(rects) else None
+
+
 def every_rectangle(grid: SlotGrid, need: IntArray, limit: int) -> IntArray | None:
     """Return, (n, 4), all legal rectangles on the grid's spans, or None if they are more than ``limit``."""
     index = narrowest(grid, need)
@@ -156,33 +197,21 @@ def overlaps(rects: IntArray, others: IntArray) -> BoolArray:
     return hit
 
 
-def _between(edges: npt.ArrayLike, low: int, high: int) -> IntArray:
-    columns = np.unique(np.asarray(edges, dtype=np.int64))
-    return columns[(columns >= low) & (columns <= high)]
+def _between(edges: IntArray, part: Rect) -> IntArray:
+    return edges[(edges >= part.left) & (edges <= part.right)]
 
 
-def _spans(first: int, steps: int, row_step: int, *, thin: bool) -> IntArray:
-    """Return, (n, 2), bottom and top of spans of whole row steps; ``thin`` leaves out ever more of the tall ones."""
+@lru_cache
+def _spans(steps: int, row_step: int, *, thin: bool) -> IntArray:
+    """Return, (n, 2), bottom and top of spans of whole row steps from 0 on; ``thin`` leaves out ever more tall ones."""
     spans: list[tuple[int, int]] = []
     height = 1
     while height <= steps:
         stride = max(1, height // 6) if thin else 1
         places = sorted({*range(0, steps - height + 1, stride), steps - height})
-        spans.extend((first + place, first + place + height) for place in places)
+        spans.extend((place, place + height) for place in places)
         height = steps if height < steps < height + stride else height + stride
     return np.array(spans, dtype=np.int64).reshape(-1, 2) * row_step - (0, 1)
-
-
-def _running_supply(device: Device, left: int, columns: IntArray, spans: IntArray) -> IntArray:
-    """Return, (n_span, n_columns, 5), the supply from ``left`` to each column; 0 where there is no column between."""
-    n_span, n_column = len(spans), len(columns)
-    rects = np.empty((n_span, n_column, 4), dtype=np.int64)
-    rects[:, :, LEFT] = left
-    rects[:, :, RIGHT] = np.maximum(columns, left)
-    rects[:, :, BOTTOM] = spans[:, :1]
-    rects[:, :, TOP] = spans[:, 1:]
-    supply = np.asarray(device.resources_of(rects.reshape(-1, 4)), dtype=np.int64).reshape(n_span, n_column, 5)
-    return np.where((columns >= left)[None, :, None], supply, 0)
 
 
 def _smallest_of_each(rects: IntArray, fixed: tuple[int, int, int], size: IntArray) -> IntArray:

@@ -1,13 +1,19 @@
-"""First layouts for the search: several orders and corners, shelves, and repair of what is incomplete."""
+"""First layouts for the search: several orders and corners, shelves, slicing, and repair of what is incomplete.
+
+All modules are placed one by one first. Modules of slots that lie apart cannot meet, so only slots that are not whole
+in any layout get more: each by itself, the fullest first, beside what is placed elsewhere. Where one gets no room at
+all, nothing more is done for the others.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from floorflow.placement.candidate_rectangles import BoolArray, IntArray, aspect_of, compact, sides_of
+from floorflow.placement.candidate_rectangles import BoolArray, IntArray, area_of, aspect_of, compact, sides_of
 from floorflow.placement.effort import Limits
 from floorflow.placement.lns import CandidateRectangles, Layout, SearchSpace, construct_greedily, twice_hpwl
 from floorflow.placement.net_arrays import net_arrays
@@ -17,50 +23,217 @@ from floorflow.placement.raster import Raster
 from floorflow.placement.shelves import MAX_SHELVES, bands_of, repair_by_ejection, shelves
 from floorflow.placement.slicing import sliced
 
+Part = tuple[int, ...]
+"""Modules that may meet one another and none of the others: those of one slot, or of slots that overlap."""
+
+REPAIRS = 20
+"""Ejections for each module of a part, at most."""
+
+PASSES = 2
+"""How often each part's layout is chosen anew beside those of the others."""
+
+
+@dataclass(frozen=True)
+class Construction:
+    """What to search, first layouts, and the aspect that each module's rectangle may have.
+
+    Layouts are complete, best first; there is none if the modules ``without_room`` (of one part) were not placed.
+    """
+
+    space: SearchSpace
+    layouts: Sequence[Layout]
+    aspects: Sequence[float | None]
+    without_room: Part = ()
+
 
 def construct_layouts(
     problem: PlacementProblem, rects: Sequence[IntArray], limits: Limits, rng: np.random.Generator
-) -> tuple[SearchSpace, list[Layout], list[float | None]]:
-    """Return what to search, first layouts, best first, and the aspect that each module's rectangle may have.
+) -> Construction:
+    """Construct layouts; ``rects`` are each module's narrowest rectangles.
 
-    Layouts are all complete, or none is. ``rects`` are each module's narrowest rectangles.
-    Aspects are freed slot by slot, where modules could not be placed.
+    Aspects are freed part by part, where modules could not be placed.
     """
-    nets, may_overlap = net_arrays(problem), _may_overlap(problem)
-    aspects: list[float | None] = (
-        [None] if problem.max_aspect is None else [problem.max_aspect, 2 * problem.max_aspect, None]
-    )
-    level = _first_levels(problem, len(aspects) - 1)
-    step = problem.device.row_step
-    rasters = [Raster.of(problem.slot_of[module.slot].region, step) for module in problem.modules]
-    while True:
-        aspects_allowed = [aspects[level[module.slot]] for module in problem.modules]
-        triples = zip(rects, aspects_allowed, rasters, strict=True)
-        candidates = (CandidateRectangles.of(compact(legal, aspect), raster) for legal, aspect, raster in triples)
-        space = SearchSpace(tuple(candidates), nets, may_overlap)
-        layouts = _layouts_in(problem, space, aspects_allowed, limits, rng)
-        short = {module.slot for module, placed in zip(problem.modules, layouts[0].placed, strict=True) if not placed}
-        tight = sorted(slot for slot in short if level[slot] + 1 < len(aspects))
-        if not tight:
-            layouts = _packed(problem, space, layouts, limits, rng)
-            return space, layouts, [_aspect_in_force(*pair) for pair in zip(rects, aspects_allowed, strict=True)]
-        level.update({slot: level[slot] + 1 for slot in tight})
+    builder = _Builder.of(problem, rects, limits, rng)
+    layouts = [*_layouts_of_hints(problem), *builder.one_by_one()]
+    parts = sorted(builder.parts, key=builder.fullness, reverse=True)
+    found = {part: _distinct(layouts, part) for part in parts}
+    for part in parts:
+        if not found[part]:
+            best = min(layouts, key=lambda layout: _merit(builder.space, layout))
+            layouts_of_part = builder.whole(part, best)
+            found[part] = _distinct(layouts_of_part, part)
+            if not found[part]:
+                best = min(layouts_of_part, key=lambda layout: _merit(builder.space, layout))
+                without_room = tuple(module for module in part if not best.placed[module])
+                return Construction(builder.space, [], builder.aspects_in_force(), without_room)
+    whole = [layout for layout in layouts if layout.complete]
+    whole += [_composed(builder.space, layout, found) for layout in layouts]
+    whole = list({layout.boxes.tobytes(): layout for layout in whole}.values())
+    whole.sort(key=lambda layout: twice_hpwl(layout, builder.space.nets))
+    return Construction(builder.space, whole, builder.aspects_in_force())
 
 
-def _first_levels(problem: PlacementProblem, free: int) -> dict[str, int]:
-    """Start with compact rectangles everywhere; with free ones in a slot whose hints are not compact."""
-    level = dict.fromkeys((module.slot for module in problem.modules), 0)
+@dataclass
+class _Builder:
+    """Constructions, and how far aspects were freed for it: ``levels`` (n,) by module, positions in ``aspects``."""
+
+    problem: PlacementProblem
+    rects: Sequence[IntArray]
+    limits: Limits
+    rng: np.random.Generator
+    space: SearchSpace
+    aspects: Sequence[float | None]
+    levels: list[int]
+
+    @classmethod
+    def of(
+        cls, problem: PlacementProblem, rects: Sequence[IntArray], limits: Limits, rng: np.random.Generator
+    ) -> _Builder:
+        """Start with compact rectangles; with free ones in a slot whose hints are not compact."""
+        limit = problem.max_aspect
+        aspects: list[float | None] = [None] if limit is None else [limit, 2 * limit, None]
+        slots = [module.slot for module in problem.modules]
+        free = {problem.modules[problem.index_of[name]].slot for name in _long_hints(problem)}
+        levels = [len(aspects) - 1 if slot in free else 0 for slot in slots]
+        raster_of = {slot.name: Raster.of(slot.region, problem.device) for slot in problem.slots}
+        triples = zip(rects, levels, slots, strict=True)
+        candidates = [
+            CandidateRectangles.of(compact(legal, aspects[level]), raster_of[slot]) for legal, level, slot in triples
+        ]
+        space = SearchSpace(tuple(candidates), net_arrays(problem), _may_overlap(problem))
+        return cls(problem, rects, limits, rng, space, aspects, levels)
+
+    @property
+    def parts(self) -> list[Part]:
+        """The modules, part by part."""
+        left, parts = set(range(self.space.count)), list[Part]()
+        while left:
+            inside, waiting = set[int](), [min(left)]
+            while waiting:
+                module = waiting.pop()
+                if module not in inside:
+                    inside.add(module)
+                    waiting += np.flatnonzero(self.space.may_overlap[module]).tolist()
+            parts.append(tuple(sorted(inside)))
+            left -= inside
+        return parts
+
+    def fullness(self, part: Part) -> float:
+        """Return what the smallest legal rectangles of a part take of its slots."""
+        regions = {self.problem.slot_of[self.problem.modules[module].slot].region for module in part}
+        least = sum(int(area_of(self.rects[module]).min()) for module in part)
+        return least / sum(region.columns * region.rows for region in regions)
+
+    def one_by_one(self) -> list[Layout]:
+        """Place all modules one by one, in several orders and from several corners, where these make a difference."""
+        pairs = [(order, anchor) for order in self._orders() for anchor in self._anchors(order)]
+        return [construct_greedily(self.space, order, anchor) for order, anchor in pairs]
+
+    def whole(self, part: Part, beside: Layout) -> list[Layout]:
+        """Return layouts of a part beside what another has elsewhere; where none is whole, what was tried last."""
+        beside = beside.copy()
+        start = beside.copy()
+        start.placed[list(part)] = False
+        tried = [beside]
+        while True:
+            tried += self._shelved(part, start)
+            if len(self._slots(part)) == 1:
+                tried += [sliced(self.problem, order, self._aspects(), start) for order in self._orders(part)]
+            whole = [layout for layout in tried if layout.placed[list(part)].all()]
+            whole += self._repaired(part, [layout for layout in tried if not layout.placed[list(part)].all()])
+            if whole:
+                return whole
+            if self.levels[part[0]] + 1 == len(self.aspects):
+                return [*self._packed(part, start), *tried]
+            self._free(part)
+            pairs = [(order, anchor) for order in self._orders(part) for anchor in self._anchors(order)]
+            tried = [construct_greedily(self.space, order, anchor, start) for order, anchor in pairs]
+
+    def _free(self, part: Part) -> None:
+        """Free the aspects of a part's rectangles, by one level."""
+        candidates = list(self.space.candidates)
+        for module in part:
+            self.levels[module] += 1
+            legal = compact(self.rects[module], self.aspects[self.levels[module]])
+            candidates[module] = CandidateRectangles.of(legal, candidates[module].raster)
+        self.space = SearchSpace(tuple(candidates), self.space.nets, self.space.may_overlap)
+
+    def _shelved(self, part: Part, start: Layout) -> Iterator[Layout]:
+        regions = [self.problem.slot_of[slot].region for slot in self._slots(part)]
+        step = self.problem.device.row_step
+        for count in range(1, MAX_SHELVES + 1):
+            bands = [band for region in regions for band in bands_of(region.bottom, region.top, step, count)]
+            for order in self._orders(part):
+                yield shelves(self.space, order, bands, start)
+
+    def _repaired(self, part: Part, partial: list[Layout]) -> Iterator[Layout]:
+        """Repair layouts with the shortest wires among those that miss little: it is quick, and seldom fails there."""
+        space = self.space
+
+        def promise(layout: Layout) -> tuple[bool, int, int]:
+            missing, length = _merit(space, layout)
+            return int((~layout.placed[list(part)]).sum()) > len(part) // 10, length, missing
+
+        rounds = min(self.limits.repair_rounds, REPAIRS * len(part))
+        for layout in sorted(partial, key=promise)[: self.limits.repaired_starts]:
+            repaired = repair_by_ejection(space, part, layout, rounds, self.rng)
+            if repaired.placed[list(part)].all():
+                yield repaired
+
+    def _packed(self, part: Part, start: Layout) -> list[Layout]:
+        """Return a part packed, if it is one slot's and that succeeds."""
+        (slot, *others) = self._slots(part)
+        if others:
+            return []
+        rects = [self.space.candidates[module].rects for module in part]
+        boxes = pack(self.problem, slot, rects, self.limits.packing_rounds, self.rng)
+        if boxes is None:
+            return []
+        layout = start.copy()
+        layout.boxes[list(part)], layout.placed[list(part)] = boxes, True
+        return [layout]
+
+    def _slots(self, part: Part) -> list[str]:
+        used = {self.problem.modules[module].slot for module in part}
+        return [slot.name for slot in self.problem.slots if slot.name in used]
+
+    def _aspects(self) -> list[float | None]:
+        return [self.aspects[level] for level in self.levels]
+
+    def aspects_in_force(self) -> list[float | None]:
+        """Return each module's limit if some rectangle meets it; where none does, `compact` drops it."""
+        return [
+            aspect if aspect is not None and float(aspect_of(rects).min()) <= aspect else None
+            for rects, aspect in zip(self.rects, self._aspects(), strict=True)
+        ]
+
+    def _orders(self, part: Sequence[int] | None = None) -> list[list[int]]:
+        """Return module orders: along the dataflow, by strongest tie to pins and to those before, largest first."""
+        space = self.space
+        dataflow_order = list(range(space.count) if part is None else part)
+        largest = sorted(dataflow_order, key=lambda module: -space.candidates[module].least_area)
+        tied: list[int] = []
+        waiting = dataflow_order.copy()
+        while waiting:
+            tie = space.bits[np.ix_(waiting, tied)].sum(axis=1) + space.nets.pin_bits[waiting].sum(axis=1)
+            tied.append(waiting.pop(int(np.argmax(tie))))
+        return [list(order) for order in dict.fromkeys(map(tuple, (dataflow_order, tied, largest)))]
+
+    def _anchors(self, order: Sequence[int]) -> list[tuple[int, int]]:
+        """Return twice the centre and the corners of what the slots cover; one if all modules of the order are tied."""
+        regions = sides_of(slot.region for slot in self.problem.slots)
+        left, bottom = regions[:, :2].min(axis=0).tolist()
+        right, top = regions[:, 2:].max(axis=0).tolist()
+        corners = [(2 * x, 2 * y) for x in (left, right) for y in (bottom, top)]
+        bits = np.tril(self.space.bits[np.ix_(order, order)])
+        tied = bits.any(axis=1) | self.space.nets.pin_bits[list(order)].any(axis=1)
+        return [(left + right, bottom + top), *([] if tied.all() else corners)]
+
+
+def _long_hints(problem: PlacementProblem) -> list[str]:
+    """Return the modules whose hints are not compact."""
     limit = problem.max_aspect or np.inf
-    for module in problem.modules:
-        hint = problem.hints.get(module.name)
-        if hint is not None and float(aspect_of(sides_of([hint]))[0]) > limit:
-            level[module.slot] = free
-    return level
-
-
-def _aspect_in_force(rects: IntArray, max_aspect: float | None) -> float | None:
-    """Return the limit if some rectangle meets it; where none does, `compact` drops it."""
-    return max_aspect if max_aspect is not None and float(aspect_of(rects).min()) <= max_aspect else None
+    return [name for name, rect in problem.hints.items() if float(aspect_of(sides_of([rect]))[0]) > limit]
 
 
 def _may_overlap(problem: PlacementProblem) -> BoolArray:
@@ -71,75 +244,24 @@ def _may_overlap(problem: PlacementProblem) -> BoolArray:
     return others
 
 
-def _layouts_in(
-    problem: PlacementProblem,
-    space: SearchSpace,
-    aspects: Sequence[float | None],
-    limits: Limits,
-    rng: np.random.Generator,
-) -> list[Layout]:
-    """Return the complete layouts, best first; if there is none, the incomplete ones."""
-    orders = _orders(space)
-    layouts = [construct_greedily(space, order, anchor) for order in orders for anchor in _anchors(problem)]
-    for count in range(1, MAX_SHELVES + 1):
-        bands = [
-            band
-            for slot in problem.slots
-            for band in bands_of(slot.region.bottom, slot.region.top, problem.device.row_step, count)
-        ]
-        layouts += [shelves(space, order, bands) for order in orders]
-    layouts += [sliced(problem, order, aspects) for order in orders]
-    layouts = [*layouts, *_composed(problem, space, layouts)]
-    partial = [layout for layout in layouts if not layout.complete]
-    # The shortest wires among those that miss little: repair is quick, and seldom fails from there.
-    partial.sort(key=lambda layout: (int((~layout.placed).sum()) > space.count // 10, _merit(space, layout)[::-1]))
-    layouts += [
-        repair_by_ejection(space, layout, limits.repair_rounds, rng) for layout in partial[: limits.repaired_starts]
-    ]
-    whole = {layout.boxes.tobytes(): layout for layout in layouts if layout.complete}
-    return sorted(whole.values() or layouts, key=lambda layout: _merit(space, layout))
+def _distinct(layouts: Sequence[Layout], part: Part) -> list[IntArray]:
+    """Return the boxes, (k, 4) each, that layouts have for a part, where they have it whole."""
+    rows = list(part)
+    boxes = (layout.boxes[rows] for layout in layouts if layout.placed[rows].all())
+    return list({each.tobytes(): each for each in boxes}.values())
 
 
-def _packed(
-    problem: PlacementProblem,
-    space: SearchSpace,
-    layouts: list[Layout],
-    limits: Limits,
-    rng: np.random.Generator,
-) -> list[Layout]:
-    """Return the layouts, or where all are incomplete, the best one with every slot packed anew that lacks some."""
-    best = layouts[0].copy()
-    for slot in problem.slots:
-        inside = [index for index, module in enumerate(problem.modules) if module.slot == slot.name]
-        if best.placed[inside].all() or _has_neighbours(space, inside):
-            continue
-        rects = [space.candidates[module].rects for module in inside]
-        boxes = pack(problem, slot.name, rects, limits.packing_rounds, rng)
-        if boxes is None:
-            return layouts
-        best.boxes[inside], best.placed[inside] = boxes, True
-    return [best] if best.complete and not layouts[0].complete else layouts
-
-
-def _has_neighbours(space: SearchSpace, inside: list[int]) -> bool:
-    """Whether modules can meet those of another slot."""
-    others = np.ones(space.count, dtype=np.bool_)
-    others[inside] = False
-    return bool(space.may_overlap[inside][:, others].any())
-
-
-def _composed(problem: PlacementProblem, space: SearchSpace, layouts: Sequence[Layout]) -> list[Layout]:
-    """Return layouts made of the best that any layout, or the hints, have for each slot, where slots lie apart."""
-    regions = [slot.region for slot in problem.slots]
-    if any(a.overlaps(b) for a, b in itertools.combinations(regions, 2)):
-        return []
-    ranked = [*_layouts_of_hints(problem), *sorted(layouts, key=lambda layout: _merit(space, layout))]
-    result = ranked[0].copy()
-    for slot in problem.slots:
-        inside = np.array([module.slot == slot.name for module in problem.modules], dtype=np.bool_)
-        best = min(ranked, key=lambda layout: int((inside & ~layout.placed).sum()))
-        result.boxes[inside], result.placed[inside] = best.boxes[inside], best.placed[inside]
-    return [result]
+def _composed(space: SearchSpace, start: Layout, found: Mapping[Part, Sequence[IntArray]]) -> Layout:
+    """Return a layout made of what was found for each part: always what is best beside the others, from a start on."""
+    layout = start.copy()
+    for _, (part, choices) in itertools.product(range(PASSES), found.items()):
+        rows, lengths = list(part), []
+        layout.placed[rows] = True
+        for boxes in choices:
+            layout.boxes[rows] = boxes
+            lengths.append(twice_hpwl(layout, space.nets))
+        layout.boxes[rows] = choices[int(np.argmin(lengths))]
+    return layout
 
 
 def _layouts_of_hints(problem: PlacementProblem) -> list[Layout]:
@@ -152,26 +274,5 @@ def _layouts_of_hints(problem: PlacementProblem) -> list[Layout]:
 
 def _merit(space: SearchSpace, layout: Layout) -> tuple[int, int]:
     """Order layouts: unplaced area first, then wirelength."""
-    missing = sum(int(space.candidates[module].area.min()) for module in np.flatnonzero(~layout.placed))
+    missing = sum(space.candidates[module].least_area for module in np.flatnonzero(~layout.placed).tolist())
     return missing, twice_hpwl(layout, space.nets)
-
-
-def _orders(space: SearchSpace) -> list[list[int]]:
-    """Return module orders: along the dataflow, by strongest tie to pins and to those before, largest first."""
-    dataflow_order = list(range(space.count))
-    largest = sorted(dataflow_order, key=lambda module: -int(space.candidates[module].area.min()))
-    tied: list[int] = []
-    waiting = dataflow_order.copy()
-    while waiting:
-        tie = space.bits[np.ix_(waiting, tied)].sum(axis=1) + space.nets.pin_bits[waiting].sum(axis=1)
-        tied.append(waiting.pop(int(np.argmax(tie))))
-    return [list(order) for order in dict.fromkeys(map(tuple, (dataflow_order, tied, largest)))]
-
-
-def _anchors(problem: PlacementProblem) -> list[tuple[int, int]]:
-    """Return twice the corners and the centre of what the slots cover."""
-    regions = sides_of(slot.region for slot in problem.slots)
-    left, bottom = regions[:, :2].min(axis=0).tolist()
-    right, top = regions[:, 2:].max(axis=0).tolist()
-    corners = [(2 * x, 2 * y) for x in (left, right) for y in (bottom, top)]
-    return [*corners, (left + right, bottom + top)]

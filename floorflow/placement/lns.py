@@ -7,7 +7,7 @@ and the numbers of rounds are fixed, so that a seed gives one answer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -22,29 +22,98 @@ AREA_UNIT = 1 << 24
 GROUPS = (2, 3, 4, 5, 6, 8)
 """How many modules are taken out at once, each number as often as it stands here."""
 
+HEAT = 0.02
+"""Share of the wirelength by which it may first rise, every third time."""
+
 NEVER = np.iinfo(np.int64).max
 """Key of a candidate that must not be taken."""
 
 
-@dataclass(frozen=True)
-class CandidateRectangles:
-    """Candidate rectangles of one module.
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where the centres of candidates lie in one direction: ``twice`` (m,) the places, ``index`` (n,) that of each.
 
-    ``rects`` (n, 4), twice the centres ``x2`` and ``y2`` (n,), ``area`` (n,), their ``corners`` on the ``raster``.
+    Wirelength is a sum over both directions, so it is counted for the few places and looked up for the candidates.
+    """
+
+    twice: IntArray
+    index: IntArray
+
+    @classmethod
+    def of(cls, twice: IntArray) -> Places:
+        """Find the places among twice the centres (n,)."""
+        return cls(*np.unique(twice, return_inverse=True))
+
+    def distances(self, weights: IntArray, twice: IntArray) -> IntArray:
+        """Return, (m,), the sum of weights (k,) times twice the distance to points (k,)."""
+        summed: IntArray = weights @ np.abs(self.twice - twice[:, None])
+        return summed
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateRectangles:
+    """Candidate rectangles of one module, from left to right.
+
+    ``rects`` (n, 4), the places ``x`` and ``y`` of their centres, ``area`` (n,), their ``corners`` on the ``raster``;
+    ``first`` (n_places + 1,) is the first candidate at each place of x, then n.
     """
 
     rects: IntArray
-    x2: IntArray
-    y2: IntArray
+    x: Places
+    y: Places
     area: IntArray
     raster: Raster
     corners: IntArray
+    first: IntArray
 
     @classmethod
     def of(cls, rects: IntArray, raster: Raster) -> CandidateRectangles:
         """Compute centres, areas and corners."""
-        x2, y2 = rects[:, LEFT] + rects[:, RIGHT], rects[:, BOTTOM] + rects[:, TOP]
-        return cls(rects, x2, y2, area_of(rects), raster, raster.corners(rects))
+        rects = rects[np.argsort(rects[:, LEFT] + rects[:, RIGHT], kind="stable")]
+        x, y = Places.of(rects[:, LEFT] + rects[:, RIGHT]), Places.of(rects[:, BOTTOM] + rects[:, TOP])
+        first = np.searchsorted(x.index, np.arange(len(x.twice) + 1))
+        return cls(rects, x, y, area_of(rects), raster, raster.corners(rects), first)
+
+    @cached_property
+    def least_area(self) -> int:
+        """Area of the smallest."""
+        return int(self.area.min())
+
+    def index_of(self, box: IntArray) -> int:
+        """Return which candidate a box is, -1 if none."""
+        found = np.flatnonzero((self.rects == box).all(axis=1))
+        return int(found[0]) if len(found) else -1
+
+
+@dataclass(frozen=True, eq=False)
+class Keys:
+    """The order of a module's candidates: by wirelength, then by area; ``x`` and ``y`` are the share of each place."""
+
+    candidates: CandidateRectangles
+    x: IntArray
+    y: IntArray
+
+    def at(self, some: IntArray | slice) -> IntArray:
+        """Return the keys of some candidates."""
+        candidates = self.candidates
+        key = self.x.take(candidates.x.index[some])
+        key += self.y.take(candidates.y.index[some])
+        key += candidates.area[some]
+        return key
+
+    def of(self, one: int) -> int:
+        """Return the key of a candidate."""
+        candidates = self.candidates
+        x, y = self.x.item(candidates.x.index.item(one)), self.y.item(candidates.y.index.item(one))
+        return int(x + y + candidates.area.item(one))
+
+    def up_to(self, highest: int) -> tuple[IntArray, IntArray]:
+        """Return the candidates of at most such a key, given that there is one, and their keys."""
+        columns = (self.x <= highest - self.y.min()).nonzero()[0]
+        first, end = self.candidates.first.item(columns[0]), self.candidates.first.item(columns[-1] + 1)
+        key = self.at(slice(first, end))
+        near = (key <= highest).nonzero()[0]
+        return near + first, key[near]
 
 
 @dataclass(frozen=True)
@@ -64,15 +133,35 @@ class SearchSpace:
         return self.nets.bits
 
     @cached_property
-    def pin_attraction(self) -> tuple[IntArray, ...]:
-        """Return for each module, (n_candidates,), bits times twice the distance to the pins that it has wires with."""
-        costs = []
-        for candidates, bits in zip(self.candidates, self.nets.pin_bits, strict=True):
-            cost = np.zeros(len(candidates.area), dtype=np.int64)
-            for (x2, y2), width in zip(self.nets.pins, bits, strict=True):
-                cost += width * (np.abs(candidates.x2 - x2) + np.abs(candidates.y2 - y2))
-            costs.append(cost)
-        return tuple(costs)
+    def pin_keys(self) -> tuple[Keys, ...]:
+        """Return for each module the order of its candidates by wirelength to pins alone."""
+        pins = self.nets.pins
+        return tuple(
+            Keys(
+                candidates,
+                candidates.x.distances(bits * AREA_UNIT, pins[:, 0]),
+                candidates.y.distances(bits * AREA_UNIT, pins[:, 1]),
+            )
+            for candidates, bits in zip(self.candidates, self.nets.pin_bits, strict=True)
+        )
+
+    @cached_property
+    def wired(self) -> tuple[IntArray, ...]:
+        """Return for each module the others that it has wires with."""
+        return tuple(np.flatnonzero(bits) for bits in self.bits)
+
+    @cached_property
+    def rasters(self) -> tuple[Raster, ...]:
+        """Return the rasters of the modules' slots, each once."""
+        return tuple(dict.fromkeys(candidates.raster for candidates in self.candidates))
+
+    @cached_property
+    def rasters_met(self) -> tuple[tuple[Raster, ...], ...]:
+        """Return for each module the rasters that its rectangle can take cells of."""
+        return tuple(
+            tuple(dict.fromkeys(self.candidates[other].raster for other in [module, *np.flatnonzero(row).tolist()]))
+            for module, row in enumerate(self.may_overlap)
+        )
 
     @property
     def count(self) -> int:
@@ -109,64 +198,91 @@ class Layout:
 
 @dataclass
 class Occupied:
-    """A layout that only grows, with the running sums of what it takes of each slot, kept only where asked for.
-
-    ``sums`` holds for a slot the sums over all modules but the ``waiting`` boxes.
-    """
+    """A layout, and of each slot the running sums of the cells that it takes."""
 
     space: SearchSpace
     layout: Layout
-    sums: dict[Raster, Sums] = field(default_factory=dict)
-    waiting: dict[Raster, list[IntArray]] = field(default_factory=dict)
+    sums: dict[Raster, Sums]
+
+    @classmethod
+    def by(cls, space: SearchSpace, layout: Layout) -> Occupied:
+        """Start from a layout, which changes along."""
+        occupied = cls(space, layout, {raster: raster.none() for raster in space.rasters})
+        for module in np.flatnonzero(layout.placed).tolist():
+            occupied.put(module, layout.boxes[module])
+        return occupied
+
+    def copy(self) -> Occupied:
+        """Return an independent copy."""
+        return Occupied(self.space, self.layout.copy(), self.sums.copy())
 
     def put(self, module: int, box: IntArray) -> None:
-        """Place a module."""
+        """Place a module where nothing is."""
         self.layout.put(module, box)
-        for boxes in self.waiting.values():
-            boxes.append(box)
+        for raster in self.space.rasters_met[module]:
+            self.sums[raster] = self.sums[raster] + raster.added(box)
 
-    def meets(self, module: int) -> BoolArray:
-        """Return, (n_candidates,), whether a waiting module's candidates overlap one of those placed."""
+    def take_out(self, module: int) -> None:
+        """Take out a module that is placed."""
+        self.layout.placed[module] = False
+        for raster in self.space.rasters_met[module]:
+            self.sums[raster] = self.sums[raster] - raster.added(self.layout.boxes[module])
+
+    def meets(self, module: int, some: IntArray | None = None) -> BoolArray:
+        """Return, (n,), whether some of a waiting module's candidates, or all, overlap one of those placed."""
         candidates = self.space.candidates[module]
-        raster = candidates.raster
-        if raster not in self.sums:
-            self.sums[raster] = raster.sums(self.layout.boxes[self.space.may_overlap[module] & self.layout.placed])
-        for box in self.waiting.get(raster, ()):
-            raster.add(self.sums[raster], box)
-        self.waiting[raster] = []
-        return raster.meets(self.sums[raster], candidates.corners)
+        corners = candidates.corners if some is None else candidates.corners.take(some, axis=1)
+        return candidates.raster.meets(self.sums[candidates.raster], corners)
+
+    def is_free(self, module: int, one: int) -> bool:
+        """Whether a candidate of a waiting module overlaps none of those placed."""
+        candidates = self.space.candidates[module]
+        high, left_high, low_right, low = candidates.corners[:, one].tolist()
+        at = self.sums[candidates.raster].item
+        return bool(at(high) - at(left_high) == at(low_right) - at(low))
 
 
 def twice_hpwl(layout: Layout, nets: NetArrays) -> int:
     """Return twice the wirelength of the modules that are placed."""
-    centres = layout.boxes[:, :2] + layout.boxes[:, 2:]
-    first, second = nets.pairs
-    between = np.abs(centres[first] - centres[second]).sum(axis=1) * nets.pair_bits
-    length = int(between[layout.placed[first] & layout.placed[second]].sum())
-    if not len(nets.pins):
-        return length
-    to_pins = np.abs(centres[:, None] - nets.pins).sum(axis=2) * nets.pin_bits
-    return length + int(to_pins[layout.placed].sum())
+    centres = np.concatenate((layout.boxes[:, :2] + layout.boxes[:, 2:], nets.pins))
+    first, second = nets.ends
+    distances = np.abs(centres[first] - centres[second])
+    bits = nets.end_bits
+    if not layout.placed.all():
+        placed = np.append(layout.placed, np.ones(len(nets.pins), dtype=np.bool_))
+        bits = bits * (placed[first] & placed[second])
+    return int((bits @ distances).sum())
 
 
-def attraction(space: SearchSpace, layout: Layout, module: int, weights: IntArray) -> IntArray:
-    """Return, (n_candidates,), bits times twice the distance to pins and placed modules that it has wires with.
+def keys_of(space: SearchSpace, layout: Layout, module: int, weights: IntArray) -> Keys:
+    """Return the order of a module's candidates.
 
-    ``weights`` (n,) stand for the bits to other modules.
+    Wirelength is bits times twice the distance to the pins and placed modules that it has wires with; ``weights`` (n,)
+    stand for the bits to other modules.
     """
-    candidates = space.candidates[module]
-    cost = space.pin_attraction[module].copy()
-    for other in np.flatnonzero((weights > 0) & layout.placed):
-        left, bottom, right, top = layout.boxes[other].tolist()
-        cost += weights[other] * (np.abs(candidates.x2 - (left + right)) + np.abs(candidates.y2 - (bottom + top)))
-    return cost
+    keys = space.pin_keys[module]
+    others = space.wired[module]
+    others = others[layout.placed[others]]
+    if not len(others):
+        return keys
+    boxes, bits = layout.boxes[others], weights[others] * AREA_UNIT
+    centres = boxes[:, :2] + boxes[:, 2:]
+    candidates = keys.candidates
+    x, y = candidates.x.distances(bits, centres[:, 0]), candidates.y.distances(bits, centres[:, 1])
+    return Keys(candidates, keys.x + x, keys.y + y)
 
 
-def first_free(occupied: Occupied, module: int, key: IntArray) -> IntArray | None:
-    """Return the box of least key that overlaps no placed module, or None."""
-    met = occupied.meets(module)
-    best = int(np.argmin(np.where(met, NEVER, key)))
-    return None if met[best] else box_at(occupied.space.candidates[module], best)
+def first_free(occupied: Occupied, module: int, keys: Keys, held: int = -1) -> int | None:
+    """Return the candidate of least key that overlaps no placed module, or None.
+
+    ``held`` is one that may be free, if any: what comes after one that is free need not be looked at.
+    """
+    if held >= 0 and occupied.is_free(module, held):
+        near, key = keys.up_to(keys.of(held))
+        key[occupied.meets(module, near)] = NEVER
+        return int(near[key.argmin()])
+    free = (~occupied.meets(module)).nonzero()[0]
+    return int(free[keys.at(free).argmin()]) if len(free) else None
 
 
 def box_at(candidates: CandidateRectangles, index: int | np.int64) -> IntArray:
@@ -175,22 +291,27 @@ def box_at(candidates: CandidateRectangles, index: int | np.int64) -> IntArray:
     return box
 
 
-def construct_greedily(space: SearchSpace, order: Sequence[int], anchor: tuple[int, int]) -> Layout:
+def construct_greedily(
+    space: SearchSpace, order: Sequence[int], anchor: tuple[int, int], start: Layout | None = None
+) -> Layout:
     """Place the modules in order, each nearest to what it talks to; without wires, nearest to the anchor.
 
-    ``anchor`` is twice a column and twice a row. Modules that fit nowhere stay unplaced.
+    ``anchor`` is twice a column and twice a row; ``start`` has what lies elsewhere. Modules that fit nowhere stay
+    unplaced.
     """
-    layout = Layout.empty(space.count)
-    occupied = Occupied(space, layout)
+    occupied = Occupied.by(space, Layout.empty(space.count) if start is None else start.copy())
     for module in order:
-        candidates = space.candidates[module]
-        cost = attraction(space, layout, module, space.bits[module])
-        if not cost.any():
-            cost = np.abs(candidates.x2 - anchor[0]) + np.abs(candidates.y2 - anchor[1])
-        box = first_free(occupied, module, cost * AREA_UNIT + candidates.area)
-        if box is not None:
-            occupied.put(module, box)
-    return layout
+        candidates, layout = space.candidates[module], occupied.layout
+        if layout.placed[space.wired[module]].any() or space.nets.pin_bits[module].any():
+            keys = keys_of(space, layout, module, space.bits[module])
+        else:
+            x2, y2 = anchor
+            x, y = np.abs(candidates.x.twice - x2), np.abs(candidates.y.twice - y2)
+            keys = Keys(candidates, x * AREA_UNIT, y * AREA_UNIT)
+        best = first_free(occupied, module, keys)
+        if best is not None:
+            occupied.put(module, box_at(candidates, best))
+    return occupied.layout
 
 
 def improve(space: SearchSpace, start: Layout, rounds: int, rng: np.random.Generator) -> Layout:
@@ -198,19 +319,19 @@ def improve(space: SearchSpace, start: Layout, rounds: int, rng: np.random.Gener
 
     A worse layout is accepted now and then, ever more rarely (a temperature that falls from 2% of the wirelength).
     """
-    current, best = start.copy(), start.copy()
-    cost = lowest = twice_hpwl(start, space.nets)
+    best, lowest = start, twice_hpwl(start, space.nets)
+    cost, current = lowest, _Trial.of(Occupied.by(space, start.copy()))
     chances = rng.random(rounds)
     for step in range(rounds):
-        trial = _reinsert(space, current, _neighbourhood(space, current, rng), rng)
+        trial = current.reinserted(_neighbourhood(space, current.occupied.layout, rng), rng)
         if trial is None:
             continue
-        new = twice_hpwl(trial, space.nets)
-        temperature = 0.02 * lowest * (1 - step / rounds) ** 2
+        new = twice_hpwl(trial.occupied.layout, space.nets)
+        temperature = HEAT * lowest * (1 - step / rounds) ** 2
         if new <= cost - temperature * np.log(max(chances[step], 1e-12)):
             current, cost = trial, new
         if new < lowest:
-            best, lowest = trial, new
+            best, lowest = trial.occupied.layout, new
     return best
 
 
@@ -218,27 +339,43 @@ def _neighbourhood(space: SearchSpace, layout: Layout, rng: np.random.Generator)
     """Choose a module and one to seven more that are wired to it or lie near it."""
     count = min(GROUPS[int(rng.integers(len(GROUPS)))], space.count)
     seed = int(rng.integers(space.count))
-    centres = layout.boxes[:, :2] + layout.boxes[:, 2:]
-    nearness = -np.abs(centres - centres[seed]).sum(axis=1).astype(np.float64)
-    affinity = space.bits[seed].astype(np.float64) if rng.random() < 0.6 else nearness
-    score = affinity + rng.random(space.count) * (np.abs(affinity).mean() + 1)
+    if rng.random() < 0.6:
+        affinity = space.bits[seed]
+    else:
+        centres = layout.boxes[:, :2] + layout.boxes[:, 2:]
+        affinity = -np.abs(centres - centres[seed]).sum(axis=1)
+    score = affinity + rng.random(space.count) * (abs(int(affinity.sum())) / space.count + 1)
     score[seed] = np.inf
-    return [int(index) for index in np.argsort(-score, kind="stable")[:count]]
+    chosen: list[int] = np.argsort(-score)[:count].tolist()
+    return chosen
 
 
-def _reinsert(space: SearchSpace, layout: Layout, modules: list[int], rng: np.random.Generator) -> Layout | None:
-    """Put the modules back in random order under slightly distorted weights; None if one fits nowhere."""
-    trial = layout.copy()
-    trial.placed[modules] = False
-    occupied = Occupied(space, trial)
-    distort = len(modules) > 1 or rng.random() < 0.3
-    for module in rng.permutation(modules).tolist():
-        weights = space.bits[module]
-        if distort:
-            weights = (weights * (1 + 0.4 * rng.random(space.count))).astype(np.int64)
-        key = attraction(space, trial, module, weights) * AREA_UNIT + space.candidates[module].area
-        box = first_free(occupied, module, key)
-        if box is None:
-            return None
-        occupied.put(module, box)
-    return trial
+@dataclass
+class _Trial:
+    """A layout, and ``held`` (n,): which candidate each module has, -1 if it is none of them."""
+
+    occupied: Occupied
+    held: list[int]
+
+    @classmethod
+    def of(cls, occupied: Occupied) -> _Trial:
+        """Find the candidates that a layout has."""
+        pairs = zip(occupied.space.candidates, occupied.layout.boxes, strict=True)
+        return cls(occupied, [candidates.index_of(box) for candidates, box in pairs])
+
+    def reinserted(self, modules: list[int], rng: np.random.Generator) -> _Trial | None:
+        """Put modules anew in random order under slightly distorted weights; None if one fits nowhere."""
+        space, occupied, held = self.occupied.space, self.occupied.copy(), self.held.copy()
+        for module in modules:
+            occupied.take_out(module)
+        rng.shuffle(modules)
+        weights = space.bits[modules]
+        if len(modules) > 1 or rng.random() < 0.3:
+            weights = (weights * (1 + 0.4 * rng.random(weights.shape))).astype(np.int64)
+        for module, bits in zip(modules, weights, strict=True):
+            best = first_free(occupied, module, keys_of(space, occupied.layout, module, bits), held[module])
+            if best is None:
+                return None
+            occupied.put(module, box_at(space.candidates[module], best))
+            held[module] = best
+        return _Trial(occupied, held)

@@ -18,7 +18,8 @@ class NetArrays:
 
     ``bits`` (n, n): between two modules, symmetric, diagonal 0. ``pins`` (p, 2): twice column and row of each pin.
     ``pin_bits`` (n, p): from a module to a pin. ``pairs`` (2, m) are the modules with wires between them and
-    ``pair_bits`` (m,) their widths, each pair once.
+    ``pair_bits`` (m,) their widths, each pair once. ``ends`` (2, k) and ``end_bits`` (k,) are the same with the wires
+    to pins, which count as if they stood behind the modules.
     """
 
     bits: IntArray
@@ -26,6 +27,8 @@ class NetArrays:
     pin_bits: IntArray
     pairs: IntArray
     pair_bits: IntArray
+    ends: IntArray
+    end_bits: IntArray
 
 
 def net_arrays(problem: PlacementProblem) -> NetArrays:
@@ -42,4 +45,7 @@ def net_arrays(problem: PlacementProblem) -> NetArrays:
             bits[ends, ends[::-1]] += wire.width_bits
     places = np.array([(pin.x2, pin.y2) for pin in pins], dtype=np.int64).reshape(-1, 2)
     pairs = np.array(np.nonzero(np.triu(bits)), dtype=np.int64)
-    return NetArrays(bits, places, pin_bits, pairs, bits[tuple(pairs)])
+    pair_bits = bits[tuple(pairs)]
+    module, pin = np.nonzero(pin_bits)
+    every = np.concatenate((pairs, np.stack((module, pin + count))), axis=1)
+    return NetArrays(bits, places, pin_bits, pairs, pair_bits, every, np.append(pair_bits, pin_bits[module, pin]))

@@ -108,8 +108,10 @@ class _Floor:
 
     def paint(self, cells: npt.NDArray[np.int32], box: IntArray, value: int) -> None:
         """Set the cells of a rectangle, as far as it lies inside the border."""
-        left, bottom, right, top = self._inside(box[None, :])[:, 0].tolist()
-        cells[max(bottom, 0) : max(top, 0), max(left, 0) : max(right, 0)] = value
+        left, bottom, right, top = box.tolist()
+        low_y, high_y = (bottom - self.bottom) // self.step + 1, (top - self.bottom) // self.step + 2
+        low_x, high_x = left - self.left + 1, right - self.left + 2
+        cells[max(low_y, 0) : max(high_y, 0), max(low_x, 0) : max(high_x, 0)] = value
 
     def _inside(self, rects: IntArray) -> IntArray:
         """Return, (4, n), first column and row of rectangles, and those after their last, border counted."""
@@ -140,6 +142,7 @@ class _Packing:
         count = len(self.rects)
         self.boxes, self.placed = np.zeros((count, 4), dtype=np.int64), np.zeros(count, dtype=np.bool_)
         self.taken = self.floor.taken.copy()
+        self.sums = np.zeros((self.taken.shape[0] + 1, self.taken.shape[1] + 1), dtype=np.int32)
         self.area = [area_of(each) for each in self.rects]
         self.least = np.array([int(area.min()) for area in self.area])
         self.corners = [self.floor.corners(each) for each in self.rects]
@@ -175,8 +178,10 @@ class _Packing:
 
     def _best_free(self, module: int) -> IntArray | None:
         """Return the free rectangle that is small and touches much, or None if none is free."""
-        sums = np.pad(self.taken.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
-        high, low, low_right, high_left = sums.take(self.corners[module])
+        inner = self.sums[1:, 1:]
+        np.cumsum(self.taken, axis=0, out=inner)
+        np.cumsum(inner, axis=1, out=inner)
+        high, low, low_right, high_left = self.sums.take(self.corners[module])
         inside, wider, higher = high + low - low_right - high_left
         free = inside == 0
         if not free.any():

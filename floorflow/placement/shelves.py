@@ -14,15 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 from floorflow.placement.candidate_rectangles import BOTTOM, LEFT, RIGHT, TOP, IntArray, overlaps
-from floorflow.placement.lns import AREA_UNIT, Layout, Occupied, SearchSpace, attraction, box_at, first_free
+from floorflow.placement.lns import AREA_UNIT, Layout, Occupied, SearchSpace, box_at, first_free, keys_of
 
 MAX_SHELVES = 8
 
 
-def shelves(space: SearchSpace, order: Sequence[int], bands: Sequence[tuple[int, int]]) -> Layout:
-    """Fill bands (bottom and top row), each from the side where the one before ended; some may stay unplaced."""
-    layout = Layout.empty(space.count)
-    occupied = Occupied(space, layout)
+def shelves(space: SearchSpace, order: Sequence[int], bands: Sequence[tuple[int, int]], start: Layout) -> Layout:
+    """Fill bands (bottom and top row), each from the side where the one before ended; some may stay unplaced.
+
+    ``start`` has what lies elsewhere.
+    """
+    occupied = Occupied.by(space, start.copy())
     for module in order:
         rects, free = space.candidates[module].rects, ~occupied.meets(module)
         for number, (bottom, top) in enumerate(bands):
@@ -34,7 +36,7 @@ def shelves(space: SearchSpace, order: Sequence[int], bands: Sequence[tuple[int,
             key = side * AREA_UNIT + width * 1024 + rects[inside, TOP] - rects[inside, BOTTOM]
             occupied.put(module, rects[inside[np.argmin(key)]])
             break
-    return layout
+    return occupied.layout
 
 
 def bands_of(low: int, high: int, row_step: int, count: int) -> list[tuple[int, int]]:
@@ -44,23 +46,28 @@ def bands_of(low: int, high: int, row_step: int, count: int) -> list[tuple[int, 
     return [(a * row_step, b * row_step - 1) for a, b in itertools.pairwise(cuts) if b > a]
 
 
-def repair_by_ejection(space: SearchSpace, start: Layout, rounds: int, rng: np.random.Generator) -> Layout:
-    """Place what is unplaced, ejecting others where that costs least; the layout with most placed is returned."""
-    layout, best = start.copy(), start.copy()
+def repair_by_ejection(
+    space: SearchSpace, modules: Sequence[int], start: Layout, rounds: int, rng: np.random.Generator
+) -> Layout:
+    """Place what is unplaced of some modules, ejecting others where that costs least; return the layout with most.
+
+    None of them may meet any but themselves.
+    """
+    occupied, best = Occupied.by(space, start.copy()), start.copy()
+    layout = occupied.layout
     price = np.ones(space.count)
     for _ in range(rounds):
-        if layout.complete:
+        waiting = np.array(modules)[~layout.placed[list(modules)]]
+        if not len(waiting):
             return layout
-        waiting = np.flatnonzero(~layout.placed)
         module = int(rng.choice(waiting))
-        key = attraction(space, layout, module, space.bits[module]) * AREA_UNIT + space.candidates[module].area
-        box = first_free(Occupied(space, layout), module, key)
-        if box is None:
-            box = _least_disturbing(space, layout, module, price, rng)
-            met = _met_by(space, layout, module, box)
-            layout.placed[met] = False
+        chosen = first_free(occupied, module, keys_of(space, layout, module, space.bits[module]))
+        if chosen is None:
+            chosen = _least_disturbing(space, layout, module, price, rng)
+            for other in _met_by(space, layout, module, box_at(space.candidates[module], chosen)).tolist():
+                occupied.take_out(other)
             price[module] += 1
-        layout.put(module, box)
+        occupied.put(module, box_at(space.candidates[module], chosen))
         if layout.placed.sum() > best.placed.sum():
             best = layout.copy()
     return best
@@ -68,14 +75,14 @@ def repair_by_ejection(space: SearchSpace, start: Layout, rounds: int, rng: np.r
 
 def _least_disturbing(
     space: SearchSpace, layout: Layout, module: int, price: npt.NDArray[np.float64], rng: np.random.Generator
-) -> IntArray:
+) -> int:
     """Return the candidate whose overlapped modules are cheapest; each costs its price times its least area."""
     candidates = space.candidates[module]
     cost = candidates.area * 0.5
-    for other in np.flatnonzero(space.may_overlap[module] & layout.placed):
-        met = overlaps(candidates.rects, layout.boxes[other][None, :])[:, 0]
-        cost += met * (price[other] * int(space.candidates[other].area.min()))
-    return box_at(candidates, int(np.argmin(cost * (1 + 0.2 * rng.random(len(cost))))))
+    others = (space.may_overlap[module] & layout.placed).nonzero()[0]
+    prices = price[others] * [space.candidates[other].least_area for other in others.tolist()]
+    cost += overlaps(candidates.rects, layout.boxes[others]) @ prices
+    return int(np.argmin(cost * (1 + 0.2 * rng.random(len(cost)))))
 
 
 def _met_by(space: SearchSpace, layout: Layout, module: int, box: IntArray) -> IntArray:

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 
+from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.slots import Slot
 from floorflow.placement.bound import needs_of
@@ -20,12 +22,13 @@ from floorflow.placement.candidate_rectangles import (
     BOTTOM,
     LEFT,
     RIGHT,
+    SLOTS_KEPT,
     TOP,
     IntArray,
-    area_of,
     aspect_of,
-    candidate_rectangles,
-    slot_grid,
+    part_grid,
+    smallest_rectangle,
+    supply_below,
 )
 from floorflow.placement.lns import Layout
 from floorflow.placement.problem import PlacementProblem
@@ -83,6 +86,7 @@ class Slicer:
         step = device.row_step
         self.rows = np.arange(-(-region.bottom // step) + 1, (region.top + 1) // step, dtype=np.int64) * step
         self.keep_outs = np.array([rect.as_tuple() for rect in self.slot.keep_outs], dtype=np.int64).reshape(-1, 4)
+        self.free_below = _free_below(device, region, self.slot.keep_outs)
 
     def run(self, modules: Sequence[int]) -> dict[Group, IntArray] | None:
         """Return a box for each module or merged group, or None where none was found within the budget of nodes."""
@@ -105,16 +109,11 @@ class Slicer:
 
     def _box(self, part: IntArray, modules: Group) -> IntArray | None:
         """Return the smallest legal rectangle of modules together inside a part, if there is one."""
-        left, bottom, right, top = (int(side) for side in part)
-        region = replace(self.slot.region, left=left, bottom=bottom, right=right, top=top)
-        grid = slot_grid(self.problem.device, replace(self.slot, region=region))
+        grid = part_grid(self.problem.device, self.slot, Rect(*part.tolist()))
         if not (len(grid.lefts) and len(grid.rights) and len(grid.spans)):
             return None
-        rects = candidate_rectangles(grid, np.sum([self.needs[module] for module in modules], axis=0))
-        aspect = self.aspects[modules[0]] if len(modules) == 1 else None
-        if aspect is not None:
-            rects = rects[aspect_of(rects) <= aspect]
-        return rects[int(np.argmin(area_of(rects)))] if len(rects) else None
+        need = np.sum([self.needs[module] for module in modules], axis=0)
+        return smallest_rectangle(grid, need, self.aspects[modules[0]] if len(modules) == 1 else None)
 
     def _cuts(self, part: IntArray, modules: Group) -> list[_Cut]:
         """Return for each split of the modules, in both directions, the cut that is fairest to both parts."""
@@ -142,18 +141,39 @@ class Slicer:
         yield _with(part, TOP, rows - 1), _with(part, BOTTOM, rows), np.flatnonzero(edges)
 
     def _supply(self, rects: IntArray) -> IntArray:
-        """Return, (n, 5), what rectangles hold outside the keep-outs."""
-        supply = self.problem.device.resources_of(rects)
-        for keep_out in self.keep_outs:
-            low, high = np.maximum(rects[:, :2], keep_out[:2]), np.minimum(rects[:, 2:], keep_out[2:])
-            meets = (low <= high).all(axis=1)
-            supply[meets] -= self.problem.device.resources_of(np.concatenate((low, high), axis=1)[meets])
+        """Return, (n, 5), what rectangles of whole row steps hold outside the keep-outs."""
+        region, step = self.slot.region, self.problem.device.row_step
+        lowest, width = -(-region.bottom // step), self.free_below.shape[1]
+        left, right = rects[:, LEFT] - region.left, rects[:, RIGHT] + 1 - region.left
+        low, high = (rects[:, BOTTOM] // step - lowest) * width, ((rects[:, TOP] + 1) // step - lowest) * width
+        take = self.free_below.reshape(-1, 5).take
+        supply: IntArray = take(high + right, 0) - take(high + left, 0) - take(low + right, 0) + take(low + left, 0)
         return supply
 
 
-def sliced(problem: PlacementProblem, order: Sequence[int], aspects: Sequence[float | None]) -> Layout:
-    """Return a layout with the modules of each slot sliced in the given order; slots that fail stay unplaced."""
-    layout, needs = Layout.empty(len(problem.modules)), needs_of(problem)
+@lru_cache(SLOTS_KEPT)
+def _free_below(device: Device, region: Rect, keep_outs: tuple[Rect, ...]) -> IntArray:
+    """Return `supply_below` less what keep-outs cover."""
+    below = supply_below(device, region)
+    step = device.row_step
+    lowest = -(-region.bottom // step)
+    tops = (np.arange(below.shape[0]) + lowest) * step - 1
+    rights = np.arange(below.shape[1]) + region.left - 1
+    corners = np.stack(np.meshgrid(rights, tops), axis=-1).reshape(-1, 2)
+    for left, bottom, right, top in (rect.as_tuple() for rect in keep_outs):
+        low, high = np.full_like(corners, (left, bottom)), np.minimum(corners, (right, top))
+        covered = device.resources_of(np.concatenate((low, np.maximum(low, high)), axis=1))
+        covered[(low > high).any(axis=1)] = 0
+        below = below - covered.reshape(below.shape)
+    return below
+
+
+def sliced(problem: PlacementProblem, order: Sequence[int], aspects: Sequence[float | None], start: Layout) -> Layout:
+    """Return a layout with modules of each slot sliced in the given order; slots that fail stay unplaced.
+
+    ``start`` has what lies elsewhere.
+    """
+    layout, needs = start.copy(), needs_of(problem)
     for slot in problem.slots:
         inside = [module for module in order if problem.modules[module].slot == slot.name]
         groups_placed = Slicer(problem, slot, needs, aspects).run(inside) if inside else None

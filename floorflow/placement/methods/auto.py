@@ -2,7 +2,8 @@
 
 1. What is proven impossible is said at once (`bound`).
 2. Candidate rectangles, compact ones first; aspects are freed step by step where nothing fits otherwise.
-3. Several first layouts: modules one by one in several orders, shelves, and repair of incomplete layouts.
+3. Several first layouts: modules one by one in several orders; for slots that are not whole in any, shelves, slicing,
+   repair, and packing at last.
 4. The best of them are improved by a large-neighbourhood search; effort ``best`` adds CP-SAT over the rectangles near
    the incumbent. Where all legal rectangles are few and aspects are not limited, CP-SAT sees every one and its bound
    counts. Else the bound is that of `bound`, over all rectangles of the aspects that the search was allowed.
@@ -10,6 +11,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -34,7 +36,7 @@ from floorflow.placement.candidate_rectangles import (
     slot_grid,
 )
 from floorflow.placement.congestion import congestion_of
-from floorflow.placement.construction import construct_layouts
+from floorflow.placement.construction import Construction, construct_layouts
 from floorflow.placement.effort import Limits
 from floorflow.placement.exact import solve_exactly
 from floorflow.placement.lns import Layout, SearchSpace, improve, twice_hpwl
@@ -63,21 +65,22 @@ def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolu
         return prepared
     rng = np.random.default_rng(seed)
     complete = _every_rectangle(prepared)
-    space, layouts, aspects = construct_layouts(problem, prepared.rects, prepared.limits, rng)
-    bound = _bound(prepared, aspects)
-    best = _improve_best(space, layouts, prepared.limits, rng) if layouts[0].complete else None
-    method = _method(aspects)
+    built = construct_layouts(problem, prepared.rects, prepared.limits, rng)
+    if not built.layouts and complete is None:
+        return _failure(problem, built, proven=False)
+    space, method, bound = built.space, _method(built.aspects), _bound(prepared, built.aspects)
+    best = _improve_best(space, built.layouts, prepared.limits, rng) if built.layouts else None
     if complete is not None:
         work = max(limits.polish_work, limits.complete_work)
         answer = solve_exactly(complete, space.nets, best, work, seed)
         if answer.infeasible:
-            return _failure(problem, layouts[0], proven=True)
+            return _failure(problem, built, proven=True)
         best, method = answer.layout or best, "auto, complete CP-SAT"
         bound = max(bound, float(np.ceil(answer.twice_bound - 1e-6)) / 2)
     elif best is not None and prepared.limits.polish_work:
         best = _polish(space, best, prepared.limits, seed)
     if best is None:
-        return _failure(problem, layouts[0], proven=False)
+        return _failure(problem, built, proven=False)
     return _solution(problem, best, bound, method)
 
 
@@ -146,7 +149,8 @@ def _every_rectangle(prepared: PreparedProblem) -> list[IntArray] | None:
 
 def _improve_best(space: SearchSpace, layouts: Sequence[Layout], limits: Limits, rng: np.random.Generator) -> Layout:
     rounds = limits.improve_rounds * min(3 * space.count, 20 + space.count) // 30
-    improved = [improve(space, start, rounds, rng) for start in layouts[: limits.improved_starts]]
+    starts = itertools.islice(itertools.cycle(layouts), limits.improved_starts)
+    improved = [improve(space, start, rounds, rng) for start in starts]
     return min(improved, key=lambda layout: twice_hpwl(layout, space.nets))
 
 
@@ -169,9 +173,9 @@ def _solution(problem: PlacementProblem, layout: Layout, bound: float, method: s
     return PlacementSolution(regions, hpwl, congestion, SolveStats(method, status, hpwl, bound))
 
 
-def _failure(problem: PlacementProblem, layout: Layout, *, proven: bool) -> PlacementFailure:
-    """Name the first slot with modules that were not placed (all its modules if the proof is about the whole)."""
-    waiting = [module for module, placed in zip(problem.modules, layout.placed, strict=True) if not placed]
+def _failure(problem: PlacementProblem, built: Construction, *, proven: bool) -> PlacementFailure:
+    """Name a slot and its modules that were not placed."""
+    waiting = [problem.modules[module] for module in built.without_room]
     slot = waiting[0].slot
     names = tuple(module.name for module in waiting if module.slot == slot)
     if proven:
