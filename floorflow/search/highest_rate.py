@@ -190,6 +190,7 @@ def _ways(run: SearchState, interval: int) -> Iterator[Callable[[int], Candidate
     if run.has_folding(interval):
         yield run.segmented
         yield run.exchanged
+        yield run.nearest
         yield run.scattered
 
 

@@ -31,7 +31,7 @@ class SearchLimits:
 
     assignment_rounds: int = 4
     """Rounds of partition and deeper FIFOs at what it crosses."""
-    folding_rounds: int = 3
+    folding_rounds: int = 5
     """Foldings of the whole tried at one interval, each leaving to channels what they were short of."""
     kept_back: float = 1.5
     """What is kept back for FIFOs by what they were short of: other foldings need other depths."""

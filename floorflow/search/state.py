@@ -63,6 +63,8 @@ class SearchState:
     """The longest interval at which each way to fold and cut failed."""
     found: dict[int, Candidate] = field(default_factory=dict)
     """Candidates that wait for a floorplan, by the interval that was asked for."""
+    closest: dict[int, list[SlotOf]] = field(default_factory=dict)
+    """Assignments that exceed limits a little, by interval: slots of engines, of a folding of the whole."""
     completed: list[Candidate] = field(default_factory=list)
     best: PlacedCandidate | None = None
     held: HeldBits = field(default_factory=dict)
@@ -151,9 +153,7 @@ class SearchState:
             if isinstance(answer, Candidate):
                 return answer
             before = answer.failure.refusals
-            by_slots = self._folded_where_closest(answer.closest, interval)
-            if by_slots is not None:
-                return by_slots
+            self._note_closest(interval, answer)
             if answer.failure.short == ZERO:
                 reserve += share_of(folding.budget, limits.slack)
             elif known:
@@ -162,12 +162,17 @@ class SearchState:
         self.refused(interval, "partition", unproven(before))
         return None
 
-    def _folded_where_closest(self, closest: Mapping[str, str] | None, interval: int) -> Candidate | None:
-        """Fold each slot of an assignment that exceeds limits a little for itself, where no method was asked for."""
-        asked = self.context.request.fold_method != "exact" or self.context.request.partition_method != "auto"
-        if closest is None or asked or len(self.context.limits) == 1:
-            return None
-        return self.folded_by_slots(dict(closest), interval)
+    def _note_closest(self, interval: int, answer: Unassigned) -> None:
+        if answer.closest is not None:
+            self.closest.setdefault(interval, []).append(dict(answer.closest))
+
+    def nearest(self, interval: int) -> Candidate | None:
+        """Fold each slot for itself in the assignments of the whole that exceeded limits a little, the last first."""
+        for slot_of in self.closest.pop(interval, [])[::-1]:
+            found = self.folded_by_slots(slot_of, interval)
+            if found is not None:
+                return found
+        return None
 
     def _folded(self, interval: int, reserve: Resources) -> FoldingAnswer:
         """Fold the network within all slots' limits together, less a reserve."""
