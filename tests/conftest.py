@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import onnx
 import pytest
@@ -14,6 +15,8 @@ import pytest
 from floorflow import flow
 from floorflow.output import write
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
+from floorflow.verify import platforms
+from floorflow.verify.hardware.boards import Board
 from floorflow.view import render
 from tests.random_models import random_graph
 
@@ -54,6 +57,22 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with whole plans, for their tests are long: at the end a worker would wait for another's."""
     items.sort(key=lambda item: item.path.parent != ROOT / "tests")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _boards_are_measured_once() -> Iterator[None]:
+    """Let the judge derive what equal board and device files tell once a session, not for each of 1,000 plans."""
+    measured: dict[str, Board] = {}
+    complete = platforms._complete
+
+    def remembered(board: Board) -> Board:
+        content = repr(board)
+        if content not in measured:
+            measured[content] = complete(board)
+        return measured[content]
+
+    with patch.object(platforms, "_complete", remembered):
+        yield
 
 
 @pytest.fixture(scope="session")
