@@ -77,7 +77,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory, cnv_on_u250: Path) -> Pa
     folder = tmp_path_factory.mktemp("documents")
     (folder / "examples").symlink_to(ROOT / "examples")
     shutil.copytree(cnv_on_u250, folder / "out" / "cnv")
-    done = floorflow(*"plan examples/tfc_1w1a.onnx -p pynq-z1 --no-plots -o out/tfc".split(), folder=folder)
+    done = floorflow("plan", "examples/tfc_1w1a.onnx", "-p", "pynq-z1", "--no-plots", "-o", "out/tfc", folder=folder)
     assert done.returncode == 0, done.stderr
     (folder / "reports").mkdir()
     engine = {"MVAU_hls_0": {"LUT": 1000, "SRL": 0, "FF": 900, "BRAM_36K": 0, "BRAM_18K": 1, "URAM": 0, "DSP": 0}}

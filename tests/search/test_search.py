@@ -86,7 +86,10 @@ def test_kept_granularity_costs_rate_instead() -> None:
 
 def test_a_placer_that_always_fails_ends_in_a_limit_not_in_a_proof() -> None:
     with pytest.raises(LimitError, match=r"none is proven impossible.*no room found in fpga0\.SLR0"):
-        find(Request(TFC, "pynq-z1", effort="fast", keep_granularity=True), lambda problem: refuses(problem.slots[0].name))
+        find(
+            Request(TFC, "pynq-z1", effort="fast", keep_granularity=True),
+            lambda problem: refuses(problem.slots[0].name),
+        )
 
 
 def test_a_higher_rate_is_never_easier_and_the_highest_is_never_beaten() -> None:
