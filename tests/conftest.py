@@ -55,8 +55,8 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with whole plans, for their tests are long: at the end a worker would wait for another's."""
-    items.sort(key=lambda item: item.path.parent != ROOT / "tests")
+    """Begin with writers that are forked, while this process is small, and go on with whole plans, which are long."""
+    items.sort(key=lambda item: (item.path.name != "test_output_kills.py", item.path.parent != ROOT / "tests"))
 
 
 @pytest.fixture(scope="session", autouse=True)
