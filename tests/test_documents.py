@@ -34,10 +34,9 @@ STANDS_FOR = {
 """What a word in capitals in a command is replaced by."""
 QUICKER = {
     "benchmarks/kills.py": ("--random", "5", "--stride", "40"),
-    "examples/mobilenet_v1_w4a4.onnx": ("--effort", "fast", "--no-plots"),
-    "examples/resnet50_w1a2.onnx": ("--effort", "fast", "--no-plots"),
+    "plan": ("--effort", "fast", "--no-plots"),
 }
-"""What makes a long program, or a plan of a large network, short, which it is not when somebody reads of it."""
+"""What makes a long program or command short, which it is not when somebody reads of it."""
 RUN_BY_THE_GATE = ("python3 -m venv",)
 """Commands that `.ci/run` takes from the README and runs in fresh environments."""
 
