@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import onnx
 import pytest
@@ -10,6 +15,8 @@ import pytest
 from floorflow import flow
 from floorflow.output import write
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
+from floorflow.verify import platforms
+from floorflow.verify.hardware.boards import Board
 from floorflow.view import render
 from tests.random_models import random_graph
 
@@ -34,33 +41,70 @@ def make_plan(out: Path, request: Request) -> Path:
     return out
 
 
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Path]) -> Path:
+    """Return what one worker makes in a folder of that name, and all others of the session wait for."""
+    base = factory.getbasetemp()
+    place = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / f"shared_{name}"
+    place.mkdir(exist_ok=True)
+    with (place / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        told = place / "made"
+        if not told.exists():
+            told.write_text(str(make(place)))
+        return Path(told.read_text())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with writers that are forked, while this process is small, and go on with whole plans, which are long."""
+    items.sort(key=lambda item: (item.path.name != "test_output_kills.py", item.path.parent != ROOT / "tests"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _boards_are_measured_once() -> Iterator[None]:
+    """Let the judge derive what equal board and device files tell once a session, not for each of 1,000 plans."""
+    measured: dict[str, Board] = {}
+    complete = platforms._complete
+
+    def remembered(board: Board) -> Board:
+        content = repr(board)
+        if content not in measured:
+            measured[content] = complete(board)
+        return measured[content]
+
+    with patch.object(platforms, "_complete", remembered):
+        yield
+
+
 @pytest.fixture(scope="session")
 def cnv_on_u250(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The 2-bit CNV over several SLRs of a U250."""
-    return make_plan(tmp_path_factory.mktemp("u250") / "out", Request(CNV, "alveo-u250", plots=False))
+    request = Request(CNV, "alveo-u250", plots=False)
+    return made_once(tmp_path_factory, "u250", lambda folder: make_plan(folder / "out", request))
 
 
 @pytest.fixture(scope="session")
 def cnv_on_pynq(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The 2-bit CNV on a Zynq."""
-    return make_plan(tmp_path_factory.mktemp("pynq") / "out", Request(CNV, "pynq-z1", plots=False))
+    request = Request(CNV, "pynq-z1", effort="fast", plots=False)
+    return made_once(tmp_path_factory, "pynq", lambda folder: make_plan(folder / "out", request))
 
 
 @pytest.fixture(scope="session")
 def whole_slots_of_u250(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Branches in one module a slot, at a fill that makes more of some slots than a rectangle necessary."""
-    folder = tmp_path_factory.mktemp("whole")
-    onnx.save(random_graph(27), folder / "branches.onnx")
     fill = {**DEFAULT_FILL, "LUT": 0.015}
-    request = Request(folder / "branches.onnx", "alveo-u250", granularity="slot", fill=fill, effort="fast", plots=False)
-    return make_plan(folder / "out", request)
+    return made_once(tmp_path_factory, "whole", lambda folder: branches(folder, granularity="slot", fill=fill))
 
 
 @pytest.fixture(scope="session")
 def branches_on_two_u250(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small network with forks, adds and concats, squeezed until it needs two cards."""
-    folder = tmp_path_factory.mktemp("branches")
-    onnx.save(random_graph(27), folder / "branches.onnx")
     cap = {**DEFAULT_CAP, "LUT": 0.01}
-    request = Request(folder / "branches.onnx", "alveo-u250", fpgas=2, cap=cap, effort="fast", plots=False)
+    return made_once(tmp_path_factory, "branches", lambda folder: branches(folder, fpgas=2, cap=cap))
+
+
+def branches(folder: Path, **options: Any) -> Path:
+    """Plan a small network with forks, adds and concats on U250s."""
+    onnx.save(random_graph(27), folder / "branches.onnx")
+    request = Request(folder / "branches.onnx", "alveo-u250", effort="fast", plots=False, **options)
     return make_plan(folder / "out", request)

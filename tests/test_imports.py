@@ -156,10 +156,11 @@ def test_modules_of_the_search_are_in_order() -> None:
         assert inside <= set(SEARCH_ORDER[:number]), f"search/{name} imports {sorted(inside)}"
 
 
-@pytest.mark.parametrize("heavy", ["onnx", "ortools", "matplotlib", "networkx", "numpy", "yaml"])
-def test_help_imports_nothing_heavy(heavy: str) -> None:
-    code = f"import sys, floorflow.cli.main; sys.exit({heavy!r} in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+def test_help_imports_nothing_heavy() -> None:
+    code = "import sys, floorflow.cli.main; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "floorflow.cli.main" in loaded
+    assert not {"onnx", "ortools", "matplotlib", "networkx", "numpy", "yaml"} & set(loaded)
 
 
 def test_the_command_line_imports_the_api_and_nothing_else_of_the_package() -> None:

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from floorflow.resources import Resources
+from tests import command_line
+from tests.command_line import Ended
 from tests.conftest import TFC
 from tests.study import report_samples as samples
 
@@ -28,16 +30,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def floorflow(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}"}
-    command = [sys.executable, "-m", "floorflow", *words]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+def floorflow(folder: Path, *words: str) -> Ended:
+    return command_line.floorflow(*words, path=(folder,), folder=folder)
 
 
 @pytest.fixture(scope="module")
 def planned(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Planned by a process of its own, which knows the back end by Python's path alone."""
     options = ("--backend", "mytool", "--backend-option", "lanes=16", "--no-plots", "-o", "out")
-    return floorflow(folder, "plan", "chain.json", "-p", "pynq-z1", *options)
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}"}
+    command = [sys.executable, "-m", "floorflow", "plan", "chain.json", "-p", "pynq-z1", *options]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
 def test_it_plans_its_own_model(folder: Path, planned: subprocess.CompletedProcess[str]) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from floorflow.verify import check
 from tests.cli.interrupted import LAUNCH, Ended, interrupted_at
-from tests.conftest import CNV, EXAMPLES
+from tests.conftest import EXAMPLES, TFC
 
 MOBILENET = EXAMPLES / "mobilenet_v1_w4a4.onnx"
 MOST_CPU_S = 3.0
@@ -21,7 +21,7 @@ PLANS = {
     "folding": ("folding: interval", MOBILENET, "-p", "zcu104"),
     "partition": ("partition: interval", MOBILENET, "-p", "alveo-u250", "--effort", "best"),
     "placing": ("placing: interval", MOBILENET, "-p", "alveo-u250", "--effort", "best"),
-    "drawing": ("⠋ drawing", CNV, "-p", "pynq-z1"),
+    "drawing": ("⠋ drawing", TFC, "-p", "pynq-z1", "--effort", "fast"),
 }
 
 

@@ -17,6 +17,7 @@ from floorflow.api.events import Teller
 from floorflow.cli.ending import written
 from floorflow.cli.progress import PIPE_S, Shown, Stages, every
 from tests.cli.interrupted import LAUNCH, RUN, on_a_terminal
+from tests.command_line import floorflow
 from tests.conftest import TFC
 
 
@@ -197,29 +198,43 @@ def test_a_terminal_shows_interval_best_bound_and_time_on_one_line() -> None:
     assert "✓ placing" in re.sub(r"\x1b\[[0-9;]*m", "", said)
 
 
+SHORT = ("plan", TFC, "-p", "pynq-z1", "--effort", "fast")
+
+
 def test_a_short_run_tells_a_pipe_nothing_but_its_end(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", RUN, "plan", TFC, "-p", "pynq-z1", "--no-plots", "--effort", "fast"]
-    loud, quiet, machine = (
-        subprocess.run([*command, "-o", tmp_path / str(n), *extra], capture_output=True, text=True, check=True)
-        for n, extra in enumerate(([], ["--quiet"], ["--json", "--quiet"]))
-    )
+    command = [sys.executable, "-c", RUN, *SHORT, "--no-plots", "-o", tmp_path / "loud"]
+    loud = subprocess.run(command, capture_output=True, text=True, check=True)
     lines = [line for line in loud.stderr.splitlines() if " s: " not in line]
     assert lines[0].startswith("tfc_1w1a on pynq-z1: ")
     assert "\x1b" not in loud.stderr
+
+
+def test_a_quiet_run_tells_nothing(tmp_path: Path) -> None:
+    quiet, machine = (
+        floorflow(*SHORT, "--no-plots", "-o", tmp_path / str(n), *extra)
+        for n, extra in enumerate((["--quiet"], ["--json", "--quiet"]))
+    )
+    assert quiet.returncode == machine.returncode == 0
     assert quiet.stderr == machine.stderr == quiet.stdout == ""
 
 
-def test_a_terminal_keeps_every_finished_stage(tmp_path: Path) -> None:
-    said = on_a_terminal("plan", TFC, "-p", "pynq-z1", "--effort", "fast", "-o", tmp_path / "out")
+@pytest.fixture(scope="module")
+def on_terminal(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """What a run says on a terminal, and where it writes."""
+    out = tmp_path_factory.mktemp("terminal") / "out"
+    return on_a_terminal(*SHORT, "-o", out), out
+
+
+def test_a_terminal_keeps_every_finished_stage(on_terminal: tuple[str, Path]) -> None:
+    said, _ = on_terminal
     ticks = [line.partition("✓")[2].split()[1] for line in said.splitlines() if "✓" in line]
     assert ticks == [
         "reading", "lowering", "folding", "partition", "placing", "recording", "drawing", "writing",
     ]  # fmt: skip
 
 
-def test_the_end_of_a_run_names_files_that_are_there(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    said = on_a_terminal("plan", TFC, "-p", "pynq-z1", "--effort", "fast", "-o", out)
+def test_the_end_of_a_run_names_files_that_are_there(on_terminal: tuple[str, Path]) -> None:
+    said, out = on_terminal
     files = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
     end = written(out, files, load(out).next_steps(out))
     assert end in said.replace("\r\n", "\n")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import os
 import resource
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import TFC
+from tests.conftest import ROOT, TFC
 
 HEAVY = {"matplotlib", "networkx", "numpy", "onnx", "ortools", "pymetis"}
 MOST_CPU_SECONDS = 0.5
@@ -43,21 +46,60 @@ MISTAKES = {
 }
 
 
+EACH_IN_A_FORK = """
+import json, os, sys
+from floorflow.__main__ import main
+import floorflow.cli.main
+for number, words in enumerate(json.loads(sys.argv[1])):
+    if os.fork() == 0:
+        os.dup2(os.open(f"{number}.txt", os.O_CREAT | os.O_WRONLY), 2)
+        sys.argv = ["floorflow", *words]
+        try:
+            main()
+        except SystemExit as ended:
+            with open(f"{number}.json", "w") as file:
+                json.dump([ended.code, [*sys.modules]], file)
+        sys.stderr.flush()
+        os._exit(0)
+    os.wait()
+"""
+"""Imports the command line, and nothing more, once for all mistakes."""
+
+
+@dataclass(frozen=True)
+class Refused:
+    """How a run ended, what it said, and the packages that it had imported by then."""
+
+    code: int
+    said: str
+    imported: frozenset[str]
+
+
+@pytest.fixture(scope="module")
+def refused(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Refused]]:
+    """Make every mistake; return the folder of all, and what became of each."""
+    folder = tmp_path_factory.mktemp("refused")
+    commands = [[word.replace("{tmp}", str(folder)) for word in words] for words, _ in MISTAKES.values()]
+    run = [sys.executable, "-c", EACH_IN_A_FORK, json.dumps(commands)]
+    subprocess.run(run, cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)}, check=True)
+    found = {}
+    for number, mistake in enumerate(MISTAKES):
+        said = " ".join(line.strip("│ ") for line in (folder / f"{number}.txt").read_text().splitlines())
+        code, modules = json.loads((folder / f"{number}.json").read_text())
+        found[mistake] = Refused(code, said, frozenset(name.partition(".")[0] for name in modules))
+    return folder, found
+
+
 @pytest.mark.parametrize("mistake", sorted(MISTAKES))
-def test_mistakes_are_refused_before_anything_slow_is_imported(mistake: str, tmp_path: Path) -> None:
-    arguments, word = MISTAKES[mistake]
-    command = [word.replace("{tmp}", str(tmp_path)) for word in arguments]
-    ended = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "floorflow", *command], capture_output=True, text=True, check=False
-    )
-    lines = ended.stderr.splitlines()
-    imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in lines if line.startswith("import time:")}
-    said = " ".join(line.strip("│ ") for line in lines if not line.startswith("import time:"))
-    assert ended.returncode == 2
-    assert word in said
-    assert "pydantic" in imported
-    assert not imported & HEAVY
-    assert not (tmp_path / "out").exists()
+def test_mistakes_are_refused_before_anything_slow_is_imported(
+    mistake: str, refused: tuple[Path, dict[str, Refused]]
+) -> None:
+    folder, found = refused
+    assert found[mistake].code == 2
+    assert MISTAKES[mistake][1] in found[mistake].said
+    assert "pydantic" in found[mistake].imported
+    assert not found[mistake].imported & HEAVY
+    assert not (folder / "out").exists()
 
 
 def test_a_mistake_is_refused_in_half_a_second() -> None:

@@ -138,7 +138,7 @@ def capricious_segments(rng: random.Random) -> Segments:
     return Segments(Dataflow("net", engines, streams), groups, StreamPrices(Capricious(rng)).couplings)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(seeds)
 def test_nothing_is_concluded_where_a_cut_stream_costs_more(seed: int) -> None:
     rng = random.Random(seed)

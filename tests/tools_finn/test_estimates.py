@@ -67,7 +67,7 @@ def test_finn_plus_tells_the_numbers_of_saved_graphs(
     name: str, nodes: int, platform: str, options: dict[str, Any], folder: Path, finn_plus: FinnPlus
 ) -> None:
     graph = saved(name, folder)
-    outcome = plan(graph, platform, **options)
+    outcome = plan(graph, platform, granularity="slot", **options)
     assert len(planned(outcome.plan)) == nodes
     assert_agreed(outcome, graph, folder, finn_plus)
 
@@ -103,7 +103,7 @@ def test_finn_plus_takes_the_styles_that_floorflow_chooses_itself(
 ) -> None:
     """Resources differ, for floorflow prices what FINN+ leaves out; cycles do not."""
     graph = saved(name, folder)
-    outcome = plan(graph, platform, costs="estimated", fps=300.0)
+    outcome = plan(graph, platform, costs="estimated", fps=300.0, granularity="slot")
     file = folding_file(outcome, folder)
     told = finn_plus.numbers(graph, file, outcome.plan.platform.fpgas[0].part)
     assert {name: n[0] for name, n in told.items()} == {name: n[0] for name, n in planned(outcome.plan).items()}

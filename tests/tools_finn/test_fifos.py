@@ -64,9 +64,8 @@ def fifo_of(channel: ChannelEntry, joined: dict[tuple[Any, Any], Any]) -> Any:
     return wide
 
 
-def assert_made_as_planned(planned: Plan, graph: Path, folder: Path, finn_plus: FinnPlus) -> None:
-    channels = planned.phases[0].channels
-    joined = fifos_of(planned, graph, folder, finn_plus)
+def assert_made_as_planned(planned: Plan, made: dict[tuple[str, str], Any]) -> None:
+    channels, joined = planned.phases[0].channels, dict(made)
     technology = technology_of(planned.platform.fpgas[0].part)
     for channel in channels:
         fifo = fifo_of(channel, joined)
@@ -86,13 +85,20 @@ def assert_made_as_planned(planned: Plan, graph: Path, folder: Path, finn_plus: 
         ("rn18", "alveo-u250", 400.0, 12),
     ],
 )
-def test_finn_plus_makes_every_fifo_as_planned(
+def test_finn_plus_makes_every_fifo_as_planned_and_in_the_memory_that_is_asked_for(
     name: str, platform: str, fps: float, deep: int, tmp_path: Path, finn_plus: FinnPlus
 ) -> None:
     graph = saved(name, tmp_path)
     planned = with_every_style(plan(graph, platform, costs="calibrated", fps=fps).plan)
     assert sum(map(has_choice, planned.phases[0].channels)) >= deep
-    assert_made_as_planned(planned, graph, tmp_path, finn_plus)
+    joined = fifos_of(planned, graph, tmp_path, finn_plus)
+    assert_made_as_planned(planned, joined)
+    made = joined.values()
+    stated = json.loads((tmp_path / "fifo_config.json").read_text(encoding="utf-8"))["ram_style"]
+    assert all(fifo["made_in"] == fifo["ram_style"] for fifo in made if fifo["ram_style"] != "auto")
+    assert len(stated) == len(made)
+    if deep:
+        assert {fifo["made_in"] for fifo in made} == {"srl", *STYLES}
 
 
 def test_finn_plus_makes_the_fifos_of_a_product_of_two_branches(tmp_path: Path, finn_plus: FinnPlus) -> None:
@@ -100,14 +106,5 @@ def test_finn_plus_makes_the_fifos_of_a_product_of_two_branches(tmp_path: Path, 
     onnx.save(MODELS["gated_vector"], tmp_path / "model.onnx")
     graph = tmp_path / "graph.onnx"
     finn_plus.convert(tmp_path / "model.onnx", graph, image=False)
-    assert_made_as_planned(plan(graph, "zcu104", costs="calibrated").plan, graph, tmp_path, finn_plus)
-
-
-def test_every_fifo_is_made_in_the_memory_that_is_asked_for(tmp_path: Path, finn_plus: FinnPlus) -> None:
-    graph = saved("rn18", tmp_path)
-    planned = with_every_style(plan(graph, "alveo-u250", costs="calibrated", fps=400.0).plan)
-    made = fifos_of(planned, graph, tmp_path, finn_plus).values()
-    stated = json.loads((tmp_path / "fifo_config.json").read_text(encoding="utf-8"))["ram_style"]
-    assert {fifo["made_in"] for fifo in made} == {"srl", *STYLES}
-    assert all(fifo["made_in"] == fifo["ram_style"] for fifo in made if fifo["ram_style"] != "auto")
-    assert len(stated) == len(made)
+    planned = plan(graph, "zcu104", costs="calibrated").plan
+    assert_made_as_planned(planned, fifos_of(planned, graph, tmp_path, finn_plus))

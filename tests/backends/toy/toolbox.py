@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
+
+from tests import command_line
+from tests.command_line import Ended
 
 ROOT = Path(__file__).resolve().parents[3]
 TOY = ROOT / "tests" / "toy_backend"
@@ -14,15 +14,10 @@ U250 = ("-p", "alveo-u250", "--cap", "LUT=0.0055", "--effort", "fast")
 """A card on which this cap spreads the edges over SLRs; widths differ and are converted between most engines."""
 
 
-def floorflow(
-    *words: str | Path, installed: bool = True, path: tuple[Path, ...] = (TOY,)
-) -> subprocess.CompletedProcess[str]:
+def floorflow(*words: str | Path, installed: bool = True, path: tuple[Path, ...] = (TOY,)) -> Ended:
     """Run the command line; ``installed``: with the toy back end, or what ``path`` holds, on Python's path."""
-    folders = [str(folder) for folder in (ROOT, *(path if installed else ()))]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders), "COLUMNS": "200"}
-    command = [sys.executable, "-m", "floorflow", *map(str, words)]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return command_line.floorflow(*words, path=path if installed else ())
 
 
-def plan(model: Path, out: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def plan(model: Path, out: Path, *words: str) -> Ended:
     return floorflow("plan", model, "--backend", "toykit", "-o", out, *words)

@@ -65,8 +65,8 @@ def decided(plan: Plan) -> dict[str, Any]:
     return content
 
 
-def test_what_is_as_estimated_gives_the_same_plan(cnv_on_pynq: Path, tmp_path: Path) -> None:
-    calibration = replanned(cnv_on_pynq, tmp_path, lambda use: use, QUIET)
+def test_what_is_as_estimated_gives_the_same_plan(cnv_on_u250: Path, tmp_path: Path) -> None:
+    calibration = replanned(cnv_on_u250, tmp_path, lambda use: use, QUIET)
     assert decided(calibration.after.plan) == decided(calibration.before)
     assert all(factor == 1 for by in calibration.measured.factors.values() for factor in by.values())
     assert calibration.after.plan.calibration.measured == sorted(calibration.estimates)
@@ -84,9 +84,9 @@ def test_the_same_holds_for_one_engine_alone(tfc: Path, tmp_path: Path) -> None:
     assert calibration.unmeasured == sorted(set(calibration.estimates) - {name})
 
 
-def test_larger_rows_change_the_plans_use_and_it_stays_legal(cnv_on_pynq: Path, tmp_path: Path) -> None:
+def test_larger_rows_change_the_plans_use_and_it_stays_legal(cnv_on_u250: Path, tmp_path: Path) -> None:
     calibration = replanned(
-        cnv_on_pynq, tmp_path, lambda use: Resources(2 * use.lut, use.ff, use.bram18, use.uram, use.dsp), QUIET
+        cnv_on_u250, tmp_path, lambda use: Resources(2 * use.lut, use.ff, use.bram18, use.uram, use.dsp), QUIET
     )
     before, after = calibration.before.phases[0], calibration.after.plan.phases[0]
     assert after.networks[0].interval_cycles > before.networks[0].interval_cycles
