@@ -18,7 +18,6 @@ from floorflow.partition.problem import PartitionAnswer
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place
 from floorflow.request import Request
 from floorflow.resources import Resources, scaled_down, total
-from floorflow.search.fifo_memories import with_memories
 from floorflow.search.fifo_sizing import FullRate
 from floorflow.search.limits import SearchLimits
 from floorflow.search.proposals import methods_of
@@ -103,11 +102,6 @@ class PlanningContext:
         """A price of a unit of each resource: its share of what all slots allow. Of FF there is always enough."""
         allowed = total(self.limits.values()).as_dict()
         return tuple(1 / have if have and name != "FF" else 0.0 for name, have in allowed.items())
-
-    @cached_property
-    def bounding_problem(self) -> FoldingProblem:
-        """The folding problem with a choice of memories for FIFOs at joins: for proofs that there is no folding."""
-        return with_memories(self.problem, self.dataflow, self.costs)
 
     @cached_property
     def limits(self) -> dict[str, Resources]:

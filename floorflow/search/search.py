@@ -267,7 +267,7 @@ def _infeasible(run: SearchState, interval: int) -> InfeasibleError:
         what = f"{context.dataflow.name} on {context.platform.name} {rate}"
         message = f"proven infeasible: {what}: {sentence(*refusals)}, whatever the cut"
         return InfeasibleError(message, hint="a faster --link or a narrower network", refusals=refusals)
-    short = shortage(context.bounding_problem, interval)
+    short = shortage(context.problem, interval)
     message = (
         f"proven infeasible: {context.dataflow.name} does not fit {context.platform.name} {rate}: "
         f"{sentence(*refusals)} in {where} together" + (f"; {short}" if short else "")

@@ -83,7 +83,7 @@ class SearchState:
     @cached_property
     def oracle(self) -> FeasibilityOracle:
         """Foldings within the whole budget, whatever the cut."""
-        return FeasibilityOracle(self.context.bounding_problem)
+        return FeasibilityOracle(self.context.problem)
 
     @cached_property
     def link_bound(self) -> LinkBound | None:
@@ -280,7 +280,7 @@ class SearchState:
         with self.progress.stage("folding"):
             self.progress.note("joint bound")
             limits = list(self.context.limits.values())
-            problem, dataflow = self.context.bounding_problem, self.context.dataflow
+            problem, dataflow = self.context.problem, self.context.dataflow
             # Only stages are whole in every plan: tied engines of several may lie in different slots.
             whole = stages(dataflow.engines, dataflow.engine_pairs)
             together = self._together(tuple(tuple(sorted(stage)) for stage in whole))
