@@ -53,13 +53,19 @@ class StreamPrices:
     ``held_bits``: what FIFOs hold, by channel (words x width when they were sized), so that they are as deep at other
     widths too; never shallower than without. ``prices``: of a unit of each resource, in the order of RESOURCE_NAMES;
     each FIFO is in the memory of least price. Without any (``()``) it is in the tool's own; with None it costs the
-    least of each resource over all memories, which is a lower bound for every choice.
+    least of each resource over all memories, which is a lower bound for every choice. ``joins``: whether FIFOs hold at
+    joins what waits there while windows fill; not where the rate analysis tells in which FIFOs it waits.
     """
 
     def __init__(
-        self, costs: ChannelCosts, held_bits: Mapping[str, int] | None = None, prices: Prices | None = ()
+        self,
+        costs: ChannelCosts,
+        held_bits: Mapping[str, int] | None = None,
+        prices: Prices | None = (),
+        *,
+        joins: bool = True,
     ) -> None:
-        self.costs, self.held_bits, self.prices = costs, dict(held_bits or {}), prices
+        self.costs, self.held_bits, self.prices, self.joins = costs, dict(held_bits or {}), prices, joins
         self._ports: dict[tuple[int, int], tuple[OptionTable, _Widths, _Array]] = {}
         self._tables: dict[_Key, _Array] = {}
         self._joints: dict[tuple[_Widths, _Widths | None], _Joint] = {}
@@ -69,7 +75,7 @@ class StreamPrices:
     def couplings(self, dataflow: Dataflow, groups: Sequence[OptionGroup]) -> tuple[Coupling, ...]:
         """Return the price of every stream by the rows of the groups at its ends, in the order of the streams."""
         home = {engine: position for position, group in enumerate(groups) for engine in group.engines}
-        shares = waits(dataflow)
+        shares = waits(dataflow) if self.joins else {}
         return tuple(self._coupling(s, home, groups, shares.get(s, Fraction(0))) for s in dataflow.streams)
 
     def _coupling(

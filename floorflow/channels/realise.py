@@ -123,10 +123,12 @@ def connect(
     least = {} if placed_so_far is None else _least_words(folded, placed_so_far)
     channels = []
     for stream in folded.dataflow.streams:
-        channel = channel_of_widths(stream, *port_widths_bits(stream, folded), costs, shares.get(stream, Fraction(0)))
+        needed = least.get(stream.channel, 0)
+        # What waits at a join may wait in FIFOs before it, too: where the full rate's depths are known, they count.
+        wait = Fraction(0) if needed else shares.get(stream, Fraction(0))
+        channel = channel_of_widths(stream, *port_widths_bits(stream, folded), costs, wait)
         if placed_so_far is not None:
             more = _words_for_its_route(channel, placed_so_far, folded.interval_cycles)
-            needed = least.get(channel.name, 0)
             depth = max(channel.fifo_depth_words + more, needed)
             style = placed_so_far.styles.get(channel.name, "")
             choices = costs.fifo_choices(channel.width_bits, depth)

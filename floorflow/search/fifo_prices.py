@@ -69,7 +69,8 @@ class FifoPricing:
 
     def __init__(self, context: PlanningContext, held: HeldBits, prices: Prices) -> None:
         self.held, self.prices = held, prices
-        self._streams = StreamPrices(context.costs, with_cut_names(context.dataflow, held), prices)
+        names = with_cut_names(context.dataflow, held)
+        self._streams = StreamPrices(context.costs, names, prices, joins=not context.costs.sizes_fifos)
 
     def couplings(self, dataflow: Dataflow, groups: Sequence[OptionGroup]) -> tuple[Coupling, ...]:
         """Return the price of every stream, in the order of the streams; one that is cut off costs nothing."""

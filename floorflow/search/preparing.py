@@ -45,7 +45,7 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measurements
     priced = _kept(dataflow, request, backend, costs) if request.keep_folding else costs.groups(dataflow)
     groups = tuple(fitting(group, places, longest) for group in measured.repriced(dataflow, priced))
     # At the least that any memory of each FIFO costs: what is infeasible so is infeasible in every other.
-    channels = StreamPrices(costs, prices=None).couplings(dataflow, groups)
+    channels = StreamPrices(costs, prices=None, joins=not costs.sizes_fifos).couplings(dataflow, groups)
     paths = dataflow.engine_pairs if request.goal == "latency" else None
     problem = FoldingProblem(groups, total(limits.values()), platform.silicon, channels, paths)
     solvers = solvers_of(request, dataflow, backend, costs)

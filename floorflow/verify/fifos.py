@@ -32,9 +32,10 @@ def check_fifos(phase: PhaseFacts, findings: Findings) -> None:
         route = phase.route(channel)
         if route is None:
             continue  # reported where ends and links are judged
-        waiting = words_in(fills.get((channel["target"], channel["target_port"]), Fraction(0)), channel)
-        depth = _depth_without_joins(phase, channel, route) + waiting
-        # What the full rate needs is the plan's own statement; here it only must be kept.
+        depth = _depth_without_joins(phase, channel, route)
+        # What the full rate needs is the plan's own statement, which the rate is judged by; here it only must be kept.
+        if not channel["fifo_needed"]:
+            depth += words_in(fills.get((channel["target"], channel["target_port"]), Fraction(0)), channel)
         least = max(depth, channel["fifo_needed"])
         if channel["fifo_depth"] < least:
             findings.add("wrong-fifo-depth", where, f"fifo_depth is {channel['fifo_depth']}, expected at least {least}")
