@@ -74,7 +74,9 @@ class PartTable:
         """Return every pair of a folding and a row of one more group."""
         many, more = len(self.rows), len(added.rows)
         rows = np.column_stack((np.repeat(self.rows, more, axis=0), np.tile(added.rows, many)))
-        use = (self.use[:, None] + added.use[None]).reshape(many * more, -1, 5)
+        use = self.use[:, None] + added.use[None]
+        # Not by -1, which numpy cannot tell of a table without foldings.
+        use = use.reshape(many * more, *use.shape[2:])
         return replace(self, groups=(*self.groups, added.group), rows=rows, use=use).take_possible()
 
     def classes(self, group: int, of_rows: Array) -> Array:
