@@ -20,7 +20,7 @@ from floorflow.search.state import SearchState, TraceRow
 
 
 @dataclass
-class Kinds:
+class RateSearch:
     """A search among some kinds of engines: the intervals that these have, and the shortest that the budget allows."""
 
     run: SearchState
@@ -31,7 +31,7 @@ class Kinds:
     """The index of the shortest interval that is not proven impossible however engines are assigned, once known."""
 
     @classmethod
-    def of(cls, run: SearchState, *, all_kinds: bool = True) -> Kinds:
+    def of(cls, run: SearchState, *, all_kinds: bool = True) -> RateSearch:
         """Find the shortest interval."""
         return cls(run, *shortest_possible(run), all_kinds)
 
@@ -46,18 +46,18 @@ class Kinds:
         return self.intervals[self.index]
 
 
-def fit_kinds(free: SearchState) -> Kinds:
+def fit_kinds(free: SearchState) -> RateSearch:
     """Return the search to begin with: among the back end's own kinds where others do not shorten the bound.
 
     That is so only for a back end that asks for it (`Costs.own_kinds_first`); else among all kinds.
     """
-    every = Kinds.of(free)
+    every = RateSearch.of(free)
     auto = free.context.costs.own_kinds_first
     own = own_kinds_reaching(free.context.problem, every.bound_cycles) if auto else None
-    return every if own is None else Kinds.of(free.among(own), all_kinds=False)
+    return every if own is None else RateSearch.of(free.among(own), all_kinds=False)
 
 
-def other_kinds(free: SearchState, first: Kinds) -> Kinds | None:
+def other_kinds(free: SearchState, first: RateSearch) -> RateSearch | None:
     """Return the search among the back end's own kinds if the first was among all, else among all; None if the same.
 
     A choice that allows a shorter interval by the sums of resources may be harder to pack: what it needs less of is not
@@ -66,11 +66,11 @@ def other_kinds(free: SearchState, first: Kinds) -> Kinds | None:
     own = fewer_kinds(free.context.problem) if free.context.costs.own_kinds_first else None
     if own is None:
         return None
-    other = Kinds.of(free.among(own), all_kinds=False) if first.run is free else Kinds.of(free)
+    other = RateSearch.of(free.among(own), all_kinds=False) if first.run is free else RateSearch.of(free)
     return other if other.run.is_feasible(other.intervals[-1]) else None
 
 
-def better(first: Kinds, second: Kinds) -> SearchState:
+def better(first: RateSearch, second: RateSearch) -> SearchState:
     """Return which of two searches found the shorter interval, with the trace of both."""
     run, other = (second, first) if _interval(second.run) < _interval(first.run) else (first, second)
     told = [replace(row, detail=f"{other.about}: {row.detail}") for row in other.run.trace]
@@ -92,13 +92,13 @@ def shortest_possible(run: SearchState) -> tuple[tuple[int, ...], int]:
     return intervals, shortest_interval(intervals, run.is_feasible, start, ratio=RATIO) or 0
 
 
-def highest_rate(kinds: Kinds) -> None:
+def highest_rate(kinds: RateSearch) -> None:
     """Plan at the shortest interval at which fold, cut and place succeed together."""
     at_the_bounds(kinds)
     beyond_the_bounds(kinds)
 
 
-def at_the_bounds(kinds: Kinds, below: float = math.inf) -> None:
+def at_the_bounds(kinds: RateSearch, below: float = math.inf) -> None:
     """Plan at the bound of folding, or at that over assignments to slots, if these are below an interval."""
     run = kinds.run
     if kinds.bound_cycles >= below:
@@ -113,7 +113,7 @@ def at_the_bounds(kinds: Kinds, below: float = math.inf) -> None:
         place_shortest(run)
 
 
-def beyond_the_bounds(kinds: Kinds, below: float = math.inf) -> None:
+def beyond_the_bounds(kinds: RateSearch, below: float = math.inf) -> None:
     """Plan at the shortest interval that can be found below one that was, where there is none at the bounds."""
     run, below = kinds.run, min(below, _interval(kinds.run))
     intervals = kinds.intervals[: bisect_left(kinds.intervals, below)]

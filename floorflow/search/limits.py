@@ -43,8 +43,10 @@ class SearchLimits:
     """Foldings of slots in which exchanges between neighbours are looked for at one interval."""
     scatter_work: float = 3.0
     """CP-SAT's work units in which stages are assigned to slots at one interval."""
-    slack: float = 0.04
-    """Share of the budget that a folding of the whole leaves where modules do not come apart into slots."""
+    slack: float = 0.01
+    """Share of the budget that a folding must leave for the whole to be folded: full slots come apart ill."""
+    spared: float = 0.04
+    """Share of the budget that each folding of the whole leaves where modules do not come apart into slots."""
     ladder: float = 1.02
     """By which steps between intervals begin to grow where one has a contiguous cut and no plan."""
     packed_share: float = 0.95

@@ -12,7 +12,7 @@ from floorflow.placement import PlacementSolution
 from floorflow.search.candidate import Candidate
 from floorflow.search.context import PlanningContext, reachable_fps
 from floorflow.search.highest_rate import (
-    Kinds,
+    RateSearch,
     at_the_bounds,
     better,
     beyond_the_bounds,
@@ -187,7 +187,7 @@ class _Search:
             free.find_joint_bound(*shortest_possible(free))
         return self._what_ended()
 
-    def _fastest_of(self, first: Kinds, second: Kinds) -> None:
+    def _fastest_of(self, first: RateSearch, second: RateSearch) -> None:
         """Go on with two choices of kinds: at the bounds of the second, then at longer intervals of both."""
         try:
             at_the_bounds(second, self._best_cycles())

@@ -155,7 +155,7 @@ class SearchState:
             before = answer.failure.refusals
             self._note_closest(interval, answer)
             if answer.failure.short == ZERO:
-                reserve += share_of(folding.budget, limits.slack)
+                reserve += share_of(folding.budget, limits.spared)
             elif known:
                 reserve += share_of(answer.failure.short, limits.kept_back)
         # Of other foldings nothing is proven.

@@ -38,14 +38,16 @@ def test_what_all_slots_lack_is_given() -> None:
 @pytest.mark.parametrize("method", ["auto", "exact"])
 def test_the_boundary_whose_wires_bind_is_named(method: str) -> None:
     answer = partition(chain(8, 10, [40, 40], wires=10, sll=9), method)
-    assert answer == PartitionFailure((Refusal("edge", "wires", "SLR boundary SLR0-SLR1", 10, 9, proven=True),))
+    assert isinstance(answer, PartitionFailure)
+    assert answer.refusals == (Refusal("edge", "wires", "SLR boundary SLR0-SLR1", 10, 9, proven=True),)
     assert str(answer) == "SLR boundary SLR0-SLR1: at least 10 wires needed, 9 allowed"
 
 
 @pytest.mark.parametrize("method", ["auto", "exact"])
 def test_the_link_that_is_too_slow_is_named(method: str) -> None:
     answer = partition(over_a_link(gbps=1.0, frames_per_s=2e7), method)
-    assert answer == PartitionFailure((Refusal("edge", "Gb/s", "link fpga0-fpga1", 2.0, 1.0, proven=True),))
+    assert isinstance(answer, PartitionFailure)
+    assert answer.refusals == (Refusal("edge", "Gb/s", "link fpga0-fpga1", 2.0, 1.0, proven=True),)
     assert str(answer) == "link fpga0-fpga1: at least 2 Gb/s needed in one direction, 1 Gb/s allowed"
     assert not isinstance(partition(over_a_link(gbps=2.0, frames_per_s=2e7), method), PartitionFailure)
 

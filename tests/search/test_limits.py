@@ -20,7 +20,7 @@ from floorflow.request import Request
 from floorflow.resources import Resources
 from floorflow.search.assignment import Unassigned, complete
 from floorflow.search.candidate import Candidate
-from floorflow.search.highest_rate import Kinds, highest_rate
+from floorflow.search.highest_rate import RateSearch, highest_rate
 from floorflow.search.least_resources import least_resources
 from floorflow.search.limits import LatencyLimits, SearchLimits
 from floorflow.search.lowest_latency import lowest_latency
@@ -91,7 +91,7 @@ def test_the_least_resources_are_tried_at_so_many_intervals(attempts: int) -> No
 def test_so_many_shorter_intervals_are_tried_after_the_first_plan(shorter_tries: int) -> None:
     limits = SearchLimits(shorter_tries=shorter_tries, folding_rounds=1, ladder=4.0)
     state = state_of(tiny(), limits, place=refuse_above(9_000))
-    kinds = Kinds.of(state)
+    kinds = RateSearch.of(state)
     highest_rate(kinds)
     tried = list(state.attempts)
     first = next(place for place, interval in enumerate(tried) if state.attempts[interval])
@@ -103,7 +103,7 @@ def test_a_finer_ladder_finds_no_longer_interval() -> None:
     found = []
     for ladder in (4.0, 1.02):
         state = state_of(tiny(), SearchLimits(ladder=ladder, shorter_tries=0), place=refuse_above(9_000))
-        kinds = Kinds.of(state)
+        kinds = RateSearch.of(state)
         highest_rate(kinds)
         assert state.best is not None
         found.append(state.best.candidate.interval_cycles)

@@ -261,13 +261,13 @@ def test_finns_own_kinds_are_tried_where_others_allow_more_but_cannot_be_placed(
     assert free.candidate.interval_cycles < own.candidate.interval_cycles
 
     def fits_in_finns_own_kinds(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
-        return fits(problem) if among_own else refuses(problem.modules[0].slot)
+        return fits(problem) if among_own[-1] else refuses(problem.modules[0].slot)
 
     def fold(problem: FoldingProblem, interval_cycles: int) -> FoldingAnswer:
-        among_own.extend([None] * (fewer_kinds(problem) is None))
+        among_own.append(fewer_kinds(problem) is None)
         return fold_at_interval(problem, interval_cycles)
 
-    among_own: list[None] = []
+    among_own: list[bool] = []
     found = find(request, fits_in_finns_own_kinds, fold=fold)
     assert found.candidate.interval_cycles == own.candidate.interval_cycles
     assert found.bound_cycles == free.bound_cycles
