@@ -71,11 +71,15 @@ def other_kinds(free: SearchState, first: RateSearch) -> RateSearch | None:
 
 
 def better(first: RateSearch, second: RateSearch) -> SearchState:
-    """Return which of two searches found the shorter interval, with the trace of both."""
-    run, other = (second, first) if _interval(second.run) < _interval(first.run) else (first, second)
-    told = [replace(row, detail=f"{other.about}: {row.detail}") for row in other.run.trace]
-    run.run.trace[:] = [*told, *run.run.trace]
-    return run.run
+    """Return which of two searches found the shorter interval, with the trace of both: its own rows come last."""
+    found, other = (second, first) if _interval(second.run) < _interval(first.run) else (first, second)
+    found.run.trace[:] = [*_told(other), *_told(found)]
+    return found.run
+
+
+def _told(kinds: RateSearch) -> list[TraceRow]:
+    """Return the trace of a search, with a word on its kinds in every row."""
+    return [replace(row, detail=f"{kinds.about}: {row.detail}") for row in kinds.run.trace]
 
 
 def _interval(run: SearchState) -> float:
@@ -90,12 +94,6 @@ def shortest_possible(run: SearchState) -> tuple[tuple[int, ...], int]:
     # One interval too short, so that the trace says what forbids it.
     start = max(0, problem.first_possible(intervals) - 1)
     return intervals, shortest_interval(intervals, run.is_feasible, start, ratio=RATIO) or 0
-
-
-def highest_rate(kinds: RateSearch) -> None:
-    """Plan at the shortest interval at which fold, cut and place succeed together."""
-    at_the_bounds(kinds)
-    beyond_the_bounds(kinds)
 
 
 def at_the_bounds(kinds: RateSearch, below: float = math.inf) -> None:
