@@ -1,6 +1,7 @@
 """The search for the highest frame rate that has a legal floorplan: fold, cut and place decided together.
 
-First the bound of folding is tried. Where that has no plan, contiguous cuts (`floorflow.search.cutting`) tell the
+First the bound of folding is tried, then that over assignments to slots; where engines may be of several kinds, those
+of another choice of kinds, too. Where these have no plan, contiguous cuts (`floorflow.search.cutting`) tell the
 shortest interval at which every slot can fold a segment of its own; from there longer ones are tried until one has a
 plan, and then what lies between. When slot sums fit, placement does not fail (`floorflow.search.repair`).
 """
@@ -71,9 +72,13 @@ def other_kinds(free: SearchState, first: RateSearch) -> RateSearch | None:
 
 
 def better(first: RateSearch, second: RateSearch) -> SearchState:
-    """Return which of two searches found the shorter interval, with the trace of both: its own rows come last."""
+    """Return which of two searches found the shorter interval, with the trace of both, its own rows last.
+
+    It has the candidates of both, too: after Ctrl-C whichever can be placed will do.
+    """
     found, other = (second, first) if _interval(second.run) < _interval(first.run) else (first, second)
     found.run.trace[:] = [*_told(other), *_told(found)]
+    found.run.completed += other.run.completed
     return found.run
 
 

@@ -152,7 +152,7 @@ def test_foldings_at_an_interval_keep_back_what_channels_were_short_of() -> None
 
 
 def refuse_unless_told(problem: PartitionProblem, start: Mapping[str, int] | None, prove: bool) -> PartitionAnswer:
-    """Refuse what does not say where to begin, with half of it in one slot and half in the next as what comes closest."""
+    """Refuse what does not say where to begin; what comes closest is half of it in one slot and half in the next."""
     if start is not None:
         return PartitionSolution(start, SolveStats("fake", "heuristic"))
     half = len(problem.demands) // 2

@@ -44,6 +44,10 @@ def refuses(slot: str) -> PlacementFailure:
     return PlacementFailure(Refusal("no room", place=slot), SolveStats("fake", "heuristic"))
 
 
+def refuses_all(problem: PlacementProblem) -> PlacementFailure:
+    return refuses(problem.modules[0].slot)
+
+
 def at_most(count: int) -> Placer:
     """Return a placer that fails any slot with more modules."""
 
@@ -297,7 +301,7 @@ def test_other_kinds_are_tried_at_their_bound_before_longer_intervals_of_the_fir
     assert bounds[0] < bounds[1]
     fold = KindsRecorder()
     with pytest.raises(LimitError):
-        find(request, lambda problem: refuses(problem.modules[0].slot), fold=fold)
+        find(request, refuses_all, fold=fold)
     first_own = next(place for place, (own, _) in enumerate(fold.asked) if own)
     # A platform of one slot has no other bound than that of folding.
     assert {interval for _, interval in fold.asked[:first_own]} == {bounds[0]}
@@ -307,21 +311,33 @@ def test_other_kinds_are_tried_at_their_bound_before_longer_intervals_of_the_fir
     assert not longer[0][0], "longer intervals begin with the first kinds"
 
 
-def test_ctrl_c_between_two_choices_of_kinds_leaves_the_better_design(tmp_path: Path) -> None:
+def interrupted_in_the_first_kinds(request: Request, place_before: Callable[[KindsRecorder], Placer]) -> SearchResult:
+    """Press Ctrl-C when the search goes back from the second choice of kinds to the first; then everything fits."""
     record = KindsRecorder()
+    pressed: list[None] = []
 
     def fold(problem: FoldingProblem, interval_cycles: int) -> FoldingAnswer:
         answer = record(problem, interval_cycles)
         if not record.asked[-1][0] and any(own for own, _ in record.asked):
+            pressed.append(None)
             raise KeyboardInterrupt
         return answer
 
-    def fits_in_finns_own_kinds(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
-        return fits(problem) if record.asked[-1][0] else refuses(problem.modules[0].slot)
+    def place(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
+        return fits(problem) if pressed else place_before(record)(problem)
 
-    request = few_dsps(tmp_path)
-    found = find(request, fits_in_finns_own_kinds, fold=fold)
+    found = find(request, place, fold=fold)
     assert found.interrupted
+    return found
+
+
+def fits_in_finns_own(record: KindsRecorder) -> Placer:
+    return fits if record.asked[-1][0] else refuses_all
+
+
+def test_ctrl_c_between_two_choices_of_kinds_leaves_the_better_design(tmp_path: Path) -> None:
+    request = few_dsps(tmp_path)
+    found = interrupted_in_the_first_kinds(request, fits_in_finns_own)
     assert found.candidate.interval_cycles == find(request.changed(impl_style="default"), fits).bound_cycles
     assert found.bound_cycles == find(request, fits).bound_cycles
     first = [row.verdict for row in found.trace if row.detail.startswith("kinds as they fit best: ")]
@@ -330,6 +346,13 @@ def test_ctrl_c_between_two_choices_of_kinds_leaves_the_better_design(tmp_path: 
     assert first
     assert "legal" not in first
     assert (found.trace[-1].verdict, second[-1]) == ("legal", "legal")
+
+
+def test_ctrl_c_leaves_what_was_folded_in_the_second_choice_of_kinds_if_the_first_has_nothing(tmp_path: Path) -> None:
+    request = few_dsps(tmp_path)
+    found = interrupted_in_the_first_kinds(request, lambda record: refuses_all)
+    assert "after Ctrl-C" in found.trace[-1].detail
+    assert found.candidate.interval_cycles == find(request.changed(impl_style="default"), fits).bound_cycles
 
 
 def test_the_highest_rate_at_a_given_rate_is_refused() -> None:
