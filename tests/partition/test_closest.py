@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 
 from floorflow.partition import PartitionFailure, PartitionProblem, partition
+from floorflow.resources import Resources
 from tests.partition.problems import best_of_all, chain, everything, problems
 
 ROUNDING = 1e-3
@@ -33,8 +35,16 @@ def least_of_all(problem: PartitionProblem) -> float:
     return min(excess(problem, each) for each in every if all(problem.takes(m, s) for m, s in each.items()))
 
 
-@settings(max_examples=40, deadline=None)
-@given(problems(most_modules=5, least_slots=2))
+def tight(problem: PartitionProblem) -> PartitionProblem:
+    """Return the problem with equal slots of which each takes any module and all together take hardly more than all."""
+    needs = [need.as_tuple() for need in problem.demands.values()]
+    share = (max(-(-sum(each) // len(problem.slots)), *each, 0) for each in zip(*needs, strict=True))
+    limit = Resources(*share)
+    return replace(problem, slots=tuple(replace(s, limit=limit, pblock_capacities=()) for s in problem.slots))
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@given(problems(most_modules=5, least_slots=2).map(tight))
 def test_no_assignment_exceeds_limits_less(problem: PartitionProblem) -> None:
     assume(best_of_all(problem, everything(problem)) is None)
     answer = partition(problem)
