@@ -19,6 +19,7 @@ from floorflow.dataflow.model import CUT_PREFIX, Dataflow, Option, Stream
 from floorflow.dataflow.options import UNBUILDABLE, Coupling
 from floorflow.errors import Refusal
 from floorflow.folding import FoldingProblem, FoldingSolution
+from floorflow.folding.exact import FoldingAnswer
 from floorflow.resources import ZERO, Resources
 from floorflow.search.context import PlanningContext
 from floorflow.search.fifo_prices import FifoPricing
@@ -123,12 +124,30 @@ class Cutter:
         for slot in dict.fromkeys(slot_of.values()):
             segment = segments.of([engine for engine, place in slot_of.items() if place == slot])
             problem = segment.problem(self.space(slot))
-            problem = _beside(self.context, problem, segment.dataflow, options)
-            answer = self.context.solvers.fold_nearly(problem, interval_cycles)
+            answer = self._fold(problem, segment.dataflow, options, interval_cycles)
             if not isinstance(answer, FoldingSolution):
                 return replace(answer.refusal, place=slot, proven=False)
             options |= answer.options
         return options
+
+    def _fold(
+        self, problem: FoldingProblem, dataflow: Dataflow, options: Mapping[str, Option], interval_cycles: int
+    ) -> FoldingAnswer:
+        """Fold one slot, beside others with these options.
+
+        Prices put like FIFOs into one memory, of which a slot may not have enough. Then each is taken at its least, and
+        styles are chosen when the candidate is made.
+        """
+        priced = _beside(self.context, problem, dataflow, options)
+        answer = self.context.solvers.fold_nearly(priced, interval_cycles)
+        if isinstance(answer, FoldingSolution):
+            return answer
+        least = replace(problem, couplings=self._least_pricing.couplings(dataflow, problem.groups))
+        return self.context.solvers.fold_nearly(_beside(self.context, least, dataflow, options), interval_cycles)
+
+    @cached_property
+    def _least_pricing(self) -> FifoPricing:
+        return FifoPricing(self.context, self.pricing.held, None)
 
 
 def _ranges(answer: CutFound | CutRefused) -> list[range]:

@@ -67,7 +67,8 @@ def is_cut_off(stream: Stream) -> bool:
 class FifoPricing:
     """Prices the streams of a network and of its segments, with what FIFOs hold and a price of each resource."""
 
-    def __init__(self, context: PlanningContext, held: HeldBits, prices: Prices) -> None:
+    def __init__(self, context: PlanningContext, held: HeldBits, prices: Prices | None) -> None:
+        """``prices``: None for the least of each resource over a FIFO's memories, as if it were in all of them."""
         self.held, self.prices = held, prices
         names = with_cut_names(context.dataflow, held)
         self._streams = StreamPrices(context.costs, names, prices, joins=not context.costs.sizes_fifos)
