@@ -159,7 +159,7 @@ class _Search:
         if self._done(prove=prove) or (prove and self._enumerate(knapsack, lagrangian)):
             return self._answer("exact")
         if self.rows is not None and not branch:
-            return self._answer("relaxation")
+            return self._answer("exact/relaxation")
         return FoldingUnknown() if quick else self._branch(knapsack, lagrangian, prove=prove)
 
     def _knapsack(self, rows: Sequence[Array]) -> Knapsack:

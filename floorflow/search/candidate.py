@@ -57,8 +57,17 @@ def least_words(context: PlanningContext, folded: FoldedDataflow) -> Mapping[str
     depths = _full_rate_depths(context, folded) if context.costs.sizes_fifos else {}
     if not context.request.keep_folding:
         return depths
-    kept = {c.name: c.stream.kept_fifo_depth(c.width_bits) for c in connect(folded, context.costs)}
-    return {name: max(words, depths.get(name, 0)) for name, words in kept.items()}
+    return {channel.name: _kept_words(channel, depths) for channel in connect(folded, context.costs)}
+
+
+def _kept_words(channel: Channel, depths: Mapping[str, int]) -> int:
+    """Return the depth that the model gives a FIFO, 0 if none, but no less than what is known to be needed.
+
+    Where the full rate's is not known that is what waits at a join, for the model's may be no more than a default.
+    """
+    words = channel.stream.kept_fifo_depth(channel.width_bits)
+    least = channel.fifo_depth_words if words else 0
+    return max(words, depths.get(channel.name, least))
 
 
 def _full_rate_depths(context: PlanningContext, folded: FoldedDataflow) -> Mapping[str, int]:

@@ -1,6 +1,7 @@
 """The search for the highest frame rate that has a legal floorplan: fold, cut and place decided together.
 
-First the bound of folding is tried. Where that has no plan, contiguous cuts (`floorflow.search.cutting`) tell the
+First the bound of folding is tried, then that over assignments to slots; where engines may be of several kinds, those
+of another choice of kinds, too. Where these have no plan, contiguous cuts (`floorflow.search.cutting`) tell the
 shortest interval at which every slot can fold a segment of its own; from there longer ones are tried until one has a
 plan, and then what lies between. When slot sums fit, placement does not fail (`floorflow.search.repair`).
 """
@@ -71,11 +72,19 @@ def other_kinds(free: SearchState, first: RateSearch) -> RateSearch | None:
 
 
 def better(first: RateSearch, second: RateSearch) -> SearchState:
-    """Return which of two searches found the shorter interval, with the trace of both."""
-    run, other = (second, first) if _interval(second.run) < _interval(first.run) else (first, second)
-    told = [replace(row, detail=f"{other.about}: {row.detail}") for row in other.run.trace]
-    run.run.trace[:] = [*told, *run.run.trace]
-    return run.run
+    """Return which of two searches found the shorter interval, with the trace of both, its own rows last.
+
+    It has the candidates of both, too: after Ctrl-C whichever can be placed will do.
+    """
+    found, other = (second, first) if _interval(second.run) < _interval(first.run) else (first, second)
+    found.run.trace[:] = [*_told(other), *_told(found)]
+    found.run.completed += other.run.completed
+    return found.run
+
+
+def _told(kinds: RateSearch) -> list[TraceRow]:
+    """Return the trace of a search, with a word on its kinds in every row."""
+    return [replace(row, detail=f"{kinds.about}: {row.detail}") for row in kinds.run.trace]
 
 
 def _interval(run: SearchState) -> float:
@@ -90,12 +99,6 @@ def shortest_possible(run: SearchState) -> tuple[tuple[int, ...], int]:
     # One interval too short, so that the trace says what forbids it.
     start = max(0, problem.first_possible(intervals) - 1)
     return intervals, shortest_interval(intervals, run.is_feasible, start, ratio=RATIO) or 0
-
-
-def highest_rate(kinds: RateSearch) -> None:
-    """Plan at the shortest interval at which fold, cut and place succeed together."""
-    at_the_bounds(kinds)
-    beyond_the_bounds(kinds)
 
 
 def at_the_bounds(kinds: RateSearch, below: float = math.inf) -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
-from floorflow.channels import Channel, ChannelCosts, PartialPlacement, connect
+from floorflow.channels import Channel, ChannelCosts, PartialPlacement, StreamPrices, connect
 from floorflow.channels.cost_allocation import crossing_shares, engine_charges, module_resources
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.dataflow.modules import Module
+from floorflow.dataflow.options import OptionGroup
 from floorflow.hardware import Crossing, Route, link_crossing, padded_width_bits
 from floorflow.resources import Resources
+
+SHORT = "fork.1->join.1"
 
 
 class Prices(ChannelCosts):
@@ -105,3 +110,40 @@ def test_a_link_needs_room_for_the_words_of_a_round_trip() -> None:
     linked = connect(network, Prices(), PartialPlacement({"a": "m", "b": "n"}, {name: route}))[1]
     assert linked.words_per_frame == 24
     assert linked.fifo_depth_words == 32 + 2 * 30 * 24 // network.interval_cycles
+
+
+def joining() -> FoldedDataflow:
+    """A fork whose one branch has a window over half of the frame, and whose other goes straight to the join."""
+    fills = {"fork": Fraction(0), "window": Fraction(1, 2), "join": Fraction(0)}
+    engines = tuple(Engine(name, "any", "", {}, 0, 2, 2, window_fill=fill) for name, fill in fills.items())
+    ends = (("host:in0", 0, "fork", 0), ("fork", 0, "window", 0), ("window", 0, "join", 0), ("fork", 1, "join", 1))
+    streams = tuple(Stream(*each, 96, 8, 2) for each in (*ends, ("join", 0, "host:out0", 0)))
+    ports = {"fork": (1, 2), "window": (1, 1), "join": (2, 1)}
+    options = {n: Option({}, 10, Resources(), (8,) * ins, (8,) * outs) for n, (ins, outs) in ports.items()}
+    return FoldedDataflow(Dataflow("net", engines, streams), options)
+
+
+@pytest.mark.parametrize(
+    ("known", "depth"),
+    [({}, 32 + 12), ({SHORT: 0}, 32 + 12), ({SHORT: 3}, 32), ({SHORT: 40}, 40), ({"window.0->join.0": 40}, 32 + 12)],
+)
+def test_what_waits_at_a_join_is_kept_there_only_where_no_depth_is_known(known: dict[str, int], depth: int) -> None:
+    """Half of 24 words waits on the short branch."""
+    apart = PartialPlacement({"fork": "m", "window": "n", "join": "o"}, {}, known)
+    channels = {channel.name: channel for channel in connect(joining(), Prices(), apart)}
+    assert channels[SHORT].fifo_depth_words == depth
+    assert channels[SHORT].needed_words == known.get(SHORT, 0)
+    assert channels["fork.0->window.0"].fifo_depth_words == 32
+
+
+def test_before_anything_is_placed_it_is_kept_there() -> None:
+    assert {c.name: c.fifo_depth_words for c in connect(joining(), Prices())}[SHORT] == 2 + 12
+
+
+def test_what_waits_at_a_join_is_priced_unless_the_analysis_tells_where_it_waits() -> None:
+    network = joining()
+    groups = [OptionGroup((name,), ((option,),)) for name, option in network.options.items()]
+    for joins, words in ((True, 2 + 12), (False, 2)):
+        priced = StreamPrices(Prices(), joins=joins).couplings(network.dataflow, groups)
+        uses = dict(zip((s.channel for s in network.dataflow.streams), (c.use[0, 0, 0] for c in priced), strict=True))
+        assert uses[SHORT] == words * 8

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from floorflow.folding import (
     FoldingInfeasible,
     FoldingProblem,
     FoldingSolution,
+    exact,
     fitting,
     fold_at_interval,
     shortest_interval,
@@ -120,6 +122,46 @@ def test_coupled_foldings_equal_brute_force(problem: FoldingProblem, interval: i
     assert isinstance(quick, FoldingSolution)
     assert quick.stats.bound is not None
     assert quick.stats.bound <= expected + 1e-9
+
+
+@settings(max_examples=100, deadline=None)
+@given(coupled_problems(), st.integers(1, 8), st.booleans())
+def test_without_branching_a_folding_is_found_wherever_there_is_one_and_nothing_too_much_is_claimed(
+    problem: FoldingProblem, interval: int, enumerable: bool
+) -> None:
+    """Problems this small are enumerated before any branching, unless they are said to be too many."""
+    least = least_coupled(problem, interval)
+    enumerate_all = exact._Search._enumerate
+    with patch.object(exact._Search, "_enumerate", lambda *asked: enumerable and enumerate_all(*asked)):
+        answer = fold_at_interval(problem, interval, branch=False)
+    if least is None:
+        assert isinstance(answer, FoldingInfeasible)
+        return
+    assert isinstance(answer, FoldingSolution)
+    assert answer.resources.fits(problem.budget)
+    assert answer.interval_cycles <= interval
+    objective, bound = answer.stats.objective, answer.stats.bound
+    assert objective is not None
+    assert bound is not None
+    assert objective == pytest.approx(cost(answer.resources, None))
+    assert bound - 1e-9 <= least <= objective + 1e-9
+    assert (answer.stats.status == "optimal") == (objective <= bound)
+    # What is proven of it later may be said of it: it is no heuristic's.
+    assert answer.stats.method.startswith("exact")
+
+
+def test_without_branching_none_is_done_where_a_folding_is_known() -> None:
+    either = [[option(1, 10 + e, 0, 3), option(1, 3, 0, 10 + 2 * e)] for e in range(4)]
+    problem = problem_of(either, Resources(lut=30, bram18=30))
+    with (
+        patch.object(exact._Search, "_enumerate", return_value=False),
+        patch.object(exact._Search, "_branch", side_effect=AssertionError),
+    ):
+        answer = fold_at_interval(problem, 1, branch=False)
+        assert isinstance(answer, FoldingSolution)
+        assert answer.stats.status == "feasible"
+        with pytest.raises(AssertionError):
+            fold_at_interval(problem, 1)
 
 
 @settings(max_examples=60, deadline=None)

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 import onnx
 import pytest
@@ -22,13 +23,14 @@ from floorflow.rates import RateProblem, RouteDelay, keeps
 from floorflow.record.throughput import throughput_of, throughput_warnings
 from floorflow.request import Request
 from floorflow.schema import Plan, read_plan
+from floorflow.search import candidate as candidate_module
 from floorflow.search import fifo_sizing, search
 from floorflow.search.candidate import Candidate, least_words, route_delays
 from floorflow.search.context import PlanningContext
 from floorflow.search.fifo_sizing import Throughput
 from floorflow.search.preparing import prepare
 from floorflow.view.contents.names import rate_text
-from tests.channels.test_realise import Prices
+from tests.channels.test_realise import SHORT, Prices, joining
 from tests.conftest import CNV, TFC
 from tests.random_models import random_graph
 from tests.rates.stepping import DEADLOCK, simulate
@@ -210,3 +212,19 @@ def test_depths_that_a_kept_folding_brings_are_lower_bounds() -> None:
     folded = replace(candidate.folded, dataflow=dataflow)
     assert min(least_words(keeping, folded).values()) >= 100
     assert min(least_words(context, folded).values()) < 100
+
+
+@pytest.mark.parametrize("analysed", [False, True])
+def test_a_kept_depth_takes_nothing_from_what_waits_at_a_join_that_was_not_analysed(analysed: bool) -> None:
+    """Half of 24 words waits there; 2 may be no more than what FINN gives every FIFO at first."""
+    net = joining()
+    streams = tuple(replace(s, fifo_words=2) for s in net.dataflow.streams)
+    folded = replace(net, dataflow=replace(net.dataflow, streams=streams))
+    context = prepare(read_source(TFC), Request(TFC, "alveo-u250", fps=10_000), 1)
+    context = replace(context, request=context.request.changed(keep_folding=True))
+    known = dict.fromkeys((s.channel for s in streams), 5) if analysed else {}
+    with patch.object(candidate_module, "_full_rate_depths", return_value=known):
+        kept = least_words(context, folded)
+    channels = {c.name: c for c in connect(folded, Prices(), PartialPlacement({}, {}, kept))}
+    assert channels[SHORT].fifo_depth_words == (5 if analysed else 2 + 12)
+    assert kept["fork.0->window.0"] == (5 if analysed else 2)

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from floorflow.backends.finn.read.source import read_source
+from floorflow.dataflow.model import renamings
 from floorflow.errors import Refusal
 from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.folding.exact import FoldingAnswer
-from floorflow.partition import PartitionFailure, PartitionProblem, partition
+from floorflow.partition import PartitionFailure, PartitionProblem, PartitionSolution, partition
 from floorflow.partition.problem import PartitionAnswer
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution
 from floorflow.request import Request
 from floorflow.resources import Resources
 from floorflow.search.assignment import Unassigned, complete
 from floorflow.search.candidate import Candidate
-from floorflow.search.highest_rate import RateSearch, highest_rate
+from floorflow.search.highest_rate import RateSearch, at_the_bounds, attempt, beyond_the_bounds
 from floorflow.search.least_resources import least_resources
 from floorflow.search.limits import LatencyLimits, SearchLimits
 from floorflow.search.lowest_latency import lowest_latency
@@ -28,6 +31,7 @@ from floorflow.search.preparing import prepare
 from floorflow.search.progress import SILENT
 from floorflow.search.repair import place_with_repairs
 from floorflow.search.state import SearchState, share_of
+from floorflow.stats import SolveStats
 from tests.conftest import CNV, TFC
 from tests.search.test_search import fits, refuses
 
@@ -80,6 +84,12 @@ def partition_below(fps: float) -> Partitioner:
     return method
 
 
+def highest_rate(state: SearchState) -> None:
+    kinds = RateSearch.of(state)
+    at_the_bounds(kinds)
+    beyond_the_bounds(kinds)
+
+
 @pytest.mark.parametrize("attempts", [1, 3])
 def test_the_least_resources_are_tried_at_so_many_intervals(attempts: int) -> None:
     state = state_of(tiny(fps=1000), SearchLimits(rate_attempts=attempts), place=refuse_all)
@@ -91,20 +101,36 @@ def test_the_least_resources_are_tried_at_so_many_intervals(attempts: int) -> No
 def test_so_many_shorter_intervals_are_tried_after_the_first_plan(shorter_tries: int) -> None:
     limits = SearchLimits(shorter_tries=shorter_tries, folding_rounds=1, ladder=4.0)
     state = state_of(tiny(), limits, place=refuse_above(9_000))
-    kinds = RateSearch.of(state)
-    highest_rate(kinds)
+    highest_rate(state)
     tried = list(state.attempts)
     first = next(place for place, interval in enumerate(tried) if state.attempts[interval])
     assert len(tried) - first - 1 <= shorter_tries
     assert (len(tried) - first - 1 > 0) == (shorter_tries > 0)
 
 
+@pytest.mark.parametrize("worth", [0.0, 0.05, 1e6])
+def test_no_interval_is_tried_for_a_gain_on_one_that_failed_that_is_not_worth_it(worth: float) -> None:
+    limits = SearchLimits(shorter_tries=20, folding_rounds=1, ladder=4.0, worth_a_try=worth)
+    state = state_of(tiny(), limits, place=refuse_above(9_000))
+    highest_rate(state)
+    tried = list(state.attempts.items())
+    first = next(place for place, (_, succeeded) in enumerate(tried) if succeeded)
+    failed, found = max(interval for interval, _ in tried[:first]), tried[first][0]
+    for interval, succeeded in tried[first + 1 :]:
+        assert found > (1 + worth) * failed
+        failed, found = (failed, interval) if succeeded else (interval, found)
+    intervals = state.context.problem.intervals()
+    between = [interval for interval in intervals if failed < interval < found]
+    # It ends only where nothing is left, or nothing that is worth it.
+    assert not between or found <= (1 + worth) * failed
+    assert (len(tried) > first + 1) == (worth < 1)
+
+
 def test_a_finer_ladder_finds_no_longer_interval() -> None:
     found = []
     for ladder in (4.0, 1.02):
         state = state_of(tiny(), SearchLimits(ladder=ladder, shorter_tries=0), place=refuse_above(9_000))
-        kinds = RateSearch.of(state)
-        highest_rate(kinds)
+        highest_rate(state)
         assert state.best is not None
         found.append(state.best.candidate.interval_cycles)
     assert found[0] >= found[1]
@@ -123,6 +149,57 @@ def test_foldings_at_an_interval_keep_back_what_channels_were_short_of() -> None
     assert len(budgets) > 1
     assert budgets == sorted(budgets, reverse=True)
     assert budgets[0] - budgets[-1] >= lacking.lut
+
+
+def refuse_unless_told(problem: PartitionProblem, start: Mapping[str, int] | None, prove: bool) -> PartitionAnswer:
+    """Refuse what does not say where to begin; what comes closest is half of it in one slot and half in the next."""
+    if start is not None:
+        return PartitionSolution(start, SolveStats("fake", "heuristic"))
+    half = len(problem.demands) // 2
+    closest = {name: 1 if place < half else 2 for place, name in enumerate(problem.demands)}
+    return PartitionFailure((Refusal("partition limit"),), closest=closest)
+
+
+def test_what_does_not_come_apart_is_folded_slot_by_slot_where_it_nearly_did() -> None:
+    limits = SearchLimits(folding_rounds=2)
+    state = state_of(Request(CNV, "alveo-u250", effort="fast"), limits, partition=refuse_unless_told)
+    interval = state.context.problem.intervals()[-1]
+    assert state.whole(interval) is None
+    wanted = state.closest[interval]
+    assert len(wanted) == 2, "one of each folding"
+    slots = list(state.context.limits)
+    for slot_of in wanted:
+        assert list(slot_of) == [engine.name for engine in state.context.dataflow.engines]
+        assert set(slot_of.values()) == set(slots[1:3])
+    found = state.nearest(interval)
+    assert isinstance(found, Candidate)
+    assert found.folding.stats.method == "exact by slot"
+    renamed = renamings(state.context.dataflow, found.folded.dataflow)
+    lies_in = {engine: found.slot_of[module.name] for module in found.modules for engine in module.engines}
+    assert lies_in == {renamed[engine]: slot for engine, slot in wanted[-1].items()}
+    assert found.problem.is_legal(found.partition.slot_of)
+    assert interval not in state.closest
+    assert state.nearest(interval) is None, "nothing is tried twice"
+
+
+def test_slots_of_what_came_closest_are_folded_after_contiguous_ones() -> None:
+    state = state_of(Request(CNV, "alveo-u250", effort="fast"), SearchLimits(), partition=refuse_unless_told)
+    interval = state.context.problem.intervals()[-1]
+    asked: list[str] = []
+
+    def fails(name: str) -> Callable[[SearchState, int], None]:
+        def way(run: SearchState, interval: int) -> None:
+            asked.append(name)
+
+        way.__name__ = name
+        return way
+
+    with ExitStack() as patched:
+        for name in ("segmented", "exchanged", "scattered"):
+            patched.enter_context(patch.object(SearchState, name, fails(name)))
+        assert attempt(state, interval)
+    assert asked == ["segmented", "exchanged"]
+    assert set(state.found[interval].slot_of.values()) == set(list(state.context.limits)[1:3])
 
 
 def test_without_a_round_no_assignment_is_tried() -> None:

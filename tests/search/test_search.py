@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,10 @@ def fits(problem: PlacementProblem) -> PlacementSolution:
 
 def refuses(slot: str) -> PlacementFailure:
     return PlacementFailure(Refusal("no room", place=slot), SolveStats("fake", "heuristic"))
+
+
+def refuses_all(problem: PlacementProblem) -> PlacementFailure:
+    return refuses(problem.modules[0].slot)
 
 
 def at_most(count: int) -> Placer:
@@ -253,10 +257,15 @@ def test_a_latency_that_cannot_be_placed_gives_way_under_less_of_the_budget() ->
     assert all("latency" in row.detail for row in found.trace)
 
 
-def test_finns_own_kinds_are_tried_where_others_allow_more_but_cannot_be_placed(tmp_path: Path) -> None:
-    model = tmp_path / "mixed_bits.onnx"
+def few_dsps(folder: Path) -> Request:
+    """Return a request with so few DSPs that other kinds than FINN's own allow a shorter interval."""
+    model = folder / "mixed_bits.onnx"
     onnx.save(mixed_bits(), model)
-    request = Request(model, platform="xcku5p", effort="fast", cap={**DEFAULT_CAP, "DSP": 0.01, "LUT": 0.05})
+    return Request(model, platform="xcku5p", effort="fast", cap={**DEFAULT_CAP, "DSP": 0.01, "LUT": 0.05})
+
+
+def test_finns_own_kinds_are_tried_where_others_allow_more_but_cannot_be_placed(tmp_path: Path) -> None:
+    request = few_dsps(tmp_path)
     free, own = find(request, fits), find(request.changed(impl_style="default"), fits)
     assert free.candidate.interval_cycles < own.candidate.interval_cycles
 
@@ -273,6 +282,77 @@ def test_finns_own_kinds_are_tried_where_others_allow_more_but_cannot_be_placed(
     assert found.bound_cycles == free.bound_cycles
     assert [row.verdict for row in found.trace if "kinds as the back end chooses" in row.detail][-1] == "legal"
     assert sum(row.verdict == "legal" for row in found.trace) == 1
+
+
+@dataclass
+class KindsRecorder:
+    """Folds exactly and remembers whether among FINN's own kinds only, and at which interval."""
+
+    asked: list[tuple[bool, int]] = field(default_factory=list)
+
+    def __call__(self, problem: FoldingProblem, interval_cycles: int) -> FoldingAnswer:
+        self.asked.append((fewer_kinds(problem) is None, interval_cycles))
+        return fold_at_interval(problem, interval_cycles)
+
+
+def test_other_kinds_are_tried_at_their_bound_before_longer_intervals_of_the_first(tmp_path: Path) -> None:
+    request = few_dsps(tmp_path)
+    bounds = [find(request.changed(impl_style=style), fits).bound_cycles for style in ("auto", "default")]
+    assert bounds[0] < bounds[1]
+    fold = KindsRecorder()
+    with pytest.raises(LimitError):
+        find(request, refuses_all, fold=fold)
+    first_own = next(place for place, (own, _) in enumerate(fold.asked) if own)
+    # A platform of one slot has no other bound than that of folding.
+    assert {interval for _, interval in fold.asked[:first_own]} == {bounds[0]}
+    assert fold.asked[first_own] == (True, bounds[1])
+    longer = [(own, interval) for own, interval in fold.asked if interval not in bounds]
+    assert longer
+    assert not longer[0][0], "longer intervals begin with the first kinds"
+
+
+def interrupted_in_the_first_kinds(request: Request, place_before: Callable[[KindsRecorder], Placer]) -> SearchResult:
+    """Press Ctrl-C when the search goes back from the second choice of kinds to the first; then everything fits."""
+    record = KindsRecorder()
+    pressed: list[None] = []
+
+    def fold(problem: FoldingProblem, interval_cycles: int) -> FoldingAnswer:
+        answer = record(problem, interval_cycles)
+        if not record.asked[-1][0] and any(own for own, _ in record.asked):
+            pressed.append(None)
+            raise KeyboardInterrupt
+        return answer
+
+    def place(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
+        return fits(problem) if pressed else place_before(record)(problem)
+
+    found = find(request, place, fold=fold)
+    assert found.interrupted
+    return found
+
+
+def fits_in_finns_own(record: KindsRecorder) -> Placer:
+    return fits if record.asked[-1][0] else refuses_all
+
+
+def test_ctrl_c_between_two_choices_of_kinds_leaves_the_better_design(tmp_path: Path) -> None:
+    request = few_dsps(tmp_path)
+    found = interrupted_in_the_first_kinds(request, fits_in_finns_own)
+    assert found.candidate.interval_cycles == find(request.changed(impl_style="default"), fits).bound_cycles
+    assert found.bound_cycles == find(request, fits).bound_cycles
+    first = [row.verdict for row in found.trace if row.detail.startswith("kinds as they fit best: ")]
+    second = [row.verdict for row in found.trace if row.detail.startswith("kinds as the back end chooses: ")]
+    assert len(first) + len(second) == len(found.trace)
+    assert first
+    assert "legal" not in first
+    assert (found.trace[-1].verdict, second[-1]) == ("legal", "legal")
+
+
+def test_ctrl_c_leaves_what_was_folded_in_the_second_choice_of_kinds_if_the_first_has_nothing(tmp_path: Path) -> None:
+    request = few_dsps(tmp_path)
+    found = interrupted_in_the_first_kinds(request, lambda record: refuses_all)
+    assert "after Ctrl-C" in found.trace[-1].detail
+    assert found.candidate.interval_cycles == find(request.changed(impl_style="default"), fits).bound_cycles
 
 
 def test_the_highest_rate_at_a_given_rate_is_refused() -> None:

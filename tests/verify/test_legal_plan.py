@@ -73,6 +73,18 @@ def test_a_fifo_may_be_deeper_than_its_route_asks_for(case: str, tmp_path: Path)
     assert check(write_folder(tmp_path, plan, files)) == []
 
 
+@pytest.mark.parametrize(("needed", "expected"), [(0, {"wrong-fifo-depth"}), (3, set()), (33, {"wrong-fifo-depth"})])
+def test_what_waits_at_a_join_must_be_kept_there_only_where_no_depth_is_known(
+    needed: int, expected: set[str], tmp_path: Path
+) -> None:
+    """Else it may wait in other FIFOs, as the analysis tells by its depths."""
+    plan, files = copy.deepcopy(legal("join"))
+    short = next(c for c in plan["phases"][0]["channels"] if c["target_port"] == 1)
+    assert short["fifo_depth"] > 33
+    short |= {"fifo_depth": 32, "fifo_needed": needed, "fifo_style": "auto"}
+    assert names(check(write_folder(tmp_path, plan, files))) == expected
+
+
 def by_continued_lines(text: str) -> str:
     return text.replace(" -add ", " \\\n    -add ")
 

@@ -1,0 +1,80 @@
+"""What comes closest where nothing is legal: a slot for every module, and no assignment exceeds limits less."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+
+from floorflow.partition import PartitionFailure, PartitionProblem, partition
+from floorflow.resources import Resources
+from tests.partition.problems import best_of_all, chain, everything, problems
+
+ROUNDING = 1e-3
+"""Shares are summed in millionths of a limit, each rounded."""
+
+
+def excess(problem: PartitionProblem, slot_of: Mapping[str, int]) -> float:
+    """Return the sum of the shares by which limits are exceeded, and 1 for each module too large for its slot."""
+    uses: list[tuple[int, int | None]] = []
+    for slot, demand in zip(problem.slots, problem.slot_demands(slot_of), strict=True):
+        uses += zip(demand.as_tuple(), slot.limit.as_tuple(), strict=True)
+    uses += zip(problem.slot_cells(slot_of), problem.most_cells, strict=True)
+    edges = zip(problem.edges, problem.loads(slot_of), problem.link_bits(slot_of), strict=True)
+    for edge, wires, bits in edges:
+        uses += [(wires, edge.crossing.wires), *((each, problem.allowed_bits(edge)) for each in bits)]
+    misplaced = sum(not problem.takes(name, slot) for name, slot in slot_of.items())
+    return misplaced + sum(max(0, use - most) / max(1, most) for use, most in uses if most is not None)
+
+
+def least_of_all(problem: PartitionProblem) -> float:
+    """Return the least excess of all assignments in which each module fits its slot alone."""
+    every = (dict(zip(problem.demands, places, strict=True)) for places in everything(problem).tolist())
+    return min(excess(problem, each) for each in every if all(problem.takes(m, s) for m, s in each.items()))
+
+
+def tight(problem: PartitionProblem) -> PartitionProblem:
+    """Return the problem with equal slots of which each takes any module and all together take hardly more than all."""
+    needs = [need.as_tuple() for need in problem.demands.values()]
+    share = (max(-(-sum(each) // len(problem.slots)), *each, 0) for each in zip(*needs, strict=True))
+    limit = Resources(*share)
+    return replace(problem, slots=tuple(replace(s, limit=limit, pblock_capacities=()) for s in problem.slots))
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@given(problems(most_modules=5, least_slots=2).map(tight))
+def test_no_assignment_exceeds_limits_less(problem: PartitionProblem) -> None:
+    assume(best_of_all(problem, everything(problem)) is None)
+    answer = partition(problem)
+    assert isinstance(answer, PartitionFailure)
+    # What one look at sums or single modules refuses is not looked into.
+    assume(answer.closest is not None)
+    assert answer.proven
+    assert answer.closest is not None
+    assert list(answer.closest) == list(problem.demands)
+    assert set(answer.closest.values()) <= set(range(len(problem.slots)))
+    assert 0 < excess(problem, answer.closest) <= least_of_all(problem) + ROUNDING
+
+
+def test_what_comes_closest_puts_one_module_too_many_into_the_slot_that_bears_it_best() -> None:
+    """Three modules of 30 in slots of 50 and 55: one of them holds two, 10 or 5 too many."""
+    answer = partition(chain(3, 30, [50, 55]))
+    assert isinstance(answer, PartitionFailure)
+    assert answer.closest is not None
+    assert sorted(answer.closest.values()) == [0, 1, 1]
+
+
+@pytest.mark.parametrize("method", ["dp", "metis", "exact"])
+def test_methods_that_do_not_look_for_it_name_none(method: str) -> None:
+    answer = partition(chain(3, 30, [50, 55]), method)
+    assert isinstance(answer, PartitionFailure)
+    assert answer.closest is None
+
+
+@pytest.mark.parametrize("problem", [chain(2, 60, [50, 50]), chain(11, 10, [50, 50])], ids=["module", "sums"])
+def test_what_one_look_refuses_has_none(problem: PartitionProblem) -> None:
+    answer = partition(problem)
+    assert isinstance(answer, PartitionFailure)
+    assert answer.closest is None
