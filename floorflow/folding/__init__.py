@@ -56,8 +56,8 @@ def fold_at_interval(
     """Return the best folding with no engine above ``interval_cycles``, or the proof that none exists.
 
     Best is the least scarce one, or that of least latency if the problem has ``paths``. Without ``prove`` the first
-    folding within the budget will do; its ``stats`` are of its scarcity. Without ``branch`` the least scarce one is not
-    looked for by branch and bound once one is known.
+    folding within the budget will do; its ``stats`` are of its scarcity. Without ``branch`` nothing is branched:
+    what is not proven by then will do, and where none is found that is not known.
     """
     if problem.paths is None or not prove:
         return least_scarce(problem, interval_cycles, prove=prove, branch=branch)

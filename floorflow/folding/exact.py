@@ -58,7 +58,7 @@ def least_scarce(
     """Return the least scarce folding with no engine above ``interval_cycles``, or the proof that none exists.
 
     Without ``prove`` the first folding within the budget will do; its ``stats`` say how far it may be from the least.
-    Without ``branch`` a folding that is not proven by then will do where branch and bound would look for better ones.
+    Without ``branch`` nothing is branched: a folding that is not proven by then will do, and none found is unknown.
     """
     reduced = reduce_by_dominance(problem, interval_cycles)
     if reduced is None:
@@ -160,7 +160,9 @@ class _Search:
             return self._answer("exact")
         if self.rows is not None and not branch:
             return self._answer("exact/relaxation")
-        return FoldingUnknown() if quick else self._branch(knapsack, lagrangian, prove=prove)
+        if quick or not branch:
+            return FoldingUnknown()
+        return self._branch(knapsack, lagrangian, prove=prove)
 
     def _knapsack(self, rows: Sequence[Array]) -> Knapsack:
         return Knapsack(Pricing(group_by_interface(self.problem, rows)), self.weights, self.budget)

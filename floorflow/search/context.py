@@ -30,7 +30,7 @@ class Solvers:
     fold: Callable[[FoldingProblem, int], FoldingAnswer]
     """From a problem and the longest interval allowed."""
     fold_nearly: Callable[[FoldingProblem, int], FoldingAnswer]
-    """The same, but a folding that relaxation and exchanges find will do; at effort ``best`` as `fold`."""
+    """The same, but what relaxation and exchanges do not find stays unknown; at effort ``best`` as `fold`."""
     partition: Callable[[PartitionProblem, Mapping[str, int] | None, bool], PartitionAnswer]
     """From a problem, the assignment to begin from, if there is one, and whether it is to be proven."""
     place: Callable[[PlacementProblem], PlacementSolution | PlacementFailure]
