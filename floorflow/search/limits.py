@@ -45,8 +45,9 @@ class SearchLimits:
     """CP-SAT's work units in which stages are assigned to slots at one interval."""
     slack: float = 0.01
     """Share of the budget that a folding must leave for the whole to be folded: full slots come apart ill."""
-    spared: float = 0.015
-    """Share of the budget that each folding of the whole leaves where modules do not come apart into slots."""
+    spared: tuple[float, ...] = (0.04, 0.02, 0.01)
+    """Shares of the budget that a folding of the whole leaves, more than the last one, where modules do not come apart
+    into slots; each where there is no folding with the one before. What is left makes cuts cheaper, too."""
     ladder: float = 1.02
     """By which steps between intervals begin to grow where one has a contiguous cut and no plan."""
     packed_share: float = 0.95

@@ -141,9 +141,13 @@ class SearchState:
         What FIFOs must hold is priced from the second folding on, so that at first nothing is kept back for them.
         """
         reserve, limits = ZERO, self.context.search_limits
+        spared, steps = 0.0, list(limits.spared)
         before: tuple[Refusal, ...] = ()
         for attempt in range(limits.folding_rounds):
-            folding = self._folded(interval, reserve)
+            folding = self._folded(interval, reserve + share_of(self.context.problem.budget, spared))
+            if not isinstance(folding, FoldingSolution) and spared and len(steps) > 1:
+                spared += steps[1] - steps.pop(0)
+                continue
             if not isinstance(folding, FoldingSolution):
                 # With prices on FIFOs, or some of the budget kept back, nothing is proven.
                 self.refused(interval, "fold", unproven((*before, folding.refusal)))
@@ -155,7 +159,7 @@ class SearchState:
             before = answer.failure.refusals
             self._note_closest(interval, answer)
             if answer.failure.short == ZERO:
-                reserve += share_of(folding.budget, limits.spared)
+                spared += steps[0]
             elif known:
                 reserve += share_of(answer.failure.short, limits.kept_back)
         # Of other foldings nothing is proven.
