@@ -119,7 +119,7 @@ class FeasibilityOracle:
             if reduced is None:
                 return FoldingInfeasible(None)
             search = self._searches[interval_cycles] = _Search(self.problem, reduced)
-        answer = search.run(prove=False, start=self._prices, quick=quick)
+        answer = search.run(prove=False, start=self._prices, branch=not quick)
         self._prices = search.prices
         if not isinstance(answer, FoldingUnknown) or not quick:
             self._answers[interval_cycles] = answer
@@ -139,9 +139,7 @@ class _Search:
         self.bound, self.cost = 0, int(self.weights @ self.budget) + 1
         self.prices: Array | None = None
 
-    def run(
-        self, *, prove: bool, start: Array | None = None, quick: bool = False, branch: bool = True
-    ) -> FoldingAnswer:
+    def run(self, *, prove: bool, start: Array | None = None, branch: bool = True) -> FoldingAnswer:
         knapsack = self._knapsack(self.reduced.rows)
         lagrangian = lagrangian_bound(knapsack, start, first=not prove)
         self.bound, self.prices = max(self.bound, lagrangian.bound), lagrangian.prices
@@ -158,11 +156,9 @@ class _Search:
                 self._take(knapsack, improved)
         if self._done(prove=prove) or (prove and self._enumerate(knapsack, lagrangian)):
             return self._answer("exact")
-        if self.rows is not None and not branch:
-            return self._answer("exact/relaxation")
-        if quick or not branch:
-            return FoldingUnknown()
-        return self._branch(knapsack, lagrangian, prove=prove)
+        if branch:
+            return self._branch(knapsack, lagrangian, prove=prove)
+        return FoldingUnknown() if self.rows is None else self._answer("exact/relaxation")
 
     def _knapsack(self, rows: Sequence[Array]) -> Knapsack:
         return Knapsack(Pricing(group_by_interface(self.problem, rows)), self.weights, self.budget)

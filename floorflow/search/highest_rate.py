@@ -76,7 +76,7 @@ def better(first: RateSearch, second: RateSearch) -> SearchState:
 
     It has the candidates of both, too: after Ctrl-C whichever can be placed will do.
     """
-    found, other = (second, first) if _interval(second.run) < _interval(first.run) else (first, second)
+    found, other = (second, first) if second.run.best_cycles < first.run.best_cycles else (first, second)
     found.run.trace[:] = [*_told(other), *_told(found)]
     found.run.completed += other.run.completed
     return found.run
@@ -85,11 +85,6 @@ def better(first: RateSearch, second: RateSearch) -> SearchState:
 def _told(kinds: RateSearch) -> list[TraceRow]:
     """Return the trace of a search, with a word on its kinds in every row."""
     return [replace(row, detail=f"{kinds.about}: {row.detail}") for row in kinds.run.trace]
-
-
-def _interval(run: SearchState) -> float:
-    """Return the best interval found."""
-    return math.inf if run.best is None else run.best.candidate.interval_cycles
 
 
 def shortest_possible(run: SearchState) -> tuple[tuple[int, ...], int]:
@@ -118,7 +113,7 @@ def at_the_bounds(kinds: RateSearch, below: float = math.inf) -> None:
 
 def beyond_the_bounds(kinds: RateSearch, below: float = math.inf) -> None:
     """Plan at the shortest interval that can be found below one that was, where there is none at the bounds."""
-    run, below = kinds.run, min(below, _interval(kinds.run))
+    run, below = kinds.run, min(below, kinds.run.best_cycles)
     intervals = kinds.intervals[: bisect_left(kinds.intervals, below)]
     if kinds.start is None:
         return
@@ -174,7 +169,7 @@ def place_shortest(run: SearchState) -> bool:
 
 def _placed(run: SearchState, candidate: Candidate) -> bool:
     answer = run.place(run.improved(candidate))
-    if answer is not None and (run.best is None or candidate.interval_cycles < run.best.candidate.interval_cycles):
+    if answer is not None and candidate.interval_cycles < run.best_cycles:
         run.best = answer
         run.progress.best(candidate.interval_cycles, None)
     return answer is not None
@@ -241,8 +236,7 @@ def what_stopped(run: SearchState) -> str:
 
 def last_refused(run: SearchState) -> TraceRow | None:
     """Return the row of the longest interval that failed below the one that was found."""
-    found = run.best.candidate.interval_cycles if run.best is not None else None
-    failed = [row for row in run.trace if row.verdict != "legal" and (found is None or row.interval_cycles < found)]
+    failed = [row for row in run.trace if row.verdict != "legal" and row.interval_cycles < run.best_cycles]
     return max(failed, key=lambda row: row.interval_cycles, default=None)
 
 

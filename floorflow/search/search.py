@@ -190,26 +190,21 @@ class _Search:
     def _fastest_of(self, first: RateSearch, second: RateSearch) -> None:
         """Go on with two choices of kinds: at the bounds of the second, then at longer intervals of both."""
         try:
-            at_the_bounds(second, self._best_cycles())
-            for kinds, other in ((first, second), (second, first)):
-                found = other.run.best
-                beyond_the_bounds(kinds, inf if found is None else found.candidate.interval_cycles)
+            at_the_bounds(second, first.run.best_cycles)
+            beyond_the_bounds(first, second.run.best_cycles)
+            beyond_the_bounds(second, first.run.best_cycles)
         finally:
             self.run = better(first, second)
 
-    def _best_cycles(self) -> float:
-        best = self.run.best
-        return inf if best is None else best.candidate.interval_cycles
-
     def _is_at_the_bound(self) -> bool:
-        return self._best_cycles() == self.bound_cycles
+        return self.run.best_cycles == self.bound_cycles
 
     def _what_ended(self) -> str:
         """Return why the search for the highest rate found no shorter interval."""
         joint = self.free.joint_bound
         if self._is_at_the_bound():
             return "the interval is the folding optimum under the platform's summed limits"
-        if joint is not None and self._best_cycles() == joint.interval_cycles:
+        if joint is not None and self.run.best_cycles == joint.interval_cycles:
             return "no assignment of engines to slots allows a shorter interval"
         return what_stopped(self.run)
 

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import inf
 from typing import Literal
 
 from floorflow.dataflow.fifo import Prices
@@ -129,6 +130,11 @@ class SearchState:
         return not isinstance(answer, FoldingInfeasible)
 
     @property
+    def best_cycles(self) -> float:
+        """Interval of the best plan; infinite while there is none."""
+        return inf if self.best is None else self.best.candidate.interval_cycles
+
+    @property
     def pricing(self) -> FifoPricing:
         """What FIFOs cost folding, by what is known of them."""
         if self._pricing is None:
@@ -145,10 +151,10 @@ class SearchState:
         before: tuple[Refusal, ...] = ()
         for attempt in range(limits.folding_rounds):
             folding = self._folded(interval, reserve + share_of(self.context.problem.budget, spared))
-            if not isinstance(folding, FoldingSolution) and spared and len(steps) > 1:
-                spared += steps[1] - steps.pop(0)
-                continue
             if not isinstance(folding, FoldingSolution):
+                if spared and len(steps) > 1:
+                    spared += steps[1] - steps.pop(0)
+                    continue
                 # With prices on FIFOs, or some of the budget kept back, nothing is proven.
                 self.refused(interval, "fold", unproven((*before, folding.refusal)))
                 return None

@@ -15,7 +15,7 @@ from floorflow.partition.exact import solve as solve_exactly
 from floorflow.partition.fm import MoveEvaluator, fm_refine, is_legal
 from floorflow.partition.fpga_first import fpga_first
 from floorflow.partition.infeasibility import explain_infeasibility
-from floorflow.partition.least_excess import least_excess, worst
+from floorflow.partition.least_excess import LeastExcess, least_excess, worst
 from floorflow.partition.metis import bipartitioned, recursive_bipartition
 from floorflow.partition.problem import PartitionAnswer, PartitionFailure, PartitionProblem, PartitionSolution
 from floorflow.partition.window_lns import window_lns
@@ -95,11 +95,10 @@ def _made_legal(
     found = least_excess(problem, arrays, _closest_start(arrays, given, seed), seed, limits.work * limits.legal)
     if found.assignment is not None and is_legal(arrays, found.assignment):
         return found.assignment
-    closest = None if found.assignment is None else arrays.as_mapping(found.assignment)
     if found.proven_infeasible:
-        return replace(explain_infeasibility(problem, seed, limits.work * limits.reason), closest=closest)
+        return _proven(problem, arrays, found, seed, limits)
     refusal = None if found.assignment is None else worst(problem, found.assignment)
-    return PartitionFailure((refusal or Refusal("partition limit"),), closest=closest)
+    return PartitionFailure((refusal or Refusal("partition limit"),), closest=_closest(arrays, found))
 
 
 def _refused(
@@ -107,8 +106,19 @@ def _refused(
 ) -> PartitionFailure:
     """Say why a problem that is proven infeasible is, and what comes closest."""
     found = least_excess(problem, arrays, _closest_start(arrays, given, seed), seed, limits.work * limits.reason)
-    closest = None if found.assignment is None else arrays.as_mapping(found.assignment)
-    return replace(explain_infeasibility(problem, seed, limits.work * limits.reason), closest=closest)
+    return _proven(problem, arrays, found, seed, limits)
+
+
+def _proven(
+    problem: PartitionProblem, arrays: ProblemArrays, found: LeastExcess, seed: int, limits: Limits
+) -> PartitionFailure:
+    """Return the reason why a problem is infeasible, with the assignment that exceeds limits least."""
+    failure = explain_infeasibility(problem, seed, limits.work * limits.reason)
+    return replace(failure, closest=_closest(arrays, found))
+
+
+def _closest(arrays: ProblemArrays, found: LeastExcess) -> Mapping[str, int] | None:
+    return None if found.assignment is None else arrays.as_mapping(found.assignment)
 
 
 def _closest_start(arrays: ProblemArrays, given: Integers | None, seed: int) -> Integers:
