@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from floorflow.errors import Refusal
@@ -18,6 +17,7 @@ from floorflow.folding import RATIO, shortest_interval
 from floorflow.search.candidate import Candidate
 from floorflow.search.own_kinds import fewer_kinds, own_kinds_reaching
 from floorflow.search.state import SearchState, TraceRow
+from floorflow.search.ways import Way, ways
 
 
 @dataclass
@@ -133,16 +133,16 @@ def attempt(run: SearchState, interval: int) -> bool:
     floorplan is a part of the attempt: it may be what fails.
     """
     if interval not in run.attempts:
-        run.attempts[interval] = any(_succeeds(run, way, interval) for way in _ways(run, interval))
+        run.attempts[interval] = any(_succeeds(run, way, interval) for way in ways(run, interval))
     return run.attempts[interval]
 
 
-def _succeeds(run: SearchState, way: Callable[[int], Candidate | None], interval: int) -> bool:
+def _succeeds(run: SearchState, way: Way, interval: int) -> bool:
     """Whether a way finds a candidate; where it failed at a longer interval it is not asked."""
     name = way.__name__
     if interval <= run.failed_at.get(name, 0):
         return False
-    candidate = way(interval)
+    candidate = way(run, interval)
     if candidate is not None and _kept(run, interval, candidate):
         return True
     run.failed_at[name] = interval
@@ -173,23 +173,6 @@ def _placed(run: SearchState, candidate: Candidate) -> bool:
         run.best = answer
         run.progress.best(candidate.interval_cycles, None)
     return answer is not None
-
-
-def _ways(run: SearchState, interval: int) -> Iterator[Callable[[int], Candidate | None]]:
-    """Yield the ways to fold and cut at an interval, the more promising one first."""
-    request = run.context.request
-    asked = request.fold_method != "exact" or request.partition_method != "auto"
-    if asked or len(run.context.limits) == 1:
-        # A method that was asked for is not gone round.
-        yield run.whole
-        return
-    if run.has_folding(interval, run.context.search_limits.slack):
-        yield run.whole
-    if run.has_folding(interval):
-        yield run.segmented
-        yield run.exchanged
-        yield run.nearest
-        yield run.scattered
 
 
 def _first_found(run: SearchState, intervals: tuple[int, ...], start: int) -> int | None:

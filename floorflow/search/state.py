@@ -27,13 +27,13 @@ from floorflow.resources import RESOURCE_NAMES, ZERO, Resources
 from floorflow.search.assignment import Unassigned, complete, improved
 from floorflow.search.candidate import Candidate, folded_by, least_words
 from floorflow.search.context import PlanningContext
-from floorflow.search.cutting import Cutter, SlotOf, crossings
+from floorflow.search.cutting import Cutter, SlotOf
 from floorflow.search.fifo_prices import FifoPricing, HeldBits, held_bits, prices_of
 from floorflow.search.link_bound import LinkBound, link_bound
 from floorflow.search.placing import PlacedCandidate, place_candidate
 from floorflow.search.progress import Progress
 from floorflow.search.repair import place_with_repairs
-from floorflow.segments import Assigned, JointBound, SlotRelaxation, joint_bound, parts_of
+from floorflow.segments import JointBound, joint_bound
 from floorflow.segments.parts import Parts
 
 Verdict = Literal["legal", "proven infeasible", "not found within the limit"]
@@ -141,50 +141,7 @@ class SearchState:
             self._pricing = FifoPricing(self.context, self.held, self.prices)
         return self._pricing
 
-    def whole(self, interval: int) -> Candidate | None:
-        """Fold the network on the summed limits, connect, cluster and partition; keep back only what was short.
-
-        What FIFOs must hold is priced from the second folding on, so that at first nothing is kept back for them.
-        """
-        reserve, limits = ZERO, self.context.search_limits
-        spared, steps = 0.0, list(limits.spared)
-        before: tuple[Refusal, ...] = ()
-        for attempt in range(limits.folding_rounds):
-            folding = self._folded(interval, reserve + share_of(self.context.problem.budget, spared))
-            if not isinstance(folding, FoldingSolution):
-                if spared and len(steps) > 1:
-                    spared += steps[1] - steps.pop(0)
-                    continue
-                # With prices on FIFOs, or some of the budget kept back, nothing is proven.
-                self.refused(interval, "fold", unproven((*before, folding.refusal)))
-                return None
-            known = attempt > 0 or bool(self.held)
-            answer = self.complete(folding)
-            if isinstance(answer, Candidate):
-                return answer
-            before = answer.failure.refusals
-            self._note_closest(interval, answer)
-            if answer.failure.short == ZERO:
-                spared += steps[0]
-            elif known:
-                reserve += share_of(answer.failure.short, limits.kept_back)
-        # Of other foldings nothing is proven.
-        self.refused(interval, "partition", unproven(before))
-        return None
-
-    def _note_closest(self, interval: int, answer: Unassigned) -> None:
-        if answer.closest is not None:
-            self.closest.setdefault(interval, []).append(dict(answer.closest))
-
-    def nearest(self, interval: int) -> Candidate | None:
-        """Fold each slot for itself in the assignments of the whole that exceeded limits a little, the last first."""
-        for slot_of in self.closest.pop(interval, [])[::-1]:
-            found = self.folded_by_slots(slot_of, interval)
-            if found is not None:
-                return found
-        return None
-
-    def _folded(self, interval: int, reserve: Resources) -> FoldingAnswer:
+    def folded(self, interval: int, reserve: Resources) -> FoldingAnswer:
         """Fold the network within all slots' limits together, less a reserve."""
         key = interval, reserve
         if key in self._foldings:
@@ -214,18 +171,6 @@ class SearchState:
         rows = [group.rows.index(tuple(options[name] for name in group.engines)) for group in problem.groups]
         return Evaluator(problem).solution(rows, method, "heuristic")
 
-    def segmented(self, interval: int) -> Candidate | None:
-        """Give every slot a segment of the network that it folds for itself; what a slot lacked it keeps back."""
-        for _ in range(self.context.search_limits.cut_rounds):
-            slot_of = self.cut(interval)
-            if isinstance(slot_of, Refusal):
-                self.refused(interval, "partition", (slot_of,))
-                return None
-            answer = self.folded_by_slots(slot_of, interval)
-            if answer is not None:
-                return answer
-        return None
-
     def cut(self, interval: int) -> SlotOf | Refusal:
         """Return slots for all engines at which every slot has a folding of its own within its limits."""
         with self.progress.stage("folding"):
@@ -239,51 +184,9 @@ class SearchState:
             self._cutter = self._last_cutter = Cutter(self.context, self.pricing, dict(self.reserve), self._last_cutter)
         return self._cutter
 
-    def exchanged(self, interval: int) -> Candidate | None:
-        """Give every slot a segment but for a few stages that neighbours exchanged, each folding its own."""
-        with self.progress.stage("folding"):
-            self.progress.note(f"exchanges at {interval:,} cycles")
-            slot_of = self.cutter.exchanged(interval)
-        return None if slot_of is None else self.folded_by_slots(slot_of, interval)
-
-    def scattered(self, interval: int) -> Candidate | None:
-        """Give every slot stages from anywhere in the network, with few crossings, that it folds for itself."""
-        limits = self.context.search_limits
-        with self.progress.stage("folding"):
-            self.progress.note(f"stages on slots at {interval:,} cycles")
-            slots = [self.cutter.space(slot).budget for slot in self.context.limits]
-            problem = self.pricing.problem(self.context)
-            relaxation = SlotRelaxation(problem, slots, self._together(parts_of(self.context.dataflow, problem.groups)))
-            answer, _ = relaxation.at(interval, limits.scatter_work, crossings(self.context, interval))
-        if not isinstance(answer, Assigned):
-            about = Refusal("each slot", proven=False)
-            self.refused(interval, "partition", (about,), "stages from anywhere: ")
-            return None
-        names = list(self.context.limits)
-        return self.folded_by_slots({e: names[slot] for e, slot in answer.slot_of_engine.items()}, interval)
-
-    def _together(self, engines: Parts) -> Parts:
+    def together(self, engines: Parts) -> Parts:
         """Return what is to lie in one slot, unless each engine may lie where it will."""
         return () if self.context.request.granularity == "layer" else engines
-
-    def folded_by_slots(self, slot_of: SlotOf, interval: int) -> Candidate | None:
-        """Fold each slot, connect, cluster and partition; on failure keep back, slot by slot, what was short."""
-        refusals: tuple[Refusal, ...] = ()
-        for _ in range(self.context.search_limits.slot_rounds):
-            with self.progress.stage("folding"):
-                self.progress.note(f"interval {interval:,} cycles, each slot for itself")
-                folded = self.cutter.folded(slot_of, interval)
-            if isinstance(folded, Refusal):
-                refusals = (folded,)
-                break
-            answer = self.complete(self.least_priced(folded, "exact by slot"), slot_of=slot_of)
-            if isinstance(answer, Candidate):
-                return answer
-            refusals = answer.failure.refusals
-            if not self._keep_back(refusals):
-                break
-        self.refused(interval, "partition", unproven(refusals), "each slot folded for itself: ")
-        return None
 
     def find_joint_bound(self, intervals: tuple[int, ...], start: int) -> JointBound:
         """Return the shortest interval from an index on that is not proven impossible, however engines are assigned."""
@@ -293,7 +196,7 @@ class SearchState:
             problem, dataflow = self.context.problem, self.context.dataflow
             # Only stages are whole in every plan: tied engines of several may lie in different slots.
             whole = stages(dataflow.engines, dataflow.engine_pairs)
-            together = self._together(tuple(tuple(sorted(stage)) for stage in whole))
+            together = self.together(tuple(tuple(sorted(stage)) for stage in whole))
             self.joint_bound = joint_bound(problem, limits, intervals, start, together=together)
         if self.joint_bound.refusal is not None:
             last = self.joint_bound.interval_cycles
@@ -301,7 +204,7 @@ class SearchState:
             self.refused(intervals[index - 1], "partition", (self.joint_bound.refusal,))
         return self.joint_bound
 
-    def _keep_back(self, refusals: tuple[Refusal, ...]) -> bool:
+    def keep_back(self, refusals: tuple[Refusal, ...]) -> bool:
         """Keep back in each slot what it was short of; whether that is anything."""
         short = {(r.place, r.resource): int((r.needed or 0) - (r.allowed or 0)) for r in refusals if r.what == "slot"}
         for (slot, resource), amount in short.items():

@@ -28,6 +28,7 @@ from floorflow.search.fifo_prices import FifoPricing
 from floorflow.search.preparing import prepare
 from floorflow.search.progress import SILENT
 from floorflow.search.state import SearchState
+from floorflow.search.ways import segmented
 from tests.conftest import CNV, TFC
 from tests.random_models import random_residual
 
@@ -151,7 +152,7 @@ def test_a_plan_by_segments_is_a_legal_candidate_at_its_interval() -> None:
     run = SearchState(cnv(), SILENT)
     interval, _ = shortest_cut(run.cutter)
     intervals = [each for each in cnv().problem.intervals() if each >= interval]
-    found = next(candidate for candidate in map(run.segmented, intervals) if candidate is not None)
+    found = next(candidate for candidate in (segmented(run, each) for each in intervals) if candidate is not None)
     assert isinstance(found, Candidate)
     assert found.problem.is_legal(found.partition.slot_of)
     assert found.interval_cycles <= 1.25 * interval

@@ -23,6 +23,7 @@ from floorflow.search.preparing import prepare
 from floorflow.search.progress import SILENT
 from floorflow.search.repair import crowded_slots, place_with_repairs
 from floorflow.search.state import SearchState
+from floorflow.search.ways import whole
 from floorflow.stats import SolveStats
 from floorflow.verify import check
 from tests.conftest import make_plan
@@ -47,7 +48,7 @@ def folded_whole(context: PlanningContext) -> Candidate:
     """Return a candidate at the shortest interval at which the network folded as a whole comes apart into slots."""
     run = SearchState(context, SILENT)
     intervals = context.problem.intervals()
-    possible = (run.whole(interval) for interval in intervals[context.problem.first_possible(intervals) :])
+    possible = (whole(run, interval) for interval in intervals[context.problem.first_possible(intervals) :])
     return next(candidate for candidate in possible if candidate is not None)
 
 

@@ -1,0 +1,140 @@
+"""Ways to fold and cut a network at an interval: as a whole, or slot by slot; each returns a candidate or None.
+
+What a way finds short it notes in the search's state, so that the next one begins with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from floorflow.errors import Refusal, unproven
+from floorflow.folding import FoldingSolution
+from floorflow.resources import ZERO
+from floorflow.search.assignment import Unassigned
+from floorflow.search.candidate import Candidate
+from floorflow.search.cutting import SlotOf, crossings
+from floorflow.search.state import SearchState, share_of
+from floorflow.segments import Assigned, SlotRelaxation, parts_of
+
+Way = Callable[[SearchState, int], Candidate | None]
+
+
+def ways(run: SearchState, interval: int) -> Iterator[Way]:
+    """Yield the ways to fold and cut at an interval that may succeed, the more promising one first."""
+    request = run.context.request
+    asked = request.fold_method != "exact" or request.partition_method != "auto"
+    if asked or len(run.context.limits) == 1:
+        # A method that was asked for is not gone round.
+        yield whole
+        return
+    if run.has_folding(interval, run.context.search_limits.slack):
+        yield whole
+    if run.has_folding(interval):
+        yield segmented
+        yield exchanged
+        yield nearest
+        yield scattered
+
+
+def whole(run: SearchState, interval: int) -> Candidate | None:
+    """Fold the network on the summed limits, connect, cluster and partition; keep back only what was short.
+
+    What FIFOs must hold is priced from the second folding on, so that at first nothing is kept back for them.
+    """
+    reserve, limits = ZERO, run.context.search_limits
+    spared, steps = 0.0, list(limits.spared)
+    before: tuple[Refusal, ...] = ()
+    for attempt in range(limits.folding_rounds):
+        folding = run.folded(interval, reserve + share_of(run.context.problem.budget, spared))
+        if not isinstance(folding, FoldingSolution):
+            if spared and len(steps) > 1:
+                spared += steps[1] - steps.pop(0)
+                continue
+            # With prices on FIFOs, or some of the budget kept back, nothing is proven.
+            run.refused(interval, "fold", unproven((*before, folding.refusal)))
+            return None
+        known = attempt > 0 or bool(run.held)
+        answer = run.complete(folding)
+        if isinstance(answer, Candidate):
+            return answer
+        before = answer.failure.refusals
+        _note_closest(run, interval, answer)
+        if answer.failure.short == ZERO:
+            spared += steps[0]
+        elif known:
+            reserve += share_of(answer.failure.short, limits.kept_back)
+    # Of other foldings nothing is proven.
+    run.refused(interval, "partition", unproven(before))
+    return None
+
+
+def _note_closest(run: SearchState, interval: int, answer: Unassigned) -> None:
+    if answer.closest is not None:
+        run.closest.setdefault(interval, []).append(dict(answer.closest))
+
+
+def nearest(run: SearchState, interval: int) -> Candidate | None:
+    """Fold each slot for itself in the assignments of the whole that exceeded limits a little, the last first."""
+    for slot_of in run.closest.pop(interval, [])[::-1]:
+        found = folded_by_slots(run, slot_of, interval)
+        if found is not None:
+            return found
+    return None
+
+
+def segmented(run: SearchState, interval: int) -> Candidate | None:
+    """Give every slot a segment of the network that it folds for itself; what a slot lacked it keeps back."""
+    for _ in range(run.context.search_limits.cut_rounds):
+        slot_of = run.cut(interval)
+        if isinstance(slot_of, Refusal):
+            run.refused(interval, "partition", (slot_of,))
+            return None
+        answer = folded_by_slots(run, slot_of, interval)
+        if answer is not None:
+            return answer
+    return None
+
+
+def exchanged(run: SearchState, interval: int) -> Candidate | None:
+    """Give every slot a segment but for a few stages that neighbours exchanged, each folding its own."""
+    with run.progress.stage("folding"):
+        run.progress.note(f"exchanges at {interval:,} cycles")
+        slot_of = run.cutter.exchanged(interval)
+    return None if slot_of is None else folded_by_slots(run, slot_of, interval)
+
+
+def scattered(run: SearchState, interval: int) -> Candidate | None:
+    """Give every slot stages from anywhere in the network, with few crossings, that it folds for itself."""
+    limits = run.context.search_limits
+    with run.progress.stage("folding"):
+        run.progress.note(f"stages on slots at {interval:,} cycles")
+        slots = [run.cutter.space(slot).budget for slot in run.context.limits]
+        problem = run.pricing.problem(run.context)
+        relaxation = SlotRelaxation(problem, slots, run.together(parts_of(run.context.dataflow, problem.groups)))
+        answer, _ = relaxation.at(interval, limits.scatter_work, crossings(run.context, interval))
+    if not isinstance(answer, Assigned):
+        about = Refusal("each slot", proven=False)
+        run.refused(interval, "partition", (about,), "stages from anywhere: ")
+        return None
+    names = list(run.context.limits)
+    return folded_by_slots(run, {e: names[slot] for e, slot in answer.slot_of_engine.items()}, interval)
+
+
+def folded_by_slots(run: SearchState, slot_of: SlotOf, interval: int) -> Candidate | None:
+    """Fold each slot, connect, cluster and partition; on failure keep back, slot by slot, what was short."""
+    refusals: tuple[Refusal, ...] = ()
+    for _ in range(run.context.search_limits.slot_rounds):
+        with run.progress.stage("folding"):
+            run.progress.note(f"interval {interval:,} cycles, each slot for itself")
+            folded = run.cutter.folded(slot_of, interval)
+        if isinstance(folded, Refusal):
+            refusals = (folded,)
+            break
+        answer = run.complete(run.least_priced(folded, "exact by slot"), slot_of=slot_of)
+        if isinstance(answer, Candidate):
+            return answer
+        refusals = answer.failure.refusals
+        if not run.keep_back(refusals):
+            break
+    run.refused(interval, "partition", unproven(refusals), "each slot folded for itself: ")
+    return None
