@@ -92,16 +92,23 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def figures(plan: dict[str, Any]) -> Row:
-    """Return FPGAs, interval and bounds of a plan of version 1 or 2; the joint bound is None where there is none."""
+    """Return FPGAs, interval (of FIFOs, if longer) and bounds of a plan of version 1 or 2; the joint bound is None where there is none."""
     search = plan["search"] if plan["schema"] == "floorflow-plan/1" else plan["networks"][0]["search"]
     return {
         "fpgas": len(plan["platform"]["fpgas"]),
-        "interval_cycles": search["interval_cycles"],
+        "interval_cycles": max(search["interval_cycles"], *_kept_by_choice(plan)),
         "bound_cycles": search["bound_cycles"],
         "joint_bound_cycles": search.get("joint_bound_cycles"),
         "clock_mhz": plan["options"]["clock_mhz"],
         "interrupted": bool(plan.get("interrupted")),
     }
+
+
+def _kept_by_choice(plan: dict[str, Any]) -> list[int]:
+    """Return the intervals that FIFOs keep which were planned shallower than the engines' rate needs, at least a 0."""
+    parts = [part for phase in plan.get("phases", []) for part in phase["networks"]]
+    timed = [part["estimates"]["throughput"] for part in parts if part["estimates"]["throughput"] is not None]
+    return [0, *(found["interval_cycles"] or 0 for found in timed if found["shallow"])]
 
 
 def planned(command: Sequence[str], arguments: Iterable[str], out: Path, timeout_s: float | None = None) -> Row:

@@ -120,7 +120,8 @@ def _warnings(runs: Sequence[PhaseRun], phases: Sequence[PhaseEntry]) -> Iterato
         for part in run.parts:
             about = ([part.network] if several else []) + ([f"phase {run.name}"] if len(runs) > 1 else [])
             where = f"{', '.join(about)}: " if about else ""
-            said = throughput_warnings(entry.network(part.network).estimates.throughput)
+            timed = entry.network(part.network).estimates.throughput
+            said = throughput_warnings(timed, part.candidate.fifo_slack)
             yield from (where + sentence for sentence in (*warnings_of(part), *said))
 
 

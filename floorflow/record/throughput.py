@@ -17,7 +17,9 @@ def throughput_of(context: PlanningContext, candidate: Candidate, name: Callable
     ``name`` tells how the plan names a channel of the candidate.
     """
     depths = {channel.name: channel.fifo_depth_words for channel in candidate.channels}
-    found = throughput(candidate.folded, depths, route_delays(context, candidate), known=context.backend)
+    found = throughput(
+        candidate.folded, depths, route_delays(context, candidate), slack=candidate.fifo_slack, known=context.backend
+    )
     return ThroughputEntry(
         full_rate_cycles=found.full_rate_cycles,
         interval_cycles=found.interval_cycles,
@@ -39,8 +41,8 @@ def sustained_fps(found: ThroughputEntry, clock_mhz: float) -> float | None:
     return None if found.interval_cycles is None else clock_mhz * 1e6 / found.interval_cycles
 
 
-def throughput_warnings(found: ThroughputEntry | None) -> list[str]:
-    """Warn of a rate that the planned FIFOs do not keep, and of what is not known."""
+def throughput_warnings(found: ThroughputEntry | None, slack: float = 0) -> list[str]:
+    """Warn of a rate that the planned FIFOs do not keep, by choice if they have a ``slack``, and of what is not known."""
     if found is None:
         return []
     warnings = []
@@ -50,7 +52,8 @@ def throughput_warnings(found: ThroughputEntry | None) -> list[str]:
         warnings.append(f"{Refusal('deadlock', names=tuple(found.deadlock))}; deepen {deepen}")
     elif shallow:
         rate = f"a frame takes {found.interval_cycles:,} cycles" if found.interval_cycles else "the full rate is lost"
-        warnings.append(f"FIFOs are too shallow, {rate}: {deepen}")
+        chosen = f"FIFOs are planned for an interval {slack:.0%} longer than the engines', as deeper ones did not fit"
+        warnings.append(f"{chosen}; {rate}" if slack else f"FIFOs are too shallow, {rate}: {deepen}")
     if found.not_analysed:
         warnings.append(f"FIFO depths, latency and sustained rate were not analysed: {found.not_analysed}")
     return warnings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 
 from floorflow.channels import Channel, PartialPlacement, choose_styles, connect
 from floorflow.channels.cost_allocation import engine_charges, module_resources
@@ -37,11 +38,17 @@ class Candidate:
     partition: PartitionSolution
     problem: PartitionProblem
     joined: tuple[Joined, ...] = ()
+    fifo_slack: float = 0
 
     @property
     def interval_cycles(self) -> int:
-        """Initiation interval."""
+        """Initiation interval of the engines."""
         return self.folding.interval_cycles
+
+    @property
+    def kept_cycles(self) -> int:
+        """Interval that FIFOs are deep enough for: longer by ``fifo_slack`` than that of the engines."""
+        return ceil(self.interval_cycles * (1 + self.fifo_slack))
 
 
 def folded_by(context: PlanningContext, folding: FoldingSolution) -> FoldedDataflow:
@@ -71,9 +78,10 @@ def _kept_words(channel: Channel, depths: Mapping[str, int]) -> int:
 
 
 def _full_rate_depths(context: PlanningContext, folded: FoldedDataflow) -> Mapping[str, int]:
-    key = repr([(option.kind, option.folding, option.cycles) for option in folded.options.values()])
+    slack = context.fifo_slack
+    key = repr([slack, *((option.kind, option.folding, option.cycles) for option in folded.options.values())])
     if key not in context.needs:
-        context.needs[key] = full_rate(folded, known=context.backend)
+        context.needs[key] = full_rate(folded, slack=slack, known=context.backend)
     return context.needs[key].depths
 
 
@@ -106,7 +114,8 @@ def realised(
     channels = in_styles(context, folded, known, slots, context.limits)
     demands = module_resources(modules, folded, channels)
     problem = partition_problem(context, modules, demands, channels, interval_cycles=folding.interval_cycles)
-    return Candidate(folding, folded, tuple(modules), channels, demands, slot_of, answer, problem, joined)
+    slack = context.fifo_slack
+    return Candidate(folding, folded, tuple(modules), channels, demands, slot_of, answer, problem, joined, slack)
 
 
 def in_styles(

@@ -94,6 +94,8 @@ class PlanningContext:
     """What the largest pblocks of each slot hold, at the allowed fill."""
 
     search_limits: SearchLimits = field(default_factory=SearchLimits)
+    fifo_slack: float = 0
+    """By which share the interval that FIFOs are deep enough for is longer than that of the engines."""
     needs: dict[str, FullRate] = field(default_factory=dict, compare=False, repr=False)
     """What full rate needs of FIFOs, by folding: worked out once for each."""
 

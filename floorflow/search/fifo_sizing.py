@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from math import ceil
 
 from floorflow.dataflow.model import FoldedDataflow
 from floorflow.errors import FloorflowError, LimitError, Refusal, sentence
@@ -78,16 +79,17 @@ class Throughput:
 def full_rate(
     folded: FoldedDataflow,
     route_delays: Mapping[str, RouteDelay] | None = None,
-    interval_cycles: int | None = None,
+    slack: float = 0,
     *,
     known: Actors,
 ) -> FullRate:
     """Return the depths that keep the full rate; where they cannot be found, why. ``known``: the back end.
 
-    ``interval_cycles``: a longer interval that they are to keep instead, which takes shallower ones.
+    ``slack``: by which share the interval that they keep may be longer, which takes shallower ones.
     """
     try:
         problem = rate_problem(folded, route_delays, known=known)
+        interval_cycles = _with_slack(problem, slack) if slack else None
         sized = size(problem, interval_cycles, most_bursts=SEARCHED_BURSTS, work=Work(SIZING_STEPS))
     except FloorflowError as error:
         return FullRate(None, not_analysed=str(error))
@@ -99,10 +101,14 @@ def throughput(
     depths: Mapping[str, int],
     route_delays: Mapping[str, RouteDelay] | None = None,
     steps: int = ANALYSIS_STEPS,
+    slack: float = 0,
     *,
     known: Actors,
 ) -> Throughput:
-    """Return what planned depths reach, with what lies on their routes, in at most so many ``steps``."""
+    """Return what planned depths reach, with what lies on their routes, in at most so many ``steps``.
+
+    ``slack``: that for which the depths were chosen (`full_rate`).
+    """
     full = partial(full_rate, folded, route_delays, known=known)
     try:
         problem = rate_problem(folded, route_delays, known=known)
@@ -115,7 +121,7 @@ def throughput(
     except FloorflowError as error:
         return Throughput(not_analysed=str(error))
     try:
-        return _too_shallow(problem, depths, full(), Work(steps))
+        return _too_shallow(problem, depths, full(), slack, Work(steps))
     except LimitError as error:
         return _unknown(depths, full(), error)
 
@@ -130,10 +136,19 @@ def _shallow(depths: Mapping[str, int], full: FullRate) -> tuple[Shallow, ...]:
     return tuple(Shallow(name, depths[name], words) for name, words in rows if depths[name] < words)
 
 
-def _too_shallow(problem: RateProblem, depths: Mapping[str, int], full: FullRate, work: Work) -> Throughput:
+def _with_slack(problem: RateProblem, slack: float) -> int:
+    """Return the interval of the slowest actor and a share of it."""
+    return ceil(max(actor.cycles for actor in problem.actors) * (1 + slack))
+
+
+def _too_shallow(
+    problem: RateProblem, depths: Mapping[str, int], full: FullRate, slack: float, work: Work
+) -> Throughput:
     """Return what is left of the rate, or the deadlock."""
     shallow = _shallow(depths, full)
     if problem.bursts > BISECTED_BURSTS:
+        if slack and keeps(problem, depths, chosen := _with_slack(problem, slack), work):
+            return Throughput(full.interval_cycles, chosen, *first_frame(problem, depths, work), shallow=shallow)
         unknown = sentence(Refusal("bursts", "bursts", needed=problem.bursts, allowed=BISECTED_BURSTS))
         return Throughput(full.interval_cycles, shallow=shallow, not_analysed=unknown)
     stuck = blocked(problem, depths, work)

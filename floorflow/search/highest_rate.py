@@ -30,16 +30,14 @@ class RateSearch:
     all_kinds: bool = True
     start: int | None = None
     """The index of the shortest interval that is not proven impossible however engines are assigned, once known."""
+    about: str = ""
+    """Words for its rows in a trace of several searches."""
 
     @classmethod
     def of(cls, run: SearchState, *, all_kinds: bool = True) -> RateSearch:
         """Find the shortest interval."""
-        return cls(run, *shortest_possible(run), all_kinds)
-
-    @property
-    def about(self) -> str:
-        """Words for the trace."""
-        return "kinds as they fit best" if self.all_kinds else "kinds as the back end chooses"
+        about = "kinds as they fit best" if all_kinds else "kinds as the back end chooses"
+        return cls(run, *shortest_possible(run), all_kinds, about=f"{about}: ")
 
     @property
     def bound_cycles(self) -> int:
@@ -71,20 +69,26 @@ def other_kinds(free: SearchState, first: RateSearch) -> RateSearch | None:
     return other if other.run.is_feasible(other.intervals[-1]) else None
 
 
-def better(first: RateSearch, second: RateSearch) -> SearchState:
-    """Return which of two searches found the shorter interval, with the trace of both, its own rows last.
+def shallower_fifos(kinds: RateSearch) -> RateSearch:
+    """Return the same search with FIFOs that are deep enough for an interval a little longer than the engines'."""
+    run = kinds.run.with_shallower_fifos()
+    return replace(kinds, run=run, about=f"FIFOs for {run.context.fifo_slack:.0%} longer: ")
+
+
+def better(first: RateSearch, second: RateSearch) -> RateSearch:
+    """Return which of two searches found the shorter interval that FIFOs keep, with the trace of both, its own last.
 
     It has the candidates of both, too: after Ctrl-C whichever can be placed will do.
     """
-    found, other = (second, first) if second.run.best_cycles < first.run.best_cycles else (first, second)
+    found, other = (second, first) if second.run.kept_cycles < first.run.kept_cycles else (first, second)
     found.run.trace[:] = [*_told(other), *_told(found)]
     found.run.completed += other.run.completed
-    return found.run
+    return replace(found, about="")
 
 
 def _told(kinds: RateSearch) -> list[TraceRow]:
-    """Return the trace of a search, with a word on its kinds in every row."""
-    return [replace(row, detail=f"{kinds.about}: {row.detail}") for row in kinds.run.trace]
+    """Return the trace of a search, with a word on the search in every row."""
+    return [replace(row, detail=kinds.about + row.detail) for row in kinds.run.trace]
 
 
 def shortest_possible(run: SearchState) -> tuple[tuple[int, ...], int]:

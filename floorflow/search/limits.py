@@ -58,6 +58,11 @@ class SearchLimits:
     """The same where they do not pack."""
     merges: int = 3
     """Times that modules of one slot are merged before all of them are."""
+    far: float = 1.5
+    """Times the joint bound beyond which the rate of the engines is traded for shallower FIFOs."""
+    fifo_slack: float = 0.05
+    """By which share the interval of these FIFOs is longer than the engines': the first 5% save a third of what waits,
+    as much again takes several times the interval."""
     shorter_tries: int = 4
     """Intervals tried between the last without and the first with a plan."""
     worth_a_try: float = 0.01

@@ -37,13 +37,13 @@ def salvage(run: SearchState, longest_cycles: int) -> None:
     """
     if run.best is None:
         run.best = _within(SALVAGE_S, lambda: _first_placed(run, longest_cycles))
-    if run.best is None or run.best.candidate.interval_cycles > longest_cycles:
+    if run.best is None or run.best.candidate.kept_cycles > longest_cycles:
         raise KeyboardInterrupt
 
 
 def _first_placed(run: SearchState, longest_cycles: int) -> PlacedCandidate | None:
     hasty = replace(run.context, request=run.context.request.changed(effort="fast"))
-    met = [candidate for candidate in run.completed if candidate.interval_cycles <= longest_cycles]
+    met = [candidate for candidate in run.completed if candidate.kept_cycles <= longest_cycles]
     for candidate in sorted(met, key=_merit(run)):
         answer = place_joined(hasty, candidate)
         if isinstance(answer, PlacedCandidate):
@@ -54,7 +54,7 @@ def _first_placed(run: SearchState, longest_cycles: int) -> PlacedCandidate | No
 
 def _merit(run: SearchState) -> Callable[[Candidate], int]:
     """Return what ranks candidates, best first."""
-    return latency_cycles if run.context.request.goal == "latency" else lambda candidate: candidate.interval_cycles
+    return latency_cycles if run.context.request.goal == "latency" else lambda candidate: candidate.kept_cycles
 
 
 def _within(seconds: float, work: Callable[[], PlacedCandidate | None]) -> PlacedCandidate | None:

@@ -19,6 +19,7 @@ from floorflow.search.highest_rate import (
     fit_kinds,
     last_refused,
     other_kinds,
+    shallower_fifos,
     shortest_possible,
     what_stopped,
 )
@@ -109,7 +110,7 @@ class _Search:
     def result(self) -> SearchResult:
         """Return the best design, of a search that has one."""
         best = self.run.best
-        if best is None or best.candidate.interval_cycles > self.longest:
+        if best is None or best.candidate.kept_cycles > self.longest:
             raise self._no_plan()
         bound_cycles = self._bound_cycles(best.candidate.interval_cycles)
         candidate = _held_against(best.candidate, self.whole_budget_bound) if self.whatever_the_rate else best.candidate
@@ -179,22 +180,38 @@ class _Search:
         self.run.progress.best(None, self.bound_cycles)
         at_the_bounds(first)
         second = None if self._is_at_the_bound() else other_kinds(free, first)
+        kinds = first
         if second is not None:
-            self._fastest_of(first, second)
+            kinds = self._fastest_of(first, second)
         elif not self._is_at_the_bound():
             beyond_the_bounds(first)
+        self._with_shallower_fifos(kinds)
         if not self._is_at_the_bound() and free.joint_bound is None:
             free.find_joint_bound(*shortest_possible(free))
         return self._what_ended()
 
-    def _fastest_of(self, first: RateSearch, second: RateSearch) -> None:
+    def _fastest_of(self, first: RateSearch, second: RateSearch) -> RateSearch:
         """Go on with two choices of kinds: at the bounds of the second, then at longer intervals of both."""
         try:
             at_the_bounds(second, first.run.best_cycles)
             beyond_the_bounds(first, second.run.best_cycles)
             beyond_the_bounds(second, first.run.best_cycles)
         finally:
-            self.run = better(first, second)
+            found = better(first, second)
+            self.run = found.run
+        return found
+
+    def _with_shallower_fifos(self, kinds: RateSearch) -> None:
+        """Trade the rate of engines for FIFOs where the interval that was found is far from what is possible."""
+        joint, limits = self.free.joint_bound, self.context.search_limits
+        most = inf if joint is None or joint.interval_cycles is None else limits.far * joint.interval_cycles
+        if self.run.best_cycles <= most or self.context.request.keep_folding or not self.context.costs.sizes_fifos:
+            return
+        other = shallower_fifos(kinds)
+        try:
+            beyond_the_bounds(other, min(self.run.best_cycles, self.longest + 1) / (1 + limits.fifo_slack))
+        finally:
+            self.run = better(kinds, other).run
 
     def _is_at_the_bound(self) -> bool:
         return self.run.best_cycles == self.bound_cycles

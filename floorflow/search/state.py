@@ -112,6 +112,13 @@ class SearchState:
         other.link_bound = self.link_bound
         return other
 
+    def with_shallower_fifos(self) -> SearchState:
+        """Return a new search for designs whose FIFOs keep an interval that is a little longer than the engines'."""
+        other = SearchState(replace(self.context, fifo_slack=self.context.search_limits.fifo_slack), self.progress)
+        # FIFOs at their least, as these take them, are the same.
+        other.link_bound, other.feasible = self.link_bound, self.feasible
+        return other
+
     def is_feasible(self, interval: int) -> bool:
         """Whether links and budget allow an interval; an open question counts as yes, as befits a bound."""
         if interval not in self.feasible:
@@ -133,6 +140,11 @@ class SearchState:
     def best_cycles(self) -> float:
         """Interval of the best plan; infinite while there is none."""
         return inf if self.best is None else self.best.candidate.interval_cycles
+
+    @property
+    def kept_cycles(self) -> float:
+        """Interval of the best plan that its FIFOs are deep enough for; infinite while there is none."""
+        return inf if self.best is None else self.best.candidate.kept_cycles
 
     @property
     def pricing(self) -> FifoPricing:

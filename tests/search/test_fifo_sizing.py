@@ -57,14 +57,27 @@ def test_full_rate_and_its_latency_are_those_of_the_stepping_simulator(branched:
     assert (found.shallow, found.deadlock, found.not_analysed) == ((), (), "")
 
 
-def test_a_longer_interval_takes_no_deeper_fifos(branched: RateProblem) -> None:
-    full = full_rate(residual())
+def test_fifos_for_a_longer_interval_than_the_engines_are_shallower_and_keep_it(branched: RateProblem) -> None:
+    full, longer = full_rate(residual()), full_rate(residual(), slack=1)
     assert full.interval_cycles is not None
-    longer = full_rate(residual(), interval_cycles=2 * full.interval_cycles)
     assert longer.interval_cycles == 2 * full.interval_cycles
     assert keeps(branched, longer.depths, longer.interval_cycles)
+    assert not keeps(branched, longer.depths, full.interval_cycles)
     assert sum(longer.depths.values()) < sum(full.depths.values())
-    assert full_rate(residual(), interval_cycles=full.interval_cycles - 1).not_analysed
+
+
+def test_of_a_frame_of_many_bursts_the_interval_that_fifos_were_chosen_for_is_told(
+    branched: RateProblem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    depths = full_rate(residual(), slack=1).depths
+    bisected = throughput(residual(), depths, slack=1)
+    monkeypatch.setattr(fifo_sizing, "BISECTED_BURSTS", branched.bursts - 1)
+    told, untold = (throughput(residual(), depths, slack=slack) for slack in (1, 0))
+    assert told.interval_cycles == 2 * max(actor.cycles for actor in branched.actors)
+    assert bisected.interval_cycles is not None
+    assert bisected.interval_cycles <= told.interval_cycles
+    assert told == replace(bisected, interval_cycles=told.interval_cycles)
+    assert untold.interval_cycles is None
 
 
 @pytest.mark.parametrize("missing", [1, 4, 10])

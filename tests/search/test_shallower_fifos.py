@@ -1,0 +1,72 @@
+"""Where FIFOs as deep as the engines' rate needs do not fit, a little of that rate is traded for shallower ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+from pathlib import Path
+
+import onnx
+import pytest
+
+from floorflow.api.told import told
+from floorflow.backends.finn.read.source import read_source
+from floorflow.request import Request
+from floorflow.schema import read_plan
+from floorflow.search.limits import SearchLimits
+from floorflow.search.preparing import prepare
+from floorflow.search.search import SearchResult, search
+from floorflow.verify import check
+from tests.conftest import make_plan
+from tests.random_models import random_residual
+
+SLACK = SearchLimits().fifo_slack
+
+
+def tight(seed: int, share: float, folder: Path) -> Request:
+    model = folder / f"residual_{seed}.onnx"
+    onnx.save(random_residual(seed), model)
+    return Request(model, "pynq-z1", cap={"LUT": share, "BRAM18": share}, effort="fast", plots=False)
+
+
+def found(request: Request, far: float) -> SearchResult:
+    context = prepare(read_source(request.model), request, 1)
+    return search(replace(context, search_limits=SearchLimits(far=far)))
+
+
+@pytest.mark.parametrize(("seed", "share", "gained"), [(7, 0.24, True), (0, 0.3, True), (0, 0.24, False)])
+def test_a_plan_with_shallower_fifos_is_taken_only_where_it_keeps_more(
+    seed: int, share: float, gained: bool, tmp_path: Path
+) -> None:
+    request = tight(seed, share, tmp_path)
+    without, traded = found(request, inf).candidate, found(request, 1.0).candidate
+    assert without.fifo_slack == 0
+    assert traded.fifo_slack == (SLACK if gained else 0)
+    assert (traded.kept_cycles < without.kept_cycles) == gained
+    assert without.kept_cycles == without.interval_cycles
+
+
+def test_near_the_joint_bound_nothing_is_traded(tmp_path: Path) -> None:
+    result = found(tight(0, 0.3, tmp_path), SearchLimits().far)
+    joint = result.joint_bound_cycles
+    assert joint is not None
+    assert joint < result.candidate.interval_cycles <= SearchLimits().far * joint
+    assert result.candidate.fifo_slack == 0
+    assert not any("longer" in row.detail for row in result.trace)
+
+
+def test_the_plan_tells_the_rate_that_fifos_keep_and_that_it_was_chosen(tmp_path: Path) -> None:
+    out = make_plan(tmp_path / "out", tight(7, 0.24, tmp_path))
+    assert check(out) == []
+    plan = read_plan(out / "plan.json")
+    (part,) = plan.phases[0].networks
+    estimates, timed = part.estimates, part.estimates.throughput
+    assert timed is not None
+    assert timed.interval_cycles is not None
+    assert part.interval_cycles < timed.interval_cycles <= part.interval_cycles * (1 + SLACK) + 1
+    assert estimates.sustained_fps == pytest.approx(100e6 / timed.interval_cycles)
+    assert "frames/s with the planned FIFOs" in told(plan).splitlines()[0]
+    assert any("planned for an interval 5% longer" in sentence for sentence in plan.warnings)
+    assert not any("too shallow" in sentence for sentence in plan.warnings)
+    rows = [row for row in plan.networks[0].trace if row.detail.startswith("FIFOs for 5% longer: ")]
+    assert rows[-1].verdict == "legal"
