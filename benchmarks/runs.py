@@ -92,7 +92,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def figures(plan: dict[str, Any]) -> Row:
-    """Return FPGAs, interval (of FIFOs, if longer) and bounds of a plan of version 1 or 2; the joint bound is None where there is none."""
+    """Return FPGAs, interval (of FIFOs, if longer) and bounds of a plan of version 1 or 2, None where it has none."""
     search = plan["search"] if plan["schema"] == "floorflow-plan/1" else plan["networks"][0]["search"]
     return {
         "fpgas": len(plan["platform"]["fpgas"]),

@@ -42,7 +42,7 @@ def sustained_fps(found: ThroughputEntry, clock_mhz: float) -> float | None:
 
 
 def throughput_warnings(found: ThroughputEntry | None, slack: float = 0) -> list[str]:
-    """Warn of a rate that the planned FIFOs do not keep, by choice if they have a ``slack``, and of what is not known."""
+    """Warn of a rate that the planned FIFOs do not keep, by choice where they have a ``slack``, and of the unknown."""
     if found is None:
         return []
     warnings = []
