@@ -54,6 +54,7 @@ SEARCH_ORDER = (
     "placing",
     "repair",
     "state",
+    "ways",
     "lowest_latency",
     "salvage",
     "highest_rate",

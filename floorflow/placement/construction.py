@@ -54,7 +54,7 @@ def construct_layouts(
     Aspects are freed part by part, where modules could not be placed.
     """
     builder = _Builder.of(problem, rects, limits, rng)
-    layouts = [*_layouts_of_hints(problem), *builder.one_by_one()]
+    layouts = [*_layouts_of_hints(problem, rects), *builder.one_by_one()]
     parts = sorted(builder.parts, key=builder.fullness, reverse=True)
     found = {part: _distinct(layouts, part) for part in parts}
     for part in parts:
@@ -264,12 +264,22 @@ def _composed(space: SearchSpace, start: Layout, found: Mapping[Part, Sequence[I
     return layout
 
 
-def _layouts_of_hints(problem: PlacementProblem) -> list[Layout]:
-    """Return the hints as a layout, if there are any."""
+def _layouts_of_hints(problem: PlacementProblem, rects: Sequence[IntArray]) -> list[Layout]:
+    """Return the hints that hold their modules as a layout, if there are any; ``rects`` are each module's narrowest.
+
+    A hint may be of before a module needed more.
+    """
     layout = Layout.empty(len(problem.modules))
     for name, rect in problem.hints.items():
-        layout.put(problem.index_of[name], np.array(rect.as_tuple(), dtype=np.int64))
+        module, box = problem.index_of[name], np.array(rect.as_tuple(), dtype=np.int64)
+        if _holds_one(box, rects[module]):
+            layout.put(module, box)
     return [layout] if problem.hints else []
+
+
+def _holds_one(box: IntArray, rects: IntArray) -> bool:
+    """Whether one of some rectangles, (n, 4), lies in a box, (4,)."""
+    return bool(((rects[:, :2] >= box[:2]) & (rects[:, 2:] <= box[2:])).all(axis=1).any())
 
 
 def _merit(space: SearchSpace, layout: Layout) -> tuple[int, int]:

@@ -6,10 +6,11 @@ What a way finds short it notes in the search's state, so that the next one begi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from floorflow.errors import Refusal, unproven
 from floorflow.folding import FoldingSolution
-from floorflow.resources import ZERO
+from floorflow.resources import ZERO, Resources
 from floorflow.search.assignment import Unassigned
 from floorflow.search.candidate import Candidate
 from floorflow.search.cutting import SlotOf, crossings
@@ -41,14 +42,13 @@ def whole(run: SearchState, interval: int) -> Candidate | None:
 
     What FIFOs must hold is priced from the second folding on, so that at first nothing is kept back for them.
     """
-    reserve, limits = ZERO, run.context.search_limits
-    spared, steps = 0.0, list(limits.spared)
+    limits = run.context.search_limits
+    kept = _KeptBack(run.context.problem.budget, list(limits.spared), list(limits.kept_back))
     before: tuple[Refusal, ...] = ()
     for attempt in range(limits.folding_rounds):
-        folding = run.folded(interval, reserve + share_of(run.context.problem.budget, spared))
+        folding = run.folded(interval, kept.amount)
         if not isinstance(folding, FoldingSolution):
-            if spared and len(steps) > 1:
-                spared += steps[1] - steps.pop(0)
+            if kept.less():
                 continue
             # With prices on FIFOs, or some of the budget kept back, nothing is proven.
             run.refused(interval, "fold", unproven((*before, folding.refusal)))
@@ -59,13 +59,48 @@ def whole(run: SearchState, interval: int) -> Candidate | None:
             return answer
         before = answer.failure.refusals
         _note_closest(run, interval, answer)
-        if answer.failure.short == ZERO:
-            spared += steps[0]
-        elif known:
-            reserve += share_of(answer.failure.short, limits.kept_back)
+        kept.more(answer.failure.short, known=known)
     # Of other foldings nothing is proven.
     run.refused(interval, "partition", unproven(before))
     return None
+
+
+@dataclass
+class _KeptBack:
+    """What a folding of the whole leaves of its budget: a share of all of it, and what FIFOs were short of.
+
+    ``shares`` and ``factors`` (of what was short): the first that leave a folding.
+    """
+
+    budget: Resources
+    shares: list[float]
+    factors: list[float]
+    spared: float = 0.0
+    for_fifos: Resources = ZERO
+    short: Resources = ZERO
+
+    @property
+    def amount(self) -> Resources:
+        """All that is kept back."""
+        return self.for_fifos + share_of(self.short, self.factors[0]) + share_of(self.budget, self.spared)
+
+    def more(self, short: Resources, *, known: bool) -> None:
+        """Keep back what was short, or where sums fit and modules do not come apart, a share; ``known``: FIFOs are."""
+        if short == ZERO:
+            self.spared += self.shares[0]
+        elif known:
+            self.for_fifos += share_of(self.short, self.factors[0])
+            self.short = short
+
+    def less(self) -> bool:
+        """Take the next share or factor; whether there is one that makes a difference."""
+        if self.spared and len(self.shares) > 1:
+            self.spared += self.shares[1] - self.shares.pop(0)
+            return True
+        if self.short != ZERO and len(self.factors) > 1:
+            self.factors.pop(0)
+            return True
+        return False
 
 
 def _note_closest(run: SearchState, interval: int, answer: Unassigned) -> None:

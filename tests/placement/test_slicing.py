@@ -72,3 +72,20 @@ def test_hints_are_a_start_from_which_placement_succeeds() -> None:
     hints = {name: groups[group] for name, group in names.items()}
     again = PlacementProblem(problem.device, problem.slots, merged, (), FILL, hints=hints)
     assert isinstance(place(again), PlacementSolution)
+
+
+def test_a_hint_that_does_not_hold_its_module_is_not_taken() -> None:
+    """A module may need more after the slicing that its hint is of."""
+    problem = full_slr(2, 0.3, 3, 3)
+    groups = pack_slot(problem, "fpga0.SLR3", lambda _: True, seed=0)
+    assert groups is not None
+    hints = {min(group): rect for group, rect in groups.items()}
+    larger = tuple(
+        PlacedModule(module.name, module.slot, total([module.demand, module.demand]))
+        for module in problem.modules
+        if module.name in hints
+    )
+    again = PlacementProblem(problem.device, problem.slots, larger, (), FILL, hints=hints)
+    answer = place(again)
+    assert isinstance(answer, PlacementSolution)
+    assert_legal(again, {frozenset({name}): rect for name, region in answer.regions.items() for rect in region})
