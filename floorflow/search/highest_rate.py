@@ -198,7 +198,11 @@ def _first_found(run: SearchState, intervals: tuple[int, ...], start: int) -> in
 
 def _first_cut(run: SearchState, intervals: tuple[int, ...], start: int) -> int | None:
     """Return the index of the first interval from the start on at which every slot can fold its segment."""
-    return shortest_interval(intervals, lambda t: not isinstance(run.cut(t), Refusal), start, ratio=RATIO)
+
+    def is_cut(interval: int) -> bool:
+        return run.has_folding(interval) if len(run.context.limits) == 1 else not isinstance(run.cut(interval), Refusal)
+
+    return shortest_interval(intervals, is_cut, start, ratio=RATIO)
 
 
 def _shorter(run: SearchState, intervals: tuple[int, ...], start: int, first: int) -> None:

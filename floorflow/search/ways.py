@@ -43,7 +43,9 @@ def whole(run: SearchState, interval: int) -> Candidate | None:
     What FIFOs must hold is priced from the second folding on, so that at first nothing is kept back for them.
     """
     limits = run.context.search_limits
-    kept = _KeptBack(run.context.problem.budget, list(limits.spared), list(limits.kept_back))
+    # The first attempt is at the bound: there it is worth while to keep back less.
+    factors = limits.kept_back[:1] if run.attempts else limits.kept_back
+    kept = _KeptBack(run.context.problem.budget, list(limits.spared), list(factors))
     before: tuple[Refusal, ...] = ()
     for attempt in range(limits.folding_rounds):
         folding = run.folded(interval, kept.amount)

