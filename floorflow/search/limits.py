@@ -34,8 +34,10 @@ class SearchLimits:
     folding_rounds: int = 5
     """Foldings of the whole tried at one interval, each leaving to channels what they were short of."""
     kept_back: tuple[float, ...] = (1.5, 1.0)
-    """What is kept back for FIFOs by what they were short of, as other foldings need other depths; at the bound the
+    """What is kept back for FIFOs by what they were short of, as other foldings need other depths; near the bound the
     next where there is no folding with the one before."""
+    near_the_bound: int = 3
+    """Intervals tried that count as near the bound."""
     cut_rounds: int = 3
     """Contiguous cuts tried at one interval, each with what is known by then of FIFOs."""
     slot_rounds: int = 3

@@ -43,8 +43,8 @@ def whole(run: SearchState, interval: int) -> Candidate | None:
     What FIFOs must hold is priced from the second folding on, so that at first nothing is kept back for them.
     """
     limits = run.context.search_limits
-    # The first attempt is at the bound: there it is worth while to keep back less.
-    factors = limits.kept_back[:1] if run.attempts else limits.kept_back
+    # Near the bound it is worth while to keep back less.
+    factors = limits.kept_back if len(run.attempts) < limits.near_the_bound else limits.kept_back[:1]
     kept = _KeptBack(run.context.problem.budget, list(limits.spared), list(factors))
     before: tuple[Refusal, ...] = ()
     for attempt in range(limits.folding_rounds):
