@@ -36,8 +36,8 @@ class SearchLimits:
     kept_back: tuple[float, ...] = (1.5, 1.0)
     """What is kept back for FIFOs by what they were short of, as other foldings need other depths; near the bound the
     next where there is no folding with the one before."""
-    near_the_bound: int = 3
-    """Intervals tried that count as near the bound."""
+    near_the_bound: float = 1.1
+    """Times the bound up to which an interval is near it."""
     cut_rounds: int = 3
     """Contiguous cuts tried at one interval, each with what is known by then of FIFOs."""
     slot_rounds: int = 3

@@ -43,8 +43,9 @@ def whole(run: SearchState, interval: int) -> Candidate | None:
     What FIFOs must hold is priced from the second folding on, so that at first nothing is kept back for them.
     """
     limits = run.context.search_limits
-    # Near the bound it is worth while to keep back less.
-    factors = limits.kept_back if len(run.attempts) < limits.near_the_bound else limits.kept_back[:1]
+    # Near the bound, at which a search begins, it is worth while to keep back less.
+    near = interval <= limits.near_the_bound * min(run.attempts, default=interval)
+    factors = limits.kept_back if near else limits.kept_back[:1]
     kept = _KeptBack(run.context.problem.budget, list(limits.spared), list(factors))
     before: tuple[Refusal, ...] = ()
     for attempt in range(limits.folding_rounds):
