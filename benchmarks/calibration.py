@@ -7,8 +7,8 @@
 A price is linear in its coefficients, so LUTs and flip-flops are fitted by least squares: a row for each whole design,
 one for each engine that was measured alone, and one for each coefficient that pulls it to what structure says (PRIORS).
 The builds of one network share one row's weight, as do the engines of one kind beyond four. To predict a build, all
-builds of its network and all of its origin are left out. What is not an engine, a FIFO or a converter is the board's (`Build.shell`): where no report tells it,
-it is the median of what the board's builds of other networks leave.
+builds of its network and all of its origin are left out. What is not an engine, a FIFO, a converter or a DMA engine is
+the board's (`Build.shell`): where no report tells it, the median of what its builds of other networks leave.
 """
 
 from __future__ import annotations

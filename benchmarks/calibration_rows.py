@@ -2,11 +2,11 @@
 
     python benchmarks/calibration_rows.py REFERENCE_FOLDER
 
-One line a build, ``{name, network, origin, source, part, told, measured, engines, fifos}``: builds of one ``origin`` were
-made by the same people with the same tools; ``told`` is what FINN estimated for
-it, ``measured`` what synthesis used and what the board did, ``engines`` ``[op type, attributes]`` in the order of the
-stream, and ``fifos`` ``[width in bits, depth, memory]`` where
-they are known, with what all of them used. Where every engine was measured alone, an
+One line a build, ``{name, network, origin, source, part, told, measured, engines, fifos, shell}``: builds of one
+``origin`` were made by the same people with the same tools; ``told`` is what FINN estimated for it, ``measured`` what
+synthesis used and what the board did, ``engines`` ``[op type, attributes]`` in the order of the stream, ``fifos``
+``[width in bits, depth, memory]`` where they are known, with what all of them used, and ``shell`` what lay outside of
+FINN's nodes if that is known. Where every engine was measured alone, an
 engine is ``[op type, attributes, LUT, FF, BRAM18, DSP]``, and where every FIFO was, a FIFO ends in its LUT, FF, BRAM18.
 
 FINN+'s builds tell no folding: it is the one of the examples, and the estimate that follows from it is compared with
