@@ -6,8 +6,9 @@
 
 A price is linear in its coefficients, so LUTs and flip-flops are fitted by least squares: a row for each whole design,
 one for each engine that was measured alone, and one for each coefficient that pulls it to what structure says (PRIORS).
-The builds of one network share one row's weight, as do the engines of one kind beyond four. To predict a network, its
-rows are all left out. The depth from which Vivado puts weights in block RAM is chosen in the same way.
+The builds of one network share one row's weight, as do the engines of one kind beyond four. To predict a build, all
+builds of its network and all of its origin are left out. What is not an engine, a FIFO, a converter or a DMA engine is
+the board's (`Build.shell`): where no report tells it, the median of what its builds of other networks leave.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from floorflow.backends.finn.cost.dma import dma_resources
 from floorflow.backends.finn.cost.estimated import Coefficients
 from floorflow.backends.finn.kinds.converter import converter_kind, own_converter
 from floorflow.backends.finn.kinds.fifo import own_fifo
@@ -39,10 +41,9 @@ from floorflow.technology import Technology, technology_of
 Vector = NDArray[np.float64]
 LOGIC = ("LUT", "FF")
 FIFO = "StreamingFIFO_rtl"
-NAMES = tuple(field.name for field in fields(Coefficients) if field.name != "auto_block_depth")
-AUTO_DEPTHS = (8, 16, 32, 64, 128)
-SHELL_BRAM18 = 2
-"""Block RAM of the shell, one in each DMA engine; as in metafi's report by hierarchy."""
+NAMES = tuple(field.name for field in fields(Coefficients))
+SHELL = {"LUT": 0, "FF": 0, "BRAM18": 2, "DSP": 0}
+"""Block RAM of a shell: one in each DMA engine, as in metafi's report by hierarchy."""
 FIFO_WORDS = 32
 """Depth of FIFOs where a build does not tell it; any depth up to 33 costs the same."""
 
@@ -52,22 +53,23 @@ PRIORS: dict[str, tuple[float, float]] = {
     "hls_lut_per_port_bit": (1, 0.3),
     "hls_ff_per_port_bit": (2, 0.3),
     "streamer_lut": (40, 0.5),
-    "streamer_ff_per_bit": (3, 0.3),
+    "streamer_lut_per_bit": (0.5, 0.2),
+    "streamer_ff_per_bit": (1, 0.2),
     "buffer_lut_per_bit": (0.33, 0.3),
     "buffer_lut_per_word": (1, 0.5),
     "buffer_ff_per_bit": (1, 0.2),
     "mvau_hls_lut": (300, 0.5),
     "mvau_hls_ff": (200, 0.5),
-    "product_lut_share": (1.1, 0.3),
+    "product_lut_share": (1, 0.3),
     "product_ff_per_bit": (1, 0.7),
-    "gate_lut_share": (1.1, 1),
-    "gate_ff_per_bit": (1, 0.7),
+    "gate_lut_share": (1, 0.3),
+    "gate_ff_per_bit": (1, 0.5),
     "dsp_adder_lut_share": (0.5, 0.5),
     "dsp_product_ff_per_bit": (1, 0.7),
     "threshold_lut_per_bit": (0.5, 0.5),
     "rtl_lut": (40, 0.5),
     "rtl_lut_per_product_bit": (2, 0.5),
-    "rtl_ff_per_product_bit": (2, 0.7),
+    "rtl_ff_per_product_bit": (3.5, 0.5),
     "window_lut": (300, 0.5),
     "window_ff": (100, 0.5),
     "window_lut_share": (1, 0.3),
@@ -93,8 +95,8 @@ PRIORS: dict[str, tuple[float, float]] = {
 }
 """What structure says before any build is seen, and how far off that may be (a share of it): FINN's own constants
 where FINN has them, else round numbers: a flip-flop a registered bit, half a LUT a moved or compared bit."""
-SHELL_PRIORS = {"LUT": (10000.0, 0.5), "FF": (12000.0, 0.5)}
-"""What is not an engine, a FIFO or a converter: DMA, interconnect, reset. One constant for all builds."""
+SHELL_PRIOR = {"LUT": (8191.0, 0.5), "FF": (11137.0, 0.5)}
+"""Where a board's shell is unknown while coefficients are fitted: that of metafi, by its report."""
 DESIGN_ERROR, ENGINE_ERROR, LEAST_ERROR, ENGINES_OF_A_KIND = 0.1, 0.2, 10, 4
 """Expected error of a design and of an engine, the least in LUTs, and as how many engines those of a kind count."""
 
@@ -106,14 +108,14 @@ class Part:
     kind: str
     logic: dict[str, Vector]
     fixed: dict[str, float]
-    memory: dict[int, Resources]
-    measured: tuple[int, int, int, int] | None
+    memory: Resources
+    measured: tuple[int, ...] | None
 
-    def amount(self, resource: str, prices: Vector, depth: int) -> float:
-        """Return what it costs; of block RAM and DSP, with weights in block RAM from ``depth`` words on."""
+    def amount(self, resource: str, prices: Vector) -> float:
+        """Return what it costs."""
         if resource in LOGIC:
-            return float(self.logic[resource] @ prices[:-1]) + self.fixed[resource]
-        return float(self.memory[depth].as_dict()[resource])
+            return float(self.logic[resource] @ prices) + self.fixed[resource]
+        return float(self.memory.as_dict()[resource])
 
 
 @dataclass(frozen=True)
@@ -122,29 +124,35 @@ class Build:
 
     name: str
     network: str
+    origin: str
+    board: str
     told: dict[str, int]
     measured: dict[str, int]
     parts: tuple[Part, ...]
     paces: tuple[Pace, ...]
     fifos: tuple[int, ...]
+    shell: dict[str, int] | None
+    """What a report says that lies outside of its parts."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Coefficients of LUTs and of flip-flops, the shell last, and the depth for block RAM."""
+    """Coefficients of LUTs and of flip-flops, and what the shell of each board takes."""
 
     prices: dict[str, Vector]
-    auto_block_depth: int
+    shells: dict[str, dict[str, float]]
 
     def design(self, build: Build, resource: str) -> float:
         """Return what a whole design costs."""
-        shell = {"BRAM18": SHELL_BRAM18, "DSP": 0}.get(resource)
-        shell = float(self.prices[resource][-1]) if shell is None else shell
-        return sum(self.part(part, resource) for part in build.parts) + shell
+        return self.parts(build, resource) + self.shells[build.board][resource]
+
+    def parts(self, build: Build, resource: str) -> float:
+        """Return what all its parts cost."""
+        return sum(self.part(part, resource) for part in build.parts)
 
     def part(self, part: Part, resource: str) -> float:
         """Return what one part costs."""
-        return part.amount(resource, self.prices.get(resource, np.empty(0)), self.auto_block_depth)
+        return part.amount(resource, self.prices.get(resource, np.empty(0)))
 
 
 def read_builds() -> tuple[Build, ...]:
@@ -155,28 +163,33 @@ def read_builds() -> tuple[Build, ...]:
         Build(
             row["name"],
             row["network"],
+            row["origin"],
+            row["part"],
             row["told"],
             row["measured"],
             tuple(_parts(row, technology_of(row["part"]))),
             tuple(pace_of(unit) for _, unit, _ in _engines(row)),
             tuple(row.get("fifos_measured", ())),
+            row.get("shell"),
         )
         for row in rows
     )
 
 
-def _engines(row: dict[str, Any]) -> Iterator[tuple[str, Unit, tuple[int, int, int, int] | None]]:
+def _engines(row: dict[str, Any]) -> Iterator[tuple[str, Unit, tuple[int, ...] | None]]:
     """Yield the engines; FINN+'s own kinds first, FINN main's for those that it dropped. DMA belongs to the shell."""
     for kind, attributes, *costs in row["engines"]:
         if kind.startswith("IODMA"):
+            # Priced by `cost.dma`, and counted with the shell where a build does not tell their sizes.
             continue
         typed = {name: tuple(value) if isinstance(value, list) else value for name, value in attributes.items()}
         version = "main" if kind in {"AddStreams_hls", "ChannelwiseOp_hls"} else "plus"
         unit = known_kind(kind, version).unit(typed, version)
-        yield kind, unit, (costs[0], costs[1], costs[2], costs[3]) if costs else None
+        yield kind, unit, tuple(costs) or None
 
 
 def _parts(row: dict[str, Any], technology: Technology) -> Iterator[Part]:
+    yield from _dma_engines(row)
     sent = None
     for kind, unit, measured in _engines(row):
         yield _part(kind, lambda prices, unit=unit: unit.own_resources(technology, prices), measured)  # type: ignore[misc]
@@ -186,8 +199,16 @@ def _parts(row: dict[str, Any], technology: Technology) -> Iterator[Part]:
                 yield _converter(sent, taken)
             yield _fifo(taken, FIFO_WORDS, "auto", technology)
         sent = unit.output_widths_bits[0]
-    for bits, depth, memory in row.get("fifos", ()):
-        yield _fifo(bits, depth, memory if memory == "block" or depth <= 257 else "auto", technology)
+    for bits, depth, memory, *costs in row.get("fifos", ()):
+        part = _fifo(bits, depth, memory if memory == "block" or depth <= 257 else "auto", technology)
+        yield replace(part, measured=(*costs, 0)) if costs else part
+
+
+def _dma_engines(row: dict[str, Any]) -> Iterator[Part]:
+    for kind, attributes, *costs in row["engines"]:
+        if kind.startswith("IODMA") and costs:
+            widths, reads = (attributes["streamWidth"], attributes["intfWidth"]), attributes["direction"] == "in"
+            yield _part(kind, lambda _, w=widths, r=reads: dma_resources(*w, reads=r), tuple(costs))  # type: ignore[misc]
 
 
 @cache
@@ -201,47 +222,45 @@ def _fifo(bits: int, depth: int, memory: str, technology: Technology) -> Part:
 
 
 _STEP = 1e7
-_FREE = Coefficients(**dict.fromkeys(NAMES, 0.0), auto_block_depth=32)
+_FREE = Coefficients(**dict.fromkeys(NAMES, 0.0))
 _UNITS = tuple(replace(_FREE, **{name: _STEP}) for name in NAMES)
 
 
-def _part(
-    kind: str, price: Callable[[Coefficients], Resources], measured: tuple[int, int, int, int] | None = None
-) -> Part:
+def _part(kind: str, price: Callable[[Coefficients], Resources], measured: tuple[int, ...] | None = None) -> Part:
     """Split a price into its coefficients: it is linear in them, and a large step hides the rounding."""
     free, steps = price(_FREE), [price(unit) for unit in _UNITS]
     lut, ff = (np.array([getattr(step, n) - getattr(free, n) for step in steps]) / _STEP for n in ("lut", "ff"))
     logic = {"LUT": np.round(lut, 5), "FF": np.round(ff, 5)}
-    memory = {depth: price(replace(_FREE, auto_block_depth=depth)) for depth in AUTO_DEPTHS}
-    return Part(kind, logic, {"LUT": float(free.lut), "FF": float(free.ff)}, memory, measured)
+    return Part(kind, logic, {"LUT": float(free.lut), "FF": float(free.ff)}, free, measured)
 
 
-def fit(builds: tuple[Build, ...], without: str | None = None) -> Fit:
-    """Fit on all builds but those of one network."""
-    seen = [build for build in builds if build.network != without]
-    fitted = Fit({resource: _least_squares(seen, resource) for resource in LOGIC}, AUTO_DEPTHS[-1])
-    return replace(fitted, auto_block_depth=_best_depth(seen))
+def fit(builds: tuple[Build, ...], seen: Callable[[Build], bool] = lambda _: True) -> Fit:
+    """Fit on the builds that may be seen; the shells are of all."""
+    chosen = [build for build in builds if seen(build)]
+    return Fit({resource: _least_squares(chosen, resource) for resource in LOGIC}, {})
 
 
 def _least_squares(builds: list[Build], resource: str) -> Vector:
+    """Return the coefficients; the last unknown, the shell of the board whose shell no report tells, is left out."""
     rows, goals = [], []
     networks = Counter(build.network for build in builds)
     for build in builds:
         for row, goal in [*_engine_rows(build, resource), _design_row(build, resource, networks[build.network])]:
             rows.append(row)
             goals.append(goal)
-    priors = [*(PRIORS[name] for name in NAMES), SHELL_PRIORS[resource]]
+    priors = [*(PRIORS[name] for name in NAMES), SHELL_PRIOR[resource]]
     for index, (value, spread) in enumerate(priors):
         rows.append(np.eye(len(priors))[index] / (value * spread))
         goals.append(1 / spread)
-    return np.linalg.lstsq(np.array(rows), np.array(goals), rcond=None)[0]
+    return np.linalg.lstsq(np.array(rows), np.array(goals), rcond=None)[0][:-1]
 
 
 def _design_row(build: Build, resource: str, builds_of_network: int) -> tuple[Vector, float]:
     measured = build.measured[resource]
     error = DESIGN_ERROR * measured * builds_of_network**0.5
     logic = np.sum([part.logic[resource] for part in build.parts], axis=0)
-    return np.append(logic, 1) / error, (measured - sum(part.fixed[resource] for part in build.parts)) / error
+    known = sum(part.fixed[resource] for part in build.parts) + (build.shell or {resource: 0})[resource]
+    return np.append(logic, build.shell is None) / error, (measured - known) / error
 
 
 def _engine_rows(build: Build, resource: str) -> Iterator[tuple[Vector, float]]:
@@ -254,22 +273,34 @@ def _engine_rows(build: Build, resource: str) -> Iterator[tuple[Vector, float]]:
         yield np.append(part.logic[resource], 0) / error, (measured - part.fixed[resource]) / error
 
 
-def _best_depth(builds: list[Build]) -> int:
-    """Return the depth with the least sum of errors, each network's its median; of equals the largest."""
-    return max(AUTO_DEPTHS, key=lambda depth: (-round(_bram_error(builds, depth), 6), depth))
+def with_shells(fitted: Fit, builds: tuple[Build, ...], unseen: str | None = None) -> Fit:
+    """Add what the shell of each board takes: as reports tell it, else what builds of other networks leave."""
+    boards = dict.fromkeys(build.board for build in builds)
+    return replace(fitted, shells={board: _shell(fitted, board, builds, unseen) for board in boards})
 
 
-def _bram_error(builds: list[Build], depth: int) -> float:
-    errors = defaultdict(list)
-    for build in builds:
-        bram18 = sum(part.memory[depth].bram18 for part in build.parts) + SHELL_BRAM18
-        errors[build.network].append(abs(bram18 / build.measured["BRAM18"] - 1))
-    return sum(median(each) for each in errors.values())
+def _shell(fitted: Fit, board: str, builds: tuple[Build, ...], unseen: str | None) -> dict[str, float]:
+    there = [build for build in builds if build.board == board]
+    told = [build.shell for build in there if build.shell is not None]
+    left = defaultdict(list)
+    for build in there:
+        if build.network != unseen:
+            left[build.network].append({name: build.measured[name] - fitted.parts(build, name) for name in LOGIC})
+    if told:
+        return {name: median(each[name] for each in told) for name in SHELL}
+    values = {name: median(median(each[name] for each in of_one) for of_one in left.values()) for name in LOGIC}
+    return SHELL | values
 
 
 def cross_validated(builds: tuple[Build, ...]) -> dict[str, Fit]:
-    """Return for each network the fit that saw none of its builds."""
-    return {network: fit(builds, network) for network in dict.fromkeys(build.network for build in builds)}
+    """Return for each build the fit that saw none of its network and none of its origin."""
+    fits: dict[tuple[str, str], Fit] = {}
+    for build in builds:
+        network, origin = build.network, build.origin
+        if (network, origin) not in fits:
+            fitted = fit(builds, lambda other, n=network, o=origin: other.network != n and other.origin != o)  # type: ignore[misc]
+            fits[network, origin] = with_shells(fitted, builds, network)
+    return {build.name: fits[build.network, build.origin] for build in builds}
 
 
 def interval(build: Build) -> int:

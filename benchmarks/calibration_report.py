@@ -10,15 +10,17 @@ from statistics import median
 import numpy as np
 from calibration import (
     FIFO,
+    LOGIC,
     NAMES,
     PRIORS,
-    SHELL_PRIORS,
     Build,
     Fit,
+    Part,
     cross_validated,
     fit,
     interval,
     read_builds,
+    with_shells,
 )
 
 from floorflow.backends.finn.cost.bands import relative_band
@@ -33,6 +35,7 @@ Bands = dict[str, dict[str, tuple[float, float]]]
 LEAST_SHARE = 0.4
 """A whole design says something about a kind that makes up this share of it."""
 LEAST_AMOUNT = {"LUT": 20, "FF": 20, "BRAM18": 1, "DSP": 1}
+SHELL_PART = "shell"
 ENOUGH, FEW = 3, (0.8, 1.25)
 """Networks from which tenths are taken as they are; of a kind seen in fewer the band is at least this wide."""
 
@@ -46,7 +49,7 @@ def samples(builds: tuple[Build, ...], fits: dict[str, Fit]) -> Samples:
     ratios: Samples = defaultdict(list)
     for build in builds:
         for resource in RESOURCES:
-            seen = fits[build.network]
+            seen = fits[build.name]
             for source in (_alone, _dominant, _fifos):
                 for kind, ratio in source(build, seen, resource):
                     ratios[kind, resource].append((build.network, ratio))
@@ -113,7 +116,7 @@ def designs(builds: tuple[Build, ...], fits: dict[str, Fit], resource: str) -> I
         real = build.measured[resource]
         if not real:
             continue
-        own, told = fits[build.network].design(build, resource), build.told.get(resource, 0)
+        own, told = fits[build.name].design(build, resource), build.told.get(resource, 0)
         for who, predicted in (("FINN", told), ("own", own)):
             errors[who][build.network].append(abs(predicted / real - 1))
         yield [build.name, f"{real:,}", f"{told:,}", percent(told, real), f"{own:,.0f}", percent(own, real)]
@@ -127,6 +130,43 @@ def _median(errors: dict[str, list[float]]) -> float:
 
 def percent(predicted: float, real: float) -> str:
     return f"{predicted / real - 1:+.1%}"
+
+
+def kinds(builds: tuple[Build, ...], fits: dict[str, Fit]) -> Iterator[list[str]]:
+    """Yield the errors of parts that were measured alone, by kind and by who measured them."""
+    yield ["kind", "origin", "measured alone", "LUT: median", "from", "to", "FF: median", "from", "to"]
+    off: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: {"LUT": [], "FF": []})
+    for build, part in _alone_parts(builds):
+        for index, name in enumerate(("LUT", "FF")):
+            if part.measured[index] >= LEAST_AMOUNT[name]:
+                off[part.kind, build.origin][name].append(fits[build.name].part(part, name) / part.measured[index] - 1)
+    for (kind, origin), each in sorted(off.items()):
+        spans = [f"{value:+.0%}" for name in each for value in _span(each[name])]
+        yield [kind, origin, str(max(map(len, each.values()))), *spans]
+
+
+def _alone_parts(builds: tuple[Build, ...]) -> Iterator[tuple[Build, Part]]:
+    return ((build, part) for build in builds for part in build.parts if part.measured)
+
+
+def _span(values: list[float]) -> tuple[float, float, float]:
+    return (median(values), min(values), max(values)) if values else (0.0, 0.0, 0.0)
+
+
+def worst(builds: tuple[Build, ...], fits: dict[str, Fit]) -> Iterator[list[str]]:
+    """Yield the ten parts that were measured alone whose LUTs are missed by most."""
+    yield ["build", "kind", "LUT", "predicted", "error"]
+    rows = [(build, part, fits[build.name].part(part, "LUT")) for build, part in _alone_parts(builds)]
+    rows.sort(key=lambda row: (-abs(row[2] - row[1].measured[0]), row[0].name))
+    for build, part, own in rows[:10]:
+        yield [build.name, part.kind, f"{part.measured[0]:,}", f"{own:,.0f}", percent(own, part.measured[0])]
+
+
+def shells(full: Fit) -> Iterator[list[str]]:
+    """Yield what the shell of each board takes."""
+    yield ["part", "LUT", "FF", "BRAM18"]
+    for part, amounts in full.shells.items():
+        yield [part, *(f"{amounts[name]:,.0f}" for name in ("LUT", "FF", "BRAM18"))]
 
 
 def cycles(builds: tuple[Build, ...]) -> Iterator[list[str]]:
@@ -143,14 +183,12 @@ def cycles(builds: tuple[Build, ...]) -> Iterator[list[str]]:
 
 
 def coefficients(full: Fit, fits: dict[str, Fit]) -> Iterator[list[str]]:
-    yield ["coefficient", "structure says", "fitted", "without one network"]
-    for index, name in enumerate((*NAMES, "shell_lut", "shell_ff")):
+    yield ["coefficient", "structure says", "fitted", "without one origin"]
+    for index, name in enumerate(NAMES):
         resource = "FF" if "_ff" in name else "LUT"
-        at = min(index, len(NAMES))
-        values = [each.prices[resource][at] for each in fits.values()]
-        prior = PRIORS[name][0] if name in PRIORS else SHELL_PRIORS[resource][0]
-        fitted = full.prices[resource][at]
-        yield [f"`{name}`", f"{prior:g}", f"{fitted:.3g}", f"{min(values):.3g} to {max(values):.3g}"]
+        values = [each.prices[resource][index] for each in fits.values()]
+        fitted = full.prices[resource][index]
+        yield [f"`{name}`", f"{PRIORS[name][0]:g}", f"{fitted:.3g}", f"{min(values):.3g} to {max(values):.3g}"]
 
 
 def band_rows(samples_of: Samples, result: Bands) -> Iterator[list[str]]:
@@ -180,7 +218,6 @@ def shipped(full: Fit, result: Bands) -> str:
             "",
             "CALIBRATED = Coefficients(",
             *lines,
-            f"    auto_block_depth={full.auto_block_depth},",
             ")",
             '"""docs/cost-model.md has their sources and how far each moves if one network is left out."""',
             "",
@@ -193,37 +230,61 @@ def shipped(full: Fit, result: Bands) -> str:
     )
 
 
-def held(builds: tuple[Build, ...], fits: dict[str, Fit], resource: str) -> int:
-    """Count the builds whose measured amount lies in the band of the sum, the shell taken as it was fitted."""
-    count = 0
+def outside(builds: tuple[Build, ...], fits: dict[str, Fit], resource: str) -> list[str]:
+    """Return the builds whose measured amount lies outside of the band of the sum.
+
+    A shell that no report tells is a part like others: its band is how far what builds leave of it differs.
+    """
+    unsure = shell_band(builds, fits, resource)
+    names = []
     for build in builds:
-        seen, use = fits[build.network], defaultdict(float)
+        seen, use = fits[build.name], defaultdict(float)
         for part in build.parts:
             use[part.kind] += seen.part(part, resource)
-        shell = seen.design(build, resource) - sum(use.values())
-        low, high = spread({kind: Resources.from_dict({resource: round(use[kind])}) for kind in use}, relative_band)
-        count += low.as_dict()[resource] <= build.measured[resource] - shell <= high.as_dict()[resource]
-    return count
+        told = build.shell is not None
+        use[SHELL_PART] = 0.0 if told else seen.shells[build.board][resource]
+        amounts = {kind: Resources.from_dict({resource: round(use[kind])}) for kind in use}
+        low, high = spread(amounts, lambda kind, name: unsure if kind == SHELL_PART else relative_band(kind, name))
+        real = build.measured[resource] - (build.shell[resource] if build.shell is not None else 0)
+        if not low.as_dict()[resource] <= real <= high.as_dict()[resource]:
+            names.append(build.name)
+    return names
+
+
+def shell_band(builds: tuple[Build, ...], fits: dict[str, Fit], resource: str) -> tuple[float, float]:
+    """Return the tenths of what builds leave for a shell that no report tells, over what others leave; of blocks 1."""
+    if resource not in LOGIC:
+        return 1.0, 1.0
+    ratios = [
+        (build.network, (build.measured[resource] - seen.parts(build, resource)) / seen.shells[build.board][resource])
+        for build in builds
+        if build.shell is None and (seen := fits[build.name]).shells[build.board][resource]
+    ]
+    low, high = tenths(ratios)
+    return min(low, 1.0), max(high, 1.0)
 
 
 def pages(builds: tuple[Build, ...], fits: dict[str, Fit], full: Fit) -> list[str]:
     """Return every table, as docs/calibration.md holds them."""
     samples_of = samples(builds, fits)
-    depths = ", ".join(str(depth) for depth in sorted({each.auto_block_depth for each in fits.values()}))
-    inside = [f"{held(builds, fits, resource)} of {len(builds)} in {resource}" for resource in RESOURCES[:3]]
+    missed = {resource: outside(builds, fits, resource) for resource in RESOURCES[:3]}
+    inside = [f"{len(builds) - len(names)} of {len(builds)} in {resource}" for resource, names in missed.items()]
+    named = [f"{resource} {', '.join(names)}" for resource, names in missed.items() if names]
     return [
         *(table(designs(builds, fits, resource)) for resource in RESOURCES),
+        table(kinds(builds, fits)),
+        table(worst(builds, fits)),
+        table(shells(full)),
         table(cycles(builds)),
         table(coefficients(full, fits)),
-        f"Weights without a style: block RAM from {full.auto_block_depth} words on (without one network: {depths}).",
         table(band_rows(samples_of, bands(samples_of))),
-        f"Builds in the band of their sum: {', '.join(inside)}.",
+        f"Builds in the band of their sum: {', '.join(inside)}; not in it: {'; '.join(named)}.",
     ]
 
 
 def main(*, write: bool) -> None:
     builds = read_builds()
-    fits, full = cross_validated(builds), fit(builds)
+    fits, full = cross_validated(builds), with_shells(fit(builds), builds)
     print("\n\n".join(pages(builds, fits, full)))
     if write:
         SHIPPED.write_text(shipped(full, bands(samples(builds, fits))), encoding="utf-8")

@@ -2,11 +2,12 @@
 
     python benchmarks/calibration_rows.py REFERENCE_FOLDER
 
-One line a build, ``{name, network, source, part, told, measured, engines, fifos}``: ``told`` is what FINN estimated for
-it, ``measured`` what synthesis used and what the board did, ``engines`` ``[op type, attributes]`` in the order of the
-stream, and ``fifos`` ``[width in bits, depth, memory]`` where
-they are known, with what all of them used. Where every engine was measured alone, an
-engine is ``[op type, attributes, LUT, FF, BRAM18, DSP]``.
+One line a build, ``{name, network, origin, source, part, told, measured, engines, fifos, shell}``: builds of one
+``origin`` were made by the same people with the same tools; ``told`` is what FINN estimated for it, ``measured`` what
+synthesis used and what the board did, ``engines`` ``[op type, attributes]`` in the order of the stream, ``fifos``
+``[width in bits, depth, memory]`` where they are known, with what all of them used, and ``shell`` what lay outside of
+FINN's nodes if that is known. Where every engine was measured alone, an
+engine is ``[op type, attributes, LUT, FF, BRAM18, DSP]``, and where every FIFO was, a FIFO ends in its LUT, FF, BRAM18.
 
 FINN+'s builds tell no folding: it is the one of the examples, and the estimate that follows from it is compared with
 the estimate that the build recorded. FINN+ has no max pool of its own, so a depthwise window and a pool stand for one.
@@ -193,6 +194,7 @@ def finn_plus(reference: Path) -> Iterator[dict[str, Any]]:
         yield {
             "name": name,
             "network": network,
+            "origin": "FINN+",
             "source": f"FINN+ {build['commit'][:8]}, RFSoC2x2, Vivado 2024.2",
             "part": PART,
             "told": {key.replace("_18K", "18"): int(amounts[key]) for key in ("LUT", "BRAM_18K", "URAM", "DSP")}
@@ -232,12 +234,14 @@ def metafi(reference: Path) -> dict[str, Any]:
     return {
         "name": "metafi-w3a4",
         "network": "metafi",
+        "origin": "metafi",
         "source": "a public build of FINN+, ZCU104, Vivado 2022.2",
         "part": "xczu7ev-ffvc1156-2-e",
         "told": {name.replace("_18K", "18"): sum_of(told, name) for name in ("LUT", "BRAM_18K", "URAM", "DSP")}
         | {"cycles": cycles},
         "measured": {name: top[name] for name in ("LUT", "FF", "URAM", "DSP")}
         | {"BRAM18": top["BRAM_18K"] + 2 * top["BRAM_36K"], "interval": None},
+        "shell": {"LUT": 8191 + 14, "FF": 11137 + 34, "BRAM18": 2, "DSP": 0},
         "engines": engines,
         "fifos": fifos,
         "fifos_measured": [
@@ -245,6 +249,64 @@ def metafi(reference: Path) -> dict[str, Any]:
             for name in ("LUT", "FF", "BRAM18eq")
         ],
     }
+
+
+PYNQ_BUILDS = ("auto", "custom_1", "custom_3", "custom_4")
+
+
+def pynq_labs(reference: Path) -> Iterator[dict[str, Any]]:
+    """Return four builds of TFC whose every node was measured, FIFOs and DMA engines too."""
+    for name in PYNQ_BUILDS:
+        folder = reference / "builds/tfc_w1a1_pynqz2" / name
+        used = read(folder / "post_synth_resources.json")
+        engines, fifos = [], []
+        for file in sorted((folder / "kernel_partitions").glob("*.onnx")):
+            for node in onnx.load(file).graph.node:
+                stated = {item.name: plain(onnx.helper.get_attribute_value(item)) for item in node.attribute}
+                # A Reshape is nothing but wires, and has no row.
+                costs = amounts(used.get(node.name, {}))
+                if node.op_type == "StreamingFIFO_rtl":
+                    fifos.append(
+                        [stated["folded_shape"][-1] * bits(stated["dataType"]), stated["depth"], "auto", *costs[:3]]
+                    )
+                    continue
+                kept = {k: v for k, v in stated.items() if k not in ELSEWHERE and not k.startswith(BUILD_ONLY)}
+                # Its one threshold serves all channels: `graph_with_fifos.onnx` has it in a tensor of shape 1 x 1.
+                one_set = node.op_type == "Thresholding_rtl"
+                engines.append([node.op_type, shared(kept) if one_set else kept, *costs])
+        top = amounts(used["(top)"])
+        told = read(folder / "estimate_layer_resources.json")["total"]
+        yield {
+            "name": f"pynq-{name.replace('_', '')}",
+            "network": "tfc",
+            "origin": "pynq-labs",
+            "source": "public builds of FINN+, PYNQ-Z2, Vivado 2022.2 or near",
+            "part": "xc7z020clg400-1",
+            "told": {key.replace("_18K", "18"): int(told[key]) for key in ("LUT", "BRAM_18K", "URAM", "DSP")}
+            | {"cycles": read(folder / "estimate_network_performance.json")["max_cycles"]},
+            "measured": dict(zip(("LUT", "FF", "BRAM18", "DSP"), top, strict=True)) | {"URAM": 0, "interval": None},
+            "engines": engines,
+            "fifos": fifos,
+            "shell": outside(top, engines, fifos),
+        }
+
+
+def outside(top: list[int], engines: list[Engine], fifos: list[list[Any]]) -> dict[str, int]:
+    """Return what a design used outside of FINN's nodes: the interface between processor and DMA engines."""
+    inside = [*(engine[2:] for engine in engines), *([*fifo[3:], 0] for fifo in fifos)]
+    names = ("LUT", "FF", "BRAM18", "DSP")
+    return {name: top[i] - sum(each[i] for each in inside) for i, name in enumerate(names)}
+
+
+def amounts(used: Attributes) -> list[int]:
+    """Return LUT, FF, BRAM18 and DSP of a node in a report after synthesis."""
+    blocks = used.get("BRAM_18K", 0) + 2 * used.get("BRAM_36K", 0)
+    return [int(used.get("LUT", 0)), int(used.get("FF", 0)), int(blocks), int(used.get("DSP", 0))]
+
+
+def bits(type_name: str) -> int:
+    """Return the bits of one of FINN's integer types."""
+    return 1 if type_name in {"BINARY", "BIPOLAR"} else int(type_name.lstrip("UINT"))
 
 
 def shared(thresholding: Attributes) -> Attributes:
@@ -264,7 +326,7 @@ def plain(value: object) -> Any:
 
 def main() -> None:
     reference = Path(sys.argv[1])
-    builds = [*finn_plus(reference), metafi(reference)]
+    builds = [*finn_plus(reference), metafi(reference), *pynq_labs(reference)]
     text = "".join(json.dumps(build, separators=(",", ":")) + "\n" for build in builds)
     (HERE / "builds.jsonl.gz").write_bytes(gzip.compress(text.encode(), 9, mtime=0))
     for build in builds:

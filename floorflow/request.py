@@ -136,6 +136,13 @@ class Request(BaseModel):
         description=f"How full one pblock may be, e.g. LUT=0.9; repeatable ({listed(DEFAULT_FILL)}).",
     )
 
+    risk: Annotated[float | None, BUDGET] = Field(
+        None,
+        gt=0,
+        lt=1,
+        description="Instead of caps and fills: how likely a slot may turn out too small, by the costs' errors.",
+    )
+
     backend: Annotated[str, ENGINES] = Field(DEFAULT_BACKEND, description="Tool whose engines the network becomes.")
     backend_options: Annotated[OwnOptions, Spelling(ENGINES.panel, option="--backend-option")] = Field(
         BackendOptions(), description="Option of a back end without one of its own here, NAME=VALUE; repeatable."

@@ -64,6 +64,7 @@ class PlanOptions(CompareOptions, total=False):
     link: str | Path | None
     topology: Topology
     fill: Shares
+    risk: float | None
     runtime_weights: bool
     label_select: bool
     fold_method: str

@@ -27,7 +27,7 @@ def spread(use: Mapping[str, Resources], band_of: BandOf) -> tuple[Resources, Re
     ``use`` holds the estimates by kind. Engines of one kind err alike, as one factor; kinds err independently; a
     kind's factor is normal with its band as tenths.
     """
-    sums = [_moments(use, name, band_of) for name in RESOURCE_NAMES]
+    sums = [moments(use, name, band_of) for name in RESOURCE_NAMES]
     low = (max(0, floor(mean - _TENTH * deviation + 1e-9)) for mean, deviation in sums)
     high = (ceil(mean + _TENTH * deviation - 1e-9) for mean, deviation in sums)
     return Resources(*low), Resources(*high)
@@ -40,7 +40,7 @@ def fit_likelihood(use: Mapping[str, Resources], available: Resources, band_of: 
     """
     likelihood = 1.0
     for name in RESOURCE_NAMES:
-        mean, deviation = _moments(use, name, band_of)
+        mean, deviation = moments(use, name, band_of)
         have = available.as_dict()[name]
         if deviation:
             likelihood *= (1 + erf((have - mean) / deviation / sqrt(2))) / 2
@@ -49,7 +49,7 @@ def fit_likelihood(use: Mapping[str, Resources], available: Resources, band_of: 
     return likelihood
 
 
-def _moments(use: Mapping[str, Resources], resource: str, band_of: BandOf) -> tuple[float, float]:
+def moments(use: Mapping[str, Resources], resource: str, band_of: BandOf) -> tuple[float, float]:
     """Return mean and standard deviation of a sum."""
     mean = variance = 0.0
     for kind, estimate in sorted(use.items()):

@@ -51,7 +51,8 @@ class Shortage:
     """The least scale of the budget at which a folding fits, and what fills it there.
 
     No scale below ``proven_scale`` will do, ``scale`` does. ``resource`` binds: the folding at ``scale`` needs ``need``
-    of it, the budget has ``limit``. ``engines`` are those that need most of it, with their share of the need.
+    of it, the budget has ``limit``; it is ``folding``. ``engines`` are those that need most of it, with their share of
+    the need.
     """
 
     interval_cycles: int
@@ -61,6 +62,7 @@ class Shortage:
     scale: float
     proven_scale: float
     engines: tuple[tuple[str, float], ...]
+    folding: FoldingSolution = field(repr=False, compare=False)
 
     @property
     def refusals(self) -> tuple[Refusal, ...]:
@@ -209,6 +211,7 @@ class _Search:
             scale=float(used[binding]),
             proven_scale=min(self.low, float(used[binding])),
             engines=tuple((engine, amounts[engine] / need) for engine in largest),
+            folding=folding,
         )
 
 

@@ -203,4 +203,4 @@ def _fits_no_slot(
         names=(group.engines[position],),
     )
     hint = "a larger platform or a narrower network"
-    return InfeasibleError(f"proven infeasible: {large}", hint=hint, refusals=(large,))
+    return InfeasibleError(f"proven infeasible by the cost model: {large}", hint=hint, refusals=(large,))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from floorflow.errors import InputError
 from floorflow.hardware.load import described_fpgas, load_platform, require_described
 from floorflow.hardware.platform import Platform
 from floorflow.request import Request
@@ -12,10 +13,17 @@ def settled(request: Request) -> Request:
 
     Raises
     ------
+    InputError
+        If both a risk and the caps or fills in whose place it stands were asked for.
     PlatformError
         If another number was asked for.
 
     """
+    asked = [option for option in ("cap", "fill") if option in request.model_fields_set]
+    if request.risk is not None and asked:
+        raise InputError(
+            f"--risk {request.risk:g}: it takes the place of --{asked[0]}", hint="leave out one of the two"
+        )
     described = described_fpgas(request.platform)
     if described is None:
         return request

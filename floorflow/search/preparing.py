@@ -16,6 +16,7 @@ from floorflow.request import Request
 from floorflow.resources import Resources, total
 from floorflow.search.asked import platform_of
 from floorflow.search.context import PlanningContext, largest_pblocks, longest_interval, slot_limits, solvers_of
+from floorflow.search.silicon import at_risk
 
 
 def read(request: Request) -> Source:
@@ -39,10 +40,11 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measurements
     if request.folding is not None:
         dataflow = backend.with_folding(dataflow, request.folding, technology)
     costs = backend.costs(technology, request.backend_options)
+    priced = _kept(dataflow, request, backend, costs) if request.keep_folding else costs.groups(dataflow)
+    request = at_risk(request, dataflow, priced, costs)
     limits, largest = slot_limits(platform, request), largest_pblocks(platform, request)
     places = _places(request, limits, largest)
     longest = longest_interval(platform, request)
-    priced = _kept(dataflow, request, backend, costs) if request.keep_folding else costs.groups(dataflow)
     groups = tuple(fitting(group, places, longest) for group in measured.repriced(dataflow, priced))
     # At the least that any memory of each FIFO costs: what is infeasible so is infeasible in every other.
     channels = StreamPrices(costs, prices=None, joins=not costs.sizes_fifos).couplings(dataflow, groups)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from floorflow.errors import FloorflowError, InfeasibleError, LimitError, sentence
-from floorflow.folding import FoldingSolution, fold_at_interval, shortage
+from floorflow.folding import FoldingSolution, Shortage, fold_at_interval, shortage
 from floorflow.placement import PlacementSolution
 from floorflow.search.candidate import Candidate
 from floorflow.search.context import PlanningContext, reachable_fps
@@ -27,6 +27,7 @@ from floorflow.search.least_resources import least_resources, what_ended
 from floorflow.search.lowest_latency import lowest_latency
 from floorflow.search.progress import SILENT, Progress
 from floorflow.search.salvage import salvage
+from floorflow.search.silicon import least_risk, likelihood
 from floorflow.search.state import SearchState, TraceRow
 from floorflow.stats import SolveStats, Status
 
@@ -134,7 +135,8 @@ class _Search:
             return _not_found(self.run)
         context = self.context
         about = f"{context.dataflow.name} does not fit {context.platform.name} {_at_rate(context, self.longest)}"
-        message = f"proven infeasible: {about}, however its engines are assigned to slots: {sentence(joint.refusal)}"
+        whatever = f"however its engines are assigned to slots: {sentence(joint.refusal)}"
+        message = f"proven infeasible by the cost model: {about}, {whatever}"
         return InfeasibleError(message, "a larger platform or a narrower network", (joint.refusal,))
 
     def _bound_cycles(self, interval: int) -> int:
@@ -281,11 +283,21 @@ def _infeasible(run: SearchState, interval: int) -> InfeasibleError:
         return InfeasibleError(message, hint="a faster --link or a narrower network", refusals=refusals)
     short = shortage(context.problem, interval)
     message = (
-        f"proven infeasible: {context.dataflow.name} does not fit {context.platform.name} {rate}: "
-        f"{sentence(*refusals)} in {where} together" + (f"; {short}" if short else "")
+        f"proven infeasible by the cost model: {context.dataflow.name} does not fit {context.platform.name} {rate}: "
+        f"{sentence(*refusals)} in {where} together" + (f"; {short}{_silicon(context, short)}" if short else "")
     )
     hint = "a larger platform or a narrower network"
     return InfeasibleError(message, hint, (*refusals, *(short.refusals if short else ())))
+
+
+def _silicon(context: PlanningContext, short: Shortage) -> str:
+    """Say how likely silicon would hold what caps and fills refuse, if that is known."""
+    chance = likelihood(context, short.folding)
+    if chance is None:
+        return ""
+    told = f"; all that is available there would hold that with probability {chance:.2f}"
+    risk = least_risk(context, short.folding) if context.request.risk is None else None
+    return told if risk is None else f"{told}, and --risk {risk:g} allows it"
 
 
 def _at_rate(context: PlanningContext, interval: int) -> str:

@@ -11,13 +11,14 @@ from tests.hardware.conftest import shipped
 
 
 def test_the_shipped_boards_are_known():
-    assert known_platforms() == ("alveo-u250", "pynq-z1", "xcku5p", "zcu104")
+    assert known_platforms() == ("alveo-u250", "pynq-z1", "pynq-z2", "xcku5p", "zcu104")
 
 
 @pytest.mark.parametrize(
     ("name", "part", "device", "clock_mhz", "max_fpgas"),
     [
         ("pynq-z1", "xc7z020clg400-1", "xc7z020", 100, 1),
+        ("pynq-z2", "xc7z020clg400-1", "xc7z020", 100, 1),
         ("zcu104", "xczu7ev-ffvc1156-2-e", "xczu7ev", 200, 1),
         ("alveo-u250", "xcu250-figd2104-2L-e", "xcu250", 250, 16),
         ("xcku5p", "xcku5p-ffvd900-2-i", "xcku5p", 200, 16),
@@ -44,13 +45,20 @@ def test_a_bare_die_is_wholly_available():
     assert (slot.name, slot.fpga, slot.slr, slot.region) == ("fpga0.SLR0", "fpga0", "SLR0", Rect(0, 0, 229, 239))
 
 
-def test_zynq_boards_lose_dma_and_interconnect():
-    for name in ("pynq-z1", "zcu104"):
-        platform = load_platform(name)
-        (slot,) = platform.slots
-        assert slot.capacity - slot.available == Resources(lut=8191, ff=11137, bram18=2)
-        assert [(item.slot, item.reserved) for item in platform.infrastructure] == [("fpga0.SLR0", None)]
-        assert slot.keep_outs == ()
+@pytest.mark.parametrize(
+    ("name", "taken"),
+    [
+        ("pynq-z1", Resources(lut=7295, ff=11169, bram18=3)),
+        ("pynq-z2", Resources(lut=7295, ff=11169, bram18=3)),
+        ("zcu104", Resources(lut=8191, ff=11137, bram18=2)),
+    ],
+)
+def test_zynq_boards_lose_dma_engines_and_the_processors_interface(name: str, taken: Resources) -> None:
+    platform = load_platform(name)
+    (slot,) = platform.slots
+    assert slot.capacity - slot.available == taken
+    assert [(item.slot, item.reserved) for item in platform.infrastructure] == [("fpga0.SLR0", None)] * 3
+    assert slot.keep_outs == ()
 
 
 def test_u250_slots_have_what_shell_and_memory_controller_leave():

@@ -63,8 +63,9 @@ def test_floorflows_own_model_prices_every_kind_of_every_finn() -> None:
         unit = KINDS[op_type].unit(frozen(attributes), finns[0])
         for part in PARTS:
             priced = unit.own_resources(technology_of(part))
-            assert priced.lut > 0, (op_type, attributes)
-            assert priced.ff > 0, (op_type, attributes)
+            # A change of shape is only wires.
+            assert (priced.lut > 0) == (op_type != "Reshape_rtl"), (op_type, attributes)
+            assert (priced.ff > 0) == (op_type != "Reshape_rtl"), (op_type, attributes)
             assert all(isinstance(amount, int) for amount in priced.as_tuple())
 
 

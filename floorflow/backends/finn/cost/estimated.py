@@ -26,8 +26,9 @@ class Coefficients:
     ----------
     hls_lut, hls_ff, hls_lut_per_port_bit, hls_ff_per_port_bit
         Control of a small HLS kind; register slice of an HLS stream, for each bit of each port.
-    streamer_lut, streamer_ff_per_bit
-        Weight streamer: address counter and handshake; word register and register slice.
+    streamer_lut, streamer_lut_per_bit, streamer_ff_per_bit
+        Weight streamer (`memstream.sv`): address counter and credits; a shift register of 7 words, two bits a LUT;
+        output register. A memory in LUTs has two registers more, which block RAM has inside.
     buffer_lut_per_bit, buffer_lut_per_word, buffer_ff_per_bit
         Input buffer of MVAU_hls: MW elements in flip-flops, read by a multiplexer; FINN prices none of it.
     mvau_hls_lut, mvau_hls_ff
@@ -36,7 +37,9 @@ class Coefficients:
         Multipliers and adders in LUTs, as a share of FINN-R's count; pipeline registers for each bit of weight and
         input of a product.
     gate_lut_share, gate_ff_per_bit
-        The same where weight or input has one bit, so that a product is a gate and the adder tree a bit count.
+        The same where weight or input has one bit, so that a product is a gate, of which the register slice of the
+        weights' port takes one bit, and the adder tree a bit count: 6-input compressors at half a LUT a bit and the
+        adders behind them at 0.8.
     dsp_adder_lut_share, dsp_product_ff_per_bit
         LUTs for each of FINN's adder bits when HLS multiplies, and partly adds, in DSP blocks.
     threshold_lut_per_bit
@@ -57,8 +60,6 @@ class Coefficients:
         Width converters, for each bit of their input; share of both words in flip-flops.
     fifo_lut_share, fifo_ff_per_bit
         FIFOs, over FINN+'s fit.
-    auto_block_depth
-        Weight memories without a style lie in block RAM from this many words on.
 
     """
 
@@ -67,12 +68,13 @@ class Coefficients:
     hls_lut_per_port_bit: float = 1
     hls_ff_per_port_bit: float = 2
     streamer_lut: float = 40
-    streamer_ff_per_bit: float = 3
+    streamer_lut_per_bit: float = 0.5
+    streamer_ff_per_bit: float = 1
     buffer_lut_per_bit: float = 0.287
     buffer_lut_per_word: float = 1.55
     buffer_ff_per_bit: float = 1.095
-    mvau_hls_lut: float = 220
-    mvau_hls_ff: float = 168
+    mvau_hls_lut: float = 200
+    mvau_hls_ff: float = 150
     product_lut_share: float = 1
     product_ff_per_bit: float = 1.56
     gate_lut_share: float = 1
@@ -105,11 +107,22 @@ class Coefficients:
     converter_ff_share: float = 1
     fifo_lut_share: float = 1
     fifo_ff_per_bit: float = 2
-    auto_block_depth: int = 129
 
 
 ESTIMATED = Coefficients()
 """Fitted on metafi by instance, RTL units with vgg10 in view (docs/cost-model.md)."""
+
+AUTO_BLOCK_DEPTHS = {"7series": 4}
+"""Words from which Vivado puts a memory without a style into block RAM. 7 series: seen at 4, 6, 7 and 14 words of 864
+to 7,168 bits, not at 2 of 320 (PYNQ-Z2, Vivado 2022.2 or near)."""
+AUTO_BLOCK_DEPTH = 32
+"""The same on other families: vgg10's five memories of 1 to 16 words stay in LUTs (RFSoC2x2, Vivado 2024.2), and those
+of 36 words and more do not. Whether the family or the version of Vivado makes the difference is not known."""
+AUTO_LUT_BITS = 1024
+"""Bits up to which it stays in LUTs on any part: seen at 300, 640 and 900, in block RAM from 2,700 on."""
+SAME_BITS_DEPTH = 4
+"""Words up to which the bits of a wide memory repeat each other (there are 16 different ones), so that synthesis keeps
+few: seen at 2 words of 320 bits."""
 
 AXILITE_LUT, AXILITE_FF = 120, 120
 """AXI-lite port for weights written at run time: bus logic, beside half a LUT and two FF a bit of the word."""
@@ -119,18 +132,21 @@ AXILITE_LUT, AXILITE_FF = 120, 120
 class Logic:
     """A small engine before it is priced: bits of all its ports, its own LUTs and flip-flops, its memories.
 
-    ``control`` names what steers it: an HLS function, a pool, or FINN's padding in RTL, whose ports are in its price.
+    ``control`` names what steers it: an HLS function, a pool, FINN's padding in RTL, whose ports are in its price, or
+    nothing, of what is only wires.
     """
 
     port_bits: int
     lut: float = 0
     ff: float = 0
     memory: Resources = ZERO
-    control: Literal["hls", "pool", "padding"] = "hls"
+    control: Literal["hls", "pool", "padding", "wires"] = "hls"
 
     def priced(self, prices: Coefficients) -> Resources:
         """Add up control, register slices and the rest."""
         memory = self.memory
+        if self.control == "wires":
+            return memory
         if self.control == "padding":
             lut = prices.padding_lut + prices.padding_lut_per_bit * self.port_bits
             ff = prices.padding_ff + prices.padding_ff_per_bit * self.port_bits
@@ -162,25 +178,63 @@ def multiplier_luts(a_bits: int, b_bits: int) -> int:
     return (2 * ceil_divide(a_bits + b_bits, 6) - 1) * (a_bits + b_bits)
 
 
-def weight_memory(
-    width_bits: int, depth: int, mem_mode: str, ram_style: str, prices: Coefficients, *, writeable: bool
-) -> Resources:
-    """Price a weight memory of ``depth`` words; ``auto`` is what a tool would choose.
+@dataclass(frozen=True, slots=True)
+class WeightMemory:
+    """Where weights lie: ``depth`` words of ``width_bits``; ``hls``: they enter an HLS function by a stream port."""
 
-    Embedded memories deeper than 128 words are block RAM, counted once (FINN counts block RAM and UltraRAM).
-    External weights cost a stream port only.
-    """
-    if mem_mode == "external":
-        return rounded(0, prices.streamer_ff_per_bit * width_bits)
-    if mem_mode == "internal_embedded":
-        return _in_either(width_bits, depth, depth <= FINN_EMBEDDED_LUT_DEPTH)
-    if ram_style == "auto":
-        memory = _in_either(width_bits, depth, depth < prices.auto_block_depth)
-    else:
-        memory = stored(width_bits, depth, ram_style)
-    streamer = rounded(prices.streamer_lut, prices.streamer_ff_per_bit * width_bits)
-    bus = rounded(AXILITE_LUT + width_bits / 2, AXILITE_FF + 2 * width_bits) if writeable else Resources()
-    return memory + streamer + bus
+    width_bits: int
+    depth: int
+    mem_mode: str
+    ram_style: str
+    writeable: bool
+    hls: bool
+
+    def priced(self, technology: Technology, prices: Coefficients) -> Resources:
+        """Price the memory and what streams it; ``auto`` is what Vivado would choose.
+
+        Embedded memories deeper than 128 words are block RAM, counted once (FINN counts block RAM and UltraRAM).
+        External weights cost a stream port only. A single word that nothing writes is a constant, which costs nothing.
+        """
+        if self.mem_mode == "internal_embedded":
+            return _in_either(self.width_bits, self.depth, self.depth <= FINN_EMBEDDED_LUT_DEPTH)
+        if self.mem_mode == "external":
+            return self._port(prices)
+        streamed = self._memory(technology, prices) + self._port(prices)
+        if self.writeable:
+            return streamed + rounded(AXILITE_LUT + self.width_bits / 2, AXILITE_FF + 2 * self.width_bits)
+        return unless(self.depth == 1, streamed)
+
+    def _port(self, prices: Coefficients) -> Resources:
+        if not self.hls:
+            return ZERO
+        bits = self.width_bits
+        return rounded(prices.hls_lut_per_port_bit * bits, prices.hls_ff_per_port_bit * bits)
+
+    def _memory(self, technology: Technology, prices: Coefficients) -> Resources:
+        bits, depth = self.width_bits, self.depth
+        streamer = rounded(prices.streamer_lut + prices.streamer_lut_per_bit * bits, prices.streamer_ff_per_bit * bits)
+        if self.ram_style == "auto":
+            in_luts = stays_in_luts(bits, depth, technology)
+            return streamer + only_if(in_luts, _in_luts(bits, depth)) + unless(in_luts, stored(bits, depth, "block"))
+        distributed = self.ram_style == "distributed"
+        return streamer + (_in_luts(bits, depth) if distributed else stored(bits, depth, self.ram_style))
+
+
+def only_if(condition: bool, cost: Resources) -> Resources:
+    """Return the cost where the condition holds, else nothing."""
+    return Resources(*(where(condition, amount, 0) for amount in cost.as_tuple()))
+
+
+def _in_luts(width_bits: int, depth: int) -> Resources:
+    """Price a memory in LUTs that is read through two registers; of up to 4 words few bits differ from each other."""
+    differ = depth > SAME_BITS_DEPTH
+    return Resources(lut=where(differ, rom_luts(width_bits, depth), 0), ff=where(differ, 2 * width_bits, 0))
+
+
+def stays_in_luts(width_bits: int, depth: int, technology: Technology) -> bool:
+    """Whether Vivado keeps a registered memory without a style in LUTs."""
+    least = AUTO_BLOCK_DEPTHS.get(technology.architecture, AUTO_BLOCK_DEPTH)
+    return (depth < least) | (width_bits * depth <= AUTO_LUT_BITS)
 
 
 def _in_either(width_bits: int, depth: int, in_luts: bool) -> Resources:

@@ -78,16 +78,18 @@ class DepthwiseUnit(TellsWidths):
 
     def own_terms(
         self,
-        technology: Technology,  # noqa: ARG002 - VVAU_rtl is for DSP58 only
+        technology: Technology,
         prices: Coefficients,
     ) -> dict[Term, Callable[[], Resources]]:
         """Return products with adders and control, weights and fused thresholds; each input is used at once."""
         part = self.part
         terms: dict[Term, Callable[[], Resources]] = {
-            ("weights", part.mem_mode, part.ram_style, part.writeable): lambda: part.own_weights(prices)
+            ("weights", part.mem_mode, part.ram_style, part.writeable): lambda: part.own_weights(
+                technology, prices, hls=self.hls
+            )
         }
         if self.hls:
-            terms["logic", part.res_type] = lambda: part.own_hls_logic(prices)
+            terms["logic", part.res_type, part.mem_mode, part.writeable] = lambda: part.own_hls_logic(prices)
             terms["thresholds", part.ram_style_thresholds] = lambda: part.own_thresholds(prices)
         else:
             terms["logic",] = lambda: part.own_rtl_logic(self._finn_dsp(), prices)

@@ -90,9 +90,11 @@ class MatrixVectorUnit(TellsWidths):
         """Return products with adders and control, the input buffer, weights and fused thresholds."""
         part = self.part
         terms: dict[Term, Callable[[], Resources]] = {
-            ("logic", part.res_type): lambda: self.own_logic(technology, prices),
+            ("logic", part.res_type, part.mem_mode, part.writeable): lambda: self.own_logic(technology, prices),
             ("buffer",): lambda: self.own_buffer(prices),
-            ("weights", part.mem_mode, part.ram_style, part.writeable): lambda: part.own_weights(prices),
+            ("weights", part.mem_mode, part.ram_style, part.writeable): lambda: part.own_weights(
+                technology, prices, hls=self.hls
+            ),
         }
         if self.hls:
             terms["thresholds", part.ram_style_thresholds] = lambda: part.own_thresholds(prices)

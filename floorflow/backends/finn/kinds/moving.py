@@ -115,12 +115,12 @@ def _shared_words(reader: Reader) -> tuple[int, tuple[int, ...]]:
 
 
 def _reshape(reader: Reader) -> SimpleUnit:
-    """FINN+'s change of shape; PE divides the last dimension before and behind."""
+    """FINN+'s change of shape; PE divides the last dimension before and behind. Builds have no cell of it."""
     before, behind = reader.sizes("inp_shape"), reader.sizes("out_shape")
     reader.share(before[-1], "the last dimension of inp_shape", "PE", 1)
     folds = reader.share(behind[-1], "the last dimension of out_shape", "PE", 1)
     width = reader.integer("PE", 1) * reader.bits("dtype")
-    return SimpleUnit(prod(behind[:-1]) * folds, (width,), (width,), Logic(2 * width))
+    return SimpleUnit(prod(behind[:-1]) * folds, (width,), (width,), Logic(0, control="wires"))
 
 
 def _last_dimensions(reader: Reader) -> int:

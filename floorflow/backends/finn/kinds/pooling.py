@@ -90,8 +90,8 @@ def _label_select(reader: Reader) -> SimpleUnit:
     index_bits = ceil_divide(bits_to_hold(labels - 1), 8) * 8 if labels > 2 else 1
     if reader.attributes.get("outputDataType"):
         index_bits = reader.bits("outputDataType")
-    compared = (pe + best) * (bits + index_bits)
-    own = Logic(pe * bits + index_bits, compared, compared)
+    kept = best * (bits + index_bits)
+    own = Logic(pe * bits + index_bits, pe * bits * best, pe * bits + kept)
     return SimpleUnit(reader.folds("Labels", "PE"), (pe * bits,), (index_bits,), own)
 
 

@@ -163,7 +163,10 @@ class ComparingUnit(ThresholdingUnit):
             return logic
         streamer = Resources()
         if self.mem_mode == "internal_decoupled":
-            streamer = estimated.rounded(prices.streamer_lut, prices.streamer_ff_per_bit * stored_bits)
+            streamer = estimated.rounded(
+                prices.streamer_lut + prices.streamer_lut_per_bit * stored_bits,
+                prices.streamer_ff_per_bit * stored_bits,
+            )
         if self.ram_style == "distributed":
             return logic + streamer + Resources(lut=rom_luts(stored_bits, self.folds))
         if self.ram_style == "ultra":

@@ -16,6 +16,8 @@ from floorflow.resources import Resources
 from floorflow.technology import Technology
 
 RAM_STYLES = ("auto", "block", "distributed", "ultra")
+COUNT_LUTS_PER_BIT = 1.3
+"""LUTs that count a bit: 3 for 6 bits, and 0.8 a bit in the adders behind."""
 _MEMORY_MODES = ("internal_embedded", "internal_decoupled", "external")
 
 
@@ -60,6 +62,12 @@ class Weighted:
         return self.pe * self.simd * self.weight_bits
 
     @property
+    def is_constant(self) -> bool:
+        """Whether there is one word of weights that nothing writes: synthesis folds it into the products."""
+        inside = self.mem_mode in {"internal_embedded", "internal_decoupled"} and not (self.loops or self.writeable)
+        return inside & (self.depth == 1)
+
+    @property
     def operand_bits(self) -> int:
         """Bits of one weight and one input."""
         return self.weight_bits + self.input_bits
@@ -99,9 +107,10 @@ class Weighted:
         macs = self.pe * self.simd
         in_dsp = self.res_type == "dsp"
         lut, ff_per_bit = self._own_products(prices)
+        moving_bits = where(self.is_constant, self.input_bits, self.operand_bits)
         return estimated.rounded(
             prices.mvau_hls_lut + lut,
-            prices.mvau_hls_ff + ff_per_bit * macs * self.operand_bits,
+            prices.mvau_hls_ff + ff_per_bit * macs * moving_bits,
             dsp=ceil_divide(self.operand_bits, 48) * macs + macs // 4 if in_dsp else 0,
         )
 
@@ -110,10 +119,12 @@ class Weighted:
         adders = self.operand_bits * (2 * self.simd - 1)
         if self.res_type == "dsp":
             return self.pe * prices.dsp_adder_lut_share * adders, prices.dsp_product_ff_per_bit
-        multipliers = self.simd * estimated.multiplier_luts(self.weight_bits, self.input_bits)
-        logic = self.pe * (multipliers + adders + self.accumulator_bits)
         if min(self.weight_bits, self.input_bits) == 1:
-            return prices.gate_lut_share * logic, prices.gate_ff_per_bit
+            gates = self.simd * (max(self.weight_bits, self.input_bits) - 1 + COUNT_LUTS_PER_BIT)
+            return prices.gate_lut_share * self.pe * (gates + self.accumulator_bits), prices.gate_ff_per_bit
+        multipliers = self.simd * estimated.multiplier_luts(self.weight_bits, self.input_bits)
+        multipliers = where(self.is_constant, 0, multipliers)
+        logic = self.pe * (multipliers + adders + self.accumulator_bits)
         return prices.product_lut_share * logic, prices.product_ff_per_bit
 
     def own_rtl_logic(self, dsp: int, prices: Coefficients) -> Resources:
@@ -122,12 +133,11 @@ class Weighted:
         lut, ff = prices.rtl_lut_per_product_bit * bits, prices.rtl_ff_per_product_bit * bits
         return estimated.rounded(prices.rtl_lut + lut, prices.rtl_lut + ff, dsp=dsp)
 
-    def own_weights(self, prices: Coefficients) -> Resources:
+    def own_weights(self, technology: Technology, prices: Coefficients, *, hls: bool) -> Resources:
         """Price the weight memory and what streams it."""
         mem_mode = "external" if self.loops or self.mem_mode == "external_mem" else self.mem_mode
-        return estimated.weight_memory(
-            self.word_bits, self.depth, mem_mode, self.ram_style, prices, writeable=self.writeable
-        )
+        memory = estimated.WeightMemory(self.word_bits, self.depth, mem_mode, self.ram_style, self.writeable, hls)
+        return memory.priced(technology, prices)
 
     def own_thresholds(self, prices: Coefficients) -> Resources:
         """Price fused thresholds."""

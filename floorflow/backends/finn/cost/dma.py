@@ -1,0 +1,31 @@
+"""What FINN's DMA engines (IODMA_hls) take: the part of a shell that grows with the network's streams.
+
+Four engines of PYNQ-Z2 builds, whose structure this follows, are met within 3%: 8, 224 and 896 bits read over 64, and 8
+written over 8. They are all that it is known from.
+"""
+
+from __future__ import annotations
+
+from math import lcm
+
+from floorflow.resources import Resources
+
+_CONTROL = Resources(lut=980, ff=1400)
+"""AXI master, bursts and registers."""
+_LUT_PER_MEMORY_BIT, _FF_PER_MEMORY_BIT = 1.7, 5
+"""Buffers at the memory's side."""
+_LUT_PER_WORD_BIT, _FF_PER_WORD_BIT = 0.53, 3
+"""A word that is wider than the memory's is gathered, and registered at both ends of the function."""
+_LUT_PER_SHARED_BIT = 1.2
+"""Widths of which neither divides the other meet in their least common multiple, which is then taken apart."""
+
+
+def dma_resources(stream_bits: int, memory_bits: int, *, reads: bool) -> Resources:
+    """Return what an engine takes between a stream and memory, whose words are ``memory_bits`` wide."""
+    lut, ff = _LUT_PER_MEMORY_BIT * memory_bits, _FF_PER_MEMORY_BIT * memory_bits
+    word = lcm(stream_bits, memory_bits)
+    if word > memory_bits:
+        lut, ff = lut + _LUT_PER_WORD_BIT * word, ff + _FF_PER_WORD_BIT * word
+    if word > max(stream_bits, memory_bits):
+        lut, ff = lut + _LUT_PER_SHARED_BIT * word, ff + _FF_PER_WORD_BIT * stream_bits
+    return _CONTROL + Resources(lut=round(lut), ff=round(ff), bram18=2 if reads else 1)
