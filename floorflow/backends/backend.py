@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from floorflow.backends.builds import Build
 from floorflow.backends.given import rows_as_given
 from floorflow.backends.instances import Instances, NamedCells, plain_name
 from floorflow.backends.reports import BuiltFoldings, Report
@@ -289,6 +290,17 @@ class Backend(Protocol):
         """Return which engines the instances in all reports of a build are; the plan has one network."""
         cells = self.cells(plan, phase, "{engine}", "")
         return NamedCells({plain_name(cell): name for name, cell in cells.items()})
+
+    def read_build(self, folder: Path, /) -> Build:
+        """Return what a build folder of the tool holds: graph, nodes as built, and the tool's own figures.
+
+        Raises
+        ------
+        InputError
+            If nothing in it can be used; names what was looked for.
+
+        """
+        raise InputError(f"{folder}: back end {self.name} reads no build folders", hint="name another with --backend")
 
     # Single engines
 
