@@ -75,9 +75,10 @@ class BuiltClock:
 class Build:
     """A build folder as it was read; ``source`` is the graph as built, which the back end's ``lower`` takes.
 
-    ``files`` by role; ``missing`` says in a sentence each what cannot be compared for want of a file, ``notes`` what was
-    taken for granted. ``whole`` is the report's sum of the design; ``unmatched`` are rows of the report that are no node. ``tool_interval_cycles`` and
-    ``tool_latency_cycles`` are the tool's estimates of the network. ``part`` and ``board`` are empty if nothing tells.
+    ``files`` by role; ``missing`` says in a sentence each what cannot be compared for want of a file, ``notes`` what
+    was taken for granted. ``whole`` is the report's sum of the design; ``unmatched`` are rows of the report that are no
+    node. ``tool_interval_cycles`` and ``tool_latency_cycles`` are the tool's estimates of the network. ``part`` and
+    ``board`` are empty if nothing tells.
     """
 
     source: Any

@@ -39,8 +39,8 @@ class Audit:
     """What was built, and what floorflow says of the same design.
 
     ``channels``: as `plan --keep-folding` realises them, by the channel's name; ``built_words`` the depth as built in
-    words of the channel's width, ``full`` the depths that the full rate needs. ``throughput`` is with the depths as built.
-    ``options``: the cost model and the FINN that were asked for.
+    words of the channel's width, ``full`` the depths that the full rate needs. ``throughput`` is with the depths
+    as built. ``options``: the cost model and the FINN that were asked for.
     """
 
     folder: str
@@ -77,7 +77,7 @@ class Audit:
 
     @property
     def predicted_band(self) -> tuple[Resources, Resources] | None:
-        """What nine of ten such designs use at least, and at most, as far as the bands of the kinds tell; no shell."""
+        """What the network uses at least and at most by the bands of its kinds (`dataflow.bands.spread`); no shell."""
         if not self.costs.has_bands:
             return None
         use: dict[str, Resources] = {}

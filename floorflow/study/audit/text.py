@@ -13,7 +13,7 @@ Data = Mapping[str, Any]
 
 
 def audit_text(audit: Data) -> str:
-    """Return the whole of it in lines: the design, what stands around the network, kinds, nodes, FIFOs, rates, clock."""
+    """Return the whole of it in lines: the design, what is around the network, kinds, nodes, FIFOs, rates, clock."""
     return "\n".join(line.rstrip() for line in _lines(audit)) + "\n"
 
 
@@ -72,7 +72,7 @@ def _resource_rows(audit: Data) -> Iterator[list[str]]:
     yield ["as plan --keep-folding", "network", *_amounts(whole["network_as_planned"], names)]
     if whole["network_band"] is not None:
         low, high = whole["network_band"]
-        yield ["nine of ten lie in", "network", *(f"{low[n]:,} to {high[n]:,}" for n in names)]
+        yield ["the model's band", "network", *(f"{low[n]:,} to {high[n]:,}" for n in names)]
     for dma in audit["around"]["dma"]:
         width = "" if dma["width_bits"] is None else f"{dma['width_bits']} bit"
         yield [dma["name"], width, *_amounts(dma["built"], names)]

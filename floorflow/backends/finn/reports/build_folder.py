@@ -107,17 +107,19 @@ def _rows(files: _Files) -> tuple[Row, ...]:
 
 def _missing(files: _Files, graph: BuiltGraph) -> Iterable[str]:
     has_timing = {"timing", "out of context"} & files.by_role.keys()
-    yield from (text for role, text in _MISSING.items() if role not in files.by_role and not (
-        role == "timing" and has_timing
-    ))
+    yield from (
+        text for role, text in _MISSING.items() if role not in files.by_role and not (role == "timing" and has_timing)
+    )
     if not graph.has_fifos:
-        yield "the graph is of a step before FIFOs were inserted: their depths, and their prices as built, are not known"
+        yield "the graph is of a step before FIFOs were inserted: their depths and their prices as built are not known"
 
 
 def _with_estimates(nodes: Sequence[BuiltNode], files: _Files) -> tuple[BuiltNode, ...]:
     """Add what FINN's formulas say of each node, which they know by its name in the graph."""
     text = files.text("estimates")
-    rows = () if text is None else estimates.read(text, files.name(files.by_role["estimates"].path), estimates.FINN).rows
+    rows = (
+        () if text is None else estimates.read(text, files.name(files.by_role["estimates"].path), estimates.FINN).rows
+    )
     estimated = {row.path[-1]: row.resources for row in rows}
     cycles = performance.layer_cycles(files.figures("cycles"))
     return tuple(

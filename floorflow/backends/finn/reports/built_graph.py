@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from floorflow.backends.finn.read.order import in_topological_order
 from floorflow.backends.finn.read.source import Source, read_source
 from floorflow.backends.finn.reports import build_files
 from floorflow.errors import InputError, some
-from floorflow.network.onnx_file import Node
+from floorflow.network.onnx_file import Node, load
 
 _ROLES: tuple[tuple[str, Role], ...] = (
     ("StreamingFIFO", "FIFO"),
@@ -103,8 +103,6 @@ def _read(path: Path, folder: Path, refused: list[str]) -> tuple[Source, Graph] 
 
 def _dma_alone(path: Path) -> list[Node]:
     """Return the nodes of a kernel that holds nothing but a DMA engine."""
-    from floorflow.network.onnx_file import load
-
     try:
         nodes = load(path).nodes
     except InputError:
@@ -127,18 +125,19 @@ def nodes_of(built: BuiltGraph) -> tuple[BuiltNode, ...]:
 
 
 def _passing_node(node: Node, channel: str | None) -> BuiltNode:
-    role = next((role for start, role in _ROLES if node.op_type.startswith(start)), "other")
+    role: Role = next((role for start, role in _ROLES if node.op_type.startswith(start)), "other")
+    passed = BuiltNode(node.name, node.op_type, role, channel=channel)
     if role == "FIFO":
-        bits = _fifo_bits(node)
-        depth, memory = prod(ports.numbers(node.attributes, "depth")), str(node.attributes.get("ram_style", ""))
-        return BuiltNode(node.name, node.op_type, role, None, channel, bits, bits, depth, memory)
+        bits, depth = _fifo_bits(node), prod(ports.numbers(node.attributes, "depth"))
+        memory = str(node.attributes.get("ram_style", ""))
+        return replace(passed, input_bits=bits, output_bits=bits, depth_words=depth, memory=memory)
     if role == "converter":
-        widths = (prod(ports.numbers(node.attributes, name)) for name in ("inWidth", "outWidth"))
-        return BuiltNode(node.name, node.op_type, role, None, channel, *widths)
+        into, out_of = (prod(ports.numbers(node.attributes, name)) for name in ("inWidth", "outWidth"))
+        return replace(passed, input_bits=into, output_bits=out_of)
     if role == "DMA":
         bits = prod(ports.numbers(node.attributes, "streamWidth"))
-        return BuiltNode(node.name, node.op_type, role, None, channel, bits, bits)
-    return BuiltNode(node.name, node.op_type, role, None, channel)
+        return replace(passed, input_bits=bits, output_bits=bits)
+    return passed
 
 
 def _fifo_bits(node: Node) -> int:

@@ -53,9 +53,7 @@ def _beside_the_graph(name: str, plain: str, built: Resources | None, instance: 
     return BuiltNode(name, plain.rpartition("_")[0], role, instance=instance, built=built)
 
 
-def numbered_as_built(
-    nodes: Sequence[BuiltNode], rows: Iterable[Row]
-) -> tuple[tuple[BuiltNode, ...], tuple[str, ...]]:
+def numbered_as_built(nodes: Sequence[BuiltNode], rows: Iterable[Row]) -> tuple[tuple[BuiltNode, ...], tuple[str, ...]]:
     """Return FIFOs and converters under the names of the report where FINN numbered them anew, and a note on each kind.
 
     FINN splits deep FIFOs (``StreamingFIFO_rtl_7_2``) and counts all of a kind anew in the kernel. As many of a kind
