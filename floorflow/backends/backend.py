@@ -126,6 +126,8 @@ class Backend(Protocol):
     """What lengthens the interval where FIFOs are small, as a clause."""
     fifo_depths: str = "the depths in plan.json"
     """Where the user gives the depths of FIFOs."""
+    boards: Mapping[str, str] = {}
+    """Parts of the boards that the tool builds for, by the tool's names in small letters."""
     own_reports: tuple[str, ...] = ()
     """Names of the tool's own reports that `read_report` knows, for people; first one that counts a netlist."""
 

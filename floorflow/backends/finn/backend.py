@@ -25,6 +25,7 @@ from floorflow.backends.finn.rates.start_up import expected_interval
 from floorflow.backends.finn.read.source import Source, read_source
 from floorflow.backends.finn.reports import files as own_reports
 from floorflow.backends.finn.reports.build_folder import read_build
+from floorflow.backends.finn.reports.build_target import PART_OF_BOARD
 from floorflow.backends.finn.reports.instances import FinnInstances, instances
 from floorflow.backends.finn.specialise import respecialised, specialised
 from floorflow.backends.finn.version import VERSION_NAMES
@@ -47,6 +48,7 @@ class FinnBackend(Backend):
     folding_limit = report_words.FOLDING_LIMIT
     start_ups = report_words.START_UPS
     fifo_depths = report_words.FIFO_DEPTHS
+    boards = PART_OF_BOARD
     own_reports = own_reports.KNOWN
 
     def read(self, path: Path, options: FinnOptions) -> Source:

@@ -112,7 +112,7 @@ def audit(
     chosen = registration(backend).options(**(options or {}))
     with progress.stage("reading"):
         build = tool.read_build(folder)
-        target = target_of(build, platform)
+        target = target_of(build, platform, tool.boards)
     with progress.stage("pricing"):
         costs = tool.costs(target.technology, chosen, own_kinds=True)
         folded = _folded(tool, build, target, costs, chosen)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from floorflow.assets import board_path, matching, shipped
@@ -36,8 +36,8 @@ class Target:
     how: str
 
 
-def target_of(build: Build, platform: str | None) -> Target:
-    """Return the target that was named, else that of the build.
+def target_of(build: Build, platform: str | None, boards: Mapping[str, str]) -> Target:
+    """Return the target that was named, else that of the build; ``boards``: parts of the tool's boards by name.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def target_of(build: Build, platform: str | None) -> Target:
 
     """
     if platform is not None:
-        return _named(platform)
+        return _named(platform, boards)
     if build.board in shipped("boards"):
         return _of_board(build.board, "the build names the board")
     if build.part:
@@ -59,9 +59,13 @@ def target_of(build: Build, platform: str | None) -> Target:
     )
 
 
-def _named(platform: str) -> Target:
-    if not matching(platform, shipped("boards")) and _PART.fullmatch(platform.lower()):
-        return _of_part(platform.lower(), "a part was named")
+def _named(platform: str, boards: Mapping[str, str]) -> Target:
+    name = platform.lower()
+    if not matching(name, shipped("boards")):
+        if name in boards:
+            return _of_part(boards[name], f"no file for {name}")
+        if _PART.fullmatch(name):
+            return _of_part(name, "a part was named")
     board_path(platform)
     return _of_board(platform, "as asked for")
 

@@ -131,16 +131,23 @@ def _draw_nodes(axes: Axes, nodes: Sequence[Mapping[str, Any]]) -> None:
     axes.set_ylim(low, high)
     _dress_log(axes, low, high)
     axes.set_title("LUTs of every node", loc="left", fontsize=9.5, color=INK, weight="bold", pad=16)
-    axes.annotate("above the line: too dear; whiskers: the cost model's own band", (0, 1), (0, 5), xycoords="axes fraction",
-                  textcoords="offset points", fontsize=_SMALL, color=QUIET)  # fmt: skip
+    _write_above(axes, "above the line: too dear; whiskers: the cost model's own band", 0.0)
     axes.set_xlabel("built", fontsize=_SIZE, color=QUIET)
     axes.set_ylabel("predicted", fontsize=_SIZE, color=QUIET)
     roles = [role for role in _OF_ROLE if any(node["role"] == role for node in known)]
-    key = [
-        Line2D([], [], color=_OF_ROLE[role][0], marker=_OF_ROLE[role][1], linestyle="none", markersize=5, label=_count(known, role))
-        for role in roles
-    ]  # fmt: skip
+    key = [_key_mark(role, _count(known, role)) for role in roles]
     axes.legend(handles=key, loc="lower right", frameon=False, fontsize=_SMALL, handletextpad=0.2)
+
+
+def _write_above(axes: Axes, text: str, left: float) -> None:
+    """Write a quiet line right above a panel, beginning at a share of its width."""
+    above: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
+    axes.annotate(text, (left, 1), (0, 5), fontsize=_SMALL, color=QUIET, **above)
+
+
+def _key_mark(role: str, label: str) -> Line2D:
+    colour, marker = _OF_ROLE[role]
+    return Line2D([], [], color=colour, marker=marker, linestyle="none", markersize=5, label=label)
 
 
 def _count(nodes: Sequence[Mapping[str, Any]], role: str) -> str:
@@ -243,8 +250,9 @@ def _draw_differences(axes: Axes, nodes: Sequence[Mapping[str, Any]], resource: 
         axes.annotate(label, (0, place), (-6, 0), ha="right", fontsize=_SMALL, color=INK, **at)
         axes.annotate(f"{amount:+,}{relative}", (1, place), (6, 0), fontsize=_SMALL, color=INK, **at)
     amounts = [amount for _, amount, _ in rows]
-    span = max(max(amounts), 0) - min(*amounts, 0) if amounts else 1
-    axes.set_xlim(min(*amounts, 0) - 0.04 * span, max(*amounts, 0) + 0.04 * span)
+    least, most_of_all = min(*amounts, 0, 0), max(*amounts, 0, 0)
+    margin = 0.04 * ((most_of_all - least) or 1)
+    axes.set_xlim(least - margin, most_of_all + margin)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.axvline(0, color=QUIET, linewidth=0.8, zorder=4)
     axes.set_yticks([])
@@ -255,9 +263,7 @@ def _draw_differences(axes: Axes, nodes: Sequence[Mapping[str, Any]], resource: 
     net = sum(_difference(node, resource) for node in nodes)
     above: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
     axes.annotate(f"{resource}: {net:+,} in all", (-0.82, 1), (0, 16), fontsize=9.5, color=INK, weight="bold", **above)
-    axes.annotate(
-        "predicted beyond built, the furthest first", (-0.82, 1), (0, 5), fontsize=_SMALL, color=QUIET, **above
-    )
+    _write_above(axes, "predicted beyond built, the furthest first", -0.82)
 
 
 def _relative(node: Mapping[str, Any], resource: str) -> str:
@@ -282,10 +288,10 @@ def _write_footer(figure: Figure, audit: Audit) -> None:
     fmax = "" if clock["fmax_mhz"] is None else f", Fmax {clock['fmax_mhz']:,.1f} MHz"
     frames = rates["simulated_frames"]
     simulated = "" if frames is None else f" ({frames:,} frame{'s' if frames > 1 else ''} simulated)"
+    predicted, measured = (_told(latency[f"{name}_cycles"]) for name in ("predicted", "simulated"))
     lines = (
         f"Interval in cycles: {intervals}{simulated}",
-        f"First frame in cycles: {_told(latency['predicted_cycles'])} predicted, {_told(latency['simulated_cycles'])} simulated. "
-        f"Worst slack {slack}{fmax}",
+        f"First frame in cycles: {predicted} predicted, {measured} simulated. Worst slack {slack}{fmax}",
     )
     for place, line in enumerate(lines):
         figure.text(0.065, 0.05 - 0.025 * place, line, fontsize=_SIZE, color=INK)
