@@ -124,6 +124,7 @@ def _node(one: AuditedNode, audit: Audit) -> dict[str, Any]:
         "kind": node.kind,
         "role": node.role,
         "instance": node.instance,
+        "rivals": list(node.rivals),
         "channel": node.channel,
         "folding": dict(one.folding),
         "width_bits": [node.input_bits, node.output_bits],
@@ -231,4 +232,5 @@ def _unmatched(audit: Audit) -> dict[str, Any]:
         "report": [{"instance": row.instance, "resources": _amounts(row.resources)} for row in rows],
         "graph": absent,
         "unpriced": unpriced,
+        "in_doubt": [one.node.name for one in audit.nodes if one.node.rivals and one.node.built is not None],
     }

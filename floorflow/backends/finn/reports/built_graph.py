@@ -14,6 +14,7 @@ from floorflow.backends.finn.read.graph import Graph
 from floorflow.backends.finn.read.order import in_topological_order
 from floorflow.backends.finn.read.source import Source, read_source
 from floorflow.backends.finn.reports import build_files
+from floorflow.backends.finn.reports.numbering import interchangeable_nodes
 from floorflow.errors import InputError, some
 from floorflow.network.onnx_file import Node, load
 
@@ -27,13 +28,17 @@ _ROLES: tuple[tuple[str, Role], ...] = (
 
 @dataclass(frozen=True)
 class BuiltGraph:
-    """The graph that was chosen, ``others`` that would have done, and the nodes of DMA engines in other kernels."""
+    """The graph that was chosen, ``others`` that would have done, and the nodes of DMA engines in other kernels.
+
+    ``is_kernel``: its nodes have the names of synthesis; in graphs of earlier steps FINN may have numbered otherwise.
+    """
 
     path: Path
     source: Source
     graph: Graph
     others: tuple[Path, ...]
     dma: tuple[Node, ...]
+    is_kernel: bool
 
     @property
     def has_fifos(self) -> bool:
@@ -53,13 +58,14 @@ def chosen_graph(folder: Path, files: Sequence[Path]) -> BuiltGraph:
     kernels = build_files.kernels(folder, files)
     refused: list[str] = []
     without_fifos: BuiltGraph | None = None
+    parents = build_files.graphs_before_kernels(folder, files)
     for path, dma in _candidates(folder, files, kernels, refused):
         read = _read(path, folder, refused)
         if read is None:
             continue
         source, graph = read
         others = tuple(p for p in files if p.suffix == ".onnx" and p != path and p not in kernels)
-        found = BuiltGraph(path, source, graph, others, dma)
+        found = BuiltGraph(path, source, graph, others, dma, path in kernels or path in parents)
         if found.has_fifos:
             return found
         without_fifos = without_fifos or found
@@ -115,10 +121,12 @@ def nodes_of(built: BuiltGraph) -> tuple[BuiltNode, ...]:
     graph = built.graph
     engines = {engine.name: engine for engine in graph.engines}
     channels = {node.name: channel for channel, chain in graph.passed.items() for node in chain}
+    rivals = {} if built.is_kernel else interchangeable_nodes(graph)
     found = []
     for node in in_topological_order(graph.flat):
         if node.name in engines:
-            found.append(BuiltNode(node.name, engines[node.name].kind, "engine", engine=node.name))
+            kind, others = engines[node.name].kind, rivals.get(node.name, ())
+            found.append(BuiltNode(node.name, kind, "engine", engine=node.name, rivals=others))
         elif names.is_dataflow(node):
             found.append(_passing_node(node, channels.get(node.name)))
     return (*found, *(_passing_node(node, None) for node in built.dma))
