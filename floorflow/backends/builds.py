@@ -20,7 +20,7 @@ class BuiltNode:
     ``engine`` is its id in the graph as it was read, ``channel`` the name of the stream that a FIFO, a converter or a
     DMA engine lies on, where the graph tells. A converter has two widths, a FIFO one, which stands in both.
     ``instance``: its row in the tool's report, with what was ``built``; None if no report has it. ``tool_estimate`` and
-    ``tool_cycles`` are what the tool expected of it. ``rivals``: other nodes whose number, and so whose row, it may have.
+    ``tool_cycles`` are what the tool expected of it. ``rivals``: other nodes whose number, and so row, it may have.
     """
 
     name: str

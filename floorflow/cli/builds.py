@@ -75,13 +75,29 @@ def audit(
 
 
 def calibrate(
-    plan_folder: Annotated[Path, typer.Argument(metavar="OUT", help="Folder that plan wrote.", show_default=False)],
-    reports: Annotated[Path, typer.Option(help="Folder with the reports of its build.", show_default=False)],
+    reports: Annotated[
+        Path,
+        typer.Option(help="Folder with the reports of its build, or a build folder of FINN's.", show_default=False),
+    ],
     out: OutOption,
+    plan_folder: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="OUT",
+            help="Folder that plan wrote; without it the build's own graph is planned.",
+            show_default=False,
+        ),
+    ] = None,
     model: Annotated[Path | None, typer.Option(help="The model, if it was moved.", show_default=False)] = None,
     folding: Annotated[Path | None, typer.Option(help="The folding file, if it was moved.", show_default=False)] = None,
     platform: Annotated[
-        Path | None, typer.Option("--platform", "-p", help="Your board's file, if it was moved.", show_default=False)
+        Path | None,
+        typer.Option(
+            "--platform",
+            "-p",
+            help="Your board's file, if it was moved; without a plan the board.",
+            show_default=False,
+        ),
     ] = None,
     keep_folding: Annotated[
         bool, typer.Option("--keep-folding", help="Keep the folding that was built; place it anew.")
@@ -93,7 +109,7 @@ def calibrate(
 ) -> None:
     """Measured beats estimated: read the reports of a build, and plan again with what they say."""
     with errors_to_exit_codes(debug=debug):
-        if out.resolve() == plan_folder.resolve():
+        if plan_folder is not None and out.resolve() == plan_folder.resolve():
             raise InputError(f"{out}: holds the plan that was built", hint="choose another folder for --out")
         api.require_free(out, force=force)
         options = {"model": model, "folding": folding, "platform": platform, "keep_folding": keep_folding}
@@ -113,7 +129,7 @@ def calibrate(
 
 
 def _calibrated(
-    folder: Path, reports: Path, tell: api.Callback | None, **options: Any
+    folder: Path | None, reports: Path, tell: api.Callback | None, **options: Any
 ) -> tuple[api.Calibration, api.Plan]:
     """Return what was measured and the plan with its pictures drawn, or what there was of it when Ctrl-C came."""
     try:

@@ -24,6 +24,7 @@ from floorflow.backends.finn.rates.patterns import actor_of, stages
 from floorflow.backends.finn.rates.start_up import expected_interval
 from floorflow.backends.finn.read.source import Source, read_source
 from floorflow.backends.finn.reports import files as own_reports
+from floorflow.backends.finn.reports.build_files import report_files
 from floorflow.backends.finn.reports.build_folder import read_build
 from floorflow.backends.finn.reports.build_target import PART_OF_BOARD
 from floorflow.backends.finn.reports.instances import FinnInstances, instances
@@ -151,6 +152,10 @@ class FinnBackend(Backend):
     def read_report(self, file: str, text: str, /) -> Report | BuiltFoldings | None:
         """Return what a file of FINN's holds, told by its name."""
         return own_reports.read_report(file, text)
+
+    def report_files(self, folder: Path, files: Sequence[Path], /) -> Sequence[Path]:
+        """Return the files of an ``output_dir`` that lie in no scratch folder; of any other folder all."""
+        return report_files(folder, files)
 
     def instances(self, plan: Plan, phase: int, reports: Sequence[Report], /) -> FinnInstances:
         """Return the nodes that FINN made of the engines, kernel by kernel."""

@@ -130,7 +130,9 @@ def _unmatched(audit: Data) -> Iterator[str]:
     yield f"in the report, but no engine, converter, FIFO, DMA engine or the design: {some(rows) or 'nothing'}"
     yield f"in the graph, but not in the report (dissolved by Vivado?): {some(left['graph']) or 'nothing'}"
     if left["in_doubt"]:
-        doubt = "their numbers may be those of other engines on parallel branches, for the graph is not that of a kernel"
+        doubt = (
+            "their numbers may be those of other engines on parallel branches, for the graph is not that of a kernel"
+        )
         yield f"in doubt: {some(left['in_doubt'])}: {doubt}"
     if left["unpriced"]:
         yield f"without a price: {some(left['unpriced'])}"

@@ -25,6 +25,8 @@ GRAPH_NAMES = ("kernel_partitions/partition_*.onnx", "step_*.onnx", "any other *
 """What is looked for as the graph, for people."""
 SCRATCH = ("bitfile", "code_gen", "deploy", "driver", "stitched_ip", "verification_output", "vivado")
 """Starts of the names of folders in which tools keep what is no report of the whole build."""
+MODELS = "intermediate_models"
+"""FINN's folder of the graphs after each step."""
 _REPORTS_IN_SCRATCH = ("hardware handoff",)
 _KERNELS = "kernel_partitions"
 _STEP = re.compile(r"step_[a-z0-9_]+")
@@ -55,6 +57,19 @@ def all_files(folder: Path) -> list[Path]:
 def in_scratch(path: Path, folder: Path) -> bool:
     """Whether a file lies where tools keep scratch, or in a folder of that kind below the build's."""
     return any(part.startswith(SCRATCH) for part in path.relative_to(folder).parts[:-1])
+
+
+def report_files(folder: Path, files: Sequence[Path]) -> list[Path]:
+    """Return the files that may be reports of a whole build.
+
+    Only an ``output_dir`` with its steps' models has scratch folders: people may call a folder of reports ``vivado``.
+    Of several files of a role the one is taken that `files_by_role` finds.
+    """
+    if not (folder / MODELS).is_dir():
+        return list(files)
+    second = {path for found in files_by_role(folder, files).values() for path in found.others}
+    models = folder / MODELS
+    return [p for p in files if not in_scratch(p, folder) and p not in second and models not in p.parents]
 
 
 def files_by_role(folder: Path, files: Sequence[Path]) -> dict[str, FoundFile]:
