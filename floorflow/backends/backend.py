@@ -289,7 +289,7 @@ class Backend(Protocol):
         return None
 
     def report_files(self, folder: Path, files: Sequence[Path], /) -> Sequence[Path]:  # noqa: ARG002
-        """Return those of all files below a folder that may be reports: a build folder holds the tool's scratch, too."""
+        """Return those of all files below a folder that may be reports: build folders hold scratch, too."""
         return files
 
     def instances(self, plan: Plan, phase: int, reports: Sequence[Report], /) -> Instances:  # noqa: ARG002
