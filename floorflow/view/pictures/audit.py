@@ -56,7 +56,7 @@ def audit_chart(audit: Audit) -> Figure:
         else:
             _draw_totals(figure.add_axes(_TOTALS), audit)
             _draw_nodes(figure.add_axes(_SCATTER), nodes)
-            _draw_bars(figure, nodes, audit["target"]["silicon"])
+            _draw_bars(figure, [*nodes, *_around(audit)], audit["target"]["silicon"])
         _write_footer(figure, audit)
         return figure
 
@@ -212,6 +212,12 @@ def _difference(node: Mapping[str, Any], resource: str = "LUT") -> int:
     return int(node["predicted"][resource] - built)
 
 
+def _around(audit: Audit) -> list[Mapping[str, Any]]:
+    """Return what stands around the network as if it were a node, where both sides of it are known."""
+    around = audit["around"]
+    return [{"name": "shell and DMA engines", "rivals": [], **around}] if _both(around) else []
+
+
 def _draw_bars(figure: Figure, nodes: Sequence[Mapping[str, Any]], silicon: Mapping[str, int] | None) -> None:
     """Draw where LUTs differ, and below that where the resource does that is furthest off beside them."""
     left, bottom, width, height = _BARS
@@ -240,7 +246,7 @@ def _draw_differences(axes: Axes, nodes: Sequence[Mapping[str, Any]], resource: 
     ranked = sorted(nodes, key=lambda node: (-abs(_difference(node, resource)), node["name"]))
     worst = [node for node in ranked[:most] if _difference(node, resource)]
     others = [_difference(node, resource) for node in ranked[len(worst) :]]
-    rows = [(node["name"], _difference(node, resource), _relative(node, resource)) for node in worst]
+    rows = [(_bar_name(node), _difference(node, resource), _relative(node, resource)) for node in worst]
     if others:
         rows.append((f"{len(others):,} other{'s' if len(others) > 1 else ''}", sum(others), ""))
     for place, (name, amount, relative) in enumerate(rows):
@@ -264,6 +270,11 @@ def _draw_differences(axes: Axes, nodes: Sequence[Mapping[str, Any]], resource: 
     above: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
     axes.annotate(f"{resource}: {net:+,} in all", (-0.82, 1), (0, 16), fontsize=9.5, color=INK, weight="bold", **above)
     _write_above(axes, "predicted beyond built, the furthest first", -0.82)
+
+
+def _bar_name(node: Mapping[str, Any]) -> str:
+    """Return a node's name, with a mark where its row may be another's."""
+    return f"{node['name']} ?" if node["rivals"] else str(node["name"])
 
 
 def _relative(node: Mapping[str, Any], resource: str) -> str:

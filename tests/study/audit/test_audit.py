@@ -171,6 +171,14 @@ def test_from_python_rows_are_flat() -> None:
     assert found.picture.png.startswith(b"\x89PNG")
 
 
+def test_the_picture_names_the_nodes_that_are_furthest_off_and_the_shell(data: dict[str, Any]) -> None:
+    text = ff.audit(CUSTOM, "pynq-z2").picture.svg.decode()
+    worst = max((n for n in data["nodes"] if n["predicted"]), key=lambda n: n["predicted"]["LUT"] - n["built"]["LUT"])
+    assert f">{worst['name']}<" in text
+    assert ">shell and DMA engines<" in text
+    assert "27,820 built" in text
+
+
 def test_the_picture_of_a_build_without_synthesis_says_so(tmp_path: Path) -> None:
     shutil.copytree(CUSTOM / "kernel_partitions", tmp_path / "kernel_partitions")
     found = ff.audit(tmp_path, "pynq-z2")

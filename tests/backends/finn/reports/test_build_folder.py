@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 from pathlib import Path
@@ -18,6 +19,7 @@ from floorflow.errors import InputError
 from floorflow.resources import Resources, total
 from tests.study.audit.layouts import AUTO, CUSTOM, HANDOFF, TIMING, add_bitfile_step, output_dir
 
+GRAPHS = Path(__file__).parent.parent / "graphs"
 PYNQ_SHELL_LUTS = range(4400, 4440)
 """What is left of these builds when every node is taken away: processor system, interconnect, reset."""
 
@@ -91,6 +93,15 @@ def test_without_kernels_the_latest_step_with_fifos_is_taken(tmp_path: Path) -> 
     build = read_build(folder)
     assert build.files["graph"].file == "intermediate_models/step_create_stitched_ip.onnx"
     assert any("before FIFOs were inserted" in sentence for sentence in build.missing)
+
+
+def test_engines_on_parallel_branches_are_in_doubt_unless_their_kernel_is_there(tmp_path: Path) -> None:
+    graph = gzip.decompress((GRAPHS / "metafi_3_fifos.onnx.gz").read_bytes())
+    (tmp_path / "3_step_set_fifo_depths.light.onnx").write_bytes(graph)
+    rivals = {node.name: node.rivals for node in read_build(tmp_path).nodes if node.rivals}
+    assert len(rivals) == 39
+    assert "ConvolutionInputGenerator_rtl_14" in rivals["ConvolutionInputGenerator_rtl_13"], "they did change places"
+    assert not any(node.rivals for node in read_build(CUSTOM).nodes)
 
 
 def test_what_is_not_there_is_said_and_does_not_stop(tmp_path: Path) -> None:
