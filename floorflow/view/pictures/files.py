@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
-from io import BytesIO
+from io import BytesIO, StringIO
 from typing import TYPE_CHECKING
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from PIL import Image
 
 from floorflow.view.contents.names import Plan, network_names, networks_in
 from floorflow.view.pictures.floorplan import floorplan
@@ -18,6 +18,8 @@ from floorflow.view.pictures.overview import overview
 from floorflow.view.pictures.partition import partition_chart
 from floorflow.view.pictures.search import search_chart
 from floorflow.view.pictures.timeline import timeline_chart
+from floorflow.view.sheet.geometry import POINTS_PER_INCH
+from floorflow.view.sheet.renderers import PngRenderer, SvgRenderer
 from floorflow.view.sheet.sheet import drawing_settings
 
 if TYPE_CHECKING:
@@ -82,16 +84,32 @@ def png_bytes(figure: Figure) -> bytes:
     """Return the figure as PNG without software name or time."""
     dpi = min(_DPI, _MAX_PIXELS / max(figure.get_size_inches()))
     stream = BytesIO()
-    with drawing_settings():
-        FigureCanvasAgg(figure)
-        figure.savefig(stream, format="png", dpi=dpi, metadata={"Software": None}, pil_kwargs={"compress_level": 4})
+    with drawing_settings(), _resolution(figure, dpi):
+        renderer = PngRenderer(*figure.bbox.size, dpi)
+        figure.draw(renderer)
+        # The sheet is opaque: without alpha files are smaller.
+        image = Image.fromarray(renderer.pixels).convert("RGB")
+        image.save(stream, format="png", dpi=(dpi, dpi), compress_level=3)
     return stream.getvalue()
 
 
 def svg_bytes(figure: Figure) -> bytes:
     """Return the figure as SVG without date, with fixed identifiers; a module's rectangle has its name as id."""
-    stream = BytesIO()
-    with drawing_settings():
-        FigureCanvasSVG(figure)
-        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": "floorflow"})
-    return stream.getvalue()
+    stream = StringIO()
+    with drawing_settings(), _resolution(figure, POINTS_PER_INCH):
+        metadata = {"Date": None, "Creator": "floorflow"}
+        renderer = SvgRenderer(*figure.bbox.size, stream, metadata=metadata)  # type: ignore[no-untyped-call]
+        figure.draw(renderer)
+        renderer.finalize()  # type: ignore[no-untyped-call]
+    return stream.getvalue().encode()
+
+
+@contextmanager
+def _resolution(figure: Figure, dpi: float) -> Iterator[None]:
+    """Draw at a number of pixels an inch; restore it after."""
+    before = figure.dpi
+    figure.dpi = dpi
+    try:
+        yield
+    finally:
+        figure.dpi = before

@@ -18,8 +18,9 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from floorflow.view.contents.names import TIMES, frames_text
 from floorflow.view.pictures.folding import tick_text
 from floorflow.view.pictures.search import ticks
+from floorflow.view.sheet.geometry import POINTS_PER_INCH
 from floorflow.view.sheet.palette import BAR, CROSSING, INK, OPEN, QUIET, RULE
-from floorflow.view.sheet.sheet import POINTS_PER_INCH, drawing_settings
+from floorflow.view.sheet.sheet import drawing_settings
 from floorflow.view.sheet.text import clipped
 
 Pareto = Mapping[str, Any]

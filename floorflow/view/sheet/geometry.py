@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+POINTS_PER_INCH = 72
+
 
 @dataclass(frozen=True, slots=True)
 class Box:

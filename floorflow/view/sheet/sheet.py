@@ -10,19 +10,18 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, PathPatch, Rectangle
 from matplotlib.path import Path
 from matplotlib.text import Text
 
-from floorflow.view.sheet.geometry import Box
+from floorflow.view.sheet.geometry import POINTS_PER_INCH, Box
 from floorflow.view.sheet.outline import outline
 from floorflow.view.sheet.palette import INK
 
-POINTS_PER_INCH = 72
-
 _SETTINGS: Any = {
     "font.family": ["sans-serif"],
-    "font.sans-serif": ["DejaVu Sans", "Verdana"],
+    "font.sans-serif": ["DejaVu Sans"],
     "hatch.linewidth": 0.5,
     "svg.fonttype": "none",
     "svg.hashsalt": "floorflow",
@@ -72,7 +71,7 @@ class Sheet:
 
     def line(self, start: tuple[float, float], end: tuple[float, float], **style: Any) -> None:
         """Draw a straight line."""
-        self.axes.plot((start[0], end[0]), (start[1], end[1]), solid_capstyle="butt", **style)
+        self.axes.add_line(Line2D((start[0], end[0]), (start[1], end[1]), solid_capstyle="butt", **style))
 
 
 def new_sheet(width: float, height: float) -> Sheet:

@@ -1,30 +1,66 @@
-"""Widths of texts in DejaVu Sans, which matplotlib ships, so that labels can be fitted before they are drawn."""
+"""Widths and outlines of texts in DejaVu Sans, which matplotlib ships: labels are fitted before they are drawn."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
 
-from matplotlib.font_manager import FontProperties
+import numpy as np
+from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.path import Path
 from matplotlib.textpath import TextToPath
+from numpy.typing import NDArray
 
-from floorflow.view.sheet.geometry import Box
+from floorflow.view.sheet.geometry import POINTS_PER_INCH, Box
 
 LINE_HEIGHT = 1.25
 """Height of a line of text over its font size."""
 
 _SAFETY = 1.04
-"""Hinting makes rendered text up to some per cent wider than its outlines."""
+"""Hinting, where an SVG is shown, makes text up to some per cent wider than its outlines."""
 
-_FAMILY = "DejaVu Sans"
+FAMILY = "DejaVu Sans"
+
+FONT_SCALE = 100.0
+"""Font size in points at which texts are measured."""
+
+Weight = str | int
+
+_GLYPHS: dict[str, tuple[NDArray[np.float64], NDArray[np.uint8]]] = {}
+"""Vertices and codes of the glyphs drawn so far, by the names of font and glyph."""
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=8192)
+def metrics(text: str, weight: Weight) -> tuple[float, float, float]:
+    """Return width, height and descent in points of one line at font size `FONT_SCALE`."""
+    width, height, descent = TextToPath().get_text_width_height_descent(text, _font(weight), False)  # noqa: FBT003 - its own API
+    return width, height, descent
+
+
+@lru_cache(maxsize=8192)
+def outline(text: str, weight: Weight) -> Path:
+    """Return the outline in points of one line at font size `FONT_SCALE`, its base line from (0, 0) to the right."""
+    font = get_font(findfont(_font(weight)))
+    font.set_size(FONT_SCALE, POINTS_PER_INCH)
+    places, new, _ = TextToPath().get_glyphs_with_font(font, text, _GLYPHS, return_new_glyphs_only=True)
+    _GLYPHS.update(new)
+    glyphs = [(*_GLYPHS[name], (x, y)) for name, x, y, _ in places]
+    inked = [(vertices + place, codes) for vertices, codes, place in glyphs if len(codes)]
+    if not inked:
+        return Path(np.empty((0, 2)))
+    vertices, codes = zip(*inked, strict=True)
+    return Path(np.concatenate(vertices), np.concatenate(codes))
+
+
+@lru_cache
+def _font(weight: Weight) -> FontProperties:
+    return FontProperties(family=FAMILY, size=FONT_SCALE, weight=weight)
+
+
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
     """Return the width of one line in points at a font size in points."""
-    properties = FontProperties(family=_FAMILY, size=size, weight="bold" if bold else "normal")
-    width, _, _ = TextToPath().get_text_width_height_descent(text, properties, False)  # noqa: FBT003 - its own API
-    return float(width) * _SAFETY
+    width, _, _ = metrics(text, "bold" if bold else "normal")
+    return width * (size / FONT_SCALE) * _SAFETY
 
 
 def block_size(lines: tuple[str, ...], size: float, *, bold: bool = False) -> tuple[float, float]:
