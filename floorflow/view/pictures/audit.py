@@ -12,8 +12,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from floorflow.view.pictures.folding import tick_text
+from floorflow.view.sheet.geometry import POINTS_PER_INCH
 from floorflow.view.sheet.palette import BAR, CROSSING, INK, LINK, MEMORY, OPEN, QUIET, RULE, TRACK
-from floorflow.view.sheet.sheet import POINTS_PER_INCH, drawing_settings
+from floorflow.view.sheet.sheet import drawing_settings
 from floorflow.view.sheet.text import clipped, shortened, text_width
 
 Audit = Mapping[str, Any]
