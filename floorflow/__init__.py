@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from floorflow.api import (
+        Audit,
         Best,
         Calibration,
         Comparison,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         ToolFailed,
         Verdict,
         Violation,
+        audit,
         calibrate,
         check,
         compare,
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Audit",
     "Best",
     "Calibration",
     "Comparison",
@@ -72,6 +75,7 @@ __all__ = [
     "Verdict",
     "Violation",
     "__version__",
+    "audit",
     "calibrate",
     "check",
     "compare",

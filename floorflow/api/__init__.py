@@ -4,6 +4,7 @@ What is slow to import (solvers, onnx, matplotlib) is imported by the functions 
 what can be refused without. There is no global state: calls may run in several threads at once.
 """
 
+from floorflow.api.auditing import FINN_OF_BUILDS, Audit, audit
 from floorflow.api.calibrating import Calibration, InterruptedCalibration, calibrate
 from floorflow.api.checking import Verdict, Violation, check
 from floorflow.api.events import Best, Callback, Event
@@ -26,11 +27,13 @@ from floorflow.resources import RESOURCE_NAMES
 
 __all__ = [
     "FEWEST_POINTS",
+    "FINN_OF_BUILDS",
     "INSPECTED_PART",
     "MOST_POINTS",
     "OPTIONS",
     "POINTS",
     "RESOURCE_NAMES",
+    "Audit",
     "Best",
     "Calibration",
     "Callback",
@@ -55,6 +58,7 @@ __all__ = [
     "ToolFailed",
     "Verdict",
     "Violation",
+    "audit",
     "calibrate",
     "check",
     "compare",

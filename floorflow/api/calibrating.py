@@ -63,7 +63,7 @@ class InterruptedCalibration(Interrupted):
 
 
 def calibrate(
-    folder: str | Path,
+    folder: str | Path | None,
     reports: str | Path,
     *,
     model: str | Path | None = None,
@@ -75,6 +75,7 @@ def calibrate(
 ) -> Calibration:
     """Read the reports of a build of the plan in ``folder``, and plan again with what they say.
 
+    Without a plan (None) ``reports`` is a build folder, whose own network is planned with what was measured of it.
     ``model``, ``folding`` and ``platform`` name files that were moved. ``keep_folding`` keeps the folding that was
     built and places it anew.
 
@@ -89,15 +90,21 @@ def calibrate(
 
     """
     started = time.perf_counter()
-    require_folder(Path(folder), "a folder that plan wrote")
+    if folder is not None:
+        require_folder(Path(folder), "a folder that plan wrote")
     require_folder(Path(reports), "the folder with the reports of the build")
     with whole_imports():
         from floorflow import flow
+        from floorflow.study.calibration import built
         from floorflow.study.calibration import calibrate as study
         from floorflow.study.calibration.replan import Overrides
 
     given = Overrides(_path(model), _path(folding), _path(platform), keep_folding, plots)
-    found = study.calibrate(Path(folder), Path(reports), given, told_to(progress), plan=flow.plan)
+    tell = told_to(progress)
+    if folder is None:
+        found = built.calibrate_build(Path(reports), given, tell, plan=flow.plan)
+    else:
+        found = study.calibrate(Path(folder), Path(reports), given, tell, plan=flow.plan)
     made = Calibration(found, plan_of(found.after, found.request, started))
     if made.plan.interrupted:
         raise InterruptedCalibration(made)

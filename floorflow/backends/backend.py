@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from floorflow.backends.builds import Build
 from floorflow.backends.given import rows_as_given
 from floorflow.backends.instances import Instances, NamedCells, plain_name
 from floorflow.backends.reports import BuiltFoldings, Report
@@ -125,6 +126,8 @@ class Backend(Protocol):
     """What lengthens the interval where FIFOs are small, as a clause."""
     fifo_depths: str = "the depths in plan.json"
     """Where the user gives the depths of FIFOs."""
+    boards: Mapping[str, str] = {}
+    """Parts of the boards that the tool builds for, by the tool's names in small letters."""
     own_reports: tuple[str, ...] = ()
     """Names of the tool's own reports that `read_report` knows, for people; first one that counts a netlist."""
 
@@ -285,10 +288,25 @@ class Backend(Protocol):
         """
         return None
 
+    def report_files(self, folder: Path, files: Sequence[Path], /) -> Sequence[Path]:  # noqa: ARG002
+        """Return those of all files below a folder that may be reports: build folders hold scratch, too."""
+        return files
+
     def instances(self, plan: Plan, phase: int, reports: Sequence[Report], /) -> Instances:  # noqa: ARG002
         """Return which engines the instances in all reports of a build are; the plan has one network."""
         cells = self.cells(plan, phase, "{engine}", "")
         return NamedCells({plain_name(cell): name for name, cell in cells.items()})
+
+    def read_build(self, folder: Path, /) -> Build:
+        """Return what a build folder of the tool holds: graph, nodes as built, and the tool's own figures.
+
+        Raises
+        ------
+        InputError
+            If nothing in it can be used; names what was looked for.
+
+        """
+        raise InputError(f"{folder}: back end {self.name} reads no build folders", hint="name another with --backend")
 
     # Single engines
 

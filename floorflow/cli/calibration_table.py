@@ -80,6 +80,11 @@ def _some(names: Sequence[str]) -> str:
 def _changed(data: Mapping[str, Any]) -> Iterator[str]:
     """Tell what the new plan does otherwise."""
     before, after = data["before"], data["after"]
+    if before is None:
+        yield f"interval {after['interval_cycles']:,} cycles ({after['fps']:,.1f} frames/s)"
+        for slot, use in sorted(after["utilisation"].items()):
+            yield f"{slot}  {', '.join(f'{name} {share:.0%}' for name, share in use.items() if share) or 'empty'}"
+        return
     rate = f"{before['fps']:,.1f} > {after['fps']:,.1f} frames/s"
     yield f"interval {before['interval_cycles']:,} > {after['interval_cycles']:,} cycles ({rate})"
     yield f"folded anew: {_some(data['changes']['refolded'])}; in another slot: {_some(data['changes']['moved'])}"

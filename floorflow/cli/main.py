@@ -13,11 +13,12 @@ from typing import Annotated
 import typer
 
 from floorflow import __version__
+from floorflow.cli.builds import audit, calibrate
 from floorflow.cli.check import check
 from floorflow.cli.inspect import inspect, platforms
 from floorflow.cli.plan import EXAMPLES, plan
 from floorflow.cli.standard_streams import standard_streams
-from floorflow.cli.studies import calibrate, compare, cost, pareto
+from floorflow.cli.studies import compare, cost, pareto
 
 app = typer.Typer(
     name="floorflow",
@@ -28,7 +29,7 @@ app = typer.Typer(
 )
 
 app.command(epilog=EXAMPLES)(plan)
-for command in (inspect, check, cost, compare, pareto, calibrate, platforms):
+for command in (inspect, check, cost, compare, pareto, calibrate, audit, platforms):
     app.command()(command)
 
 

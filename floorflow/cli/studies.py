@@ -1,4 +1,4 @@
-"""The commands that price, compare, draw fronts and calibrate; `cli` registers them."""
+"""The commands that price, compare and draw fronts; `cli` registers them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,22 +14,19 @@ from rich.console import RenderableType
 
 from floorflow import api
 from floorflow.api import INSPECTED_PART, InputError
-from floorflow.cli.calibration_table import calibration_tables
 from floorflow.cli.comparison_table import comparison_table
-from floorflow.cli.ending import carried_out, exit_interrupted
 from floorflow.cli.options import (
     OUTPUT,
     DebugFlag,
     ForceFlag,
     JsonFlag,
     OutIfAny,
-    OutOption,
     asks_for,
 )
 from floorflow.cli.pareto_table import pareto_table
 from floorflow.cli.progress import progress_shown
 from floorflow.cli.standard_streams import reader_is_gone
-from floorflow.cli.terminal import complain, errors_to_exit_codes, paper, plain, print_json
+from floorflow.cli.terminal import complain, errors_to_exit_codes, paper, print_json
 
 
 @asks_for(
@@ -169,56 +165,3 @@ def pareto(
         with progress_shown(quiet=as_json) as tell:
             found = api.pareto(**asked, resources=_names(resources or ""), points=points, progress=tell)
         _finish(found, pareto_table, out, force=force, as_json=as_json, foldings=foldings)
-
-
-def calibrate(
-    plan_folder: Annotated[Path, typer.Argument(metavar="OUT", help="Folder that plan wrote.", show_default=False)],
-    reports: Annotated[Path, typer.Option(help="Folder with the reports of its build.", show_default=False)],
-    out: OutOption,
-    model: Annotated[Path | None, typer.Option(help="The model, if it was moved.", show_default=False)] = None,
-    folding: Annotated[Path | None, typer.Option(help="The folding file, if it was moved.", show_default=False)] = None,
-    platform: Annotated[
-        Path | None, typer.Option("--platform", "-p", help="Your board's file, if it was moved.", show_default=False)
-    ] = None,
-    keep_folding: Annotated[
-        bool, typer.Option("--keep-folding", help="Keep the folding that was built; place it anew.")
-    ] = False,
-    no_plots: Annotated[bool, typer.Option("--no-plots", help="Draw no pictures.", rich_help_panel=OUTPUT)] = False,
-    force: ForceFlag = False,
-    as_json: JsonFlag = False,
-    debug: DebugFlag = False,
-) -> None:
-    """Measured beats estimated: read the reports of a build, and plan again with what they say."""
-    with errors_to_exit_codes(debug=debug):
-        if out.resolve() == plan_folder.resolve():
-            raise InputError(f"{out}: holds the plan that was built", hint="choose another folder for --out")
-        api.require_free(out, force=force)
-        options = {"model": model, "folding": folding, "platform": platform, "keep_folding": keep_folding}
-        with progress_shown(quiet=as_json) as tell:
-            found, made = _calibrated(plan_folder, reports, tell, plots=not no_plots, **options)
-            _, late = carried_out(partial(made.save, out, force=force, command=sys.argv, progress=tell))
-        if as_json:
-            print_json(found.as_dict())
-        else:
-            console = paper()
-            for table in (*calibration_tables(found.as_dict()), f"written to {plain(str(out))}"):
-                console.print(table)
-        if made.interrupted:
-            exit_interrupted(f"the best legal plan known by then is written to {out}, without pictures")
-        if late:
-            exit_interrupted(f"the plan was finished and is written to {out}")
-
-
-def _calibrated(
-    folder: Path, reports: Path, tell: api.Callback | None, **options: Any
-) -> tuple[api.Calibration, api.Plan]:
-    """Return what was measured and the plan with its pictures drawn, or what there was of it when Ctrl-C came."""
-    try:
-        found = api.calibrate(folder, reports, progress=tell, **options)
-    except api.InterruptedCalibration as interrupted:
-        return interrupted.calibration, interrupted.plan
-    try:
-        found.plan.draw(progress=tell)
-    except api.Interrupted as interrupted:
-        return found, interrupted.plan
-    return found, found.plan

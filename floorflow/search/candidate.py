@@ -64,10 +64,10 @@ def least_words(context: PlanningContext, folded: FoldedDataflow) -> Mapping[str
     depths = _full_rate_depths(context, folded) if context.costs.sizes_fifos else {}
     if not context.request.keep_folding:
         return depths
-    return {channel.name: _kept_words(channel, depths) for channel in connect(folded, context.costs)}
+    return {channel.name: kept_words(channel, depths) for channel in connect(folded, context.costs)}
 
 
-def _kept_words(channel: Channel, depths: Mapping[str, int]) -> int:
+def kept_words(channel: Channel, depths: Mapping[str, int]) -> int:
     """Return the depth that the model gives a FIFO, 0 if none, but no less than what is known to be needed.
 
     Where the full rate's is not known that is what waits at a join, for the model's may be no more than a default.

@@ -84,10 +84,10 @@ def test_everything_public_is_documented_and_typed() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["read", "platform", "plan", "load", "check", "compare", "pareto", "calibrate", "cost"]
+    "name", ["read", "platform", "plan", "load", "check", "compare", "pareto", "calibrate", "audit", "cost"]
 )
 def test_all_but_the_things_themselves_go_by_their_names(name: str) -> None:
-    subjects = {"plan": 2, "compare": 2, "pareto": 2, "calibrate": 2}.get(name, 1)
+    subjects = {"plan": 2, "compare": 2, "pareto": 2, "calibrate": 2, "audit": 2}.get(name, 1)
     kinds = [parameter.kind for parameter in inspect.signature(getattr(ff, name)).parameters.values()]
     assert kinds[:subjects] == [inspect.Parameter.POSITIONAL_OR_KEYWORD] * subjects
     assert set(kinds[subjects:]) <= {inspect.Parameter.KEYWORD_ONLY}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from floorflow.backends.backend import Backend, Parallelism, Proposal
+from floorflow.backends.builds import Build
 from floorflow.backends.finn import export, report_words
 from floorflow.backends.finn.config.folding_file import with_given_folding
 from floorflow.backends.finn.config.folding_texts import folding_texts
@@ -23,6 +24,9 @@ from floorflow.backends.finn.rates.patterns import actor_of, stages
 from floorflow.backends.finn.rates.start_up import expected_interval
 from floorflow.backends.finn.read.source import Source, read_source
 from floorflow.backends.finn.reports import files as own_reports
+from floorflow.backends.finn.reports.build_files import report_files
+from floorflow.backends.finn.reports.build_folder import read_build
+from floorflow.backends.finn.reports.build_target import PART_OF_BOARD
 from floorflow.backends.finn.reports.instances import FinnInstances, instances
 from floorflow.backends.finn.specialise import respecialised, specialised
 from floorflow.backends.finn.version import VERSION_NAMES
@@ -45,6 +49,7 @@ class FinnBackend(Backend):
     folding_limit = report_words.FOLDING_LIMIT
     start_ups = report_words.START_UPS
     fifo_depths = report_words.FIFO_DEPTHS
+    boards = PART_OF_BOARD
     own_reports = own_reports.KNOWN
 
     def read(self, path: Path, options: FinnOptions) -> Source:
@@ -148,9 +153,17 @@ class FinnBackend(Backend):
         """Return what a file of FINN's holds, told by its name."""
         return own_reports.read_report(file, text)
 
+    def report_files(self, folder: Path, files: Sequence[Path], /) -> Sequence[Path]:
+        """Return the files of an ``output_dir`` that lie in no scratch folder; of any other folder all."""
+        return report_files(folder, files)
+
     def instances(self, plan: Plan, phase: int, reports: Sequence[Report], /) -> FinnInstances:
         """Return the nodes that FINN made of the engines, kernel by kernel."""
         return instances(plan, phase, reports)
+
+    def read_build(self, folder: Path, /) -> Build:
+        """Return what an ``output_dir`` of FINN or FINN+ holds."""
+        return read_build(folder)
 
     def cost_lines(self, lines: Iterable[str], part: str, options: FinnOptions) -> Iterator[dict[str, Any]]:
         """Price one engine a line, by FINN's op types and attributes; with FINN's own costs unless others are asked."""

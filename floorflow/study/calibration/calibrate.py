@@ -29,13 +29,14 @@ Planner = Callable[[Request, Progress, Measurements], Outcome]
 
 @dataclass(frozen=True)
 class Calibration:
-    """What was measured of ``before``, and the plan that follows. ``estimates`` are of every engine of ``before``.
+    """What was measured of ``before``, and the plan that follows. ``estimates`` are of every engine as it was built.
 
+    ``before`` is None where a build was calibrated that floorflow had not planned.
     ``kinds``: op type of every engine. ``request``: what the new plan answers. ``used``: the engines whose rows
     replaced estimates are ``measured.engines``.
     """
 
-    before: Plan
+    before: Plan | None
     after: Outcome
     folder: Folder
     matches: Matches
@@ -44,6 +45,11 @@ class Calibration:
     kinds: Mapping[str, str]
     request: Request
     rejected: tuple[RejectedMatch, ...]
+
+    @property
+    def first(self) -> Plan:
+        """The plan that was built, else the first there is."""
+        return self.before or self.after.plan
 
     @property
     def unmeasured(self) -> list[str]:

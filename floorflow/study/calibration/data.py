@@ -21,7 +21,7 @@ def as_dict(calibration: Calibration) -> dict[str, Any]:
     matches, folder = calibration.matches, calibration.folder
     return {
         "schema": SCHEMA,
-        "network": calibration.before.only_network.name,
+        "network": calibration.first.only_network.name,
         "reports": [
             {
                 "file": r.file,
@@ -46,9 +46,9 @@ def as_dict(calibration: Calibration) -> dict[str, Any]:
         },
         "streams": _streams(calibration),
         "designs": {file: use.as_dict() for file, use in sorted(matches.designs.items())},
-        "before": _outline(calibration.before),
+        "before": None if calibration.before is None else _outline(calibration.before),
         "after": _outline(calibration.after.plan),
-        "changes": changes(calibration.before, calibration.after.plan),
+        "changes": changes(calibration.first, calibration.after.plan),
     }
 
 
@@ -80,9 +80,9 @@ def ratios(estimate: Resources, measured: Resources) -> dict[str, float | None]:
 
 
 def modules(calibration: Calibration) -> list[dict[str, Any]]:
-    """Return the modules of the old plan that hold measured engines: what those were thought to use, and do."""
+    """Return the old plan's modules, else the new one's, that hold measured engines: what these use, and should."""
     entries = []
-    for module in calibration.before.only_phase.modules:
+    for module in calibration.first.only_phase.modules:
         known = [name for name in module.engines if name in calibration.measured.engines]
         if known:
             entry = _sums(calibration, known)
@@ -115,7 +115,7 @@ def _sums(calibration: Calibration, names: Sequence[str]) -> dict[str, Any]:
 
 def _streams(calibration: Calibration) -> dict[str, Any]:
     """Return FIFOs and converters of the build beside the plan's; they have no names in common."""
-    channels = calibration.before.only_phase.channels
+    channels = calibration.first.only_phase.channels
     fifos = total(Resources.from_dict(c.fifo_resources.model_dump()) for c in channels)
     converters = [c for c in channels if c.converter]
     use = total(Resources.from_dict(c.converter_resources.model_dump()) for c in converters)

@@ -36,7 +36,7 @@ def read_reports(folder: Path, backend: Backend) -> Folder:
         If there is no such folder, no report in it, or one that is malformed; names file and line.
 
     """
-    files = [folder] if folder.is_file() else sorted(path for path in folder.rglob("*") if path.is_file())
+    files = [folder] if folder.is_file() else _files_below(folder, backend)
     if not folder.exists():
         raise InputError(f"{folder}: no such folder", hint="give the folder with the reports of a build")
     found: list[Report | BuiltFoldings] = []
@@ -56,6 +56,11 @@ def read_reports(folder: Path, backend: Backend) -> Folder:
         raise InputError(f"{folder}: no report in it that calibrate reads", hint=_known(backend))
     foldings = tuple(content for content in found if isinstance(content, BuiltFoldings))
     return Folder(reports, digests, foldings, tuple(aside))
+
+
+def _files_below(folder: Path, backend: Backend) -> list[Path]:
+    held = sorted(path for path in folder.rglob("*") if path.is_file())
+    return list(backend.report_files(folder, held))
 
 
 def _known(backend: Backend) -> str:

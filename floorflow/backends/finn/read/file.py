@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -12,6 +13,9 @@ from floorflow.backends.finn.names import PARTITION, is_dataflow, is_old, is_par
 from floorflow.errors import InputError
 from floorflow.network.facts import find_constants
 from floorflow.network.onnx_file import Node, OnnxFile, load
+
+_KERNEL_PREFIX = re.compile(rf"^{PARTITION}_\d+_(?=.)")
+"""What FINN puts before the names of nodes when it builds a kernel of their partition."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +43,24 @@ def is_dataflow_graph(file: OnnxFile) -> bool:
 def flatten(file: OnnxFile) -> FlatGraph:
     """Return all nodes of a dataflow graph, children of partitions included.
 
+    In the kernels of a build FINN puts the partition before every name; that is left out where names stay unique.
+
     Raises
     ------
     InputError
         If a child is missing, broken or contains itself; names node and child.
 
     """
-    return _flatten(file, (Path(file.path).resolve(),))
+    graph = _flatten(file, (Path(file.path).resolve(),))
+    return replace(graph, nodes=_without_partitions(graph.nodes))
+
+
+def _without_partitions(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+    """Return the nodes by their names in their kernel; DMA engines, of which each kernel has a first, keep theirs."""
+    plain = {n.name: _KERNEL_PREFIX.sub("", n.name) for n in nodes if not n.op_type.startswith("IODMA")}
+    if len(set(plain.values())) < len(plain):
+        return nodes
+    return tuple(replace(node, name=plain.get(node.name, node.name)) for node in nodes)
 
 
 def _flatten(file: OnnxFile, chain: tuple[Path, ...]) -> FlatGraph:
@@ -94,12 +109,16 @@ def _child(file: OnnxFile, node: Node, chain: tuple[Path, ...]) -> FlatGraph:
 
 
 def _found(folder: Path, named: str) -> Path | None:
-    """Return the child's file: as named, from the parent's folder, or by its name alone beside the parent."""
+    """Return the child's file: as named, from the parent's folder, or by the end of its path beside the parent.
+
+    FINN saves children by absolute paths, in folders (``kernel_partitions/partition_0.onnx``) beside the parent; the
+    longest end that is there is taken, as other folders have a ``partition_0.onnx`` as well.
+    """
     if not named:
         return None
-    file_name = PureWindowsPath(named).name if "\\" in named else PurePosixPath(named).name
-    candidates = (folder / named, folder / file_name)
-    return next((path for path in candidates if path.is_file()), None)
+    parts = (PureWindowsPath(named) if "\\" in named else PurePosixPath(named)).parts
+    ends = (folder.joinpath(*parts[-length:]) for length in (3, 2, 1))
+    return next((path for path in (folder / named, *ends) if path.is_file()), None)
 
 
 def _inside(node: Node, child: FlatGraph) -> FlatGraph:

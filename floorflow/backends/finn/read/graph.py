@@ -63,6 +63,34 @@ class Graph:
     host_nodes: tuple[Node, ...]
     between: tuple[Node, ...]
 
+    @cached_property
+    def passed(self) -> dict[str, tuple[Node, ...]]:
+        """The FIFOs, converters, DMA engines and markers on each stream by its channel, from producer to consumer."""
+        makers = {name: node for node in self.flat.nodes for name in node.outputs}
+        engines = {engine.name: engine for engine in self.engines}
+        read_by_host = (name for node in self.host_nodes for name in node.inputs)
+        leaving: dict[str, list[Node]] = {}
+        for name in (*self.flat.outputs, *read_by_host):
+            chain = list(_passing(name, makers))
+            leaving[chain[-1].inputs[0] if chain else name] = chain
+        chains: dict[str, tuple[Node, ...]] = {}
+        for one in self.streams:
+            reader = engines.get(one.stream.target)
+            if reader is None:
+                chain = leaving[one.tensor]
+            else:
+                chain = list(_passing(reader.node.inputs[reader.stream_inputs[one.stream.target_port]], makers))
+            chains[one.stream.channel] = tuple(reversed(chain))
+        return chains
+
+
+def _passing(tensor: str, makers: Mapping[str, Node]) -> Iterator[Node]:
+    """Yield the nodes that pass a tensor on, from the last back to what makes it."""
+    node = makers.get(tensor)
+    while node is not None and passes(node):
+        yield node
+        node = makers.get(node.inputs[0])
+
 
 def read_graph(file: OnnxFile) -> Graph:
     """Read a dataflow graph.
@@ -98,7 +126,7 @@ class _Wiring:
     @cached_property
     def engines(self) -> dict[str, GraphEngine]:
         """The engines by name."""
-        return {n.name: self._engine(n) for n in self.nodes if names.is_dataflow(n) and not _passes(n)}
+        return {n.name: self._engine(n) for n in self.nodes if names.is_dataflow(n) and not passes(n)}
 
     def _engine(self, node: Node) -> GraphEngine:
         attributes = names.hardware(node)
@@ -111,7 +139,7 @@ class _Wiring:
         """Return the tensor that an engine or the host makes, and the bits that FIFOs on the way to it hold."""
         fifo_bits = 0
         node = self.makers.get(tensor)
-        while node is not None and _passes(node):
+        while node is not None and passes(node):
             fifo_bits += _capacity_bits(node)
             tensor = node.inputs[0]
             node = self.makers.get(tensor)
@@ -181,8 +209,8 @@ class _Wiring:
         yield from {reached[name].name: reached[name] for name in feeding if name in reached}.values()
 
 
-def _passes(node: Node) -> bool:
-    """Whether a node only passes on what it gets."""
+def passes(node: Node) -> bool:
+    """Whether a node is no engine, but only passes on what it gets."""
     kind = names.family(names.present_name(node.op_type, old=False))
     return names.is_dataflow(node) and kind in names.PASSING and bool(node.inputs)
 

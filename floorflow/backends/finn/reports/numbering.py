@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
+from floorflow.backends.finn.read.graph import Graph, GraphEngine
 from floorflow.schema import EngineEntry, FoldedEntry, PhaseEntry, Plan
 
 
@@ -34,14 +35,39 @@ def interchangeable(plan: Plan, phase: int, partition_ids: Mapping[str, int] | N
     return rivals_of
 
 
+def interchangeable_nodes(graph: Graph) -> dict[str, tuple[str, ...]]:
+    """Return the same for a graph as it was read: engines of a kind on parallel branches that are other hardware."""
+    targets: dict[str, list[str]] = defaultdict(list)
+    for one in graph.streams:
+        targets[one.stream.source].append(one.stream.target)
+    behind = _reached([engine.name for engine in graph.engines], targets)
+    kinds: dict[str, list[GraphEngine]] = defaultdict(list)
+    for engine in graph.engines:
+        kinds[engine.kind].append(engine)
+    rivals_of = {}
+    for group in kinds.values():
+        for engine in group:
+            hardware = (engine.attributes, engine.folding)
+            others = [o for o in group if o.name not in behind[engine.name] and engine.name not in behind[o.name]]
+            rivals = tuple(other.name for other in others if (other.attributes, other.folding) != hardware)
+            if rivals:
+                rivals_of[engine.name] = rivals
+    return rivals_of
+
+
 def _behind(phase: PhaseEntry, names: list[str]) -> dict[str, set[str]]:
     """Return for every engine all that its output reaches, itself included."""
     targets: dict[str, list[str]] = defaultdict(list)
     for channel in phase.channels:
         targets[channel.source].append(channel.target)
+    return _reached(names, targets)
+
+
+def _reached(names: list[str], targets: Mapping[str, list[str]]) -> dict[str, set[str]]:
+    """Return the same from the names that each leads to; ``names`` stand in the order of the data flow."""
     reached: dict[str, set[str]] = {}
-    for name in reversed(names):  # engines stand in the order of the data flow
-        reached[name] = {name}.union(*(reached.get(target, set()) for target in targets[name]))
+    for name in reversed(names):
+        reached[name] = {name}.union(*(reached.get(target, set()) for target in targets.get(name, ())))
     return reached
 
 

@@ -1,0 +1,1 @@
+"""A build held against what floorflow would have said of it."""
