@@ -9,12 +9,13 @@ from floorflow.channels import StreamPrices, not_convertible
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import OptionGroup
-from floorflow.errors import InputError, some
+from floorflow.errors import InfeasibleError, InputError, some
 from floorflow.folding import FoldingProblem, fitting
 from floorflow.plugins import backend_names
 from floorflow.request import Request
 from floorflow.resources import Resources, total
 from floorflow.search.asked import platform_of
+from floorflow.search.clock import clock_target
 from floorflow.search.context import PlanningContext, largest_pblocks, longest_interval, slot_limits, solvers_of
 
 
@@ -42,8 +43,13 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measurements
     limits, largest = slot_limits(platform, request), largest_pblocks(platform, request)
     places = _places(request, limits, largest)
     longest = longest_interval(platform, request)
+    if not request.keep_folding:
+        costs = costs.reaching(clock_target(platform))
     priced = _kept(dataflow, request, backend, costs) if request.keep_folding else costs.groups(dataflow)
-    groups = tuple(fitting(group, places, longest) for group in measured.repriced(dataflow, priced))
+    try:
+        groups = tuple(fitting(group, places, longest) for group in measured.repriced(dataflow, priced))
+    except InfeasibleError as error:
+        raise InfeasibleError(str(error), "; ".join(filter(None, (error.hint, *costs.left_out(dataflow))))) from error
     # At the least that any memory of each FIFO costs: what is infeasible so is infeasible in every other.
     channels = StreamPrices(costs, prices=None, joins=not costs.sizes_fifos).couplings(dataflow, groups)
     paths = dataflow.engine_pairs if request.goal == "latency" else None
