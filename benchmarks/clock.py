@@ -106,7 +106,7 @@ def by_source(builds: Sequence[Build], fitted: Callable[[Sequence[Build]], Value
 
 
 def by_family(builds: Sequence[Build], build: Build) -> float:
-    """Return the median period of the other sources' builds of a family, whatever their engines; all, if it has none."""
+    """Return the median period of other sources' builds of a family, whatever their engines; all if it has none."""
     others = [other for other in builds if other.source != build.source]
     seven = build.target.parts[0].startswith("xc7")
     alike = [other for other in others if other.target.parts[0].startswith("xc7") == seven] or others

@@ -51,7 +51,8 @@ def _likely_clock(e: EstimatesEntry) -> list[str]:
     if found is None:
         return []
     path = f"{found.engine}: {found.path}" if found.engine else found.path
-    return [f"likely clock {found.low_mhz:g} to {found.high_mhz:g} MHz after routing; slowest path: {path}"]
+    likely = f"likely clock {found.low_mhz:g} to {found.high_mhz:g} MHz after routing ({e.clock_mhz:g} asked for)"
+    return [f"{likely}; slowest path: {path}"]
 
 
 def _slowest(plan: Plan, part: PhaseNetworkEntry) -> list[str]:

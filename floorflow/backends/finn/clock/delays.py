@@ -16,6 +16,8 @@ HLS_SHARE = 0.73
 """Share of the period that HLS fills with logic: Vitis HLS keeps 27% as clock uncertainty, unless told otherwise."""
 OVERHEAD_NS: dict[Family, float] = {"7series": 1.0, "ultrascale+": 0.5}
 """A register's own times, skew and uncertainty at speed grade -1, rounded from the reports (0.6 to 1.3, 0.4)."""
+LARGEST_LUTS = 20_000
+"""Of the largest engine in a build whose clock is known; how nets grow beyond it is not, so they are taken not to."""
 _GRADES: dict[Family, dict[int, float]] = {
     "7series": {1: 1.0, 2: 0.84, 3: 0.75},
     "ultrascale+": {1: 1.0, 2: 0.86, 3: 0.76},
@@ -54,7 +56,8 @@ class Delays:
         levels = path.levels
         if path.scheduled:
             levels = min(levels, self.scheduled_levels(part, period_ns))
-        longer = {"short": 1.0, "control": self.control, "engine": 1 + self.spread * sqrt(engine_luts / 1e4)}
+        spread = self.spread * sqrt(min(engine_luts, LARGEST_LUTS) / 1e4)
+        longer = {"short": 1.0, "control": self.control, "engine": 1 + spread}
         return grade * (OVERHEAD_NS[family] + levels * self.level_ns[family] * longer[path.nets])
 
 

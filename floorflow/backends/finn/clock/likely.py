@@ -67,6 +67,6 @@ def _unlikely(slowest: SlowestPath, high_mhz: int, target: ClockTarget) -> Itera
     if high_mhz < target.clock_mhz:
         what = f"{slowest.engine}: {slowest.path.what}" if slowest.engine else slowest.path.what
         yield (
-            f"{target.clock_mhz:g} MHz is an unlikely clock, builds like this one end at {high_mhz} MHz or below "
-            f"({what}): rates are told for {target.clock_mhz:g} MHz"
+            f"{target.clock_mhz:g} MHz is an unlikely clock: by the few builds that are known (docs/clock.md) "
+            f"{high_mhz} MHz is the most to hope for ({what}); rates are told for {target.clock_mhz:g} MHz"
         )
