@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from floorflow.backends.backend import Backend, Costs, Source, backend_named
 from floorflow.channels import StreamPrices, not_convertible
@@ -49,13 +50,20 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measurements
     try:
         groups = tuple(fitting(group, places, longest) for group in measured.repriced(dataflow, priced))
     except InfeasibleError as error:
-        raise InfeasibleError(str(error), "; ".join(filter(None, (error.hint, *costs.left_out(dataflow))))) from error
+        message = "; but ".join([str(error), *_left_out(error, dataflow, costs)])
+        raise InfeasibleError(message, error.hint, error.refusals) from error
     # At the least that any memory of each FIFO costs: what is infeasible so is infeasible in every other.
     channels = StreamPrices(costs, prices=None, joins=not costs.sizes_fifos).couplings(dataflow, groups)
     paths = dataflow.engine_pairs if request.goal == "latency" else None
     problem = FoldingProblem(groups, total(limits.values()), platform.silicon, channels, paths)
     solvers = solvers_of(request, dataflow, backend, costs)
     return PlanningContext(dataflow, platform, request, backend, costs, problem, solvers, largest)
+
+
+def _left_out(error: InfeasibleError, dataflow: Dataflow, costs: Costs) -> Sequence[str]:
+    """Return which foldings the clock took from the engines that are too slow: that rests on an estimate."""
+    slow = {name for refusal in error.refusals if refusal.what == "engine too slow" for name in refusal.names}
+    return costs.left_out(replace(dataflow, engines=tuple(e for e in dataflow.engines if e.name in slow)))
 
 
 def _places(

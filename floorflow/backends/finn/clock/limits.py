@@ -61,7 +61,7 @@ def left_out(dataflow: Dataflow, target: ClockTarget | None) -> Iterator[str]:
             yield (
                 f"{engine.name}: PE above {widest} is left out at {target.clock_mhz:g} MHz: {wider} labels, compared "
                 f"one after another, are about {levels:.0f} levels of logic in one cycle "
-                f"({chain_ns(engine.attributes, wider, target):.1f} ns); a lower clock allows more, and a folding that "
+                f"({chain_ns(engine.attributes, wider, target):.1f} ns by estimate); a lower clock allows more, and a folding that "
                 "is kept is not limited"
             )
 
