@@ -58,11 +58,11 @@ def left_out(dataflow: Dataflow, target: ClockTarget | None) -> Iterator[str]:
         if target is not None and widest is not None:
             wider = next(pe for pe in divisors(_labels(engine)) if pe > widest)
             levels = label_select_levels(engine.attributes, wider)
+            chain = chain_ns(engine.attributes, wider, target)
             yield (
                 f"{engine.name}: PE above {widest} is left out at {target.clock_mhz:g} MHz: {wider} labels, compared "
-                f"one after another, are about {levels:.0f} levels of logic in one cycle "
-                f"({chain_ns(engine.attributes, wider, target):.1f} ns by estimate); a lower clock allows more, and a folding that "
-                "is kept is not limited"
+                f"one after another, are about {levels:.0f} levels of logic in one cycle ({chain:.1f} ns by estimate); "
+                "a lower clock allows more, and a folding that is kept is not limited"
             )
 
 
