@@ -37,6 +37,7 @@ MOST_LEVELS = 11
 """The API is a level of its own, between the studies and the command line."""
 SEARCH_ORDER = (
     "asked",
+    "clock",
     "progress",
     "link_bound",
     "own_kinds",
@@ -44,6 +45,7 @@ SEARCH_ORDER = (
     "proposals",
     "limits",
     "context",
+    "silicon",
     "preparing",
     "fifo_prices",
     "slot_problem",

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from floorflow.backends.builds import Build
+from floorflow.backends.clock import ClockTarget, LikelyClock
 from floorflow.backends.given import rows_as_given
 from floorflow.backends.instances import Instances, NamedCells, plain_name
 from floorflow.backends.reports import BuiltFoldings, Report
@@ -108,6 +109,14 @@ class Costs(Protocol):
     def has_bands(self) -> bool:
         """Whether it is known how far the estimates may be off."""
         return False
+
+    def reaching(self, target: ClockTarget) -> Costs:  # noqa: ARG002
+        """Return the prices without foldings whose engine alone is known to miss the clock by far; all, unless told."""
+        return self
+
+    def left_out(self, dataflow: Dataflow) -> Sequence[str]:  # noqa: ARG002
+        """Return what `reaching` leaves out of the foldings of these engines, a sentence for each."""
+        return ()
 
     def band(self, kind: str, resource: str) -> Band:  # noqa: ARG002
         """Return the factors on an estimate between which four measured amounts in five lie."""
@@ -235,6 +244,10 @@ class Backend(Protocol):
     def expected_interval(self, folded: FoldedDataflow) -> int:
         """Return the interval in cycles with what starting anew each frame adds to that of the slowest engine."""
         return folded.interval_cycles
+
+    def likely_clock(self, folded: FoldedDataflow, target: ClockTarget, /) -> LikelyClock | None:  # noqa: ARG002
+        """Return which clock a routed design is likely to reach; None if that is not known."""
+        return None
 
     # What people and other tools get
 

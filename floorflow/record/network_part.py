@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from floorflow.hardware import Route
+from floorflow.record.likely_clock import likely_clock_of
 from floorflow.record.part import Part
 from floorflow.record.throughput import sustained_fps, throughput_of
 from floorflow.record.values import amounts, plain, statistics
-from floorflow.schema import EstimatesEntry, FoldedEntry, FoldingEntry, ParallelismEntry, PhaseNetworkEntry
+from floorflow.schema import (
+    EstimatesEntry,
+    FoldedEntry,
+    FoldingEntry,
+    LikelyClockEntry,
+    ParallelismEntry,
+    PhaseNetworkEntry,
+)
 from floorflow.search.slot_problem import channel_routes
 
 
@@ -61,7 +69,16 @@ def _estimates(part: Part) -> EstimatesEntry:
         bottleneck=part.id(slowest),
         expected_cycles=part.context.backend.expected_interval(candidate.folded),
         throughput=timed,
+        likely_clock=_likely_clock(part),
     )
+
+
+def _likely_clock(part: Part) -> LikelyClockEntry | None:
+    found = likely_clock_of(part)
+    if found is None:
+        return None
+    engine = part.id(found.engine) if found.engine else ""
+    return LikelyClockEntry(low_mhz=found.low_mhz, high_mhz=found.high_mhz, engine=engine, path=found.path)
 
 
 def _latency_us(part: Part) -> float:

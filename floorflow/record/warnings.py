@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from floorflow.hardware import Platform
+from floorflow.record.likely_clock import likely_clock_of
 from floorflow.record.part import Part
 
 
@@ -22,6 +23,8 @@ def warnings_of(part: Part) -> list[str]:
     context, result = part.context, part.result
     options = context.request.backend_options
     warnings = list(context.backend.warnings(result.candidate.folded, context.platform.clock_mhz, options))
+    clock = likely_clock_of(part)
+    warnings += clock.notes if clock is not None else ()
     if result.repair:
         warnings.append(f"to place the design: {result.repair}")
     return warnings

@@ -66,6 +66,18 @@ class ThroughputEntry(PlanModel):
         return bool(self.deadlock or self.shallow)
 
 
+class LikelyClockEntry(PlanModel):
+    """Between which clocks the routed design is likely to end; ``engine`` has the slowest path, ``path`` in words.
+
+    ``engine`` is empty if that path is common to all designs.
+    """
+
+    low_mhz: float
+    high_mhz: float
+    engine: str
+    path: str
+
+
 class EstimatesEntry(PlanModel):
     """What is promised of a network; ``expected_cycles`` counts start-ups, which its interval leaves out as FINN does.
 
@@ -80,6 +92,7 @@ class EstimatesEntry(PlanModel):
     bottleneck: str
     expected_cycles: int | None
     throughput: ThroughputEntry | None
+    likely_clock: LikelyClockEntry | None = None
 
 
 class PhaseNetworkEntry(PlanModel):

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from floorflow.backends.backend import Backend, Costs, Source, backend_named
 from floorflow.channels import StreamPrices, not_convertible
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import OptionGroup
-from floorflow.errors import InputError, some
+from floorflow.errors import InfeasibleError, InputError, some
 from floorflow.folding import FoldingProblem, fitting
 from floorflow.plugins import backend_names
 from floorflow.request import Request
 from floorflow.resources import Resources, total
 from floorflow.search.asked import platform_of
+from floorflow.search.clock import clock_target
 from floorflow.search.context import PlanningContext, largest_pblocks, longest_interval, slot_limits, solvers_of
 from floorflow.search.silicon import at_risk
 
@@ -40,18 +42,41 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measurements
     if request.folding is not None:
         dataflow = backend.with_folding(dataflow, request.folding, technology)
     costs = backend.costs(technology, request.backend_options)
+    if not request.keep_folding:
+        costs = costs.reaching(clock_target(platform))
     priced = _kept(dataflow, request, backend, costs) if request.keep_folding else costs.groups(dataflow)
     request = at_risk(request, dataflow, priced, costs)
     limits, largest = slot_limits(platform, request), largest_pblocks(platform, request)
     places = _places(request, limits, largest)
     longest = longest_interval(platform, request)
-    groups = tuple(fitting(group, places, longest) for group in measured.repriced(dataflow, priced))
+    groups = _fitting(dataflow, costs, measured.repriced(dataflow, priced), places, longest)
     # At the least that any memory of each FIFO costs: what is infeasible so is infeasible in every other.
     channels = StreamPrices(costs, prices=None, joins=not costs.sizes_fifos).couplings(dataflow, groups)
     paths = dataflow.engine_pairs if request.goal == "latency" else None
     problem = FoldingProblem(groups, total(limits.values()), platform.silicon, channels, paths)
     solvers = solvers_of(request, dataflow, backend, costs)
     return PlanningContext(dataflow, platform, request, backend, costs, problem, solvers, largest)
+
+
+def _left_out(error: InfeasibleError, dataflow: Dataflow, costs: Costs) -> Sequence[str]:
+    """Return which foldings the clock took from the engines that are too slow: that rests on an estimate."""
+    slow = {name for refusal in error.refusals if refusal.what == "engine too slow" for name in refusal.names}
+    return costs.left_out(replace(dataflow, engines=tuple(e for e in dataflow.engines if e.name in slow)))
+
+
+def _fitting(
+    dataflow: Dataflow,
+    costs: Costs,
+    priced: Iterable[OptionGroup],
+    places: Sequence[tuple[str, Resources]],
+    longest: int | None,
+) -> tuple[OptionGroup, ...]:
+    """Keep the foldings that fit some place in time; a refusal says what the clock left out."""
+    try:
+        return tuple(fitting(group, places, longest) for group in priced)
+    except InfeasibleError as error:
+        message = "; but ".join([str(error), *_left_out(error, dataflow, costs)])
+        raise InfeasibleError(message, error.hint, error.refusals) from error
 
 
 def _places(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from floorflow.verify.templates import MapOf, Nullable, Scalar, is_count, is_number
+from floorflow.verify.templates import MapOf, Nullable, Optional, Scalar, is_count, is_number
 
 SCHEMA = "floorflow-plan/2"
 
@@ -146,6 +146,7 @@ ESTIMATES = {
     "bottleneck": TEXT,
     "expected_cycles": Nullable(COUNT),
     "throughput": Nullable(THROUGHPUT),
+    "likely_clock": Optional(Nullable({"low_mhz": NUMBER, "high_mhz": NUMBER, "engine": TEXT, "path": TEXT})),
 }
 PART = {
     "network": TEXT,

@@ -88,12 +88,26 @@ def _check_estimates(phase: PhaseFacts, network: str, cycles: dict[str, int], fi
     if expected is not None and expected < interval:
         message = f"is {expected}, starting anew takes nothing off the interval of {interval}"
         findings.add("wrong-estimate", f"{where}.expected_cycles", message)
+    _check_likely_clock(phase, network, findings)
     if stated["throughput"] is not None:
         _check_known(stated["throughput"], f"{where}.throughput", findings)
         _check_first_frame(phase, network, findings)
         _check_sustained(phase, network, findings)
     else:
         findings.expect("wrong-estimate", f"{where}.sustained_fps", "sustained_fps", stated["sustained_fps"], None)
+
+
+def _check_likely_clock(phase: PhaseFacts, network: str, findings: Findings) -> None:
+    """Judge that a range of clocks is one, and that the engine which limits it runs; the figures are an estimate."""
+    stated = phase.parts[network]["estimates"].get("likely_clock")
+    if stated is None:
+        return
+    where = f"{phase.where} network {network}.estimates.likely_clock"
+    if not 0 < stated["low_mhz"] <= stated["high_mhz"]:
+        message = f"{stated['low_mhz']} to {stated['high_mhz']} MHz is no range of clocks"
+        findings.add("wrong-estimate", where, message)
+    if stated["engine"] and stated["engine"] not in phase.parts[network]["folding"]["engines"]:
+        findings.add("wrong-estimate", where, f"engine {stated['engine']} does not run here")
 
 
 def _check_known(stated: Record, where: str, findings: Findings) -> None:

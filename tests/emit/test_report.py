@@ -57,6 +57,14 @@ def steps(plan: Plan) -> str:
     return "\n".join(next_steps(plan, phase, platform, slot_uses(plan, phase, platform), BACKEND))
 
 
+def test_the_likely_clock_stands_below_the_rate_and_is_left_out_where_it_is_not_known(pynq: Plan) -> None:
+    told = [line for line in section(pynq, "Rate") if "likely clock" in line]
+    assert len(told) == 1
+    assert "MHz after routing (100 asked for); slowest path: " in told[0]
+    unknown = changed(pynq, *PART, "estimates", "likely_clock", value=None)
+    assert not [line for line in section(unknown, "Rate") if "likely clock" in line]
+
+
 def section(plan: Plan, heading: str) -> list[str]:
     """Return the lines under a heading of the report."""
     text = report(plan, platform_of(plan), BACKEND).split(f"\n{heading}\n{'-' * len(heading)}\n")

@@ -174,6 +174,16 @@ def expected_cycles_below_the_interval(plan: Plan, files: Files) -> None:
 
 
 @mutant("wrong-estimate")
+def likely_clock_from_high_to_low(plan: Plan, files: Files) -> None:
+    part_of(plan)["estimates"]["likely_clock"] = {"low_mhz": 120, "high_mhz": 90, "engine": "", "path": "counters"}
+
+
+@mutant("wrong-estimate")
+def likely_clock_of_an_engine_that_does_not_run(plan: Plan, files: Files) -> None:
+    part_of(plan)["estimates"]["likely_clock"] = {"low_mhz": 90, "high_mhz": 120, "engine": "nobody", "path": "sum"}
+
+
+@mutant("wrong-estimate")
 def unknown_throughput_without_a_reason(plan: Plan, files: Files) -> None:
     part_of(plan)["estimates"]["throughput"] = {**THROUGHPUT, "not_analysed": ""}
 

@@ -9,7 +9,9 @@ from typing import Any
 
 from floorflow.backends.backend import Backend, Parallelism, Proposal
 from floorflow.backends.builds import Build
+from floorflow.backends.clock import ClockTarget, LikelyClock
 from floorflow.backends.finn import export, report_words
+from floorflow.backends.finn.clock.likely import likely_clock
 from floorflow.backends.finn.config.folding_file import with_given_folding
 from floorflow.backends.finn.config.folding_texts import folding_texts
 from floorflow.backends.finn.config.style_file import style_file_beside
@@ -116,6 +118,10 @@ class FinnBackend(Backend):
     def expected_interval(self, folded: FoldedDataflow) -> int:
         """Return the interval with what starting anew each frame adds."""
         return expected_interval(folded)
+
+    def likely_clock(self, folded: FoldedDataflow, target: ClockTarget, /) -> LikelyClock | None:
+        """Return it by levels of logic, with what in the folding limits it."""
+        return likely_clock(folded, target)
 
     def parallelism(self, engine: Engine, option: Option) -> tuple[Parallelism, ...]:
         """Return PE, SIMD and whether a window is parallel."""

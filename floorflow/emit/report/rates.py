@@ -34,7 +34,7 @@ def _rate(plan: Plan, phase: PhaseEntry, part: PhaseNetworkEntry, backend: PlanB
     e, interval = part.estimates, part.interval_cycles
     asked = "" if plan.options.fps is None else f" ({plan.options.fps:,g} were asked for)"
     engines = f"{floor(e.fps * 10) / 10:,.1f} frames/s{asked}: one frame every {interval:,} cycles"
-    lines = [*_lost(e), f"{engines} at {e.clock_mhz:g} MHz"]
+    lines = [*_lost(e), f"{engines} at {e.clock_mhz:g} MHz", *_likely_clock(e)]
     # Rough figures, for plans whose FIFOs were not analysed.
     analysed = e.throughput is not None and e.throughput.first_frame_cycles is not None and not e.throughput.shallow
     if not analysed:
@@ -43,6 +43,16 @@ def _rate(plan: Plan, phase: PhaseEntry, part: PhaseNetworkEntry, backend: PlanB
         more = f"{e.expected_cycles / interval - 1:.1%}"
         lines.append(f"with small FIFOs expect {e.expected_cycles:,} cycles ({more} more): {backend.start_ups}")
     return [*lines, *_slowest(plan, part), *(_outside_stream(c, e.fps) for c in _outside(phase, part))]
+
+
+def _likely_clock(e: EstimatesEntry) -> list[str]:
+    """Return which clock is likely after routing; it rests on few builds (docs/clock.md)."""
+    found = e.likely_clock
+    if found is None:
+        return []
+    path = f"{found.engine}: {found.path}" if found.engine else found.path
+    likely = f"likely clock {found.low_mhz:g} to {found.high_mhz:g} MHz after routing ({e.clock_mhz:g} asked for)"
+    return [f"{likely}; slowest path: {path}"]
 
 
 def _slowest(plan: Plan, part: PhaseNetworkEntry) -> list[str]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from floorflow.backends.backend import Costs
+from floorflow.backends.clock import ClockTarget
+from floorflow.backends.finn.clock.limits import left_out, within_clock
 from floorflow.backends.finn.cost.bands import relative_band
 from floorflow.backends.finn.folding.tied_engines import option_groups
 from floorflow.backends.finn.kinds.converter import converter_kind, converter_resources, convertible
@@ -24,7 +27,7 @@ class CostTable(Costs):
     """Answers every question on FINN's costs for a fixed part, model, rule on weights written at run time and FINN.
 
     ``free_kinds``: engines may be hls where FINN would make them rtl, and the other way; ``own_kinds_first``: only
-    where that makes them faster.
+    where that makes them faster. ``target``: foldings that are known to miss its clock by far are left out.
     """
 
     technology: Technology
@@ -33,6 +36,7 @@ class CostTable(Costs):
     finn: FinnVersion = "main"
     free_kinds: bool = False
     own_kinds_first: bool = False
+    target: ClockTarget | None = None
 
     @property
     def name(self) -> str:
@@ -61,7 +65,15 @@ class CostTable(Costs):
     def groups(self, dataflow: Dataflow) -> tuple[OptionGroup, ...]:
         """Return every engine's undominated legal foldings; engines whose foldings are tied share a group."""
         choice = Choice(self.technology, self.model, self.allow_runtime_weights, self.finn, self.free_kinds)
-        return option_groups(dataflow, choice)
+        return within_clock(option_groups(dataflow, choice), dataflow, self.target)
+
+    def reaching(self, target: ClockTarget) -> CostTable:
+        """Return the same prices without foldings of LabelSelect whose running maximum misses the clock by far."""
+        return replace(self, target=target)
+
+    def left_out(self, dataflow: Dataflow) -> Sequence[str]:
+        """Return which foldings of LabelSelect are left out, and why."""
+        return tuple(left_out(dataflow, self.target))
 
     def fifo_resources(self, width_bits: int, depth_words: int) -> Resources:
         """Price one FIFO in FINN+'s automatic choice of memory."""

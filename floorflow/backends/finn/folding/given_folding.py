@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from floorflow.backends.finn.clock.limits import misses_clock
 from floorflow.backends.finn.folding.cost_table import CostTable
 from floorflow.backends.finn.folding.legal_foldings import legal_options
 from floorflow.backends.finn.folding.tied_engines import ports_of, tied_pairs
@@ -40,6 +41,9 @@ def given_folding_groups(dataflow: Dataflow, costs: CostTable, *, carried: bool 
         hint = "Leave out --keep-folding, give a FINN graph after step_apply_folding_config, or --folding FILE."
         raise InputError(message, hint)
     choice = Choice(costs.technology, costs.model, costs.allow_runtime_weights, costs.finn)
+    for engine in dataflow.engines:
+        if misses_clock(engine.kind, {**_UNFOLDED, **engine.attributes, **engine.folding}, costs.target):
+            raise _illegal(engine, "it misses the clock by far")
     options = {engine.name: _given_option(engine, dataflow, choice) for engine in dataflow.engines}
     for window, follower in tied_pairs(dataflow):
         lanes = options[window].folding["SIMD"], options[follower].folding["PE"]
