@@ -33,7 +33,7 @@ def test_a_name_that_fits_several_is_refused_with_all_of_them() -> None:
 def test_every_command_takes_such_names() -> None:
     shown = CliRunner().invoke(app, ["platforms", "ZCU104", "--json"])
     assert json.loads(shown.stdout)["name"] == "zcu104"
-    inspected = CliRunner().invoke(app, ["inspect", str(TFC), "-p", "PYNQ", "--json"])
+    inspected = CliRunner().invoke(app, ["inspect", str(TFC), "-p", "PYNQ-Z1", "--json"])
     assert json.loads(inspected.stdout)["part"] == "xc7z020clg400-1"
-    fronts = CliRunner().invoke(app, ["pareto", str(TFC), "-p", "Pynq", "--points", "2", "--json"])
+    fronts = CliRunner().invoke(app, ["pareto", str(TFC), "-p", "Pynq-z1", "--points", "2", "--json"])
     assert json.loads(fronts.stdout)["platform"] == "pynq-z1"

@@ -29,7 +29,7 @@ def planned(folder: Path, registers: int) -> Path:
     board = folder / f"mine{registers}.yaml"
     text = text.replace("name: alveo-u250", f"name: mine{registers}", 1)
     board.write_text(text.replace("crossing_registers: 2\n", f"crossing_registers: {registers}\n"), encoding="utf-8")
-    cap = {**DEFAULT_CAP, "LUT": 0.06}
+    cap = {**DEFAULT_CAP, "LUT": 0.035}
     request = Request(TFC, str(board), fps=16_000_000, cap=cap, effort="fast", plots=False)
     return make_plan(folder / f"out{registers}", request)
 

@@ -110,7 +110,7 @@ def test_every_field_is_an_option_of_plan(name: str) -> None:
 
 
 def test_the_plan_keeps_the_request_without_paths_and_planning_again_reads_it_back(tmp_path: Path) -> None:
-    asked = Request(str(TFC), "PYNQ", fps=1000, cap={"LUT": 0.65}, seed=3, effort="fast", plots=False)
+    asked = Request(str(TFC), "Z1", fps=1000, cap={"LUT": 0.65}, seed=3, effort="fast", plots=False)
     out = make_plan(tmp_path / "out", asked)
     options = json.loads((out / "plan.json").read_text())["options"]
     assert (*options["models"], options["platform"], options["objective"]) == (TFC.name, "pynq-z1", "resources")

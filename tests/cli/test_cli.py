@@ -15,7 +15,7 @@ from floorflow.assets import asset_folder
 from floorflow.cli.main import app
 from tests.conftest import CNV, TFC
 
-SHIPPED = ("alveo-u250", "pynq-z1", "xcku5p", "zcu104")
+SHIPPED = ("alveo-u250", "pynq-z1", "pynq-z2", "xcku5p", "zcu104")
 
 
 def run(*arguments: str | Path) -> Result:
@@ -91,7 +91,7 @@ def test_output_folder_that_is_not_empty_is_refused_before_any_work(tmp_path: Pa
 def test_network_that_cannot_fit_exits_3_and_says_what_is_short(tmp_path: Path) -> None:
     result = plan(CNV, tmp_path / "out", "--cap", "LUT=0.05")
     assert result.exit_code == 3
-    assert re.search(r"proven infeasible: .*LUT.* [\d,]+ .* [\d,]+", result.stderr, re.DOTALL)
+    assert re.search(r"proven infeasible by the cost model: .*LUT.* [\d,]+ .* [\d,]+", result.stderr, re.DOTALL)
     assert not (tmp_path / "out").exists()
 
 

@@ -231,7 +231,9 @@ def test_infeasibility_by_combination_is_proven_too() -> None:
 def test_engine_that_fits_no_slot_is_proven_infeasible_by_name() -> None:
     engine = OptionGroup(("MVAU_hls_3",), ((option(4, 500, 0, 9),), (option(8, 90, 0, 9),)))
     limits = [("fpga0.SLR0", Resources(lut=100, bram18=8)), ("fpga0.SLR1", Resources(lut=80, bram18=6))]
-    with pytest.raises(InfeasibleError, match=r"proven infeasible: engine MVAU_hls_3 .* 9 BRAM18, .*SLR0\) is 8"):
+    with pytest.raises(
+        InfeasibleError, match=r"proven infeasible by the cost model: engine MVAU_hls_3 .* 9 BRAM18, .*SLR0\) is 8"
+    ):
         fitting(engine, limits)
 
 

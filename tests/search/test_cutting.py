@@ -129,7 +129,7 @@ def test_what_is_kept_back_in_a_slot_is_not_used() -> None:
 
 
 def test_where_no_slot_can_fold_its_segment_the_refusal_names_slot_and_engine() -> None:
-    context = tight(TFC, "alveo-u250", 0.005)
+    context = tight(TFC, "alveo-u250", 0.004)
     refusal = cutter_of(context).at(context.problem.intervals()[0])
     assert isinstance(refusal, Refusal)
     assert refusal.place in context.limits

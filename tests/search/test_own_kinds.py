@@ -62,8 +62,8 @@ def test_units_leave_the_dsps_where_these_run_short(model: Path, tmp_path: Path)
     with pytest.raises(InfeasibleError, match="DSP: at least 2 needed, 1 allowed"):
         flow.plan(request(model, cap=FEW_DSP, impl_style="default"))
     outcome = flow.plan(request(model, cap=FEW_DSP))
-    assert deviating(outcome.plan) == ["MVAU_hls_1", "MVAU_hls_2", "MVAU_rtl_0"]
-    styles = {"MVAU_1": "hls", "MVAU_2": "hls", "MVAU_3": "rtl"}
+    assert deviating(outcome.plan) == ["MVAU_hls_1", "MVAU_hls_2"]
+    styles = {"MVAU_1": "hls", "MVAU_2": "hls"}
     expected = {"Defaults": {}} | {name: {PREFERENCE: style} for name, style in styles.items()}
     assert json.loads(outcome.files[STYLES]) == expected
     assert any("against FINN's own choice" in warning for warning in outcome.plan.warnings)

@@ -29,7 +29,7 @@ from floorflow.verify import check
 from tests.conftest import make_plan
 from tests.random_models import random_graph, random_residual
 
-FULL = {**DEFAULT_FILL, "LUT": 0.015}
+FULL = {**DEFAULT_FILL, "LUT": 0.01}
 """What pblocks may be filled with: of the SLR beside the shell's, a small network needs more than a rectangle."""
 
 

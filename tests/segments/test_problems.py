@@ -173,7 +173,7 @@ def test_places_drop_the_foldings_that_fit_none_of_them() -> None:
     small = part.problem(Space(SILICON, SILICON, (("small", Resources(1500, 3000, 20, 0, 12)),)))
     large = part.problem(LOOSE)
     assert sum(len(group.rows) for group in small.groups) < sum(len(group.rows) for group in large.groups)
-    with pytest.raises(InfeasibleError, match=r"proven infeasible: .* no slot"):
+    with pytest.raises(InfeasibleError, match=r"proven infeasible by the cost model: .* no slot"):
         part.problem(Space(SILICON, SILICON, (("none", Resources(lut=10)),)))
 
 

@@ -57,6 +57,8 @@ def replanned_request(out: Path, plan: Plan, overrides: Overrides) -> Request:
     }
     if described_fpgas(asked["platform"]) is not None:
         del asked["topology"]  # the platform's file says what its links join
+    if asked["risk"] is not None:
+        del asked["cap"], asked["fill"]  # the risk gives them anew
     return Request(**asked)
 
 

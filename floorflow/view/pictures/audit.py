@@ -52,7 +52,7 @@ def audit_chart(audit: Audit) -> Figure:
         _write_header(figure, audit)
         nodes = [node for node in audit["nodes"] if node["predicted"] is not None]
         if not any(node["built"] for node in nodes):
-            text = "the build has no post_synth_resources.json: nothing to compare resources with"
+            text = "the build has no report after synthesis: nothing to compare resources with"
             figure.text(0.5, 0.45, text, ha="center", fontsize=11, color=CROSSING)
         else:
             _draw_totals(figure.add_axes(_TOTALS), audit)
