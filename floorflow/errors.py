@@ -224,7 +224,10 @@ _WORDS: Mapping[What, Callable[[Refusal], str]] = {
     "overlap": lambda r: (
         f"no choice among all legal rectangles places the modules without overlap; {r.place} is short of room"
     ),
-    "no room": lambda r: f"no room found in {r.place} for {_names(r)} beside the other modules; it may exist",
+    "no room": lambda r: (
+        f"no room found in {r.place} for "
+        f"{_names(r) + ' beside the other modules' if r.names else 'all its modules'}; it may exist"
+    ),
     "shallow FIFO": lambda r: f"{r.place} ({_amount(r.allowed)} words, {_amount(r.needed)} needed)",
     "deadlock": lambda r: f"the planned FIFOs deadlock: {_names(r)}",
     "bursts": lambda r: (

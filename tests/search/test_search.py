@@ -222,7 +222,7 @@ def test_the_fastest_design_is_a_candidate_for_a_rate_that_it_meets() -> None:
 
 
 def test_the_plan_of_the_fastest_design_at_a_requested_rate_is_legal_and_claims_no_bound(tmp_path: Path) -> None:
-    free = Request(TFC, "pynq-z1", cap={**DEFAULT_CAP, "LUT": 0.2}, keep_granularity=True, plots=False)
+    free = Request(TFC, "pynq-z1", cap={**DEFAULT_CAP, "LUT": 0.16}, keep_granularity=True, plots=False)
     fastest = find(free)
     assert fastest.bound_cycles < fastest.candidate.interval_cycles
     most = max(module.lut for module in fastest.candidate.demands.values())
