@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Collection
 from fractions import Fraction
 
 from floorflow.verify.engines import PlannedEngine
@@ -12,6 +13,9 @@ from floorflow.verify.hardware.routes import links_on
 from floorflow.verify.phase_facts import PhaseFacts
 from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
+
+Edge = tuple[str, str, float]
+"""From, to, and what the way takes."""
 
 
 def check_throughput(phase: PhaseFacts, findings: Findings) -> None:
@@ -136,10 +140,21 @@ def _check_first_frame(phase: PhaseFacts, network: str, findings: Findings) -> N
         for channel in phase.channels_of(network)
         if channel["target"] not in unread
     ]
-    least = critical_path(edges, {})
+    least = critical_path(_leading_out(edges, phase.engines_of(network)), {})
     if stated < least:
         message = f"first_frame_cycles is {stated}, registers and links on a path take {least:.0f}"
         findings.add("wrong-estimate", f"{phase.where} network {network}.estimates.throughput", message)
+
+
+def _leading_out(edges: list[Edge], engines: Collection[str]) -> list[Edge]:
+    """Return the edges from which a path leads outside: what comes before data that nothing reads is not waited for."""
+    kept = edges
+    while True:
+        going_on = {source for source, _, _ in kept}
+        left = [edge for edge in kept if edge[1] not in engines or edge[1] in going_on]
+        if len(left) == len(kept):
+            return kept
+        kept = left
 
 
 def _engines_whose_data_is_never_read(phase: PhaseFacts) -> set[str]:

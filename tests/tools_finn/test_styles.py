@@ -59,7 +59,7 @@ def assert_made_as_planned(plan: Plan, styles: Path | None, folding: Path, finn_
 def test_finn_plus_makes_the_engines_that_are_planned_where_dsps_run_short(tmp_path: Path, finn_plus: FinnPlus) -> None:
     plan, styles, folding = plan_of(mixed_bits(), "xcku5p", tmp_path, cap=FEW_DSP)
     kinds = [engine.name for engine in plan.networks[0].engines if engine.name.startswith("MVAU")]
-    assert kinds == ["MVAU_hls_0", "MVAU_hls_1", "MVAU_hls_2", "MVAU_rtl_0"]
+    assert kinds == ["MVAU_hls_0", "MVAU_hls_1", "MVAU_hls_2", "MVAU_hls_3"]
     assert styles is not None
     assert_made_as_planned(plan, styles, folding, finn_plus)
 
@@ -69,7 +69,7 @@ def test_without_the_file_finn_plus_makes_other_engines(tmp_path: Path, finn_plu
     layers = layers_of(plan)
     asked = {"do": "specialise", "layers": layers, "styles": None, "folding": folding, "ports": [(1, 1)] * len(layers)}
     answer = finn_plus.ask(**asked, part=plan.platform.fpgas[0].part)
-    assert "no node takes the entries ['MVAU_hls_2']" in answer["error"]
+    assert "no node takes the entries ['MVAU_hls_2', 'MVAU_hls_3']" in answer["error"]
 
 
 @pytest.mark.parametrize("seed", range(12))
