@@ -150,14 +150,14 @@ def test_depths_that_finn_plans_for_a_small_network_are_analysed_and_their_inter
 def test_a_kind_without_a_pattern_is_named() -> None:
     net = residual()
     engines = tuple(
-        Engine(e.name, "Reshape_rtl" if e.name == "add" else e.kind, "", e.attributes, 4, 4, 4)
+        Engine(e.name, "Shuffle_rtl" if e.name == "add" else e.kind, "", e.attributes, 4, 4, 4)
         for e in net.dataflow.engines
     )
     unknown = replace(net, dataflow=replace(net.dataflow, engines=engines))
     assert full_rate(unknown).depths == {}
     found = throughput(unknown, {})
     assert found == Throughput(not_analysed=found.not_analysed)
-    assert "add: when Reshape_rtl reads and writes is unknown" in found.not_analysed
+    assert "add: when Shuffle_rtl reads and writes is unknown" in found.not_analysed
 
 
 def planned(request: Request) -> tuple[PlanningContext, Candidate]:
