@@ -1,9 +1,9 @@
 """The most words that lie in a FIFO under a periodic schedule: the least depth that keeps it.
 
 With W(t) words written until t and F(t) places freed, a FIFO whose places can be taken ``place_cycles`` after they
-were freed holds W(t) - F(t - place_cycles) at t. While one burst writes and one frees, evenly, that never falls or never rises from one
-word written to the next. So the most is found when a burst writes its first or last word, or just before a burst frees
-its first place: what was freed by then is known.
+were freed holds W(t) - F(t - place_cycles) at t. While one burst writes and one frees, evenly, that never falls or
+never rises from one word written to the next. So the most is found when a burst writes its first or last word, or just
+before a burst frees its first place: what was freed by then is known.
 """
 
 from __future__ import annotations

@@ -93,8 +93,8 @@ class Fifo:
     and can be used again ``return_cycles`` after it was freed. Both are 1 for a plain queue; registers on the way add
     to them. ``depth_words`` fixes the depth; None leaves it to the search, which goes no lower than ``least_words``.
 
-    Of the latency, ``pipeline_cycles`` are the writer's own stages: a word lies in them and takes its place here only so
-    much later, and an engine whose last stage finds no place stands still with all that is in it.
+    Of the latency, ``pipeline_cycles`` are the writer's own stages: a word lies in them and takes its place here only
+    so much later, and an engine whose last stage finds no place stands still with all that is in it.
     """
 
     name: str

@@ -174,10 +174,8 @@ def _by_periods(
     """
     shallow, told = _shallow(depths, full), full.interval_cycles
     chosen = _with_slack(problem, slack)
-    if slack and _keeps_within(problem, depths, chosen, work):
-        interval = chosen
-    else:
-        interval = _period_kept(problem, depths, work)
+    as_chosen = bool(slack) and _keeps_within(problem, depths, chosen, work)
+    interval = chosen if as_chosen else _period_kept(problem, depths, work)
     try:
         return Throughput(told, interval, *first_frame(problem, depths, work), shallow=shallow)
     except LimitError as error:

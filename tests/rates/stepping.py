@@ -45,7 +45,9 @@ class Machine:
 
     def __init__(self, problem: RateProblem, depths: Mapping[str, int]) -> None:
         self.actors = problem.actors
-        self.queues = [Queue(depths[f.name], f.latency_cycles, f.return_cycles, f.pipeline_cycles) for f in problem.fifos]
+        self.queues = [
+            Queue(depths[f.name], f.latency_cycles, f.return_cycles, f.pipeline_cycles) for f in problem.fifos
+        ]
         self.step = [0] * len(self.actors)
         self.frames = [0] * len(self.actors)
         self.reads: list[list[tuple[Queue, list[int], list[int]]]] = [[] for _ in self.actors]

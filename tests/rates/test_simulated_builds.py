@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ LATENCY_ERROR, INTERVAL_ERROR = 0.03, 0.03
 
 @dataclass(frozen=True)
 class Build:
-    """A build as folded, the depth of its FIFO (beside a converter: of the deeper) by channel, and what was simulated."""
+    """A build as folded, the depth of its FIFO by channel (the deeper one's beside a converter), what was simulated."""
 
     folded: FoldedDataflow
     fifo_words: dict[str, int]
@@ -56,7 +57,7 @@ def read(path: Path) -> Build:
         unit = kind_of(kind).unit(given, "plus")
         options[name] = Option({}, unit.cycles, ZERO, unit.input_widths_bits, unit.output_widths_bits)
         engines.append(Engine(name, kind, name, given, 4, 4, 4))
-    for place, (source, target) in enumerate(zip(ends, ends[1:], strict=False)):
+    for place, (source, target) in enumerate(pairwise(ends)):
         before = place < len(nodes)
         count = elements(nodes[place])[0] if before else elements(nodes[-1])[1]
         width = options[target].input_widths_bits[0] if before else options[source].output_widths_bits[0]

@@ -1,4 +1,4 @@
-"""FINN's sliding window stepped cycle by cycle: the registers and conditions of swg_template_default.sv (FINN+ 1.6.1)."""
+"""FINN's sliding window stepped cycle by cycle: registers and conditions of FINN+ 1.6.1's swg_template_default.sv."""
 
 from __future__ import annotations
 

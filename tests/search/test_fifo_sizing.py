@@ -237,7 +237,7 @@ def test_the_report_tells_latency_and_rate_and_what_is_shallow(cnv_on_u250: Path
         "interval_cycles": 10 * plan.networks[0].search.interval_cycles,
     }
     text = report(Plan.model_validate(data), platform, BACKEND)
-    assert "900.0% longer than the estimate above, since FIFOs are too shallow" in text
+    assert "900.0% longer than the cycles of the slowest engine, since FIFOs are too shallow" in text
     assert "77" in text.split("too shallow for the full rate")[1].splitlines()[2]
 
 

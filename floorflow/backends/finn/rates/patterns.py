@@ -263,9 +263,7 @@ def actor_of(engine: Engine, option: Option, inputs: tuple[int, ...], outputs: t
     if pattern is None:
         known = ", ".join(sorted(_PATTERNS))
         raise InputError(f"{engine.name}: when {engine.kind} reads and writes is unknown", hint=f"known are {known}")
-    actor = pattern(
-        Traffic(engine.name, Reader(engine.kind, {**engine.attributes, **option.folding}), inputs, outputs)
-    )
+    actor = pattern(Traffic(engine.name, Reader(engine.kind, {**engine.attributes, **option.folding}), inputs, outputs))
     return _restarting(actor) if engine.kind.endswith("_hls") and engine.kind not in NOT_RESTARTED else actor
 
 

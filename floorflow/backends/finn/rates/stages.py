@@ -18,7 +18,7 @@ HLS_STAGES, RTL_STAGES = 4, 2
 
 
 def _thresholding(reader: Reader) -> int:
-    """Return one or two stages a bit of the result, and the two of the queue behind (thresholding.sv: M, ADat, BDat)."""
+    """Return one or two stages a bit of the result, and two of the queue behind (thresholding.sv: M, ADat, BDat)."""
     bits = max(1, reader.integer("numSteps", 1).bit_length())
     return bits * (1 + reader.integer("deep_pipeline", 1)) + 2
 
@@ -35,7 +35,7 @@ def _rtl_products(reader: Reader) -> int:
 
 
 def _window(reader: Reader) -> int:
-    """Return the write and the read of the buffer (swg_template_default.sv), or one shift (swg_template_parallel.sv)."""
+    """Return the write and read of the buffer (swg_template_default.sv), or one shift (swg_template_parallel.sv)."""
     return 1 if reader.integer("parallel_window", 0) else 2
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from floorflow.backends.finn.kinds.window import Pair, WindowUnit
 from floorflow.rates import Actor, moves
 
-
 FRAME_GAP_CYCLES = 2
 """From the last tap of a frame until the first pixel of the next is read."""
 
