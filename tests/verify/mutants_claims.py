@@ -174,6 +174,14 @@ def expected_cycles_below_the_interval(plan: Plan, files: Files) -> None:
 
 
 @mutant("wrong-estimate")
+def expected_cycles_that_the_planned_fifos_do_not_keep(plan: Plan, files: Files) -> None:
+    first_word_behind_its_frame(plan, files)
+    estimates, interval = part_of(plan)["estimates"], part_of(plan)["interval_cycles"]
+    estimates["throughput"]["first_word_cycles"] = 10**6
+    estimates["expected_cycles"] = interval + 1
+
+
+@mutant("wrong-estimate")
 def unknown_throughput_without_a_reason(plan: Plan, files: Files) -> None:
     part_of(plan)["estimates"]["throughput"] = {**THROUGHPUT, "not_analysed": ""}
 
