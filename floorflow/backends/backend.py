@@ -237,9 +237,9 @@ class Backend(Protocol):
         """
         raise InputError(f"{engine.name}: when {engine.kind} reads and writes is unknown")
 
-    def stages(self, engine: Engine) -> int:  # noqa: ARG002
-        """Return the pipeline stages of an engine, 1 or more: cycles from a word in to a word out."""
-        return 1
+    def stages(self, engine: Engine, option: Option) -> int:  # noqa: ARG002
+        """Return the pipeline stages of a folded engine: cycles from a word in to a word at its output port."""
+        return 0
 
     def expected_interval(self, folded: FoldedDataflow) -> int:
         """Return the interval in cycles with what starting anew each frame adds to that of the slowest engine."""

@@ -88,7 +88,7 @@ class FifoGraph:
         row = self.problem.fifos[fifo]
         if depth_words < 1:
             raise InputError(f"FIFO {row.name}: depth is {depth_words} words, expected at least 1")
-        return space_precedences(self.ends[fifo], self.written[fifo], self.freed[fifo], depth_words, row.return_cycles)
+        return space_precedences(self.ends[fifo], self.written[fifo], self.freed[fifo], depth_words, row.place_cycles)
 
     @cached_property
     def levels(self) -> tuple[int, ...]:

@@ -14,8 +14,10 @@ from floorflow.rates.problem import Actor, Fifo, Moves, RateProblem, cut, moves
 
 LEAST_DEPTH_WORDS = 2
 """The shallowest FIFO that passes a word every cycle."""
-CONVERTER_STAGES = 1
-"""Cycles that a width converter adds on the way."""
+QUEUE_CYCLES = 1
+"""Cycles from a word's entry into a FIFO until it can be read."""
+CONVERTER_CYCLES = 2
+"""Cycles that a width converter adds on the way: its register, and the FIFO that stands on its other side."""
 BURSTS = 150_000
 """Bursts a frame that the analysis of a large network is held to."""
 
@@ -34,8 +36,8 @@ class Actors(Protocol):
     def actor(self, engine: Engine, option: Option, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> Actor:
         """Return a folded engine's actor; ``inputs`` and ``outputs`` are the words a frame at its ports."""
 
-    def stages(self, engine: Engine) -> int:
-        """Return its pipeline stages, 1 or more."""
+    def stages(self, engine: Engine, option: Option) -> int:
+        """Return a folded engine's pipeline stages, 0 or more."""
 
 
 def rate_problem(
@@ -67,7 +69,8 @@ def rate_problem(
             actors.append(Actor(stream.source, words.counts, (), (words,)))
         if stream.to_outside:
             actors.append(Actor(stream.target, words.counts, (words,)))
-        stages = 1 if stream.from_outside else known.stages(engines[stream.source])
+        name = stream.source
+        stages = 0 if stream.from_outside else known.stages(engines[name], folded.options[name])
         fifos.append(_fifo(stream, folded, (route_delays or {}).get(stream.channel, RouteDelay()), stages))
     problem = RateProblem(tuple(actors), tuple(fifos))
     return problem if bursts is None else _held_to(problem, bursts)
@@ -106,7 +109,7 @@ def _with(ports: tuple[Moves, ...], place: int, port: Moves) -> tuple[Moves, ...
 def _fifo(stream: Stream, folded: FoldedDataflow, route_delay: RouteDelay, stages: int) -> Fifo:
     """Return the FIFO of a stream; ``stages`` are the pipeline stages of the engine that writes it."""
     source_bits, target_bits = _widths(stream, folded)
-    latency = stages + route_delay.there_cycles + (CONVERTER_STAGES if source_bits != target_bits else 0)
+    pipeline = stages + (CONVERTER_CYCLES if source_bits != target_bits else 0)
     return Fifo(
         name=stream.channel,
         source=stream.source,
@@ -114,8 +117,9 @@ def _fifo(stream: Stream, folded: FoldedDataflow, route_delay: RouteDelay, stage
         width_bits=max(source_bits, target_bits),
         source_port=0 if stream.from_outside else stream.source_port,
         target_port=0 if stream.to_outside else stream.target_port,
-        latency_cycles=latency,
+        latency_cycles=pipeline + QUEUE_CYCLES + route_delay.there_cycles,
         return_cycles=1 + route_delay.back_cycles,
+        pipeline_cycles=pipeline,
         least_words=LEAST_DEPTH_WORDS,
     )
 

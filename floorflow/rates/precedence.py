@@ -66,14 +66,14 @@ def data_precedences(ends: tuple[int, int], written: Words, needed: Words, laten
 
 
 def space_precedences(
-    ends: tuple[int, int], written: Words, freed: Words, depth_words: int, return_cycles: int
+    ends: tuple[int, int], written: Words, freed: Words, depth_words: int, place_cycles: int
 ) -> tuple[Precedences, ...]:
-    """Say that a word is written ``return_cycles`` after the place of the word ``depth_words`` before it was freed."""
+    """Say that a word is written ``place_cycles`` after the place of the word ``depth_words`` before it was freed."""
     words = written.total
     frames, back = divmod(depth_words, words)
     spans = [(back, words, back, frames)] + ([(0, back, back - words, frames + 1)] if back else [])
     rows = []
     for low, high, shift, frames_back in spans:
         tails, heads, demand = _between(freed, written, low, high, shift)
-        rows.append(Precedences(ends[1], ends[0], tails, heads, demand + return_cycles, frames_back))
+        rows.append(Precedences(ends[1], ends[0], tails, heads, demand + place_cycles, frames_back))
     return tuple(rows)

@@ -92,6 +92,9 @@ class Fifo:
     A word that is written in cycle t can be read from cycle t + ``latency_cycles`` on; its place is taken from cycle t
     and can be used again ``return_cycles`` after it was freed. Both are 1 for a plain queue; registers on the way add
     to them. ``depth_words`` fixes the depth; None leaves it to the search, which goes no lower than ``least_words``.
+
+    Of the latency, ``pipeline_cycles`` are the writer's own stages: a word lies in them and takes its place here only
+    so much later, and an engine whose last stage finds no place stands still with all that is in it.
     """
 
     name: str
@@ -102,8 +105,14 @@ class Fifo:
     target_port: int = 0
     latency_cycles: int = 1
     return_cycles: int = 1
+    pipeline_cycles: int = 0
     depth_words: int | None = None
     least_words: int = 1
+
+    @property
+    def place_cycles(self) -> int:
+        """From the step that frees a place to the first step that may send a word into it; below 1 in a pipeline."""
+        return self.return_cycles - self.pipeline_cycles
 
 
 @dataclass(frozen=True)
@@ -188,6 +197,9 @@ def _check(problem: RateProblem) -> None:
         if min(fifo.latency_cycles, fifo.return_cycles) < 1:
             both = f"{fifo.latency_cycles} and {fifo.return_cycles}"
             raise InputError(f"FIFO {fifo.name}: latency and return take {both} cycles, expected at least 1 each")
+        if not 0 <= fifo.pipeline_cycles < fifo.latency_cycles:
+            stages = f"{fifo.pipeline_cycles} of {fifo.latency_cycles} cycles"
+            raise InputError(f"FIFO {fifo.name}: {stages} are its writer's, expected 0 or more and fewer than all")
     twice = sorted(end for end, count in ends.items() if count > 1)
     if twice:
         side, name, port = twice[0]

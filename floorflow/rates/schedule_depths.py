@@ -156,5 +156,5 @@ def _extremes(graph: FifoGraph, x: list[Ints], actor: int, period: int) -> list[
 def _held(graph: FifoGraph, x: list[Ints], fifo: int, period: int) -> int:
     """Return the least depth of a FIFO under a schedule."""
     row, (source, target) = graph.problem.fifos[fifo], graph.ends[fifo]
-    words = most_words(graph.written[fifo], graph.freed[fifo], (x[source], x[target]), row.return_cycles, period)
+    words = most_words(graph.written[fifo], graph.freed[fifo], (x[source], x[target]), row.place_cycles, period)
     return max(row.least_words, words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from floorflow.hardware import Route
 from floorflow.record.likely_clock import likely_clock_of
 from floorflow.record.part import Part
-from floorflow.record.throughput import sustained_fps, throughput_of
+from floorflow.record.throughput import expected_cycles, sustained_fps, throughput_of
 from floorflow.record.values import amounts, plain, statistics
 from floorflow.schema import (
     EstimatesEntry,
@@ -67,7 +67,9 @@ def _estimates(part: Part) -> EstimatesEntry:
         sustained_fps=sustained_fps(timed, clock_mhz),
         latency_us=_latency_us(part),
         bottleneck=part.id(slowest),
-        expected_cycles=part.context.backend.expected_interval(candidate.folded),
+        expected_cycles=expected_cycles(
+            timed, candidate.interval_cycles, part.context.backend.expected_interval(candidate.folded)
+        ),
         throughput=timed,
         likely_clock=_likely_clock(part),
     )

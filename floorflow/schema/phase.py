@@ -79,8 +79,9 @@ class LikelyClockEntry(PlanModel):
 
 
 class EstimatesEntry(PlanModel):
-    """What is promised of a network; ``expected_cycles`` counts start-ups, which its interval leaves out as FINN does.
+    """What is promised of a network; ``expected_cycles`` is the interval to believe, with what starts anew each frame.
 
+    It is the sustained one where FIFOs were analysed. The interval of the engines leaves start-ups out, as FINN does.
     ``fps`` is of the engines; ``sustained_fps`` is what the planned FIFOs keep: null if not known, 0 in a deadlock.
     ``throughput`` is of the planned FIFOs.
     """

@@ -11,7 +11,7 @@ from functools import partial
 from math import ceil
 
 from floorflow.dataflow.model import FoldedDataflow
-from floorflow.errors import FloorflowError, LimitError, Refusal, sentence
+from floorflow.errors import FloorflowError, LimitError
 from floorflow.rates import (
     Actors,
     Blocked,
@@ -25,8 +25,13 @@ from floorflow.rates import (
     size,
 )
 
-BISECTED_BURSTS = 30_000
-"""Bursts a frame up to which the interval of FIFOs that are too shallow is worked out."""
+STEPPED_BURSTS = 30_000
+"""Bursts a frame up to which FIFOs that are too shallow are looked through for a deadlock and their interval is worked
+out to the cycle; beyond, whole periods are tried: one that is kept proves that nothing deadlocks."""
+PERIOD_PRECISION = 1_000
+"""The interval of such a frame is looked for to one part in so many."""
+LONGEST_PERIOD = 16
+"""How many times the slowest engine's cycles are tried at most for such a frame."""
 SEARCHED_BURSTS = 300
 """Bursts a frame up to which the smallest depths are searched; beyond, one schedule gives them."""
 SIZING_STEPS = 1_000_000_000
@@ -146,17 +151,68 @@ def _too_shallow(
 ) -> Throughput:
     """Return what is left of the rate, or the deadlock."""
     shallow = _shallow(depths, full)
-    if problem.bursts > BISECTED_BURSTS:
-        if slack and keeps(problem, depths, chosen := _with_slack(problem, slack), work):
-            return Throughput(full.interval_cycles, chosen, *first_frame(problem, depths, work), shallow=shallow)
-        unknown = sentence(Refusal("bursts", "bursts", needed=problem.bursts, allowed=BISECTED_BURSTS))
-        return Throughput(full.interval_cycles, shallow=shallow, not_analysed=unknown)
+    if problem.bursts > STEPPED_BURSTS:
+        return _by_periods(problem, depths, full, slack, work)
     stuck = blocked(problem, depths, work)
     if stuck:
         return Throughput(full.interval_cycles, deadlock=stuck, shallow=shallow)
     first_word, first_whole = first_frame(problem, depths, work)
     interval = _shortest_interval_kept(problem, depths, first_whole, work)
     return Throughput(full.interval_cycles, interval, first_word, first_whole, shallow=shallow)
+
+
+def _by_periods(
+    problem: RateProblem, depths: Mapping[str, int], full: FullRate, slack: float, work: Work
+) -> Throughput:
+    """Return an interval that the depths of a large frame keep, and the latencies if there are steps left for them.
+
+    Raises
+    ------
+    LimitError
+        If none is found: they may deadlock.
+
+    """
+    shallow, told = _shallow(depths, full), full.interval_cycles
+    chosen = _with_slack(problem, slack)
+    as_chosen = bool(slack) and _keeps_within(problem, depths, chosen, work)
+    interval = chosen if as_chosen else _period_kept(problem, depths, work)
+    try:
+        return Throughput(told, interval, *first_frame(problem, depths, work), shallow=shallow)
+    except LimitError as error:
+        return Throughput(told, interval, shallow=shallow, not_analysed=f"latency: {error}")
+
+
+def _period_kept(problem: RateProblem, depths: Mapping[str, int], work: Work) -> int:
+    """Return the shortest period that is found to be kept, upwards in doubling steps, then by halving."""
+    shortest = max(actor.cycles for actor in problem.actors)
+    step = max(1, shortest // PERIOD_PRECISION)
+    failed, reached = shortest, shortest + step
+    while not _keeps_within(problem, depths, reached, work):
+        step *= 2
+        failed, reached = reached, shortest + step
+        if reached > LONGEST_PERIOD * shortest or work.left <= 0:
+            raise LimitError(
+                f"no interval up to {failed:,} cycles was found to be kept within {work.limit:,} steps",
+                hint="take deeper FIFOs, or a coarser folding",
+            )
+    while reached - failed > max(1, reached // PERIOD_PRECISION) and work.left > 0:
+        middle = (failed + reached) // 2
+        if _keeps_within(problem, depths, middle, work):
+            reached = middle
+        else:
+            failed = middle
+    return reached
+
+
+def _keeps_within(problem: RateProblem, depths: Mapping[str, int], interval_cycles: int, work: Work) -> bool:
+    """Whether a period is known to be kept, after no more than a probe's steps of those that are left."""
+    probe = Work(max(0, min(work.left, PROBE_STEPS)))
+    try:
+        return keeps(problem, depths, interval_cycles, probe)
+    except LimitError:
+        return False
+    finally:
+        work.left -= probe.limit - probe.left
 
 
 def _shortest_interval_kept(problem: RateProblem, depths: Mapping[str, int], frame_cycles: int, work: Work) -> int:

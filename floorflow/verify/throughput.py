@@ -93,6 +93,9 @@ def _check_estimates(phase: PhaseFacts, network: str, cycles: dict[str, int], fi
         message = f"is {expected}, starting anew takes nothing off the interval of {interval}"
         findings.add("wrong-estimate", f"{where}.expected_cycles", message)
     _check_likely_clock(phase, network, findings)
+    kept = (stated["throughput"] or {}).get("interval_cycles")
+    if expected is not None and kept is not None:
+        findings.expect("wrong-estimate", where, "expected_cycles", expected, max(kept, interval))
     if stated["throughput"] is not None:
         _check_known(stated["throughput"], f"{where}.throughput", findings)
         _check_first_frame(phase, network, findings)

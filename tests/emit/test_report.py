@@ -304,6 +304,8 @@ def test_start_ups_are_told_where_they_lengthen_the_interval(u250: Plan) -> None
     longer = changed(u250, *PART, "estimates", "expected_cycles", value=2 * cycles)
     told = f"expect {2 * cycles:,} cycles (100.0% more): windows and HLS start anew"
     assert not any(told in line for line in section(longer, "Rate")), "the FIFOs were analysed, which is better"
+    believed = f"one every {2 * cycles:,} cycles: windows and HLS start anew each frame"
+    assert any(believed in line for line in section(longer, "Rate"))
     rough = changed(longer, *PART, "estimates", "throughput", value=None)
     assert any(told in line for line in section(rough, "Rate"))
     same = changed(u250, *PART, "estimates", "expected_cycles", value=cycles)

@@ -28,10 +28,14 @@ def words_at_steps(actor: Actor, moves: Moves) -> list[int]:
 
 
 class Queue:
-    """``arrivals`` and ``returns``: the cycles from which words can be read and places used."""
+    """``arrivals`` and ``returns``: the cycles from which words can be read and places used.
 
-    def __init__(self, depth: int, latency: int, back: int) -> None:
-        self.latency, self.back = latency, back
+    ``inside``: cycles that each word still spends in the writer's pipeline of ``stages``.
+    """
+
+    def __init__(self, depth: int, latency: int, back: int, stages: int) -> None:
+        self.latency, self.back, self.stages = latency - stages, back, stages
+        self.inside: deque[int] = deque()
         self.arrivals: deque[int] = deque()
         self.returns: deque[int] = deque([0] * depth)
 
@@ -41,7 +45,9 @@ class Machine:
 
     def __init__(self, problem: RateProblem, depths: Mapping[str, int]) -> None:
         self.actors = problem.actors
-        self.queues = [Queue(depths[f.name], f.latency_cycles, f.return_cycles) for f in problem.fifos]
+        self.queues = [
+            Queue(depths[f.name], f.latency_cycles, f.return_cycles, f.pipeline_cycles) for f in problem.fifos
+        ]
         self.step = [0] * len(self.actors)
         self.frames = [0] * len(self.actors)
         self.reads: list[list[tuple[Queue, list[int], list[int]]]] = [[] for _ in self.actors]
@@ -57,19 +63,41 @@ class Machine:
         self.now = 0
         self.first_word: int | None = None
 
+    def leave(self, place: int) -> bool:
+        """Pass on what has come to the end of an engine's pipelines, or hold all of it; whether anything moves."""
+        queues = [queue for queue, _ in self.writes[place] if queue.stages]
+        leaving = [(queue, sum(1 for left in queue.inside if not left)) for queue in queues]
+        if self.held(place):
+            return False
+        for queue, words in leaving:
+            for _ in range(words):
+                queue.inside.popleft()
+                queue.returns.popleft()
+                queue.arrivals.append(self.now + queue.latency)
+            queue.inside = deque(left - 1 for left in queue.inside)
+        return any(queue.inside for queue in queues) or any(words for _, words in leaving)
+
+    def held(self, place: int) -> bool:
+        rows = [(queue, sum(1 for left in queue.inside if not left)) for queue, _ in self.writes[place]]
+        return not all(self.ready(queue.returns, words) for queue, words in rows)
+
     def can_step(self, place: int) -> bool:
         step = self.step[place]
+        if self.held(place):
+            return False
         for queue, needs, _ in self.reads[place]:
             count = needs[step]
             if not self.ready(queue.arrivals, count):
                 return False
-        return all(self.ready(queue.returns, written[step]) for queue, written in self.writes[place])
+        rows = [(queue, written) for queue, written in self.writes[place] if not queue.stages]
+        return all(self.ready(queue.returns, written[step]) for queue, written in rows)
 
     def ready(self, times: deque[int], count: int) -> bool:
         return not count or (len(times) >= count and times[count - 1] <= self.now)
 
     def cycle(self) -> bool:
         moving = [place for place in range(len(self.actors)) if self.can_step(place)]
+        leaving = [self.leave(place) for place in range(len(self.actors))]
         for place in moving:
             step = self.step[place]
             for queue, needs, frees in self.reads[place]:
@@ -79,6 +107,9 @@ class Machine:
                 if needs[step] and self.first_word is None and place in self.sinks:
                     self.first_word = self.now + 1
             for queue, written in self.writes[place]:
+                if queue.stages:
+                    queue.inside.extend([queue.stages - 1] * written[step])
+                    continue
                 queue.arrivals.extend([self.now + queue.latency] * written[step])
                 for _ in range(written[step]):
                     queue.returns.popleft()
@@ -88,11 +119,12 @@ class Machine:
                 self.frames[place] += 1
         self.now += 1
         times = [at for queue in self.queues for row in (queue.arrivals, queue.returns) for at in list(row)[-1:]]
-        return bool(moving) or any(at >= self.now for at in times)
+        return bool(moving) or any(leaving) or any(at >= self.now for at in times)
 
     def state(self) -> tuple[object, ...]:
         rows = [row for queue in self.queues for row in (queue.arrivals, queue.returns)]
-        return (*self.step, *(tuple(max(0, at - self.now) for at in row) for row in rows))
+        inside = (tuple(queue.inside) for queue in self.queues)
+        return (*self.step, *inside, *(tuple(max(0, at - self.now) for at in row) for row in rows))
 
 
 def simulate(problem: RateProblem, depths: Mapping[str, int]) -> Observed:

@@ -71,13 +71,44 @@ def test_of_a_frame_of_many_bursts_the_interval_that_fifos_were_chosen_for_is_to
 ) -> None:
     depths = full_rate(residual(), slack=1).depths
     bisected = throughput(residual(), depths, slack=1)
-    monkeypatch.setattr(fifo_sizing, "BISECTED_BURSTS", branched.bursts - 1)
-    told, untold = (throughput(residual(), depths, slack=slack) for slack in (1, 0))
+    monkeypatch.setattr(fifo_sizing, "STEPPED_BURSTS", branched.bursts - 1)
+    told = throughput(residual(), depths, slack=1)
     assert told.interval_cycles == 2 * max(actor.cycles for actor in branched.actors)
     assert bisected.interval_cycles is not None
     assert bisected.interval_cycles <= told.interval_cycles
     assert told == replace(bisected, interval_cycles=told.interval_cycles)
-    assert untold.interval_cycles is None
+
+
+@pytest.mark.parametrize("missing", [1, 4, 10])
+def test_of_a_frame_of_many_bursts_the_interval_of_shallow_fifos_is_found_by_periods(
+    missing: int, branched: RateProblem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = full_rate(residual()).depths
+    depths = {**full, BYPASS: full[BYPASS] - missing}
+    exact = throughput(residual(), depths)
+    monkeypatch.setattr(fifo_sizing, "STEPPED_BURSTS", branched.bursts - 1)
+    found = throughput(residual(), depths)
+    if exact.deadlock:
+        assert found.interval_cycles is None
+        assert "no interval up to" in found.not_analysed
+        return
+    assert exact.interval_cycles is not None
+    assert found.interval_cycles is not None
+    assert exact.interval_cycles <= found.interval_cycles <= exact.interval_cycles * 1.002 + 1
+    assert keeps(branched, depths, found.interval_cycles)
+    assert found == replace(exact, interval_cycles=found.interval_cycles)
+
+
+def test_of_a_frame_of_many_bursts_a_deadlock_is_not_taken_for_a_rate(
+    branched: RateProblem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fifo_sizing, "STEPPED_BURSTS", branched.bursts - 1)
+    depths = {**full_rate(residual()).depths, BYPASS: 2}
+    found = throughput(residual(), depths)
+    assert simulate(branched, depths).interval_cycles == DEADLOCK
+    assert found.interval_cycles is None
+    assert "no interval up to" in found.not_analysed
+    assert [row.channel for row in found.shallow] == [BYPASS]
 
 
 @pytest.mark.parametrize("missing", [1, 4, 10])
@@ -150,14 +181,14 @@ def test_depths_that_finn_plans_for_a_small_network_are_analysed_and_their_inter
 def test_a_kind_without_a_pattern_is_named() -> None:
     net = residual()
     engines = tuple(
-        Engine(e.name, "Reshape_rtl" if e.name == "add" else e.kind, "", e.attributes, 4, 4, 4)
+        Engine(e.name, "Shuffle_rtl" if e.name == "add" else e.kind, "", e.attributes, 4, 4, 4)
         for e in net.dataflow.engines
     )
     unknown = replace(net, dataflow=replace(net.dataflow, engines=engines))
     assert full_rate(unknown).depths == {}
     found = throughput(unknown, {})
     assert found == Throughput(not_analysed=found.not_analysed)
-    assert "add: when Reshape_rtl reads and writes is unknown" in found.not_analysed
+    assert "add: when Shuffle_rtl reads and writes is unknown" in found.not_analysed
 
 
 def planned(request: Request) -> tuple[PlanningContext, Candidate]:
@@ -206,7 +237,7 @@ def test_the_report_tells_latency_and_rate_and_what_is_shallow(cnv_on_u250: Path
         "interval_cycles": 10 * plan.networks[0].search.interval_cycles,
     }
     text = report(Plan.model_validate(data), platform, BACKEND)
-    assert "900.0% longer than the estimate above, since FIFOs are too shallow" in text
+    assert "900.0% longer than the cycles of the slowest engine, since FIFOs are too shallow" in text
     assert "77" in text.split("too shallow for the full rate")[1].splitlines()[2]
 
 

@@ -184,6 +184,14 @@ def likely_clock_of_an_engine_that_does_not_run(plan: Plan, files: Files) -> Non
 
 
 @mutant("wrong-estimate")
+def expected_cycles_that_the_planned_fifos_do_not_keep(plan: Plan, files: Files) -> None:
+    first_word_behind_its_frame(plan, files)
+    estimates, interval = part_of(plan)["estimates"], part_of(plan)["interval_cycles"]
+    estimates["throughput"]["first_word_cycles"] = 10**6
+    estimates["expected_cycles"] = interval + 1
+
+
+@mutant("wrong-estimate")
 def unknown_throughput_without_a_reason(plan: Plan, files: Files) -> None:
     part_of(plan)["estimates"]["throughput"] = {**THROUGHPUT, "not_analysed": ""}
 

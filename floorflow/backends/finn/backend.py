@@ -22,7 +22,8 @@ from floorflow.backends.finn.folding.proposals import proposed, rules_by_method
 from floorflow.backends.finn.names import family
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.parallelism import PARALLEL, parallelism
-from floorflow.backends.finn.rates.patterns import actor_of, stages
+from floorflow.backends.finn.rates.patterns import actor_of
+from floorflow.backends.finn.rates.stages import stages
 from floorflow.backends.finn.rates.start_up import expected_interval
 from floorflow.backends.finn.read.source import Source, read_source
 from floorflow.backends.finn.reports import files as own_reports
@@ -111,9 +112,9 @@ class FinnBackend(Backend):
         """Return when a folded engine reads and writes."""
         return actor_of(engine, option, inputs, outputs)
 
-    def stages(self, engine: Engine) -> int:
-        """Return the pipeline stages that are assumed."""
-        return stages(engine.kind)
+    def stages(self, engine: Engine, option: Option) -> int:
+        """Return the cycles from a word in to what comes of it at the output port."""
+        return stages(engine, option)
 
     def expected_interval(self, folded: FoldedDataflow) -> int:
         """Return the interval with what starting anew each frame adds."""

@@ -42,6 +42,11 @@ def _rate(plan: Plan, phase: PhaseEntry, part: PhaseNetworkEntry, backend: PlanB
     if not analysed and e.expected_cycles and e.expected_cycles > interval:
         more = f"{e.expected_cycles / interval - 1:.1%}"
         lines.append(f"with small FIFOs expect {e.expected_cycles:,} cycles ({more} more): {backend.start_ups}")
+    if analysed and e.expected_cycles and e.expected_cycles > interval:
+        kept = (
+            f"{floor(e.clock_mhz * 1e7 / e.expected_cycles) / 10:,.1f} frames/s, one every {e.expected_cycles:,} cycles"
+        )
+        lines.append(f"believe {kept}: {backend.start_ups} each frame, which the cycles of an engine leave out")
     return [*lines, *_slowest(plan, part), *(_outside_stream(c, e.fps) for c in _outside(phase, part))]
 
 
@@ -102,7 +107,7 @@ def _throughput(part: PhaseNetworkEntry, backend: PlanBackend) -> list[str]:
             f"latency {whole:,.1f} us ({found.first_frame_cycles:,} cycles) from an empty pipeline; "
             f"the first word comes out after {first:,.1f} us"
         )
-    lines += _sustained(part, found)
+    lines += _sustained(part, found, backend)
     if found.deadlock:
         lines += wrapped([f"deadlock: {some(found.deadlock)} stop each other"])
     if found.shallow:
@@ -114,22 +119,22 @@ def _throughput(part: PhaseNetworkEntry, backend: PlanBackend) -> list[str]:
     return lines
 
 
-def _sustained(part: PhaseNetworkEntry, found: ThroughputEntry) -> list[str]:
+def _sustained(part: PhaseNetworkEntry, found: ThroughputEntry, backend: PlanBackend) -> list[str]:
     if found.interval_cycles is None:
         return []
     fps = floor(part.estimates.clock_mhz * 1e7 / found.interval_cycles) / 10
     # Bursts are taken not to stall midway, so that shallow FIFOs cost no more than this.
-    most = " at most" if found.shallow else ""
+    most = f" at most, {found.full_rate_cycles:,} at least," if found.shallow and found.full_rate_cycles else ""
     lines = [f"sustained {fps:,.1f} frames/s: one every {found.interval_cycles:,} cycles{most} with the planned FIFOs"]
     if found.interval_cycles > part.interval_cycles:
         longer = f"{found.interval_cycles / part.interval_cycles - 1:.1%}"
-        lines.append(f"that is {longer} longer than the estimate above, {_why(found)}")
+        lines.append(f"that is {longer} longer than the cycles of the slowest engine, {_why(found, backend)}")
     return lines
 
 
-def _why(found: ThroughputEntry) -> str:
+def _why(found: ThroughputEntry, backend: PlanBackend) -> str:
     if found.interval_cycles == found.full_rate_cycles:
-        return "which leaves out how windows start"
+        return f"since {backend.start_ups} each frame"
     return "since FIFOs are too shallow"
 
 

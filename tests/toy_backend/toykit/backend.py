@@ -39,8 +39,8 @@ class Toykit(Backend):
     def actor(self, engine: Engine, option: Option, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> Actor:
         return times.actor(engine, option, inputs, outputs)
 
-    def stages(self, engine: Engine) -> int:
-        return 4 if engine.kind == "Filter" else 1
+    def stages(self, engine: Engine, option: Option) -> int:
+        return 3 if engine.kind == "Filter" else 0
 
     def expected_interval(self, folded: FoldedDataflow) -> int:
         """Return the interval with the four cycles that a filter takes to start anew."""

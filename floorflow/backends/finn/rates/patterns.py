@@ -6,7 +6,7 @@ The cycles of an actor are FINN's estimate (formulas of each kind) unless its te
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from types import MappingProxyType
 
@@ -16,6 +16,7 @@ from floorflow.backends.finn.attributes import Reader
 from floorflow.backends.finn.kinds.pooling import pools_one_dimension
 from floorflow.backends.finn.kinds.registry import kind_of
 from floorflow.backends.finn.kinds.window import WindowUnit
+from floorflow.backends.finn.rates.start_up import HLS_RESTART_CYCLES
 from floorflow.backends.finn.rates.window_patterns import (
     Sampling,
     parallel_window,
@@ -26,8 +27,8 @@ from floorflow.dataflow.model import Engine, Option
 from floorflow.errors import InputError
 from floorflow.rates import Actor, moves, repeated
 
-HLS_STAGES, RTL_STAGES = 5, 2
-"""Pipeline stages assumed of an engine, from a word in to a word out; FINN's reports do not state them."""
+NOT_RESTARTED = ("IODMA_hls",)
+"""HLS engines whose start of a frame is the memory's to tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +175,21 @@ def _expanding(traffic: Traffic) -> Actor:
     return Actor(traffic.name, np.array([written]), (moves(read, 0, written // read),), (moves(written),))
 
 
+def _transfer(traffic: Traffic) -> Actor:
+    """Move a word of the narrower side every cycle (dma.h and a width converter in one dataflow region).
+
+    What the memory makes it wait for is not known here. Widths that do not divide each other meet at the frame's end.
+    """
+    read, written = traffic.inputs[0], traffic.outputs[0]
+    if written % read == 0:
+        return _expanding(traffic)
+    if read % written == 0:
+        return _reducing(traffic)
+    steps = max(read, written)
+    last = moves(written, max(0, steps - written)) if written < read else moves(written)
+    return Actor(traffic.name, np.array([steps]), (moves(read),), (last,))
+
+
 def _upsample(traffic: Traffic) -> Actor:
     """Read a row while it is written for the first time, a pixel for each run of equal ones; repeat it from memory."""
     reader = traffic.reader
@@ -225,6 +241,8 @@ _PATTERNS: Mapping[str, Callable[[Traffic], Actor]] = MappingProxyType(
         "StreamingConcat": _concat,
         "StreamingSplit": _split,
         "Lookup": _expanding,
+        "Reshape": _streaming,
+        "IODMA": _transfer,
         "CheckSum": _streaming,
         "TLastMarker": _streaming,
     }
@@ -245,9 +263,12 @@ def actor_of(engine: Engine, option: Option, inputs: tuple[int, ...], outputs: t
     if pattern is None:
         known = ", ".join(sorted(_PATTERNS))
         raise InputError(f"{engine.name}: when {engine.kind} reads and writes is unknown", hint=f"known are {known}")
-    return pattern(Traffic(engine.name, Reader(engine.kind, {**engine.attributes, **option.folding}), inputs, outputs))
+    actor = pattern(Traffic(engine.name, Reader(engine.kind, {**engine.attributes, **option.folding}), inputs, outputs))
+    return _restarting(actor) if engine.kind.endswith("_hls") and engine.kind not in NOT_RESTARTED else actor
 
 
-def stages(kind: str) -> int:
-    """Return the pipeline stages assumed of a kind."""
-    return HLS_STAGES if kind.endswith("_hls") else RTL_STAGES
+def _restarting(actor: Actor) -> Actor:
+    """Let the loop of an HLS function run empty and start anew behind each frame: nothing is read meanwhile."""
+    steps = actor.steps.copy()
+    steps[-1] += HLS_RESTART_CYCLES
+    return replace(actor, steps=steps)
