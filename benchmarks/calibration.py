@@ -282,12 +282,12 @@ def with_shells(fitted: Fit, builds: tuple[Build, ...], unseen: str | None = Non
 def _shell(fitted: Fit, board: str, builds: tuple[Build, ...], unseen: str | None) -> dict[str, float]:
     there = [build for build in builds if build.board == board]
     told = [build.shell for build in there if build.shell is not None]
+    if told:
+        return {name: median(each[name] for each in told) for name in SHELL}
     left = defaultdict(list)
     for build in there:
         if build.network != unseen:
             left[build.network].append({name: build.measured[name] - fitted.parts(build, name) for name in LOGIC})
-    if told:
-        return {name: median(each[name] for each in told) for name in SHELL}
     values = {name: median(median(each[name] for each in of_one) for of_one in left.values()) for name in LOGIC}
     return SHELL | values
 

@@ -25,6 +25,8 @@ from typing import Any
 
 import onnx
 
+from floorflow.backends.finn.datatype import bits_of
+
 HERE = Path(__file__).parent / "data"
 Engine = list[Any]
 Attributes = dict[str, Any]
@@ -220,7 +222,7 @@ def metafi(reference: Path) -> dict[str, Any]:
             continue
         stated = {item.name: plain(onnx.helper.get_attribute_value(item)) for item in node.attribute}
         if node.op_type == "StreamingFIFO_rtl":
-            bits = stated["folded_shape"][-1] * int(stated["dataType"].lstrip("UINT"))
+            bits = stated["folded_shape"][-1] * bits_of(stated["dataType"])
             fifos.append([bits, stated["depth"], "block" if stated["impl_style"] == "vivado" else "srl"])
             continue
         hardware = {key: value for key, value in stated.items() if not key.startswith(BUILD_ONLY)}
@@ -267,7 +269,7 @@ def pynq_labs(reference: Path) -> Iterator[dict[str, Any]]:
                 costs = amounts(used.get(node.name, {}))
                 if node.op_type == "StreamingFIFO_rtl":
                     fifos.append(
-                        [stated["folded_shape"][-1] * bits(stated["dataType"]), stated["depth"], "auto", *costs[:3]]
+                        [stated["folded_shape"][-1] * bits_of(stated["dataType"]), stated["depth"], "auto", *costs[:3]]
                     )
                     continue
                 kept = {k: v for k, v in stated.items() if k not in ELSEWHERE and not k.startswith(BUILD_ONLY)}
@@ -302,11 +304,6 @@ def amounts(used: Attributes) -> list[int]:
     """Return LUT, FF, BRAM18 and DSP of a node in a report after synthesis."""
     blocks = used.get("BRAM_18K", 0) + 2 * used.get("BRAM_36K", 0)
     return [int(used.get("LUT", 0)), int(used.get("FF", 0)), int(blocks), int(used.get("DSP", 0))]
-
-
-def bits(type_name: str) -> int:
-    """Return the bits of one of FINN's integer types."""
-    return 1 if type_name in {"BINARY", "BIPOLAR"} else int(type_name.lstrip("UINT"))
 
 
 def shared(thresholding: Attributes) -> Attributes:

@@ -94,7 +94,6 @@ What = Literal[
     "no room",
     "shallow FIFO",
     "deadlock",
-    "bursts",
     "analysis steps",
     "analysis",
 ]
@@ -230,9 +229,6 @@ _WORDS: Mapping[What, Callable[[Refusal], str]] = {
     ),
     "shallow FIFO": lambda r: f"{r.place} ({_amount(r.allowed)} words, {_amount(r.needed)} needed)",
     "deadlock": lambda r: f"the planned FIFOs deadlock: {_names(r)}",
-    "bursts": lambda r: (
-        f"the interval of these depths: {_amount(r.needed)} bursts a frame are more than {_amount(r.allowed)}"
-    ),
     "analysis steps": lambda r: f"the analysis stopped at its limit of {_amount(r.allowed)} {r.resource}",
     "analysis": _names,
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from floorflow.hardware import Route
-from floorflow.record.likely_clock import likely_clock_of
 from floorflow.record.part import Part
 from floorflow.record.throughput import expected_cycles, sustained_fps, throughput_of
 from floorflow.record.values import amounts, plain, statistics
@@ -76,7 +75,7 @@ def _estimates(part: Part) -> EstimatesEntry:
 
 
 def _likely_clock(part: Part) -> LikelyClockEntry | None:
-    found = likely_clock_of(part)
+    found = part.likely_clock
     if found is None:
         return None
     engine = part.id(found.engine) if found.engine else ""

@@ -6,10 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
+from floorflow.backends.clock import LikelyClock
 from floorflow.errors import InputError
 from floorflow.placement import PlacementSolution
 from floorflow.search.candidate import Candidate
+from floorflow.search.clock import clock_target
 from floorflow.search.context import PlanningContext
 from floorflow.search.search import SearchResult
 from floorflow.stats import SolveStats
@@ -40,6 +43,12 @@ class Part:
     def frames_per_s(self) -> float:
         """Rate of the engines."""
         return self.context.platform.clock_mhz * 1e6 / self.candidate.interval_cycles
+
+    @cached_property
+    def likely_clock(self) -> LikelyClock | None:
+        """Which clock the back end says that the folded engines are likely to reach where they lie."""
+        target = clock_target(self.context.platform, set(self.candidate.slot_of.values()))
+        return self.context.backend.likely_clock(self.candidate.folded, target)
 
     def id(self, end: str) -> str:
         """Return how the plan's phases name an engine, or an end outside."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from floorflow.hardware import Platform
-from floorflow.record.likely_clock import likely_clock_of
 from floorflow.record.part import Part
 
 
@@ -23,8 +22,7 @@ def warnings_of(part: Part) -> list[str]:
     context, result = part.context, part.result
     options = context.request.backend_options
     warnings = list(context.backend.warnings(result.candidate.folded, context.platform.clock_mhz, options))
-    clock = likely_clock_of(part)
-    warnings += clock.notes if clock is not None else ()
+    warnings += part.likely_clock.notes if part.likely_clock is not None else ()
     if result.repair:
         warnings.append(f"to place the design: {result.repair}")
     return warnings

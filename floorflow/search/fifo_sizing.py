@@ -117,7 +117,7 @@ def throughput(
     full = partial(full_rate, folded, route_delays, known=known)
     try:
         problem = rate_problem(folded, route_delays, known=known)
-        shortest = max(actor.cycles for actor in problem.actors)
+        shortest = _slowest(problem)
         work = Work(steps)
         if keeps(problem, depths, shortest, work):
             return Throughput(shortest, shortest, *first_frame(problem, depths, work))
@@ -141,18 +141,23 @@ def _shallow(depths: Mapping[str, int], full: FullRate) -> tuple[Shallow, ...]:
     return tuple(Shallow(name, depths[name], words) for name, words in rows if depths[name] < words)
 
 
+def _slowest(problem: RateProblem) -> int:
+    """Return the cycles of the slowest actor: no interval is shorter."""
+    return max(actor.cycles for actor in problem.actors)
+
+
 def _with_slack(problem: RateProblem, slack: float) -> int:
     """Return the interval of the slowest actor and a share of it."""
-    return ceil(max(actor.cycles for actor in problem.actors) * (1 + slack))
+    return ceil(_slowest(problem) * (1 + slack))
 
 
 def _too_shallow(
     problem: RateProblem, depths: Mapping[str, int], full: FullRate, slack: float, work: Work
 ) -> Throughput:
     """Return what is left of the rate, or the deadlock."""
-    shallow = _shallow(depths, full)
     if problem.bursts > STEPPED_BURSTS:
         return _by_periods(problem, depths, full, slack, work)
+    shallow = _shallow(depths, full)
     stuck = blocked(problem, depths, work)
     if stuck:
         return Throughput(full.interval_cycles, deadlock=stuck, shallow=shallow)
@@ -184,7 +189,7 @@ def _by_periods(
 
 def _period_kept(problem: RateProblem, depths: Mapping[str, int], work: Work) -> int:
     """Return the shortest period that is found to be kept, upwards in doubling steps, then by halving."""
-    shortest = max(actor.cycles for actor in problem.actors)
+    shortest = _slowest(problem)
     step = max(1, shortest // PERIOD_PRECISION)
     failed, reached = shortest, shortest + step
     while not _keeps_within(problem, depths, reached, work):
@@ -221,7 +226,7 @@ def _shortest_interval_kept(problem: RateProblem, depths: Mapping[str, int], fra
     Frames that begin only when the one before has left, and its places are free again, never wait for it: so much
     later they can surely follow, and the search is between that and the slowest actor.
     """
-    failed = max(actor.cycles for actor in problem.actors)
+    failed = _slowest(problem)
     reached = frame_cycles + max(fifo.return_cycles for fifo in problem.fifos)
     step = failed
     while reached - failed > 1:

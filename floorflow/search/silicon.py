@@ -56,21 +56,22 @@ def at_risk(request: Request, dataflow: Dataflow, groups: Iterable[OptionGroup],
         raise InputError(
             f"--risk {request.risk:g}: how far these costs may be off is not known", hint="use --costs calibrated"
         )
-    caps = _caps(request.risk, dataflow, groups, costs)
+    caps = _caps(request.risk, _least_by_kind(dataflow, groups), costs)
     return request.changed(cap=Fractions(**caps), fill=Fractions(**dict.fromkeys(RESOURCE_NAMES, 1.0)))
 
 
 def least_risk(context: PlanningContext, folding: FoldingSolution) -> float | None:
     """Return the least risk, in hundredths, whose caps hold a folding in all slots together, up to one half."""
+    least = _least_by_kind(context.dataflow, context.problem.groups)
     for hundredths in range(1, 51):
-        caps = _caps(hundredths / 100, context.dataflow, context.problem.groups, context.costs)
+        caps = _caps(hundredths / 100, least, context.costs)
         if folding.resources.fits(total(scaled_down(slot.available, caps) for slot in context.platform.slots)):
             return hundredths / 100
     return None
 
 
-def _caps(risk: float, dataflow: Dataflow, groups: Iterable[OptionGroup], costs: Costs) -> dict[str, float]:
-    least, z = _least_by_kind(dataflow, groups), NormalDist().inv_cdf(1 - risk)
+def _caps(risk: float, least: Use, costs: Costs) -> dict[str, float]:
+    z = NormalDist().inv_cdf(1 - risk)
     return {name: _cap(least, name, z, costs) for name in RESOURCE_NAMES}
 
 

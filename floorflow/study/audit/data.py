@@ -169,11 +169,12 @@ def _rates(audit: Audit) -> dict[str, Any]:
     found, simulated = audit.throughput, audit.build.simulation
     interval = None if simulated is None else simulated.interval_cycles
     planned = audit.folded.interval_cycles
+    expected = max(audit.expected_cycles, planned)
     return {
         "tool_cycles": audit.build.tool_interval_cycles,
         "planned_cycles": planned,
         "sustained_cycles": found.interval_cycles,
-        "expected_cycles": max(audit.expected_cycles, planned),
+        "expected_cycles": expected,
         "simulated_cycles": None if interval is None else round(interval, 3),
         "simulated_frames": None if simulated is None else simulated.frames,
         "error": {
@@ -181,7 +182,7 @@ def _rates(audit: Audit) -> dict[str, Any]:
             for name, cycles in (
                 ("planned", planned),
                 ("sustained", found.interval_cycles),
-                ("expected", max(audit.expected_cycles, planned)),
+                ("expected", expected),
             )
         },
         "deadlock": [f"{row.fifo} ({row.state})" for row in found.deadlock],

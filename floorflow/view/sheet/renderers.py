@@ -23,11 +23,29 @@ _FAMILIES = (FAMILY, "Verdana", "sans-serif")
 """What an SVG asks for: where it is shown there may be another font only."""
 
 
-class PngRenderer(RendererAgg):
+class _MeasuredTexts:
+    """Tells the extents of texts as they were measured once."""
+
+    pixels_per_point = 1.0
+
+    def get_text_width_height_descent(
+        self,
+        s: str,
+        prop: FontProperties,
+        ismath: Any,  # noqa: ARG002 - as matplotlib calls it
+    ) -> tuple[float, float, float]:
+        """Return width, height and descent of a line of text in pixels."""
+        width, height, descent = metrics(s, prop.get_weight())
+        scale = prop.get_size_in_points() / FONT_SCALE * self.pixels_per_point
+        return width * scale, height * scale, descent * scale
+
+
+class PngRenderer(_MeasuredTexts, RendererAgg):
     """Draws pixels; texts as outlines, images that are not smoothed by repeating their pixels."""
 
     def __init__(self, width: float, height: float, dpi: float) -> None:
         super().__init__(width, height, dpi)  # type: ignore[no-untyped-call]
+        self.pixels_per_point = dpi / POINTS_PER_INCH
         # The parent, too, has this method on the instance.
         self._draw_pixels = self.draw_image
         self.draw_image = self._draw_scaled  # type: ignore[method-assign]
@@ -53,15 +71,6 @@ class PngRenderer(RendererAgg):
         columns, rows = _nearest(left, right, im.shape[1]), _nearest(bottom, top, im.shape[0])
         self._draw_pixels(gc, round(left), round(bottom), im[rows[:, np.newaxis], columns])
 
-    def get_text_width_height_descent(
-        self,
-        s: str,
-        prop: FontProperties,
-        ismath: Any,  # noqa: ARG002 - as the parent is called
-    ) -> tuple[float, float, float]:
-        """Return the extents of a line of text in pixels."""
-        return _scaled(s, prop, self.dpi / POINTS_PER_INCH)
-
     def draw_text(  # noqa: PLR0917 - as the parent is called
         self,
         gc: GraphicsContextBase,
@@ -74,7 +83,7 @@ class PngRenderer(RendererAgg):
         mtext: Any = None,  # noqa: ARG002
     ) -> None:
         """Fill the outline of a line of text whose base line begins at (x, y), in pixels from the upper left corner."""
-        scale = prop.get_size_in_points() / FONT_SCALE * self.dpi / POINTS_PER_INCH
+        scale = prop.get_size_in_points() / FONT_SCALE * self.pixels_per_point
         place = Affine2D().scale(scale).rotate_deg(angle).translate(x, self.height - y)
         filled = self.new_gc()
         filled.copy_properties(gc)
@@ -83,17 +92,8 @@ class PngRenderer(RendererAgg):
         self.draw_path(filled, outline(s, prop.get_weight()), place, gc.get_rgb())  # type: ignore[no-untyped-call]
 
 
-class SvgRenderer(RendererSVG):
-    """Writes SVG, texts as text."""
-
-    def get_text_width_height_descent(
-        self,
-        s: str,
-        prop: FontProperties,
-        ismath: Any,  # noqa: ARG002 - as the parent is called
-    ) -> tuple[float, float, float]:
-        """Return the extents of a line of text in points."""
-        return _scaled(s, prop, 1.0)
+class SvgRenderer(_MeasuredTexts, RendererSVG):
+    """Writes SVG, texts as text; its pixels are points."""
 
     def draw_text(  # noqa: PLR0917 - as the parent is called
         self,
@@ -117,9 +117,3 @@ def _nearest(low: float, high: float, count: int) -> NDArray[np.intp]:
     middles = np.arange(round(low), round(high)) + 0.5
     parts = (middles - low) / (high - low) * count
     return np.asarray(np.clip(parts, 0, count - 1), dtype=np.intp)
-
-
-def _scaled(text: str, prop: FontProperties, pixels_per_point: float) -> tuple[float, float, float]:
-    width, height, descent = metrics(text, prop.get_weight())
-    scale = prop.get_size_in_points() / FONT_SCALE * pixels_per_point
-    return width * scale, height * scale, descent * scale

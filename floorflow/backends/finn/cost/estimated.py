@@ -168,6 +168,11 @@ def unless(condition: bool, cost: Resources) -> Resources:
     return Resources(*(where(condition, 0, amount) for amount in cost.as_tuple()))
 
 
+def only_if(condition: bool, cost: Resources) -> Resources:
+    """Return the cost where the condition holds, else nothing."""
+    return Resources(*(where(condition, amount, 0) for amount in cost.as_tuple()))
+
+
 def ceil_int(amount: float) -> int:
     """Round up, forgiving the last bits of a float."""
     return ceiling(amount - 1e-9)
@@ -212,23 +217,23 @@ class WeightMemory:
 
     def _memory(self, technology: Technology, prices: Coefficients) -> Resources:
         bits, depth = self.width_bits, self.depth
-        streamer = rounded(prices.streamer_lut + prices.streamer_lut_per_bit * bits, prices.streamer_ff_per_bit * bits)
+        sent = streamer(bits, prices)
         if self.ram_style == "auto":
             in_luts = stays_in_luts(bits, depth, technology)
-            return streamer + only_if(in_luts, _in_luts(bits, depth)) + unless(in_luts, stored(bits, depth, "block"))
+            return sent + only_if(in_luts, _in_luts(bits, depth)) + unless(in_luts, stored(bits, depth, "block"))
         distributed = self.ram_style == "distributed"
-        return streamer + (_in_luts(bits, depth) if distributed else stored(bits, depth, self.ram_style))
+        return sent + (_in_luts(bits, depth) if distributed else stored(bits, depth, self.ram_style))
 
 
-def only_if(condition: bool, cost: Resources) -> Resources:
-    """Return the cost where the condition holds, else nothing."""
-    return Resources(*(where(condition, amount, 0) for amount in cost.as_tuple()))
+def streamer(width_bits: int, prices: Coefficients) -> Resources:
+    """Price what reads a memory word by word and sends it on (`memstream.sv`)."""
+    lut = prices.streamer_lut + prices.streamer_lut_per_bit * width_bits
+    return rounded(lut, prices.streamer_ff_per_bit * width_bits)
 
 
 def _in_luts(width_bits: int, depth: int) -> Resources:
     """Price a memory in LUTs that is read through two registers; of up to 4 words few bits differ from each other."""
-    differ = depth > SAME_BITS_DEPTH
-    return Resources(lut=where(differ, rom_luts(width_bits, depth), 0), ff=where(differ, 2 * width_bits, 0))
+    return only_if(depth > SAME_BITS_DEPTH, Resources(lut=rom_luts(width_bits, depth), ff=2 * width_bits))
 
 
 def stays_in_luts(width_bits: int, depth: int, technology: Technology) -> bool:

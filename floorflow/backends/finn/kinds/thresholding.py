@@ -161,12 +161,8 @@ class ComparingUnit(ThresholdingUnit):
         logic = estimated.Logic(port_bits, stored_bits / 2).priced(prices)
         if self.folds == 1:
             return logic
-        streamer = Resources()
-        if self.mem_mode == "internal_decoupled":
-            streamer = estimated.rounded(
-                prices.streamer_lut + prices.streamer_lut_per_bit * stored_bits,
-                prices.streamer_ff_per_bit * stored_bits,
-            )
+        decoupled = self.mem_mode == "internal_decoupled"
+        streamer = estimated.streamer(stored_bits, prices) if decoupled else Resources()
         if self.ram_style == "distributed":
             return logic + streamer + Resources(lut=rom_luts(stored_bits, self.folds))
         if self.ram_style == "ultra":
