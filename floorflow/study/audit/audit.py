@@ -17,6 +17,7 @@ from floorflow.dataflow.model import FoldedDataflow, Option, renamings
 from floorflow.errors import InputError
 from floorflow.plugins import registration
 from floorflow.rates.pipeline import LEAST_DEPTH_WORDS
+from floorflow.record.throughput import expected_cycles
 from floorflow.resources import ZERO, Resources, total
 from floorflow.search.candidate import kept_words
 from floorflow.search.fifo_sizing import FullRate, Throughput, full_rate, throughput
@@ -123,7 +124,8 @@ def audit(
         built_words = {channel.name: _built_words(channel, build) for channel in channels}
         found = throughput(folded, built_words, known=tool)
     clock = clock_mhz or build.clock.asked_mhz or target.clock_mhz
-    network, expected = folded.dataflow.name, tool.expected_interval(folded)
+    network = folded.dataflow.name
+    expected = expected_cycles(found.interval_cycles, folded.interval_cycles, tool.expected_interval(folded))
     return Audit(
         folder.resolve().name, network, build, target, clock, chosen, costs, folded, nodes, channels, built_words, full,
         found, expected,
@@ -152,13 +154,16 @@ def _priced(node: BuiltNode, folded: FoldedDataflow, costs: Costs) -> AuditedNod
 
 
 def _stream_price(node: BuiltNode, costs: Costs) -> Resources | None:
-    """Return what a FIFO or converter costs at the very widths and depth that it was built with."""
+    """Return what a FIFO, converter or DMA engine costs at the very widths and depth that it was built with."""
     if node.input_bits is None or node.output_bits is None:
         return None
     if node.role == "FIFO" and node.depth_words is not None:
         return of_style(costs.fifo_choices(node.input_bits, node.depth_words), node.memory, ()).resources
     if node.role == "converter":
         return costs.converter_resources(node.input_bits, node.output_bits)
+    if node.role == "DMA":
+        stream, memory = (node.output_bits, node.input_bits) if node.reads else (node.input_bits, node.output_bits)
+        return costs.dma_resources(stream, memory, reads=node.reads)
     return None
 
 
