@@ -24,6 +24,9 @@ from floorflow.search.fifo_sizing import FullRate, Throughput, full_rate, throug
 from floorflow.search.progress import SILENT, Progress
 from floorflow.study.audit.target import Target, target_of
 
+_DMA = {True: "input_dma", False: "output_dma"}
+"""What boards' files call the DMA engines that read memory, and that write it."""
+
 
 @dataclass(frozen=True)
 class AuditedNode:
@@ -60,10 +63,17 @@ class Audit:
     expected_cycles: int
 
     @property
-    def infrastructure(self) -> Resources | None:
-        """What the board's file says of shell, interconnect and DMA engines; None without a board."""
-        parts = self.target.infrastructure
-        return None if parts is None else total(part.resources for part in parts)
+    def infrastructure(self) -> Mapping[str, Resources] | None:
+        """Shell and interconnect as the board's file has them, and DMA engines; None without a board.
+
+        A board's file has DMA engines of one width; those of the graph stand for them with the price of their own.
+        """
+        if self.target.infrastructure is None:
+            return None
+        dma = [one for one in self.nodes if one.node.role == "DMA" and one.predicted is not None]
+        known = {_DMA[one.node.reads] for one in dma}
+        parts = {part.name: part.resources for part in self.target.infrastructure if part.name not in known}
+        return parts | {one.node.name: one.predicted or ZERO for one in dma}
 
     @property
     def network_nodes(self) -> tuple[AuditedNode, ...]:

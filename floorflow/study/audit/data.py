@@ -66,7 +66,7 @@ def _whole(audit: Audit) -> dict[str, Any]:
     """Return the network by itself, and the design with all around it; the second needs the report's own sum."""
     built, predicted = sums(audit.network_nodes)
     band = audit.predicted_band
-    around = audit.infrastructure
+    around = _sum_around(audit)
     whole = predicted + around if around is not None else None
     return {
         "network": compared(built if _has_rows(audit) else None, predicted),
@@ -86,13 +86,17 @@ def _around(audit: Audit) -> dict[str, Any]:
     dma = [one.node for one in audit.nodes if one.node.role in _AROUND]
     named = total(one.node.built or ZERO for one in audit.nodes) + _unmatched_sum(audit)
     inside = total(one.node.built or ZERO for one in audit.network_nodes) + _unmatched_sum(audit)
-    whole, parts = audit.build.whole, audit.target.infrastructure
+    whole, parts = audit.build.whole, audit.infrastructure
     return {
-        **compared(None if whole is None else whole - inside, audit.infrastructure),
+        **compared(None if whole is None else whole - inside, _sum_around(audit)),
         "dma": [{"name": n.name, "width_bits": _stream_bits(n), "built": _amounts(n.built)} for n in dma],
         "shell": None if whole is None else (whole - named).as_dict(),
-        "infrastructure": None if parts is None else {p.name: p.resources.as_dict() for p in parts},
+        "infrastructure": None if parts is None else {name: use.as_dict() for name, use in parts.items()},
     }
+
+
+def _sum_around(audit: Audit) -> Resources | None:
+    return None if audit.infrastructure is None else total(audit.infrastructure.values())
 
 
 def _stream_bits(node: BuiltNode) -> int | None:
