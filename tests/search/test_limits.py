@@ -249,20 +249,20 @@ def test_the_budget_for_latency_falls_by_growing_steps_down_to_the_least() -> No
 @pytest.mark.parametrize("halvings", [0, 1, 3])
 def test_so_many_budgets_are_tried_between_failure_and_success(halvings: int) -> None:
     latency = LatencyLimits(first_step=0.5, halvings=halvings, worth_a_try=-1.0)
-    tried, _ = latency_trace(latency, refuse_above(20_000))
+    tried, _ = latency_trace(latency, refuse_above(23_000))
     assert tried[:2] == [100, 50]
     between = {share for share in tried[2:] if 50 < share < 100}
     assert len(between) == halvings
 
 
 def test_no_budget_between_is_tried_for_a_gain_that_is_not_worth_it() -> None:
-    tried, _ = latency_trace(LatencyLimits(first_step=0.5, worth_a_try=1e6), refuse_above(20_000))
+    tried, _ = latency_trace(LatencyLimits(first_step=0.5, worth_a_try=1e6), refuse_above(23_000))
     assert tried == [100, 50]
 
 
 def test_engines_are_held_to_their_share_of_a_slot_after_a_failure() -> None:
     latency = LatencyLimits(first_step=0.5, halvings=0, largest_engine=0.5, larger_engine=0.9)
-    _, problems = latency_trace(latency, refuse_above(20_000))
+    _, problems = latency_trace(latency, refuse_above(23_000))
     limit = next(iter(state_of(tiny(), SearchLimits()).context.limits.values()))
     largest = [problem.largest for problem in problems]
     assert largest[0] != share_of(limit, 0.5)

@@ -216,7 +216,11 @@ def _last_unit(plan: Plan) -> Plan:
     """Return a matrix unit without thresholds, of types that FINN makes rtl, lowered from a layer."""
     engines = plan["networks"][0]["engines"]
     matrix_unit: Plan = first(
-        e for e in engines if e["kind"] == "MVAU_hls" and e["attributes"].get("noActivation") == 1
+        e
+        for e in engines
+        if e["kind"] == "MVAU_hls"
+        and e["attributes"].get("noActivation") == 1
+        and "preferred_impl_style" not in e["attributes"]
     )
     matrix_unit["attributes"] |= STYLED
     plan["networks"][0]["operations"].append({"name": matrix_unit["operation"], "type": "conv"})

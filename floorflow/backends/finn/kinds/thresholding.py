@@ -39,9 +39,10 @@ ALL_LUT_TRIGGER, BLOCK_TRIGGER = 1 << 20, 512
 """``depth_trigger_bram`` that keeps every stage in LUTs, and one that puts stages of 512 words in block RAM."""
 
 MANY_STEPS, LUT_PER_STEP = 128, 6.9
-"""LUTs for each of so many integer steps of a lane, for results of 8 bits. One build shows it, of a CNN by strangers on
-PYNQ-Z2: 5,435 LUT in three lanes of 255 steps of 9 bits. Their memories alone would be 54 a lane; why they are not, no
-report tells. Units of 15 steps fit their memories (metafi, vgg10), and so does a lane of 255 floats (KWS)."""
+"""LUTs for each of so many integer steps of a lane on 7 series, for results of 8 bits. One build shows it, of a CNN by
+strangers on PYNQ-Z2: 5,435 LUT in three lanes of 255 steps of 9 bits. Their memories alone would be 54 a lane; why they
+are not, no report tells. Units of 15 steps fit their memories (metafi, vgg10), and so does a lane of 255 floats (KWS);
+four builds of CNV with such a lane (RFSoC2x2) fit a little better without."""
 EQUAL_THRESHOLDS = "equalThresholds"
 """floorflow's own attribute, 1 where the thresholds of all channels are known to be the same."""
 
@@ -123,7 +124,7 @@ class SearchingUnit(ThresholdingUnit):
 
     def own_resources(
         self,
-        technology: Technology,  # noqa: ARG002 - no family differs
+        technology: Technology,
         prices: Coefficients = ESTIMATED,
     ) -> Resources:
         """Price it by one of floorflow's own models: comparators, pipeline and memory of every stage."""
@@ -137,7 +138,8 @@ class SearchingUnit(ThresholdingUnit):
                 bram18 += self.pe * block_ram18(width, depth)
             else:
                 memory += width * (0.5 if kept <= 32 else ceil_divide(kept, 64))
-        by_steps = LUT_PER_STEP * self.steps if self.steps >= MANY_STEPS and self.of_integers and not bram18 else 0
+        many = self.steps >= MANY_STEPS and self.of_integers and technology.architecture == "7series"
+        by_steps = LUT_PER_STEP * self.steps if many and not bram18 else 0
         lut += self.pe * (by_steps if by_steps > memory else prices.threshold_rtl_memory_share * memory)
         return estimated.rounded(lut, ff, bram18=bram18)
 
