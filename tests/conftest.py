@@ -99,7 +99,7 @@ def whole_slots_of_u250(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def branches_on_two_u250(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small network with forks, adds and concats, squeezed until it needs two cards."""
-    cap = {**DEFAULT_CAP, "LUT": 0.01}
+    cap = {**DEFAULT_CAP, "LUT": 0.0105}
     return made_once(tmp_path_factory, "branches", lambda folder: branches(folder, fpgas=2, cap=cap))
 
 

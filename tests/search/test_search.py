@@ -261,7 +261,7 @@ def few_dsps(folder: Path) -> Request:
     """Return a request with so few DSPs that other kinds than FINN's own allow a shorter interval."""
     model = folder / "mixed_bits.onnx"
     onnx.save(mixed_bits(), model)
-    return Request(model, platform="xcku5p", effort="fast", cap={**DEFAULT_CAP, "DSP": 0.01, "LUT": 0.045})
+    return Request(model, platform="xcku5p", effort="fast", cap={**DEFAULT_CAP, "DSP": 0.01, "LUT": 0.04})
 
 
 def test_finns_own_kinds_are_tried_where_others_allow_more_but_cannot_be_placed(tmp_path: Path) -> None:

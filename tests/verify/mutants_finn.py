@@ -216,11 +216,7 @@ def _last_unit(plan: Plan) -> Plan:
     """Return a matrix unit without thresholds, of types that FINN makes rtl, lowered from a layer."""
     engines = plan["networks"][0]["engines"]
     matrix_unit: Plan = first(
-        e
-        for e in engines
-        if e["kind"] == "MVAU_hls"
-        and e["attributes"].get("noActivation") == 1
-        and "preferred_impl_style" not in e["attributes"]
+        e for e in engines if e["kind"] == "MVAU_hls" and e["attributes"].get("noActivation") == 1
     )
     matrix_unit["attributes"] |= STYLED
     plan["networks"][0]["operations"].append({"name": matrix_unit["operation"], "type": "conv"})
@@ -241,7 +237,7 @@ def _styled(plan: Plan, files: Files) -> str:
 def unit_in_hls_that_finn_makes_rtl(plan: Plan, files: Files) -> None:
     if plan["platform"]["fpgas"][0]["part"].startswith("xc7"):
         raise NotApplicable  # there it depends on the weights, which a plan does not hold
-    _last_unit(plan)
+    _last_unit(plan)["attributes"].pop("preferred_impl_style", None)
 
 
 @mutant("wrong-impl-style")
