@@ -18,6 +18,7 @@ from floorflow.resources import Resources, total
 from floorflow.search.asked import platform_of
 from floorflow.search.clock import clock_target
 from floorflow.search.context import PlanningContext, largest_pblocks, longest_interval, slot_limits, solvers_of
+from floorflow.search.engine_limits import EngineLimits, Places, engine_limits
 from floorflow.search.silicon import at_risk
 
 
@@ -55,7 +56,21 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measurements
     paths = dataflow.engine_pairs if request.goal == "latency" else None
     problem = FoldingProblem(groups, total(limits.values()), platform.silicon, channels, paths)
     solvers = solvers_of(request, dataflow, backend, costs)
-    return PlanningContext(dataflow, platform, request, backend, costs, problem, solvers, largest)
+    every = engine_limits(request, platform, dataflow, backend)
+    free = every.without(every.names)
+    context = PlanningContext(
+        dataflow, platform, request, backend, costs, problem, problem, free, tuple(places), solvers, largest
+    )
+    # A folding that is kept is told of, not limited.
+    return context if request.keep_folding else context.within(_that_can_be_kept(every, groups, places))
+
+
+def _that_can_be_kept(limits: EngineLimits, groups: Iterable[OptionGroup], places: Places) -> EngineLimits:
+    """Return the limits, lifted for engines that have no folding within them."""
+    for group in groups:
+        if not limits.allowed(group, places).any():
+            limits = limits.lifted_for(group, places)
+    return limits
 
 
 def _left_out(error: InfeasibleError, dataflow: Dataflow, costs: Costs) -> Sequence[str]:
