@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, combinations
+from itertools import chain, combinations, product
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +25,10 @@ from floorflow.resources import NONE, RESOURCE_NAMES, Resources, scaled_down
 
 Flags = NDArray[np.bool_]
 Integers = NDArray[np.int64]
-Exempt = Mapping[str, frozenset[str]]
-"""Limits, by name, that are lifted for an engine, by its name."""
+Reason = Literal["folding kept", "none of the engine", "none of the network", "no plan found"]
+"""Why an engine is above a limit: its folding was given, or what no folding, or no plan, was found within it."""
+Exempt = Mapping[tuple[str, str], Reason]
+"""Engines, by name, with a limit, by name, that is lifted for them."""
 Places = Sequence[tuple[str, Resources]]
 """Slots by name, with what an engine may have there; a slot may stand there several times."""
 
@@ -63,14 +66,12 @@ class EngineLimits:
         most = {slot: amount.most(free) for slot, amount in self.most.items()}
         return replace(self, most_products=None if PRODUCTS in lifted else self.most_products, most=most)
 
-    def exempting(self, more: Exempt) -> EngineLimits:
-        """Return the limits with more of them lifted for some engines.
+    def exempting(self, pairs: Iterable[tuple[str, str]], reason: Reason) -> EngineLimits:
+        """Return the limits with more of them lifted, by engine and name.
 
         Of groups with equal rows one whose engine is exempt keeps others: none takes it for the rest.
         """
-        nothing: frozenset[str] = frozenset()
-        lifted = {name: self.exempt.get(name, nothing) | more.get(name, nothing) for name in {**self.exempt, **more}}
-        return replace(self, exempt=lifted)
+        return replace(self, exempt={**dict.fromkeys(pairs, reason), **self.exempt})
 
     def allowed(self, group: OptionGroup, places: Places) -> Flags:
         """Mark the rows each of whose engines is within the limits, and fits, in some place, (n_rows,)."""
@@ -86,9 +87,8 @@ class EngineLimits:
 
     def bars(self, engine: str, use: Resources, slot: str) -> bool:
         """Whether an engine takes too much to lie in a slot."""
-        lifted = self.exempt.get(engine, frozenset())
         pairs = zip(RESOURCE_NAMES, use.as_tuple(), self.most[slot].as_tuple(), strict=True)
-        return any(need > most and name not in lifted for name, need, most in pairs)
+        return any(need > most and (engine, name) not in self.exempt for name, need, most in pairs)
 
     def place(self, slot: str, groups: Sequence[OptionGroup]) -> Places:
         """Return what `fitting` takes for a slot; nothing where no engine takes too much for it."""
@@ -121,30 +121,28 @@ class EngineLimits:
 
         """
         for names in chain.from_iterable(combinations(self.names, count) for count in range(len(self.names) + 1)):
-            lifted = self.exempting(dict.fromkeys(group.engines, frozenset(names))) if names else self
+            lifted = self.exempting(product(group.engines, names), "none of the engine")
             if lifted.allowed(group, places).any():
                 return lifted
         raise ValueError(f"{group.name}: no row fits any place")
 
-    def exceeded(self, group: OptionGroup, row: int) -> Exempt:
-        """Return the limits that a row's engines are above in every slot, by engine."""
-        found: dict[str, frozenset[str]] = {}
+    def exceeded(self, group: OptionGroup, row: int) -> list[tuple[str, str]]:
+        """Return the engines of a row, each with a limit that it is above in every slot."""
+        found: list[tuple[str, str]] = []
         roomiest = np.array([most.as_tuple() for most in self.most.values()]).max(axis=0)
         for position, engine in enumerate(group.engines):
             over = (group.engine_use[row, position] > roomiest).tolist()
-            names = {name for name, above in zip(RESOURCE_NAMES, over, strict=True) if above}
+            found += [(engine, name) for name, above in zip(RESOURCE_NAMES, over, strict=True) if above]
             if self.most_products is not None and self._products(group, engine)[row] > self.most_products:
-                names.add(PRODUCTS)
-            if names:
-                found[engine] = frozenset(names)
+                found.append((engine, PRODUCTS))
         return found
 
     def _most(self, group: OptionGroup, slot: str) -> Integers:
         """Return what each engine of a group may take of a slot, (n_engines, 5)."""
         most = np.repeat(np.array([self.most[slot].as_tuple()], dtype=np.int64), len(group.engines), axis=0)
         for position, engine in enumerate(group.engines):
-            for name in self.exempt.get(engine, frozenset()) - {PRODUCTS}:
-                most[position, RESOURCE_NAMES.index(name)] = NO_LIMIT
+            lifted = [i for i, name in enumerate(RESOURCE_NAMES) if (engine, name) in self.exempt]
+            most[position, lifted] = NO_LIMIT
         return most
 
     def _like(self, slot: str) -> str:
@@ -155,7 +153,7 @@ class EngineLimits:
         """Mark the engines of each row that are within the limit on products, (n_rows, n_engines)."""
         few = np.ones((len(group.rows), len(group.engines)), dtype=np.bool_)
         for position, engine in enumerate(group.engines):
-            if self.most_products is not None and PRODUCTS not in self.exempt.get(engine, frozenset()):
+            if self.most_products is not None and (engine, PRODUCTS) not in self.exempt:
                 few[:, position] = self._products(group, engine) <= self.most_products
         return few
 
