@@ -91,7 +91,7 @@ PRIORS: dict[str, tuple[float, float]] = {
     "narrowing_lut_per_bit": (0.5, 0.5),
     "converter_ff_share": (1, 0.2),
     "fifo_lut_share": (1, 0.2),
-    "fifo_ff_per_bit": (2, 0.2),
+    "fifo_ff_per_bit": (1, 0.2),
 }
 """What structure says before any build is seen, and how far off that may be (a share of it): FINN's own constants
 where FINN has them, else round numbers: a flip-flop a registered bit, half a LUT a moved or compared bit."""

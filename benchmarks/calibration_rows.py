@@ -26,6 +26,7 @@ from typing import Any
 import onnx
 
 from floorflow.backends.finn.datatype import bits_of
+from floorflow.backends.finn.kinds.thresholding import EQUAL_THRESHOLDS
 
 HERE = Path(__file__).parent / "data"
 Engine = list[Any]
@@ -59,10 +60,13 @@ def read(path: Path) -> Any:
 
 def nodes(reference: Path, name: str) -> list[Engine]:
     layers = read(reference / f"finn/models/{name}.layers.json")["nodes"]
-    return [
+    engines = [
         [n["name"], n["op_type"], {k: v for k, v in n["attrs"].items() if k not in ELSEWHERE | {"ActVal"}}]
         for n in layers
     ]
+    # The quantiser of images has one scale.
+    engines[0][2] |= equal(engines[0][1])
+    return engines
 
 
 def folded(engines: list[Engine], folding: Attributes) -> list[Engine]:
@@ -229,7 +233,7 @@ def metafi(reference: Path) -> dict[str, Any]:
         alone = node.name in rows and not node.name.endswith(("Generator_rtl_13", "Generator_rtl_14"))
         costs = [int(rows[node.name][f"synth_{name}"]) for name in ("LUT", "FF", "BRAM18eq", "DSP")] if alone else []
         attributes = {k: v for k, v in hardware.items() if k not in ELSEWHERE} | BUILT_AS.get(node.op_type, {})
-        engines.append([node.op_type, shared(attributes) if node.op_type == "Thresholding_rtl" else attributes, *costs])
+        engines.append([node.op_type, attributes | equal(node.op_type), *costs])
     top = read(folder / "post_synth_resources.json")["(top)"]
     told = read(folder / "estimate_layer_resources.json")
     cycles = read(folder / "estimate_network_performance.json")["max_cycles"]
@@ -274,8 +278,7 @@ def pynq_labs(reference: Path) -> Iterator[dict[str, Any]]:
                     continue
                 kept = {k: v for k, v in stated.items() if k not in ELSEWHERE and not k.startswith(BUILD_ONLY)}
                 # Its one threshold serves all channels: `graph_with_fifos.onnx` has it in a tensor of shape 1 x 1.
-                one_set = node.op_type == "Thresholding_rtl"
-                engines.append([node.op_type, shared(kept) if one_set else kept, *costs])
+                engines.append([node.op_type, kept | equal(node.op_type), *costs])
         top = amounts(used["(top)"])
         told = read(folder / "estimate_layer_resources.json")["total"]
         yield {
@@ -306,11 +309,9 @@ def amounts(used: Attributes) -> list[int]:
     return [int(used.get("LUT", 0)), int(used.get("FF", 0)), int(blocks), int(used.get("DSP", 0))]
 
 
-def shared(thresholding: Attributes) -> Attributes:
-    """Return an engine whose thresholds are the same for all channels: synthesis keeps one set a lane."""
-    lanes = thresholding["PE"]
-    vectors = [*thresholding["numInputVectors"], thresholding["NumChannels"] // lanes]
-    return thresholding | {"NumChannels": lanes, "numInputVectors": vectors}
+def equal(kind: str) -> Attributes:
+    """Return the attribute of thresholds that are the same for all channels: synthesis keeps one set a lane."""
+    return {EQUAL_THRESHOLDS: 1} if kind == "Thresholding_rtl" else {}
 
 
 def sum_of(layers: Attributes, name: str) -> int:

@@ -93,6 +93,16 @@ class Costs(Protocol):
     def converter_kind(self, input_bits: int, output_bits: int) -> str:
         """Return the kind of the converter between two different widths."""
 
+    def dma_resources(
+        self,
+        stream_bits: int,  # noqa: ARG002 - not known unless a back end says so
+        memory_bits: int,  # noqa: ARG002
+        *,
+        reads: bool,  # noqa: ARG002
+    ) -> Resources | None:
+        """Price what reads memory into a stream, or writes one to memory; None if it is not known."""
+        return None
+
     @property
     def fifo_kind(self) -> str:
         """The kind of FIFOs, for their band."""

@@ -18,7 +18,8 @@ class BuiltNode:
     """One node of a build.
 
     ``engine`` is its id in the graph as it was read, ``channel`` the name of the stream that a FIFO, a converter or a
-    DMA engine lies on, where the graph tells. A converter has two widths, a FIFO one, which stands in both.
+    DMA engine lies on, where the graph tells. A converter has two widths, a FIFO one, which stands in both; of a DMA
+    engine, which ``reads`` memory or writes it, one is the stream's and the other the memory's.
     ``instance``: its row in the tool's report, with what was ``built``; None if no report has it. ``tool_estimate`` and
     ``tool_cycles`` are what the tool expected of it. ``rivals``: other nodes whose number, and so row, it may have.
     """
@@ -32,6 +33,7 @@ class BuiltNode:
     output_bits: int | None = None
     depth_words: int | None = None
     memory: str = ""
+    reads: bool = False
     instance: str | None = None
     built: Resources | None = None
     tool_estimate: Resources | None = None

@@ -67,7 +67,7 @@ def _estimates(part: Part) -> EstimatesEntry:
         latency_us=_latency_us(part),
         bottleneck=part.id(slowest),
         expected_cycles=expected_cycles(
-            timed, candidate.interval_cycles, part.context.backend.expected_interval(candidate.folded)
+            timed.interval_cycles, candidate.interval_cycles, part.context.backend.expected_interval(candidate.folded)
         ),
         throughput=timed,
         likely_clock=_likely_clock(part),

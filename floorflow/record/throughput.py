@@ -41,12 +41,12 @@ def sustained_fps(found: ThroughputEntry, clock_mhz: float) -> float | None:
     return None if found.interval_cycles is None else clock_mhz * 1e6 / found.interval_cycles
 
 
-def expected_cycles(found: ThroughputEntry, interval_cycles: int, rough_cycles: int) -> int:
+def expected_cycles(sustained_cycles: int | None, interval_cycles: int, rough_cycles: int) -> int:
     """Return the interval to believe: the sustained one where it is known, else what small FIFOs would make of it.
 
     It is never below that of the slowest engine.
     """
-    return rough_cycles if found.interval_cycles is None else max(found.interval_cycles, interval_cycles)
+    return max(rough_cycles if sustained_cycles is None else sustained_cycles, interval_cycles)
 
 
 def throughput_warnings(found: ThroughputEntry | None, slack: float = 0) -> list[str]:

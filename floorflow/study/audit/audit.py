@@ -17,11 +17,15 @@ from floorflow.dataflow.model import FoldedDataflow, Option, renamings
 from floorflow.errors import InputError
 from floorflow.plugins import registration
 from floorflow.rates.pipeline import LEAST_DEPTH_WORDS
+from floorflow.record.throughput import expected_cycles
 from floorflow.resources import ZERO, Resources, total
 from floorflow.search.candidate import kept_words
 from floorflow.search.fifo_sizing import FullRate, Throughput, full_rate, throughput
 from floorflow.search.progress import SILENT, Progress
 from floorflow.study.audit.target import Target, target_of
+
+_DMA = {True: "input_dma", False: "output_dma"}
+"""What boards' files call the DMA engines that read memory, and that write it."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +63,17 @@ class Audit:
     expected_cycles: int
 
     @property
-    def infrastructure(self) -> Resources | None:
-        """What the board's file says of shell, interconnect and DMA engines; None without a board."""
-        parts = self.target.infrastructure
-        return None if parts is None else total(part.resources for part in parts)
+    def infrastructure(self) -> Mapping[str, Resources] | None:
+        """Shell and interconnect as the board's file has them, and DMA engines; None without a board.
+
+        A board's file has DMA engines of one width; those of the graph stand for them with the price of their own.
+        """
+        if self.target.infrastructure is None:
+            return None
+        dma = [one for one in self.nodes if one.node.role == "DMA" and one.predicted is not None]
+        known = {_DMA[one.node.reads] for one in dma}
+        parts = {part.name: part.resources for part in self.target.infrastructure if part.name not in known}
+        return parts | {one.node.name: one.predicted or ZERO for one in dma}
 
     @property
     def network_nodes(self) -> tuple[AuditedNode, ...]:
@@ -123,7 +134,8 @@ def audit(
         built_words = {channel.name: _built_words(channel, build) for channel in channels}
         found = throughput(folded, built_words, known=tool)
     clock = clock_mhz or build.clock.asked_mhz or target.clock_mhz
-    network, expected = folded.dataflow.name, tool.expected_interval(folded)
+    network = folded.dataflow.name
+    expected = expected_cycles(found.interval_cycles, folded.interval_cycles, tool.expected_interval(folded))
     return Audit(
         folder.resolve().name, network, build, target, clock, chosen, costs, folded, nodes, channels, built_words, full,
         found, expected,
@@ -152,13 +164,16 @@ def _priced(node: BuiltNode, folded: FoldedDataflow, costs: Costs) -> AuditedNod
 
 
 def _stream_price(node: BuiltNode, costs: Costs) -> Resources | None:
-    """Return what a FIFO or converter costs at the very widths and depth that it was built with."""
+    """Return what a FIFO, converter or DMA engine costs at the very widths and depth that it was built with."""
     if node.input_bits is None or node.output_bits is None:
         return None
     if node.role == "FIFO" and node.depth_words is not None:
         return of_style(costs.fifo_choices(node.input_bits, node.depth_words), node.memory, ()).resources
     if node.role == "converter":
         return costs.converter_resources(node.input_bits, node.output_bits)
+    if node.role == "DMA":
+        stream, memory = (node.output_bits, node.input_bits) if node.reads else (node.input_bits, node.output_bits)
+        return costs.dma_resources(stream, memory, reads=node.reads)
     return None
 
 

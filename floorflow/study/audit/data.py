@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from floorflow import __version__
-from floorflow.backends.builds import Role
+from floorflow.backends.builds import BuiltNode, Role
 from floorflow.resources import RESOURCE_NAMES, ZERO, Resources, total
 from floorflow.study.audit.audit import Audit, AuditedNode, fifo_nodes, sums
 
@@ -66,7 +66,7 @@ def _whole(audit: Audit) -> dict[str, Any]:
     """Return the network by itself, and the design with all around it; the second needs the report's own sum."""
     built, predicted = sums(audit.network_nodes)
     band = audit.predicted_band
-    around = audit.infrastructure
+    around = _sum_around(audit)
     whole = predicted + around if around is not None else None
     return {
         "network": compared(built if _has_rows(audit) else None, predicted),
@@ -86,13 +86,21 @@ def _around(audit: Audit) -> dict[str, Any]:
     dma = [one.node for one in audit.nodes if one.node.role in _AROUND]
     named = total(one.node.built or ZERO for one in audit.nodes) + _unmatched_sum(audit)
     inside = total(one.node.built or ZERO for one in audit.network_nodes) + _unmatched_sum(audit)
-    whole, parts = audit.build.whole, audit.target.infrastructure
+    whole, parts = audit.build.whole, audit.infrastructure
     return {
-        **compared(None if whole is None else whole - inside, audit.infrastructure),
-        "dma": [{"name": n.name, "width_bits": n.input_bits, "built": _amounts(n.built)} for n in dma],
+        **compared(None if whole is None else whole - inside, _sum_around(audit)),
+        "dma": [{"name": n.name, "width_bits": _stream_bits(n), "built": _amounts(n.built)} for n in dma],
         "shell": None if whole is None else (whole - named).as_dict(),
-        "infrastructure": None if parts is None else {p.name: p.resources.as_dict() for p in parts},
+        "infrastructure": None if parts is None else {name: use.as_dict() for name, use in parts.items()},
     }
+
+
+def _sum_around(audit: Audit) -> Resources | None:
+    return None if audit.infrastructure is None else total(audit.infrastructure.values())
+
+
+def _stream_bits(node: BuiltNode) -> int | None:
+    return node.output_bits if node.reads else node.input_bits
 
 
 def _unmatched_sum(audit: Audit) -> Resources:
@@ -169,12 +177,11 @@ def _rates(audit: Audit) -> dict[str, Any]:
     found, simulated = audit.throughput, audit.build.simulation
     interval = None if simulated is None else simulated.interval_cycles
     planned = audit.folded.interval_cycles
-    expected = max(audit.expected_cycles, planned)
     return {
         "tool_cycles": audit.build.tool_interval_cycles,
         "planned_cycles": planned,
         "sustained_cycles": found.interval_cycles,
-        "expected_cycles": expected,
+        "expected_cycles": audit.expected_cycles,
         "simulated_cycles": None if interval is None else round(interval, 3),
         "simulated_frames": None if simulated is None else simulated.frames,
         "error": {
@@ -182,7 +189,7 @@ def _rates(audit: Audit) -> dict[str, Any]:
             for name, cycles in (
                 ("planned", planned),
                 ("sustained", found.interval_cycles),
-                ("expected", expected),
+                ("expected", audit.expected_cycles),
             )
         },
         "deadlock": [f"{row.fifo} ({row.state})" for row in found.deadlock],

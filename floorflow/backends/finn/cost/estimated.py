@@ -59,7 +59,7 @@ class Coefficients:
     widening_lut_per_bit, narrowing_lut_per_bit, converter_ff_share
         Width converters, for each bit of their input; share of both words in flip-flops.
     fifo_lut_share, fifo_ff_per_bit
-        FIFOs, over FINN+'s fit.
+        FIFOs, over FINN+'s fit and over the structure of shift registers; registers of a word.
 
     """
 
@@ -106,7 +106,7 @@ class Coefficients:
     narrowing_lut_per_bit: float = 0.54
     converter_ff_share: float = 1
     fifo_lut_share: float = 1
-    fifo_ff_per_bit: float = 2
+    fifo_ff_per_bit: float = 1
 
 
 ESTIMATED = Coefficients()

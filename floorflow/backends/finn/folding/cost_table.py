@@ -9,6 +9,7 @@ from floorflow.backends.backend import Costs
 from floorflow.backends.clock import ClockTarget
 from floorflow.backends.finn.clock.limits import left_out, within_clock
 from floorflow.backends.finn.cost.bands import relative_band
+from floorflow.backends.finn.cost.dma import dma_resources
 from floorflow.backends.finn.folding.tied_engines import option_groups
 from floorflow.backends.finn.kinds.converter import converter_kind, converter_resources, convertible
 from floorflow.backends.finn.kinds.fifo import fifo_choices, fifo_resources
@@ -86,6 +87,10 @@ class CostTable(Costs):
     def converter_resources(self, input_bits: int, output_bits: int) -> Resources:
         """Price one width converter; equal widths cost nothing."""
         return converter_resources(input_bits, output_bits, self.technology, self.model)
+
+    def dma_resources(self, stream_bits: int, memory_bits: int, *, reads: bool) -> Resources | None:
+        """Price IODMA_hls; FINN estimates none."""
+        return None if self.model == "finn" else dma_resources(stream_bits, memory_bits, reads=reads)
 
     def convertible(self, input_bits: int, output_bits: int) -> bool:
         """Whether FINN can build the converter: an hls one goes through words of the common multiple."""

@@ -38,6 +38,13 @@ _PRIMITIVES = (
 ALL_LUT_TRIGGER, BLOCK_TRIGGER = 1 << 20, 512
 """``depth_trigger_bram`` that keeps every stage in LUTs, and one that puts stages of 512 words in block RAM."""
 
+MANY_STEPS, LUT_PER_STEP = 128, 6.9
+"""LUTs for each of so many integer steps of a lane, for results of 8 bits. One build shows it, of a CNN by strangers on
+PYNQ-Z2: 5,435 LUT in three lanes of 255 steps of 9 bits. Their memories alone would be 54 a lane; why they are not, no
+report tells. Units of 15 steps fit their memories (metafi, vgg10), and so does a lane of 255 floats (KWS)."""
+EQUAL_THRESHOLDS = "equalThresholds"
+"""floorflow's own attribute, 1 where the thresholds of all channels are known to be the same."""
+
 
 @dataclass(frozen=True, slots=True)
 class ThresholdingUnit(TellsWidths):
@@ -72,10 +79,13 @@ class ThresholdingUnit(TellsWidths):
 class SearchingUnit(ThresholdingUnit):
     """Thresholding_rtl: binary search, one stage and one memory for each output bit.
 
-    ``sets`` of thresholds are kept, one for each iteration of a FINN+ loop.
+    ``sets`` of thresholds are kept, one for each iteration of a FINN+ loop. Of ``equal`` thresholds, the same in all
+    channels, synthesis keeps those of one channel a lane. ``of_integers``: the data are no floats.
     """
 
     uniform: bool
+    equal: bool
+    of_integers: bool
     bram_trigger: int
     uram_trigger: int
     sets: int
@@ -120,13 +130,15 @@ class SearchingUnit(ThresholdingUnit):
         bits = self.output_bits * self.input_bits * self.pe
         lut = prices.threshold_rtl_lut + prices.threshold_rtl_lut_per_bit * bits
         ff = prices.threshold_rtl_ff_per_bit * bits + self.pe * self.output_bits**2
-        bram18 = 0
+        bram18, memory = 0, 0.0
         for width, depth in self.stages():
+            kept = depth // self.folds if self.equal else depth
             if self.bram_trigger and depth >= self.bram_trigger:
                 bram18 += self.pe * block_ram18(width, depth)
             else:
-                words = 0.5 if depth <= 32 else ceil_divide(depth, 64)
-                lut += prices.threshold_rtl_memory_share * self.pe * width * words
+                memory += width * (0.5 if kept <= 32 else ceil_divide(kept, 64))
+        by_steps = LUT_PER_STEP * self.steps if self.steps >= MANY_STEPS and self.of_integers and not bram18 else 0
+        lut += self.pe * (by_steps if by_steps > memory else prices.threshold_rtl_memory_share * memory)
         return estimated.rounded(lut, ff, bram18=bram18)
 
 
@@ -205,6 +217,8 @@ class Thresholding(FoldsOneByOne):
             **shared,
             finn=finn,
             uniform=reader.flag("uniform_thres"),
+            equal=reader.flag(EQUAL_THRESHOLDS),
+            of_integers=not reader.text("inputDataType").startswith("FLOAT"),
             bram_trigger=reader.integer("depth_trigger_bram", 0),
             uram_trigger=reader.integer("depth_trigger_uram", 0),
             sets=max(1, loops),

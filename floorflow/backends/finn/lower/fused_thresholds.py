@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from floorflow.backends.finn.lower.equal_channels import equal_channels
 from floorflow.backends.finn.lower.rewrite import BENDS, LAYERS, MOVERS, next_operation
 from floorflow.network.datatype import BIPOLAR
 from floorflow.network.model import Network, Operation
@@ -18,12 +19,14 @@ class Lookahead:
     """``thresholds`` maps a layer's output to the quantiser whose thresholds follow it at once.
 
     ``absorbed`` holds the outputs of the operations that these thresholds take over, the quantiser's among them, and
-    ``xnor`` those of quantisers whose -1 and 1 are sent as 0 and 1 because only XNOR units read them.
+    ``xnor`` those of quantisers whose -1 and 1 are sent as 0 and 1 because only XNOR units read them. ``equal`` are
+    the tensors with one scale for all channels.
     """
 
     thresholds: Mapping[str, Operation]
     absorbed: frozenset[str]
     xnor: frozenset[str]
+    equal: frozenset[str]
 
 
 def look_ahead(network: Network) -> Lookahead:
@@ -35,7 +38,7 @@ def look_ahead(network: Network) -> Lookahead:
         if path:
             thresholds[operation.outputs[0]] = path[-1]
             absorbed.update(step.outputs[0] for step in path)
-    return Lookahead(thresholds, frozenset(absorbed), _xnor(network))
+    return Lookahead(thresholds, frozenset(absorbed), _xnor(network), equal_channels(network))
 
 
 def _path_to_quantiser(network: Network, layer: Operation) -> tuple[Operation, ...]:

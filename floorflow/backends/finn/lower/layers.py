@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
+from floorflow.backends.finn.kinds.thresholding import EQUAL_THRESHOLDS
 from floorflow.backends.finn.lower import types
+from floorflow.backends.finn.lower.equal_channels import has_one_scale
 from floorflow.backends.finn.lower.joins import refused_host_step, without_host_steps
 from floorflow.backends.finn.lower.state import Lowering, Output, Wire
 from floorflow.backends.finn.lower.windows import Window, padded, window_of, windows
@@ -160,9 +162,15 @@ def _thresholding(lowering: Lowering, quantiser: Operation, wire: Wire) -> Wire:
         "outputDataType": activation.name,
         "numInputVectors": wire.shape[:-1],
         "ActVal": types.activation_value(activation),
+        **({EQUAL_THRESHOLDS: 1} if _are_equal(lowering, quantiser) else {}),
     }
     output = Output(wire.shape, activation, quantiser.outputs[0] in lowering.lookahead.xnor)
     return lowering.add("Thresholding_rtl", quantiser, attributes, wire, output, weight_bits=wire.datatype.bits)
+
+
+def _are_equal(lowering: Lowering, quantiser: Operation) -> bool:
+    """Whether all channels have the same thresholds: one scale before and in the quantiser."""
+    return quantiser.inputs[0] in lowering.lookahead.equal and has_one_scale(quantiser)
 
 
 def _activation(lowering: Lowering, quantiser: Operation) -> DataType:

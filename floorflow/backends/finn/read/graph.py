@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
+import onnx
+
 from floorflow.backends.finn import names
+from floorflow.backends.finn.kinds.thresholding import EQUAL_THRESHOLDS
 from floorflow.backends.finn.read import ports
 from floorflow.backends.finn.read.file import FlatGraph, flatten
 from floorflow.backends.finn.read.order import in_topological_order
@@ -130,10 +133,22 @@ class _Wiring:
 
     def _engine(self, node: Node) -> GraphEngine:
         attributes = names.hardware(node)
+        if names.family(names.present_name(node.op_type, old=self.flat.old)) == "Thresholding" and self._equal(node):
+            attributes[EQUAL_THRESHOLDS] = 1
         folding = {key: attributes.pop(key) for key in names.FOLDING_ATTRIBUTES if key in attributes}
         kind = names.present_name(node.op_type, old=self.flat.old)
         inputs = tuple(i for i, tensor in enumerate(node.inputs) if self._flows(tensor))
         return GraphEngine(node, kind, attributes, folding, inputs)
+
+    def _equal(self, node: Node) -> bool:
+        """Whether the thresholds, channels by steps, are known to be the same in all channels."""
+        tensor = self.flat.initialisers.get(node.inputs[1]) if len(node.inputs) > 1 else None
+        if tensor is None or tensor.data_location == onnx.TensorProto.EXTERNAL or not tensor.dims:
+            return False
+        if tensor.dims[0] == 1:
+            return True
+        rows = onnx.numpy_helper.to_array(tensor)
+        return bool((rows == rows[:1]).all())
 
     def source(self, tensor: str) -> tuple[str, int]:
         """Return the tensor that an engine or the host makes, and the bits that FIFOs on the way to it hold."""

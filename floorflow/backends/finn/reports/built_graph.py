@@ -143,8 +143,10 @@ def _passing_node(node: Node, channel: str | None) -> BuiltNode:
         into, out_of = (prod(ports.numbers(node.attributes, name)) for name in ("inWidth", "outWidth"))
         return replace(passed, input_bits=into, output_bits=out_of)
     if role == "DMA":
-        bits = prod(ports.numbers(node.attributes, "streamWidth"))
-        return replace(passed, input_bits=bits, output_bits=bits)
+        reads = node.attributes.get("direction", "in") == "in"
+        sides = ("intfWidth", "streamWidth") if reads else ("streamWidth", "intfWidth")
+        into, out_of = (prod(ports.numbers(node.attributes, name)) for name in sides)
+        return replace(passed, input_bits=into, output_bits=out_of, reads=reads)
     return passed
 
 
