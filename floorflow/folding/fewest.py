@@ -120,7 +120,10 @@ class _Model:
     def join(self, stream: Coupling) -> None:
         """Add what a stream uses: a variable for each pair of classes of its ends that can be joined."""
         most, reduced = Evaluator(self.problem).budget, self.reduced
-        source, target = stream.source_class[reduced.rows[stream.source]], stream.target_class[reduced.rows[stream.target]]
+        source, target = (
+            stream.source_class[reduced.rows[stream.source]],
+            stream.target_class[reduced.rows[stream.target]],
+        )
         pairs = [(a, b) for a in np.unique(source).tolist() for b in np.unique(target).tolist()]
         able = [pair for pair in pairs if (stream.use[pair] <= most).all()]
         if len(able) == len(pairs) and not any(stream.use[pair].any() for pair in pairs):

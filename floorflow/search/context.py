@@ -41,10 +41,10 @@ class Solvers:
     place: Callable[[PlacementProblem], PlacementSolution | PlacementFailure]
 
 
-def solvers_of(request: Request, dataflow: Dataflow, backend: Backend, costs: Costs) -> Solvers:
+def solvers_of(request: Request, costs: Costs, limits: EngineLimits) -> Solvers:
     """Return the methods that a request names, with its effort and seed."""
     effort, seed = request.effort, request.seed
-    method = methods_of(dataflow, backend, costs, request.backend_options)[request.fold_method]
+    method = methods_of(costs, limits, request.backend_options)[request.fold_method]
 
     def fold(problem: FoldingProblem, interval_cycles: int, *, branch: bool = True) -> FoldingAnswer:
         exact = request.fold_method == "exact"
@@ -113,7 +113,8 @@ class PlanningContext:
     def within(self, limits: EngineLimits) -> PlanningContext:
         """Return the same with other limits on engines."""
         keep = [limits.allowed(group, self.places) for group in self.unlimited.groups]
-        return replace(self, engine_limits=limits, problem=restricted(self.unlimited, keep))
+        solvers = solvers_of(self.request, self.costs, limits)
+        return replace(self, engine_limits=limits, problem=restricted(self.unlimited, keep), solvers=solvers)
 
     @cached_property
     def inside(self) -> Callable[[OptionGroup], NDArray[np.bool_]] | None:

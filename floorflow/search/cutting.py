@@ -77,7 +77,7 @@ class Cutter:
         found: list[CutInOrder] = []
         for place, order in enumerate(orders_of(dataflow, parts)):
             fitting = self.context.engine_limits.fitting
-            segments = Segments(dataflow, problem.groups, self.pricing.couplings, order, problem.memo, fitting)
+            segments = Segments(dataflow, problem.groups, self.pricing.couplings, order, problem.memo, fitting=fitting)
             for slots in slot_orders(self.context)[: 1 if place else None]:
                 passes = _Links(self.context, segments.order, slots).passes
                 spaces, guess = [self.space(slot) for slot in slots], self._found.get(len(found), ())

@@ -29,7 +29,7 @@ Reason = Literal["folding kept", "none of the engine", "none of the network", "n
 """Why an engine is above a limit: its folding was given, or what no folding, or no plan, was found within it."""
 Exempt = Mapping[tuple[str, str], Reason]
 """Engines, by name, with a limit, by name, that is lifted for them."""
-Places = Sequence[tuple[str, Resources]]
+Places = tuple[tuple[str, Resources], ...]
 """Slots by name, with what an engine may have there; a slot may stand there several times."""
 
 PRODUCTS = "products"
@@ -52,6 +52,11 @@ class EngineLimits:
     most: Mapping[str, Resources]
     exempt: Exempt = field(default_factory=dict)
 
+    @classmethod
+    def none(cls, dataflow: Dataflow, backend: Backend) -> EngineLimits:
+        """Return no limits at all."""
+        return cls(dataflow, backend, None, {"": Resources(*[NO_LIMIT] * len(RESOURCE_NAMES))})
+
     @property
     def names(self) -> tuple[str, ...]:
         """The limits that there are."""
@@ -62,7 +67,7 @@ class EngineLimits:
     def without(self, names: Iterable[str]) -> EngineLimits:
         """Return the limits without some of them."""
         lifted = frozenset(names)
-        free = Resources.from_dict({name: NO_LIMIT for name in lifted - {PRODUCTS}})
+        free = Resources.from_dict(dict.fromkeys(lifted - {PRODUCTS}, NO_LIMIT))
         most = {slot: amount.most(free) for slot, amount in self.most.items()}
         return replace(self, most_products=None if PRODUCTS in lifted else self.most_products, most=most)
 
@@ -92,9 +97,9 @@ class EngineLimits:
 
     def place(self, slot: str, groups: Sequence[OptionGroup]) -> Places:
         """Return what `fitting` takes for a slot; nothing where no engine takes too much for it."""
-        largest = np.max([group.engine_use.max(axis=(0, 1)) for group in groups], axis=0)
         most = self.most[slot]
-        return () if (largest <= np.array(most.as_tuple())).all() else ((self._like(slot), most),)
+        enough = all(self.inside(group, [slot]).all() for group in groups)
+        return () if enough else ((self._like(slot), most),)
 
     def fitting(self, group: OptionGroup, places: Places) -> OptionGroup:
         """Keep the rows whose engines may lie in some place.
@@ -105,7 +110,8 @@ class EngineLimits:
             If there are none.
 
         """
-        keep = self.inside(group, [slot for slot, _ in places]).any(axis=2).all(axis=1)
+        inside = self.inside(group, [slot for slot, _ in places])
+        keep = np.asarray(np.any(inside, axis=2).all(axis=1))
         if not keep.any():
             refusal = Refusal("engine limit", place=places[0][0], names=group.engines)
             raise InfeasibleError(str(refusal), refusals=(refusal,))
@@ -127,7 +133,7 @@ class EngineLimits:
         raise ValueError(f"{group.name}: no row fits any place")
 
     def exceeded(self, group: OptionGroup, row: int) -> list[tuple[str, str]]:
-        """Return the engines of a row, each with a limit that it is above in every slot."""
+        """Return the engines of a row, each with a limit that it is above in every slot and that is not lifted."""
         found: list[tuple[str, str]] = []
         roomiest = np.array([most.as_tuple() for most in self.most.values()]).max(axis=0)
         for position, engine in enumerate(group.engines):
@@ -135,7 +141,7 @@ class EngineLimits:
             found += [(engine, name) for name, above in zip(RESOURCE_NAMES, over, strict=True) if above]
             if self.most_products is not None and self._products(group, engine)[row] > self.most_products:
                 found.append((engine, PRODUCTS))
-        return found
+        return [pair for pair in found if pair not in self.exempt]
 
     def _most(self, group: OptionGroup, slot: str) -> Integers:
         """Return what each engine of a group may take of a slot, (n_engines, 5)."""

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+LimitOption = Literal["max_products", "max_engine_share"]
 
 
 @dataclass(frozen=True)
@@ -13,7 +16,7 @@ class WithoutLimits:
     """
 
     bound_cycles: int
-    options: tuple[str, ...]
+    options: tuple[LimitOption, ...]
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def marks_of(context: PlanningContext, problem: FoldingProblem) -> Marks:
 
 def _marks(context: PlanningContext, group: OptionGroup) -> NDArray[np.int64]:
     engines = [(context.dataflow.engine(name), group.options_of(name)) for name in group.engines]
-    return np.sum([context.backend.host_writes(*each) for each in engines], axis=0, dtype=np.int64)
+    return np.asarray(np.stack([context.backend.host_writes(*each) for each in engines]).sum(axis=0), dtype=np.int64)
 
 
 def written_by_host(context: PlanningContext, candidate: Candidate) -> tuple[str, ...]:
@@ -81,7 +81,8 @@ def without_host_weights(context: PlanningContext) -> PlanningContext | None:
         keep = [own == 0 for own in marks_of(context, problem)]
         return restricted(problem, keep) if all(rows.any() for rows in keep) else None
 
-    problem, unlimited = among(context.problem), among(context.unlimited)
+    problem = among(context.problem)
+    unlimited = problem if context.problem is context.unlimited else among(context.unlimited)
     return None if problem is None or unlimited is None else replace(context, problem=problem, unlimited=unlimited)
 
 
@@ -192,12 +193,18 @@ class _Sparing:
     def _with_fewer(self, full: SearchResult, marks: Marks) -> SearchResult:
         """Return the first design with fewer that is found, or the given one, with the trace of all tries."""
         count, tries = len(written_by_host(self.context, full.candidate)), list[TraceRow]()
-        for groups in self._sets(full.candidate.interval_cycles, marks, range(max(self.least, 1), count)):
-            found = self._found(self._only(groups, marks, full.candidate.interval_cycles))
-            tries += [] if found is None else _told(found, len(groups))
-            if found is None or self._cycles(found) > self._cycles(full):
+        interval = full.candidate.interval_cycles
+        for groups in self._sets(interval, marks, range(max(self.least, 1), count)):
+            about = f"{len(groups)} engine{'s' * (len(groups) != 1)} for the host to write: "
+            try:
+                found = self.search(self._only(groups, marks, interval))
+            except (InfeasibleError, LimitError) as error:
+                refusals = unproven(error.refusals)
+                tries.append(TraceRow(interval, "not found within the limit", "fold", f"{about}{error}", refusals))
                 continue
-            if len(written_by_host(self.context, found.candidate)) < count:
+            tries += _told(found, about)
+            fewer = len(written_by_host(self.context, found.candidate)) < count
+            if fewer and self._cycles(found) <= self._cycles(full):
                 return _joined(full, found, tries)
         return _joined(full, full, tries)
 
@@ -224,9 +231,8 @@ class _Sparing:
         return replace(self.context, problem=only, unlimited=only)
 
 
-def _told(found: SearchResult, count: int) -> list[TraceRow]:
-    """Return what was tried with so many engines for the host to write; of others nothing is proven."""
-    about = f"{count} engine{'s' * (count != 1)} for the host to write: "
+def _told(found: SearchResult, about: str) -> list[TraceRow]:
+    """Return what was tried among fewer foldings, each row with a word on them; of others nothing is proven."""
     return [
         replace(
             row,

@@ -48,21 +48,20 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measurements
     priced = _kept(dataflow, request, backend, costs) if request.keep_folding else costs.groups(dataflow)
     request = at_risk(request, dataflow, priced, costs)
     limits, largest = slot_limits(platform, request), largest_pblocks(platform, request)
-    places = _places(request, limits, largest)
+    places = tuple(_places(request, limits, largest))
     longest = longest_interval(platform, request)
     groups = _fitting(dataflow, costs, measured.repriced(dataflow, priced), places, longest)
     # At the least that any memory of each FIFO costs: what is infeasible so is infeasible in every other.
     channels = StreamPrices(costs, prices=None, joins=not costs.sizes_fifos).couplings(dataflow, groups)
     paths = dataflow.engine_pairs if request.goal == "latency" else None
     problem = FoldingProblem(groups, total(limits.values()), platform.silicon, channels, paths)
-    solvers = solvers_of(request, dataflow, backend, costs)
-    every = engine_limits(request, platform, dataflow, backend)
-    free = every.without(every.names)
-    context = PlanningContext(
-        dataflow, platform, request, backend, costs, problem, problem, free, tuple(places), solvers, largest
-    )
+    asked = engine_limits(request, platform, dataflow, backend)
     # A folding that is kept is told of, not limited.
-    return context if request.keep_folding else context.within(_that_can_be_kept(every, groups, places))
+    single = asked.without(asked.names) if request.keep_folding else _that_can_be_kept(asked, groups, places)
+    solvers = solvers_of(request, costs, single)
+    parts = platform, request, backend, costs
+    context = PlanningContext(dataflow, *parts, problem, problem, single, places, solvers, largest)
+    return context.within(single)
 
 
 def _that_can_be_kept(limits: EngineLimits, groups: Iterable[OptionGroup], places: Places) -> EngineLimits:

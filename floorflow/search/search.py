@@ -11,6 +11,7 @@ from floorflow.folding import FoldingSolution, Shortage, fold_at_interval, short
 from floorflow.placement import PlacementSolution
 from floorflow.search.candidate import Candidate
 from floorflow.search.context import PlanningContext, reachable_fps
+from floorflow.search.engine_limits import Exempt
 from floorflow.search.findings import HostWeights, WithoutLimits
 from floorflow.search.highest_rate import (
     RateSearch,
@@ -46,8 +47,8 @@ class SearchResult:
     ``whole_budget_bound`` bounds what folding minimised when nothing of the budget is kept back: the scarcity at its
     interval, or the latency. ``interrupted``: Ctrl-C ended the search, or what came behind it. ``joint_bound_cycles``:
     no assignment of engines to slots allows a shorter interval, None if unknown. ``ended_at``: the try that ended the
-    search, None where none did. ``host_weights``: None where engines for the host to write are not spared;
-    ``without_limits``: None where that bound is not known.
+    search, None where none did. ``exempt``: the limits on engines that were lifted. ``host_weights``: None where
+    engines for the host to write are not spared; ``without_limits``: None where that bound is not known.
     """
 
     candidate: Candidate
@@ -60,6 +61,7 @@ class SearchResult:
     interrupted: bool = False
     joint_bound_cycles: int | None = None
     ended_at: TraceRow | None = None
+    exempt: Exempt = field(default_factory=dict)
     host_weights: HostWeights | None = None
     without_limits: WithoutLimits | None = None
 
@@ -136,6 +138,7 @@ class _Search:
             self.interrupted,
             self._joint_bound_cycles(),
             last_refused(self.run),
+            self.context.engine_limits.exempt,
         )
 
     def _no_plan(self) -> FloorflowError:

@@ -39,9 +39,7 @@ def partition_problem(
     )
 
 
-def _barred(
-    context: PlanningContext, modules: Sequence[Module], folded: FoldedDataflow
-) -> dict[str, frozenset[int]]:
+def _barred(context: PlanningContext, modules: Sequence[Module], folded: FoldedDataflow) -> dict[str, frozenset[int]]:
     """Return the slots in which an engine of a module takes more than one may, for modules of which that is so."""
     limits, found = context.engine_limits, {}
     earlier = {new: old for old, new in renamings(context.dataflow, folded.dataflow).items()}

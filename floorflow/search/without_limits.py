@@ -7,7 +7,7 @@ from dataclasses import replace
 from floorflow.folding import FoldingProblem, FoldingSolution
 from floorflow.search.context import PlanningContext
 from floorflow.search.engine_limits import PRODUCTS
-from floorflow.search.findings import WithoutLimits
+from floorflow.search.findings import LimitOption, WithoutLimits
 from floorflow.search.highest_rate import shortest_possible
 from floorflow.search.progress import SILENT
 from floorflow.search.search import SearchResult
@@ -39,7 +39,11 @@ def without_limits(context: PlanningContext, bound_cycles: int) -> WithoutLimits
     if free is None or free >= bound_cycles:
         return None if free is None else WithoutLimits(bound_cycles, ())
     shares = tuple(name for name in limits.names if name != PRODUCTS)
-    for option, names in (("max_products", (PRODUCTS,)), ("max_engine_share", shares)):
+    lifted: tuple[tuple[LimitOption, tuple[str, ...]], ...] = (
+        ("max_products", (PRODUCTS,)),
+        ("max_engine_share", shares),
+    )
+    for option, names in lifted:
         if _proven_bound(context, context.within(limits.without(names)).problem) == free:
             return WithoutLimits(free, (option,))
     return WithoutLimits(free, ("max_products", "max_engine_share"))

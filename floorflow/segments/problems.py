@@ -95,6 +95,7 @@ class Segments:
         price: Price,
         order: Iterable[Collection[str]] = (),
         memo: dict[tuple[bytes, ...], NDArray[np.int64]] | None = None,
+        *,
         fitting: Fitting = fitting,
     ) -> None:
         self.dataflow, self.groups, self.price = dataflow, tuple(groups), price

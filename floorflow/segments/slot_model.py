@@ -31,8 +31,8 @@ class Rows:
     def undominated(self) -> Rows:
         """Leave out rows that use no less of anything than another, and may lie nowhere else."""
         kept = undominated(np.concatenate([*self.in_unit.values(), self.anywhere, *self.barred.values()], axis=1))
-        in_unit, barred = ({u: rows[kept] for u, rows in each.items()} for each in (self.in_unit, self.barred))
-        return Rows(in_unit, self.anywhere[kept], barred)
+        barred = {unit: rows[kept] for unit, rows in self.barred.items()}
+        return Rows({unit: use[kept] for unit, use in self.in_unit.items()}, self.anywhere[kept], barred)
 
     def fit(self, unit: int, slot: int, limit: Array) -> list[int]:
         """Return the rows with which a unit fits a slot by itself."""

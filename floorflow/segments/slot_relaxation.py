@@ -121,7 +121,7 @@ class SlotRelaxation:
         barred = {}
         if self.inside is not None:
             inside = self.inside(group)[rows]
-            barred = {unit: ~inside[:, engines].all(axis=1) for unit, engines in own.items()}
+            barred = {unit: np.asarray(~inside[:, engines].all(axis=1)) for unit, engines in own.items()}
         return Rows(in_unit, np.zeros((rows.size, 5), dtype=np.int64), barred)
 
 

@@ -139,7 +139,7 @@ class FinnBackend(Backend):
     def host_writes(self, engine: Engine, options: OptionTable, /) -> NDArray[np.bool_]:
         """Mark the options whose weights are written at run time."""
         given = engine.attributes.get(RUNTIME_WEIGHTS, 0)
-        return options.attribute(RUNTIME_WEIGHTS, given if isinstance(given, int) else 0) == 1
+        return np.asarray(options.attribute(RUNTIME_WEIGHTS, given if isinstance(given, int) else 0) == 1)
 
     def spares_host(self, options: FinnOptions) -> bool:
         """Whether weights are written at run time only where much rests on it."""

@@ -37,7 +37,9 @@ class FinnOptions(BackendOptions):
     )
     runtime_weights: Annotated[
         RuntimeWeights, BeforeValidator(_word), Spelling(ENGINES.panel, short_for=("--no-runtime-weights", "never"))
-    ] = Field("auto", description="Weights in URAM, which software writes at run time: auto only where much rests on it.")
+    ] = Field(
+        "auto", description="Weights in URAM, which software writes at run time: auto only where much rests on it."
+    )
     label_select: Annotated[bool, NETWORK] = Field(default=False, description="Add LabelSelect after the last layer.")
     weight_bits: Annotated[int | None, NETWORK] = Field(
         None, ge=1, le=16, description="Bits of weights in a network without quantisers; 8 if not given."
