@@ -16,7 +16,7 @@ from floorflow.search.engine_limits import PRODUCTS, EngineLimits, Reason, engin
 
 _WHY: Mapping[Reason, str] = {
     "folding kept": "the folding was given",
-    "none of the engine": "it has no folding within the limit",
+    "none of the engine": "no folding within the limit is fast enough and fits",
     "none of the network": "the network has no folding in which fewer engines are above limits",
     "no plan found": "no plan was found within the limits",
 }

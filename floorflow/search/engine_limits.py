@@ -135,9 +135,9 @@ class EngineLimits:
     def exceeded(self, group: OptionGroup, row: int) -> list[tuple[str, str]]:
         """Return the engines of a row, each with a limit that it is above in every slot and that is not lifted."""
         found: list[tuple[str, str]] = []
-        roomiest = np.array([most.as_tuple() for most in self.most.values()]).max(axis=0)
+        largest = np.array([most.as_tuple() for most in self.most.values()]).max(axis=0)
         for position, engine in enumerate(group.engines):
-            over = (group.engine_use[row, position] > roomiest).tolist()
+            over = (group.engine_use[row, position] > largest).tolist()
             found += [(engine, name) for name, above in zip(RESOURCE_NAMES, over, strict=True) if above]
             if self.most_products is not None and self._products(group, engine)[row] > self.most_products:
                 found.append((engine, PRODUCTS))
