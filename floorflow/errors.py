@@ -69,7 +69,9 @@ What = Literal[
     "larger budget at least",
     "engine too slow",
     "engine too large",
+    "engine limit",
     "module too large",
+    "module barred",
     "module without rectangle",
     "slots together",
     "each slot",
@@ -182,9 +184,13 @@ _WORDS: Mapping[What, Callable[[Refusal], str]] = {
         f"but the requested rate allows {_amount(r.allowed)}"
     ),
     "engine too large": _engine_too_large,
+    "engine limit": lambda r: f"{r.place}: no folding of {_names(r)} is within what --max-engine-share allows there",
     "module too large": lambda r: (
         f"module {_names(r)} fits no slot alone: it needs {_amount(r.needed)} {r.resource}, "
         f"the largest slot ({r.place}) allows it {_amount(r.allowed)}"
+    ),
+    "module barred": lambda r: (
+        f"no slot takes module {_names(r)}: an engine of it is above what --max-engine-share allows there"
     ),
     "slots together": lambda r: (
         f"{r.resource}: {_amount(r.needed)} needed, all slots together allow {_amount(r.allowed)}"

@@ -13,6 +13,8 @@ from floorflow.request import Request
 from floorflow.search.asked import settled
 from floorflow.search.context import PlanningContext
 from floorflow.search.fpga_count import least_fpgas
+from floorflow.search.host_weights import search_sparing
+from floorflow.search.lifting import search_lifting
 from floorflow.search.preparing import prepare, read
 from floorflow.search.progress import SILENT, Progress
 from floorflow.search.search import SearchResult, search
@@ -42,7 +44,9 @@ def plan(
 
     def searched(context: PlanningContext) -> SearchResult:
         fpgas = len(context.platform.fpgas)
-        return search(context, progress, None if any_rate is None else partial(prepared, any_rate, fpgas))
+        at_any_rate = None if any_rate is None else partial(prepared, any_rate, fpgas)
+        one = partial(search, progress=progress, at_any_rate=at_any_rate)
+        return search_lifting(context, partial(search_sparing, search=one, progress=progress))
 
     context, found, tried = least_fpgas(request, prepared, searched, progress)
 

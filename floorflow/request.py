@@ -30,7 +30,7 @@ from pydantic.fields import FieldInfo
 from floorflow.assets import Topology, board_path, link_path
 from floorflow.errors import InputError, some
 from floorflow.plugins import DEFAULT_BACKEND, BackendOptions, registration
-from floorflow.resources import RESOURCE_NAMES, Fractions, fractions_over, listed
+from floorflow.resources import NONE, RESOURCE_NAMES, Fractions, fractions_over, listed
 from floorflow.stats import MethodNames
 
 Effort = Literal["fast", "default", "best"]
@@ -41,6 +41,14 @@ DEFAULT_CAP: Mapping[str, float] = MappingProxyType({"LUT": 0.7, "FF": 0.5, "BRA
 """The coarse-grained floorplanning paper's share of a slot that a design may use."""
 DEFAULT_FILL: Mapping[str, float] = MappingProxyType({"LUT": 0.85, "FF": 0.85, "BRAM18": 1.0, "URAM": 1.0, "DSP": 1.0})
 """How full one pblock may be."""
+DEFAULT_MAX_PRODUCTS = 4096
+"""Products of the largest HLS engine; the largest known to have been built has about 1,600."""
+DEFAULT_MAX_ENGINE_SHARE: Mapping[str, float] = MappingProxyType(
+    {"LUT": 0.25, "FF": 1.0, "BRAM18": 1.0, "URAM": 1.0, "DSP": 0.5}
+)
+"""Share of a slot's available resources that one engine may take; 1: no limit but the slot's."""
+LEAST_ENGINE_LIMITS: Mapping[str, int] = MappingProxyType({"LUT": 20_000, "DSP": 128})
+"""What that share allows at least: in a small slot a share of it says little."""
 MOST_FPGAS = 16
 """As many FPGAs ``auto`` takes at most."""
 
@@ -50,12 +58,14 @@ class Spelling:
     """What the command line needs beside a field.
 
     The panel of ``--help``, a letter, whether it stands alone, and the option's name if it is not the field's.
+    ``short_for``: a flag of its own, and the value that it stands for.
     """
 
     panel: str
     letter: str = ""
     argument: bool = False
     option: str = ""
+    short_for: tuple[str, str] | None = None
 
 
 NETWORK, GOAL = Spelling("Network"), Spelling("What to plan for")
@@ -74,6 +84,16 @@ def _fpga_count(value: object) -> object:
     return int(text)
 
 
+def _products(value: object) -> object:
+    """Read a number of products, or ``none``."""
+    text = NONE if value is None else str(value)
+    if text == NONE:
+        return text
+    if isinstance(value, bool) or not (text.isascii() and text.isdecimal()) or int(text) < 1:
+        raise InputError(f"--max-products {text}: expected none or a number of 1 and more")
+    return int(text)
+
+
 def _text_of_path(value: object) -> object:
     return str(value) if isinstance(value, Path) else value
 
@@ -87,6 +107,8 @@ OwnOptions = Annotated[SerializeAsAny[BackendOptions], WithJsonSchema({"type": "
 PathText = Annotated[Path, PlainSerializer(str, return_type=str)]
 Cap = Annotated[Fractions, fractions_over(DEFAULT_CAP, "--cap")]
 Fill = Annotated[Fractions, fractions_over(DEFAULT_FILL, "--fill")]
+EngineShare = Annotated[Fractions, fractions_over(DEFAULT_MAX_ENGINE_SHARE, "--max-engine-share", may_be_lifted=True)]
+MostProducts = Annotated[int | Literal["none"], BeforeValidator(_products)]
 FpgaCount = Annotated[int | Literal["auto"], BeforeValidator(_fpga_count)]
 FoldMethod = Annotated[str, MethodNames(("folding/methods",), of_backend=True)]
 """Folding methods that need the problem alone, and those of the back end."""
@@ -141,6 +163,15 @@ class Request(BaseModel):
         gt=0,
         lt=1,
         description="Instead of caps and fills: how likely a slot may turn out too small, by the costs' errors.",
+    )
+
+    max_products: Annotated[MostProducts, BUDGET] = Field(
+        DEFAULT_MAX_PRODUCTS, description="Most products that an HLS engine forms at once (PE x SIMD), or none."
+    )
+    max_engine_share: Annotated[EngineShare, BUDGET] = Field(
+        Fractions(**DEFAULT_MAX_ENGINE_SHARE),
+        description="Share of a slot that one engine may take, e.g. LUT=0.3; repeatable, or none "
+        f"({listed({name: DEFAULT_MAX_ENGINE_SHARE[name] for name in LEAST_ENGINE_LIMITS})}).",
     )
 
     backend: Annotated[str, ENGINES] = Field(DEFAULT_BACKEND, description="Tool whose engines the network becomes.")

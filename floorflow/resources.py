@@ -130,12 +130,21 @@ def listed(fractions: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {share:g}" for name, share in fractions.items())
 
 
-def fractions_over(defaults: Mapping[str, float], option: str) -> BeforeValidator:
-    """Let some fractions stand for all: what a mapping, or a list of ``LUT=0.75``, leaves out is as in ``defaults``."""
+NONE = "none"
+"""The word that lifts a limit."""
+
+
+def fractions_over(defaults: Mapping[str, float], option: str, *, may_be_lifted: bool = False) -> BeforeValidator:
+    """Let some fractions stand for all: what a mapping, or a list of ``LUT=0.75``, leaves out is as in ``defaults``.
+
+    ``may_be_lifted``: ``none`` stands for the whole of every resource.
+    """
 
     def complete(value: Any) -> Any:
         if isinstance(value, Fractions):
             return value
+        if may_be_lifted and value in (None, NONE, [NONE], (NONE,)):
+            return Fractions(**dict.fromkeys(RESOURCE_NAMES, 1.0))
         pairs = value.items() if isinstance(value, Mapping) else _settings(value, option)
         return Fractions(**{**defaults, **{name: _fraction(name, share, option) for name, share in pairs}})
 

@@ -45,6 +45,8 @@ class ProblemOptions(ReadOptions, total=False):
     fpgas: int | Literal["auto"]
     clock_mhz: float | None
     cap: Shares
+    max_products: int | Literal["none"]
+    max_engine_share: Shares | Literal["none"]
     costs: Literal["calibrated", "estimated", "finn"]
     impl_style: Literal["auto", "default", "free"]
     seed: int
@@ -65,7 +67,7 @@ class PlanOptions(CompareOptions, total=False):
     topology: Topology
     fill: Shares
     risk: float | None
-    runtime_weights: bool
+    runtime_weights: Literal["auto", "never", "always"]
     label_select: bool
     fold_method: str
     keep_folding: bool
@@ -84,6 +86,7 @@ class Option:
 
     ``spelling`` is the command line's, ``--fold-method``; an argument's is its name. ``kind`` is the type of its value;
     of a ``repeated`` one that of each. ``choices`` are its values if there are few. ``least`` and ``most`` bound it.
+    ``short_for``: a flag of its own, and the value that it stands for.
     """
 
     name: str
@@ -100,6 +103,7 @@ class Option:
     default: Any
     least: float | None
     most: float | None
+    short_for: tuple[str, str] | None
 
 
 def _fields() -> dict[str, FieldInfo]:
@@ -136,6 +140,7 @@ def _option(name: str, field: FieldInfo) -> Option:
         default=None if repeated or field.is_required() else field.default,
         least=_limit(field, "ge"),
         most=_limit(field, "le"),
+        short_for=spelling.short_for,
     )
 
 

@@ -51,11 +51,28 @@ def _network(plan: Plan, network: NetworkEntry) -> list[str]:
     found = next(entry for entry in plan.summary.networks if entry.network == network.name)
     parts = plan.parts(network.name)
     lines = [f"{network.name} on {_boards(plan)}: {_whole_rate(plan, found, parts)}"]
+    lines += [f"  host      {_in_phase(plan, phase)}{host}" for phase, part in parts if (host := _host(plan, part))]
     if plan.options.objective == "throughput":
         lines.append(f"  interval  {_bounds(found)}")
     if plan.options.objective == "latency":
         lines += [f"  latency   {_in_phase(plan, phase)}{_latency(part)}" for phase, part in parts]
-    return [*lines, f"            {network.search.ended_by}"]
+    lines.append(f"            {network.search.ended_by}")
+    limits = _without_limits(plan, network)
+    return [*lines, f"            {limits}"] if limits else lines
+
+
+def _host(plan: Plan, part: PhaseNetworkEntry) -> str:
+    from floorflow.emit.sparing import host_told
+
+    return host_told(plan, part)
+
+
+def _without_limits(plan: Plan, network: NetworkEntry) -> str:
+    """Tell what limits on single engines cost, where they do."""
+    from floorflow.emit.sparing import without_limits_told
+
+    found = network.search.without_limits
+    return without_limits_told(plan, network) if found is not None and found.options else ""
 
 
 def _bounds(found: NetworkSummary) -> str:

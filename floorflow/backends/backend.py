@@ -12,6 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from floorflow.backends.builds import Build
 from floorflow.backends.clock import ClockTarget, LikelyClock
 from floorflow.backends.given import rows_as_given
@@ -20,10 +23,10 @@ from floorflow.backends.reports import BuiltFoldings, Report
 from floorflow.dataflow.bands import Band
 from floorflow.dataflow.fifo import FifoChoice
 from floorflow.dataflow.model import Attributes, Dataflow, Engine, FoldedDataflow, Option
-from floorflow.dataflow.options import OptionGroup
+from floorflow.dataflow.options import OptionGroup, OptionTable
 from floorflow.errors import InputError
 from floorflow.network.model import Network
-from floorflow.plugins import backend_object
+from floorflow.plugins import BackendOptions, backend_object
 from floorflow.rates import Actor
 from floorflow.resources import Resources
 from floorflow.schema import EngineEntry, Plan
@@ -147,6 +150,8 @@ class Backend(Protocol):
     """Where the user gives the depths of FIFOs."""
     boards: Mapping[str, str] = {}
     """Parts of the boards that the tool builds for, by the tool's names in small letters."""
+    known_products: int = 0
+    """Products of the largest engine known to have been built of those that `products` counts; 0: not known."""
     own_reports: tuple[str, ...] = ()
     """Names of the tool's own reports that `read_report` knows, for people; first one that counts a netlist."""
 
@@ -258,6 +263,30 @@ class Backend(Protocol):
     def likely_clock(self, folded: FoldedDataflow, target: ClockTarget, /) -> LikelyClock | None:  # noqa: ARG002
         """Return which clock a routed design is likely to reach; None if that is not known."""
         return None
+
+    # What the planner takes sparingly
+
+    def products(self, engine: Engine, options: OptionTable, /) -> NDArray[np.int64]:  # noqa: ARG002
+        """Return how many products an engine forms at once if high-level synthesis makes it, (n_options,); else 0.
+
+        ``--max-products`` limits them: front ends run out of time and memory.
+        """
+        return np.zeros(len(options), dtype=np.int64)
+
+    def host_writes(self, engine: Engine, options: OptionTable, /) -> NDArray[np.bool_]:  # noqa: ARG002
+        """Mark the options with which the host has to write the engine's memories before the first frame."""
+        return np.zeros(len(options), dtype=np.bool_)
+
+    def spares_host(self, options: Any) -> bool:  # noqa: ARG002
+        """Whether options that `host_writes` marks are only for where much rests on them, for few engines; else free.
+
+        Much: without them nothing fits, or the rate falls by more than a tenth.
+        """
+        return False
+
+    def loosened(self, options: Any) -> Iterable[tuple[str, BackendOptions]]:  # noqa: ARG002
+        """Yield options that forbid less, each with its words on the command line, for a request that is infeasible."""
+        return ()
 
     # What people and other tools get
 

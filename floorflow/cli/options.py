@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum
 from functools import wraps
@@ -57,10 +57,13 @@ def asks_for(*names: str, defaults: Mapping[str, Any] | None = None, **helps: st
         def run(context: typer.Context, **values: Any) -> None:
             given = {name: _plain(values.pop(name)) for name in names}
             asked = {name: value for name, value in given.items() if _was_given(context, name)}
+            for option in known:
+                if option.short_for is not None and values.pop(_flag_of(option.short_for[0])):
+                    _take(asked, option, *option.short_for)
             command(asked, **values)
 
         context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
-        made = [_parameter(option) for option in known]
+        made = [parameter for option in known for parameter in (_parameter(option), *_short(option))]
         kept = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
         run.__signature__ = inspect.Signature([context, *made, *kept])  # type: ignore[attr-defined]
         run.__annotations__ = {}
@@ -93,6 +96,26 @@ def _parameter(option: Option) -> inspect.Parameter:
     return inspect.Parameter(
         option.name, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[kind, made], default=default
     )
+
+
+def _short(option: Option) -> Iterator[inspect.Parameter]:
+    """Yield the flag that is short for a value of an option, if there is one."""
+    if option.short_for is not None:
+        spelt, value = option.short_for
+        made = typer.Option(spelt, help=f"Short for {option.spelling} {value}.", rich_help_panel=option.panel)
+        kind = inspect.Parameter.KEYWORD_ONLY
+        yield inspect.Parameter(_flag_of(spelt), kind, annotation=Annotated[bool, made], default=False)
+
+
+def _flag_of(spelling: str) -> str:
+    """Return the parameter's name of a flag."""
+    return spelling.removeprefix("--").replace("-", "_")
+
+
+def _take(asked: dict[str, Any], option: Option, flag: str, value: str) -> None:
+    """Take the value that a flag is short for, unless another was given."""
+    if asked.setdefault(option.name, value) != value:
+        raise typer.BadParameter(f"{flag} and {option.spelling} {asked[option.name]} contradict each other")
 
 
 def _typer_type(option: Option) -> Any:

@@ -102,7 +102,20 @@ def _finish(
 
 
 PROBLEM = (
-    *("model", "platform", "fpgas", "cap", "clock_mhz", "backend", "backend_options", "costs", "finn", "impl_style"),
+    *(
+        "model",
+        "platform",
+        "fpgas",
+        "cap",
+        "max_products",
+        "max_engine_share",
+        "clock_mhz",
+        "backend",
+        "backend_options",
+        "costs",
+        "finn",
+        "impl_style",
+    ),
     *("weight_bits", "activation_bits", "seed"),
 )
 """Fields of the request that state a folding problem."""

@@ -9,6 +9,7 @@ from math import ceil
 
 from floorflow.emit.backend import PlanBackend
 from floorflow.emit.spare_fpgas import spare_fpgas
+from floorflow.emit.sparing import without_limits_told
 from floorflow.emit.tables import number, rate
 from floorflow.emit.use import SlotUse, resources, share, width_of
 from floorflow.errors import some
@@ -166,6 +167,10 @@ def _widest(one: _NetworkView) -> Iterator[str]:
         return
     name = max(widths, key=lambda n: _tightest(view, n)[0])
     others = f", the largest of {len(widths)} engines with {cycles:,} cycles," if len(widths) > 1 else ""
+    limits = one.network.search.without_limits
+    if limits is not None and limits.options:
+        yield f"{name}{others} sets the rate; {without_limits_told(view.plan, one.network)}"
+        return
     yield f"{name}{f' ({widths[name]})' if widths[name].parts else ''}{others} sets the rate: {_too_wide(view, name)}"
 
 

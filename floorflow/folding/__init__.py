@@ -20,6 +20,7 @@ At one interval the problem is a multiple-choice knapsack with several resources
     part_foldings          what it chooses among: the foldings of whole modules (part_tables: which of them are kept)
     infeasible             how much larger the budget would have to be, and what fills it
     methods                all methods by name: `exact` and the published ones (cpsat, rule, annealing, brute)
+    restriction            the problem with fewer rows
     selection              adds up resources and cycles of a selection, for the published methods
 """
 
@@ -30,6 +31,7 @@ from floorflow.folding.latency import least_latency
 from floorflow.folding.least_area import area_of, cells_per_unit, least_area
 from floorflow.folding.part_foldings import AreaPart
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown, fitting
+from floorflow.folding.restriction import restricted
 
 __all__ = [
     "RATIO",
@@ -45,6 +47,7 @@ __all__ = [
     "fitting",
     "fold_at_interval",
     "least_area",
+    "restricted",
     "shortage",
     "shortest_interval",
 ]

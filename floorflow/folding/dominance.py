@@ -13,6 +13,7 @@ from floorflow.dataflow.options import Coupling
 from floorflow.folding.coupling_prices import absorb_one_sided, between_groups, own_use, pair_prices
 from floorflow.folding.problem import FoldingProblem
 from floorflow.folding.variable_elimination import Pair
+from floorflow.resources import RESOURCE_NAMES
 
 Array = NDArray[np.int64]
 
@@ -53,23 +54,32 @@ def restricted_to(problem: FoldingProblem, rows: Sequence[Array]) -> ReducedProb
     return ReducedProblem(tuple(rows), tuple(use), streams)
 
 
-def reduce_by_dominance(problem: FoldingProblem, interval_cycles: int) -> ReducedProblem | None:
-    """Return the problem over its undominated rows, or None if some group has none that is fast enough."""
+def reduce_by_dominance(
+    problem: FoldingProblem, interval_cycles: int, counted: Sequence[Array] | None = None
+) -> ReducedProblem | None:
+    """Return the problem over its undominated rows, or None if some group has none that is fast enough.
+
+    ``counted``, (n_rows,) of each group, is a number of which an undominated row has no more than another either.
+    """
     fast = problem.rows_within(interval_cycles)
     if not all(rows.size for rows in fast):
         return None
-    search = _Domination(problem, fast)
+    search = _Domination(problem, fast, counted)
     for _ in range(ROUNDS):
         if not search.round():
             break
-    return ReducedProblem(tuple(search.rows), tuple(search.use), between_groups(problem.couplings))
+    use = tuple(each[:, : len(RESOURCE_NAMES)] for each in search.use)
+    return ReducedProblem(tuple(search.rows), use, between_groups(problem.couplings))
 
 
 class _Domination:
     """The rows left of each group while dominated ones are dropped."""
 
-    def __init__(self, problem: FoldingProblem, rows: list[Array]) -> None:
+    def __init__(self, problem: FoldingProblem, rows: list[Array], counted: Sequence[Array] | None) -> None:
         self.rows, self.use = rows, own_use(problem, rows)
+        if counted is not None:
+            counts = zip(self.use, counted, rows, strict=True)
+            self.use = [np.column_stack([use, numbers[some]]) for use, numbers, some in counts]
         self.ends: list[list[_End]] = [[] for _ in problem.groups]
         for c in between_groups(problem.couplings):
             source, target = _End(c.source_class, c.use), _End(c.target_class, c.use.swapaxes(0, 1))
@@ -81,7 +91,7 @@ class _Domination:
                 end.update(rows_left)
         self.compared_with: list[list[bytes] | None] = [None] * len(rows)
         """What each group's neighbours had left when its rows were last compared."""
-        self.known = problem.memo
+        self.known = problem.memo if counted is None else {}
 
     def round(self) -> bool:
         """Drop what is dominated in every group; return whether there was any."""
@@ -133,16 +143,18 @@ def _undominated(use: Array, streams: Sequence[tuple[Array, Array]]) -> Array:
     """Return positions of the rows that no other beats in every resource, whichever rows the neighbours take."""
     # dearer[r, b, a]: the most that class b can cost more of resource r than class a.
     dearer = [(price[:, None] - price[None, :]).max(axis=2).transpose(2, 0, 1) for _, price in streams]
-    resources = [r for r in range(5) if np.ptp(use[:, r]) or any(table[r].any() for table in dearer)]
+    priced = [r for r in range(len(RESOURCE_NAMES)) if any(table[r].any() for table in dearer)]
+    columns = [c for c in range(use.shape[1]) if np.ptp(use[:, c]) or c in priced]
     left = np.lexsort((np.arange(len(use)), use.sum(axis=1)))
     undominated: list[int] = []
     while left.size:
         block = left[:BLOCK]
         beats = np.ones((block.size, left.size), dtype=np.bool_)
-        for resource in resources:
-            switched = np.add.outer(use[block, resource], -use[left, resource])
+        for column in columns:
+            switched = np.add.outer(use[block, column], -use[left, column])
             for (own, _), table in zip(streams, dearer, strict=True):
-                switched += table[resource][np.ix_(own[block], own[left])]
+                if column in priced:
+                    switched += table[column][np.ix_(own[block], own[left])]
             beats &= switched <= 0
         open_ = np.ones(left.size, dtype=np.bool_)
         for position, row in enumerate(block):

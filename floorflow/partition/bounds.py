@@ -93,8 +93,14 @@ def contracted(problem: PartitionProblem, edges_kept: Collection[int]) -> tuple[
         host_out=index[problem.host_out],
         cells={name: _least_by_group(row, index, len(groups)) for name, row in problem.cells.items()},
         free_cells=_summed_by_group(problem.free_cells, index, len(groups)),
+        barred={name: _barred_by_group(slots, index) for name, slots in problem.barred.items()},
     )
     return smaller, index
+
+
+def _barred_by_group(slots: Collection[int], index: Sequence[int]) -> frozenset[int]:
+    """Return the groups of slots in none of which a module may lie."""
+    return frozenset(index) - {group for slot, group in enumerate(index) if slot not in slots}
 
 
 def _least_by_group(cells: Sequence[int | None], index: Sequence[int], count: int) -> tuple[int | None, ...]:

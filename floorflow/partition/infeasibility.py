@@ -23,7 +23,7 @@ def obviously_infeasible(problem: PartitionProblem) -> PartitionFailure | None:
         if not any(slot.takes(need) for slot in problem.slots):
             return PartitionFailure((_too_large(problem, name),))
         if not any(problem.takes(name, slot) for slot in range(len(problem.slots))):
-            return PartitionFailure((_without_area(problem, name),))
+            return PartitionFailure((_taken_nowhere(problem, name),))
     need, have = total(problem.demands.values()), total(slot.limit for slot in problem.slots)
     short = shortfall(need, have)
     if not short:
@@ -41,6 +41,14 @@ def _too_large(problem: PartitionProblem, module: str) -> Refusal:
     needs, allowed = need.as_dict(), most.as_dict()
     resource = max(shortfall(need, most), key=lambda r: needs[r] / max(1, allowed[r]))
     return Refusal("module too large", resource, name, needs[resource], allowed[resource], proven=True, names=(module,))
+
+
+def _taken_nowhere(problem: PartitionProblem, module: str) -> Refusal:
+    """Say why no slot takes a module whose demand fits some: it is barred from those, or lacks area."""
+    barred = problem.barred.get(module, frozenset())
+    if any(s.takes(problem.demands[module]) for index, s in enumerate(problem.slots) if index not in barred):
+        return _without_area(problem, module)
+    return Refusal("module barred", proven=True, names=(module,))
 
 
 def _without_area(problem: PartitionProblem, module: str) -> Refusal:

@@ -59,6 +59,7 @@ class PartitionProblem:
     ``frames_per_s`` frames of each stream; at 0 they are never full. ``cells`` are, by module and slot, those of the
     module's least legal rectangle there (None: there is none); the cells of a slot's modules keep ``area_share`` of
     its ``free_cells``. Without ``cells`` there is no rule of area; a module that they do not name takes none.
+    ``barred`` are slots, by position, in which a module may not lie for another reason.
     """
 
     demands: Mapping[str, Resources]
@@ -71,6 +72,7 @@ class PartitionProblem:
     cells: Mapping[str, tuple[int | None, ...]] = field(default_factory=dict)
     free_cells: tuple[int, ...] = ()
     area_share: float = 1.0
+    barred: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         rows = [self.free_cells, *self.cells.values()] if self.cells else []
@@ -89,7 +91,9 @@ class PartitionProblem:
         return self.cells[module][slot] if module in self.cells else 0
 
     def takes(self, module: str, slot: int) -> bool:
-        """Whether a module alone fits a slot: its limits, some pblock and its area."""
+        """Whether a module alone may lie in a slot, and fits it: its limits, some pblock and its area."""
+        if slot in self.barred.get(module, ()):
+            return False
         cells, most = self.cells_in(module, slot), self.most_cells[slot]
         has_room = cells is not None and (most is None or cells <= most)
         return has_room and self.slots[slot].takes(self.demands[module])

@@ -20,8 +20,10 @@ from floorflow.schema import (
     RefusalEntry,
     SearchEntry,
     TraceEntry,
+    WithoutLimitsEntry,
 )
 from floorflow.search.context import RATE_TOLERANCE
+from floorflow.search.findings import WithoutLimits
 from floorflow.search.search import SearchResult
 from floorflow.search.state import TraceRow
 
@@ -80,7 +82,12 @@ def _search(part: Part, estimates: EstimatesEntry) -> SearchEntry:
         gap=round((interval - result.bound_cycles) / interval, 6),
         ended_by=result.ended_by + _missed(part.context.request.fps, estimates),
         ended_at=None if result.ended_at is None else _ended_at(result.ended_at),
+        without_limits=None if result.without_limits is None else _without_limits(result.without_limits),
     )
+
+
+def _without_limits(found: WithoutLimits) -> WithoutLimitsEntry:
+    return WithoutLimitsEntry(bound_cycles=found.bound_cycles, options=list(found.options))
 
 
 def _joint_bound_cycles(result: SearchResult, goal: Objective) -> int | None:

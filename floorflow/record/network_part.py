@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from floorflow.hardware import Route
+from floorflow.record.engine_limits import products_of
 from floorflow.record.part import Part
 from floorflow.record.throughput import expected_cycles, sustained_fps, throughput_of
 from floorflow.record.values import amounts, plain, statistics
@@ -10,10 +13,12 @@ from floorflow.schema import (
     EstimatesEntry,
     FoldedEntry,
     FoldingEntry,
+    HostWeightsEntry,
     LikelyClockEntry,
     ParallelismEntry,
     PhaseNetworkEntry,
 )
+from floorflow.search.host_weights import written_by_host
 from floorflow.search.slot_problem import channel_routes
 
 
@@ -24,7 +29,16 @@ def network_part(part: Part) -> PhaseNetworkEntry:
         interval_cycles=part.candidate.interval_cycles,
         folding=_folding(part),
         estimates=_estimates(part),
+        host_weights=_host_weights(part),
     )
+
+
+def _host_weights(part: Part) -> HostWeightsEntry | None:
+    found = part.result.host_weights
+    if found is None:
+        return None
+    engines = [part.id(name) for name in written_by_host(part.context, part.candidate)]
+    return HostWeightsEntry(engines=engines, **asdict(found))
 
 
 def _folding(part: Part) -> FoldingEntry:
@@ -40,7 +54,7 @@ def _folding(part: Part) -> FoldingEntry:
 
 def _engines(part: Part) -> dict[str, FoldedEntry]:
     folded, backend = part.candidate.folded, part.context.backend
-    engines = {engine.name: engine for engine in folded.dataflow.engines}
+    engines, products = {engine.name: engine for engine in folded.dataflow.engines}, products_of(part)
     return {
         part.id(name): FoldedEntry(
             cycles=option.cycles,
@@ -50,6 +64,8 @@ def _engines(part: Part) -> dict[str, FoldedEntry]:
                 ParallelismEntry(name=attribute, value=value, most=most)
                 for attribute, value, most in backend.parallelism(engines[name], option)
             ],
+            products=products[name],
+            beyond_known_builds=0 < backend.known_products < products[name],
         )
         for name, option in folded.options.items()
     }

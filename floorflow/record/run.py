@@ -11,6 +11,7 @@ from floorflow.backends.backend import Source
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import renamings
 from floorflow.network import Network
+from floorflow.record.engine_limits import lifted, lifted_warnings
 from floorflow.record.network import network_entry, plain_name
 from floorflow.record.options import options_entry
 from floorflow.record.part import Part, PhaseRun, alone
@@ -61,7 +62,8 @@ def record_runs(
     platform = platform_entry(context.platform)
     networks = _networks([source.network for source in sources], runs, phases)
     notes = dict.fromkeys(note for own in contexts for note in own.dataflow.notes)
-    warnings = [*notes, *tried, *_warnings(runs, phases)]
+    above = [entry for run in runs for part in run.parts for entry in lifted(run.name, part)]
+    warnings = [*notes, *tried, *lifted_warnings(above, context.request), *_warnings(runs, phases)]
     interrupted = any(part.result.interrupted for run in runs for part in run.parts)
     return Plan(
         schema=SCHEMA,
@@ -75,6 +77,7 @@ def record_runs(
         networks=networks,
         phases=phases,
         schedule=schedule,
+        limits_lifted=above,
         warnings=warnings,
         interrupted=interrupted,
     )

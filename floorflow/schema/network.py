@@ -63,12 +63,20 @@ class EndedAtEntry(PlanModel):
     refusals: list[RefusalEntry]
 
 
+class WithoutLimitsEntry(PlanModel):
+    """The folding bound without limits on single engines, and the options to lift for it; none if it is the same."""
+
+    bound_cycles: int
+    options: list[Literal["max_products", "max_engine_share"]]
+
+
 class SearchEntry(PlanModel):
     """How far the interval is from what is proven impossible, and what ended the search.
 
     ``interval_cycles`` is the longest of the network's phases. ``bound_cycles`` is the folding optimum under the
     platform's summed limits; ``joint_bound_cycles`` (null: not known) also knows that an engine lies in one slot, what
     streams cost and what links carry. ``ended_at`` is the try that ``ended_by`` tells of, null where none ended it.
+    Both bounds are those under the limits on single engines; ``without_limits`` is null where it is not known.
     """
 
     interval_cycles: int
@@ -77,6 +85,7 @@ class SearchEntry(PlanModel):
     gap: float
     ended_by: str
     ended_at: EndedAtEntry | None
+    without_limits: WithoutLimitsEntry | None = None
 
 
 class TraceEntry(PlanModel):

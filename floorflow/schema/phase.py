@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from floorflow.schema.channel import ChannelEntry
-from floorflow.schema.values import Amounts, AttributeValue, PlainName, PlanModel, RectangleEntry, Stats
+from floorflow.schema.values import Amount, Amounts, AttributeValue, PlainName, PlanModel, RectangleEntry, Stats
 
 
 class ParallelismEntry(PlanModel):
@@ -19,12 +19,18 @@ class ParallelismEntry(PlanModel):
 
 
 class FoldedEntry(PlanModel):
-    """The folding of one engine; ``attributes`` are the back end's own, by its own names."""
+    """The folding of one engine; ``attributes`` are the back end's own, by its own names.
+
+    ``products`` are those that an engine of high-level synthesis forms at once, 0 for others; ``beyond_known_builds``:
+    no engine with so many is known to have been built.
+    """
 
     cycles: int
     resources: Amounts
     attributes: dict[str, AttributeValue]
     parallelism: list[ParallelismEntry]
+    products: Amount = 0
+    beyond_known_builds: bool = False
 
 
 class FoldingEntry(PlanModel):
@@ -96,6 +102,22 @@ class EstimatesEntry(PlanModel):
     likely_clock: LikelyClockEntry | None = None
 
 
+class HostWeightsEntry(PlanModel):
+    """The engines whose weights the host writes at run time, where these are to be few, and what they buy.
+
+    ``least``: no folding at this interval has fewer. ``bound_cycles``: the folding bound if any engine may be written,
+    ``without_bound_cycles``: if none may; null: nothing fits, 0: not worked out. ``without_cycles``: of the design that
+    was found without, if one was ``sought``. Cycles are intervals, or latencies if that is the objective.
+    """
+
+    engines: list[str]
+    least: Amount
+    bound_cycles: Amount | None
+    without_bound_cycles: Amount | None
+    without_cycles: Amount | None
+    sought: bool
+
+
 class PhaseNetworkEntry(PlanModel):
     """What runs of a network in a phase, its initiation interval, folding and estimates."""
 
@@ -103,6 +125,7 @@ class PhaseNetworkEntry(PlanModel):
     interval_cycles: int
     folding: FoldingEntry
     estimates: EstimatesEntry
+    host_weights: HostWeightsEntry | None = None
 
 
 class ModuleEntry(PlanModel):

@@ -40,6 +40,17 @@ class CalibrationEntry(PlanModel):
     reports: list[InputFile]
 
 
+class LiftedEntry(PlanModel):
+    """An engine above a limit on single engines: what it has of ``limit``, what is allowed, and why it may."""
+
+    phase: PlainName
+    engine: str
+    limit: Annotated[str, Field(pattern=r"^(products|LUT|FF|BRAM18|URAM|DSP)$")]
+    value: Amount
+    allowed: Amount
+    reason: Literal["folding kept", "none of the engine", "none of the network", "no plan found"]
+
+
 class ScheduleStep(PlanModel):
     """One phase in a period: how long it takes to load, and to run on the whole batch."""
 
@@ -107,6 +118,7 @@ class Plan(PlanModel):
     networks: Annotated[list[NetworkEntry], Field(min_length=1)]
     phases: Annotated[list[PhaseEntry], Field(min_length=1)]
     schedule: ScheduleEntry | None
+    limits_lifted: list[LiftedEntry] = Field(default_factory=list)
     warnings: list[str]
     interrupted: bool
 

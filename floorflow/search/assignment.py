@@ -110,7 +110,7 @@ def assign(
     for _ in range(context.search_limits.assignment_rounds):
         channels = _before_partition(context, folded, PartialPlacement(owner, routes, least), start)
         demands = module_resources(modules, folded, channels)
-        problem = partition_problem(context, modules, demands, channels, interval_cycles=folding.interval_cycles)
+        problem = partition_problem(context, modules, demands, channels, folded=folded)
         harder = _harder(context, problem, tightened or {}, area_share)
         answer = context.solvers.partition(harder, begin, prove)
         if isinstance(answer, PartitionFailure):

@@ -113,7 +113,7 @@ def realised(
     known = PartialPlacement(owner, routes, least_words(context, folded))
     channels = in_styles(context, folded, known, slots, context.limits)
     demands = module_resources(modules, folded, channels)
-    problem = partition_problem(context, modules, demands, channels, interval_cycles=folding.interval_cycles)
+    problem = partition_problem(context, modules, demands, channels, folded=folded)
     slack = context.fifo_slack
     return Candidate(folding, folded, tuple(modules), channels, demands, slot_of, answer, problem, joined, slack)
 

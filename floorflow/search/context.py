@@ -7,9 +7,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import floor, log10
 
+import numpy as np
+from numpy.typing import NDArray
+
 from floorflow.backends.backend import Backend, Costs
 from floorflow.dataflow.model import Dataflow
-from floorflow.folding import FoldingProblem, fold_at_interval
+from floorflow.dataflow.options import OptionGroup
+from floorflow.folding import FoldingProblem, fold_at_interval, restricted
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.hardware import Device, Platform, Slot, free_supply, max_pblocks
 from floorflow.partition import PartitionMemo, PartitionProblem, partition
@@ -18,6 +22,7 @@ from floorflow.partition.problem import PartitionAnswer
 from floorflow.placement import PlacementFailure, PlacementProblem, PlacementSolution, place
 from floorflow.request import Request
 from floorflow.resources import Resources, scaled_down, total
+from floorflow.search.engine_limits import EngineLimits, Places
 from floorflow.search.fifo_sizing import FullRate
 from floorflow.search.limits import SearchLimits
 from floorflow.search.proposals import methods_of
@@ -36,10 +41,10 @@ class Solvers:
     place: Callable[[PlacementProblem], PlacementSolution | PlacementFailure]
 
 
-def solvers_of(request: Request, dataflow: Dataflow, backend: Backend, costs: Costs) -> Solvers:
+def solvers_of(request: Request, costs: Costs, limits: EngineLimits) -> Solvers:
     """Return the methods that a request names, with its effort and seed."""
     effort, seed = request.effort, request.seed
-    method = methods_of(dataflow, backend, costs, request.backend_options)[request.fold_method]
+    method = methods_of(costs, limits, request.backend_options)[request.fold_method]
 
     def fold(problem: FoldingProblem, interval_cycles: int, *, branch: bool = True) -> FoldingAnswer:
         exact = request.fold_method == "exact"
@@ -89,6 +94,12 @@ class PlanningContext:
     backend: Backend
     costs: Costs
     problem: FoldingProblem
+    unlimited: FoldingProblem
+    """The problem whatever the limits on single engines."""
+    engine_limits: EngineLimits
+    """Those that the problem keeps; none where foldings are kept."""
+    places: Places
+    """What an engine may have of each slot at all."""
     solvers: Solvers
     pblock_capacities: Mapping[str, tuple[Resources, ...]]
     """What the largest pblocks of each slot hold, at the allowed fill."""
@@ -98,6 +109,18 @@ class PlanningContext:
     """By which share the interval that FIFOs are deep enough for is longer than that of the engines."""
     needs: dict[str, FullRate] = field(default_factory=dict, compare=False, repr=False)
     """What full rate needs of FIFOs, by folding: worked out once for each."""
+
+    def within(self, limits: EngineLimits) -> PlanningContext:
+        """Return the same with other limits on engines."""
+        keep = [limits.allowed(group, self.places) for group in self.unlimited.groups]
+        solvers = solvers_of(self.request, self.costs, limits)
+        return replace(self, engine_limits=limits, problem=restricted(self.unlimited, keep), solvers=solvers)
+
+    @cached_property
+    def inside(self) -> Callable[[OptionGroup], NDArray[np.bool_]] | None:
+        """In which slots each engine of a group may lie with each row, (n_rows, n_engines, n_slots); None: in all."""
+        limits, slots, groups = self.engine_limits, list(self.limits), self.problem.groups
+        return partial(limits.inside, slots=slots) if any(limits.place(slot, groups) for slot in slots) else None
 
     @cached_property
     def scarcity_prices(self) -> tuple[float, ...]:

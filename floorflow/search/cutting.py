@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from floorflow.dataflow.model import CUT_PREFIX, Dataflow, Option, Stream
 from floorflow.dataflow.options import UNBUILDABLE, Coupling
-from floorflow.errors import Refusal
+from floorflow.errors import InfeasibleError, Refusal
 from floorflow.folding import FoldingProblem, FoldingSolution
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.resources import ZERO, Resources
@@ -76,7 +76,8 @@ class Cutter:
         parts = parts_of(dataflow, problem.groups)
         found: list[CutInOrder] = []
         for place, order in enumerate(orders_of(dataflow, parts)):
-            segments = Segments(dataflow, problem.groups, self.pricing.couplings, order, problem.memo)
+            fitting = self.context.engine_limits.fitting
+            segments = Segments(dataflow, problem.groups, self.pricing.couplings, order, problem.memo, fitting=fitting)
             for slots in slot_orders(self.context)[: 1 if place else None]:
                 passes = _Links(self.context, segments.order, slots).passes
                 spaces, guess = [self.space(slot) for slot in slots], self._found.get(len(found), ())
@@ -86,7 +87,8 @@ class Cutter:
     def space(self, slot: str) -> Space:
         """Return what a segment may use of a slot."""
         limit = (self.context.limits[slot] - self.reserve.get(slot, ZERO)).most(ZERO)
-        return Space(limit, self.context.platform.silicon)
+        places = self.context.engine_limits.place(slot, self.context.problem.groups)
+        return Space(limit, self.context.platform.silicon, places)
 
     def at(self, interval_cycles: int) -> SlotOf | Refusal:
         """Return slots for all engines at which each slot has a folding of its own, by the first order that has any."""
@@ -123,7 +125,10 @@ class Cutter:
         options: dict[str, Option] = {}
         for slot in dict.fromkeys(slot_of.values()):
             segment = segments.of([engine for engine, place in slot_of.items() if place == slot])
-            problem = segment.problem(self.space(slot))
+            try:
+                problem = segment.problem(self.space(slot))
+            except InfeasibleError as error:
+                return replace(error.refusals[0], place=slot, proven=False)
             answer = self._fold(problem, segment.dataflow, options, interval_cycles)
             if not isinstance(answer, FoldingSolution):
                 return replace(answer.refusal, place=slot, proven=False)

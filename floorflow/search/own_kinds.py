@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.dataflow.options import Coupling, OptionGroup
-from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval
+from floorflow.dataflow.options import OptionGroup
+from floorflow.folding import FoldingProblem, FoldingSolution, fold_at_interval, restricted
 
 
 def own_kinds(problem: FoldingProblem) -> FoldingProblem | None:
     """Return the problem without the options of other kinds; None if some engine has no more options."""
     keep = [_of_own_kind(group) for group in problem.groups]
-    if not all(rows.any() for rows in keep):
-        return None
-    groups = tuple(group.subset(rows) for group, rows in zip(problem.groups, keep, strict=True))
-    streams = tuple(_between(stream, keep[stream.source], keep[stream.target]) for stream in problem.couplings)
-    return replace(problem, groups=groups, couplings=streams)
-
-
-def _between(stream: Coupling, source: NDArray[np.bool_], target: NDArray[np.bool_]) -> Coupling:
-    """Return the prices of a stream between the rows that are left."""
-    sources, source_class = np.unique(stream.source_class[source], return_inverse=True)
-    targets, target_class = np.unique(stream.target_class[target], return_inverse=True)
-    use = stream.use[np.ix_(sources, targets)]
-    return replace(stream, source_class=source_class, target_class=target_class, use=use)
+    return restricted(problem, keep) if all(rows.any() for rows in keep) else None
 
 
 def _of_own_kind(group: OptionGroup) -> NDArray[np.bool_]:

@@ -18,6 +18,7 @@ from floorflow.resources import Resources, total
 from floorflow.search.asked import platform_of
 from floorflow.search.clock import clock_target
 from floorflow.search.context import PlanningContext, largest_pblocks, longest_interval, slot_limits, solvers_of
+from floorflow.search.engine_limits import EngineLimits, Places, engine_limits
 from floorflow.search.silicon import at_risk
 
 
@@ -47,15 +48,28 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measurements
     priced = _kept(dataflow, request, backend, costs) if request.keep_folding else costs.groups(dataflow)
     request = at_risk(request, dataflow, priced, costs)
     limits, largest = slot_limits(platform, request), largest_pblocks(platform, request)
-    places = _places(request, limits, largest)
+    places = tuple(_places(request, limits, largest))
     longest = longest_interval(platform, request)
     groups = _fitting(dataflow, costs, measured.repriced(dataflow, priced), places, longest)
     # At the least that any memory of each FIFO costs: what is infeasible so is infeasible in every other.
     channels = StreamPrices(costs, prices=None, joins=not costs.sizes_fifos).couplings(dataflow, groups)
     paths = dataflow.engine_pairs if request.goal == "latency" else None
     problem = FoldingProblem(groups, total(limits.values()), platform.silicon, channels, paths)
-    solvers = solvers_of(request, dataflow, backend, costs)
-    return PlanningContext(dataflow, platform, request, backend, costs, problem, solvers, largest)
+    asked = engine_limits(request, platform, dataflow, backend)
+    # A folding that is kept is told of, not limited.
+    single = asked.without(asked.names) if request.keep_folding else _that_can_be_kept(asked, groups, places)
+    solvers = solvers_of(request, costs, single)
+    parts = platform, request, backend, costs
+    context = PlanningContext(dataflow, *parts, problem, problem, single, places, solvers, largest)
+    return context.within(single)
+
+
+def _that_can_be_kept(limits: EngineLimits, groups: Iterable[OptionGroup], places: Places) -> EngineLimits:
+    """Return the limits, lifted for engines that have no folding within them."""
+    for group in groups:
+        if not limits.allowed(group, places).any():
+            limits = limits.lifted_for(group, places)
+    return limits
 
 
 def _left_out(error: InfeasibleError, dataflow: Dataflow, costs: Costs) -> Sequence[str]:

@@ -19,6 +19,7 @@ from floorflow.folding.interval_search import first_index_to_try
 from floorflow.folding.methods import METHODS, FoldingMethod
 from floorflow.folding.selection import Evaluator
 from floorflow.resources import shortfall
+from floorflow.search.engine_limits import EngineLimits
 
 SAMPLES = 24
 """Intervals at which proposals are tried to find where they begin to keep the budget."""
@@ -31,12 +32,13 @@ class NoProposal(FoldingUnknown):
 
 @dataclass(frozen=True)
 class Pricer:
-    """Prices what a method called ``name`` proposes for engines."""
+    """Prices what a method called ``name`` proposes for engines, which must be within the limits on single ones."""
 
     name: str
     dataflow: Dataflow
     backend: Backend
     costs: Costs
+    limits: EngineLimits
 
     def priced(self, foldings: Mapping[str, Attributes], problem: FoldingProblem) -> FoldingSolution | NoProposal:
         """Price a given folding as the problem prices: with streams if it does, under its budget."""
@@ -49,6 +51,10 @@ class Pricer:
         unlike = list(not_convertible(folded, groups, self.costs))
         if unlike:
             return NoProposal(f"what {self.name} proposes needs width converters that cannot be built: {some(unlike)}")
+        above = [pair for group in groups for pair in self.limits.exceeded(group, 0)]
+        if above:
+            names = some([f"{engine} ({limit})" for engine, limit in above])
+            return NoProposal(f"what {self.name} proposes exceeds the limits on single engines: {names}")
         streams = couplings(folded, groups, self.costs) if problem.couplings else ()
         alone = replace(problem, groups=groups, couplings=streams)
         folding = Evaluator(alone).solution([0] * len(groups), self.name, "heuristic")
@@ -102,8 +108,11 @@ def _shortest(
     return answer
 
 
-def methods_of(dataflow: Dataflow, backend: Backend, costs: Costs, options: Any) -> dict[str, FoldingMethod]:
-    """Return every folding method by name: those that need the problem alone, and the back end's own."""
-    pricer = partial(Pricer, dataflow=dataflow, backend=backend, costs=costs)
-    own = backend.fold_methods(options)
+def methods_of(costs: Costs, limits: EngineLimits, options: Any) -> dict[str, FoldingMethod]:
+    """Return every folding method by name: those that need the problem alone, and the back end's own.
+
+    ``limits`` are those on the engines of the network that is folded, which know it and its back end.
+    """
+    pricer = partial(Pricer, dataflow=limits.dataflow, backend=limits.backend, costs=costs, limits=limits)
+    own = limits.backend.fold_methods(options)
     return {**METHODS, **{name: method_of(pricer(name), propose) for name, propose in own.items()}}

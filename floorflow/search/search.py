@@ -11,6 +11,8 @@ from floorflow.folding import FoldingSolution, Shortage, fold_at_interval, short
 from floorflow.placement import PlacementSolution
 from floorflow.search.candidate import Candidate
 from floorflow.search.context import PlanningContext, reachable_fps
+from floorflow.search.engine_limits import Exempt
+from floorflow.search.findings import HostWeights, WithoutLimits
 from floorflow.search.highest_rate import (
     RateSearch,
     at_the_bounds,
@@ -19,6 +21,7 @@ from floorflow.search.highest_rate import (
     fit_kinds,
     last_refused,
     other_kinds,
+    row_sentence,
     shallower_fifos,
     shortest_possible,
     what_stopped,
@@ -31,6 +34,8 @@ from floorflow.search.silicon import least_risk, likelihood
 from floorflow.search.state import SearchState, TraceRow
 from floorflow.stats import SolveStats, Status
 
+AT_THE_BOUND = "the interval is the folding optimum under the platform's summed limits"
+AT_THE_JOINT_BOUND = "no assignment of engines to slots allows a shorter interval"
 INTERRUPTED = "interrupted: this is the best that had been found"
 """What ended a search that Ctrl-C stopped."""
 
@@ -42,7 +47,8 @@ class SearchResult:
     ``whole_budget_bound`` bounds what folding minimised when nothing of the budget is kept back: the scarcity at its
     interval, or the latency. ``interrupted``: Ctrl-C ended the search, or what came behind it. ``joint_bound_cycles``:
     no assignment of engines to slots allows a shorter interval, None if unknown. ``ended_at``: the try that ended the
-    search, None where none did.
+    search, None where none did. ``exempt``: the limits on engines that were lifted. ``host_weights``: None where
+    engines for the host to write are not spared; ``without_limits``: None where that bound is not known.
     """
 
     candidate: Candidate
@@ -55,6 +61,12 @@ class SearchResult:
     interrupted: bool = False
     joint_bound_cycles: int | None = None
     ended_at: TraceRow | None = None
+    exempt: Exempt = field(default_factory=dict)
+    host_weights: HostWeights | None = None
+    without_limits: WithoutLimits | None = None
+
+
+Search = Callable[[PlanningContext], SearchResult]
 
 
 def search(
@@ -126,6 +138,7 @@ class _Search:
             self.interrupted,
             self._joint_bound_cycles(),
             last_refused(self.run),
+            self.context.engine_limits.exempt,
         )
 
     def _no_plan(self) -> FloorflowError:
@@ -222,9 +235,9 @@ class _Search:
         """Return why the search for the highest rate found no shorter interval."""
         joint = self.free.joint_bound
         if self._is_at_the_bound():
-            return "the interval is the folding optimum under the platform's summed limits"
+            return AT_THE_BOUND
         if joint is not None and self.run.best_cycles == joint.interval_cycles:
-            return "no assignment of engines to slots allows a shorter interval"
+            return AT_THE_JOINT_BOUND
         return what_stopped(self.run)
 
     def _fastest_that_meets_the_rate(self, context: PlanningContext) -> str:
@@ -249,6 +262,15 @@ class _Search:
         problem = self.context.problem if self.whatever_the_rate else self.run.context.problem
         loose = fold_at_interval(problem, self.longest if self.whatever_the_rate else folding.interval_cycles)
         return loose.stats.bound if isinstance(loose, FoldingSolution) else None
+
+
+def why_ended(found: SearchResult, interval: int, last: TraceRow | None) -> str:
+    """Return why a search that came to other designs found none of a shorter interval than this one."""
+    if interval == found.bound_cycles:
+        return AT_THE_BOUND
+    if interval == found.joint_bound_cycles:
+        return AT_THE_JOINT_BOUND
+    return found.ended_by if last is None else row_sentence(last)
 
 
 def _held_against(candidate: Candidate, bound: float | None) -> Candidate:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from floorflow.channels import Channel
 from floorflow.channels.cost_allocation import modules_between
+from floorflow.dataflow.model import FoldedDataflow, renamings
 from floorflow.dataflow.modules import Module
 from floorflow.hardware import Route, RouteStep, free_cells
 from floorflow.partition import ModuleStream, PartitionProblem, SlotCapacity
@@ -21,9 +22,9 @@ def partition_problem(
     demands: Mapping[str, Resources],
     channels: Sequence[Channel],
     *,
-    interval_cycles: int,
+    folded: FoldedDataflow,
 ) -> PartitionProblem:
-    """State the assignment of modules to the slots of the platform."""
+    """State the assignment of a folded network's modules to the slots of the platform."""
     platform = context.platform
     names = [slot.name for slot in platform.slots]
     return PartitionProblem(
@@ -33,8 +34,21 @@ def partition_problem(
         edges=platform.graph.edges,
         host_in=names.index(platform.host_in_slot),
         host_out=names.index(platform.host_out_slot),
-        frames_per_s=platform.clock_mhz * 1e6 / interval_cycles,
+        frames_per_s=platform.clock_mhz * 1e6 / folded.interval_cycles,
+        barred=_barred(context, modules, folded),
     )
+
+
+def _barred(context: PlanningContext, modules: Sequence[Module], folded: FoldedDataflow) -> dict[str, frozenset[int]]:
+    """Return the slots in which an engine of a module takes more than one may, for modules of which that is so."""
+    limits, found = context.engine_limits, {}
+    earlier = {new: old for old, new in renamings(context.dataflow, folded.dataflow).items()}
+    for module in modules:
+        uses = [(earlier[engine], folded.options[engine].resources) for engine in module.engines]
+        slots = [i for i, slot in enumerate(context.limits) if any(limits.bars(*use, slot) for use in uses)]
+        if slots:
+            found[module.name] = frozenset(slots)
+    return found
 
 
 def slot_capacities(context: PlanningContext) -> tuple[SlotCapacity, ...]:

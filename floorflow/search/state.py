@@ -209,7 +209,8 @@ class SearchState:
             # Only stages are whole in every plan: tied engines of several may lie in different slots.
             whole = stages(dataflow.engines, dataflow.engine_pairs)
             together = self.together(tuple(tuple(sorted(stage)) for stage in whole))
-            self.joint_bound = joint_bound(problem, limits, intervals, start, together=together)
+            inside = self.context.inside
+            self.joint_bound = joint_bound(problem, limits, intervals, start, together=together, inside=inside)
         if self.joint_bound.refusal is not None:
             last = self.joint_bound.interval_cycles
             index = len(intervals) if last is None else bisect_left(intervals, last)

@@ -148,7 +148,8 @@ def scattered(run: SearchState, interval: int) -> Candidate | None:
         run.progress.note(f"stages on slots at {interval:,} cycles")
         slots = [run.cutter.space(slot).budget for slot in run.context.limits]
         problem = run.pricing.problem(run.context)
-        relaxation = SlotRelaxation(problem, slots, run.together(parts_of(run.context.dataflow, problem.groups)))
+        together = run.together(parts_of(run.context.dataflow, problem.groups))
+        relaxation = SlotRelaxation(problem, slots, together, run.context.inside)
         answer, _ = relaxation.at(interval, limits.scatter_work, crossings(run.context, interval))
     if not isinstance(answer, Assigned):
         about = Refusal("each slot", proven=False)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from math import ceil
 
+from floorflow.backends.backend import backend_named
 from floorflow.errors import InfeasibleError, Refusal
 from floorflow.hardware import described_fpgas
 from floorflow.request import Request
@@ -21,12 +22,21 @@ Prepare = Callable[[Request, int], PlanningContext]
 
 def explained(error: InfeasibleError, request: Request, fpgas: int, prepare: Prepare) -> InfeasibleError:
     """Return the error with a hint that names what would fit; ``prepare`` takes a request and a number of FPGAs."""
-    ways = [way for ways in (_rates, _caps, _counts) for way in ways(error, request, fpgas, prepare)]
+    ways = [way for ways in (_loosened, _rates, _caps, _counts) for way in ways(error, request, fpgas, prepare)]
     if ways:
         hint = f"by the folding bound this would do: {' or '.join(ways)}"
     else:
         hint = f"no lower rate, higher cap or other number of FPGAs alone would do; try {error.hint}"
     return InfeasibleError(str(error), hint, error.refusals)
+
+
+def _loosened(_error: InfeasibleError, request: Request, fpgas: int, prepare: Prepare) -> Iterator[str]:
+    """Name options of the back end that forbid less, with the highest rate that the bound then allows."""
+    for words, options in backend_named(request.backend).loosened(request.backend_options):
+        run = _prepared(request.changed(backend_options=options), fpgas, prepare)
+        if run is not None and run.is_feasible(run.context.problem.intervals()[-1]):
+            intervals, index = shortest_possible(run)
+            yield f"{words} (up to {reachable_fps(run.context.platform, intervals[index])} frames/s)"
 
 
 def _rates(_error: InfeasibleError, request: Request, fpgas: int, prepare: Prepare) -> Iterator[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from floorflow.errors import Refusal
 from floorflow.folding import FoldingProblem
 from floorflow.resources import Resources
-from floorflow.segments.slot_relaxation import Assigned, Impossible, SlotRelaxation, Verdict
+from floorflow.segments.slot_relaxation import Assigned, Impossible, Inside, SlotRelaxation, Verdict
 from floorflow.stats import SolveStats
 
 WORK = 4.0
@@ -43,15 +43,16 @@ def joint_bound(
     work: float = WORK,
     *,
     together: Sequence[Collection[str]] = (),
+    inside: Inside | None = None,
 ) -> JointBound:
     """Return the shortest of ascending ``intervals`` from ``start_index`` on that is not proven impossible.
 
     Shorter ones than that at ``start_index`` are known to be impossible: it is the folding bound's. ``limits`` are the
     slots', with all that an engine may use there; the problem's couplings are what streams cost at least. ``work``
     is CP-SAT's, for all intervals; each may take half of what is left. Engines of one of ``together`` lie in one slot
-    in every plan.
+    in every plan. ``inside`` is as `SlotRelaxation` takes it.
     """
-    relaxation, left = SlotRelaxation(problem, limits, together), work
+    relaxation, left = SlotRelaxation(problem, limits, together, inside), work
     answers: dict[int, Verdict] = {}
 
     def impossible(index: int) -> bool:

@@ -18,6 +18,7 @@ from floorflow.resources import Resources
 Places = tuple[tuple[str, Resources], ...]
 Price = Callable[[Dataflow, Sequence[OptionGroup]], tuple[Coupling, ...]]
 """Prices the streams of a Dataflow by the rows of its groups, as `floorflow.channels.StreamPrices` does with a memo."""
+Fitting = Callable[[OptionGroup, Places], OptionGroup]
 
 _Priced = tuple[tuple[OptionGroup, ...], tuple[Coupling, ...]]
 
@@ -83,7 +84,8 @@ class Segments:
     """The segments of one network, made when they are asked for, and once.
 
     ``groups`` are the whole's; ``order`` lists its engines part by part, as modules in a line (default: by group).
-    ``memo`` is a folding problem's of the same groups, to be shared with it.
+    ``memo`` is a folding problem's of the same groups, to be shared with it. ``fitting`` keeps the rows of a group that
+    fit some place, or raises InfeasibleError.
     """
 
     def __init__(
@@ -93,10 +95,13 @@ class Segments:
         price: Price,
         order: Iterable[Collection[str]] = (),
         memo: dict[tuple[bytes, ...], NDArray[np.int64]] | None = None,
+        *,
+        fitting: Fitting = fitting,
     ) -> None:
         self.dataflow, self.groups, self.price = dataflow, tuple(groups), price
         self.order = tuple(tuple(part) for part in order) or tuple(group.engines for group in groups)
         self.memo = {} if memo is None else memo
+        self._fits = fitting
         self._bits = {engine.name: 1 << position for position, engine in enumerate(dataflow.engines)}
         self._group_masks = [self._mask(group.engines) for group in self.groups]
         self._stream_masks = [self._mask((stream.source, stream.target)) for stream in dataflow.streams]
@@ -143,7 +148,7 @@ class Segments:
         key = id(group.rows), places
         if key not in self._fitting:
             # The rows are kept, for their id would be given to others.
-            self._fitting[key] = group.rows, fitting(group, places)
+            self._fitting[key] = group.rows, self._fits(group, places)
         rows = self._fitting[key][1].rows
         return group if rows is group.rows else OptionGroup(group.engines, rows)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +13,33 @@ from ortools.sat.python import cp_model
 from floorflow.solver import run_cpsat
 
 Array = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 Term = tuple[cp_model.IntVar, int]
 
 
 @dataclass(frozen=True)
 class Rows:
-    """What the rows of a group use: in each of its units, (n_rows, 5) each, and wherever it lies, (n_rows, 5)."""
+    """What the rows of a group use: in each of its units, (n_rows, 5) each, and wherever it lies, (n_rows, 5).
+
+    ``barred`` marks the slots in which a unit may not lie with a row, (n_rows, n_slots) each; empty: none are.
+    """
 
     in_unit: Mapping[int, Array]
     anywhere: Array
+    barred: Mapping[int, Flags] = field(default_factory=dict)
 
     def undominated(self) -> Rows:
-        """Leave out rows that use no less of anything than another."""
-        kept = undominated(np.concatenate([*self.in_unit.values(), self.anywhere], axis=1))
-        return Rows({unit: use[kept] for unit, use in self.in_unit.items()}, self.anywhere[kept])
+        """Leave out rows that use no less of anything than another, and may lie nowhere else."""
+        kept = undominated(np.concatenate([*self.in_unit.values(), self.anywhere, *self.barred.values()], axis=1))
+        barred = {unit: rows[kept] for unit, rows in self.barred.items()}
+        return Rows({unit: use[kept] for unit, use in self.in_unit.items()}, self.anywhere[kept], barred)
+
+    def fit(self, unit: int, slot: int, limit: Array) -> list[int]:
+        """Return the rows with which a unit fits a slot by itself."""
+        fit = (self.in_unit[unit] <= limit).all(axis=1)
+        if unit in self.barred:
+            fit &= ~self.barred[unit][:, slot]
+        return [int(row) for row in np.flatnonzero(fit)]
 
 
 @dataclass(frozen=True)
@@ -96,7 +109,7 @@ class SlotModel:
         _count(self.anywhere, taken, rows.anywhere)
         for unit, use in rows.in_unit.items():
             for slot, limit in enumerate(self.limits):
-                fit = np.flatnonzero((use <= limit).all(axis=1)).tolist()
+                fit = rows.fit(unit, slot, limit)
                 both = [self.model.new_bool_var("") for _ in fit]
                 for row, here in zip(fit, both, strict=True):
                     self.model.add_implication(here, taken[row])

@@ -6,6 +6,7 @@ takes row o", z[u, s] for "unit u lies in slot s" and x[g, o, u, s] for both, al
     one slot     sum_s z[u, s] = 1
     one row      sum_o y[g, o] = 1
     both         sum_o x[g, o, u, s] = z[u, s],  x[g, o, u, s] <= y[g, o]      (for each unit with engines of the group)
+    may lie      x[g, o, u, s] = 0 where an engine of u takes more with o than one may of s
     slot         sum of use[g, o, u] x[g, o, u, s] <= limit[s]
     platform     the same over all slots, with what streams add wherever they lie, <= sum of limits
 
@@ -16,7 +17,7 @@ solution, and where there is none there is no plan.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +29,7 @@ from floorflow.resources import Resources
 from floorflow.segments.slot_model import Crossings, Rows, SlotModel
 
 Array = NDArray[np.int64]
+Inside = Callable[[OptionGroup], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True)
@@ -52,12 +54,19 @@ Verdict = Assigned | Impossible | NotKnown
 
 
 class SlotRelaxation:
-    """The relaxation of one folding problem on slots with these limits; ``together`` are engines that share a slot."""
+    """The relaxation of one folding problem on slots with these limits; ``together`` are engines that share a slot.
+
+    ``inside`` marks in which slots each engine of a group may lie with each row, (n_rows, n_engines, n_slots).
+    """
 
     def __init__(
-        self, problem: FoldingProblem, limits: Sequence[Resources], together: Sequence[Collection[str]] = ()
+        self,
+        problem: FoldingProblem,
+        limits: Sequence[Resources],
+        together: Sequence[Collection[str]] = (),
+        inside: Inside | None = None,
     ) -> None:
-        self.problem = problem
+        self.problem, self.inside = problem, inside
         self.limits: Array = np.array([limit.as_tuple() for limit in limits], dtype=np.int64)
         self.units = _units(problem, together)
         self._unit_of = {engine: unit for unit, engines in enumerate(self.units) for engine in engines}
@@ -105,12 +114,15 @@ class SlotRelaxation:
         units = set(self.units_of[group])
         return units.pop() if len(units) == 1 else None
 
-    @staticmethod
-    def _alone(group: OptionGroup, units: Sequence[int], rows: Array) -> Rows:
-        """Return what a group's rows use without streams."""
-        use = group.engine_use[rows]
-        in_unit = {unit: use[:, np.array(units) == unit].sum(axis=1) for unit in sorted(set(units))}
-        return Rows(in_unit, np.zeros((rows.size, 5), dtype=np.int64))
+    def _alone(self, group: OptionGroup, units: Sequence[int], rows: Array) -> Rows:
+        """Return what a group's rows use without streams, and in which slots its units may not lie."""
+        use, own = group.engine_use[rows], {unit: np.array(units) == unit for unit in sorted(set(units))}
+        in_unit = {unit: use[:, engines].sum(axis=1) for unit, engines in own.items()}
+        barred = {}
+        if self.inside is not None:
+            inside = self.inside(group)[rows]
+            barred = {unit: np.asarray(~inside[:, engines].all(axis=1)) for unit, engines in own.items()}
+        return Rows(in_unit, np.zeros((rows.size, 5), dtype=np.int64), barred)
 
 
 def _units(problem: FoldingProblem, together: Sequence[Collection[str]]) -> tuple[tuple[str, ...], ...]:

@@ -38,13 +38,21 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class EngineFacts:
-    """What follows from an engine's kind, attributes and folding; None where it cannot be told."""
+    """What follows from an engine's kind, attributes and folding; None where it cannot be told.
+
+    ``products``: formed at once, by high-level synthesis; ``beyond_known_builds``: more than in any known build.
+    ``host_writes``: the host has to write its weights; ``host_spared``: the options ask for few such engines.
+    """
 
     cycles: int | None = None
     inputs: tuple[Port, ...] | None = None
     outputs: tuple[Port, ...] | None = None
     window_fill: Fraction = Fraction(0)
     least_resources: Mapping[str, int] = field(default_factory=dict)
+    products: int = 0
+    beyond_known_builds: bool = False
+    host_writes: bool = False
+    host_spared: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,6 +86,8 @@ class BackEnd:
             _ports(answer.get("outputs")),
             Fraction(answer.get("window_fill", 0)),
             {resource: _count(least[resource]) for resource in RESOURCE_NAMES if resource in least},
+            _count(answer.get("products", 0)),
+            *(answer.get(name, False) is True for name in ("beyond_known_builds", "host_writes", "host_spared")),
         )
 
     def check_joined(self, source: Row, target: Row, where: str) -> None:

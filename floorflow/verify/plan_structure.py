@@ -53,6 +53,7 @@ FILE = Scalar(
 )
 SHA256 = Scalar("64 hexadecimal digits", lambda value: isinstance(value, str) and bool(_SHA256.fullmatch(value)))
 FPGA_COUNT = Scalar("auto or a number", lambda value: value == "auto" or is_count(value))
+MOST_PRODUCTS = Scalar("none or a positive integer", lambda value: value == "none" or (is_count(value) and value > 0))
 AMOUNTS = dict.fromkeys(RESOURCE_NAMES, COUNT)
 FRACTIONS = dict.fromkeys(RESOURCE_NAMES, NUMBER)
 STATS = {
@@ -137,6 +138,8 @@ FOLDED = {
     "resources": AMOUNTS,
     "attributes": MapOf(ANYTHING),
     "parallelism": [{"name": TEXT, "value": COUNT, "most": COUNT}],
+    "products": COUNT,
+    "beyond_known_builds": FLAG,
 }
 ESTIMATES = {
     "clock_mhz": NUMBER,
@@ -159,6 +162,16 @@ PART = {
         "whole_budget_bound": Nullable(NUMBER),
     },
     "estimates": ESTIMATES,
+    "host_weights": Nullable(
+        {
+            "engines": [ENGINE_ID],
+            "least": COUNT,
+            "bound_cycles": Nullable(COUNT),
+            "without_bound_cycles": Nullable(COUNT),
+            "without_cycles": Nullable(COUNT),
+            "sought": FLAG,
+        }
+    ),
 }
 PORT = {"channel": TEXT, "direction": DIRECTION, "width_bits": COUNT}
 PHASE = {
@@ -209,6 +222,8 @@ PLATFORM = {
 OPTIONS = {
     "cap": FRACTIONS,
     "fill": FRACTIONS,
+    "max_products": MOST_PRODUCTS,
+    "max_engine_share": FRACTIONS,
     "clock_mhz": NUMBER,
     "effort": TEXT,
     "fps": Nullable(NUMBER),
@@ -265,6 +280,7 @@ NETWORK = {
         "gap": NUMBER,
         "ended_by": TEXT,
         "ended_at": Nullable({"interval_cycles": COUNT, "stage": TEXT, "refusals": [REFUSAL]}),
+        "without_limits": Nullable({"bound_cycles": COUNT, "options": [TEXT]}),
     },
     "trace": [
         {
@@ -283,6 +299,7 @@ SCHEDULE = {
     "period_us": NUMBER,
     "steps": [{"phase": TEXT, "load_us": NUMBER, "run_us": NUMBER}],
 }
+LIFTED = {"phase": PLAIN_NAME, "engine": ENGINE_ID, "limit": TEXT, "value": COUNT, "allowed": COUNT, "reason": TEXT}
 INPUT = {"path": FILE, "sha256": SHA256}
 PLAN = {
     "schema": TEXT,
@@ -296,6 +313,7 @@ PLAN = {
     "networks": [NETWORK],
     "phases": [PHASE],
     "schedule": Nullable(SCHEDULE),
+    "limits_lifted": [LIFTED],
     "warnings": [TEXT],
     "interrupted": FLAG,
 }

@@ -11,10 +11,12 @@ from floorflow.verify.channels import check_channels, check_costs
 from floorflow.verify.direction import check_direction
 from floorflow.verify.edge_loads import check_loads
 from floorflow.verify.emitted import READERS, check_emitted, check_left_overs
+from floorflow.verify.engine_limits import check_engine_limits
 from floorflow.verify.expectations import check_calibration, check_expectations
 from floorflow.verify.fifos import check_fifos
 from floorflow.verify.files.reader import Folder, check_library, open_folder
 from floorflow.verify.hardware.boards import Board
+from floorflow.verify.host_weights import check_host_weights
 from floorflow.verify.interfaces import check_interfaces, check_joined
 from floorflow.verify.judge import Judge, NoJudgeError, find_judge
 from floorflow.verify.partition import check_assignment, check_crossings
@@ -84,6 +86,8 @@ def judge(out: Path) -> Verdict:
         check_passing(phases, findings)
         check_direction(plan, phases, findings)
         check_calibration(plan, phases, findings)
+        check_engine_limits(plan, phases, findings)
+        check_host_weights(plan, phases, findings)
         for phase in phases:
             _check_phase(plan, phase, boards, findings)
             check_emitted(folder, plan, phase, boards, findings)

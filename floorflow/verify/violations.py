@@ -57,6 +57,11 @@ VIOLATIONS: dict[str, str] = {
     "wrong-estimate": "fps, latency, clock or bottleneck do not follow from the cycles",
     "zero-resources": "something that exists costs nothing",
     "resources-too-few": "an engine has fewer resources than its kind needs at the very least",
+    "wrong-products": "the products of an engine do not follow from its folding, or are said to be known or not",
+    "engine-above-limit": "an engine is above a limit on single engines, and limits_lifted does not list it",
+    "limit-lifted-wrongly": "limits_lifted lists what is above no limit, other amounts, or a reason that cannot be",
+    "host-weights-differ": "host_weights does not name the engines that the host has to write, or is out of place",
+    "host-weights-needless": "the host has to write weights, though without that the rate would be nearly the same",
     # channels
     "channel-repeated": "two channels have one name",
     "channel-name": "a channel is not called by its ends and their ports, source.port->target.port",

@@ -55,5 +55,5 @@ def test_the_command_line_of_a_request_says_what_is_not_as_ever_and_nothing_else
     request = Request(TFC, "u250", **asked)
     assert command_line("plan", request) == [
         *("floorflow", "plan", str(TFC), "--platform", "u250", "--fps", "1000", "--cap", "LUT=0.6"),
-        *("--finn", "plus", "--no-runtime-weights", "--no-plots"),
+        *("--finn", "plus", "--runtime-weights", "never", "--no-plots"),
     ]

@@ -273,7 +273,7 @@ def finn_of_another_name(plan: Plan, files: Files) -> None:
 
 @mutant("illegal-folding")
 def run_time_weights_that_were_ruled_out(plan: Plan, files: Files) -> None:
-    plan["options"]["backend_options"]["runtime_weights"] = False
+    plan["options"]["backend_options"]["runtime_weights"] = "never"
     engines = part_of(plan)["folding"]["engines"]
     name = first(name for name in engines if name.startswith("MVAU"))
     engines[name]["attributes"]["runtime_writeable_weights"] = 1

@@ -31,7 +31,7 @@ def toy_plan() -> tuple[Plan, Files]:
             channels = [c for c in phase["channels"] if c[end] == engine["name"]]
             ports[key] = [_words(c, c[f"{end}_width_bits"]) for c in channels]
         entry = folding[engine["name"]]
-        entry |= {"attributes": {"lanes": 2}, "parallelism": [{"name": "lanes", "value": 2, "most": 4}]}
+        entry |= {"attributes": {"lanes": 2}, "parallelism": [{"name": "lanes", "value": 2, "most": 4}], "products": 0}
         engine |= {"kind": KIND_OF[engine["kind"]], "attributes": {"work": 2 * entry["cycles"], **ports}}
     for channel in phase["channels"]:
         channel["fifo_style"] = ""

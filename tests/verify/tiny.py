@@ -26,9 +26,11 @@ FILL = {"LUT": 0.85, "FF": 0.85, "BRAM18": 1.0, "URAM": 1.0, "DSP": 1.0}
 OPTIONS = {
     "cap": CAP,
     "fill": FILL,
+    "max_products": 4096,
+    "max_engine_share": {"LUT": 0.25, "FF": 1.0, "BRAM18": 1.0, "URAM": 1.0, "DSP": 0.5},
     "clock_mhz": CLOCK_MHZ,
     "backend": "finn",
-    "backend_options": {"costs": "estimated", "finn": "main", "impl_style": "auto", "runtime_weights": True},
+    "backend_options": {"costs": "estimated", "finn": "main", "impl_style": "auto", "runtime_weights": "auto"},
     "effort": "default",
     "fps": None,
     "granularity": "stage",
@@ -89,6 +91,7 @@ def network_entry(name: str, engines: Sequence[EngineRow], interval: int, phases
             "gap": 0.0,
             "ended_by": "proof",
             "ended_at": {key: trace[0][key] for key in ("interval_cycles", "stage", "refusals")},
+            "without_limits": None,
         },
         "trace": trace,
     }
@@ -102,6 +105,7 @@ def plan_of(ground: Ground, networks: list[Plan], phases: list[Plan], schedule: 
         "seed": 0,
         "inputs": [],
         "calibration": None,
+        "limits_lifted": [],
         "warnings": [],
         "interrupted": False,
         "options": OPTIONS,

@@ -78,6 +78,7 @@ def _part(part: Part, case: Case, die: Device, channels: list[Entry]) -> Entry:
             "expected_cycles": None,
             "throughput": None,
         },
+        "host_weights": None,
     }
 
 
@@ -94,7 +95,7 @@ def _folding(network: Network, case: Case, die: Device, channels: list[Entry]) -
     used = add(*(entry["resources"] for entry in [*network.folding.values(), *channels]))
     scarcity = _scarcity(used, case, die)
     return {
-        "engines": {name: _folded(entry, network.attributes_of(name)) for name, entry in network.folding.items()},
+        "engines": {name: _folded(name, entry, network.attributes_of(name)) for name, entry in network.folding.items()},
         "resources": used,
         "budget": used,
         "stats": _stats(scarcity),
@@ -102,8 +103,9 @@ def _folding(network: Network, case: Case, die: Device, channels: list[Entry]) -
     }
 
 
-def _folded(entry: Entry, has: Entry) -> Entry:
+def _folded(name: str, entry: Entry, has: Entry) -> Entry:
     """Return an engine's folding: its attributes apart, and those that tell of parallelism again."""
+    products = entry["PE"] * entry["SIMD"] if "MVAU_hls" in name else 0
     results = {key: entry[key] for key in ("cycles", "resources")}
     attributes = {key: value for key, value in entry.items() if key not in results}
     sizes = {"PE": ("MH", "NumChannels"), "SIMD": ("MW", "IFMChannels", "NumChannels"), "parallel_window": ()}
@@ -112,7 +114,8 @@ def _folded(entry: Entry, has: Entry) -> Entry:
         for name in sizes
         if name in attributes
     ]
-    return {**results, "attributes": attributes, "parallelism": rows}
+    size = {"products": products, "beyond_known_builds": False}
+    return {**results, "attributes": attributes, "parallelism": rows, **size}
 
 
 def _scarcity(used: Entry, case: Case, die: Device) -> float:

@@ -7,6 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from floorflow.backends.backend import Backend, Parallelism, Proposal
 from floorflow.backends.builds import Build
 from floorflow.backends.clock import ClockTarget, LikelyClock
@@ -19,9 +22,9 @@ from floorflow.backends.finn.cost_command import CostOptions, cost_lines
 from floorflow.backends.finn.folding.cost_table import CostTable
 from floorflow.backends.finn.folding.given_folding import given_folding_groups
 from floorflow.backends.finn.folding.proposals import proposed, rules_by_method
-from floorflow.backends.finn.names import family
+from floorflow.backends.finn.names import RUNTIME_WEIGHTS, family
 from floorflow.backends.finn.options import FinnOptions
-from floorflow.backends.finn.parallelism import PARALLEL, parallelism
+from floorflow.backends.finn.parallelism import KNOWN_PRODUCTS, PARALLEL, parallelism, products
 from floorflow.backends.finn.rates.patterns import actor_of
 from floorflow.backends.finn.rates.stages import stages
 from floorflow.backends.finn.rates.start_up import expected_interval
@@ -36,7 +39,7 @@ from floorflow.backends.finn.version import VERSION_NAMES
 from floorflow.backends.finn.warnings import warnings_of
 from floorflow.backends.reports import BuiltFoldings, Report
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option
-from floorflow.dataflow.options import OptionGroup
+from floorflow.dataflow.options import OptionGroup, OptionTable
 from floorflow.network import FloatBits
 from floorflow.rates import Actor
 from floorflow.resources import Resources
@@ -54,6 +57,7 @@ class FinnBackend(Backend):
     fifo_depths = report_words.FIFO_DEPTHS
     boards = PART_OF_BOARD
     own_reports = own_reports.KNOWN
+    known_products = KNOWN_PRODUCTS
 
     def read(self, path: Path, options: FinnOptions) -> Source:
         """Read a model file; ``weight_bits`` and ``activation_bits`` are for a network without quantisers."""
@@ -66,7 +70,7 @@ class FinnBackend(Backend):
     def costs(self, technology: Technology, options: FinnOptions, *, own_kinds: bool = False) -> CostTable:
         """Return the prices of the cost model that was asked for."""
         first, free = options.impl_style == "auto", options.styles_are_open and not own_kinds
-        weights = options.runtime_weights
+        weights = options.runtime_weights != "never"
         return CostTable(technology, options.costs, weights, options.finn, free, own_kinds_first=first)
 
     def tool(self, options: FinnOptions) -> str:
@@ -127,6 +131,24 @@ class FinnBackend(Backend):
     def parallelism(self, engine: Engine, option: Option) -> tuple[Parallelism, ...]:
         """Return PE, SIMD and whether a window is parallel."""
         return parallelism(engine, option)
+
+    def products(self, engine: Engine, options: OptionTable, /) -> NDArray[np.int64]:
+        """Return PE x SIMD of HLS engines with weights."""
+        return products(engine, options)
+
+    def host_writes(self, engine: Engine, options: OptionTable, /) -> NDArray[np.bool_]:
+        """Mark the options whose weights are written at run time."""
+        given = engine.attributes.get(RUNTIME_WEIGHTS, 0)
+        return np.asarray(options.attribute(RUNTIME_WEIGHTS, given if isinstance(given, int) else 0) == 1)
+
+    def spares_host(self, options: FinnOptions) -> bool:
+        """Whether weights are written at run time only where much rests on it."""
+        return options.runtime_weights == "auto"
+
+    def loosened(self, options: FinnOptions) -> Iterable[tuple[str, FinnOptions]]:
+        """Yield options with weights written at run time where these were ruled out."""
+        if options.runtime_weights == "never":
+            yield "--runtime-weights auto", options.model_copy(update={"runtime_weights": "auto"})
 
     def warnings(self, folded: FoldedDataflow, clock_mhz: float, options: FinnOptions) -> Sequence[str]:
         """Return what the user has to know."""

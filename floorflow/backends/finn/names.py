@@ -37,6 +37,9 @@ _OLD_ATTRIBUTES = ("inFIFODepth", "outFIFODepth")
 FOLDING_ATTRIBUTES = ("PE", "SIMD", "parallel_window")
 """What SetFolding chooses; memory and multiplier styles stay with the engine, as the graph gives them."""
 
+RUNTIME_WEIGHTS = "runtime_writeable_weights"
+"""1 for an engine whose weights software writes before the first frame."""
+
 HARDWARE_ATTRIBUTES = frozenset(
     (
         # matrix and vector units, thresholds

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from floorflow.errors import InputError
 from floorflow.plugins import BackendOptions
-from floorflow.request import ENGINES, NETWORK
+from floorflow.request import ENGINES, NETWORK, Spelling
 
 CostModelName = Literal["calibrated", "estimated", "finn"]
 FinnName = Literal["main", "dev", "plus"]
 ImplStyle = Literal["auto", "default", "free"]
+RuntimeWeights = Literal["auto", "never", "always"]
+
+
+def _word(value: object) -> object:
+    """Return the word for yes or no, as plans had it and as Python says it."""
+    return {True: "always", False: "never"}[value] if isinstance(value, bool) else value
 
 
 class FinnOptions(BackendOptions):
     """The options of the back end ``finn``.
 
     ``impl_style``: engines are hls or rtl as FINN itself chooses (``default``), or as is best (``free``); ``auto`` is
-    free where that serves the objective, and never with FINN's own costs.
+    free where that serves the objective, and never with FINN's own costs. ``runtime_weights``: whether weights may lie
+    in URAM, which has no initial contents, so that software writes them before the first frame: ``auto`` only where
+    without it nothing fits or the rate falls by more than a tenth, and then for as few engines as can be.
     """
 
     costs: Annotated[CostModelName, ENGINES] = Field("calibrated", description="Cost model.")
@@ -27,8 +35,10 @@ class FinnOptions(BackendOptions):
     impl_style: Annotated[ImplStyle, ENGINES] = Field(
         "auto", description="hls or rtl: as FINN itself chooses, as is best, or that where it serves the objective."
     )
-    runtime_weights: Annotated[bool, ENGINES] = Field(
-        default=True, description="No weights in URAM, which are written at run time."
+    runtime_weights: Annotated[
+        RuntimeWeights, BeforeValidator(_word), Spelling(ENGINES.panel, short_for=("--no-runtime-weights", "never"))
+    ] = Field(
+        "auto", description="Weights in URAM, which software writes at run time: auto only where much rests on it."
     )
     label_select: Annotated[bool, NETWORK] = Field(default=False, description="Add LabelSelect after the last layer.")
     weight_bits: Annotated[int | None, NETWORK] = Field(

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+import numpy as np
+from numpy.typing import NDArray
+
 from floorflow.backends.backend import Parallelism
+from floorflow.backends.finn.names import family
 from floorflow.dataflow.model import Attributes, Engine, Option
+from floorflow.dataflow.options import OptionTable
 
 PARALLEL = ("PE", "SIMD")
 """Attributes whose values ``inspect`` lists."""
@@ -16,6 +21,13 @@ _WHOLE: Mapping[str, tuple[str, ...]] = {
 }
 """The engine's attributes of which the first that it has is the largest value of a folding attribute."""
 _WINDOW = "parallel_window"
+_MULTIPLYING = ("MVAU", "VVAU")
+"""Layers whose engines form PE x SIMD products at once."""
+KNOWN_PRODUCTS = 1600
+"""Products of the largest HLS engine known to have been built, about: one of ResNet50-PYNQ. Its authors cut layers into
+small blocks, as synthesis took too long; finn-examples go up to 512. (FINN issue 1214: PE 80 x SIMD 5 with 7-bit
+thresholds took more than 40 GB.)
+"""
 
 
 def parallelism(engine: Engine, option: Option) -> tuple[Parallelism, ...]:
@@ -36,3 +48,16 @@ def _window(has: Attributes, chosen: Attributes) -> Iterator[Parallelism]:
     value = chosen.get(_WINDOW)
     if isinstance(value, int) and has.get("depthwise", 0) == 0 and has.get("ConvKernelDim") != (1, 1):
         yield _WINDOW, value, 1
+
+
+def products(engine: Engine, options: OptionTable) -> NDArray[np.int64]:
+    """Return the products that each option of an HLS engine forms at once, 0 for all other engines, (n_options,).
+
+    They are PE x SIMD, times the window positions (``M``) that are computed at once.
+    """
+    if family(engine.kind) not in _MULTIPLYING:
+        return np.zeros(len(options), dtype=np.int64)
+    positions = engine.attributes.get("M", 1)
+    several = positions if isinstance(positions, int) else 1
+    is_hls = np.array([(kind or engine.kind).endswith("_hls") for kind in options.kinds], dtype=np.int64)
+    return np.asarray(options.attribute("PE", 1) * options.attribute("SIMD", 1) * several * is_hls)

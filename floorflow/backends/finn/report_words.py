@@ -48,7 +48,12 @@ def steps(plan: Plan, phase: int, free: Resources) -> Iterator[str]:
     names = [name for name, entry in folded.items() if entry.attributes.get("runtime_writeable_weights")]
     if names:
         uram = sum(folded[name].resources.URAM for name in names)
+        asked = plan.options.backend_options
+        free_to_choose = isinstance(asked, FinnOptions) and asked.runtime_weights == "always"
+        elsewhere = (
+            f"; --runtime-weights never puts them elsewhere ({max(0, free.bram18):,} BRAM18 are free below the limits)"
+        )
         yield (
-            f"{some(names)}: weights in {uram:,} URAM wait for software to write them; --no-runtime-weights puts them "
-            f"elsewhere ({max(0, free.bram18):,} BRAM18 are free below the limits)"
+            f"before the first frame software writes the weights of {', '.join(names)} over AXI-lite ({uram:,} URAM)"
+            f"{elsewhere if free_to_choose else ''}"
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from floorflow.emit.backend import PlanBackend
+from floorflow.emit.sparing import limits_told
 from floorflow.emit.tables import wrapped
 from floorflow.resources import Fractions
 from floorflow.schema import Amounts, InfrastructureEntry, NetworkEntry, Options, Plan
@@ -20,6 +21,7 @@ def assumptions(plan: Plan, backend: PlanBackend) -> list[str]:
         f"platform   {_boards(plan)}, --fpgas {options.fpgas}",
         f"asked for  {_asked(options)} at {options.clock_mhz:g} MHz; {rest}",
         f"limits     cap {_fractions(options.cap)}; fill of pblocks {_fractions(options.fill)}",
+        f"engines    {limits_told(options)}",
         f"costs      {backend.cost_model(plan)}",
         *_measured(plan),
     ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from floorflow.emit.tables import gap_of, number, rate, table
+from floorflow.emit.sparing import without_limits_told
+from floorflow.emit.tables import gap_of, number, rate, table, wrapped
 from floorflow.schema import NetworkEntry, PhaseEntry, PhaseNetworkEntry, Plan, SearchEntry, Stats
 
 _BOUND = "cycles; bound: the folding optimum under the summed limits"
@@ -21,7 +22,8 @@ def gaps(plan: Plan, phase: PhaseEntry) -> list[str]:
             rows.append((f"placement of {fpga}", *_stats(floorplan.stats, "HPWL")))
         else:
             rows.append((f"placement of {fpga}", "empty", "-", "-", "-", "no module lies here"))
-    return table(rows, left=2)
+    told = [without_limits_told(plan, plan.network(part.network)) for part in phase.networks]
+    return [*table(rows, left=2), *wrapped(filter(None, told))]
 
 
 def _network(plan: Plan, part: PhaseNetworkEntry) -> list[tuple[str, ...]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import floor
 
 from floorflow.emit.backend import PlanBackend
+from floorflow.emit.sparing import host_could, host_told
 from floorflow.emit.tables import table, wrapped
 from floorflow.emit.use import width_of
 from floorflow.errors import some
@@ -34,7 +35,8 @@ def _rate(plan: Plan, phase: PhaseEntry, part: PhaseNetworkEntry, backend: PlanB
     e, interval = part.estimates, part.interval_cycles
     asked = "" if plan.options.fps is None else f" ({plan.options.fps:,g} were asked for)"
     engines = f"{floor(e.fps * 10) / 10:,.1f} frames/s{asked}: one frame every {interval:,} cycles"
-    lines = [*_lost(e), f"{engines} at {e.clock_mhz:g} MHz", *_likely_clock(e)]
+    host = wrapped(filter(None, (host_told(plan, part), host_could(plan, part))))
+    lines = [*host, *_lost(e), f"{engines} at {e.clock_mhz:g} MHz", *_likely_clock(e)]
     # Rough figures, for plans whose FIFOs were not analysed.
     analysed = e.throughput is not None and e.throughput.first_frame_cycles is not None and not e.throughput.shallow
     if not analysed:

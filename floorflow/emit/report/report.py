@@ -12,6 +12,7 @@ from floorflow.emit.report.overview import overview
 from floorflow.emit.report.proofs import gaps, tried
 from floorflow.emit.report.rates import rates, throughput
 from floorflow.emit.report.traffic import crossings, loads
+from floorflow.emit.sparing import large_engines
 from floorflow.emit.tables import wrapped
 from floorflow.emit.use import slot_uses
 from floorflow.hardware import Platform
@@ -56,6 +57,7 @@ def _phase(plan: Plan, phase: PhaseEntry, platform: Platform, backend: PlanBacke
     yield "How far from optimal", gaps(plan, phase)
     yield _tried(plan)
     yield "Use of each slot", slots(plan, phase, uses)
+    yield "Large engines", wrapped(large_engines(plan, phase))
     yield "How likely it is to fit", fits(plan, phase)
     yield "Streams between slots", crossings(phase)
     yield "SLR boundaries and links", loads(phase)

@@ -155,7 +155,7 @@ def compare(
 
 
 def _known(context: PlanningContext, epsilon: float | None) -> Mapping[str, FoldingMethod]:
-    known = methods_of(context.dataflow, context.backend, context.costs, context.request.backend_options)
+    known = methods_of(context.costs, context.engine_limits, context.request.backend_options)
     if epsilon is not None:
         known["cpsat"] = _balanced(Balance(layer_pairs(context.dataflow), epsilon))
     return known

@@ -27,11 +27,15 @@ CHOICES = {
     "costs": ("calibrated", "estimated", "finn"),
     "finn": ("main", "dev", "plus"),
     "impl_style": ("auto", "default", "free"),
+    "runtime_weights": ("auto", "never", "always"),
 }
 """Options with a list of values."""
 
 WHOLE = {"PE": ("MH", "Channels", "NumChannels", "Labels"), "SIMD": ("MW", "IFMChannels", "NumChannels")}
 """Attributes of which the first that an engine has is the most of a way to fold it."""
+
+KNOWN_PRODUCTS = 1600
+"""Products of the largest HLS unit that is known to have been built, about (ResNet50-PYNQ)."""
 
 findings: Mapping[str, str] = {
     "wrong-impl-style": "an engine is hls or rtl, and FINN would make it the other",
@@ -73,8 +77,8 @@ def engine(row: Row, context: Mapping[str, Any]) -> dict[str, Any] | None:
     found += _parallelism_objections(folded, row["folding"]["parallelism"])
     illegal = objections(folded)
     found += [("illegal-folding", message) for message in illegal]
-    written = folded.kind.startswith(("MVAU", "VVAU")) and folded.folding.get("runtime_writeable_weights") == 1
-    if written and context["options"].get("runtime_weights") is False:
+    written = folded.choice("runtime_writeable_weights", 0) == 1
+    if written and context["options"].get("runtime_weights") == "never":
         found.append(("illegal-folding", "its weights are written at run time, which the options rule out"))
     cycles = None
     try:
@@ -82,7 +86,20 @@ def engine(row: Row, context: Mapping[str, Any]) -> dict[str, Any] | None:
     except (AttributeProblem, ArithmeticError) as problem:
         if not illegal:
             found.append(("engine-malformed", str(problem)))
-    return {"objections": found, "cycles": cycles, "window_fill": window_fill(folded), **_ports(folded)}
+    told = {"objections": found, "cycles": cycles, "window_fill": window_fill(folded), **_ports(folded)}
+    spared = context["options"].get("runtime_weights") == "auto"
+    return {**told, **_products(folded), "host_writes": written, "host_spared": spared}
+
+
+def _products(folded: FoldedEngine) -> dict[str, Any]:
+    """Return what an HLS unit with weights multiplies at once; nothing where the folding, reported already, is none."""
+    if folded.kind not in ("MVAU_hls", "VVAU_hls"):
+        return {}
+    try:
+        products = folded.pe * folded.simd * folded.number("M", 1)
+    except AttributeProblem:
+        return {}
+    return {"products": products, "beyond_known_builds": products > KNOWN_PRODUCTS}
 
 
 def _parallelism_objections(folded: FoldedEngine, rows: list[dict[str, Any]]) -> Iterator[Problem]:

@@ -12,6 +12,7 @@ from floorflow.backends.finn.folding.set_folding import Rules, rules_of, set_fol
 from floorflow.folding import FoldingSolution
 from floorflow.folding.methods import FoldingMethod
 from floorflow.resources import Resources
+from floorflow.search.engine_limits import EngineLimits
 from floorflow.search.proposals import NoProposal, Pricer, method_of
 from tests.study.recorded import CHOSEN, Recorded, recorded_networks
 from tests.study.reference import POSSIBLE, Reference, reference_of
@@ -26,7 +27,8 @@ EVERY_NETWORK = pytest.mark.parametrize("name", NETWORKS)
 
 
 def finn_method(reference: Reference) -> FoldingMethod:
-    return method_of(Pricer("finn", reference.dataflow, BACKEND, reference.costs), proposed)
+    limits = EngineLimits.none(reference.dataflow, BACKEND)
+    return method_of(Pricer("finn", reference.dataflow, BACKEND, reference.costs, limits), proposed)
 
 
 def sweep(name: str) -> list[Recorded]:

@@ -11,7 +11,7 @@ from floorflow.backends.finn.folding.legal_foldings import legal_options
 from floorflow.backends.finn.folding.tied_engines import ports_of, tied_pairs
 from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, Choice, priced
 from floorflow.backends.finn.kinds.registry import kind_of
-from floorflow.backends.finn.names import FOLDING_ATTRIBUTES, family
+from floorflow.backends.finn.names import FOLDING_ATTRIBUTES, RUNTIME_WEIGHTS, family
 from floorflow.dataflow.model import AttributeValue, Dataflow, Engine, Option
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InputError
@@ -78,16 +78,18 @@ def _given_option(engine: Engine, dataflow: Dataflow, choice: Choice) -> Option:
 
 
 def _memory_objection(attributes: Mapping[str, AttributeValue], kind: str, choice: Choice) -> str:
-    """Return why what the engine stores cannot lie in UltraRAM, which has no initial contents before Versal."""
+    """Return why what the engine stores cannot lie where it is to: UltraRAM has no initial contents before Versal."""
+    if attributes.get(RUNTIME_WEIGHTS, 0) == 1 and not choice.allow_runtime_weights:
+        return "its weights are written at run time, --runtime-weights never"
     if attributes.get("ram_style") != "ultra" or choice.technology.architecture == "versal":
         return ""
     stem = family(kind)
     if stem in ("MVAU", "VVAU", "Thresholding"):
         if attributes.get("mem_mode", "internal_decoupled") != "internal_decoupled":
             return ""
-        if attributes.get("runtime_writeable_weights", 0) != 1:
-            return "UltraRAM (ram_style = ultra) has no initial contents: runtime_writeable_weights must be 1"
-        return "" if choice.allow_runtime_weights else "its weights are written at run time, --no-runtime-weights"
+        if attributes.get(RUNTIME_WEIGHTS, 0) != 1:
+            return f"UltraRAM (ram_style = ultra) has no initial contents: {RUNTIME_WEIGHTS} must be 1"
+        return ""
     tables = stem == "Lookup" and attributes.get("mem_mode", "internal_embedded") == "internal_embedded"
     constants = stem.startswith("Elementwise") and "const" in (attributes.get("lhs_style"), attributes.get("rhs_style"))
     return "UltraRAM (ram_style = ultra) has no initial contents" if tables or constants else ""

@@ -147,6 +147,8 @@ def _weights_fit(reader: Reader, every: Weighted, style: Folding) -> Mask:
 
 def _uram_is_writeable(style: Folding, choice: Choice) -> bool:
     """Whether streamed weights are not in UltraRAM, or may be written at run time: UltraRAM has no initial contents."""
+    if style["runtime_writeable_weights"] == 1 and not choice.allow_runtime_weights:
+        return False
     if style["mem_mode"] != "internal_decoupled" or style["ram_style"] != "ultra":
         return True
     return style["runtime_writeable_weights"] == 1 and choice.allow_runtime_weights and choice.technology.has_uram

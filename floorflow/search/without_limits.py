@@ -1,0 +1,60 @@
+"""What the limits on single engines cost: the folding bound without them, where it is proven."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from floorflow.folding import FoldingProblem, FoldingSolution
+from floorflow.search.context import PlanningContext
+from floorflow.search.engine_limits import PRODUCTS
+from floorflow.search.findings import LimitOption, WithoutLimits
+from floorflow.search.highest_rate import shortest_possible
+from floorflow.search.progress import SILENT
+from floorflow.search.search import SearchResult
+from floorflow.search.state import SearchState
+
+
+def with_bound_without_limits(context: PlanningContext, found: SearchResult) -> SearchResult:
+    """Return what a search found with the bound that it would have without limits, if a high rate was sought.
+
+    ``context`` is the one whose foldings it had.
+    """
+    if found.interrupted or context.request.goal != "throughput":
+        return found
+    try:
+        return replace(found, without_limits=without_limits(context, found.bound_cycles))
+    except KeyboardInterrupt:
+        return replace(found, interrupted=True)
+
+
+def without_limits(context: PlanningContext, bound_cycles: int) -> WithoutLimits | None:
+    """Return the folding bound without limits on engines, and which of them it takes; None where it is not proven.
+
+    ``bound_cycles``: the bound under the limits.
+    """
+    limits = context.engine_limits
+    if context.problem is context.unlimited:
+        return None
+    free = _proven_bound(context, context.unlimited)
+    if free is None or free >= bound_cycles:
+        return None if free is None else WithoutLimits(bound_cycles, ())
+    shares = tuple(name for name in limits.names if name != PRODUCTS)
+    lifted: tuple[tuple[LimitOption, tuple[str, ...]], ...] = (
+        ("max_products", (PRODUCTS,)),
+        ("max_engine_share", shares),
+    )
+    for option, names in lifted:
+        if _proven_bound(context, context.within(limits.without(names)).problem) == free:
+            return WithoutLimits(free, (option,))
+    return WithoutLimits(free, ("max_products", "max_engine_share"))
+
+
+def _proven_bound(context: PlanningContext, problem: FoldingProblem) -> int | None:
+    """Return the shortest interval that a folding of a problem has; None if solvers leave it open."""
+    run = SearchState(context, SILENT).among(problem)
+    intervals, index = shortest_possible(run)
+    bound = intervals[index]
+    if not run.is_feasible(bound) or not isinstance(run.oracle(bound), FoldingSolution):
+        return None
+    below = intervals[index - 1] if index else None
+    return bound if below is None or not run.is_feasible(below) else None

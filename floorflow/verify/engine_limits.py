@@ -1,0 +1,73 @@
+"""Whether single engines keep the limits that the options ask for, or are listed with the reason why they do not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from floorflow.verify.engines import PlannedEngine
+from floorflow.verify.phase_facts import PhaseFacts
+from floorflow.verify.plan_structure import RESOURCE_NAMES
+from floorflow.verify.sums import ROUNDING
+from floorflow.verify.templates import Record
+from floorflow.verify.violations import Findings
+
+LEAST_ALLOWED = {"LUT": 20_000, "DSP": 128}
+"""What an engine may always have, however small its slot."""
+KEPT = "folding kept"
+REASONS = (KEPT, "none of the engine", "none of the network", "no plan found")
+"""Why an engine may be above a limit: the first where foldings are kept, the others where they are not."""
+
+Key = tuple[str, str, str]
+"""Phase, engine and limit."""
+
+
+def check_engine_limits(plan: Record, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+    """Judge what the plan says of engines' products, and that those above a limit are listed, and no others."""
+    above: dict[Key, tuple[int, int]] = {}
+    for phase in phases:
+        for name, engine in phase.folded.items():
+            where = f"{phase.where} engine {name}"
+            stated, facts = engine.row["folding"], engine.facts
+            if phase.back_end is not None:
+                findings.expect("wrong-products", where, "products", stated["products"], facts.products)
+                known = stated["beyond_known_builds"]
+                findings.expect("wrong-products", where, "beyond_known_builds", known, facts.beyond_known_builds)
+            for limit, value, allowed in _above(plan["options"], phase, engine):
+                above[phase.name, name, limit] = value, allowed
+    _check_listed(plan, above, findings)
+
+
+def _above(options: Record, phase: PhaseFacts, engine: PlannedEngine) -> Iterator[tuple[str, int, int]]:
+    """Yield each limit that an engine is above, with what it has and what is allowed."""
+    most, row = options["max_products"], engine.row["folding"]
+    products = engine.facts.products if phase.back_end is not None else row["products"]
+    if most != "none" and products > most:
+        yield "products", products, most
+    slot = phase.slots.get(engine.row["slot"])
+    for resource in RESOURCE_NAMES if slot is not None else ():
+        share = options["max_engine_share"][resource]
+        allowed = math.floor(share * slot.entry["available"][resource] + ROUNDING) if slot is not None else 0
+        allowed = max(allowed, LEAST_ALLOWED.get(resource, 0))
+        if share < 1 and row["resources"][resource] > allowed:
+            yield resource, row["resources"][resource], allowed
+
+
+def _check_listed(plan: Record, above: dict[Key, tuple[int, int]], findings: Findings) -> None:
+    kept, listed = plan["options"].get("keep_folding") is True, set[Key]()
+    for entry in plan["limits_lifted"]:
+        key = entry["phase"], entry["engine"], entry["limit"]
+        where = f"limits_lifted {entry['phase']} engine {entry['engine']} {entry['limit']}"
+        if key not in above or key in listed:
+            findings.add("limit-lifted-wrongly", where, "is listed twice, or above no such limit")
+        else:
+            stated = entry["value"], entry["allowed"]
+            findings.expect("limit-lifted-wrongly", where, "value and allowed", stated, above[key])
+        if entry["reason"] not in REASONS or (entry["reason"] == KEPT) != kept:
+            given = "is" if kept else "is not"
+            findings.add("limit-lifted-wrongly", where, f"reason {entry['reason']!r:.60}, and the folding {given} kept")
+        listed.add(key)
+    for (phase, engine, limit), (value, allowed) in above.items():
+        if (phase, engine, limit) not in listed:
+            message = f"{limit}: {value}, {allowed} allowed, and limits_lifted does not list it"
+            findings.add("engine-above-limit", f"phase {phase} engine {engine}", message)
