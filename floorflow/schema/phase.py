@@ -222,7 +222,7 @@ class FitEntry(PlanModel):
 class PhaseEntry(PlanModel):
     """What is on the platform at one time; ``bands`` and ``fits`` are empty where the cost model knows no error.
 
-    ``fifo_kind``: what FIFOs are called in ``bands``. ``constraint_styles``: what the constraint files say of each slot.
+    ``fifo_kind``: what FIFOs are called in ``bands``. ``constraint_styles``: what constraint files say of each slot.
     """
 
     name: PlainName
