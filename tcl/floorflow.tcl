@@ -10,8 +10,8 @@
 #
 # Which pblocks are ours: those that floorflow::pblock made since this file was first read by this
 # Vivado process. floorflow::begin deletes exactly these, so a script can be run again; a pblock of
-# another origin (a shell, a user, a checkpoint) is never deleted or changed. In the same way it takes
-# back the SLRs that floorflow::slr gave to cells.
+# another origin (a shell, a user, a checkpoint) is never deleted or changed. In the same way it
+# takes back the SLRs that floorflow::slr gave to cells.
 
 namespace eval floorflow {
     namespace export begin pblock slr cell end
@@ -28,7 +28,8 @@ namespace eval floorflow {
     variable running 0
     variable pblock_count 0
     variable cell_count 0
-    # Full cell name -> the pblock or SLR that took it, because Vivado silently moves a cell added twice.
+    # Full cell name -> the pblock or SLR that took it, because Vivado silently moves a cell that
+    # is added twice.
     variable owner
     array unset owner
 }
@@ -77,7 +78,8 @@ proc floorflow::begin {args} {
     set running 1
 }
 
-# Make one pblock, hard unless told, and put cells into it. Everything is checked before anything is made.
+# Make one pblock, hard unless told, and put cells into it. Everything is checked before anything
+# is made.
 proc floorflow::pblock {name args} {
     variable running
     variable pblock_count
@@ -102,7 +104,7 @@ proc floorflow::pblock {name args} {
     if {[dict exists $options -parent]} {
         set_property PARENT [dict get $options -parent] $new
     }
-    # Vivado's default is a soft pblock, which its cells may leave; what is meant is said either way.
+    # Vivado's default is a soft pblock, which its cells may leave; what is meant is always said.
     set_property IS_SOFT $soft $new
     AddCells $name $cells
     incr pblock_count
@@ -139,8 +141,8 @@ proc floorflow::cell {name} {
     return [OneCell $name ""]
 }
 
-# Finish: compare with the counts that the plan gives, and report what was made. Without counts, a script
-# that constrains nothing is a mistake, not a result; an FPGA that got no module has `-pblocks 0`.
+# Finish: compare with the counts that the plan gives, and report what was made. Without counts, a
+# script that constrains nothing is a mistake; an FPGA that got no module has `-pblocks 0`.
 proc floorflow::end {args} {
     variable running
     variable pblock_count
@@ -155,18 +157,20 @@ proc floorflow::end {args} {
     set assigned_count [llength $assigned]
     if {![dict exists $options -pblocks]} {
         if {$pblock_count + $assigned_count == 0} {
-            error "floorflow: no pblock was made between floorflow::begin and floorflow::end, and no cell has\
-                an SLR; the design would be built without a floorplan"
+            error "floorflow: no pblock was made between floorflow::begin and floorflow::end, and\
+                no cell has an SLR; the design would be built without a floorplan"
         }
     } elseif {$pblock_count != [dict get $options -pblocks]} {
         error "floorflow: pblocks made: $pblock_count, in the plan: [dict get $options -pblocks];\
             the script is not whole, take it again from the plan's folder"
     }
     if {[dict exists $options -assigned] && $assigned_count != [dict get $options -assigned]} {
-        error "floorflow: cells assigned to SLRs: $assigned_count, in the plan: [dict get $options -assigned];\
-            the script is not whole, take it again from the plan's folder"
+        error "floorflow: cells assigned to SLRs: $assigned_count, in the plan:\
+            [dict get $options -assigned]; the script is not whole, take it again from the plan's\
+            folder"
     }
-    puts "floorflow: $pblock_count pblocks, $cell_count cells in them, $assigned_count cells assigned to SLRs"
+    puts "floorflow: $pblock_count pblocks, $cell_count cells in them,\
+        $assigned_count cells assigned to SLRs"
 }
 
 # Return the cell object; `purpose` ends the first part of the message, such as " for pblock 'x'".

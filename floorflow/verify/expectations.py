@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from floorflow.verify.hardware.routes import Slot
-from floorflow.verify.outcomes import FOURTH_DIGIT, Need, Outcomes
+from floorflow.verify.outcomes import Need, Outcomes
 from floorflow.verify.phase_facts import PhaseFacts
 from floorflow.verify.plan_structure import RESOURCE_NAMES
 from floorflow.verify.templates import Record
@@ -45,9 +45,8 @@ def _check_fits(phase: PhaseFacts, outcomes: Outcomes, findings: Findings) -> No
 
 def _check_fit(fit: Record, need: Need, slot: Slot, where: str, findings: Findings) -> None:
     """Judge what bands and resources give of a slot: its likelihood to four digits, its tenths to one unit."""
-    derived = need.stated(slot.entry["available"])
-    if abs(fit["likelihood"] - derived) > FOURTH_DIGIT:
-        findings.add("wrong-fit", where, f"likelihood is {fit['likelihood']}, derived {derived}")
+    if objection := need.objection(fit["likelihood"], slot.entry["available"]):
+        findings.add("wrong-fit", where, objection)
     for side, amounts in zip(("low", "high"), need.tenths(), strict=True):
         for resource in RESOURCE_NAMES:
             if abs(fit[side][resource] - amounts[resource]) > 1:

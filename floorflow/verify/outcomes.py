@@ -19,12 +19,11 @@ from floorflow.verify.templates import Record
 TENTH_DEVIATIONS = 1.2816
 """Standard deviations of a normal distribution from its mean to its upper tenth."""
 
-FOURTH_DIGIT = 1.01e-4
-"""How far apart likelihoods of four digits may be that round the same number down."""
+FOURTH_DIGIT, NEAR = 1e-4, 1e-9
+"""By how much a likelihood of four digits may be below its chance, and by how much two chances differ by rounding."""
 
 _SURE = ""
 """Stands for the kind of what is off by nothing."""
-_NEAR = 1e-6
 
 Use = dict[str, Amounts]
 """Estimates by kind."""
@@ -43,7 +42,7 @@ class Need:
             mean, spread = self.of[name]
             if spread:
                 product *= erfc((mean - have[name]) / (spread * sqrt(2))) / 2
-            elif mean > have[name] + _NEAR:
+            elif mean > have[name] + NEAR:
                 return 0.0
         return product
 
@@ -52,9 +51,14 @@ class Need:
         """Whether nothing can turn out otherwise."""
         return not any(spread for _, spread in self.of.values())
 
-    def stated(self, have: Mapping[str, int]) -> float:
-        """Return the chance as a plan states it: four digits, rounded down, below 1 unless nothing can turn out so."""
-        return min(floor(self.chance(have) * 1e4) / 1e4, 1.0 if self.is_sure else 0.9999)
+    def objection(self, stated: float, have: Mapping[str, int]) -> str:
+        """Tell what is wrong with a likelihood as a plan states it: the chance to four digits, never rounded up.
+
+        It is below 1 unless nothing can turn out otherwise.
+        """
+        chance = min(self.chance(have), 1.0 if self.is_sure else 0.9999)
+        wrong = not chance - FOURTH_DIGIT <= stated <= chance + NEAR
+        return f"likelihood is {stated}, derived {chance:.6f}" if wrong else ""
 
     def tenths(self) -> tuple[Amounts, Amounts]:
         """Return what one outcome in ten stays below and one in ten exceeds, of each resource."""

@@ -13,7 +13,7 @@ from floorflow.verify.hardware.boards import Board
 from floorflow.verify.hardware.floor import Floor
 from floorflow.verify.hardware.geometry import Rectangle
 from floorflow.verify.hardware.routes import Slot
-from floorflow.verify.outcomes import FOURTH_DIGIT, Outcomes
+from floorflow.verify.outcomes import NEAR, Outcomes
 from floorflow.verify.plan_structure import RESOURCE_NAMES
 from floorflow.verify.sums import Amounts, excess, limit_of
 from floorflow.verify.templates import Record
@@ -28,7 +28,6 @@ LARGE_LUT, LARGE_LUT_FILL = 50_000, 0.75
 MOST_OF_SLOT, MOST_OF_FPGA = 0.6, 0.6
 """Shares of a slot's free cells and of an FPGA's planned LUTs beyond which one pblock is constrained otherwise."""
 STYLES = ("none", "slr", "soft", "hard")
-_NEAR = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,7 @@ class Rules:
             return ""
         judged = [name for name in RESOURCE_NAMES if self.options["fill"][name] is None]
         chance = outcomes.of_module(block.name).chance(supply, judged)
-        return "" if chance >= sought - _NEAR else f"it holds its module with {chance:.6f}, {sought} is sought"
+        return "" if chance >= sought - NEAR else f"it holds its module with {chance:.6f}, {sought} is sought"
 
     def _room_fill(self, block: Block) -> dict[str, float]:
         large = {"LUT": LARGE_LUT_FILL} if block.demand["LUT"] > LARGE_LUT else {}
@@ -160,9 +159,10 @@ def _check_likelihood(rules: Rules, block: Block, findings: Findings) -> None:
         if stated is not None and not outcomes.bands:
             findings.add("wrong-likelihood", block.where, f"it is {stated}, but no error of the costs is known")
         return
-    derived = outcomes.of_module(block.name).stated(block.supply)
-    if stated is None or abs(stated - derived) > FOURTH_DIGIT:
-        findings.add("wrong-likelihood", block.where, f"it is {stated}, derived {derived}")
+    if stated is None:
+        findings.add("wrong-likelihood", block.where, "it is not stated, though there are bands")
+    elif objection := outcomes.of_module(block.name).objection(stated, block.supply):
+        findings.add("wrong-likelihood", block.where, objection)
 
 
 def check_styles(
