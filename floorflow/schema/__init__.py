@@ -35,6 +35,7 @@ from floorflow.schema.phase import (
     PhaseNetworkEntry,
     PortEntry,
     ShallowEntry,
+    SlotStyle,
     ThroughputEntry,
 )
 from floorflow.schema.plan import (
@@ -109,6 +110,7 @@ __all__ = [
     "SearchEntry",
     "ShallowEntry",
     "SlotEntry",
+    "SlotStyle",
     "Stats",
     "SummaryEntry",
     "ThroughputEntry",

@@ -60,7 +60,7 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measurements
     single = asked.without(asked.names) if request.keep_folding else _that_can_be_kept(asked, groups, places)
     solvers = solvers_of(request, costs, single)
     parts = platform, request, backend, costs
-    context = PlanningContext(dataflow, *parts, problem, problem, single, places, solvers, largest)
+    context = PlanningContext(dataflow, *parts, problem, problem, single, places, solvers, largest, measured=measured)
     return context.within(single)
 
 

@@ -56,6 +56,10 @@ FPGA_COUNT = Scalar("auto or a number", lambda value: value == "auto" or is_coun
 MOST_PRODUCTS = Scalar("none or a positive integer", lambda value: value == "none" or (is_count(value) and value > 0))
 AMOUNTS = dict.fromkeys(RESOURCE_NAMES, COUNT)
 FRACTIONS = dict.fromkeys(RESOURCE_NAMES, NUMBER)
+SOME_FRACTIONS = dict.fromkeys(RESOURCE_NAMES, Nullable(NUMBER))
+CONFIDENCE = Scalar("none or a probability", lambda value: value == "none" or (is_number(value) and 0 < value < 1))
+STYLE = Scalar("none, slr, soft or hard", lambda value: value in ("none", "slr", "soft", "hard"))
+ASKED_STYLE = Scalar("auto, none, slr, soft or hard", lambda v: v in ("auto", "none", "slr", "soft", "hard"))
 STATS = {
     "method": TEXT,
     "status": TEXT,
@@ -105,6 +109,8 @@ PBLOCK = {
     "anchor": TEXT,
     "demand": AMOUNTS,
     "supply": AMOUNTS,
+    "likelihood": Nullable(NUMBER),
+    "short": FLAG,
 }
 PARTITION = {
     "assignment": MapOf(TEXT),
@@ -185,6 +191,8 @@ PHASE = {
     "implementations": [{"name": TEXT, "window": {"columns": COUNT, "rows": COUNT}, "ports": [PORT]}],
     "partition": PARTITION,
     "floorplan": MapOf({"pblocks": MapOf(PBLOCK, NAME), "hpwl": NUMBER, "congestion": MapOf(NUMBER), "stats": STATS}),
+    "constraint_styles": MapOf(STYLE),
+    "fifo_kind": TEXT,
     "bands": MapOf(MapOf([NUMBER])),
     "fits": MapOf({"likelihood": NUMBER, "low": AMOUNTS, "high": AMOUNTS}),
 }
@@ -221,7 +229,9 @@ PLATFORM = {
 }
 OPTIONS = {
     "cap": FRACTIONS,
-    "fill": FRACTIONS,
+    "fill": SOME_FRACTIONS,
+    "confidence": CONFIDENCE,
+    "constraint_style": ASKED_STYLE,
     "max_products": MOST_PRODUCTS,
     "max_engine_share": FRACTIONS,
     "clock_mhz": NUMBER,

@@ -14,7 +14,7 @@ import networkx as nx
 from floorflow.backends.finn.fifo_file import fifo_config
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.specialise import PREFERENCE
-from floorflow.schema import EngineEntry, FoldedEntry, NetworkEntry, PhaseEntry, Plan, SlotEntry
+from floorflow.schema import EngineEntry, FoldedEntry, NetworkEntry, PhaseEntry, Plan
 
 Places = dict[str, dict[str, Any]]
 """SLR, device and partition (kernel) number of every engine, by its name in the network."""
@@ -138,18 +138,33 @@ def _fifo_config(one: NetworkInPhase) -> dict[str, Any] | None:
 
 def floorplans(plan: Plan, phase: int) -> dict[str, Places]:
     """Return the places of every network's engines in a phase; partition numbers go on from network to network."""
-    slots = {slot.name: slot for slot in plan.platform.slots}
-    devices = {fpga.name: number for number, fpga in enumerate(plan.platform.fpgas)}
+    die_of = _dies(plan, phase)
     found, first = {}, 0
     for one in networks_in(plan, phase):
-        ids = _partition_ids(one, first)
-        slot_of = {name: slots[one.phase.slot_of[identity]] for name, identity in one.id_of.items()}
-        found[one.network.name] = {name: _place(slot_of[name], devices, number) for name, number in ids.items()}
+        places = {name: die_of[one.phase.slot_of[identity]] for name, identity in one.id_of.items()}
+        ids = _partition_ids(one, first, places)
+        found[one.network.name] = {name: _place(places[name], number) for name, number in ids.items()}
         first = 1 + max(ids.values())
     return found
 
 
-def _partition_ids(one: NetworkInPhase, first: int) -> dict[str, int]:
+Die = tuple[int, int]
+"""Number of an FPGA, and of an SLR there: `ANY_SLR` where nothing is said of it."""
+ANY_SLR = -1
+"""What FINN takes for a node that may lie in any SLR."""
+
+
+def _dies(plan: Plan, phase: int) -> dict[str, Die]:
+    """Return where the engines of each slot have to lie."""
+    styles = plan.phases[phase].constraint_styles
+    return {
+        slot.name: (number, ANY_SLR if styles[slot.name] == "none" else int(slot.slr.removeprefix("SLR")))
+        for number, fpga in enumerate(plan.platform.fpgas)
+        for slot in fpga.slots
+    }
+
+
+def _partition_ids(one: NetworkInPhase, first: int, places: Mapping[str, Die]) -> dict[str, int]:
     """Return the partition (kernel) number of every engine, the numbers from ``first`` on.
 
     FINN's rule (transformation/fpgadataflow/floorplan.py): a node keeps its predecessor's partition if it lies in the
@@ -158,13 +173,12 @@ def _partition_ids(one: NetworkInPhase, first: int) -> dict[str, int]:
     in a cycle, which FINN refuses, and where another predecessor in that partition has such a port. The input DMA
     engines come before all.
     """
-    slot_of = {name: one.phase.slot_of[identity] for name, identity in one.id_of.items()}
     ids: dict[str, int] = {}
     graph = nx.DiGraph()
     fresh = first + one.inputs
     for engine, sources in one.sources.items():
         closed = {ids[source] for source in sources if _has_axilite(one.folding[source])}
-        near = [ids[source] for source in reversed(sources) if slot_of[source] == slot_of[engine]]
+        near = [ids[source] for source in reversed(sources) if places[source] == places[engine]]
         open_ids = [number for number in near if number not in closed]
         ids[engine] = next((i for i in open_ids if _stays_acyclic(graph, i, [ids[s] for s in sources])), fresh)
         fresh += ids[engine] == fresh
@@ -197,13 +211,9 @@ def _has_axilite(entry: FoldedEntry) -> bool:
     return bool(entry.attributes.get("runtime_writeable_weights", 0))
 
 
-def _place(slot: SlotEntry, devices: Mapping[str, int], partition_id: int) -> dict[str, Any]:
-    return {
-        "slr": int(slot.slr.removeprefix("SLR")),
-        "partition_id": partition_id,
-        "device_id": devices[slot.fpga],
-        "mem_port": "",
-    }
+def _place(place: Die, partition_id: int) -> dict[str, Any]:
+    device, slr = place
+    return {"slr": slr, "partition_id": partition_id, "device_id": device, "mem_port": ""}
 
 
 def _json(content: object) -> str:
