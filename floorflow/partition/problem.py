@@ -58,7 +58,9 @@ class PartitionProblem:
     ``host_in`` and ``host_out`` index the slots where the host's streams enter and leave. Links carry
     ``frames_per_s`` frames of each stream; at 0 they are never full. ``cells`` are, by module and slot, those of the
     module's least legal rectangle there (None: there is none); the cells of a slot's modules keep ``area_share`` of
-    its ``free_cells``. Without ``cells`` there is no rule of area; a module that they do not name takes none.
+    its ``free_cells``. Without ``cells`` there is no rule of area; a module that they do not name takes none. No stream
+    crosses more than ``max_hops`` SLR boundaries one after the other in an FPGA (None: any number); ``fpgas`` say
+    which boundaries are of one, as `SlotGraph` takes them.
     """
 
     demands: Mapping[str, Resources]
@@ -71,6 +73,8 @@ class PartitionProblem:
     cells: Mapping[str, tuple[int | None, ...]] = field(default_factory=dict)
     free_cells: tuple[int, ...] = ()
     area_share: float = 1.0
+    max_hops: int | None = None
+    fpgas: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         rows = [self.free_cells, *self.cells.values()] if self.cells else []
@@ -126,7 +130,7 @@ class PartitionProblem:
     @cached_property
     def graph(self) -> SlotGraph:
         """The slots as the route finder knows them."""
-        return SlotGraph(len(self.slots), self.edges)
+        return SlotGraph(len(self.slots), self.edges, self.fpgas)
 
     def _directed_edges(self, stream: ModuleStream, slot_of: Mapping[str, int]) -> tuple[DirectedEdge, ...]:
         return self.graph.route(*self.ends(stream, slot_of))
@@ -136,12 +140,17 @@ class PartitionProblem:
         return tuple(sorted(k for k, _ in self._directed_edges(stream, slot_of)))
 
     def hops(self, stream: ModuleStream, slot_of: Mapping[str, int]) -> int:
-        """Return how many SLR boundaries a stream crosses."""
-        return sum(self.edges[k].crossing.kind == "sll" for k in self.route(stream, slot_of))
+        """Return how many SLR boundaries a stream crosses one after the other in an FPGA, at most."""
+        return self.graph.hops(*self.ends(stream, slot_of))
+
+    def too_far(self, slot_of: Mapping[str, int]) -> tuple[ModuleStream, ...]:
+        """Return the streams that cross more SLR boundaries one after the other than is allowed."""
+        most = self.max_hops
+        return () if most is None else tuple(s for s in self.streams if self.hops(s, slot_of) > most)
 
     def cost(self, slot_of: Mapping[str, int]) -> int:
-        """Wires times cost of every edge that they pass, over all streams."""
-        return sum(s.wires * self.edges[k].crossing.cost for s in self.streams for k in self.route(s, slot_of))
+        """Wires times what each costs on its route, over all streams: see `SlotGraph.cost`."""
+        return sum(s.wires * self.graph.cost(*self.ends(s, slot_of)) for s in self.streams)
 
     def loads(self, slot_of: Mapping[str, int]) -> tuple[int, ...]:
         """Wires over each edge."""
@@ -184,8 +193,8 @@ class PartitionProblem:
         return tuple(cells)
 
     def is_legal(self, slot_of: Mapping[str, int]) -> bool:
-        """Whether all pblock, resource, area, SLL and link limits hold."""
-        if not all(self.takes(name, slot_of[name]) for name in self.demands):
+        """Whether all pblock, resource, area, SLL and link limits hold, and no stream goes too far."""
+        if not all(self.takes(name, slot_of[name]) for name in self.demands) or self.too_far(slot_of):
             return False
         taken = zip(self.slot_cells(slot_of), self.most_cells, strict=True)
         if any(most is not None and cells > most for cells, most in taken):
@@ -213,7 +222,7 @@ class PartitionProblem:
 
 @dataclass(frozen=True)
 class PartitionSolution:
-    """Slot index of every module; ``stats.objective`` is the cost in wires times cost of the edges passed."""
+    """Slot index of every module; ``stats.objective`` is its `PartitionProblem.cost`."""
 
     slot_of: Mapping[str, int]
     stats: SolveStats
@@ -250,10 +259,11 @@ def spanning_tree(problem: PartitionProblem) -> PartitionProblem:
     looked up.
     """
     group = list(range(len(problem.slots)))
-    tree = []
-    for edge in problem.edges:
+    tree, fpgas = [], []
+    for edge, fpga in zip(problem.edges, problem.graph.fpga_of_edge, strict=True):
         a, b = group[edge.a], group[edge.b]
         if a != b:
             tree.append(edge)
+            fpgas.append(fpga)
             group = [a if other == b else other for other in group]
-    return replace(problem, edges=tuple(tree))
+    return replace(problem, edges=tuple(tree), fpgas=tuple(fpgas))
