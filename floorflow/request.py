@@ -160,6 +160,13 @@ class Request(BaseModel):
 
     granularity: Annotated[Granularity, FLOORPLAN] = Field("stage", description="What gets one pblock.")
     keep_granularity: Annotated[bool, FLOORPLAN] = Field(default=False, description="Never merge modules to place.")
+    max_hops: Annotated[int | None, FLOORPLAN] = Field(
+        None,
+        ge=1,
+        le=16,
+        description="Most SLR boundaries that a stream may cross in an FPGA; if not given one, and more only where no "
+        "assignment without exists.",
+    )
     partition_method: Annotated[PartitionMethod, FLOORPLAN] = Field(
         "auto", description="Partition method; auto takes the best of several."
     )

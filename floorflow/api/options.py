@@ -72,6 +72,7 @@ class PlanOptions(CompareOptions, total=False):
     folding: str | Path | None
     granularity: Granularity
     keep_granularity: bool
+    max_hops: int | None
     partition_method: str
     place_method: str
     effort: Effort

@@ -61,6 +61,42 @@ class SlotGraph:
             group = [joined if other == old else other for other in group]
         return tuple(group[edge.a] if edge.crossing.kind == "sll" else -1 for edge in self.edges)
 
+    @property
+    def is_tree(self) -> bool:
+        """Whether there is one route only between any two slots."""
+        return len(self.edges) == self.slots - 1
+
+    @cached_property
+    def beyond(self) -> tuple[frozenset[int], ...]:
+        """The slots on the ``b`` side of each edge. Raises ValueError if the edges do not make the slots a tree."""
+        if not self.is_tree:
+            raise ValueError(f"{self.slots} slots need {self.slots - 1} edges, found {len(self.edges)}")
+        return tuple(self._side(index) for index in range(len(self.edges)))
+
+    def _side(self, removed: int) -> frozenset[int]:
+        found, seen = [self.edges[removed].b], {self.edges[removed].b}
+        for slot in found:
+            for index, edge in enumerate(self.edges):
+                if index != removed and slot in (edge.a, edge.b):
+                    new = {edge.a, edge.b} - seen
+                    seen |= new
+                    found += new
+        if self.edges[removed].a in seen:
+            raise ValueError(f"the edges between slots make a ring at {self.edges[removed].name or removed}")
+        return frozenset(seen)
+
+    def spanning_tree(self) -> SlotGraph:
+        """Return the graph with only those edges that close no ring with earlier ones."""
+        group = list(range(self.slots))
+        tree, fpgas = [], []
+        for edge, fpga in zip(self.edges, self.fpga_of_edge, strict=True):
+            a, b = group[edge.a], group[edge.b]
+            if a != b:
+                tree.append(edge)
+                fpgas.append(fpga)
+                group = [a if other == b else other for other in group]
+        return SlotGraph(self.slots, tuple(tree), tuple(fpgas))
+
     def boundaries_passed(self, source: int, target: int) -> Mapping[int, int]:
         """Return how many SLR boundaries the route between two slots passes, by FPGA."""
         passed = Counter(self.fpga_of_edge[k] for k, _ in self.route(source, target))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.errors import Refusal
-from floorflow.partition.boundary_pairs import BoundaryPair, boundary_pairs
+from floorflow.hardware import BoundaryPair, boundary_pairs
 from floorflow.partition.problem import PartitionAnswer, PartitionFailure, PartitionProblem, PartitionSolution
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.stats import SolveStats
@@ -122,7 +122,7 @@ def arrays_of(problem: PartitionProblem) -> ProblemArrays:
         hosts=np.array([problem.host_in, problem.host_out], dtype=np.int64),
         distance=distance,
         too_many=too_many,
-        pairs=boundary_pairs(problem),
+        pairs=boundary_pairs(problem.graph, problem.max_hops),
     )
 
 

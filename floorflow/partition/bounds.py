@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from math import ceil
 
+from floorflow.hardware import boundary_pairs
 from floorflow.partition.arrays import arrays_of
-from floorflow.partition.boundary_pairs import boundary_pairs
 from floorflow.partition.exact import CutBound, solve
 from floorflow.partition.problem import PartitionProblem, SlotCapacity
 from floorflow.resources import Resources, total
@@ -66,7 +66,7 @@ def _sets_of_edges(problem: PartitionProblem) -> list[tuple[int, ...]]:
 def least_cost(problem: PartitionProblem, bounds: Sequence[CutBound]) -> int:
     """Return what every legal assignment costs at least: the linear programme of what its edges and pairs cost."""
     solver = linear_solver()
-    pairs = [{pair.first, pair.second} for pair in boundary_pairs(problem) if pair.allowed]
+    pairs = [{pair.first, pair.second} for pair in boundary_pairs(problem.graph, problem.max_hops) if pair.allowed]
     parts = [{k} for k in sorted({k for b in bounds for k in b.edges})] + pairs
     cost = [solver.NumVar(0, solver.infinity(), "") for _ in parts]
     for known in bounds:

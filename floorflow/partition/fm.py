@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from floorflow.partition.arrays import FF, UNLIMITED, Floats, Integers, ProblemArrays
-from floorflow.partition.boundary_pairs import HOP_LIMIT
+from floorflow.partition.passed_pairs import HOP_LIMIT
 
 _PATIENCE = 16
 """Moves without a better assignment after which a pass ends."""

@@ -26,7 +26,7 @@ from typing import Any
 from ortools.sat.python import cp_model
 
 from floorflow.partition.arrays import FF, UNLIMITED, Integers, ProblemArrays
-from floorflow.partition.boundary_pairs import Soften, passed_pairs
+from floorflow.partition.passed_pairs import Soften, passed_pairs
 from floorflow.partition.problem import PartitionProblem
 from floorflow.resources import RESOURCE_NAMES
 

@@ -101,26 +101,12 @@ class PartitionProblem:
     @property
     def is_tree(self) -> bool:
         """Whether there is one route only between any two slots."""
-        return len(self.edges) == len(self.slots) - 1
+        return self.graph.is_tree
 
-    @cached_property
+    @property
     def beyond(self) -> tuple[frozenset[int], ...]:
         """The slots on the ``b`` side of each edge. Raises ValueError if the edges do not make the slots a tree."""
-        if len(self.edges) != len(self.slots) - 1:
-            raise ValueError(f"{len(self.slots)} slots need {len(self.slots) - 1} edges, found {len(self.edges)}")
-        return tuple(self._side(index) for index in range(len(self.edges)))
-
-    def _side(self, removed: int) -> frozenset[int]:
-        found, seen = [self.edges[removed].b], {self.edges[removed].b}
-        for slot in found:
-            for index, edge in enumerate(self.edges):
-                if index != removed and slot in (edge.a, edge.b):
-                    new = {edge.a, edge.b} - seen
-                    seen |= new
-                    found += new
-        if self.edges[removed].a in seen:
-            raise ValueError(f"the edges between slots make a ring at {self.edges[removed].name or removed}")
-        return frozenset(seen)
+        return self.graph.beyond
 
     def ends(self, stream: ModuleStream, slot_of: Mapping[str, int]) -> tuple[int, int]:
         """Return the slots where a stream starts and ends."""
@@ -258,12 +244,5 @@ def spanning_tree(problem: PartitionProblem) -> PartitionProblem:
     Every assignment that is legal there uses links that exist; whether it stays legal on the shortest routes has to be
     looked up.
     """
-    group = list(range(len(problem.slots)))
-    tree, fpgas = [], []
-    for edge, fpga in zip(problem.edges, problem.graph.fpga_of_edge, strict=True):
-        a, b = group[edge.a], group[edge.b]
-        if a != b:
-            tree.append(edge)
-            fpgas.append(fpga)
-            group = [a if other == b else other for other in group]
-    return replace(problem, edges=tuple(tree), fpgas=tuple(fpgas))
+    tree = problem.graph.spanning_tree()
+    return replace(problem, edges=tree.edges, fpgas=tree.fpgas)

@@ -17,7 +17,14 @@ from floorflow.request import Request
 from floorflow.resources import Resources, total
 from floorflow.search.asked import platform_of
 from floorflow.search.clock import clock_target
-from floorflow.search.context import PlanningContext, largest_pblocks, longest_interval, slot_limits, solvers_of
+from floorflow.search.context import (
+    LEAST_HOPS,
+    PlanningContext,
+    largest_pblocks,
+    longest_interval,
+    slot_limits,
+    solvers_of,
+)
 from floorflow.search.silicon import at_risk
 
 
@@ -55,7 +62,8 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measurements
     paths = dataflow.engine_pairs if request.goal == "latency" else None
     problem = FoldingProblem(groups, total(limits.values()), platform.silicon, channels, paths)
     solvers = solvers_of(request, dataflow, backend, costs)
-    return PlanningContext(dataflow, platform, request, backend, costs, problem, solvers, largest)
+    hops = request.max_hops or LEAST_HOPS
+    return PlanningContext(dataflow, platform, request, backend, costs, problem, solvers, largest, hops)
 
 
 def _left_out(error: InfeasibleError, dataflow: Dataflow, costs: Costs) -> Sequence[str]:

@@ -34,6 +34,7 @@ def partition_problem(
         host_in=names.index(platform.host_in_slot),
         host_out=names.index(platform.host_out_slot),
         frames_per_s=platform.clock_mhz * 1e6 / interval_cycles,
+        max_hops=context.max_hops,
     )
 
 

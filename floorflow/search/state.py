@@ -29,6 +29,7 @@ from floorflow.search.candidate import Candidate, folded_by, least_words
 from floorflow.search.context import PlanningContext
 from floorflow.search.cutting import Cutter, SlotOf
 from floorflow.search.fifo_prices import FifoPricing, HeldBits, held_bits, prices_of
+from floorflow.search.hops import near
 from floorflow.search.link_bound import LinkBound, link_bound
 from floorflow.search.placing import PlacedCandidate, place_candidate
 from floorflow.search.progress import Progress
@@ -209,7 +210,9 @@ class SearchState:
             # Only stages are whole in every plan: tied engines of several may lie in different slots.
             whole = stages(dataflow.engines, dataflow.engine_pairs)
             together = self.together(tuple(tuple(sorted(stage)) for stage in whole))
-            self.joint_bound = joint_bound(problem, limits, intervals, start, together=together)
+            self.joint_bound = joint_bound(
+                problem, limits, intervals, start, together=together, near=near(self.context)
+            )
         if self.joint_bound.refusal is not None:
             last = self.joint_bound.interval_cycles
             index = len(intervals) if last is None else bisect_left(intervals, last)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from floorflow.errors import Refusal
 from floorflow.folding import FoldingProblem
 from floorflow.resources import Resources
+from floorflow.segments.hops import Near
 from floorflow.segments.slot_relaxation import Assigned, Impossible, SlotRelaxation, Verdict
 from floorflow.stats import SolveStats
 
@@ -43,15 +44,16 @@ def joint_bound(
     work: float = WORK,
     *,
     together: Sequence[Collection[str]] = (),
+    near: Near | None = None,
 ) -> JointBound:
     """Return the shortest of ascending ``intervals`` from ``start_index`` on that is not proven impossible.
 
     Shorter ones than that at ``start_index`` are known to be impossible: it is the folding bound's. ``limits`` are the
     slots', with all that an engine may use there; the problem's couplings are what streams cost at least. ``work``
     is CP-SAT's, for all intervals; each may take half of what is left. Engines of one of ``together`` lie in one slot
-    in every plan.
+    in every plan, and no plan has a stream between slots that are not ``near`` each other.
     """
-    relaxation, left = SlotRelaxation(problem, limits, together), work
+    relaxation, left = SlotRelaxation(problem, limits, together, near), work
     answers: dict[int, Verdict] = {}
 
     def impossible(index: int) -> bool:

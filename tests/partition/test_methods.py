@@ -13,10 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from floorflow.hardware import Crossing
+from floorflow.hardware import Crossing, boundary_pairs
 from floorflow.partition import METHODS, Edge, PartitionProblem, PartitionSolution, partition
 from floorflow.partition.arrays import arrays_of
-from floorflow.partition.boundary_pairs import boundary_pairs
 from floorflow.partition.bounds import contracted
 from floorflow.partition.dp import contiguous
 from floorflow.partition.effort import LIMITS
@@ -125,7 +124,7 @@ def test_legal_assignments_stay_legal_when_slots_are_merged(problem: PartitionPr
             merged = {name: group[slot] for name, slot in answer.slot_of.items()}
             assert smaller.is_legal(merged)
             assert smaller.loads(merged) == (loads[k],)
-        for pair in boundary_pairs(problem):
+        for pair in boundary_pairs(problem.graph, problem.max_hops):
             smaller, group = contracted(problem, [pair.first, pair.second])
             merged = {name: group[slot] for name, slot in answer.slot_of.items()}
             assert smaller.is_legal(merged)
