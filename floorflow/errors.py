@@ -77,6 +77,7 @@ What = Literal[
     "segments",
     "area of each slot",
     "hops",
+    "slots and hops",
     "slots and edges",
     "edge",
     "edges together",
@@ -199,6 +200,10 @@ _WORDS: Mapping[What, Callable[[Refusal], str]] = {
     "hops": lambda r: (
         f"no assignment of {_names(r) or 'these modules'} to slots lets every stream cross at most "
         f"{_boundaries(r.allowed)}" + ("" if r.needed is None else f"; one crosses {_amount(r.needed)}")
+    ),
+    "slots and hops": lambda r: (
+        "no assignment of engines to slots meets the resource limits of every slot while streams cross at most "
+        f"{_boundaries(r.allowed)}"
     ),
     "each slot": lambda _: "no assignment of these modules to slots meets the resource limits of every slot",
     "slot": lambda r: f"{r.place}: {r.resource}: {_short(r)}",

@@ -12,10 +12,11 @@ from floorflow.record import Outcome, record
 from floorflow.request import Request
 from floorflow.search.asked import settled
 from floorflow.search.context import PlanningContext
+from floorflow.search.fewest_hops import search_nearest
 from floorflow.search.fpga_count import least_fpgas
 from floorflow.search.preparing import prepare, read
 from floorflow.search.progress import SILENT, Progress
-from floorflow.search.search import SearchResult, search
+from floorflow.search.search import SearchResult
 
 
 def plan(
@@ -42,7 +43,7 @@ def plan(
 
     def searched(context: PlanningContext) -> SearchResult:
         fpgas = len(context.platform.fpgas)
-        return search(context, progress, None if any_rate is None else partial(prepared, any_rate, fpgas))
+        return search_nearest(context, progress, None if any_rate is None else partial(prepared, any_rate, fpgas))
 
     context, found, tried = least_fpgas(request, prepared, searched, progress)
 

@@ -123,6 +123,9 @@ class Request(BaseModel):
         None, description="Kind of link, or YAML file of one, instead of the board's own."
     )
     topology: Annotated[Topology, PLATFORM] = Field("chain", description="How FPGAs are joined.")
+    host_port: Annotated[str | None, PLATFORM] = Field(
+        None, description="Memory channel where the host's streams end, such as DDR[1], instead of the board's first."
+    )
     clock_mhz: Annotated[float | None, PLATFORM] = Field(
         None, ge=1, le=1000, description="Clock in MHz, instead of the board's."
     )

@@ -63,6 +63,7 @@ class PlanOptions(CompareOptions, total=False):
     max_fpgas: int
     link: str | Path | None
     topology: Topology
+    host_port: str | None
     fill: Shares
     risk: float | None
     runtime_weights: bool

@@ -1,6 +1,6 @@
 """Devices, boards and platforms: what the hardware offers, read from ``platforms/``."""
 
-from floorflow.hardware.board import Board, BoardInfrastructure, BoardLink, Shell
+from floorflow.hardware.board import Board, BoardInfrastructure, BoardLink, Memory, Shell
 from floorflow.hardware.boundary_pairs import BoundaryPair, boundary_pairs
 from floorflow.hardware.catalogue import known_links, known_platforms
 from floorflow.hardware.crossing import (
@@ -38,6 +38,7 @@ __all__ = [
     "Fpga",
     "Infrastructure",
     "Link",
+    "Memory",
     "Platform",
     "Rect",
     "Route",

@@ -73,11 +73,18 @@ def slot_name(fpga: str, slr: str) -> str:
 
 
 def fpga_infrastructure(
-    fpga: str, board: Board, device: Device, file: str, links: Sequence[LinkWithCores] = (), *, at_an_end: bool
+    fpga: str,
+    board: Board,
+    device: Device,
+    file: str,
+    links: Sequence[LinkWithCores] = (),
+    *,
+    number: int = 0,
+    count: int = 1,
 ) -> tuple[Infrastructure, ...]:
     """Return the infrastructure of an FPGA: the board's own, then a core at the end of each of ``links`` on it.
 
-    ``at_an_end``: it is the first FPGA or the last.
+    It is FPGA ``number`` of ``count``.
 
     Raises
     ------
@@ -85,7 +92,7 @@ def fpga_infrastructure(
         If a reserved range does not exist in its SLR.
 
     """
-    own = (item for item in board.infrastructure if item.per == "every" or at_an_end)
+    own = (item for item in board.placed_infrastructure if item.stands_on(number, count))
     slots = {slot_name(fpga, slr.name) for slr in device.slrs}
     cores = [
         Infrastructure(f"link core {joined.link.name}", slot, joined.core, None)
@@ -117,7 +124,8 @@ def _check_names(board: Board, device: Device, file: str) -> None:
     require(architecture == device.architecture, file, "part", expected)
     names = {slr.name for slr in device.slrs}
     fields = [("host_slr", board.host_slr)]
-    fields += [(f"infrastructure.{item.name}.slr", item.slr) for item in board.infrastructure]
+    fields += [(f"infrastructure.{item.name}.slr", item.slr) for item in board.placed_infrastructure]
+    fields += [(f"memories.{memory.name}.slr", memory.slr) for memory in board.memories]
     if board.link is not None:
         fields.append(("link.slr", board.link.slr))
     if board.shell is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import ceil
 
-from floorflow.hardware import boundary_pairs
+from floorflow.hardware import Platform, boundary_pairs
 from floorflow.search.context import PlanningContext
 from floorflow.segments import Crossings, Hops, Near
 
@@ -14,7 +14,7 @@ def hops_of(context: PlanningContext) -> Hops:
     """Return which slots the ends of a stream may have, slots by their places in the platform's order."""
     graph, places = context.platform.graph, _places(context)
     near = tuple(tuple(graph.hops(a, b) <= context.max_hops for b in places.values()) for a in places.values())
-    return Hops(near, places[context.platform.host_in_slot], places[context.platform.host_out_slot])
+    return Hops(near, places[context.platform.host_in_slot], places[context.platform.host_out_slot], context.max_hops)
 
 
 def near(context: PlanningContext) -> Near:
@@ -36,6 +36,18 @@ def crossings(context: PlanningContext, interval_cycles: int) -> Crossings:
         places[context.platform.host_in_slot],
         places[context.platform.host_out_slot],
     )
+
+
+def longest_stretch(platform: Platform) -> int:
+    """Return the most SLR boundaries that a stream can cross one after the other in an FPGA."""
+    graph = platform.graph
+    return max(graph.hops(a, b) for a in range(graph.slots) for b in range(graph.slots))
+
+
+def more_hops(context: PlanningContext) -> str:
+    """Return the end of a hint: to allow more hops, where streams could make them."""
+    most = context.max_hops
+    return f", or --max-hops {most + 1}" if longest_stretch(context.platform) > most else ""
 
 
 def _places(context: PlanningContext) -> Mapping[str, int]:

@@ -206,10 +206,7 @@ class SearchState:
         with self.progress.stage("folding"):
             self.progress.note("joint bound")
             limits = list(self.context.limits.values())
-            problem, dataflow = self.context.problem, self.context.dataflow
-            # Only stages are whole in every plan: tied engines of several may lie in different slots.
-            whole = stages(dataflow.engines, dataflow.engine_pairs)
-            together = self.together(tuple(tuple(sorted(stage)) for stage in whole))
+            problem, together = self.context.problem, whole_stages(self.context)
             self.joint_bound = joint_bound(
                 problem, limits, intervals, start, together=together, near=near(self.context)
             )
@@ -273,6 +270,14 @@ class SearchState:
         repair = f"; {answer.repair}" if answer.repair else ""
         self.legal(answer.candidate.interval_cycles, f"{about}hpwl {answer.hpwl:,.0f}{repair}")
         return answer
+
+
+def whole_stages(context: PlanningContext) -> Parts:
+    """Return what lies in one slot in every plan; tied engines of several stages may lie in different ones."""
+    if context.request.granularity == "layer":
+        return ()
+    dataflow = context.dataflow
+    return tuple(tuple(sorted(stage)) for stage in stages(dataflow.engines, dataflow.engine_pairs))
 
 
 def share_of(amount: Resources, share: float) -> Resources:

@@ -15,11 +15,15 @@ from floorflow.segments.problems import Segments
 
 @dataclass(frozen=True)
 class Hops:
-    """``near[a][b]``: whether a stream between slots ``a`` and ``b`` may be; and the slots of the host's two ends."""
+    """``near[a][b]``: whether a stream between slots ``a`` and ``b`` may be; and the slots of the host's two ends.
+
+    ``most``: how many SLR boundaries of an FPGA it may cross, for messages.
+    """
 
     near: Sequence[Sequence[bool]]
     host_in: int
     host_out: int
+    most: int = 1
 
     @property
     def forbid(self) -> bool:

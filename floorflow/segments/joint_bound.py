@@ -7,7 +7,7 @@ foldings (`slot_relaxation`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from floorflow.errors import Refusal
 from floorflow.folding import FoldingProblem
@@ -63,7 +63,8 @@ def joint_bound(
         return isinstance(answers[index], Impossible)
 
     first = first_not(impossible, start_index, len(intervals))
-    refusal = Refusal("each slot", proven=True) if first > start_index else None
+    what = Refusal("slots and hops", allowed=relaxation.near.hops.most) if relaxation.near else Refusal("each slot")
+    refusal = replace(what, proven=True) if first > start_index else None
     if first == len(intervals):
         return JointBound(None, SolveStats("joint", "infeasible"), refusal)
     answer, shortest = answers[first], intervals[first]

@@ -148,7 +148,8 @@ class SlotModel:
 
     def _places(self, unit: int, host: int) -> Sequence[Any]:
         """Return whether a unit lies in each slot, as variables; as constants of an end at the host."""
-        return self.inside[unit] if unit >= 0 else [int(slot == host) for slot in range(len(self.limits))]
+        at_host: Sequence[Any] = [int(slot == host) for slot in range(len(self.limits))]
+        return self.inside[unit] if unit >= 0 else at_host
 
     def _minimise(self, crossings: Crossings, unit_of: Mapping[str, int]) -> None:
         """Make the crossings the objective."""
