@@ -45,6 +45,8 @@ SEARCH_ORDER = (
     "proposals",
     "limits",
     "context",
+    "hops",
+    "slot_walks",
     "silicon",
     "preparing",
     "fifo_prices",
@@ -62,6 +64,7 @@ SEARCH_ORDER = (
     "highest_rate",
     "least_resources",
     "search",
+    "fewest_hops",
     "what_fits",
     "fpga_count",
 )

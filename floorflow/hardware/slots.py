@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from floorflow.errors import PlatformError
-from floorflow.hardware.board import Board, BoardInfrastructure, Shell
+from floorflow.hardware.board import HOST, Board, BoardInfrastructure, Shell
 from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.links import LinkWithCores
@@ -123,8 +123,8 @@ def _check_names(board: Board, device: Device, file: str) -> None:
     expected = f"{board.part} is {architecture}, its die {device.part} is {device.architecture}"
     require(architecture == device.architecture, file, "part", expected)
     names = {slr.name for slr in device.slrs}
-    fields = [("host_slr", board.host_slr)]
-    fields += [(f"infrastructure.{item.name}.slr", item.slr) for item in board.placed_infrastructure]
+    fields = [("host_slr", board.host_slr)] if not board.memories else []
+    fields += [(f"infrastructure.{item.name}.slr", item.slr) for item in board.infrastructure if item.slr != HOST]
     fields += [(f"memories.{memory.name}.slr", memory.slr) for memory in board.memories]
     if board.link is not None:
         fields.append(("link.slr", board.link.slr))
@@ -133,6 +133,9 @@ def _check_names(board: Board, device: Device, file: str) -> None:
         fields += [("shell.measured_available", slr) for slr in board.shell.measured_available]
     for field, slr in fields:
         require(slr in names, file, field, f"{device.part} has no {slr}, only {sorted(names)}")
+    for memory in board.memories:
+        if memory.reserved is not None:
+            _rect_in(device, memory.slr, memory.reserved, file, f"memories.{memory.name}.controller.reserved")
 
 
 def _infrastructure(fpga: str, item: BoardInfrastructure, device: Device, file: str) -> Infrastructure:

@@ -137,7 +137,7 @@ class Board:
 
     @property
     def host_memory(self) -> Record | None:
-        """The memory channel where the host's streams end: that asked for on the first and last FPGA, else the first."""
+        """The memory channel of the host's streams: that asked for on the first and last FPGA, else the first."""
         listed: list[Record] = self.raw.get("memories") or []
         asked = self.asked_memory if self._at_an_end else None
         if asked is None:
