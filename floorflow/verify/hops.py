@@ -6,17 +6,20 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from floorflow.verify.hardware.routes import Route, RouteStep, Slot
+from floorflow.verify.edge_loads import overloaded
+from floorflow.verify.hardware.routes import RouteStep, Slot, links_on
 from floorflow.verify.phase_facts import PhaseFacts, stream_wires
-from floorflow.verify.sums import amounts, excess, limit_of, slot_totals
+from floorflow.verify.sums import add, amounts, excess, limit_of, slot_totals
 from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
 
 HOPS_UNLESS_ASKED = 1
 """Boundaries that a stream may cross unless the options allow more, or no assignment does with so few."""
+LOGIC_A_BIT, LOGIC_MORE = 4, 200
+"""LUTs and flip-flops, by width and beside, below which a FIFO stays that becomes a few words deeper."""
 
 
-def check_hops(phase: PhaseFacts, options: Record, findings: Findings) -> None:
+def check_hops(phase: PhaseFacts, options: Record, slls: list[Record], findings: Findings) -> None:
     """Judge that no stream goes further than the options, or a proof that is not plainly wrong, allow."""
     stated, where = phase.raw["partition"]["hops"], f"{phase.where}.partition.hops"
     asked, proven = options["max_hops"], bool(stated["proof"].strip())
@@ -27,7 +30,7 @@ def check_hops(phase: PhaseFacts, options: Record, findings: Findings) -> None:
         findings.add("wrong-hops", where, f"a proof that {stated['most']} hops are needed, where {allowed} are allowed")
     else:
         allowed = stated["most"]
-        _check_proof(phase, options, allowed, where, findings)
+        _check_proof(phase, options, slls, allowed, findings)
     for channel, step in _stretches(phase):
         if step.hops > allowed:
             place = f"{phase.where} channel {channel['name']}"
@@ -66,16 +69,15 @@ def _far(phase: PhaseFacts, channel: Record, step: RouteStep) -> dict[str, Any]:
     return {"channel": channel["name"], **ends, "hops": step.hops, "registers": registers}
 
 
-def _check_proof(phase: PhaseFacts, options: Record, most: int, where: str, findings: Findings) -> None:
+def _check_proof(phase: PhaseFacts, options: Record, slls: list[Record], most: int, findings: Findings) -> None:
     """Judge that fewer hops will not do at once: in the plan as it is, or with one module in another slot.
 
     The proof itself is claimed. Where modules must fit rectangles of their own only the plan as it is counts.
     """
+    where = f"{phase.where}.partition.hops"
     furthest = max((step.hops for _, step in _stretches(phase)), default=0)
     if furthest < most:
-        findings.add(
-            "false-hop-proof", where, f"{most} hops are needed, it says, and no stream crosses over {furthest}"
-        )
+        findings.add("false-hop-proof", where, f"says that {most} are needed, no stream crosses over {furthest}")
         return
     if options["keep_granularity"]:
         return
@@ -83,30 +85,43 @@ def _check_proof(phase: PhaseFacts, options: Record, most: int, where: str, find
     ends = {phase.module_of.get(channel[side]) for channel in far for side in ("source", "target")} - {None}
     for module in sorted(str(name) for name in ends):
         for slot in phase.slots.values():
-            if _does_with_fewer(phase, options, most, module, slot):
+            moved = _with(phase, module, slot)
+            if _is_nearer(phase, moved, most) and _has_room(phase, moved, options["cap"], slls):
                 message = f"with {module} in {slot.name} no stream crosses more than {most - 1}, and limits are kept"
                 findings.add("false-hop-proof", where, message)
                 return
 
 
-def _does_with_fewer(phase: PhaseFacts, options: Record, most: int, module: str, slot: Slot) -> bool:
-    """Whether a module fits another slot, no stream then takes new ways, and none crosses as many boundaries."""
+def _with(phase: PhaseFacts, module: str, slot: Slot) -> PhaseFacts:
+    """Return the phase with a module in a slot."""
     partition = phase.raw["partition"]
-    if slot.name == partition["assignment"].get(module):
-        return False
     assignment = {**partition["assignment"], module: slot.name}
-    moved = replace(phase, raw={**phase.raw, "partition": {**partition, "assignment": assignment}})
+    return replace(phase, raw={**phase.raw, "partition": {**partition, "assignment": assignment}})
+
+
+def _is_nearer(phase: PhaseFacts, moved: PhaseFacts, most: int) -> bool:
+    """Whether no stream crosses as many boundaries, and each passes the links that it passed before."""
     for channel in phase.channels:
         before, after = phase.route(channel), moved.route(channel)
-        if before is None or after is None or not _joints(after) <= _joints(before):
+        if before is None or after is None or links_on(before) != links_on(after):
             return False
         if any(step.boundaries and step.hops >= most for step in after):
             return False
-    limit = limit_of(options["cap"], amounts(slot.entry["available"]))
-    return not excess(slot_totals(moved)[slot.name], limit)
+    return True
 
 
-def _joints(route: Route) -> set[object]:
-    """Return the boundaries and links that a route passes."""
-    joints: set[object] = {(lower.name, upper.name) for step in route for lower, upper in step.boundaries}
-    return joints | {step.link.entry["name"] for step in route if step.link}
+def _has_room(phase: PhaseFacts, moved: PhaseFacts, cap: dict[str, float], slls: list[Record]) -> bool:
+    """Whether slots and boundaries hold what was moved, FIFOs that become deeper taken at more than they can cost."""
+    bits = [c["width_bits"] for c in phase.channels if _stages(moved, c) > _stages(phase, c)]
+    logic = sum(LOGIC_A_BIT * width + LOGIC_MORE for width in bits)
+    blocks = sum(width // 18 + 1 for width in bits)
+    more = {"LUT": logic, "FF": logic, "BRAM18": blocks, "URAM": blocks, "DSP": 0}
+    for name, demand in slot_totals(moved).items():
+        limit = limit_of(cap, amounts(moved.slots[name].entry["available"]))
+        if excess(add(demand, more), limit):
+            return False
+    return not overloaded(moved, slls)
+
+
+def _stages(phase: PhaseFacts, channel: Record) -> int:
+    return phase.stages(phase.route(channel) or ())

@@ -154,7 +154,7 @@ def _check_phase(plan: Record, phase: PhaseFacts, boards: dict[str, Board], find
     check_assignment(phase, findings)
     check_slots(phase, options["cap"], findings)
     check_crossings(phase, findings)
-    check_hops(phase, options, findings)
+    check_hops(phase, options, plan["platform"]["boundaries"], findings)
     check_loads(phase, plan["platform"]["boundaries"], findings)
     check_floorplan(phase, boards, options["fill"], findings)
     check_interfaces(phase, findings)
