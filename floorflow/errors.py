@@ -78,6 +78,8 @@ What = Literal[
     "slot",
     "segments",
     "area of each slot",
+    "hops",
+    "slots and hops",
     "slots and edges",
     "edge",
     "edges together",
@@ -152,6 +154,10 @@ def _edge(r: Refusal) -> str:
     return f"{r.place}: at least {_amount(r.needed)} {r.resource}{where}, {_amount(r.allowed)}{unit} allowed"
 
 
+def _boundaries(count: float | None) -> str:
+    return f"{_amount(count)} SLR boundar{'y' if count == 1 else 'ies'} of an FPGA"
+
+
 def _closest(r: Refusal) -> str:
     return f"; the closest has {_short(r)} ({r.place}, {r.resource})" if r.place else ""
 
@@ -197,6 +203,14 @@ _WORDS: Mapping[What, Callable[[Refusal], str]] = {
     ),
     "module without rectangle": lambda r: f"no rectangle of any slot holds module {_names(r)}",
     "area of each slot": lambda _: "no assignment of these modules to slots leaves room for the rectangles of each",
+    "hops": lambda r: (
+        f"no assignment of {_names(r) or 'these modules'} to slots lets every stream cross at most "
+        f"{_boundaries(r.allowed)}" + ("" if r.needed is None else f"; one crosses {_amount(r.needed)}")
+    ),
+    "slots and hops": lambda r: (
+        "no assignment of engines to slots meets the resource limits of every slot while streams cross at most "
+        f"{_boundaries(r.allowed)}"
+    ),
     "each slot": lambda _: "no assignment of these modules to slots meets the resource limits of every slot",
     "slot": lambda r: f"{r.place}: {r.resource}: {_short(r)}",
     "segments": lambda r: (

@@ -12,12 +12,13 @@ from floorflow.record import Outcome, record
 from floorflow.request import Request
 from floorflow.search.asked import settled
 from floorflow.search.context import PlanningContext
+from floorflow.search.fewest_hops import search_nearest
 from floorflow.search.fpga_count import least_fpgas
 from floorflow.search.host_weights import search_sparing
 from floorflow.search.lifting import search_lifting
 from floorflow.search.preparing import prepare, read
 from floorflow.search.progress import SILENT, Progress
-from floorflow.search.search import SearchResult, search
+from floorflow.search.search import SearchResult
 
 
 def plan(
@@ -45,7 +46,7 @@ def plan(
     def searched(context: PlanningContext) -> SearchResult:
         fpgas = len(context.platform.fpgas)
         at_any_rate = None if any_rate is None else partial(prepared, any_rate, fpgas)
-        one = partial(search, progress=progress, at_any_rate=at_any_rate)
+        one = partial(search_nearest, progress=progress, at_any_rate=at_any_rate)
         return search_lifting(context, partial(search_sparing, search=one, progress=progress))
 
     context, found, tried = least_fpgas(request, prepared, searched, progress)

@@ -178,6 +178,9 @@ class Request(BaseModel):
         None, description="Kind of link, or YAML file of one, instead of the board's own."
     )
     topology: Annotated[Topology, PLATFORM] = Field("chain", description="How FPGAs are joined.")
+    host_port: Annotated[str | None, PLATFORM] = Field(
+        None, description="Memory channel where the host's streams end, such as DDR[1], instead of the board's first."
+    )
     clock_mhz: Annotated[float | None, PLATFORM] = Field(
         None, ge=1, le=1000, description="Clock in MHz, instead of the board's."
     )
@@ -230,6 +233,13 @@ class Request(BaseModel):
     keep_granularity: Annotated[bool, FLOORPLAN] = Field(default=False, description="Never merge modules to place.")
     constraint_style: Annotated[ConstraintStyle, FLOORPLAN] = Field(
         "auto", description="What the constraint files say: hard or soft pblocks, SLRs alone, or nothing."
+    )
+    max_hops: Annotated[int | None, FLOORPLAN] = Field(
+        None,
+        ge=1,
+        le=16,
+        description="Most SLR boundaries that a stream may cross in an FPGA; if not given one, and more only where no "
+        "assignment without exists.",
     )
     partition_method: Annotated[PartitionMethod, FLOORPLAN] = Field(
         "auto", description="Partition method; auto takes the best of several."

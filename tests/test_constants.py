@@ -18,6 +18,7 @@ from floorflow.hardware import (
     TOPOLOGIES,
     Crossing,
     board,
+    board_file,
     crossing,
     device_file,
     link_crossing,
@@ -26,7 +27,7 @@ from floorflow.hardware import (
 )
 from floorflow.search import context
 from floorflow.technology import technology_of
-from floorflow.verify import fifos, phase_facts, plan_structure, solver_claims, sums
+from floorflow.verify import fifos, hops, phase_facts, plan_structure, solver_claims, sums
 from floorflow.verify.finn import foldings, styles
 from floorflow.verify.finn.parts import is_versal
 from floorflow.verify.hardware import boards, geometry, parts, routes, topology
@@ -67,7 +68,7 @@ def step(padded: Callable[[int], int]) -> int:
 LINK = link_crossing(gbps=1, latency_us=1, clock_mhz=100)
 PLANNER: dict[str, Any] = {
     "plan_schema": schema.SCHEMA,
-    "board_schema": schema_of(board.BoardModel, "file_schema"),
+    "board_schema": schema_of(board_file.BoardModel, "file_schema"),
     "device_schema": schema_of(device_file.DeviceModel, "file_schema"),
     "link_schema": schema_of(link_file.LinkFileModel, "file_schema"),
     "platform_schema": schema_of(platform_file.PlatformModel, "file_schema"),
@@ -75,7 +76,7 @@ PLANNER: dict[str, Any] = {
     "scarce_resources": scarce(),
     "topologies": TOPOLOGIES,
     "objectives": get_args(request.Objective),
-    "may_be_none": board.STATED,
+    "may_be_none": board_file.STATED,
     "fifo_words_inside": realise.INSIDE_DEPTH_WORDS,
     "fifo_words_between": realise.BETWEEN_DEPTH_WORDS,
     "fifo_words_per_register": Crossing("sll", registers=1, cycles=1).words_in_flight(1, 1),
@@ -84,6 +85,9 @@ PLANNER: dict[str, Any] = {
     "handshake_wires": crossing.HANDSHAKE_WIRES,
     "boundary_cost": crossing.BOUNDARY_COST,
     "link_cost": crossing.LINK_COST,
+    "hops_unless_asked": context.LEAST_HOPS,
+    "infrastructure_per": get_args(board.Occurrence),
+    "host_slr_word": board.HOST,
     "rate_tolerance": context.RATE_TOLERANCE,
     "rounding": resources.ROUNDING,
     "most_hls_stream_bits": kind.MAX_STREAM_BITS,
@@ -110,6 +114,9 @@ CHECK: dict[str, Any] = {
     "handshake_wires": phase_facts.SLL_HEADER_WIRES,
     "boundary_cost": routes.SLL_COST,
     "link_cost": routes.LINK_COST,
+    "hops_unless_asked": hops.HOPS_UNLESS_ASKED,
+    "infrastructure_per": boards.PER,
+    "host_slr_word": boards.AT_HOST,
     "rate_tolerance": solver_claims.RATE_TOLERANCE,
     "rounding": sums.ROUNDING,
     "most_hls_stream_bits": foldings.MAX_HLS_STREAM_BITS,

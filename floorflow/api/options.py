@@ -74,6 +74,7 @@ class PlanOptions(CompareOptions, total=False):
     max_fpgas: int
     link: str | Path | None
     topology: Topology
+    host_port: str | None
     fill: Shares
     confidence: float | Literal["none"]
     risk: float | None
@@ -85,6 +86,7 @@ class PlanOptions(CompareOptions, total=False):
     granularity: Granularity
     keep_granularity: bool
     constraint_style: ConstraintStyle
+    max_hops: int | None
     partition_method: str
     place_method: str
     effort: Effort

@@ -14,7 +14,7 @@ from floorflow.importing import whole_imports
 if TYPE_CHECKING:
     from floorflow import hardware
 
-DEFAULTS: Mapping[str, Any] = {"fpgas": 1, "clock_mhz": None, "link": None, "topology": "chain"}
+DEFAULTS: Mapping[str, Any] = {"fpgas": 1, "clock_mhz": None, "link": None, "topology": "chain", "host_port": None}
 """What a platform is unless told."""
 
 
@@ -63,6 +63,7 @@ class Platform:
                 {"name": i.name, "slot": i.slot, "resources": i.resources.as_dict()} for i in platform.infrastructure
             ],
             "slls": [{"lower": b.lower, "upper": b.upper, "wires": b.wires} for b in platform.boundaries],
+            "memories": [] if platform.described else [_memory(memory) for memory in board.memories],
             "max_fpgas": platform.most_fpgas,
             "link": None if platform.described else board.link and _link(board.link),
             "links": [asdict(link) for link in platform.links],
@@ -70,8 +71,13 @@ class Platform:
 
 
 def _link(link: hardware.BoardLink) -> dict[str, Any]:
-    names = ("kind", "slr", "gbps", "latency_us", "max_links", "assumed")
+    names = ("kind", "slr", "gbps", "latency_us", "max_links", "assumed", "reliable")
     return {name: getattr(link, name) for name in names}
+
+
+def _memory(memory: hardware.Memory) -> dict[str, Any]:
+    controller = None if memory.controller is None else memory.controller.as_dict()
+    return {"name": memory.name, "slr": memory.slr, "controller": controller, "assumed": memory.assumed}
 
 
 def platform(
@@ -81,12 +87,13 @@ def platform(
     clock_mhz: float | None = None,
     link: str | Path | None = None,
     topology: Topology = "chain",
+    host_port: str | None = None,
 ) -> Platform:
     """Return boards to plan on, by the name of a shipped one or a word of it such as ``u250``, or a YAML file.
 
     ``fpgas``: how many, or ``"auto"`` for the fewest that will do. ``clock_mhz``: instead of the board's. ``link``:
     another kind of link between them than the board's own, by its name or a YAML file. ``topology``: ``pair``,
-    ``chain``, ``ring``, ``star`` or ``full``.
+    ``chain``, ``ring``, ``star`` or ``full``. ``host_port``: the memory channel at which the host's streams end.
 
     Raises
     ------
@@ -95,6 +102,7 @@ def platform(
 
     """
     given = {"fpgas": fpgas, "clock_mhz": clock_mhz, "link": None if link is None else str(link), "topology": topology}
+    given["host_port"] = host_port
     return loaded(str(name_or_path), {name: value for name, value in given.items() if value != DEFAULTS[name]})
 
 
@@ -109,7 +117,8 @@ def loaded(platform: str, options: Mapping[str, Any]) -> Platform:
 
     # What nobody asked for contradicts no platform file, which says these things itself.
     fpgas = None if options.get("fpgas") == "auto" else options.get("fpgas")
-    held = load_platform(platform, fpgas, options.get("clock_mhz"), link, options.get("topology"))
+    asked = fpgas, options.get("clock_mhz"), link, options.get("topology")
+    held = load_platform(platform, *asked, host_port=options.get("host_port"))
     return Platform(platform, dict(options), held)
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from math import ceil
 
 from floorflow.emit.backend import PlanBackend
+from floorflow.emit.host_ports import cheaper_ports
 from floorflow.emit.spare_fpgas import spare_fpgas
 from floorflow.emit.sparing import without_limits_told
 from floorflow.emit.tables import number, rate
@@ -260,7 +261,7 @@ def _gaps(view: _View) -> Iterator[str]:
         loads = [*view.loads("sll")[:1], *view.loads("link")[:1]]
         fullest = " and ".join(f"{load.name} is {share(load):.1%} full" for load in loads)
         less = "has no bound" if stats.gap is None else f"could cost up to {stats.gap:.0%} less"
-        yield f"the cut ({number(stats.objective)} wires x boundaries) {less}, {longer}; {fullest or 'all in one slot'}"
+        yield f"the cut (cost {number(stats.objective)}) {less}, {longer}; {fullest or 'all in one slot'}"
     open_gaps = [(f.stats.gap, name) for name, f in phase.floorplan.items() if f.pblocks and f.stats.gap]
     if open_gaps and max(open_gaps)[0] >= _WORTHWHILE:
         gap, name = max(open_gaps)
@@ -271,6 +272,25 @@ def _gaps(view: _View) -> Iterator[str]:
                 f"the folding{one.of} takes up to {one.part.folding.stats.gap:.1%} more than the least at this "
                 "interval, which was given up for channels and packing: that much area, no rate, is to be had"
             )
+
+
+def _hops(view: _View) -> Iterator[str]:
+    """Say what more hops might give where they stood in the way of a shorter interval."""
+    most = view.phase.partition.hops.most
+    for one in view.networks:
+        row = one.stopped_by
+        if row is not None and any(refusal.what in ("hops", "slots and hops") for refusal in row.refusals):
+            yield (
+                f"streams that cross {most} SLR boundar{'y' if most == 1 else 'ies'} at most keep the interval{one.of} "
+                f"above {row.interval_cycles:,} cycles: --max-hops {most + 1} may allow less, with registers at each"
+            )
+
+
+def _host_port(view: _View) -> Iterator[str]:
+    """Say what another memory channel would free of the host's slot, where that is full."""
+    at_host = {view.platform.host_in_slot, view.platform.host_out_slot}
+    if any(slot.name in at_host and slot.fullest[0] >= _FULL for slot in view.slots):
+        yield from cheaper_ports(view.platform)
 
 
 def _overhead(view: _View) -> Iterator[str]:
@@ -306,4 +326,5 @@ def _of_the_back_end(view: _View) -> Iterator[str]:
     yield from view.backend.steps(view.plan, view.plan.phases.index(view.phase), view.limit - view.demand)
 
 
-_STEPS = (_rate, _full_slots, _spare_fpgas, _full_links, _packing, _gaps, _overhead, _of_the_back_end)
+_SLOTS = (_hops, _full_slots, _host_port, _spare_fpgas, _full_links)
+_STEPS = (_rate, *_SLOTS, _packing, _gaps, _overhead, _of_the_back_end)

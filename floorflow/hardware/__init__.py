@@ -1,10 +1,12 @@
 """Devices, boards and platforms: what the hardware offers, read from ``platforms/``."""
 
-from floorflow.hardware.board import Board, BoardInfrastructure, BoardLink, Shell
+from floorflow.hardware.board import Board, BoardInfrastructure, BoardLink, Memory, Shell
+from floorflow.hardware.boundary_pairs import BoundaryPair, boundary_pairs
 from floorflow.hardware.catalogue import known_links, known_platforms
 from floorflow.hardware.crossing import (
     Crossing,
     Route,
+    boundaries_cost,
     boundary_crossing,
     link_crossing,
     padded_width_bits,
@@ -28,6 +30,7 @@ __all__ = [
     "Board",
     "BoardInfrastructure",
     "BoardLink",
+    "BoundaryPair",
     "Crossing",
     "Device",
     "DirectedEdge",
@@ -35,6 +38,7 @@ __all__ = [
     "Fpga",
     "Infrastructure",
     "Link",
+    "Memory",
     "Platform",
     "Rect",
     "Route",
@@ -46,7 +50,9 @@ __all__ = [
     "SlotGraph",
     "Slr",
     "anchor",
+    "boundaries_cost",
     "boundary_crossing",
+    "boundary_pairs",
     "bounding_box",
     "clear_rectangles",
     "count_sites",

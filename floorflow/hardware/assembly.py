@@ -84,9 +84,8 @@ def assembled(name: str, boards: Sequence[BoardWithDie], links: Sequence[LinkWit
     boundaries: list[SllBoundary] = []
     for number, each in enumerate(boards):
         fpga, board, device = f"fpga{number}", each.board, each.device
-        at_an_end = number in (0, len(boards) - 1)
         remaining = each.remainders
-        here = fpga_infrastructure(fpga, board, device, each.file, links, at_an_end=at_an_end)
+        here = fpga_infrastructure(fpga, board, device, each.file, links, number=number, count=len(boards))
         slots = fpga_slots(fpga, remaining, here, each.file)
         placed.append(Fpga(fpga, board, device, slots))
         infrastructure += here

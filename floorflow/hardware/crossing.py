@@ -13,9 +13,14 @@ from typing import Literal
 from floorflow.hardware.board import Board
 
 BOUNDARY_COST, LINK_COST = 1, 10
-"""Cost of a wire over an SLR boundary and over a link: what FINN's own partitioner charges for Ethernet."""
+"""Cost of a wire over one SLR boundary and over a link: what FINN's own partitioner charges for Ethernet."""
 HANDSHAKE_WIRES = 2
 """Wires of a stream besides its data: valid and ready."""
+
+
+def boundaries_cost(hops: int) -> int:
+    """Cost of a wire over so many SLR boundaries one after the other in an FPGA: it grows faster than their number."""
+    return BOUNDARY_COST * hops * (hops + 1) // 2
 
 
 def padded_width_bits(width_bits: int) -> int:

@@ -16,6 +16,7 @@ class Link:
     """A link between two FPGAs; ``source`` and ``target`` are the slots of its two ends, the lower FPGA first.
 
     It carries ``gbps`` Gb/s in each direction at the same time. ``assumed``: bandwidth and latency are guesses.
+    ``reliable``: nothing that is sent is ever lost.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Link:
     gbps: float
     latency_us: float
     assumed: bool
+    reliable: bool = True
 
 
 @dataclass(frozen=True)

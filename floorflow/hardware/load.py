@@ -8,10 +8,12 @@ from pathlib import Path
 from floorflow.assets import Topology, is_path
 from floorflow.errors import PlatformError
 from floorflow.hardware.assembly import assembled, check_clock, with_die
-from floorflow.hardware.board import Board, BoardLink, read_board
+from floorflow.hardware.board import Board, BoardLink
+from floorflow.hardware.board_file import read_board
 from floorflow.hardware.catalogue import board_path, link_path
 from floorflow.hardware.link_file import read_link
 from floorflow.hardware.links import TOPOLOGIES, Link, LinkWithCores, joined, most_fpgas
+from floorflow.hardware.memories import at_host_port
 from floorflow.hardware.platform import Platform
 from floorflow.hardware.platform_file import PLATFORM_SCHEMA, PlatformModel, described_platform
 from floorflow.hardware.reading import declared_schema, parse, read_text
@@ -24,18 +26,21 @@ def load_platform(
     clock_mhz: float | None = None,
     link: str | None = None,
     topology: Topology | None = None,
+    *,
+    host_port: str | None = None,
 ) -> Platform:
     """Return ``fpgas`` linked boards (one unless given), or the platform that a user's file describes.
 
     The boards go by the name of a shipped one or by the path of a user's board file. ``link`` is another kind of link
     than the board's own: one that ships or the path of a user's file; ``topology`` a chain unless given. A platform
-    file says all this itself: the number is its own, and the other two must not be given.
+    file says all this itself: the number is its own, and the other two must not be given. ``host_port`` is the memory
+    channel at which the host's streams end on the first FPGA and on the last, the first of the board's unless given.
 
     Raises
     ------
     PlatformError
-        If a name is unknown, a file is malformed, board and die contradict each other, or the boards cannot be
-        joined so.
+        If a name is unknown, a file is malformed, board and die contradict each other, the board has no such memory
+        channel, or the boards cannot be joined so.
 
     """
     path = board_path(str(name_or_path))
@@ -43,9 +48,9 @@ def load_platform(
     check_clock(clock_mhz)
     if declared_schema(text, str(path)) == PLATFORM_SCHEMA:
         _refuse_beside_a_file(path, _described(text, path), fpgas, link, topology)
-        return described_platform(text, path, clock_mhz)
+        return described_platform(text, path, clock_mhz, host_port)
     count, topology = 1 if fpgas is None else fpgas, topology or "chain"
-    board = read_board(text, str(path))
+    board = at_host_port(read_board(text, str(path)), host_port, str(path))
     board, core_files = _with_link(board, link, str(path))
     _check_fpgas(board, count, topology, str(path))
     whole = with_die(board, text, path)
@@ -121,6 +126,7 @@ def _equal_links(link: BoardLink | None, topology: Topology, count: int) -> tupl
                 gbps=link.gbps,
                 latency_us=link.latency_us,
                 assumed=link.assumed,
+                reliable=link.reliable,
             ),
             link.core,
         )

@@ -12,10 +12,12 @@ from pydantic import Field
 
 from floorflow.errors import PlatformError
 from floorflow.hardware.assembly import BoardWithDie, assembled, with_die
-from floorflow.hardware.board import MOST_FPGAS, BoardLink, Name, SlrName, read_board
+from floorflow.hardware.board import BoardLink
+from floorflow.hardware.board_file import MOST_FPGAS, Name, SlrName, read_board
 from floorflow.hardware.catalogue import check_name_is_free, file_named_in, known_platforms
 from floorflow.hardware.link_file import LinkKind, read_link
 from floorflow.hardware.links import Link, LinkWithCores
+from floorflow.hardware.memories import at_host_port
 from floorflow.hardware.platform import Platform
 from floorflow.hardware.reading import FileModel, parse, read_text, require
 from floorflow.hardware.slots import slot_name
@@ -62,8 +64,10 @@ class _Join:
         return f"fpga{self.lower}-fpga{self.upper}"
 
 
-def described_platform(text: str, path: Path, clock_mhz: float | None) -> Platform:
+def described_platform(text: str, path: Path, clock_mhz: float | None, host_port: str | None = None) -> Platform:
     """Return the platform that ``text``, the content of the file at ``path``, describes.
+
+    ``host_port`` is a memory channel of the first board and of the last.
 
     Raises
     ------
@@ -79,6 +83,8 @@ def described_platform(text: str, path: Path, clock_mhz: float | None) -> Platfo
     kinds, link_files = _kinds(model, path)
     joins = [_join(item, kinds[item.kind], f"links.{number}") for number, item in enumerate(model.links)]
     _check_joins(joins, len(boards), file)
+    for number in (0, len(boards) - 1):
+        boards[number] = replace(boards[number], board=at_host_port(boards[number].board, host_port, file))
     joined = [_joined_board(number, each, joins, clock_mhz, file) for number, each in enumerate(boards)]
     platform = assembled(model.name, joined, [_link(join, boards, file) for join in joins])
     files = {f"platforms/{model.name}.yaml": text, **platform.files, **link_files}
@@ -201,5 +207,5 @@ def _link(join: _Join, boards: Sequence[BoardWithDie], file: str) -> LinkWithCor
     source, target = (slot_name(fpga, _board_link(fpga, each, join, file).slr) for fpga, each in fpgas)
     kind = join.kind
     return LinkWithCores(
-        Link(join.name, kind.name, source, target, kind.gbps, kind.latency_us, kind.assumed), kind.core
+        Link(join.name, kind.name, source, target, kind.gbps, kind.latency_us, kind.assumed, kind.reliable), kind.core
     )

@@ -34,7 +34,8 @@ def check_ports(board: Board, device: Device, file: str) -> None:
         If a port leaves it.
 
     """
-    ports = [("host_port", board.host_port, board.host_slr)]
+    ports = [("host_port", board.host_port, board.host_slr)] if not board.memories else []
+    ports += [(f"memories.{memory.name}.port", memory.port, memory.slr) for memory in board.memories]
     if board.link is not None:
         ports += [(f"link.ports.{kind}", port, board.link.slr) for kind, port in board.link.ports.items()]
     for field, port, slr in ports:

@@ -6,19 +6,20 @@ and links may make rings. ``floorflow check`` derives routes with its own code.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
 
-from floorflow.hardware.crossing import Crossing
+from floorflow.hardware.crossing import Crossing, boundaries_cost
 
 
 @dataclass(frozen=True)
 class Edge:
     """What joins slots ``a`` and ``b``: SLR boundary, ``a`` the lower SLR, or link, ``a`` on the FPGA that comes first.
 
-    ``crossing`` says what passing it takes: its wires or Gb/s, cycles, and weight (``cost``).
+    ``crossing`` says what passing it takes: its wires or Gb/s, cycles, and cost.
     """
 
     a: int
@@ -38,10 +39,82 @@ DirectedEdge = tuple[int, bool]
 
 @dataclass(frozen=True)
 class SlotGraph:
-    """So many slots, and the edges that join them."""
+    """So many slots, and the edges that join them.
+
+    ``fpgas``: by edge, a number that the SLR boundaries of one FPGA share, -1 for a link. Empty: those that boundaries
+    join are of one FPGA.
+    """
 
     slots: int
     edges: tuple[Edge, ...]
+    fpgas: tuple[int, ...] = ()
+
+    @cached_property
+    def fpga_of_edge(self) -> tuple[int, ...]:
+        """For each edge the number that it shares with the boundaries of the same FPGA; -1 for a link."""
+        if self.fpgas:
+            return self.fpgas
+        group = list(range(self.slots))
+        boundaries = [edge for edge in self.edges if edge.crossing.kind == "sll"]
+        for edge in boundaries:
+            joined, old = group[edge.a], group[edge.b]
+            group = [joined if other == old else other for other in group]
+        return tuple(group[edge.a] if edge.crossing.kind == "sll" else -1 for edge in self.edges)
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether there is one route only between any two slots."""
+        return len(self.edges) == self.slots - 1
+
+    @cached_property
+    def beyond(self) -> tuple[frozenset[int], ...]:
+        """The slots on the ``b`` side of each edge. Raises ValueError if the edges do not make the slots a tree."""
+        if not self.is_tree:
+            raise ValueError(f"{self.slots} slots need {self.slots - 1} edges, found {len(self.edges)}")
+        return tuple(self._side(index) for index in range(len(self.edges)))
+
+    def _side(self, removed: int) -> frozenset[int]:
+        found, seen = [self.edges[removed].b], {self.edges[removed].b}
+        for slot in found:
+            for index, edge in enumerate(self.edges):
+                if index != removed and slot in (edge.a, edge.b):
+                    new = {edge.a, edge.b} - seen
+                    seen |= new
+                    found += new
+        if self.edges[removed].a in seen:
+            raise ValueError(f"the edges between slots make a ring at {self.edges[removed].name or removed}")
+        return frozenset(seen)
+
+    def spanning_tree(self) -> SlotGraph:
+        """Return the graph with only those edges that close no ring with earlier ones."""
+        group = list(range(self.slots))
+        tree, fpgas = [], []
+        for edge, fpga in zip(self.edges, self.fpga_of_edge, strict=True):
+            a, b = group[edge.a], group[edge.b]
+            if a != b:
+                tree.append(edge)
+                fpgas.append(fpga)
+                group = [a if other == b else other for other in group]
+        return SlotGraph(self.slots, tuple(tree), tuple(fpgas))
+
+    def boundaries_passed(self, source: int, target: int) -> Mapping[int, int]:
+        """Return how many SLR boundaries the route between two slots passes, by FPGA."""
+        passed = Counter(self.fpga_of_edge[k] for k, _ in self.route(source, target))
+        del passed[-1]
+        return passed
+
+    def hops(self, source: int, target: int) -> int:
+        """Return how many SLR boundaries a stream between two slots crosses one after the other in an FPGA, at most.
+
+        Where it passes a link it ends at the link's core, and another stretch begins behind it.
+        """
+        return max(self.boundaries_passed(source, target).values(), default=0)
+
+    def cost(self, source: int, target: int) -> int:
+        """Return what one wire between two slots costs: stretches of boundaries, and links."""
+        links = (self.edges[k].crossing for k, _ in self.route(source, target))
+        stretches = sum(boundaries_cost(hops) for hops in self.boundaries_passed(source, target).values())
+        return stretches + sum(link.cost for link in links if link.kind == "link")
 
     def route(self, source: int, target: int) -> tuple[DirectedEdge, ...]:
         """Return the one route between two slots; none from a slot to itself. KeyError if no edges lead there.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from floorflow.errors import PlatformError
-from floorflow.hardware.board import Board, BoardInfrastructure, Shell
+from floorflow.hardware.board import HOST, Board, BoardInfrastructure, Shell
 from floorflow.hardware.device import Device
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.links import LinkWithCores
@@ -73,11 +73,18 @@ def slot_name(fpga: str, slr: str) -> str:
 
 
 def fpga_infrastructure(
-    fpga: str, board: Board, device: Device, file: str, links: Sequence[LinkWithCores] = (), *, at_an_end: bool
+    fpga: str,
+    board: Board,
+    device: Device,
+    file: str,
+    links: Sequence[LinkWithCores] = (),
+    *,
+    number: int = 0,
+    count: int = 1,
 ) -> tuple[Infrastructure, ...]:
     """Return the infrastructure of an FPGA: the board's own, then a core at the end of each of ``links`` on it.
 
-    ``at_an_end``: it is the first FPGA or the last.
+    It is FPGA ``number`` of ``count``.
 
     Raises
     ------
@@ -85,7 +92,7 @@ def fpga_infrastructure(
         If a reserved range does not exist in its SLR.
 
     """
-    own = (item for item in board.infrastructure if item.per == "every" or at_an_end)
+    own = (item for item in board.placed_infrastructure if item.stands_on(number, count))
     slots = {slot_name(fpga, slr.name) for slr in device.slrs}
     cores = [
         Infrastructure(f"link core {joined.link.name}", slot, joined.core, None)
@@ -116,8 +123,9 @@ def _check_names(board: Board, device: Device, file: str) -> None:
     expected = f"{board.part} is {architecture}, its die {device.part} is {device.architecture}"
     require(architecture == device.architecture, file, "part", expected)
     names = {slr.name for slr in device.slrs}
-    fields = [("host_slr", board.host_slr)]
-    fields += [(f"infrastructure.{item.name}.slr", item.slr) for item in board.infrastructure]
+    fields = [("host_slr", board.host_slr)] if not board.memories else []
+    fields += [(f"infrastructure.{item.name}.slr", item.slr) for item in board.infrastructure if item.slr != HOST]
+    fields += [(f"memories.{memory.name}.slr", memory.slr) for memory in board.memories]
     if board.link is not None:
         fields.append(("link.slr", board.link.slr))
     if board.shell is not None:
@@ -125,6 +133,9 @@ def _check_names(board: Board, device: Device, file: str) -> None:
         fields += [("shell.measured_available", slr) for slr in board.shell.measured_available]
     for field, slr in fields:
         require(slr in names, file, field, f"{device.part} has no {slr}, only {sorted(names)}")
+    for memory in board.memories:
+        if memory.reserved is not None:
+            _rect_in(device, memory.slr, memory.reserved, file, f"memories.{memory.name}.controller.reserved")
 
 
 def _infrastructure(fpga: str, item: BoardInfrastructure, device: Device, file: str) -> Infrastructure:

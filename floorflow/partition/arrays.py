@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.errors import Refusal
+from floorflow.hardware import BoundaryPair, boundary_pairs
 from floorflow.partition.problem import PartitionAnswer, PartitionFailure, PartitionProblem, PartitionSolution
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.stats import SolveStats
@@ -34,8 +34,10 @@ class ProblemArrays:
 
     ``demand`` (M, 5) and ``limit`` (S, 5) amounts; ``cells`` (M, S) of modules and ``most_cells`` (S,); ``takes``
     (M, S) whether a slot takes a module; ``source``, ``target`` (L,) ends of streams with ``wires`` and ``bits`` (L,)
-    a frame; ``beyond`` (S, E) 1 if a slot lies on the ``b`` side of an edge; ``weight``, ``most_wires``,
-    ``most_bits`` (E,) of edges; ``stages`` (E, S) register stages of an edge in a slot; ``hosts`` the host's two slots.
+    a frame; ``beyond`` (S, E) 1 if a slot lies on the ``b`` side of an edge; ``weight`` (what a wire costs over it
+    alone), ``most_wires``, ``most_bits`` (E,) of edges; ``stages`` (E, S) register stages of an edge in a slot;
+    ``hosts`` the host's two slots; ``distance`` (S, S) cost of a wire between two slots; ``too_many`` (S, S) hops
+    between them above what a stream may cross; ``pairs`` of boundaries of one FPGA.
     """
 
     names: tuple[str, ...]
@@ -54,12 +56,9 @@ class ProblemArrays:
     most_bits: Integers
     stages: Integers
     hosts: Integers
-
-    @cached_property
-    def distance(self) -> Integers:
-        """(S, S) cost of one wire between two slots."""
-        differ = self.beyond[:, None, :] != self.beyond[None, :, :]
-        return np.asarray(differ @ self.weight, dtype=np.int64)
+    distance: Integers
+    too_many: Integers
+    pairs: tuple[BoundaryPair, ...]
 
     def holds(self, members: Sequence[int]) -> Flags:
         """(S,) whether a slot takes all of these modules together, crossing registers left out."""
@@ -80,6 +79,11 @@ class ProblemArrays:
         end_slots = np.concatenate([assignment, self.hosts])
         return int(self.distance[end_slots[self.source], end_slots[self.target]] @ self.wires)
 
+    def hops_too_many(self, assignment: Integers) -> int:
+        """Hops of merged streams above what each may have, of an assignment (M,)."""
+        end_slots = np.concatenate([assignment, self.hosts])
+        return int(self.too_many[end_slots[self.source], end_slots[self.target]].sum())
+
     def as_mapping(self, assignment: Integers) -> dict[str, int]:
         """Return module name to slot index."""
         return {name: int(slot) for name, slot in zip(self.names, assignment, strict=True)}
@@ -97,6 +101,8 @@ def arrays_of(problem: PartitionProblem) -> ProblemArrays:
     for k, edge in enumerate(problem.edges):
         for slot, count in edge.stages.items():
             stages[k, slot] = count
+    beyond = [[s in side for side in problem.beyond] for s in range(len(problem.slots))]
+    distance, too_many = _between_slots(problem)
     return ProblemArrays(
         names=names,
         demand=_integers([need.as_tuple() for need in problem.demands.values()], 5),
@@ -108,13 +114,25 @@ def arrays_of(problem: PartitionProblem) -> ProblemArrays:
         target=pairs[:, 1],
         wires=wires,
         bits=bits,
-        beyond=np.array([[s in side for side in problem.beyond] for s in range(len(problem.slots))], dtype=np.int64),
+        beyond=np.array(beyond, dtype=np.int64),
         weight=np.array([edge.crossing.cost for edge in problem.edges], dtype=np.int64),
         most_wires=np.array([_capped(edge.crossing.wires) for edge in problem.edges], dtype=np.int64),
         most_bits=np.array([_capped(problem.allowed_bits(edge)) for edge in problem.edges], dtype=np.int64),
         stages=stages,
         hosts=np.array([problem.host_in, problem.host_out], dtype=np.int64),
+        distance=distance,
+        too_many=too_many,
+        pairs=boundary_pairs(problem.graph, problem.max_hops),
     )
+
+
+def _between_slots(problem: PartitionProblem) -> tuple[Integers, Integers]:
+    """Return (S, S) what a wire costs between two slots, and by how much its hops are too many."""
+    slots, graph = range(len(problem.slots)), problem.graph
+    most = UNLIMITED if problem.max_hops is None else problem.max_hops
+    distance = [tuple(graph.cost(a, b) for b in slots) for a in slots]
+    too_many = [tuple(max(0, graph.hops(a, b) - most) for b in slots) for a in slots]
+    return _integers(distance, len(slots)), _integers(too_many, len(slots))
 
 
 def _takes(problem: PartitionProblem) -> Flags:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from math import ceil
 
+from floorflow.hardware import boundary_pairs
 from floorflow.partition.arrays import arrays_of
 from floorflow.partition.exact import CutBound, solve
 from floorflow.partition.problem import PartitionProblem, SlotCapacity
@@ -62,13 +63,15 @@ def _sets_of_edges(problem: PartitionProblem) -> list[tuple[int, ...]]:
     return [edges for edges in dict.fromkeys(sets) if len(edges) < count or count == 1]
 
 
-def least_cost(bounds: Sequence[CutBound]) -> int:
-    """Return what every legal assignment costs at least: the linear programme of what its edges cost."""
+def least_cost(problem: PartitionProblem, bounds: Sequence[CutBound]) -> int:
+    """Return what every legal assignment costs at least: the linear programme of what its edges and pairs cost."""
     solver = linear_solver()
-    cost = {k: solver.NumVar(0, solver.infinity(), "") for k in sorted({k for b in bounds for k in b.edges})}
+    pairs = [{pair.first, pair.second} for pair in boundary_pairs(problem.graph, problem.max_hops) if pair.allowed]
+    parts = [{k} for k in sorted({k for b in bounds for k in b.edges})] + pairs
+    cost = [solver.NumVar(0, solver.infinity(), "") for _ in parts]
     for known in bounds:
-        solver.Add(sum(cost[k] for k in known.edges) >= known.least)
-    solver.Minimize(solver.Sum(list(cost.values())))
+        solver.Add(sum(c for c, part in zip(cost, parts, strict=True) if part <= {*known.edges}) >= known.least)
+    solver.Minimize(solver.Sum(cost))
     solver.Solve()
     return ceil(float(solver.Objective().Value()) - 1e-6)
 
@@ -78,8 +81,9 @@ def contracted(problem: PartitionProblem, edges_kept: Collection[int]) -> tuple[
 
     What the other edges join becomes one slot with summed limits and free cells, which takes the modules that one of
     its slots takes, each with the least cells that it has in one.
-    A relaxation: every legal assignment stays legal and keeps its cost over the edges kept.
+    A relaxation: every legal assignment stays legal and keeps its cost over the edges kept, with the pairs among them.
     """
+    fpgas = problem.graph.fpga_of_edge
     sides = [tuple(slot in problem.beyond[k] for k in sorted(edges_kept)) for slot in range(len(problem.slots))]
     groups = {side: index for index, side in enumerate(dict.fromkeys(sides))}
     index = tuple(groups[side] for side in sides)
@@ -91,6 +95,7 @@ def contracted(problem: PartitionProblem, edges_kept: Collection[int]) -> tuple[
         ),
         host_in=index[problem.host_in],
         host_out=index[problem.host_out],
+        fpgas=tuple(fpgas[k] for k in edges_kept),
         cells={name: _least_by_group(row, index, len(groups)) for name, row in problem.cells.items()},
         free_cells=_summed_by_group(problem.free_cells, index, len(groups)),
         barred={name: _barred_by_group(slots, index) for name, slots in problem.barred.items()},

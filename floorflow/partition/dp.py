@@ -2,9 +2,11 @@
 
 The slots are visited in an order in which every subtree of the tree of slots is consecutive; each slot takes the
 difference of two consecutive ideals. What lies before an edge is then an interval of the order: where the slots form a
-path its cut depends on one ideal, and the best assignment along the path is found. Where FPGAs hang off the path by one
-slot, the cut also depends on the ideal at which the hanging part began; each ideal then remembers its best history
-only, so the answer is legal but need not be the best contiguous one.
+path its cut depends on one ideal, and what a slot is passed by, from one boundary of an FPGA to the next, on two: where
+streams cross one boundary at most, the best assignment along the path is found. Where more are allowed, pairs of
+boundaries further apart are not counted on the way; where FPGAs hang off the path by one slot, the cut also depends on
+the ideal at which the hanging part began, and each ideal remembers its best history only. Then the answer is legal but
+need not be the best contiguous one.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from floorflow.partition.arrays import FF, Floats, Integers, ProblemArrays
+from floorflow.partition.fm import is_legal
 from floorflow.partition.ideals import ideals
 from floorflow.partition.linear_orders import LinearOrder, linear_orders
 from floorflow.partition.problem import PartitionProblem
@@ -91,6 +94,18 @@ class _Lattice:
         into = received[:, None] - received[None, :] - both
         return out + into, out, into
 
+    def through(self, inner_hosts: Integers, outer_hosts: Integers, amounts: Integers) -> Floats:
+        """(N, N) amounts between ideal B (column) and all that is outside the larger ideal A (row).
+
+        The host's ends (2,) that lie with either ideal are given.
+        """
+        count = len(self.members)
+        near = np.hstack([self.members, np.broadcast_to(inner_hosts, (count, 2))]).astype(np.float32)
+        far = 1 - np.hstack([self.members, np.broadcast_to(outer_hosts, (count, 2))]).astype(np.float32)
+        source, target = self.arrays.source, self.arrays.target
+        forth = far[:, target] @ (near[:, source] * amounts).T
+        return np.asarray(forth + far[:, source] @ (near[:, target] * amounts).T)
+
     def prefix(self, hosts: Integers) -> tuple[Floats, Floats, Floats]:
         """(N,) wires, bits out and bits in of each ideal with those ends of the host (2,) that lie on its side."""
         side = np.hstack([self.members, np.broadcast_to(hosts, (len(self.members), 2))])
@@ -108,9 +123,13 @@ def contiguous(problem: PartitionProblem, arrays: ProblemArrays) -> tuple[Intege
     for order in linear_orders(problem):
         if order.reverse not in lattice:
             lattice[order.reverse] = _lattice(1 - members[::-1] if order.reverse else members, arrays)
-        best_along = _best_along(order, lattice[order.reverse])
-        if best_along is not None and (best is None or best_along[0] < best[0]):
-            best = best_along
+        found = _best_along(order, lattice[order.reverse])
+        if found is None or not is_legal(arrays, found[1]):
+            continue
+        fullness = found[0] % _KEY_SCALE
+        key = arrays.cost(found[1]) * _KEY_SCALE + fullness
+        if best is None or key < best[0]:
+            best = key, found[1]
     return (None if best is None else best[1]), shortened
 
 
@@ -166,6 +185,10 @@ def _step(order: LinearOrder, position: int, labels: _Labels, lattice: _Lattice)
         charge = (wires * arrays.weight[edge]).astype(np.int64)
     flops = lattice.demand[fitting, FF] + registers.astype(np.int64)
     legal &= flops <= arrays.limit[slot, FF]
+    if (passed := _passed(order, position, lattice)) is not None:
+        amounts, allowed = passed
+        legal &= allowed | (amounts[outer, inner] == 0)
+        charge += allowed * amounts[outer, inner].astype(np.int64)
     share = np.maximum(lattice.share(slot)[fitting], -(-SHARE_SCALE * flops // max(1, int(arrays.limit[slot, FF]))))
     inner, outer = inner[legal], outer[legal]
     cost, full = np.divmod(labels.key[inner], _KEY_SCALE)
@@ -197,6 +220,23 @@ def _cut(
     before = inner if start == position else labels.history[start, inner]
     wires, out, into = lattice.nested
     return wires[outer, before], out[outer, before], into[outer, before]
+
+
+def _passed(order: LinearOrder, position: int, lattice: _Lattice) -> tuple[Floats, bool] | None:
+    """(N, N) wires that pass this position's slot, inner ideal (column) to outer (row), and whether they may.
+
+    None where its neighbours on the path are not joined to it by boundaries of one FPGA.
+    """
+    parent, arrays = order.parent_edge[position], lattice.arrays
+    if position == 0 or order.start[position] or order.children[position] != (position - 1,):
+        return None
+    edges = {order.parent_edge[position - 1], parent}
+    pair = next((pair for pair in arrays.pairs if {pair.first, pair.second} == edges), None)
+    if pair is None:
+        return None
+    hosts = order.hosts[position - 1], order.hosts[position]
+    amounts = arrays.wires if pair.allowed else np.ones_like(arrays.wires)
+    return lattice.through(*hosts, amounts), pair.allowed
 
 
 def _owed(order: LinearOrder, position: int, labels: _Labels, lattice: _Lattice) -> Floats:

@@ -40,7 +40,7 @@ _STATUS: dict[int, Status] = {
 
 @dataclass(frozen=True)
 class CutBound:
-    """Every legal assignment costs at least ``least`` on these edges together."""
+    """Every legal assignment costs at least ``least`` on these edges together, and pairs of boundaries among them."""
 
     edges: tuple[int, ...]
     least: int
@@ -61,8 +61,7 @@ def solve(
     """
     model = build_model(problem, arrays)
     for cut in cuts:
-        costs = [(int(arrays.weight[k]), model.loads[k]) for k in cut.edges]
-        _at_least(model, sum(weight * load for weight, load in costs), cut.least)
+        _at_least(model, model.cost_over(cut.edges), cut.least)
     model.cp.minimize(model.cost)
     return run_solver(model, start, seed, limit)
 

@@ -2,7 +2,7 @@
 
 In a pass each module moves at most once, always by the best move that is left even if it makes things worse, and the
 best assignment met is the answer. Overfull slots, boundaries and links are priced by the share by which they exceed
-their limit, so the same passes repair an illegal assignment and improve a legal one.
+their limit, and streams by hops too many, so the same passes repair an illegal assignment and improve a legal one.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from floorflow.partition.arrays import FF, UNLIMITED, Floats, Integers, ProblemArrays
+from floorflow.partition.passed_pairs import HOP_LIMIT
 
 _PATIENCE = 16
 """Moves without a better assignment after which a pass ends."""
@@ -24,6 +25,9 @@ _MAX_WORK = 15_000_000
 
 _SOFT, _HARD = 0.3, 100.0
 """Price of exceeding one limit by the whole limit, in costs of all wires over the whole platform."""
+
+_HOP = 1 / HOP_LIMIT
+"""Excess of one hop too many."""
 
 Key = tuple[float, float, float]
 """What is compared: excess over limits, then cost, then fullness of the fullest slot."""
@@ -48,6 +52,12 @@ class MoveEvaluator:
         return table[:count], table.T[:count]
 
     @cached_property
+    def streams(self) -> Floats:
+        """(M, M + 2) merged streams between a module and any end, in either direction."""
+        table = self.arrays.flow_matrix(np.ones_like(self.arrays.wires))
+        return np.asarray((table + table.T)[: len(self.arrays.names)])
+
+    @cached_property
     def links(self) -> Integers:
         """(K,) edges with a limit on bits."""
         return np.flatnonzero(self.arrays.most_bits < UNLIMITED)
@@ -63,9 +73,9 @@ class MoveEvaluator:
         excess = float(_over(use, self.arrays.limit).sum() + self._edge_excess(load, forward, backward))
         excess += float((~self.arrays.takes[np.arange(len(assignment)), assignment]).sum())
         area, most = self._area(assignment), self.arrays.most_cells
-        excess += float(_over(area, most).sum())
+        excess += float(_over(area, most).sum()) + _HOP * self.arrays.hops_too_many(assignment)
         fullest = max((use / np.maximum(self.arrays.limit, 1)).max(initial=0.0), (area / np.maximum(most, 1)).max())
-        return excess, float(load @ self.arrays.weight), float(fullest)
+        return excess, float(self.arrays.cost(assignment)), float(fullest)
 
     def _area(self, assignment: Integers) -> Floats:
         """(S,) cells that the modules of each slot take."""
@@ -105,7 +115,15 @@ class MoveEvaluator:
         excess = self._edge_excess(loads, forwards, backwards) + (~arrays.takes)
         excess += (~arrays.takes[modules, assignment]).sum() - (~arrays.takes[modules, assignment])[:, None]
         excess += self._resource_excess(assignment, use, load, loads) + self._area_excess(assignment)
-        return excess, np.asarray(loads @ arrays.weight)
+        excess += _HOP * (arrays.hops_too_many(assignment) + self._change(assignment, self.streams, arrays.too_many))
+        return excess, arrays.cost(assignment) + self._change(assignment, self.wires, arrays.distance)
+
+    def _change(self, assignment: Integers, amounts: Floats, between: Integers) -> Floats:
+        """(M, S) what each move adds to the sum of amounts (M, M + 2) x ``between`` (S, S) the slots of their ends."""
+        if not between.any():
+            return np.zeros((len(assignment), len(between)))
+        sums = amounts @ between[np.concatenate([assignment, self.arrays.hosts])]
+        return np.asarray(sums - sums[np.arange(len(assignment)), assignment][:, None])
 
     def _resource_excess(self, assignment: Integers, use: Floats, load: Floats, loads: Floats) -> Floats:
         """(M, S) excess over resources of all slots; only flip-flops change in slots that a move does not name."""

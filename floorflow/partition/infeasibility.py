@@ -1,4 +1,4 @@
-"""Why no assignment exists: a module that fits no slot, a short resource, a boundary or a link that binds."""
+"""Why no assignment exists: a module that fits no slot, a short resource, hops, a boundary or a link that binds."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from floorflow.partition.model import build_model
 from floorflow.partition.problem import PartitionFailure, PartitionProblem
 from floorflow.resources import Resources, largest_share, shortfall, total
 
+HOPS = "SLR boundaries"
+"""What a stream crosses too many of, in refusals."""
 _MOST_TRIED = 8
 """As many edges of a kind are lifted one by one to find the one that binds."""
 
@@ -80,10 +82,14 @@ def _area_short(problem: PartitionProblem) -> PartitionFailure | None:
 
 
 def explain_infeasibility(problem: PartitionProblem, seed: int, limit: float) -> PartitionFailure:
-    """Say what binds in a problem that is proven infeasible: area, links, SLR boundaries or slots, if it can be told.
+    """Say what binds in a problem that is proven infeasible: hops, area, links, SLLs or slots, if it can be told.
 
     Limits are lifted to see which of them make it feasible, each trial within ``limit`` deterministic time units.
     """
+    if problem.max_hops is not None:
+        further = _further(problem, seed, limit)
+        if further is not None:
+            return PartitionFailure((Refusal("hops", HOPS, "", further, problem.max_hops, proven=True),))
     if problem.cells:
         anywhere = replace(problem, cells=_only_where(problem))
         if _solve_least_load(anywhere, [], seed, limit).assignment is not None:
@@ -99,6 +105,16 @@ def explain_infeasibility(problem: PartitionProblem, seed: int, limit: float) ->
         if without.status != "infeasible":
             what = "slots and edges"
     return PartitionFailure((Refusal(what, proven=True),))
+
+
+def _further(problem: PartitionProblem, seed: int, limit: float) -> int | None:
+    """Return how many SLR boundaries some stream must cross at least, as far as the limit lets us find; None if any."""
+    slots = range(len(problem.slots))
+    longest = max(problem.graph.hops(a, b) for a in slots for b in slots)
+    for hops in range((problem.max_hops or 0) + 1, longest + 1):
+        if _solve_least_load(replace(problem, max_hops=hops), [], seed, limit).assignment is not None:
+            return hops
+    return None
 
 
 def _only_where(problem: PartitionProblem) -> dict[str, tuple[int | None, ...]]:

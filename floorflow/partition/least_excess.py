@@ -1,7 +1,8 @@
 """The least excess over all limits: a legal assignment if there is one, else what no assignment can avoid.
 
-Each resource and the area of a slot, the wires of a boundary and the rate of a link may be overused; the sum of the
-shares by which they are is least. Cost plays no part, so that this finds starts where minimising cost finds none.
+Each resource and the area of a slot, the wires of a boundary and the rate of a link may be overused, and a stream may
+have hops too many; the sum of the shares by which they are is least. Cost plays no part, so that this finds starts
+where minimising cost finds none.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from floorflow.errors import Refusal
 from floorflow.partition.arrays import Integers, ProblemArrays
 from floorflow.partition.exact import run_solver
 from floorflow.partition.fm import MoveEvaluator, is_legal
+from floorflow.partition.infeasibility import HOPS
 from floorflow.partition.model import build_model
 from floorflow.partition.problem import PartitionProblem
 from floorflow.resources import RESOURCE_NAMES
@@ -62,7 +64,7 @@ def _overuse(cp: cp_model.CpModel, most: int, largest: int, over: list[cp_model.
 
 
 def worst(problem: PartitionProblem, assignment: Integers) -> Refusal | None:
-    """Return what an assignment exceeds by the largest share: the resource or cells of a slot, else an edge."""
+    """Return what an assignment exceeds by the largest share: resource or cells of a slot, hops, wires of an edge."""
     slot_of = {name: int(slot) for name, slot in zip(problem.demands, assignment, strict=True)}
     uses = [
         (use, most, name, slot.name)
@@ -71,6 +73,8 @@ def worst(problem: PartitionProblem, assignment: Integers) -> Refusal | None:
     ]
     cells = zip(problem.slot_cells(slot_of), problem.most_cells, problem.slots, strict=True)
     uses += [(use, most, "cells", slot.name) for use, most, slot in cells if most is not None]
+    most_hops = problem.max_hops
+    uses += [(problem.hops(s, slot_of), most_hops, HOPS, s.name) for s in problem.streams if most_hops is not None]
     wires = zip(problem.loads(slot_of), problem.edges, strict=True)
     uses += [(use, e.crossing.wires, "wires", e.name) for use, e in wires if e.crossing.wires is not None]
     needed, allowed, resource, place = max(uses, key=lambda use: (use[0] - use[1]) / max(1, use[1]))

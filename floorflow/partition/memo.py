@@ -44,5 +44,6 @@ def key_of(problem: PartitionProblem, method: str, limits: Limits, seed: int) ->
         tuple((e.a, e.b, e.crossing, e.name) for e in problem.edges),
         (problem.host_in, problem.host_out, problem.frames_per_s),
         (tuple(problem.cells.items()), problem.free_cells, problem.area_share, tuple(problem.barred.items())),
+        (problem.max_hops, problem.fpgas),
     )
     return (*content, method, limits, seed)

@@ -6,28 +6,29 @@ variables    beyond[m, e]   module m lies on the far side of edge e (e's child e
              cross[p, e]    the two modules of pair p lie on different sides of e; where the rate of e is limited two
                             variables, one for each direction
              Both are constant where the slots allowed for the modules leave no choice.
+             both[p, r]     the ends of pair p lie on the outer sides of r, two boundaries of one FPGA
 constraints  limit[s, r]    use of resource r by the modules of slot s and its crossing registers <= limit
              area[s]        cells of the least rectangles of the modules of slot s <= what it may use
              takes[m, s]    a module lies in no slot that does not take it
              wires[e]       sum of wires over e <= its SLLs
              rate[e, d]     sum of bits a frame over link e in direction d <= what it carries in a frame
-objective    min sum_e weight[e] x wires over e, given to the solver by the caller
+             hops[p, r]     both[p, r] = 0 where r are more boundaries apart than a stream may cross
+objective    min sum_e weight[e] x wires over e + sum_r wires over both of r, given to the solver by the caller:
+             a stream over b boundaries of an FPGA passes b (b - 1) / 2 pairs of them, and so costs b (b + 1) / 2 a wire
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ortools.sat.python import cp_model
 
 from floorflow.partition.arrays import FF, UNLIMITED, Integers, ProblemArrays
+from floorflow.partition.passed_pairs import Soften, passed_pairs
 from floorflow.partition.problem import PartitionProblem
 from floorflow.resources import RESOURCE_NAMES
-
-Soften = Callable[[cp_model.CpModel, int], Any]
-"""From the model and a limit to an amount by which it may be exceeded."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Model:
     """The model with its variables, and where modules lie and what edges carry as expressions of them.
 
     ``beyond`` by (module, edge), ``inside`` by (module, slot), ``cross`` by (module, module, edge), ``loads`` in wires
-    and ``rates`` in bits a frame towards and away from the root by edge.
+    and ``rates`` in bits a frame towards and away from the root by edge; ``both`` by (end, end, pair of boundaries).
     """
 
     arrays: ProblemArrays
@@ -66,6 +67,7 @@ class Model:
     cross: Mapping[tuple[int, int, int], tuple[Any, ...]]
     loads: tuple[Any, ...]
     rates: tuple[tuple[Any, Any], ...]
+    both: Mapping[tuple[int, int, int], Any]
 
     def use(self, slot: int, resource: int) -> Any:
         """Use of a resource in a slot, as an expression."""
@@ -82,8 +84,16 @@ class Model:
 
     @property
     def cost(self) -> Any:
-        """Wires times weight over all edges, as an expression."""
-        return sum(int(weight) * load for weight, load in zip(self.arrays.weight, self.loads, strict=True))
+        """What all streams cost, as an expression."""
+        return self.cost_over(range(len(self.loads)))
+
+    def cost_over(self, edges: Collection[int]) -> Any:
+        """Return what streams cost on some edges, with the pairs of boundaries among them, as an expression."""
+        alone = sum(int(self.arrays.weight[k]) * self.loads[k] for k in edges)
+        among = [r for r, pair in enumerate(self.arrays.pairs) if {pair.first, pair.second} <= {*edges}]
+        ends = zip(self.arrays.source.tolist(), self.arrays.target.tolist(), self.arrays.wires.tolist(), strict=True)
+        passed = [(wires, (min(a, b), max(a, b), r)) for a, b, wires in ends for r in among]
+        return alone + sum(wires * self.both[key] for wires, key in passed if key in self.both)
 
     def hint(self, assignment: Integers) -> None:
         """Suggest an assignment (M,) to the solver."""
@@ -97,6 +107,9 @@ class Model:
             else:
                 self.cp.add_hint(directions[0], ends == (True, False))
                 self.cp.add_hint(directions[1], ends == (False, True))
+        slots = [*assignment.tolist(), *self.arrays.hosts.tolist()]
+        for (a, b, r), variable in self.both.items():
+            self.cp.add_hint(variable, self.arrays.pairs[r].is_passed(slots[a], slots[b]))
 
     def read(self, solver: cp_model.CpSolver) -> Integers:
         """Return the assignment (M,) that the solver found."""
@@ -130,7 +143,9 @@ def build_model(
     cross = _crossings(cp, beyond, arrays)
     flows = [_flows(arrays, tree, beyond, cross, k) for k in range(len(tree.far))]
     inside = _inside(beyond, tree, len(arrays.names))
-    model = Model(arrays, tree, cp, beyond, inside, cross, tuple(f[0] for f in flows), tuple(f[1:] for f in flows))
+    both = _both(cp, arrays, tree, beyond, soften)
+    loads, rates = tuple(f[0] for f in flows), tuple(f[1:] for f in flows)
+    model = Model(arrays, tree, cp, beyond, inside, cross, loads, rates, both)
     _shape(model, problem)
     _limit(model, problem, soften)
     return model
@@ -178,6 +193,27 @@ def _crossings(
             cp.add(directions[-1] >= beyond[b, k] - beyond[a, k])
             cross[a, b, k] = directions
     return cross
+
+
+def _both(
+    cp: cp_model.CpModel,
+    arrays: ProblemArrays,
+    tree: RootedTree,
+    beyond: Mapping[tuple[int, int], Any],
+    soften: Soften | None,
+) -> dict[tuple[int, int, int], Any]:
+    """Make both[p, r], keyed by (first end, second end, pair of boundaries); the host's ends are behind the modules."""
+    count, hosts = len(arrays.names), arrays.hosts.tolist()
+
+    def outside(end: int, r: int, i: int) -> Any:
+        pair = arrays.pairs[r]
+        edge, side = (pair.first, pair.second)[i], pair.outer[i]
+        if end >= count:
+            return int(hosts[end - count] in side)
+        return beyond[end, edge] if side == tree.far[edge] else 1 - beyond[end, edge]
+
+    ends = {(min(pair), max(pair)) for pair in zip(arrays.source.tolist(), arrays.target.tolist(), strict=True)}
+    return passed_pairs(cp, arrays.pairs, sorted(ends), outside, soften)
 
 
 def _flows(

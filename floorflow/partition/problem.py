@@ -59,7 +59,9 @@ class PartitionProblem:
     ``frames_per_s`` frames of each stream; at 0 they are never full. ``cells`` are, by module and slot, those of the
     module's least legal rectangle there (None: there is none); the cells of a slot's modules keep ``area_share`` of
     its ``free_cells``. Without ``cells`` there is no rule of area; a module that they do not name takes none.
-    ``barred`` are slots, by position, in which a module may not lie for another reason.
+    ``barred`` are slots, by position, in which a module may not lie for another reason. No stream crosses more than
+    ``max_hops`` SLR boundaries one after the other in an FPGA (None: any number); ``fpgas`` say which boundaries are of
+    one, as `SlotGraph` takes them.
     """
 
     demands: Mapping[str, Resources]
@@ -73,6 +75,8 @@ class PartitionProblem:
     free_cells: tuple[int, ...] = ()
     area_share: float = 1.0
     barred: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    max_hops: int | None = None
+    fpgas: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         rows = [self.free_cells, *self.cells.values()] if self.cells else []
@@ -101,26 +105,12 @@ class PartitionProblem:
     @property
     def is_tree(self) -> bool:
         """Whether there is one route only between any two slots."""
-        return len(self.edges) == len(self.slots) - 1
+        return self.graph.is_tree
 
-    @cached_property
+    @property
     def beyond(self) -> tuple[frozenset[int], ...]:
         """The slots on the ``b`` side of each edge. Raises ValueError if the edges do not make the slots a tree."""
-        if len(self.edges) != len(self.slots) - 1:
-            raise ValueError(f"{len(self.slots)} slots need {len(self.slots) - 1} edges, found {len(self.edges)}")
-        return tuple(self._side(index) for index in range(len(self.edges)))
-
-    def _side(self, removed: int) -> frozenset[int]:
-        found, seen = [self.edges[removed].b], {self.edges[removed].b}
-        for slot in found:
-            for index, edge in enumerate(self.edges):
-                if index != removed and slot in (edge.a, edge.b):
-                    new = {edge.a, edge.b} - seen
-                    seen |= new
-                    found += new
-        if self.edges[removed].a in seen:
-            raise ValueError(f"the edges between slots make a ring at {self.edges[removed].name or removed}")
-        return frozenset(seen)
+        return self.graph.beyond
 
     def ends(self, stream: ModuleStream, slot_of: Mapping[str, int]) -> tuple[int, int]:
         """Return the slots where a stream starts and ends."""
@@ -130,7 +120,7 @@ class PartitionProblem:
     @cached_property
     def graph(self) -> SlotGraph:
         """The slots as the route finder knows them."""
-        return SlotGraph(len(self.slots), self.edges)
+        return SlotGraph(len(self.slots), self.edges, self.fpgas)
 
     def _directed_edges(self, stream: ModuleStream, slot_of: Mapping[str, int]) -> tuple[DirectedEdge, ...]:
         return self.graph.route(*self.ends(stream, slot_of))
@@ -140,12 +130,17 @@ class PartitionProblem:
         return tuple(sorted(k for k, _ in self._directed_edges(stream, slot_of)))
 
     def hops(self, stream: ModuleStream, slot_of: Mapping[str, int]) -> int:
-        """Return how many SLR boundaries a stream crosses."""
-        return sum(self.edges[k].crossing.kind == "sll" for k in self.route(stream, slot_of))
+        """Return how many SLR boundaries a stream crosses one after the other in an FPGA, at most."""
+        return self.graph.hops(*self.ends(stream, slot_of))
+
+    def too_far(self, slot_of: Mapping[str, int]) -> tuple[ModuleStream, ...]:
+        """Return the streams that cross more SLR boundaries one after the other than is allowed."""
+        most = self.max_hops
+        return () if most is None else tuple(s for s in self.streams if self.hops(s, slot_of) > most)
 
     def cost(self, slot_of: Mapping[str, int]) -> int:
-        """Wires times cost of every edge that they pass, over all streams."""
-        return sum(s.wires * self.edges[k].crossing.cost for s in self.streams for k in self.route(s, slot_of))
+        """Wires times what each costs on its route, over all streams: see `SlotGraph.cost`."""
+        return sum(s.wires * self.graph.cost(*self.ends(s, slot_of)) for s in self.streams)
 
     def loads(self, slot_of: Mapping[str, int]) -> tuple[int, ...]:
         """Wires over each edge."""
@@ -188,8 +183,8 @@ class PartitionProblem:
         return tuple(cells)
 
     def is_legal(self, slot_of: Mapping[str, int]) -> bool:
-        """Whether all pblock, resource, area, SLL and link limits hold."""
-        if not all(self.takes(name, slot_of[name]) for name in self.demands):
+        """Whether all pblock, resource, area, SLL and link limits hold, and no stream goes too far."""
+        if not all(self.takes(name, slot_of[name]) for name in self.demands) or self.too_far(slot_of):
             return False
         taken = zip(self.slot_cells(slot_of), self.most_cells, strict=True)
         if any(most is not None and cells > most for cells, most in taken):
@@ -217,7 +212,7 @@ class PartitionProblem:
 
 @dataclass(frozen=True)
 class PartitionSolution:
-    """Slot index of every module; ``stats.objective`` is the cost in wires times cost of the edges passed."""
+    """Slot index of every module; ``stats.objective`` is its `PartitionProblem.cost`."""
 
     slot_of: Mapping[str, int]
     stats: SolveStats
@@ -253,11 +248,5 @@ def spanning_tree(problem: PartitionProblem) -> PartitionProblem:
     Every assignment that is legal there uses links that exist; whether it stays legal on the shortest routes has to be
     looked up.
     """
-    group = list(range(len(problem.slots)))
-    tree = []
-    for edge in problem.edges:
-        a, b = group[edge.a], group[edge.b]
-        if a != b:
-            tree.append(edge)
-            group = [a if other == b else other for other in group]
-    return replace(problem, edges=tuple(tree))
+    tree = problem.graph.spanning_tree()
+    return replace(problem, edges=tree.edges, fpgas=tree.fpgas)

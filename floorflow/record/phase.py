@@ -14,6 +14,7 @@ from floorflow.record.values import amounts, rectangle, statistics
 from floorflow.resources import RESOURCE_NAMES, Resources, total
 from floorflow.schema import (
     FloorplanEntry,
+    HopsEntry,
     ImplementationEntry,
     JoinedEntry,
     ModuleEntry,
@@ -107,8 +108,18 @@ def _partition(run: PhaseRun) -> PartitionEntry:
         },
         crossings=[crossing for part in run.parts for crossing in streams.crossings(part)],
         loads=streams.loads(run),
+        hops=_hops(run),
         cost=run.partition_cost,
         stats=statistics(run.partition_stats),
+    )
+
+
+def _hops(run: PhaseRun) -> HopsEntry:
+    proofs = dict.fromkeys(part.result.hop_proof for part in run.parts)
+    return HopsEntry(
+        most=max(part.result.max_hops for part in run.parts),
+        proof="; ".join(filter(None, proofs)),
+        streams=[stream for part in run.parts for stream in streams.far_streams(part)],
     )
 
 

@@ -42,6 +42,7 @@ def _fpga(fpga: Fpga) -> FpgaEntry:
         device=fpga.device.part,
         host_slot=fpga.host_slot,
         host_port=rectangle(fpga.host_port),
+        host_memory=fpga.board.host_memory,
         link_port=None if fpga.link_port is None else rectangle(fpga.link_port),
         crossing=BoundaryCrossing(registers=fpga.board.crossing_registers),
         unstated=list(fpga.board.unstated),

@@ -11,7 +11,7 @@ from floorflow.hardware import RouteStep
 from floorflow.record.part import Part, PhaseRun
 from floorflow.record.values import amounts
 from floorflow.resources import ZERO, Resources
-from floorflow.schema import ChannelEntry, CrossingEntry, LoadEntry
+from floorflow.schema import BoundaryRegisters, ChannelEntry, CrossingEntry, FarStreamEntry, LoadEntry
 from floorflow.search.context import PlanningContext
 from floorflow.search.slot_problem import channel_steps
 
@@ -81,6 +81,30 @@ def crossings(part: Part) -> list[CrossingEntry]:
         )
         for channel, route in _routes(part)
         for step in route
+    ]
+
+
+def far_streams(part: Part) -> list[FarStreamEntry]:
+    """Return the streams that cross several SLR boundaries one after the other, with their registers at each."""
+    names = {(b.lower, b.upper): b.name for b in part.context.platform.boundaries}
+    return [
+        FarStreamEntry(
+            channel=part.channel_name(channel.name),
+            source=step.source,
+            target=step.target,
+            hops=step.hops,
+            registers=[
+                BoundaryRegisters(
+                    boundary=names[joint],
+                    stages=crossing.registers,
+                    flip_flops=crossing.registers * channel.sll_wires,
+                )
+                for joint, crossing in zip(step.joints, step.crossings, strict=True)
+            ],
+        )
+        for channel, route in _routes(part)
+        for step in route
+        if step.link is None and step.hops > 1
     ]
 
 

@@ -184,6 +184,35 @@ class LoadEntry(PlanModel):
     capacity: float
 
 
+class BoundaryRegisters(PlanModel):
+    """Register stages of a stream at one SLR boundary, and their flip-flops."""
+
+    boundary: str
+    stages: int
+    flip_flops: int
+
+
+class FarStreamEntry(PlanModel):
+    """A stream over several SLR boundaries of an FPGA, one after the other, and the registers that it relies on."""
+
+    channel: str
+    source: str
+    target: str
+    hops: int
+    registers: list[BoundaryRegisters]
+
+
+class HopsEntry(PlanModel):
+    """How many SLR boundaries of an FPGA a stream may cross, why so many, and the streams that cross more than one.
+
+    ``proof``: why no assignment does with fewer, empty where as many were asked for, or one will do.
+    """
+
+    most: Annotated[int, Field(ge=1)]
+    proof: str
+    streams: list[FarStreamEntry]
+
+
 class PartitionEntry(PlanModel):
     """Which slot each module lies in."""
 
@@ -191,6 +220,7 @@ class PartitionEntry(PlanModel):
     utilisation: dict[str, dict[str, float]]
     crossings: list[CrossingEntry]
     loads: list[LoadEntry]
+    hops: HopsEntry
     cost: int
     stats: Stats
 

@@ -22,7 +22,10 @@ class BoundaryCrossing(PlanModel):
 
 
 class FpgaEntry(PlanModel):
-    """An FPGA of the platform; wires to the host and to links end in the middle of its ports."""
+    """An FPGA of the platform; wires to the host and to links end in the middle of its ports.
+
+    ``host_memory``: the memory channel at which the host's streams end, if the board's file lists any.
+    """
 
     name: str
     board: str
@@ -30,6 +33,7 @@ class FpgaEntry(PlanModel):
     device: str
     host_slot: str
     host_port: RectangleEntry
+    host_memory: str | None
     link_port: RectangleEntry | None
     crossing: BoundaryCrossing
     unstated: list[str]
@@ -63,6 +67,7 @@ class LinkEntry(PlanModel):
     gbps: float
     latency_us: float
     assumed: bool
+    reliable: bool
 
 
 class PlatformEntry(PlanModel):

@@ -44,4 +44,5 @@ def platform_of(request: Request, fpgas: int | None = None) -> Platform:
     count = fpgas or (1 if request.fpgas == "auto" else request.fpgas)
     # A topology that nobody asked for contradicts no file.
     topology = request.topology if "topology" in request.model_fields_set else None
-    return load_platform(request.platform, count, request.clock_mhz, request.link, topology)
+    asked = request.platform, count, request.clock_mhz, request.link, topology
+    return load_platform(*asked, host_port=request.host_port)

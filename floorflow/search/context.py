@@ -77,6 +77,8 @@ def solvers_of(request: Request, costs: Costs, limits: EngineLimits) -> Solvers:
 
 SEARCH_SHARE = 0.15
 """Share of what a partition may take that one in a search gets: many follow on each other, each from the last."""
+LEAST_HOPS = 1
+"""SLR boundaries that a stream may cross unless more are asked for, or no assignment does with so few."""
 RATE_TOLERANCE = 1e-6
 """Share by which a rate may stay below the one asked for."""
 
@@ -104,7 +106,8 @@ class PlanningContext:
     solvers: Solvers
     pblock_capacities: Mapping[str, tuple[Resources, ...]]
     """What the largest pblocks of each slot hold, at the allowed fill."""
-
+    max_hops: int = 1
+    """SLR boundaries that a stream may cross one after the other in an FPGA."""
     search_limits: SearchLimits = field(default_factory=SearchLimits)
     fifo_slack: float = 0
     """By which share the interval that FIFOs are deep enough for is longer than that of the engines."""

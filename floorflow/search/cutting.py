@@ -1,7 +1,8 @@
 """Contiguous cuts on a platform: which slot gets which segment of the network, and each slot's own folding.
 
-Slots are filled in the order of their chain, up or down the SLRs of each FPGA. The network's parts (stages) stand in
-one of a few linear orders. What lies in a slot is folded for that slot alone, under its own limits.
+Slots are filled in the order of their chain, up or down the SLRs of each FPGA, or there and back (`slot_walks`). The
+network's parts (stages) stand in one of a few linear orders. What lies in a slot is folded for that slot alone, under
+its own limits.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from math import ceil, inf
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +24,15 @@ from floorflow.folding.exact import FoldingAnswer
 from floorflow.resources import ZERO, Resources
 from floorflow.search.context import PlanningContext
 from floorflow.search.fifo_prices import FifoPricing
+from floorflow.search.hops import hops_of
+from floorflow.search.slot_walks import shares, slot_orders
 from floorflow.segments import (
-    Crossings,
     CutFound,
+    CutHops,
     CutRefused,
     Cuts,
     Exchange,
+    Hops,
     Segments,
     SegmentTable,
     Space,
@@ -78,15 +82,26 @@ class Cutter:
         for place, order in enumerate(orders_of(dataflow, parts)):
             fitting = self.context.engine_limits.fitting
             segments = Segments(dataflow, problem.groups, self.pricing.couplings, order, problem.memo, fitting=fitting)
-            for slots in slot_orders(self.context)[: 1 if place else None]:
+            for slots in slot_orders(self.context.platform, self.context.max_hops)[: 1 if place else None]:
                 passes = _Links(self.context, segments.order, slots).passes
-                spaces, guess = [self.space(slot) for slot in slots], self._found.get(len(found), ())
-                found.append(CutInOrder(Cuts(segments, spaces, self._table, passes, guess), slots))
+                spaces = [self.space(slot, share) for slot, share in zip(slots, shares(slots), strict=True)]
+                guess, hops = self._found.get(len(found), ()), CutHops(segments, self._hops, self._numbers(slots))
+                found.append(CutInOrder(Cuts(segments, spaces, self._table, passes, guess, hops=hops), slots))
         return tuple(found)
 
-    def space(self, slot: str) -> Space:
-        """Return what a segment may use of a slot."""
+    @cached_property
+    def _hops(self) -> Hops:
+        return hops_of(self.context)
+
+    def _numbers(self, slots: Iterable[str]) -> list[int]:
+        """Return the places of slots in the platform's order."""
+        names = list(self.context.limits)
+        return [names.index(slot) for slot in slots]
+
+    def space(self, slot: str, share: float = 1.0) -> Space:
+        """Return what a segment may use of a slot, or of a share of it."""
         limit = (self.context.limits[slot] - self.reserve.get(slot, ZERO)).most(ZERO)
+        limit = limit if share == 1 else Resources(*(int(share * have) for have in limit.as_tuple()))
         places = self.context.engine_limits.place(slot, self.context.problem.groups)
         return Space(limit, self.context.platform.silicon, places)
 
@@ -110,7 +125,15 @@ class Cutter:
         if not isinstance(answer, CutRefused):
             return None
         limit = self.context.search_limits.refoldings
-        exchange = Exchange(cut.cuts.segments, cut.cuts.spaces, self._table, most_refoldings=limit)
+        numbers = self._numbers(cut.slots)
+
+        def legal(parts: Sequence[Iterable[int]], _: int) -> bool:
+            slots = zip(numbers, parts, strict=True)
+            order = cut.cuts.segments.order
+            slot_of = {engine: slot for slot, here in slots for part in here for engine in order[part]}
+            return self._hops.allow(self.context.dataflow, slot_of)
+
+        exchange = Exchange(cut.cuts.segments, cut.cuts.spaces, self._table, legal=legal, most_refoldings=limit)
         found = exchange.at(_ranges(answer), interval_cycles)
         return None if found is None else cut.slot_of(found.parts)
 
@@ -158,28 +181,6 @@ class Cutter:
 def _ranges(answer: CutFound | CutRefused) -> list[range]:
     """Return the parts that a cut gives each slot."""
     return [range(0) if ends is None else range(ends[0], ends[1] + 1) for ends in answer.parts]
-
-
-def crossings(context: PlanningContext, interval_cycles: int) -> Crossings:
-    """Return what streams cost that cross from slot to slot, with slots in a line: bits a cycle, tenfold on links."""
-    streams = [
-        (s.source, s.target, ceil(s.elements * s.element_bits / interval_cycles)) for s in context.dataflow.streams
-    ]
-    names = list(context.limits)
-    costs = (context.platform.route_steps(*pair) for pair in pairwise(names))
-    return Crossings(streams, [max((10 if step.link else 1 for step in steps), default=1) for steps in costs])
-
-
-def slot_orders(context: PlanningContext) -> tuple[tuple[str, ...], ...]:
-    """Return the orders in which slots are filled: FPGA by FPGA, each up or down its SLRs."""
-    ups = [tuple(slot.name for slot in fpga.slots) for fpga in context.platform.fpgas]
-    chains = (
-        ups,
-        [up[::-1] for up in ups],
-        [up if place % 2 == 0 else up[::-1] for place, up in enumerate(ups)],
-        [up[::-1] if place % 2 == 0 else up for place, up in enumerate(ups)],
-    )
-    return tuple(dict.fromkeys(tuple(slot for up in chain for slot in up) for chain in chains))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,14 @@ from floorflow.request import Request
 from floorflow.resources import Resources, total
 from floorflow.search.asked import platform_of
 from floorflow.search.clock import clock_target
-from floorflow.search.context import PlanningContext, largest_pblocks, longest_interval, slot_limits, solvers_of
+from floorflow.search.context import (
+    LEAST_HOPS,
+    PlanningContext,
+    largest_pblocks,
+    longest_interval,
+    slot_limits,
+    solvers_of,
+)
 from floorflow.search.engine_limits import EngineLimits, Places, engine_limits
 from floorflow.search.silicon import at_risk
 
@@ -59,8 +66,10 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measurements
     # A folding that is kept is told of, not limited.
     single = asked.without(asked.names) if request.keep_folding else _that_can_be_kept(asked, groups, places)
     solvers = solvers_of(request, costs, single)
-    parts = platform, request, backend, costs
-    context = PlanningContext(dataflow, *parts, problem, problem, single, places, solvers, largest, measured=measured)
+    hops, parts = request.max_hops or LEAST_HOPS, (platform, request, backend, costs)
+    context = PlanningContext(
+        dataflow, *parts, problem, problem, single, places, solvers, largest, hops, measured=measured
+    )
     return context.within(single)
 
 

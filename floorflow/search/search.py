@@ -26,6 +26,7 @@ from floorflow.search.highest_rate import (
     shortest_possible,
     what_stopped,
 )
+from floorflow.search.hops import more_hops
 from floorflow.search.least_resources import least_resources, what_ended
 from floorflow.search.lowest_latency import lowest_latency
 from floorflow.search.placing import with_room
@@ -49,7 +50,9 @@ class SearchResult:
     interval, or the latency. ``interrupted``: Ctrl-C ended the search, or what came behind it. ``joint_bound_cycles``:
     no assignment of engines to slots allows a shorter interval, None if unknown. ``ended_at``: the try that ended the
     search, None where none did. ``exempt``: the limits on engines that were lifted. ``host_weights``: None where
-    engines for the host to write are not spared; ``without_limits``: None where that bound is not known.
+    engines for the host to write are not spared; ``without_limits``: None where that bound is not known. ``max_hops``:
+    how many SLR boundaries streams may cross one after the other in an FPGA; ``hop_proof``: why fewer will not do,
+    empty where as many were asked for, or one will do.
     """
 
     candidate: Candidate
@@ -63,6 +66,8 @@ class SearchResult:
     joint_bound_cycles: int | None = None
     ended_at: TraceRow | None = None
     exempt: Exempt = field(default_factory=dict)
+    max_hops: int = 1
+    hop_proof: str = ""
     host_weights: HostWeights | None = None
     without_limits: WithoutLimits | None = None
 
@@ -152,6 +157,7 @@ class _Search:
             self._joint_bound_cycles(),
             last_refused(self.run),
             self.context.engine_limits.exempt,
+            self.context.max_hops,
         )
 
     def _no_plan(self) -> FloorflowError:
@@ -163,7 +169,8 @@ class _Search:
         about = f"{context.dataflow.name} does not fit {context.platform.name} {_at_rate(context, self.longest)}"
         whatever = f"however its engines are assigned to slots: {sentence(joint.refusal)}"
         message = f"proven infeasible by the cost model: {about}, {whatever}"
-        return InfeasibleError(message, "a larger platform or a narrower network", (joint.refusal,))
+        hint = "a larger platform or a narrower network"
+        return InfeasibleError(message, hint + more_hops(context), (joint.refusal,))
 
     def _bound_cycles(self, interval: int) -> int:
         """Return the bound on the interval; where none was sought, as at a requested rate, its own is all that counts.
@@ -257,7 +264,7 @@ class _Search:
         """Search for the highest rate: its design is a candidate for every rate that it meets."""
         self.whatever_the_rate = True
         tried, needs = self.run.trace, self.run.context.needs
-        self.run = SearchState(replace(context, needs=needs), self.run.progress)
+        self.run = SearchState(replace(context, needs=needs, max_hops=self.context.max_hops), self.run.progress)
         try:
             ended_by = self._fastest()
         finally:
@@ -349,6 +356,6 @@ def _not_found(run: SearchState) -> LimitError:
     row = last_refused(run)
     return LimitError(
         f"no legal plan found within the limits, though none is proven impossible: {stopped}",
-        hint="try --effort best, another --fps, or a higher --cap",
+        hint=f"try --effort best, another --fps, or a higher --cap{more_hops(run.context)}",
         refusals=row.refusals if row else (),
     )

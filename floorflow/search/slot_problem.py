@@ -37,6 +37,7 @@ def partition_problem(
         host_out=names.index(platform.host_out_slot),
         frames_per_s=platform.clock_mhz * 1e6 / folded.interval_cycles,
         barred=_barred(context, modules, folded),
+        max_hops=context.max_hops,
     )
 
 

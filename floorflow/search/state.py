@@ -29,6 +29,7 @@ from floorflow.search.candidate import Candidate, folded_by, least_words
 from floorflow.search.context import PlanningContext
 from floorflow.search.cutting import Cutter, SlotOf
 from floorflow.search.fifo_prices import FifoPricing, HeldBits, held_bits, prices_of
+from floorflow.search.hops import near
 from floorflow.search.link_bound import LinkBound, link_bound
 from floorflow.search.placing import PlacedCandidate, place_candidate
 from floorflow.search.progress import Progress
@@ -205,12 +206,11 @@ class SearchState:
         with self.progress.stage("folding"):
             self.progress.note("joint bound")
             limits = list(self.context.limits.values())
-            problem, dataflow = self.context.problem, self.context.dataflow
-            # Only stages are whole in every plan: tied engines of several may lie in different slots.
-            whole = stages(dataflow.engines, dataflow.engine_pairs)
-            together = self.together(tuple(tuple(sorted(stage)) for stage in whole))
-            inside = self.context.inside
-            self.joint_bound = joint_bound(problem, limits, intervals, start, together=together, inside=inside)
+            problem, inside = self.context.problem, self.context.inside
+            together = whole_stages(self.context)
+            self.joint_bound = joint_bound(
+                problem, limits, intervals, start, together=together, inside=inside, near=near(self.context)
+            )
         if self.joint_bound.refusal is not None:
             last = self.joint_bound.interval_cycles
             index = len(intervals) if last is None else bisect_left(intervals, last)
@@ -271,6 +271,14 @@ class SearchState:
         repair = f"; {answer.repair}" if answer.repair else ""
         self.legal(answer.candidate.interval_cycles, f"{about}hpwl {answer.hpwl:,.0f}{repair}")
         return answer
+
+
+def whole_stages(context: PlanningContext) -> Parts:
+    """Return what lies in one slot in every plan; tied engines of several stages may lie in different ones."""
+    if context.request.granularity == "layer":
+        return ()
+    dataflow = context.dataflow
+    return tuple(tuple(sorted(stage)) for stage in stages(dataflow.engines, dataflow.engine_pairs))
 
 
 def share_of(amount: Resources, share: float) -> Resources:

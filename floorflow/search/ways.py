@@ -13,7 +13,8 @@ from floorflow.folding import FoldingSolution
 from floorflow.resources import ZERO, Resources
 from floorflow.search.assignment import Unassigned
 from floorflow.search.candidate import Candidate
-from floorflow.search.cutting import SlotOf, crossings
+from floorflow.search.cutting import SlotOf
+from floorflow.search.hops import crossings, near
 from floorflow.search.state import SearchState, share_of
 from floorflow.segments import Assigned, SlotRelaxation, parts_of
 
@@ -148,8 +149,8 @@ def scattered(run: SearchState, interval: int) -> Candidate | None:
         run.progress.note(f"stages on slots at {interval:,} cycles")
         slots = [run.cutter.space(slot).budget for slot in run.context.limits]
         problem = run.pricing.problem(run.context)
-        together = run.together(parts_of(run.context.dataflow, problem.groups))
-        relaxation = SlotRelaxation(problem, slots, together, run.context.inside)
+        parts = run.together(parts_of(run.context.dataflow, problem.groups))
+        relaxation = SlotRelaxation(problem, slots, parts, run.context.inside, near(run.context))
         answer, _ = relaxation.at(interval, limits.scatter_work, crossings(run.context, interval))
     if not isinstance(answer, Assigned):
         about = Refusal("each slot", proven=False)

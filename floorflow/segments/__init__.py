@@ -7,6 +7,7 @@ Put a network's groups or modules in a linear order: a *segment* is a contiguous
     table       (segment, space) -> whether an interval can be met, and the shortest one; what is proven is kept
     parts       what cuts leave whole (stages, with what is tied to them), and linear orders of it
     cuts        segments side by side in spaces: exact among the contiguous cuts of an order
+    hops        which slots the two ends of a stream may have
     exchange    parts moved and swapped between spaces, from a cut or any other assignment; never worse
     relaxation  what no space can take, however long the segment: the proof where segments are no proof for longer ones
 
@@ -17,6 +18,7 @@ Put a network's groups or modules in a linear order: a *segment* is a contiguous
 
 from floorflow.segments.cuts import CutFound, CutRefused, Cuts
 from floorflow.segments.exchange import Exchange, Exchanged
+from floorflow.segments.hops import CutHops, Hops, Near
 from floorflow.segments.joint_bound import JointBound, joint_bound
 from floorflow.segments.parts import orders_of, parts_of
 from floorflow.segments.problems import Segment, Segments, Space
@@ -28,12 +30,15 @@ __all__ = [
     "Assigned",
     "Crossings",
     "CutFound",
+    "CutHops",
     "CutRefused",
     "Cuts",
     "Exchange",
     "Exchanged",
+    "Hops",
     "Impossible",
     "JointBound",
+    "Near",
     "NotKnown",
     "Segment",
     "SegmentTable",

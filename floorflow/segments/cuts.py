@@ -9,16 +9,19 @@ one. That is nearly always so, and never taken for granted: `Relaxation` bounds 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from floorflow.errors import Refusal
 from floorflow.folding import RATIO, shortest_interval
+from floorflow.segments.hops import CutHops
 from floorflow.segments.problems import Segments, Space
 from floorflow.segments.table import SegmentTable
 
 Passes = Callable[[int, int, int], bool]
 Ends = tuple[int, int]
+MOST_TRIED = 20_000
+"""Places and positions that are tried at one interval where streams may not go everywhere."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,7 @@ class Cuts:
     ``passes(position, place, interval_cycles)`` says whether the cut before part ``position`` (neither the first nor
     the count of parts) may lie between space ``place`` and the next: links and wires (default: always; longer
     intervals must not let less through). ``guess`` are the parts of another cut of the same order, near which to look.
+    ``hops`` say which places the two ends of a stream may have (default: any).
     """
 
     def __init__(
@@ -63,11 +67,14 @@ class Cuts:
         table: SegmentTable,
         passes: Passes | None = None,
         guess: Sequence[Ends | None] = (),
+        *,
+        hops: CutHops | None = None,
     ) -> None:
         self.segments, self.table = segments, table
         self.spaces = _shared(spaces)
         self.count = len(segments.order)
         self._allowed = passes
+        self.hops = None if hops is None or not hops.hops.forbid else hops
         self.relaxation = table.relaxation(segments)
         self._answers: dict[int, CutFound | CutRefused] = {}
         self.slack: int | None = None
@@ -118,7 +125,8 @@ class _At:
         self.unknown = False
         self.quick = True
         """Whether to leave open, for now, what takes long to tell."""
-        self._dead: set[Ends] = set()
+        self._dead: set[tuple[int, int, Hashable]] = set()
+        self._left = MOST_TRIED
         self._hopeless = [-1] * (self.last + 1)
         self._hopeful = [[cuts.count] * 2 for _ in range(self.last + 1)]
 
@@ -126,7 +134,7 @@ class _At:
         ends = self._greedy()
         if ends[-1] < self.cuts.count and not self._is_hopeless(0, 0):
             self.quick = False
-            ends = self._search(0, 0) or ends
+            ends = self._search([]) or ends
         return self._found(ends) if ends[-1] == self.cuts.count else self._refused(ends)
 
     def _greedy(self) -> list[int]:
@@ -135,7 +143,7 @@ class _At:
         position = 0
         for place in range(self.last):
             furthest = self._furthest(position, place)
-            while furthest > position and not self._may_end(position, furthest, place):
+            while furthest > position and not self._may_end(ends, furthest):
                 furthest -= 1
             position = furthest
             if not self.cuts.passes(position, place, self.interval):
@@ -176,24 +184,41 @@ class _At:
             self.cuts.learn(position, end, space, self.interval)
         return answer is True
 
-    def _may_end(self, position: int, end: int, place: int) -> bool:
-        passes = self.cuts.passes(end, place, self.interval)
-        return passes and (end == position or self._feasible(position, end, place))
+    def _may_end(self, ends: list[int], end: int) -> bool:
+        """Whether the place behind those that end so may take all up to a position."""
+        place, position, hops = len(ends), ends[-1] if ends else 0, self.cuts.hops
+        if not self.cuts.passes(end, place, self.interval):
+            return False
+        if end == position:
+            return True
+        return (hops is None or hops.allow(ends, end)) and self._feasible(position, end, place)
 
-    def _search(self, place: int, position: int) -> list[int] | None:
-        """Return where the spaces from a place on end if they take all from a position on, trying every cut."""
+    def _search(self, ends: list[int]) -> list[int] | None:
+        """Return where all spaces end if the first ones end so, trying every cut."""
+        place, position, hops = len(ends), ends[-1] if ends else 0, self.cuts.hops
         if position == self.cuts.count:
-            return [position] * (self.last - place)
-        if (place, position) in self._dead or self._is_hopeless(place, position):
+            return ends + [position] * (self.last - place)
+        if self._is_hopeless(place, position):
+            return None
+        key = place, position, None if hops is None else hops.state(ends)
+        if key in self._dead:
             return None
         for end in range(self._bounded(position, place), position - 1, -1):
             if end <= self._hopeless[place + 1]:
                 break
-            rest = self._search(place + 1, end) if self._may_end(position, end, place) else None
-            if rest is not None:
-                return [end, *rest]
-        self._dead.add((place, position))
+            if self._gives_up():
+                return None
+            found = self._search([*ends, end]) if self._may_end(ends, end) else None
+            if found is not None:
+                return found
+        self._dead.add(key)
         return None
+
+    def _gives_up(self) -> bool:
+        """Whether as much was tried as is allowed; what places were before matters only where hops are limited."""
+        self._left -= self.cuts.hops is not None
+        self.unknown |= self._left < 0
+        return self._left < 0
 
     def _is_hopeless(self, place: int, position: int) -> bool:
         """Whether the relaxation proves that the spaces from a place on cannot take all from a position on."""

@@ -7,11 +7,12 @@ foldings (`slot_relaxation`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from floorflow.errors import Refusal
 from floorflow.folding import FoldingProblem
 from floorflow.resources import Resources
+from floorflow.segments.hops import Near
 from floorflow.segments.slot_relaxation import Assigned, Impossible, Inside, SlotRelaxation, Verdict
 from floorflow.stats import SolveStats
 
@@ -44,15 +45,17 @@ def joint_bound(
     *,
     together: Sequence[Collection[str]] = (),
     inside: Inside | None = None,
+    near: Near | None = None,
 ) -> JointBound:
     """Return the shortest of ascending ``intervals`` from ``start_index`` on that is not proven impossible.
 
     Shorter ones than that at ``start_index`` are known to be impossible: it is the folding bound's. ``limits`` are the
     slots', with all that an engine may use there; the problem's couplings are what streams cost at least. ``work``
     is CP-SAT's, for all intervals; each may take half of what is left. Engines of one of ``together`` lie in one slot
-    in every plan. ``inside`` is as `SlotRelaxation` takes it.
+    in every plan, and no plan has a stream between slots that are not ``near`` each other. ``inside`` is as
+    `SlotRelaxation` takes it.
     """
-    relaxation, left = SlotRelaxation(problem, limits, together, inside), work
+    relaxation, left = SlotRelaxation(problem, limits, together, inside, near), work
     answers: dict[int, Verdict] = {}
 
     def impossible(index: int) -> bool:
@@ -62,7 +65,8 @@ def joint_bound(
         return isinstance(answers[index], Impossible)
 
     first = first_not(impossible, start_index, len(intervals))
-    refusal = Refusal("each slot", proven=True) if first > start_index else None
+    what = Refusal("slots and hops", allowed=relaxation.near.hops.most) if relaxation.near else Refusal("each slot")
+    refusal = replace(what, proven=True) if first > start_index else None
     if first == len(intervals):
         return JointBound(None, SolveStats("joint", "infeasible"), refusal)
     answer, shortest = answers[first], intervals[first]

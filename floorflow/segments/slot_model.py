@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
+from floorflow.segments.hops import Hops
 from floorflow.solver import run_cpsat
 
 Array = NDArray[np.int64]
@@ -44,15 +46,30 @@ class Rows:
 
 @dataclass(frozen=True)
 class Crossings:
-    """What an assignment costs: for each stream its weight times the boundaries between the slots of its ends.
+    """What an assignment costs: for each stream its weight times what lies between the slots of its ends.
 
-    Slots are in a line; ``boundaries`` are what one between two neighbours costs. An end that is no engine of the
-    problem, as the host, lies in the first slot if it is a source, in the last if it is a target.
+    ``sides``: slots that something divides from all others, and what crossing it costs. ``pairs``: two disjoint sets of
+    slots, and what a stream between them costs besides. An end that is no engine of the problem is the host's.
     """
 
     streams: Sequence[tuple[str, str, int]]
     """Source, target, weight."""
-    boundaries: Sequence[int]
+    sides: Sequence[tuple[frozenset[int], int]]
+    pairs: Sequence[tuple[frozenset[int], frozenset[int], int]] = ()
+    host_in: int = 0
+    host_out: int = 0
+
+    def between(self, a: int, b: int) -> int:
+        """Return what a unit of weight costs between two slots."""
+        crossed = sum(price for side, price in self.sides if (a in side) != (b in side))
+        ways = ((a, b), (b, a))
+        apart = (price for one, other, price in self.pairs if any(x in one and y in other for x, y in ways))
+        return crossed + sum(apart)
+
+    def cost(self, slot_of: Mapping[str, int]) -> int:
+        """Return the cost of an assignment."""
+        ends = ((slot_of.get(s, self.host_in), slot_of.get(t, self.host_out), w) for s, t, w in self.streams)
+        return sum(weight * self.between(a, b) for a, b, weight in ends)
 
 
 @dataclass(frozen=True)
@@ -91,7 +108,11 @@ class SlotModel:
             variable = self.model.get_bool_var_from_proto_index(index)
             self.model.add_hint(variable, solver.boolean_value(variable))
         first = self._slots(solver)
-        crossed = self._minimise(crossings, unit_of)
+        self._minimise(crossings, unit_of)
+
+        def crossed(slots: Sequence[int]) -> int:
+            return crossings.cost({name: slots[unit] for name, unit in unit_of.items()})
+
         status, nearer = run_cpsat(self.model, 0, max(work - spent, work / 2), linearization_level=2)
         spent += float(nearer.response_proto.deterministic_time)
         if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
@@ -126,49 +147,50 @@ class SlotModel:
                 everything = [term for slot in self.in_slot for term in slot[resource]]
                 self.model.add(_sum(terms + everything) <= int(self.limits[:, resource].sum()))
 
-    def _minimise(self, crossings: Crossings, unit_of: Mapping[str, int]) -> Cost:
-        """Make the crossings the objective; return what they are of an assignment."""
-        cost, crossed = Cost.of(crossings, unit_of, len(self.limits)), []
-        for slot, price in enumerate(crossings.boundaries):
-            beyond = [cp_model.LinearExpr.sum(places[slot + 1 :]) for places in self.inside]
-            for (source, target), weight in cost.weights.items():
-                across = self.model.new_bool_var("")
-                from_, to = 0 if source is None else beyond[source], 1 if target is None else beyond[target]
-                self.model.add(across >= from_ - to)
-                self.model.add(across >= to - from_)
-                crossed.append((across, weight * price))
-        self.model.minimize(_sum(crossed))
-        return cost
+    def keep_near(self, hops: Hops, streams: Iterable[tuple[str, str]], unit_of: Mapping[str, int]) -> None:
+        """Forbid streams between slots that are too far from each other."""
+        for source, target in sorted({(unit_of.get(a, -1), unit_of.get(b, -1)) for a, b in streams}):
+            if source == target:
+                continue
+            from_, to = self._places(source, hops.host_in), self._places(target, hops.host_out)
+            for one, other in ((from_, to), (to, from_)):
+                for slot, here in enumerate(one):
+                    near = frozenset(place for place, allowed in enumerate(hops.near[slot]) if allowed)
+                    if len(near) < len(other):
+                        self.model.add(_within(other, near) >= here)
 
+    def _places(self, unit: int, host: int) -> Sequence[Any]:
+        """Return whether a unit lies in each slot, as variables; as constants of an end at the host."""
+        at_host: Sequence[Any] = [int(slot == host) for slot in range(len(self.limits))]
+        return self.inside[unit] if unit >= 0 else at_host
 
-@dataclass(frozen=True)
-class Cost:
-    """Weights between two units, None for the host's ends, and what it costs to reach each slot from the first."""
-
-    weights: Mapping[tuple[int | None, int | None], int]
-    reach: tuple[int, ...]
-
-    @classmethod
-    def of(cls, crossings: Crossings, unit_of: Mapping[str, int], slots: int) -> Cost:
-        """Sum up the weights of streams between the same units."""
-        weights: Counter[tuple[int | None, int | None]] = Counter()
+    def _minimise(self, crossings: Crossings, unit_of: Mapping[str, int]) -> None:
+        """Make the crossings the objective."""
+        weights: Counter[tuple[int, int]] = Counter()
         for source, target, weight in crossings.streams:
-            ends = unit_of.get(source), unit_of.get(target)
-            if ends[0] != ends[1]:
-                weights[ends] += weight
-        return cls(weights, tuple(sum(crossings.boundaries[:slot]) for slot in range(slots)))
+            weights[unit_of.get(source, -1), unit_of.get(target, -1)] += weight
+        crossed: list[Term] = []
+        for (one_end, other_end), weight in weights.items():
+            if one_end == other_end:
+                continue
+            from_, to = self._places(one_end, crossings.host_in), self._places(other_end, crossings.host_out)
+            for side, price in crossings.sides:
+                here, there = _within(from_, side), _within(to, side)
+                across = self.model.new_bool_var("")
+                self.model.add(across >= here - there)
+                self.model.add(across >= there - here)
+                crossed.append((across, weight * price))
+            for one, other, price in crossings.pairs:
+                both = self.model.new_bool_var("")
+                self.model.add(both >= _within(from_, one) + _within(to, other) - 1)
+                self.model.add(both >= _within(from_, other) + _within(to, one) - 1)
+                crossed.append((both, weight * price))
+        self.model.minimize(_sum(crossed))
 
-    def __call__(self, slot_of_unit: Sequence[int]) -> int:
-        """Return the cost of an assignment."""
-        sums = (
-            weight
-            * abs(
-                self.reach[0 if source is None else slot_of_unit[source]]
-                - self.reach[-1 if target is None else slot_of_unit[target]]
-            )
-            for (source, target), weight in self.weights.items()
-        )
-        return sum(sums)
+
+def _within(places: Sequence[Any], slots: frozenset[int]) -> Any:
+    """Return whether a unit lies in one of these slots, as an expression or a constant."""
+    return sum(places[slot] for slot in sorted(slots))
 
 
 def _count(sums: Sequence[list[Term]], variables: Sequence[cp_model.IntVar], use: Array) -> None:

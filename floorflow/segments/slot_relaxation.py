@@ -9,6 +9,7 @@ takes row o", z[u, s] for "unit u lies in slot s" and x[g, o, u, s] for both, al
     may lie      x[g, o, u, s] = 0 where an engine of u takes more with o than one may of s
     slot         sum of use[g, o, u] x[g, o, u, s] <= limit[s]
     platform     the same over all slots, with what streams add wherever they lie, <= sum of limits
+    hops         z[u, s] <= sum over slots t near s of z[v, t]      (for a stream between u and v, if hops are limited)
 
 What a stream costs depends on both its ends. Counted is what each end adds at least, whatever the other does: in its
 unit, where that part of the stream lies with it (`Coupling.at_source`), else for the platform. So every plan is a
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 from floorflow.dataflow.options import UNBUILDABLE, Coupling, OptionGroup
 from floorflow.folding import FoldingProblem
 from floorflow.resources import Resources
+from floorflow.segments.hops import Near
 from floorflow.segments.slot_model import Crossings, Rows, SlotModel
 
 Array = NDArray[np.int64]
@@ -56,7 +58,8 @@ Verdict = Assigned | Impossible | NotKnown
 class SlotRelaxation:
     """The relaxation of one folding problem on slots with these limits; ``together`` are engines that share a slot.
 
-    ``inside`` marks in which slots each engine of a group may lie with each row, (n_rows, n_engines, n_slots).
+    ``inside`` marks in which slots each engine of a group may lie with each row, (n_rows, n_engines, n_slots), ``near``
+    the slots that the ends of streams (source, target) may have.
     """
 
     def __init__(
@@ -65,8 +68,10 @@ class SlotRelaxation:
         limits: Sequence[Resources],
         together: Sequence[Collection[str]] = (),
         inside: Inside | None = None,
+        near: Near | None = None,
     ) -> None:
         self.problem, self.inside = problem, inside
+        self.near = near if near is not None and near.hops.forbid else None
         self.limits: Array = np.array([limit.as_tuple() for limit in limits], dtype=np.int64)
         self.units = _units(problem, together)
         self._unit_of = {engine: unit for unit, engines in enumerate(self.units) for engine in engines}
@@ -82,6 +87,8 @@ class SlotRelaxation:
         if rows is None:
             return Impossible(), 0.0
         model = SlotModel(len(self.units), self.limits, [group.undominated() for group in rows])
+        if self.near is not None:
+            model.keep_near(self.near.hops, self.near.streams, self._unit_of)
         found = model.solve(work, crossings, self._unit_of)
         if found.slot_of_unit is None:
             return Impossible() if found.infeasible else NotKnown(), found.work

@@ -21,17 +21,30 @@ class Load:
     use: float
     capacity: float
 
+    @property
+    def is_too_much(self) -> bool:
+        """Whether it is more than can be carried."""
+        return self.use > self.capacity * (1 + (LINK_TOLERANCE if self.kind == "link" else 0))
+
 
 def check_loads(phase: PhaseFacts, slls: list[Record], findings: Findings) -> None:
     """Judge that nothing is overloaded and that the plan's list is complete and right."""
-    loads = {**_wires(phase, slls), **_rates(phase)}
+    loads = _loads(phase, slls)
     for name, load in loads.items():
         where = f"{phase.where} load {name}"
-        if load.kind == "sll" and load.use > load.capacity:
-            findings.add("sll-overload", where, f"needs {load.use} wires, has {load.capacity}")
-        if load.kind == "link" and load.use > load.capacity * (1 + LINK_TOLERANCE):
-            findings.add("link-overload", where, f"needs {load.use} Gb/s, has {load.capacity}")
+        if load.is_too_much:
+            unit = "wires" if load.kind == "sll" else "Gb/s"
+            findings.add(f"{load.kind}-overload", where, f"needs {load.use} {unit}, has {load.capacity}")
     _check_list(phase, loads, findings)
+
+
+def overloaded(phase: PhaseFacts, slls: list[Record]) -> bool:
+    """Whether some boundary or link would have to carry more than it can."""
+    return any(load.is_too_much for load in _loads(phase, slls).values())
+
+
+def _loads(phase: PhaseFacts, slls: list[Record]) -> dict[str, Load]:
+    return {**_wires(phase, slls), **_rates(phase)}
 
 
 def _wires(phase: PhaseFacts, slls: list[Record]) -> dict[str, Load]:

@@ -127,6 +127,19 @@ PARTITION = {
         }
     ],
     "cost": NUMBER,
+    "hops": {
+        "most": COUNT,
+        "proof": TEXT,
+        "streams": [
+            {
+                "channel": TEXT,
+                "source": TEXT,
+                "target": TEXT,
+                "hops": COUNT,
+                "registers": [{"boundary": TEXT, "stages": COUNT, "flip_flops": COUNT}],
+            }
+        ],
+    },
     "loads": [{"name": TEXT, "kind": TEXT, "use": NUMBER, "capacity": NUMBER}],
     "stats": STATS,
 }
@@ -206,6 +219,7 @@ PLATFORM = {
             "device": FOLDER,
             "host_slot": TEXT,
             "host_port": RECTANGLE,
+            "host_memory": Nullable(TEXT),
             "link_port": Nullable(RECTANGLE),
             "crossing": {"registers": COUNT},
             "unstated": [TEXT],
@@ -221,6 +235,7 @@ PLATFORM = {
             "gbps": NUMBER,
             "latency_us": NUMBER,
             "assumed": FLAG,
+            "reliable": FLAG,
         }
     ],
     "infrastructure": [{"name": TEXT, "slot": TEXT, "resources": AMOUNTS}],
@@ -238,6 +253,9 @@ OPTIONS = {
     "effort": TEXT,
     "fps": Nullable(NUMBER),
     "granularity": TEXT,
+    "keep_granularity": FLAG,
+    "max_hops": Nullable(COUNT),
+    "host_port": Nullable(TEXT),
     "link": Nullable(FOLDER),
     "objective": TEXT,
     "topology": TEXT,

@@ -64,7 +64,8 @@ def load_boards(folder: Folder, plan: Record, findings: Findings) -> dict[str, B
         device = devices.setdefault(fpga["device"], Device(die))
         where = f"platform/boards/{fpga['board']}.yaml"
         try:
-            boards[fpga["name"]] = _complete(Board(board, device, number, len(fpgas), topology, kind, joins))
+            place = number, len(fpgas), topology, kind, joins, plan["options"]["host_port"]
+            boards[fpga["name"]] = _complete(Board(board, device, *place))
         except (
             BoardProblem,
             LookupError,
@@ -108,6 +109,8 @@ def _complete(board: Board) -> Board:
     for item in spelt_out(board.raw).get("infrastructure", []):
         if item["per"] not in PER:
             raise BoardProblem(f"infrastructure {item['name']} is per {item['per']}, expected {' or '.join(PER)}")
+    if bool(board.raw.get("memories")) == (board.raw.get("host_slr") is not None):
+        raise BoardProblem("says both host_slr and memories, or neither")
     _check_link(board)
     _ = board.keep_out_sites, board.device.all_sites, list(board.sll_wires()), board.host_port, board.link_port
     for slr in range(len(board.device.raw["slrs"])):
@@ -222,8 +225,9 @@ def _check_fpga(fpga: Record, board: Board, where: str, findings: Findings) -> N
         "board": board.raw["name"],
         "part": board.raw["part"],
         "device": PurePosixPath(board.raw["device"]).stem,
-        "host_slot": slot_in(fpga, board.raw["host_slr"]),
+        "host_slot": slot_in(fpga, board.host_slr),
         "host_port": asdict(board.host_port),
+        "host_memory": board.host_memory and board.host_memory["name"],
         "link_port": board.link_port and asdict(board.link_port),
         "crossing": {"registers": board.raw["crossing_registers"]},
     }

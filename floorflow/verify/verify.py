@@ -16,6 +16,7 @@ from floorflow.verify.expectations import check_calibration, check_expectations
 from floorflow.verify.fifos import check_fifos
 from floorflow.verify.files.reader import Folder, check_library, open_folder
 from floorflow.verify.hardware.boards import Board
+from floorflow.verify.hops import check_hops
 from floorflow.verify.host_weights import check_host_weights
 from floorflow.verify.interfaces import check_interfaces, check_joined
 from floorflow.verify.judge import Judge, NoJudgeError, find_judge
@@ -158,6 +159,7 @@ def _check_phase(plan: Record, phase: PhaseFacts, boards: dict[str, Board], find
     check_assignment(phase, findings)
     check_slots(phase, options["cap"], findings)
     check_crossings(phase, findings)
+    check_hops(phase, options, plan["platform"]["boundaries"], findings)
     check_loads(phase, plan["platform"]["boundaries"], findings)
     measured = (plan["calibration"] or {"measured": ()})["measured"]
     outcomes = Outcomes(phase, frozenset(measured))

@@ -13,8 +13,9 @@ from floorflow.hardware import Link, RouteStep, SllBoundary, load_platform
 from floorflow.resources import Resources
 from tests.hardware.conftest import shipped
 
-CORE = Resources(35219, 86269, 183)
+CORE = Resources(12000, 24000, 46)
 DDR = Resources(33256, 44889, 199, 0, 3)
+INTERCONNECT, INPUT_DMA, OUTPUT_DMA = Resources(5337, 7329), Resources(4508, 8640, 15), Resources(1850, 3960, 8)
 
 
 @pytest.fixture(scope="module")
@@ -44,10 +45,10 @@ def test_equal_fpgas_share_one_die_and_one_board(three):
     assert three.silicon == Resources(3 * 1728000, 3 * 3456000, 3 * 5376, 3 * 1280, 3 * 12288)
 
 
-def test_u250_are_a_chain_of_100g_ethernet(three):
+def test_u250_are_a_chain_of_aurora_links_that_end_beside_the_transceivers(three):
     assert three.links == (
-        Link("fpga0-fpga1", "ethernet-100g", "fpga0.SLR3", "fpga1.SLR3", 100, 1, assumed=False),
-        Link("fpga1-fpga2", "ethernet-100g", "fpga1.SLR3", "fpga2.SLR3", 100, 1, assumed=False),
+        Link("fpga0-fpga1", "aurora-100g", "fpga0.SLR2", "fpga1.SLR2", 100, 1, assumed=True),
+        Link("fpga1-fpga2", "aurora-100g", "fpga1.SLR2", "fpga2.SLR2", 100, 1, assumed=True),
     )
 
 
@@ -58,14 +59,18 @@ def test_ku5p_are_an_assumed_chain_without_cores():
     assert all(slot.available == slot.capacity for slot in platform.slots)
 
 
-def test_each_link_end_has_a_core_and_only_the_outer_fpgas_a_memory_controller(three):
+def test_each_link_end_has_a_core_and_only_the_outer_fpgas_what_the_host_takes(three):
     assert [(item.name, item.slot, item.resources) for item in three.infrastructure] == [
-        ("ddr", "fpga0.SLR0", DDR),
-        ("link core fpga0-fpga1", "fpga0.SLR3", CORE),
-        ("link core fpga0-fpga1", "fpga1.SLR3", CORE),
-        ("link core fpga1-fpga2", "fpga1.SLR3", CORE),
-        ("ddr", "fpga2.SLR0", DDR),
-        ("link core fpga1-fpga2", "fpga2.SLR3", CORE),
+        ("DDR[0] controller", "fpga0.SLR0", DDR),
+        ("interconnect", "fpga0.SLR0", INTERCONNECT),
+        ("input_dma", "fpga0.SLR0", INPUT_DMA),
+        ("link core fpga0-fpga1", "fpga0.SLR2", CORE),
+        ("link core fpga0-fpga1", "fpga1.SLR2", CORE),
+        ("link core fpga1-fpga2", "fpga1.SLR2", CORE),
+        ("DDR[0] controller", "fpga2.SLR0", DDR),
+        ("interconnect", "fpga2.SLR0", INTERCONNECT),
+        ("output_dma", "fpga2.SLR0", OUTPUT_DMA),
+        ("link core fpga1-fpga2", "fpga2.SLR2", CORE),
     ]
 
 
@@ -74,10 +79,11 @@ def test_available_is_less_by_what_stands_in_each_slot(three):
     available = {slot.name: slot.available for slot in three.slots}
     for fpga, cores in (("fpga0", CORE), ("fpga1", CORE + CORE), ("fpga2", CORE)):
         assert available[f"{fpga}.SLR1"] == bare["SLR1"].available
-        assert available[f"{fpga}.SLR2"] == bare["SLR2"].available
-        assert available[f"{fpga}.SLR3"] == bare["SLR3"].available - cores
-    assert available["fpga0.SLR0"] == available["fpga2.SLR0"] == bare["SLR0"].available
-    assert available["fpga1.SLR0"] == bare["SLR0"].available + DDR
+        assert available[f"{fpga}.SLR2"] == bare["SLR2"].available - cores
+        assert available[f"{fpga}.SLR3"] == bare["SLR3"].available
+    assert available["fpga0.SLR0"] == bare["SLR0"].available + OUTPUT_DMA
+    assert available["fpga2.SLR0"] == bare["SLR0"].available + INPUT_DMA
+    assert available["fpga1.SLR0"] == bare["SLR0"].available + DDR + INTERCONNECT + INPUT_DMA + OUTPUT_DMA
 
 
 def test_only_the_outer_fpgas_keep_the_controllers_area_free(three):
@@ -89,7 +95,8 @@ def test_only_the_outer_fpgas_keep_the_controllers_area_free(three):
 
 def test_infrastructure_of_every_fpga_stands_on_each(write_board):
     platform = load_platform(write_board("per: first_and_last", "per: every"), fpgas=3)
-    assert [item.slot for item in platform.infrastructure if item.name == "ddr"] == [f"fpga{n}.SLR0" for n in range(3)]
+    stands = [item.slot for item in platform.infrastructure if item.name == "interconnect"]
+    assert stands == [f"fpga{n}.SLR0" for n in range(3)]
 
 
 def test_boundaries_stay_inside_their_fpga(three):
@@ -109,15 +116,15 @@ def spelt(steps):
 
 
 def test_the_route_runs_to_the_link_and_on_from_it(three):
-    assert spelt(three.route_steps("fpga0.SLR1", "fpga2.SLR2")) == [
-        ("sll", "fpga0.SLR1", "fpga0.SLR3", 2, None),
-        ("link", "fpga0.SLR3", "fpga1.SLR3", 1, "fpga0-fpga1"),
-        ("link", "fpga1.SLR3", "fpga2.SLR3", 1, "fpga1-fpga2"),
-        ("sll", "fpga2.SLR3", "fpga2.SLR2", 1, None),
+    assert spelt(three.route_steps("fpga0.SLR0", "fpga2.SLR3")) == [
+        ("sll", "fpga0.SLR0", "fpga0.SLR2", 2, None),
+        ("link", "fpga0.SLR2", "fpga1.SLR2", 1, "fpga0-fpga1"),
+        ("link", "fpga1.SLR2", "fpga2.SLR2", 1, "fpga1-fpga2"),
+        ("sll", "fpga2.SLR2", "fpga2.SLR3", 1, None),
     ]
-    assert spelt(three.route_steps("fpga1.SLR3", "fpga0.SLR0")) == [
-        ("link", "fpga1.SLR3", "fpga0.SLR3", 1, "fpga0-fpga1"),
-        ("sll", "fpga0.SLR3", "fpga0.SLR0", 3, None),
+    assert spelt(three.route_steps("fpga1.SLR2", "fpga0.SLR0")) == [
+        ("link", "fpga1.SLR2", "fpga0.SLR2", 1, "fpga0-fpga1"),
+        ("sll", "fpga0.SLR2", "fpga0.SLR0", 2, None),
     ]
     assert spelt(three.route_steps("fpga1.SLR0", "fpga1.SLR2")) == [("sll", "fpga1.SLR0", "fpga1.SLR2", 2, None)]
     assert three.route_steps("fpga1.SLR2", "fpga1.SLR2") == ()
@@ -127,7 +134,7 @@ def test_the_route_runs_to_the_link_and_on_from_it(three):
 
 def test_a_route_has_the_crossing_of_each_boundary_in_the_order_of_passing(three):
     wires = [crossing.wires for crossing in three.route("fpga0.SLR1", "fpga1.SLR0").crossings]
-    assert wires == [11520, 23040, None, 23040, 11520, 11520]
+    assert wires == [11520, None, 11520, 11520]
     assert [crossing.wires for crossing in three.route("fpga0.SLR0", "fpga0.SLR3").crossings] == [11520, 11520, 23040]
 
 
@@ -174,10 +181,10 @@ def test_a_board_without_link_is_used_alone(write_board):
 
 
 def test_link_cores_that_exceed_a_slot_are_refused_where_they_stand(write_board):
-    path = write_board("core: {LUT: 35219", "core: {LUT: 300000")
+    path = write_board("core: {LUT: 12000", "core: {LUT: 300000")
     assert len(load_platform(path, fpgas=2).links) == 1
     complaint = (
-        r"infrastructure: fpga1\.SLR3 cannot hold link core fpga0-fpga1, link core fpga1-fpga2: .*'LUT': -168000"
+        r"infrastructure: fpga1\.SLR2 cannot hold link core fpga0-fpga1, link core fpga1-fpga2: .*'LUT': -180840"
     )
     with pytest.raises(PlatformError, match=complaint):
         load_platform(path, fpgas=3)
@@ -186,14 +193,14 @@ def test_link_cores_that_exceed_a_slot_are_refused_where_they_stand(write_board)
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        ("slr: SLR3", "slr: SLR4", r"link\.slr: xcu250 has no SLR4"),
+        ("us: 1\n  slr: SLR2", "us: 1\n  slr: SLR4", r"link\.slr: xcu250 has no SLR4"),
         ("gbps: 100", "gbps: 0", r"link\.gbps: .*greater than 0"),
         ("gbps: 100", "gbps: .inf", r"link\.gbps: .*finite"),
         ("latency_us: 1", "latency_us: -1", r"link\.latency_us: .*greater than or equal to 0"),
-        ("  assumed: false\n", "", r"link\.assumed: the field is missing"),
-        ("BRAM18: 183", "BRAM: 183", r"link\.core\.BRAM"),
-        ("kind: ethernet-100g", "kind: Ethernet 100G", r"link\.kind: .*pattern"),
-        ("kind: ethernet-100g", "kind: ethernet-100g\n  topology: ring", r"link\.topology: unknown field"),
+        ("  assumed: true\n  max", "  max", r"link\.assumed: the field is missing"),
+        ("BRAM18: 46", "BRAM: 46", r"link\.core\.BRAM"),
+        ("kind: aurora-100g", "kind: Aurora 100G", r"link\.kind: .*pattern"),
+        ("kind: aurora-100g", "kind: aurora-100g\n  topology: ring", r"link\.topology: unknown field"),
     ],
 )
 def test_a_bad_link_names_file_and_field(write_board, old, new, complaint):

@@ -41,5 +41,5 @@ def test_a_stream_takes_padded_data_and_handshake_of_a_boundary() -> None:
 def test_a_platform_makes_its_crossings_from_the_board_and_the_clock() -> None:
     platform = load_platform("alveo-u250", fpgas=2, clock_mhz=100)
     assert platform.crossings["fpga1.SLR2", "fpga1.SLR3"] == Crossing("sll", wires=23040, registers=2, cycles=2)
-    assert platform.crossings["fpga0.SLR3", "fpga1.SLR3"].cycles == 100
-    assert platform.route("fpga0.SLR2", "fpga1.SLR1").cycles == 2 + 100 + 2 * 2
+    assert platform.crossings["fpga0.SLR2", "fpga1.SLR2"].cycles == 100
+    assert platform.route("fpga0.SLR3", "fpga1.SLR0").cycles == 2 + 100 + 2 * 2

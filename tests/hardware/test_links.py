@@ -70,8 +70,9 @@ def test_a_route_takes_the_fewest_links_and_then_the_lowest_numbers(topology):
 def test_the_hub_of_a_star_has_a_core_for_every_link():
     platform = load_platform("alveo-u250", 3, topology="star")
     cores = [(item.name, item.slot) for item in platform.infrastructure if item.name.startswith("link core")]
-    assert [slot for _, slot in cores] == ["fpga0.SLR3", "fpga0.SLR3", "fpga1.SLR3", "fpga2.SLR3"]
-    assert [item.slot for item in platform.infrastructure if item.name == "ddr"] == ["fpga0.SLR0", "fpga2.SLR0"]
+    assert [slot for _, slot in cores] == ["fpga0.SLR2", "fpga0.SLR2", "fpga1.SLR2", "fpga2.SLR2"]
+    controllers = [item.slot for item in platform.infrastructure if item.name == "DDR[0] controller"]
+    assert controllers == ["fpga0.SLR0", "fpga2.SLR0"]
 
 
 @pytest.mark.parametrize("kind", known_links())
@@ -81,6 +82,12 @@ def test_every_shipped_kind_of_link_joins_two_fpgas_with_its_own_figures(kind):
     assert (link.kind, link.gbps, link.latency_us) == (shipped["name"], shipped["gbps"], shipped["latency_us"])
     assert link.kind == kind
     assert shipped["assumed"] or shipped["evidence"]
+
+
+def test_only_ethernet_as_offered_loses_packets():
+    assert [kind for kind in known_links() if not load_platform("alveo-u250", 2, link=kind).links[0].reliable] == [
+        "ethernet-100g"
+    ]
 
 
 def test_a_kind_of_link_is_one_file_in_its_folder():
@@ -101,7 +108,7 @@ def test_another_kind_of_link_brings_its_own_figures_and_cores():
     platform = load_platform("alveo-u250", 2, link="pcie")
     (link,) = platform.links
     assert (link.kind, link.gbps, link.latency_us, link.assumed) == ("pcie", 50, 5, True)
-    assert link.source == "fpga0.SLR3"
+    assert link.source == "fpga0.SLR2"
     assert not any(item.name.startswith("link core") for item in platform.infrastructure)
     cores = [i.resources for i in load_platform("xcku5p", 2, link="aurora-100g").infrastructure]
     assert cores == [Resources(12000, 24000, 46)] * 2

@@ -3,10 +3,10 @@ import pytest
 from floorflow.assets import asset_folder
 from floorflow.errors import PlatformError
 from floorflow.hardware import SllBoundary, known_platforms, load_platform
-from floorflow.hardware.board import read_board
+from floorflow.hardware.board_file import read_board
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.slots import Infrastructure
-from floorflow.resources import Resources
+from floorflow.resources import Resources, total
 from tests.hardware.conftest import shipped
 
 
@@ -64,15 +64,20 @@ def test_zynq_boards_lose_dma_engines_and_the_processors_interface(name: str, ta
 def test_u250_slots_have_what_shell_and_memory_controller_leave():
     platform = load_platform("alveo-u250")
     ddr = Resources(33256, 44889, 199, 0, 3)
+    beside = [("interconnect", Resources(5337, 7329)), ("input_dma", Resources(4508, 8640, 15))]
+    beside += [("output_dma", Resources(1850, 3960, 8))]
     assert [slot.available for slot in platform.slots] == [
-        Resources(216960 + 206880, 2 * 423840, 1344, 320, 3072) - ddr,
+        Resources(216960 + 206880, 2 * 423840, 1344, 320, 3072) - ddr - total(each for _, each in beside),
         Resources(213120, 426240, 768, 128, 1536),
         Resources(216960 + 202200, 2 * 419160, 1344, 320, 3072),
         Resources(432000, 864000, 1344, 320, 3072),
     ]
     assert {slot.capacity for slot in platform.slots} == {Resources(432000, 864000, 1344, 320, 3072)}
     assert platform.silicon == Resources(1728000, 3456000, 5376, 1280, 12288)
-    assert platform.infrastructure == (Infrastructure("ddr", "fpga0.SLR0", ddr, Rect(226, 60, 280, 239)),)
+    assert platform.infrastructure == (
+        Infrastructure("DDR[0] controller", "fpga0.SLR0", ddr, Rect(226, 60, 280, 239)),
+        *(Infrastructure(name, "fpga0.SLR0", each, None) for name, each in beside),
+    )
 
 
 def test_without_measurements_u250_slots_have_the_published_shell_table(write_board):
@@ -80,7 +85,7 @@ def test_without_measurements_u250_slots_have_the_published_shell_table(write_bo
     measured = text[text.index("  # Left and right half") : text.index("infrastructure:")]
     platform = load_platform(write_board(measured, ""))
     added_back = [slot.available for slot in platform.slots]
-    added_back[0] = added_back[0] + Resources(33256, 44889, 199, 0, 3)
+    added_back[0] = added_back[0] + total(item.resources for item in platform.infrastructure)
     assert [(a.lut, a.dsp, a.bram18 // 2, a.uram) for a in added_back] == [
         (427520, 3072, 672, 320),
         (213120, 1536, 384, 128),
@@ -190,14 +195,24 @@ def test_a_copy_of_a_shipped_board_is_accepted_and_a_changed_one_is_not(tmp_path
         ("device: xcu250", "device: xcu25", "device: unknown die 'xcu25'"),
         ("clock_mhz: 250", "clock_mhz: 0", "clock_mhz: .*greater than 0; found 0"),
         ("clock_mhz: 250\n", "", "clock_mhz: the field is missing"),
-        ("host_slr: SLR0", "host_slr: SLR7", "host_slr: xcu250 has no SLR7"),
-        ("{left: 226, bottom: 60,", "{left: 281, bottom: 60,", "host_port: expected left <= right and bottom <= top"),
+        ("    slr: SLR0\n", "    slr: SLR7\n", r"memories\.DDR\[0\]\.slr: xcu250 has no SLR7"),
+        (
+            "{left: 226, bottom: 60,",
+            "{left: 281, bottom: 60,",
+            r"memories\.0\.port: expected left <= right and bottom <= top",
+        ),
         (
             "right: 280, top: 239",
             "right: 280, top: 240",
-            r"host_port: expected a rectangle inside SLR0, 0\.\.445 x 0\.\.239",
+            r"memories\.DDR\[0\]\.port: expected a rectangle inside SLR0, 0\.\.445 x 0\.\.239",
         ),
-        ("bottom: 720, right: 25,", "bottom: 719, right: 25,", r"link\.ports\.ethernet-100g: expected .* inside SLR3"),
+        ("memories:\n", "host_slr: SLR0\nmemories:\n", "the file: expected host_slr, or memories in its place"),
+        (
+            "memories:\n",
+            'host_port: none\nmemories:\n  - {name: "DDR[1]", slr: SLR0, assumed: true}\n',
+            "the file: memories: expected each name once",
+        ),
+        ("bottom: 660, right: 25,", "bottom: 400, right: 25,", r"link\.ports\.ethernet-100g: expected .* inside SLR2"),
         ("[11520, 11520, 23040]", "[11520, 11520]", "sll_wires: expected for each boundary at most"),
         ("[11520, 11520, 23040]", "[11520, 11520, 30000]", "sll_wires: expected for each boundary at most"),
         ("partition}_{engine}", "partition}_{node}", "cell_pattern: expected only the placeholders"),
@@ -210,10 +225,14 @@ def test_a_copy_of_a_shipped_board_is_accepted_and_a_changed_one_is_not(tmp_path
             "SLICE_X146Y230:SLICE_X205Y249",
             r"shell\.static\.SLR0: .* is not inside SLR0",
         ),
-        ("X4Y1:CLOCKREGION_X4Y3", "X4Y1:CLOCKREGION_X9Y3", r"infrastructure\.ddr\.reserved: .*CLOCKREGION_X9Y1"),
+        (
+            "X4Y9:CLOCKREGION_X4Y11",
+            "X4Y9:CLOCKREGION_X9Y11",
+            r"memories\.DDR\[2\]\.controller\.reserved: .*CLOCKREGION_X9Y9",
+        ),
         ("per: first_and_last", "per: sometimes", r"infrastructure\.0\.per: .*'first_and_last'"),
-        ("LUT: 33256", "LUT: 9933256", "infrastructure: fpga0.SLR0 cannot hold ddr"),
-        ("LUT: 33256", "LUT: -1", r"infrastructure\.0\.resources\.LUT: .*greater than or equal to 0"),
+        ("LUT: 33256", "LUT: 9933256", r"infrastructure: fpga0.SLR0 cannot hold DDR\[0\] controller"),
+        ("LUT: 5337", "LUT: -1", r"infrastructure\.0\.resources\.LUT: .*greater than or equal to 0"),
         ("SLR2: {LUT: 419160", "SLR4: {LUT: 419160", r"shell\.measured_available: xcu250 has no SLR4"),
     ],
 )

@@ -37,8 +37,8 @@ def test_boards_may_differ_and_the_slowest_clock_holds() -> None:
     assert (link.name, link.kind, link.source, link.target) == (
         "fpga0-fpga1",
         "aurora-100g",
-        "fpga0.SLR3",
-        "fpga1.SLR1",
+        "fpga0.SLR2",
+        "fpga1.SLR2",
     )
     assert sorted(platform.files) == [
         *("boards/alveo-u250.yaml", "boards/xcu280.yaml", "devices/xcu250.yaml", "devices/xcu280.yaml"),
@@ -53,15 +53,16 @@ def test_each_boundary_has_the_registers_of_its_own_board_and_each_end_a_core() 
     assert registers["fpga1.SLR0", "fpga1.SLR1"] == 4
     cores = [(item.slot, item.name) for item in platform.infrastructure]
     assert cores == [
-        *(("fpga0.SLR0", "ddr"), ("fpga0.SLR3", "link core fpga0-fpga1")),
-        *(("fpga1.SLR0", "dma"), ("fpga1.SLR1", "link core fpga0-fpga1")),
+        *(("fpga0.SLR0", name) for name in ("DDR[0] controller", "interconnect", "input_dma")),
+        ("fpga0.SLR2", "link core fpga0-fpga1"),
+        *(("fpga1.SLR0", "dma"), ("fpga1.SLR2", "link core fpga0-fpga1")),
     ]
-    assert platform.slots[5].available == platform.slots[5].capacity - Resources(12000, 24000, 46)
+    assert platform.slots[6].available == platform.slots[6].capacity - Resources(12000, 24000, 46)
 
 
 def test_first_and_last_stand_on_the_ends_and_not_between(tmp_path: Path) -> None:
     text = TEXT.replace("  - {board: ./xcu280.yaml}\n", "  - {board: ./xcu280.yaml}\n  - {board: ./xcu280.yaml}\n")
-    text += "  - {kind: pcie, between: [fpga2, fpga1], ends: {fpga1: SLR1, fpga2: SLR0}}\n"
+    text += "  - {kind: pcie, between: [fpga2, fpga1], ends: {fpga1: SLR2, fpga2: SLR0}}\n"
     platform = load_platform(written(tmp_path, text))
     assert [item.slot for item in platform.infrastructure if item.name == "dma"] == ["fpga2.SLR0"]
     assert [link.name for link in platform.links] == ["fpga0-fpga1", "fpga1-fpga2"]
@@ -89,7 +90,7 @@ def test_ultraram_counts_only_where_all_boards_have_it(tmp_path: Path) -> None:
     assert load_platform(MIXED / "u250-and-u280.yaml").technology.has_uram
     board = (MIXED / "xcu280.yaml").read_text(encoding="utf-8")
     small = board.replace("xcu280-fsvh2892-2L-e", "xczu9eg-ffvb1156-2-e").replace("xcu280", "small")
-    path = written(tmp_path, TEXT.replace("xcu280.yaml", "small.yaml").replace("SLR1", "SLR0"))
+    path = written(tmp_path, TEXT.replace("xcu280.yaml", "small.yaml").replace("SLR2", "SLR0"))
     (tmp_path / "small.yaml").write_text(small.replace("device: small", "device: xczu9eg"), encoding="utf-8")
     assert not technology_of("xczu9eg-ffvb1156-2-e").has_uram
     assert not load_platform(path).technology.has_uram
@@ -111,14 +112,14 @@ def test_ultraram_counts_only_where_all_boards_have_it(tmp_path: Path) -> None:
         ("[fpga0, fpga1]", "[fpga0, fpga2]", r"yaml: links\.0\.between: expected FPGAs of the file, fpga0\.\.fpga1"),
         ("[fpga0, fpga1]", "[fpga1, fpga1]", r"yaml: links\.0\.between: expected two FPGAs, found fpga1 twice"),
         ("[fpga0, fpga1]", "[fpga0, u280]", r"yaml: links\.0\.between\.1: "),
-        ("    ends: {fpga1: SLR1}\n", "", r"yaml: links\.0\.ends: fpga1 is missing, whose board xcu280 says nothing"),
-        ("{fpga1: SLR1}", "{fpga1: SLR9}", r"yaml: links\.0\.ends: xcu280 of fpga1 has no SLR9"),
+        ("    ends: {fpga1: SLR2}\n", "", r"yaml: links\.0\.ends: fpga1 is missing, whose board xcu280 says nothing"),
+        ("{fpga1: SLR2}", "{fpga1: SLR9}", r"yaml: links\.0\.ends: xcu280 of fpga1 has no SLR9"),
         (
-            "{fpga1: SLR1}",
-            "{fpga0: SLR0, fpga1: SLR1}",
-            r"links\.0\.ends: links of fpga0 end in SLR3, its board's file",
+            "{fpga1: SLR2}",
+            "{fpga0: SLR0, fpga1: SLR2}",
+            r"links\.0\.ends: links of fpga0 end in SLR2, its board's file",
         ),
-        ("{fpga1: SLR1}", "{fpga1: SLR1, fpga7: SLR0}", r"links\.0\.ends: fpga7 is not at this link"),
+        ("{fpga1: SLR2}", "{fpga1: SLR2, fpga7: SLR0}", r"links\.0\.ends: fpga7 is not at this link"),
         ("kind: aurora-100g", "kind: aurora-100g\n    gbps: 5", r"yaml: links\.0\.gbps: unknown field"),
         ("schema: floorflow-platform/1", "schema: floorflow-platform/2", r"schema: "),
     ],

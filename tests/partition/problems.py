@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 from hypothesis import strategies as st
@@ -21,7 +22,14 @@ CELLS = st.one_of(st.integers(0, 8), st.integers(0, 8), st.integers(0, 8), st.no
 
 
 @st.composite
-def problems(draw: st.DrawFn, most_modules: int = 10, *, least_slots: int = 1, path: bool = False) -> PartitionProblem:
+def problems(
+    draw: st.DrawFn,
+    most_modules: int = 10,
+    *,
+    least_slots: int = 1,
+    path: bool = False,
+    hops: int | Literal["any"] | None = "any",
+) -> PartitionProblem:
     """Draw a random DAG on a tree of up to 4 slots with tight limits of every kind."""
     count, slots = (
         draw(st.integers(1, most_modules)),
@@ -29,6 +37,7 @@ def problems(draw: st.DrawFn, most_modules: int = 10, *, least_slots: int = 1, p
     )
     names = [f"m{i}" for i in range(count)]
     registers = draw(st.integers(0, 3))
+    max_hops = draw(st.sampled_from([None, 1, 2])) if hops == "any" else hops
     area = draw(st.booleans())
     return PartitionProblem(
         demands={name: draw(AMOUNT) for name in names},
@@ -41,6 +50,7 @@ def problems(draw: st.DrawFn, most_modules: int = 10, *, least_slots: int = 1, p
         cells={name: tuple(draw(CELLS) for _ in range(slots)) for name in names} if area else {},
         free_cells=tuple(draw(st.integers(5, 30)) for _ in range(slots)) if area else (),
         area_share=draw(st.sampled_from([1.0, 0.92, 0.8])) if area else 1.0,
+        max_hops=max_hops,
     )
 
 
@@ -89,17 +99,21 @@ def best_of_all(problem: PartitionProblem, places: np.ndarray) -> int | None:
     legal = np.ones(len(places), dtype=bool)
     use = np.stack([(places == s) @ demand for s in range(len(problem.slots))], axis=1)  # (A, S, 5)
     cost = np.zeros(len(places), dtype=int)
+    fpga_of, hops = fpgas(problem), np.zeros((len(problem.streams), len(problem.slots), len(places)), dtype=int)
     for e in problem.edges:
         side = connected(problem, e)
         wires, there, back = (np.zeros(len(places), dtype=int) for _ in range(3))
-        for s in problem.streams:
+        for number, s in enumerate(problem.streams):
             source = places[:, names.index(s.source)] if s.source else np.full(len(places), problem.host_in)
             target = places[:, names.index(s.target)] if s.target else np.full(len(places), problem.host_out)
             from_b, to_b = np.isin(source, side), np.isin(target, side)
             wires += s.wires * (from_b != to_b)
             there += s.bits_per_frame * (~from_b & to_b)
             back += s.bits_per_frame * (from_b & ~to_b)
-        cost += e.crossing.cost * wires
+            if e.crossing.kind == "sll":
+                hops[number, fpga_of[e.a]] += from_b != to_b
+            else:
+                cost += e.crossing.cost * s.wires * (from_b != to_b)
         if e.crossing.kind == "sll":
             lower = (e.crossing.registers + 1) // 2
             use[:, e.a, 1] += lower * wires
@@ -107,6 +121,9 @@ def best_of_all(problem: PartitionProblem, places: np.ndarray) -> int | None:
             legal &= wires <= (e.crossing.wires if e.crossing.wires is not None else 10**9)
         elif e.crossing.gbps is not None and problem.frames_per_s:
             legal &= np.maximum(there, back) * problem.frames_per_s <= e.crossing.gbps * 1e9
+    for stream, by_fpga in zip(problem.streams, hops, strict=True):
+        cost += stream.wires * (by_fpga * (by_fpga + 1) // 2).sum(axis=0)
+        legal &= (by_fpga <= (len(problem.slots) if problem.max_hops is None else problem.max_hops)).all(axis=0)
     legal &= (use <= np.array([slot.limit.as_tuple() for slot in problem.slots])).all(axis=(1, 2))
     for m, name in enumerate(names):
         legal &= np.isin(places[:, m], [s for s, slot in enumerate(problem.slots) if slot.takes(problem.demands[name])])
@@ -115,6 +132,16 @@ def best_of_all(problem: PartitionProblem, places: np.ndarray) -> int | None:
         for s, free in enumerate(problem.free_cells):
             legal &= np.where(places == s, cells[:, s], 0).sum(axis=1) <= problem.area_share * free + 1e-6
     return int(cost[legal].min()) if legal.any() else None
+
+
+def fpgas(problem: PartitionProblem) -> list[int]:
+    """Number the FPGA of each slot: what boundaries join is one."""
+    found = list(range(len(problem.slots)))
+    for _ in problem.slots:
+        for e in problem.edges:
+            if e.crossing.kind == "sll":
+                found[e.a] = found[e.b] = min(found[e.a], found[e.b])
+    return found
 
 
 def connected(problem: PartitionProblem, cut: Edge) -> list[int]:

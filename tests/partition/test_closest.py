@@ -17,7 +17,7 @@ ROUNDING = 1e-3
 
 
 def excess(problem: PartitionProblem, slot_of: Mapping[str, int]) -> float:
-    """Return the sum of the shares by which limits are exceeded, and 1 for each module too large for its slot."""
+    """Return the sum of the shares by which limits are exceeded, with hops too many and modules that are too large."""
     uses: list[tuple[int, int | None]] = []
     for slot, demand in zip(problem.slots, problem.slot_demands(slot_of), strict=True):
         uses += zip(demand.as_tuple(), slot.limit.as_tuple(), strict=True)
@@ -25,7 +25,10 @@ def excess(problem: PartitionProblem, slot_of: Mapping[str, int]) -> float:
     edges = zip(problem.edges, problem.loads(slot_of), problem.link_bits(slot_of), strict=True)
     for edge, wires, bits in edges:
         uses += [(wires, edge.crossing.wires), *((each, problem.allowed_bits(edge)) for each in bits)]
-    misplaced = sum(not problem.takes(name, slot) for name, slot in slot_of.items())
+    misplaced: float = sum(not problem.takes(name, slot) for name, slot in slot_of.items())
+    # A tenth for each hop too many between two modules, or a module and an end of the host.
+    far = {(s.source, s.target): problem.hops(s, slot_of) - (problem.max_hops or 9) for s in problem.streams}
+    misplaced += sum(max(0, hops) / 10 for hops in far.values())
     return misplaced + sum(max(0, use - most) / max(1, most) for use, most in uses if most is not None)
 
 

@@ -8,7 +8,14 @@ import pytest
 
 from floorflow.errors import Refusal
 from floorflow.hardware import Crossing
-from floorflow.partition import Edge, PartitionFailure, PartitionProblem, partition
+from floorflow.partition import (
+    Edge,
+    ModuleStream,
+    PartitionFailure,
+    PartitionProblem,
+    PartitionSolution,
+    partition,
+)
 from floorflow.resources import Resources
 from tests.partition.problems import chain
 
@@ -50,6 +57,30 @@ def test_the_link_that_is_too_slow_is_named(method: str) -> None:
     assert answer.refusals == (Refusal("edge", "Gb/s", "link fpga0-fpga1", 2.0, 1.0, proven=True),)
     assert str(answer) == "link fpga0-fpga1: at least 2 Gb/s needed in one direction, 1 Gb/s allowed"
     assert not isinstance(partition(over_a_link(gbps=2.0, frames_per_s=2e7), method), PartitionFailure)
+
+
+def there_and_back(*, max_hops: int | None) -> PartitionProblem:
+    """Three modules, each of which takes a slot, from the host's slot at the end of three back to it."""
+    problem = chain(3, 40, [50, 50, 50])
+    return replace(problem, streams=(*problem.streams, ModuleStream("out", "m2", None, 4, 100)), max_hops=max_hops)
+
+
+@pytest.mark.parametrize("method", ["auto", "exact"])
+def test_hops_that_no_assignment_can_keep_to_are_named_with_those_that_will_do(method: str) -> None:
+    answer = partition(there_and_back(max_hops=1), method)
+    assert isinstance(answer, PartitionFailure)
+    assert answer.refusals == (Refusal("hops", "SLR boundaries", "", 2, 1, proven=True),)
+    expected = "no assignment of these modules to slots lets every stream cross at most 1 SLR boundary of an FPGA"
+    assert str(answer) == f"{expected}; one crosses 2"
+
+
+@pytest.mark.parametrize("max_hops", [None, 2])
+def test_a_stream_over_two_boundaries_costs_three_times_one_over_one(max_hops: int | None) -> None:
+    answer = partition(there_and_back(max_hops=max_hops))
+    assert isinstance(answer, PartitionSolution)
+    # The way back goes far, for it has the fewest wires: 4 x 3 + 10 x (1 + 1).
+    assert answer.stats.objective == 32
+    assert answer.stats.status == "optimal"
 
 
 def test_slots_too_small_together_are_said() -> None:

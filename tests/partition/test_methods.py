@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from floorflow.hardware import Crossing
+from floorflow.hardware import Crossing, boundary_pairs
 from floorflow.partition import METHODS, Edge, PartitionProblem, PartitionSolution, partition
 from floorflow.partition.arrays import arrays_of
 from floorflow.partition.bounds import contracted
@@ -64,8 +64,8 @@ def contiguous_places(problem: PartitionProblem) -> np.ndarray:
 
 
 @settings(max_examples=60, deadline=None)
-@given(problems(7, path=True))
-def test_dp_on_a_path_is_the_best_contiguous_assignment(problem: PartitionProblem) -> None:
+@given(problems(7, path=True, hops=1))
+def test_dp_on_a_path_is_the_best_contiguous_assignment_of_one_hop(problem: PartitionProblem) -> None:
     expected = best_of_all(problem, contiguous_places(problem))
     arrays = arrays_of(problem)
     assignment, _ = contiguous(problem, arrays)
@@ -124,6 +124,12 @@ def test_legal_assignments_stay_legal_when_slots_are_merged(problem: PartitionPr
             merged = {name: group[slot] for name, slot in answer.slot_of.items()}
             assert smaller.is_legal(merged)
             assert smaller.loads(merged) == (loads[k],)
+        for pair in boundary_pairs(problem.graph, problem.max_hops):
+            smaller, group = contracted(problem, [pair.first, pair.second])
+            merged = {name: group[slot] for name, slot in answer.slot_of.items()}
+            assert smaller.is_legal(merged)
+            passed = sum(s.wires for s in problem.streams if pair.is_passed(*problem.ends(s, answer.slot_of)))
+            assert smaller.cost(merged) == loads[pair.first] + loads[pair.second] + passed
 
 
 def two_fpgas() -> PartitionProblem:

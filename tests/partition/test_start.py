@@ -62,14 +62,14 @@ def test_cuts_together_cost_no_more_than_the_best(problem: PartitionProblem) -> 
     cuts = cut_bounds(problem, 0, 2.0)
     if expected is not None:
         assert cuts is not None
-        assert max(0, *(cut.least for cut in cuts)) <= least_cost(cuts) <= expected
+        assert max(0, *(cut.least for cut in cuts)) <= least_cost(problem, cuts) <= expected
 
 
 def test_cuts_that_meet_cost_more_together_than_alone() -> None:
     problem = chain(6, 10, [20, 20, 20], wires=10)
     problem = replace(problem, demands={n: Resources(lut=12) for n in problem.demands}, host_out=2)
     problem = replace(problem, slots=tuple(replace(s, limit=Resources(lut=24, ff=1000)) for s in problem.slots))
-    assert least_cost(cut_bounds(problem, 0, 2.0) or ()) == 20
+    assert least_cost(problem, cut_bounds(problem, 0, 2.0) or ()) == 20
 
 
 def test_the_resource_that_is_exceeded_most_is_named() -> None:

@@ -23,10 +23,12 @@ from floorflow.request import DEFAULT_CAP, Request
 from floorflow.resources import ZERO, Resources, total
 from floorflow.search.candidate import Candidate
 from floorflow.search.context import PlanningContext
-from floorflow.search.cutting import Cutter, _beside, slot_orders
+from floorflow.search.cutting import Cutter, _beside
 from floorflow.search.fifo_prices import FifoPricing
+from floorflow.search.hops import hops_of
 from floorflow.search.preparing import prepare
 from floorflow.search.progress import SILENT
+from floorflow.search.slot_walks import slot_orders
 from floorflow.search.state import SearchState
 from floorflow.search.ways import segmented
 from tests.conftest import CNV, TFC
@@ -112,11 +114,31 @@ def test_slots_of_a_residual_network_on_several_cards_fold_within_their_limits(t
 
 
 def test_segments_are_contiguous_in_the_order_of_the_slots() -> None:
-    _, slot_of = shortest_cut(cutter_of(cnv()))
-    in_order = list(dict.fromkeys(slot_of[engine.name] for engine in cnv().dataflow.engines))
-    runs = [slot_of[engine.name] for engine in cnv().dataflow.engines]
+    context = tight(CNV, "alveo-u250", 0.04, max_hops=3)
+    _, slot_of = shortest_cut(cutter_of(context))
+    in_order = list(dict.fromkeys(slot_of[engine.name] for engine in context.dataflow.engines))
+    runs = [slot_of[engine.name] for engine in context.dataflow.engines]
     assert sum(a != b for a, b in pairwise(runs)) == len(in_order) - 1
-    assert any([slot for slot in slots if slot in in_order] == in_order for slots in slot_orders(cnv()))
+    orders = slot_orders(context.platform, 3)
+    assert any([slot for slot in slots if slot in in_order] == in_order for slots in orders)
+
+
+def test_segments_come_back_through_the_slots_where_streams_may_not_go_far() -> None:
+    context = cnv()
+    _, slot_of = shortest_cut(cutter_of(context))
+    runs = [int(slot_of[engine.name][-1]) for engine in context.dataflow.engines]
+    assert max(runs) == 3
+    assert all(abs(a - b) <= 1 for a, b in pairwise([0, *runs, 0]))
+    assert hops_of(context).allow(context.dataflow, {e: int(slot[-1]) for e, slot in slot_of.items()})
+
+
+def test_stages_that_neighbours_exchange_stay_near_enough() -> None:
+    context = tight(CNV, "alveo-u250", 0.03)
+    cutter = cutter_of(context)
+    intervals = [t for t in context.problem.intervals() if isinstance(cutter.at(t), Refusal)]
+    found = [slot_of for t in intervals[::-1] if (slot_of := cutter.exchanged(t)) is not None]
+    for slot_of in found:
+        assert hops_of(context).allow(context.dataflow, {e: int(slot[-1]) for e, slot in slot_of.items()})
 
 
 def test_what_is_kept_back_in_a_slot_is_not_used() -> None:
@@ -138,7 +160,7 @@ def test_where_no_slot_can_fold_its_segment_the_refusal_names_slot_and_engine() 
 
 
 def test_slots_are_filled_up_or_down_card_by_card() -> None:
-    orders = slot_orders(prepared(TFC, "alveo-u250", 2))
+    orders = slot_orders(prepared(TFC, "alveo-u250", 2).platform, 3)
     slots = list(prepared(TFC, "alveo-u250", 2).limits)
     assert len(set(orders)) == len(orders) == 4
     for order in orders:

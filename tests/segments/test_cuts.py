@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, pairwise
 
 import numpy as np
 from hypothesis import given, settings
@@ -14,7 +14,18 @@ from floorflow.channels import StreamPrices
 from floorflow.errors import InfeasibleError
 from floorflow.folding import FoldingSolution, fold_at_interval
 from floorflow.resources import Resources
-from floorflow.segments import CutFound, CutRefused, Cuts, Segments, SegmentTable, Space, orders_of, parts_of
+from floorflow.segments import (
+    CutFound,
+    CutHops,
+    CutRefused,
+    Cuts,
+    Hops,
+    Segments,
+    SegmentTable,
+    Space,
+    orders_of,
+    parts_of,
+)
 from tests.conftest import EXAMPLES
 from tests.segments.cases import COSTS, SILICON, lowered, random_segments
 from tests.segments.test_table import capricious_segments
@@ -111,6 +122,41 @@ def test_cuts_that_may_not_lie_somewhere_do_not(seed: int) -> None:
     intervals = segments.whole.problem(Space(SILICON, SILICON)).intervals()
     for interval in rng.sample(intervals, min(4, len(intervals))):
         assert_exact(cuts, brute, interval, passes)
+
+
+def is_near(segments: Segments, hops: CutHops, cut: Ends) -> bool:
+    """Whether a cut leaves the ends of all streams in slots that are near each other, looked at stream by stream."""
+    places = [place for place, (a, b) in enumerate(pairwise(cut)) for _ in range(a, b)]
+    slot = {name: hops.slots[places[part]] for part, names in enumerate(segments.order) for name in names}
+    ends = (
+        (
+            hops.hops.host_in if stream.from_outside else slot[stream.source],
+            hops.hops.host_out if stream.to_outside else slot[stream.target],
+        )
+        for stream in segments.dataflow.streams
+    )
+    return all(hops.hops.near[a][b] for a, b in ends)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seeds)
+def test_cuts_over_which_streams_would_go_too_far_are_none(seed: int) -> None:
+    rng = random.Random(seed)
+    segments = in_parts(random_segments(seed), seed)
+    spaces = spaces_of(segments, rng, 4)
+    near = [[abs(a - b) < 2 for b in range(3)] for a in range(3)]
+    slots = rng.choice(([0, 1, 2, 1], [1, 2, 1, 0], [0, 2, 1, 0]))[: len(spaces)]
+    hops = CutHops(segments, Hops(near, rng.choice(slots), rng.choice(slots)), slots)
+    cuts, brute = Cuts(segments, spaces, SegmentTable(), hops=hops), Brute(segments, spaces)
+    intervals = segments.whole.problem(Space(SILICON, SILICON)).intervals()
+    for interval in rng.sample(intervals, min(3, len(intervals))):
+        answer = cuts.at(interval)
+        if isinstance(answer, CutFound):
+            assert brute.meets(ends(answer), interval)
+            assert is_near(segments, hops, ends(answer))
+        else:
+            assert answer.proven
+            assert not any(is_near(segments, hops, cut) and brute.meets(cut, interval) for cut in brute.cuts())
 
 
 @settings(max_examples=10, deadline=None)

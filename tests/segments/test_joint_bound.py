@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from floorflow.dataflow.model import Option
 from floorflow.dataflow.options import UNBUILDABLE, Coupling, OptionGroup
 from floorflow.folding import FoldingProblem
 from floorflow.resources import ZERO, Resources
-from floorflow.segments import Assigned, Crossings, SlotRelaxation
+from floorflow.segments import Assigned, Crossings, Hops, Near, SlotRelaxation
 from floorflow.segments.joint_bound import first_not, joint_bound
 
 Array = np.ndarray
@@ -135,7 +135,10 @@ def test_the_assignment_of_fewest_crossings_equals_brute_force(
     problem, random = replace(problem, couplings=()), np.random.default_rng(seed)
     names = [name for group in problem.groups for name in group.engines]
     chain = list(zip(["host:in0", *names], [*names, "host:out0"], random.integers(1, 9, len(names) + 1), strict=True))
-    crossings = Crossings([(a, b, int(weight)) for a, b, weight in chain], random.integers(1, 9, len(slots) - 1))
+    far = [(frozenset(range(place + 1, len(slots))), int(random.integers(1, 9))) for place in range(len(slots) - 1)]
+    apart = [(frozenset([0]), frozenset([2]), int(random.integers(1, 9)))] if len(slots) == 3 else []
+    hosts = random.integers(0, len(slots), 2).tolist()
+    crossings = Crossings([(a, b, int(weight)) for a, b, weight in chain], far, apart, *hosts)
     interval = problem.intervals()[-1]
     found, _ = SlotRelaxation(problem, slots).at(interval, 4.0, crossings)
     costs = [
@@ -149,11 +152,39 @@ def test_the_assignment_of_fewest_crossings_equals_brute_force(
         assert found.cost == crossing_cost(found.slot_of_engine, crossings)
 
 
+@settings(max_examples=40, deadline=None)
+@given(problems(), st.lists(limits, min_size=2, max_size=3), st.integers(0, 1000))
+def test_streams_that_may_not_go_far_are_assigned_exactly(
+    problem: FoldingProblem, slots: list[Resources], seed: int
+) -> None:
+    problem, random = replace(problem, couplings=()), np.random.default_rng(seed)
+    names = [name for group in problem.groups for name in group.engines]
+    streams = [("host:in0", names[0]), *pairwise(names), (names[-1], "host:out0")]
+    allowed = [[abs(a - b) < 2 for b in range(len(slots))] for a in range(len(slots))]
+    near = Near(Hops(allowed, *random.integers(0, len(slots), 2).tolist()), streams)
+    interval = problem.intervals()[-1]
+    found, _ = SlotRelaxation(problem, slots, near=near).at(interval, 4.0)
+    expected = any(
+        is_near(near, slot_of) and any_fits(problem, interval, slot_of, slots)
+        for homes in product(range(len(slots)), repeat=len(names))
+        for slot_of in [dict(zip(names, homes, strict=True))]
+    )
+    assert isinstance(found, Assigned) is expected
+    if isinstance(found, Assigned):
+        assert is_near(near, found.slot_of_engine)
+
+
+def is_near(near: Near, slot_of: Mapping[str, int]) -> bool:
+    ends = ((slot_of.get(a, near.hops.host_in), slot_of.get(b, near.hops.host_out)) for a, b in near.streams)
+    return all(abs(a - b) < 2 for a, b in ends)
+
+
 def crossing_cost(slot_of: Mapping[str, int], crossings: Crossings) -> int:
     cost = 0
     for source, target, weight in crossings.streams:
-        ends = sorted((slot_of.get(source, 0), slot_of.get(target, len(crossings.boundaries))))
-        cost += weight * sum(crossings.boundaries[slice(*ends)])
+        low, high = sorted((slot_of.get(source, crossings.host_in), slot_of.get(target, crossings.host_out)))
+        cost += weight * sum(price for _, price in crossings.sides[low:high])
+        cost += weight * sum(price for *_, price in crossings.pairs if high - low == 2)
     return cost
 
 

@@ -36,6 +36,9 @@ OPTIONS = {
     "effort": "default",
     "fps": None,
     "granularity": "stage",
+    "keep_granularity": False,
+    "max_hops": None,
+    "host_port": None,
     "link": None,
     "objective": "throughput",
     "topology": "chain",
@@ -60,6 +63,7 @@ def tiny_plan(name: str) -> tuple[Plan, Files]:
     parts = [Part("tiny", case.network, case.latency_us)]
     phase = phase_of_case(case, ground.platform, ground.die, parts)
     plan = plan_of(ground, [network_entry("tiny", case.network.engines, case.network.interval)], [phase], None)
+    plan["options"]["max_hops"] = case.max_hops
     return plan, {**ground.files, **phase_files(plan, phase, case, ground, parts)}
 
 
@@ -215,11 +219,12 @@ def _fpga(name: str, raw: dict[str, Any], board: Board) -> dict[str, Any]:
     ]
     fixed = {"board": raw["name"], "part": raw["part"], "device": raw["device"], "crossing": {"registers": 2}}
     ports = dict(zip(("host_port", "link_port"), PORTS[raw["name"]], strict=True))
-    return {"name": name, "host_slot": f"{name}.SLR0", "slots": slots, "unstated": board.unstated, **ports, **fixed}
+    host = {"host_slot": f"{name}.SLR0", "host_memory": raw["memories"][0]["name"] if "memories" in raw else None}
+    return {"name": name, **host, "slots": slots, "unstated": board.unstated, **ports, **fixed}
 
 
 def _link(link: dict[str, Any], lower: str, upper: str) -> dict[str, Any]:
-    stated = {key: link[key] for key in ("kind", "gbps", "latency_us", "assumed")}
+    stated = {key: link[key] for key in ("kind", "gbps", "latency_us", "assumed")} | {"reliable": True}
     ends = {"source": f"{lower}.{link['slr']}", "target": f"{upper}.{link['slr']}"}
     return {"name": f"{lower}-{upper}", **stated, **ends}
 

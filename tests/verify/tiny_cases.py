@@ -1,6 +1,6 @@
 """Where the small networks lie: on one FPGA or two, with depths, routes and latencies worked out on paper.
 
-The clock runs at 200 MHz. A link of the U250 takes 1 us and ends in SLR3, so that a round trip is 400 cycles; one of
+The clock runs at 200 MHz. A link of the U250 takes 1 us and ends in SLR2, so that a round trip is 400 cycles; one of
 the KU5P takes 5 us: 2000 cycles. The window of the joining network is full after 23 of 100 pixels: 552 cycles.
 """
 
@@ -36,6 +36,7 @@ class Case:
     latency_us: float
     routes: dict[str, list[Crossing]] = field(default_factory=dict)
     links: dict[str, str] = field(default_factory=dict)
+    max_hops: int | None = None
 
     def slot_of(self, engine: str) -> str:
         return self.layout[self.network.module_of(engine)][1]
@@ -63,7 +64,7 @@ PORTS = {
     ),
     "alveo-u250": (
         {"left": 226, "bottom": 60, "right": 280, "top": 239},
-        {"left": 25, "bottom": 720, "right": 25, "top": 779},
+        {"left": 445, "bottom": 600, "right": 445, "top": 719},
     ),
 }
 """The host's and the links' port of each board."""
@@ -97,17 +98,18 @@ CASES: dict[str, Case] = {
         fpgas=2,
         network=CHAIN,
         layout={"front": (U250_SLR0, "fpga0.SLR0"), "back": (U250_SLR1, "fpga1.SLR1")},
-        depths=CHAIN_DEPTHS | {"hidden": 32 + 5 * 4 + 34, "out": 36},  # 400 * 72 / 864 = 33.3
+        depths=CHAIN_DEPTHS | {"hidden": 32 + 3 * 4 + 34, "out": 36},  # 400 * 72 / 864 = 33.3
         latency_us=1750 / 200 + 1,
         routes={
             "hidden": [
-                Crossing("fpga0.SLR0", "fpga0.SLR3", 3),
-                Crossing("fpga0.SLR3", "fpga1.SLR3", 1, "link"),
-                Crossing("fpga1.SLR3", "fpga1.SLR1", 2),
+                Crossing("fpga0.SLR0", "fpga0.SLR2", 2),
+                Crossing("fpga0.SLR2", "fpga1.SLR2", 1, "link"),
+                Crossing("fpga1.SLR2", "fpga1.SLR1", 1),
             ],
             "out": [Crossing("fpga1.SLR1", "fpga1.SLR0", 1)],
         },
         links={"hidden": "fpga0-fpga1"},
+        max_hops=2,
     ),
     "three xcku5p": Case(  # the FPGA in the middle is empty
         board="xcku5p",

@@ -56,6 +56,7 @@ def phase_of_case(case: Case, platform: Entry, die: Device, parts: Sequence[Part
             "crossings": crossings,
             "cost": _cost(crossings),
             "loads": _loads(platform, crossings),
+            "hops": {"most": case.max_hops or 1, "proof": "", "streams": [_far(c) for c in crossings if c["hops"] > 1]},
             "stats": _stats(_cost(crossings)),
         },
         "floorplan": {fpga["name"]: _floorplan(fpga["name"], case, die, modules, uses) for fpga in platform["fpgas"]},
@@ -92,7 +93,16 @@ def _stats(objective: float) -> Entry:
 
 
 def _cost(crossings: list[Entry]) -> int:
-    return sum(_wires(entry) * entry["hops"] * (LINK_COST if entry["kind"] == "link" else 1) for entry in crossings)
+    prices = (LINK_COST if entry["kind"] == "link" else (0, 1, 3, 6)[entry["hops"]] for entry in crossings)
+    return sum(_wires(entry) * price for entry, price in zip(crossings, prices, strict=True))
+
+
+def _far(crossing: Entry) -> Entry:
+    """Return how the plan lists a crossing of several boundaries, upwards."""
+    fpga, low = crossing["source"].split(".")[0], int(crossing["source"][-1])
+    names = [f"{fpga}.SLR{slr}-{fpga}.SLR{slr + 1}" for slr in range(low, low + crossing["hops"])]
+    registers = [{"boundary": name, "stages": 2, "flip_flops": 2 * _wires(crossing)} for name in names]
+    return {key: crossing[key] for key in ("channel", "source", "target", "hops")} | {"registers": registers}
 
 
 def _folding(network: Network, case: Case, die: Device, channels: list[Entry]) -> Entry:

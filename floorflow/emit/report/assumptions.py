@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Mapping
 
 from floorflow.emit.backend import PlanBackend
+from floorflow.emit.host_ports import host_lines
 from floorflow.emit.sparing import limits_told
 from floorflow.emit.tables import wrapped
+from floorflow.hardware import Platform
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.schema import Amounts, InfrastructureEntry, NetworkEntry, Options, Plan
 
 
-def assumptions(plan: Plan, backend: PlanBackend) -> list[str]:
+def assumptions(plan: Plan, platform: Platform, backend: PlanBackend) -> list[str]:
     """Return the section's lines."""
     options = plan.options
     kept = ", kept" if options.keep_granularity else ""
@@ -28,6 +30,7 @@ def assumptions(plan: Plan, backend: PlanBackend) -> list[str]:
         *_measured(plan),
     ]
     lines += [f"taken      {item.name} in {item.slot}: {_amounts(item.resources)}" for item in _infrastructure(plan)]
+    lines += host_lines(platform)
     for link in plan.platform.links:
         assumed = " (assumed)" if link.assumed else ""
         lines.append(

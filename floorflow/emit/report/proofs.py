@@ -16,7 +16,9 @@ def gaps(plan: Plan, phase: PhaseEntry) -> list[str]:
     for part in phase.networks:
         of = f" of {part.network}" if len(plan.networks) > 1 else ""
         rows += [(f"{name}{of}", *rest) for name, *rest in _network(plan, part)]
-    rows.append(("partition", *_stats(phase.partition.stats, "wires x boundaries, a link counts 10")))
+    rows.append(
+        ("partition", *_stats(phase.partition.stats, "wires x b (b + 1) / 2 over b boundaries, a link counts 10"))
+    )
     for fpga, floorplan in phase.floorplan.items():
         if floorplan.pblocks:
             rows.append((f"placement of {fpga}", *_stats(floorplan.stats, "HPWL")))

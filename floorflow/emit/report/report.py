@@ -12,7 +12,7 @@ from floorflow.emit.report.constrained import constrained
 from floorflow.emit.report.overview import overview
 from floorflow.emit.report.proofs import gaps, tried
 from floorflow.emit.report.rates import rates, throughput
-from floorflow.emit.report.traffic import crossings, loads
+from floorflow.emit.report.traffic import crossings, far_streams, loads
 from floorflow.emit.sparing import large_engines
 from floorflow.emit.tables import wrapped
 from floorflow.emit.use import slot_uses
@@ -27,7 +27,7 @@ def report(plan: Plan, platform: Platform, backend: PlanBackend) -> str:
     """Return the report's text."""
     networks = " and ".join(network.name for network in plan.networks)
     title = f"{networks} on {plan.platform.name}, floorflow {plan.version}, seed {plan.seed}"
-    sections = [("What was read and assumed", assumptions(plan, backend)), *_results(plan, platform, backend)]
+    sections = [("What was read and assumed", assumptions(plan, platform, backend)), *_results(plan, platform, backend)]
     body = [f"{heading}\n{'-' * len(heading)}\n" + "\n".join(lines) for heading, lines in sections if lines]
     return "\n\n".join([f"{title}\n{'=' * len(title)}", *body]) + "\n"
 
@@ -62,6 +62,7 @@ def _phase(plan: Plan, phase: PhaseEntry, platform: Platform, backend: PlanBacke
     yield "How likely it is to fit", fits(plan, phase)
     yield "What is constrained", constrained(plan, phase, platform)
     yield "Streams between slots", crossings(phase)
+    yield "Streams over several SLR boundaries", far_streams(plan, phase)
     yield "SLR boundaries and links", loads(phase)
     yield "What to try next", wrapped(next_steps(plan, phase, platform, uses, backend))
     yield "Modules", modules(phase)

@@ -133,7 +133,7 @@ def _completed(problem: PartitionProblem, best: Best, seed: int, limits: Limits)
     cuts = cut_bounds(problem, seed, limits.work * limits.bound)
     if cuts is None:
         return explain_infeasibility(problem, seed, limits.work * limits.reason)
-    best.bound = max(best.bound, least_cost(cuts))
+    best.bound = max(best.bound, least_cost(problem, cuts))
     if not best.proven:
         best.offer(fpga_first(problem, arrays, seed, limits.work * limits.fpgas), "links first")
         _improve(problem, best, seed, limits.work * limits.windows)

@@ -30,8 +30,19 @@ BOARD = {
     "device": TEXT,
     "clock_mhz": NUMBER,
     "max_fpgas": COUNT,
-    "host_slr": TEXT,
+    "host_slr": Optional(TEXT),
     "host_port": Optional(RECTANGLE),
+    "memories": Optional(
+        [
+            {
+                "name": TEXT,
+                "slr": TEXT,
+                "port": Optional(RECTANGLE),
+                "controller": Optional({"resources": MapOf(COUNT), "reserved": Optional(TEXT)}),
+                "assumed": FLAG,
+            }
+        ]
+    ),
     "crossing_registers": COUNT,
     "sll_wires": Optional([COUNT]),
     "cell_pattern": TEXT,
@@ -55,6 +66,7 @@ BOARD = {
             "ports": Optional(MapOf(RECTANGLE)),
             "assumed": Optional(FLAG),
             "max_links": Optional(COUNT),
+            "reliable": Optional(FLAG),
         }
     ),
 }
@@ -69,14 +81,18 @@ LINK = {
     "latency_us": NUMBER,
     "core": Optional(MapOf(COUNT)),
     "assumed": FLAG,
+    "reliable": Optional(FLAG),
 }
 """Fields of a link file that check reads."""
 
 MAY_BE_NONE, NONE = ("shell", "infrastructure", "host_port"), "none"
 """Fields of a board file that may say so if there is no such thing; without a value they say nothing."""
 
-PER = ("every", "first_and_last")
+PER = ("every", "first_and_last", "first", "last")
 """On which FPGAs of a chain a piece of infrastructure stands."""
+
+AT_HOST = "host"
+"""SLR of infrastructure that stands where the host's streams end."""
 
 RESOURCE_OF_SITE = {"RAMB18": "BRAM18", "URAM288": "URAM", "DSP48E2": "DSP", "DSP48": "DSP"}
 """Resource of which one site is one unit; a RAMB36 is its two RAMB18."""
@@ -107,6 +123,7 @@ class Board:
 
     ``kind`` is the link file whose figures replace those of the board's file, if another kind was asked for.
     ``joins`` are the links of a platform file, if there is one: it says what joins the FPGAs, not ``topology``.
+    ``asked_memory`` is the memory channel that the options name for the host's streams.
     """
 
     raw: Record
@@ -116,6 +133,28 @@ class Board:
     topology: str = "chain"
     kind: Record | None = None
     joins: tuple[Join, ...] | None = None
+    asked_memory: str | None = None
+
+    @property
+    def host_memory(self) -> Record | None:
+        """The memory channel of the host's streams: that asked for on the first and last FPGA, else the first."""
+        listed: list[Record] = self.raw.get("memories") or []
+        asked = self.asked_memory if self._at_an_end else None
+        if asked is None:
+            return listed[0] if listed else None
+        named = [memory for memory in listed if memory["name"] == asked]
+        if not named:
+            raise BoardProblem(f"has no memory channel {asked}")
+        return named[0]
+
+    @property
+    def host_slr(self) -> str:
+        """SLR in which the host's streams end."""
+        return str(self.host_memory["slr"] if self.host_memory else self.raw["host_slr"])
+
+    @property
+    def _at_an_end(self) -> bool:
+        return self.number in (0, self.fpga_count - 1)
 
     @property
     def shell(self) -> Record:
@@ -126,7 +165,8 @@ class Board:
     @property
     def unstated(self) -> list[str]:
         """Fields of which the file says nothing, not even that there is none."""
-        return [name for name in MAY_BE_NONE if self.raw.get(name) is None]
+        silent = [name for name in MAY_BE_NONE if self.raw.get(name) is None]
+        return [name for name in silent if name != "host_port" or not self.raw.get("memories")]
 
     def _stated(self, name: str) -> Any:
         """Return a field that may be ``none``; None if there is none, or if nothing is said of it."""
@@ -175,13 +215,15 @@ class Board:
     def link_by(self, kind: Record, slr: str | None = None) -> Record:
         """Return how the board is joined by a kind of link; ``slr`` is where it ends if the board's file is silent."""
         figures = {key: kind[key] for key in ("gbps", "latency_us", "assumed")}
+        figures["reliable"] = kind.get("reliable", True)
         own = self.raw.get("link") or {"slr": slr}
         return {**own, **figures, "kind": kind["name"], "core": kind.get("core")}
 
     @property
     def host_port(self) -> Rectangle:
         """Where the host's streams enter and leave."""
-        return self._port(self._stated("host_port"), self.raw["host_slr"])
+        stated = self.host_memory.get("port") if self.host_memory else self._stated("host_port")
+        return self._port(stated, self.host_slr)
 
     @property
     def link_port(self) -> Rectangle | None:
@@ -207,9 +249,23 @@ class Board:
     @property
     def infrastructure(self) -> list[Record]:
         """Infrastructure that stands on this FPGA: the board's own and a core at the end of each link."""
-        at_an_end = self.number in (0, self.fpga_count - 1)
-        own = [item for item in self._stated("infrastructure") or [] if item["per"] == "every" or at_an_end]
-        return own + self._link_cores
+        standing = {
+            "every": True,
+            "first_and_last": self._at_an_end,
+            "first": self.number == 0,
+            "last": self.number == self.fpga_count - 1,
+        }
+        own = [item for item in self._stated("infrastructure") or [] if standing[item["per"]]]
+        placed = [{**item, "slr": self.host_slr} if item["slr"] == AT_HOST else item for item in own]
+        return self._host_controller + placed + self._link_cores
+
+    @property
+    def _host_controller(self) -> list[Record]:
+        """The controller of the host's memory channel, where the host's streams end here."""
+        memory = self.host_memory
+        if memory is None or not memory.get("controller") or not self._at_an_end:
+            return []
+        return [{"name": f"{memory['name']} controller", "slr": memory["slr"], **memory["controller"]}]
 
     @property
     def _link_cores(self) -> list[Record]:

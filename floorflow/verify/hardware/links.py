@@ -91,7 +91,8 @@ def _expected(pair: tuple[int, int], link: Record, fpgas: list[Record], boards: 
         own = board.link if board is not None else None
         ends.append(slot_in(fpgas[number], (own or link)["slr"]))
     figures = {key: link[key] for key in ("kind", "gbps", "latency_us")}
-    return {**figures, "source": ends[0], "target": ends[1], "assumed": link.get("assumed", False)}
+    sure = {"assumed": link.get("assumed", False), "reliable": link.get("reliable", True)}
+    return {**figures, **sure, "source": ends[0], "target": ends[1]}
 
 
 def _check_list(stated: list[Record], expected: dict[str, Record], findings: Findings) -> None:

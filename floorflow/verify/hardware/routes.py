@@ -13,7 +13,7 @@ from itertools import groupby, pairwise
 from floorflow.verify.templates import Record
 
 SLL_COST, LINK_COST = 1, 10
-"""What a wire costs for each boundary and for each link that it passes."""
+"""What a wire costs over one boundary and over a link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,8 @@ class RouteStep:
 
     @property
     def cost_per_wire(self) -> int:
-        """What each wire costs on this step."""
-        return self.hops * (LINK_COST if self.link else SLL_COST)
+        """What each wire costs on this step: over the n-th boundary in a row n times as much as over the first."""
+        return LINK_COST if self.link else SLL_COST * sum(range(1, self.hops + 1))
 
 
 Route = tuple[RouteStep, ...]

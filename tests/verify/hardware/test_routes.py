@@ -78,10 +78,10 @@ def u250(number: int, fpga_count: int) -> Board:
 @pytest.mark.parametrize(
     ("number", "fpga_count", "expected"),
     [
-        (0, 1, ["ddr"]),
-        (0, 3, ["ddr", "link core fpga0-fpga1"]),
+        (0, 1, ["DDR[0] controller", "interconnect", "input_dma", "output_dma"]),
+        (0, 3, ["DDR[0] controller", "interconnect", "input_dma", "link core fpga0-fpga1"]),
         (1, 3, ["link core fpga0-fpga1", "link core fpga1-fpga2"]),
-        (2, 3, ["ddr", "link core fpga1-fpga2"]),
+        (2, 3, ["DDR[0] controller", "interconnect", "output_dma", "link core fpga1-fpga2"]),
     ],
 )
 def test_cores_stand_at_both_ends_of_every_link(number: int, fpga_count: int, expected: list[str]) -> None:
@@ -89,11 +89,12 @@ def test_cores_stand_at_both_ends_of_every_link(number: int, fpga_count: int, ex
 
 
 def test_link_cores_leave_less_of_their_slot() -> None:
-    lone, outer, inner = (u250(*place).available(3) for place in ((0, 1), (0, 3), (1, 3)))
-    assert lone == {"LUT": 432000, "FF": 864000, "BRAM18": 1344, "URAM": 320, "DSP": 3072}
-    assert outer == {"LUT": 396781, "FF": 777731, "BRAM18": 1161, "URAM": 320, "DSP": 3072}
-    assert inner == {"LUT": 361562, "FF": 691462, "BRAM18": 978, "URAM": 320, "DSP": 3072}
-    assert u250(1, 3).available(0)["LUT"] - u250(0, 3).available(0)["LUT"] == 33256
+    lone, outer, inner = (u250(*place).available(2) for place in ((0, 1), (0, 3), (1, 3)))
+    assert lone == {"LUT": 419160, "FF": 838320, "BRAM18": 1344, "URAM": 320, "DSP": 3072}
+    assert outer == {"LUT": 407160, "FF": 814320, "BRAM18": 1298, "URAM": 320, "DSP": 3072}
+    assert inner == {"LUT": 395160, "FF": 790320, "BRAM18": 1252, "URAM": 320, "DSP": 3072}
+    # A controller, the interconnect and the DMA engine that reads.
+    assert u250(1, 3).available(0)["LUT"] - u250(0, 3).available(0)["LUT"] == 33256 + 5337 + 4508
 
 
 def test_only_the_ends_of_a_chain_keep_room_for_memory_controllers() -> None:

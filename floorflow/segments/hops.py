@@ -1,0 +1,126 @@
+"""Which slots the two ends of a stream may have, for cuts, exchanges and the relaxation alike.
+
+Slots are numbers. The host's inputs lie in one of them and its outputs in one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from floorflow.dataflow.model import Dataflow
+from floorflow.segments.problems import Segments
+
+
+@dataclass(frozen=True)
+class Hops:
+    """``near[a][b]``: whether a stream between slots ``a`` and ``b`` may be; and the slots of the host's two ends.
+
+    ``most``: how many SLR boundaries of an FPGA it may cross, for messages.
+    """
+
+    near: Sequence[Sequence[bool]]
+    host_in: int
+    host_out: int
+    most: int = 1
+
+    @property
+    def forbid(self) -> bool:
+        """Whether they forbid anything at all."""
+        return not all(all(row) for row in self.near)
+
+    def allow(self, dataflow: Dataflow, slot_of: Mapping[str, int]) -> bool:
+        """Whether engines may lie so."""
+        return all(
+            self.near[self.host_in if stream.from_outside else slot_of[stream.source]][
+                self.host_out if stream.to_outside else slot_of[stream.target]
+            ]
+            for stream in dataflow.streams
+        )
+
+
+@dataclass(frozen=True)
+class Near:
+    """Hops and the streams, by names of source and target, that keep to them; a name of no engine is the host."""
+
+    hops: Hops
+    streams: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class CutHops:
+    """The same for contiguous cuts of an order of parts: ``slots`` are those of the places, in the order of filling.
+
+    A slot may be filled at several places.
+    """
+
+    segments: Segments
+    hops: Hops
+    slots: Sequence[int]
+
+    @cached_property
+    def _pairs(self) -> list[tuple[int, int]]:
+        """Parts that a stream joins, the earlier one first."""
+        home = {name: part for part, names in enumerate(self.segments.order) for name in names}
+        pairs = ((home[a], home[b]) for a, b in self.segments.dataflow.engine_pairs)
+        return sorted({(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]})
+
+    @cached_property
+    def _before(self) -> Mapping[int, list[int]]:
+        """The earlier parts that streams join each part to."""
+        before: dict[int, list[int]] = {}
+        for earlier, later in self._pairs:
+            before.setdefault(later, []).append(earlier)
+        return before
+
+    @cached_property
+    def _furthest(self) -> Mapping[int, int]:
+        """The last part that streams join each part to, if it is a later one."""
+        return dict(self._pairs)
+
+    @cached_property
+    def _host_slots(self) -> Mapping[int, list[int]]:
+        """The slots of the host's ends that streams join parts to."""
+        home = {name: part for part, names in enumerate(self.segments.order) for name in names}
+        found: dict[int, list[int]] = {}
+        for stream in self.segments.dataflow.streams:
+            if stream.from_outside and not stream.to_outside:
+                found.setdefault(home[stream.target], []).append(self.hops.host_in)
+            elif stream.to_outside and not stream.from_outside:
+                found.setdefault(home[stream.source], []).append(self.hops.host_out)
+        return found
+
+    def allow(self, ends: Sequence[int], end: int) -> bool:
+        """Whether the next place may take all up to a position; ``ends`` are where the places before it end.
+
+        What it takes must be near what it is joined to, and what is left over must have a place to come near enough.
+        """
+        place, start, near = len(ends), ends[-1] if ends else 0, self.hops.near
+        slot = self.slots[place]
+        homes = _places(ends)
+        for part in range(start, end):
+            if not all(near[host][slot] for host in self._host_slots.get(part, ())):
+                return False
+            if not all(near[self.slots[homes[other]]][slot] for other in self._before.get(part, ()) if other < start):
+                return False
+        rest = self.slots[place + 1 :]
+        here = {self.slots[homes[part]] for part in self._open(start, end)}
+        here |= {slot} if any(self._furthest.get(part, 0) >= end for part in range(start, end)) else set()
+        return all(any(near[one][other] for other in rest) for one in here)
+
+    def state(self, ends: Sequence[int]) -> Hashable:
+        """Return what matters of the places so far for those to come."""
+        homes = _places(ends)
+        position = ends[-1] if ends else 0
+        return tuple((part, self.slots[homes[part]]) for part in self._open(position, position))
+
+    def _open(self, position: int, end: int) -> Iterator[int]:
+        """Yield the parts before a position that streams join to one from ``end`` on."""
+        return (part for part in range(position) if self._furthest.get(part, 0) >= end)
+
+
+def _places(ends: Sequence[int]) -> list[int]:
+    """Return the place of each part that has one."""
+    starts = [0, *ends[:-1]] if ends else []
+    return [place for place, (a, b) in enumerate(zip(starts, ends, strict=True)) for _ in range(a, b)]
