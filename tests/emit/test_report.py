@@ -83,6 +83,7 @@ def test_report_has_every_section_in_order(two: Plan) -> None:
         "How likely it is to fit",
         "What is constrained",
         "Streams between slots",
+        "Streams over several SLR boundaries",
         "SLR boundaries and links",
         "What to try next",
         "Modules",
@@ -93,8 +94,65 @@ def test_report_says_what_was_read_and_taken_off(two: Plan) -> None:
     read = "\n".join(section(two, "What was read and assumed"))
     assert two.inputs[0].sha256[:12] in read
     assert "2 x alveo-u250 (xcu250-figd2104-2L-e)" in read
-    assert "link core fpga0-fpga1 in fpga1.SLR3: 35,219 LUT" in read
-    assert "fpga0-fpga1: ethernet-100g, 100 Gb/s each way, 1 us" in read
+    assert "DDR[0] controller in fpga1.SLR0: 33,256 LUT" in read
+    assert "output_dma in fpga1.SLR0: 1,850 LUT" in read
+    assert "link core fpga0-fpga1 in fpga1.SLR2: 12,000 LUT" in read
+    assert "fpga0-fpga1: aurora-100g, 100 Gb/s each way, 1 us (assumed)" in read
+
+
+def test_report_says_where_the_host_is_and_what_other_channels_would_free(two: Plan) -> None:
+    read = section(two, "What was read and assumed")
+    assert "host       its streams end at DDR[0] in SLR0, with its controller" in read
+    freed = "frees 33,256 LUT, 44,889 FF, 199 BRAM18, 3 DSP of SLR0"
+    assert f"           --host-port DDR[1]: in SLR1, without a controller (assumed); {freed}" in read
+    assert (
+        "           --host-port DDR[3]: in SLR3, with its controller; takes as much there as it frees in SLR0" in read
+    )
+
+
+def far(plan: Plan, max_hops: int | None, proof: str) -> Plan:
+    """Return the plan as one with a stream over two boundaries."""
+    channel = plan.phases[0].partition.crossings[0].channel
+    registers = [{"boundary": f"fpga0.SLR{k}-fpga0.SLR{k + 1}", "stages": 2, "flip_flops": 68} for k in (0, 1)]
+    stream = {"channel": channel, "source": "fpga0.SLR0", "target": "fpga0.SLR2", "hops": 2, "registers": registers}
+    hops = {"most": 2, "proof": proof, "streams": [stream]}
+    plan = changed(plan, "options", "max_hops", value=max_hops)
+    return changed(plan, "phases", 0, "partition", "hops", value=hops)
+
+
+def test_report_says_that_no_stream_goes_far(u250: Plan) -> None:
+    told = section(u250, "Streams over several SLR boundaries")
+    assert told == ["* no stream crosses more than one SLR boundary of an FPGA; --max-hops N would allow more"]
+
+
+@pytest.mark.parametrize(
+    ("max_hops", "proof", "why"),
+    [
+        (2, "", "--max-hops 2 allows 2"),
+        (None, "no assignment does with 1 (CP-SAT)", "up to 2 are allowed, for no assignment does with 1 (CP-SAT)"),
+    ],
+)
+def test_report_says_which_streams_go_far_why_and_on_which_registers(
+    u250: Plan, max_hops: int | None, proof: str, why: str
+) -> None:
+    plan = far(u250, max_hops, proof)
+    told = section(plan, "Streams over several SLR boundaries")
+    stream = plan.phases[0].partition.hops.streams[0]
+    assert told[0] == f"* {why}"
+    assert "2 at fpga0.SLR0-fpga0.SLR1, 2 at fpga0.SLR1-fpga0.SLR2" in " ".join(told)
+    assert told[-1].split() == ["fpga0.SLR0", "fpga0.SLR2", "2", "136", stream.channel]
+
+
+def test_a_stretch_that_stops_the_rate_names_the_option(u250: Plan) -> None:
+    told = steps(refused(u250, Refusal("slots and hops", allowed=1, proven=True), "partition"))
+    assert "streams that cross 1 SLR boundary at most keep the interval above 10 cycles: --max-hops 2 may allow" in told
+
+
+def test_a_full_slot_of_the_host_names_the_channel_that_takes_less(u250: Plan) -> None:
+    cap = dict.fromkeys(("LUT", "FF", "BRAM18", "URAM", "DSP"), 0.001)
+    told = steps(changed(u250, "options", "cap", value=cap))
+    assert "--host-port DDR[1] (in SLR1, which is assumed) frees 33,256 LUT" in told
+    assert "--host-port DDR[2]" not in told
 
 
 def test_every_solver_has_a_row_with_status_and_gap(two: Plan) -> None:
@@ -156,8 +214,8 @@ def test_every_candidate_of_the_trace_is_listed(pynq: Plan) -> None:
 
 def test_slots_stand_against_their_limits(u250: Plan) -> None:
     rows = section(u250, "Use of each slot")
-    limit = int(0.7 * u250.platform.fpgas[0].slots[3].available.LUT + 1e-9)
-    assert f" of {limit:,} (" in rows[4]
+    limit = int(0.7 * u250.platform.fpgas[0].slots[2].available.LUT + 1e-9)
+    assert f" of {limit:,} (" in rows[3]
     assert rows[-1].split()[1:] == ["70%", "50%", "90%", "90%", "90%"]
 
 

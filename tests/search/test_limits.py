@@ -164,7 +164,7 @@ def refuse_unless_told(problem: PartitionProblem, start: Mapping[str, int] | Non
 
 def test_what_does_not_come_apart_is_folded_slot_by_slot_where_it_nearly_did() -> None:
     limits = SearchLimits(folding_rounds=2)
-    state = state_of(Request(CNV, "alveo-u250", effort="fast"), limits, partition=refuse_unless_told)
+    state = state_of(Request(CNV, "alveo-u250", max_hops=3, effort="fast"), limits, partition=refuse_unless_told)
     interval = state.context.problem.intervals()[-1]
     assert whole(state, interval) is None
     wanted = state.closest[interval]
@@ -185,7 +185,8 @@ def test_what_does_not_come_apart_is_folded_slot_by_slot_where_it_nearly_did() -
 
 
 def test_slots_of_what_came_closest_are_folded_after_contiguous_ones() -> None:
-    state = state_of(Request(CNV, "alveo-u250", effort="fast"), SearchLimits(), partition=refuse_unless_told)
+    request = Request(CNV, "alveo-u250", max_hops=3, effort="fast")
+    state = state_of(request, SearchLimits(), partition=refuse_unless_told)
     interval = state.context.problem.intervals()[-1]
     asked: list[str] = []
 

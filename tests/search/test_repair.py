@@ -53,7 +53,7 @@ def folded_whole(context: PlanningContext) -> Candidate:
 
 
 def test_modules_that_do_not_pack_share_the_slots_pblock_and_the_plan_says_which_and_why(tmp_path: Path) -> None:
-    out = make_plan(tmp_path / "out", branches(tmp_path))
+    out = make_plan(tmp_path / "out", branches(tmp_path, max_hops=3))
     assert check(out) == []
     phase = read_plan(out / "plan.json").phases[0]
     assert phase.joined

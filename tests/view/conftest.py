@@ -27,7 +27,7 @@ def pynq() -> Platform:
 
 @pytest.fixture(scope="session")
 def three() -> Platform:
-    """Three FPGAs of four SLRs each, linked at SLR3."""
+    """Three FPGAs of four SLRs each, linked at SLR2."""
     return load_platform("alveo-u250", fpgas=3)
 
 

@@ -156,7 +156,7 @@ def _phase(
             "assignment": assignment,
             "utilisation": _utilisation(platform, pblocks),
             "crossings": crossings,
-            "cost": sum((padded(c) + 2) * c["hops"] * (10 if c["kind"] == "link" else 1) for c in crossings),
+            "cost": sum((padded(c) + 2) * (10 if c["kind"] == "link" else (0, 1, 3, 6)[c["hops"]]) for c in crossings),
             "loads": _loads(platform, crossings),
             "stats": {"method": "metis+cpsat", "status": "feasible", "objective": 1, "bound": 1, "gap": 0.125},
         },

@@ -91,7 +91,7 @@ def test_streams_of_one_module_over_one_link_add_up(three: Platform) -> None:
     stream = next(item for item in read_scene(plan, "fpga0").streams if item.source == "c")
     crossings = plan["phases"][0]["partition"]["crossings"]
     channels = {channel["name"]: channel for channel in plan["phases"][0]["channels"]}
-    leaving = [c for c in crossings if (c["kind"], c["source"]) == ("link", "fpga0.SLR3")]
+    leaving = [c for c in crossings if (c["kind"], c["source"]) == ("link", "fpga0.SLR2")]
     widths = [c["width_bits"] for c in leaving if channels[c["channel"]]["source"] == "MVAU_rtl_2"]
     assert len(widths) == 2
     assert stream.width_bits == sum(widths)
@@ -108,11 +108,11 @@ def test_ports_add_up_the_load_and_lie_towards_the_neighbour(three: Platform) ->
     crossings = plan["phases"][0]["partition"]["crossings"]
     ports = {port.name: port for port in read_scene(plan, "fpga1").ports}
     for name, ends, at_left in (("from fpga0", ("fpga0", "fpga1"), True), ("to fpga2", ("fpga1", "fpga2"), False)):
-        slots = tuple(f"{fpga}.SLR3" for fpga in ends)
+        slots = tuple(f"{fpga}.SLR2" for fpga in ends)
         load = sum(c["gbps"] for c in crossings if (c["source"], c["target"]) == slots)
         assert ports[name].gbps == pytest.approx(load) != 0
         assert ports[name].at_left is at_left
-        assert ports[name].slot == "fpga1.SLR3"
+        assert ports[name].slot == "fpga1.SLR2"
 
 
 def test_use_of_a_slot_stands_beside_its_limit(ku5p: Platform) -> None:
@@ -145,11 +145,13 @@ def test_each_boundary_carries_the_streams_whose_way_leads_over_it(three: Platfo
     over = {item.lower: ([s.ends for s in item.down], [s.ends for s in item.up]) for item in chain.boundaries}
     assert len(over) == 9
     assert over["fpga0.SLR0"] == ([], [("1", "2")])
-    assert sorted(over["fpga0.SLR2"][1]) == [("1", "2"), ("3", "4"), ("3", "6")]
-    assert over["fpga0.SLR2"][0] == [("2", "3")]
+    assert sorted(over["fpga0.SLR1"][1]) == [("1", "2"), ("3", "4"), ("3", "6")]
+    assert over["fpga0.SLR1"][0] == [("2", "3")]
+    assert over["fpga0.SLR2"] == ([], []), "above the link"
     assert over["fpga1.SLR0"] == ([("3", "4")], [("4", "5")])
+    assert over["fpga1.SLR1"] == ([("3", "4")], [("5", "6")])
+    assert over["fpga1.SLR2"] == ([("2", "3")], [("1", "2")])
     assert sorted(over["fpga2.SLR1"][0]) == [("6", "host out0")]
-    assert sorted(over["fpga2.SLR2"][0]) == [("3", "6"), ("5", "6")]
 
 
 def test_links_have_streams_and_load_in_each_direction(three: Platform) -> None:
