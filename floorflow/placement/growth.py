@@ -19,6 +19,9 @@ from floorflow.placement.problem import Pin, PlacementProblem, PlacementSolution
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.stats import SolveStats, Status
 
+SLACK = 2.0
+"""Times the aspect that the search takes up to which a rectangle may grow: what is longer has its middle still."""
+
 HasRoom = Callable[[Resources], bool]
 """Whether a supply gives a module the room that it should have."""
 
@@ -178,7 +181,7 @@ class _Turn:
             steps.append(Rect(left.left, rect.bottom, right.right, rect.top))
         if lower is not None and upper is not None:
             steps.append(Rect(rect.left, lower.bottom, rect.right, upper.top))
-        longest = inf if max_aspect is None else max(max_aspect, _aspect(rect))
+        longest = inf if max_aspect is None else max(SLACK * max_aspect, _aspect(rect))
         return (step for step in steps if _size(step)[0] <= self.cells and _aspect(step) <= longest)
 
 

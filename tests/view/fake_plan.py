@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from floorflow.hardware.slots import Slot
 
 CAP = {"LUT": 0.7, "FF": 0.5, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9}
+STYLES = ("hard", "slr", "soft", "none")
 FILL = {"LUT": 0.85, "FF": 0.85, "BRAM18": 1.0, "URAM": 1.0, "DSP": 1.0}
 CLOCK_MHZ = 250.0
 ZERO = dict.fromkeys(RESOURCE_NAMES, 0)
@@ -147,6 +148,7 @@ def _phase(
     interval = max(entry["interval_cycles"] for entry in networks)
     crossings = _crossings(platform, channels, owner, assignment, CLOCK_MHZ * 1e6 / interval)
     on_fpga = {slot.name: slot.fpga for slot in platform.slots}
+    styles = {slot.name: STYLES[number % len(STYLES)] for number, slot in enumerate(platform.slots)}
     return {
         "name": name,
         "networks": networks,
@@ -164,6 +166,7 @@ def _phase(
             fpga.name: {"pblocks": {n: b for n, b in pblocks.items() if on_fpga[b["slot"]] == fpga.name}}
             for fpga in platform.fpgas
         },
+        "constraint_styles": styles,
     }
 
 

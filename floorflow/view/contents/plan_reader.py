@@ -80,4 +80,5 @@ def _read_module(
         contents=read_contents(plan, phase, module["engines"]),
         lut=int(demand["LUT"]),
         fill={name: demand[name] / supply[name] for name in RESOURCE_NAMES if supply[name]},
+        style=plan["phases"][phase]["constraint_styles"][pblock["slot"]],
     )

@@ -16,7 +16,7 @@ class ModuleView:
     """One module with a pblock. ``number`` counts in dataflow order over all FPGAs, from 1.
 
     ``boxes``, in grid units, do not overlap; ``fill`` is demand over supply of the pblock for the resources that it
-    holds.
+    holds. ``style``: how its slot is constrained.
     """
 
     number: int
@@ -26,6 +26,7 @@ class ModuleView:
     contents: Contents
     lut: int
     fill: Mapping[str, float]
+    style: str
 
     @property
     def box(self) -> Box:
@@ -85,7 +86,7 @@ class Use:
 class SlotView:
     """One slot: use of each resource that it has, the numbers of its modules, and what else lies there.
 
-    ``label`` is what it is called beside its FPGA.
+    ``label`` is what it is called beside its FPGA, ``style`` how it is constrained.
     """
 
     name: str
@@ -97,6 +98,7 @@ class SlotView:
     """The ends outside the engines that lie here."""
     infrastructure: tuple[tuple[str, int], ...]
     """(name, LUT) of the board's own logic."""
+    style: str
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ def read_slots(plan: Plan, fpga: str, phase: int = 0) -> tuple[SlotView, ...]:
         use = {kind: Use(used[kind], cap[kind]) for kind in RESOURCE_NAMES if slot["available"][kind]}
         numbers = tuple(number for number, home in enumerate(homes, start=1) if home == name)
         ends, logic = outside.get(name, ()), _infrastructure(plan, name)
-        slots.append(SlotView(name, labels[name], slot["slr"], use, numbers, ends, logic))
+        style = plan["phases"][phase]["constraint_styles"][name]
+        slots.append(SlotView(name, labels[name], slot["slr"], use, numbers, ends, logic, style))
     return tuple(slots)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from floorflow.view.contents.scene import CrossingView, ModuleView, Scene, SlotView
 from floorflow.view.draw.background import RESERVED_STYLE, STATIC_STYLE
+from floorflow.view.draw.pblocks import PBLOCK_STYLES, SAMPLE
 from floorflow.view.draw.streams import OUTSIDE_COLOURS
 from floorflow.view.draw.use_bars import BAR_ROW, draw_bars
 from floorflow.view.sheet.geometry import Box
@@ -151,9 +152,8 @@ def draw_slots(sheet: Sheet, area: Box, slots: Sequence[SlotView], slrs: Mapping
         for slot in (item for item in slots if item.slr == name):
             sheet.write(area.left, y, shortened(slot.label, area.width, 10), 10, weight="bold")
             noun = "module" if len(slot.modules) == 1 else "modules"
-            sheet.write(
-                area.left, y - 9.5, f"{len(slot.modules)} {noun}; use of available, tick: limit", 6.2, color=QUIET
-            )
+            style = f"; {PBLOCK_STYLES[slot.style].slot}" if slot.modules else ""
+            sheet.write(area.left, y - 9.5, f"{len(slot.modules)} {noun}{style}", 6.2, color=QUIET)
             below = draw_bars(sheet, area.left, area.right, y - 9.5, slot.use) - 11
             y = below - 9
 
@@ -168,10 +168,11 @@ def draw_key(
     crosses: bool,
     outside: Collection[str],
     linked: bool,
+    styles: Collection[str],
 ) -> float:
     """Explain colours, hatches and lines below the die, wrapping to further lines; return where the next line is.
 
-    ``outside`` are the kinds of ends outside that streams have.
+    ``outside`` are the kinds of ends outside that streams have, ``styles`` those of the modules.
     """
     areas: list[tuple[str, dict[str, Any]]] = [
         (kind, {"facecolor": COLUMN_COLOURS[kind], "edgecolor": RULE}) for kind in kinds
@@ -182,6 +183,12 @@ def draw_key(
         x, y = at = _wrap(at, area, text)
         sheet.rectangle(Box(x, y - 1.5, x + _SAMPLE, y + 6.5), **{"linewidth": 0.5, **style}, zorder=5)
         at = _write_entry(sheet, at, text)
+    for drawn in (PBLOCK_STYLES[name] for name in PBLOCK_STYLES if name in styles):
+        x, y = at = _wrap(at, area, drawn.key)
+        sample = Box(x, y - 1.5, x + _SAMPLE, y + 6.5)
+        sheet.rectangle(sample, **drawn.area(SAMPLE), zorder=5)
+        sheet.rectangle(sample, **drawn.outline(SAMPLE), zorder=6)
+        at = _write_entry(sheet, at, drawn.key)
     lines: list[tuple[str, dict[str, Any]]] = [("stream; the wider the more bits", {"color": STREAM})]
     lines += [("stream that leaves its SLR", {"color": CROSSING, "linestyle": (0, (4.0, 1.2))})] * crosses
     for kind, colour in OUTSIDE_COLOURS.items():

@@ -24,6 +24,7 @@ from floorflow.view.draw.margins import (
     module_table_height,
     slots_height,
 )
+from floorflow.view.draw.pblocks import PBLOCK_STYLES
 from floorflow.view.draw.port_marks import draw_port_marks
 from floorflow.view.draw.streams import Reach, StreamLine, draw_stream_lines, label_crossings, stream_line
 from floorflow.view.draw.use_bars import BAR_KEY
@@ -36,7 +37,6 @@ from floorflow.view.sheet.palette import (
     QUIET,
     Colour,
     colours_by_network,
-    darker,
     module_colours,
 )
 from floorflow.view.sheet.sheet import Frame, Sheet, drawing_settings, new_sheet
@@ -140,9 +140,10 @@ def draw_modules(
     """Draw the modules' pblocks and labels, with or without names; return the labels' boxes by module."""
     for module in scene.modules:
         boxes, colour = [frame.place(box) for box in module.boxes], colours[module.name]
-        patch = sheet.shape(boxes, facecolor=(*colour, 0.82), edgecolor="none", zorder=5)
+        style = PBLOCK_STYLES[module.style]
+        patch = sheet.shape(boxes, **style.area(colour), zorder=5)
         patch.set_gid(module.name)
-        sheet.shape(boxes, fill=False, edgecolor=darker(colour), linewidth=1.0, zorder=6)
+        sheet.shape(boxes, **style.outline(colour), zorder=6)
     draw_holes(sheet, frame, die)
     areas = [(module, frame.place(module.box)) for module in scene.modules]
     labels = place_labels(areas, occupied, names=names)
@@ -207,7 +208,8 @@ def _draw_margins(layout: _Layout, scene: Scene, die: Die, colours: Mapping[str,
     draw_slots(sheet, layout.slots, scene.slots, {name: frame.place(box) for name, box in die.slrs})
     draw_module_table(sheet, layout.module_table, scene, colours)
     key = Box(_MARGIN, _MARGIN, sheet.width - _MARGIN, _MARGIN + _KEY - 6)
-    below = draw_die_key(sheet, key, [die], linked=bool(scene.ports), outside=outside_kinds(scene))
+    styles = {module.style for module in scene.modules}
+    below = draw_die_key(sheet, key, [die], linked=bool(scene.ports), outside=outside_kinds(scene), styles=styles)
     sheet.write(_MARGIN, below, f"{BAR_KEY}   ·   {FILL_KEY}", 7, color=QUIET)
 
 
@@ -217,7 +219,15 @@ def outside_kinds(scene: Scene) -> set[str]:
     return {scene.outside[end].kind for end in ends & scene.outside.keys()}
 
 
-def draw_die_key(sheet: Sheet, area: Box, dies: Sequence[Die], *, linked: bool, outside: Collection[str]) -> float:
+def draw_die_key(
+    sheet: Sheet,
+    area: Box,
+    dies: Sequence[Die],
+    *,
+    linked: bool,
+    outside: Collection[str],
+    styles: Collection[str],
+) -> float:
     """Draw the key of what occurs on the dies; return where the next line is."""
     present = {kind for die in dies for row in die.kinds for kind in row} - {FABRIC}
     return draw_key(
@@ -229,4 +239,5 @@ def draw_die_key(sheet: Sheet, area: Box, dies: Sequence[Die], *, linked: bool, 
         crosses=any(len(die.slrs) > 1 for die in dies),
         outside=outside,
         linked=linked,
+        styles=styles,
     )

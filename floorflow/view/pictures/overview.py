@@ -97,7 +97,8 @@ def overview(plan: Plan, platform: Platform, phase: int = 0) -> Figure:
             draw_host_marks(sheet, layout.frames[name], view.scene, slrs, ends, occupied=occupied)
         key = Box(_MARGIN, _MARGIN, sheet.width - _MARGIN, _MARGIN + _KEY - 10)
         outside = {kind for view in views.values() for kind in outside_kinds(view.scene)}
-        draw_die_key(sheet, key, [view.die for view in views.values()], linked=True, outside=outside)
+        styles = {module.style for view in views.values() for module in view.scene.modules}
+        draw_die_key(sheet, key, [view.die for view in views.values()], linked=True, outside=outside, styles=styles)
         return sheet.figure
 
 
