@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -24,6 +24,8 @@ ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
 CNV = EXAMPLES / "cnv_2w2a.onnx"
 TFC = EXAMPLES / "tfc_1w1a.onnx"
+FREE: Mapping[str, Any] = {"max_products": "none", "max_engine_share": "none"}
+"""Options under which single engines are as large as they may be, for tests of something else."""
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -77,9 +79,16 @@ def _boards_are_measured_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def cnv_on_u250(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The 2-bit CNV over several SLRs of a U250."""
-    request = Request(CNV, "alveo-u250", plots=False)
+    """The 2-bit CNV over several SLRs of a U250, with engines as large as they may be."""
+    request = Request(CNV, "alveo-u250", runtime_weights="always", plots=False, **FREE)
     return made_once(tmp_path_factory, "u250", lambda folder: make_plan(folder / "out", request))
+
+
+@pytest.fixture(scope="session")
+def cnv_on_u250_by_default(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The 2-bit CNV on a U250 as the command line plans it."""
+    request = Request(CNV, "alveo-u250", plots=False)
+    return made_once(tmp_path_factory, "u250_by_default", lambda folder: make_plan(folder / "out", request))
 
 
 @pytest.fixture(scope="session")

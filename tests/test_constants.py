@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from floorflow import request, resources, schema
+from floorflow.backends.finn import parallelism
 from floorflow.backends.finn.kinds import kind, matrix_vector, weighted
 from floorflow.backends.finn.lower import types
 from floorflow.backends.finn.version import technology_for
@@ -25,10 +26,13 @@ from floorflow.hardware import (
     link_file,
     platform_file,
 )
-from floorflow.search import context
+from floorflow.search import context, host_weights
 from floorflow.technology import technology_of
+from floorflow.verify import engine_limits as judged_engines
 from floorflow.verify import fifos, hops, phase_facts, plan_structure, solver_claims, sums
+from floorflow.verify import host_weights as judged_weights
 from floorflow.verify.finn import foldings, styles
+from floorflow.verify.finn import judge as finn_judge
 from floorflow.verify.finn.parts import is_versal
 from floorflow.verify.hardware import boards, geometry, parts, routes, topology
 from floorflow.verify.hardware import platform_file as judged_file
@@ -93,6 +97,10 @@ PLANNER: dict[str, Any] = {
     "most_hls_stream_bits": kind.MAX_STREAM_BITS,
     "most_hls_input_fold": matrix_vector.MAX_HLS_INPUT_FOLD,
     "rtl_bits": (types._LEAST_RTL_BITS, types._PREFERRED_RTL_BITS, types._MOST_RTL_BITS),
+    "least_engine_lut": request.LEAST_ENGINE_LIMITS["LUT"],
+    "least_engine_dsp": request.LEAST_ENGINE_LIMITS["DSP"],
+    "known_products": parallelism.KNOWN_PRODUCTS,
+    "host_weights_worth": host_weights.WORTH,
     "memory_modes": weighted._MEMORY_MODES,
 }
 CHECK: dict[str, Any] = {
@@ -122,6 +130,10 @@ CHECK: dict[str, Any] = {
     "most_hls_stream_bits": foldings.MAX_HLS_STREAM_BITS,
     "most_hls_input_fold": foldings.MAX_HLS_INPUT_FOLD,
     "rtl_bits": (styles._LEAST_BITS, styles._PREFERRED_BITS, styles._MOST_BITS),
+    "least_engine_lut": judged_engines.LEAST_ALLOWED["LUT"],
+    "least_engine_dsp": judged_engines.LEAST_ALLOWED["DSP"],
+    "known_products": finn_judge.KNOWN_PRODUCTS,
+    "host_weights_worth": judged_weights.WORTH,
     "memory_modes": foldings.MEMORY_MODES,
 }
 

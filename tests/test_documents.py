@@ -147,8 +147,8 @@ def test_files_that_documents_name_exist(path: Path) -> None:
     assert missing + [name for name in linked if not (path.parent / name).exists()] == []
 
 
-def test_the_summary_in_the_readme_is_the_examples_own(cnv_on_u250: Path) -> None:
-    plan = api.load(cnv_on_u250)
+def test_the_summary_in_the_readme_is_the_examples_own(cnv_on_u250_by_default: Path) -> None:
+    plan = api.load(cnv_on_u250_by_default)
     files = ["plots/floorplan_fpga0.png", "fpga0/pblocks.tcl"]
     printed = f"{plan}\n{written(Path('out/cnv'), files, plan.next_steps('out/cnv'))}"
     assert "".join(f"    {line}\n" for line in printed.splitlines()) in (ROOT / "README.md").read_text()

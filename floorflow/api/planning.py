@@ -32,7 +32,7 @@ def plan(
 
     ``model``: a path, an ``onnx.ModelProto``, or what `read` returned. ``platform``: a name, a path, or what
     `platform` returned. ``options`` have the names, limits and defaults of the command line (``floorflow plan
-    --help``): ``fps=1000``, ``cap={"LUT": 0.6}``, ``runtime_weights=False``. ``progress`` is called with an `Event`
+    --help``): ``fps=1000``, ``cap={"LUT": 0.6}``, ``runtime_weights="never"``. ``progress`` is called with an `Event`
     for each thing that happens.
 
     Raises

@@ -315,8 +315,12 @@ def test_weights_written_at_run_time_are_named(u250: Plan) -> None:
     engine = ("phases", 0, "networks", 0, "folding", "engines", "MVAU_hls_8")
     written = (*engine, "attributes", "runtime_writeable_weights")
     told = steps(changed(u250, *written, value=1))
+    assert "before the first frame software writes the weights of" in told
     assert "MVAU_hls_8" in told
-    assert "--no-runtime-weights" in told
+    assert "--runtime-weights never puts them elsewhere" in told
+    asked = {"costs": "calibrated", "finn": "main", "impl_style": "auto", "runtime_weights": "auto"}
+    spared = changed(u250, "options", "backend_options", value=asked)
+    assert "--runtime-weights never" not in steps(changed(spared, *written, value=1))
 
 
 def test_candidates_that_could_not_be_placed_ask_for_fewer_pblocks(pynq: Plan) -> None:

@@ -122,14 +122,10 @@ def products_limited_to_none_at_all(plan: Plan, files: Files) -> None:
 def written(plan: Plan, files: Files, **changes: object) -> Plan:
     """Let the host write the last unit with weights, rightly, but for these changes."""
     engines = part_of(plan)["folding"]["engines"]
-    name = [name for name in engines if "mem_mode" in engines[name]["attributes"]][-1:]
-    for engine in name:
-        engines[engine]["attributes"]["runtime_writeable_weights"] = 1
-        edit_json(
-            files, "finn/folding_config.json", lambda content: content[engine].update(runtime_writeable_weights=1)
-        )
-    first(name)
-    stated = {"engines": name, "least": 1, "bound_cycles": 1, "sought": False}
+    name = first([name for name in engines if "mem_mode" in engines[name]["attributes"]][-1:])
+    engines[name]["attributes"]["runtime_writeable_weights"] = 1
+    edit_json(files, "finn/folding_config.json", lambda content: content[name].update(runtime_writeable_weights=1))
+    stated = {"engines": [name], "least": 1, "bound_cycles": 1, "sought": False}
     longer = 2 * part_of(plan)["interval_cycles"]
     stated |= {"without_bound_cycles": longer, "without_cycles": None, **changes}
     part_of(plan)["host_weights"] = stated
