@@ -6,12 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from floorflow import flow
+from floorflow.emit.constraints import STYLE_WORDS
 from floorflow.errors import InfeasibleError
 from floorflow.hardware import Board, known_platforms, load_platform
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
@@ -71,10 +73,24 @@ def is_found(mutant: Mutant, out: Path, spoilt: Path) -> bool:
     return True
 
 
-def expected_pblocks(plan: Plan, fpga: str) -> dict[str, tuple[list[str], int]]:
+def expected_pblocks(plan: Plan, fpga: str) -> dict[str, tuple[list[str], int, str]]:
+    """Return ranges, number of cells and softness of each pblock that is emitted."""
     phase = plan.phases[0]
     engines = {m.name: len(m.engines) for m in phase.modules}
-    return {f"pblock_{n}": (sorted(p.ranges), engines[n]) for n, p in phase.floorplan[fpga].pblocks.items()}
+    styles = {n: phase.constraint_styles[p.slot] for n, p in phase.floorplan[fpga].pblocks.items()}
+    soft = {"hard": "FALSE", "soft": "TRUE"}
+    return {
+        f"pblock_{n}": (sorted(p.ranges), engines[n], soft[styles[n]])
+        for n, p in phase.floorplan[fpga].pblocks.items()
+        if styles[n] in soft
+    }
+
+
+def expected_slrs(plan: Plan, fpga: str) -> Counter[str]:
+    """Return how many cells are assigned to each SLR."""
+    phase, slots = plan.phases[0], {slot.name: slot for slot in plan.platform.slots}
+    alone = (slots[phase.partition.assignment[m.name]] for m in phase.modules for _ in m.engines)
+    return Counter(s.slr for s in alone if s.fpga == fpga and phase.constraint_styles[s.name] == "slr")
 
 
 def finn_cells(engines: list[str], places: dict[str, Any], board: Board) -> list[str]:
@@ -90,16 +106,24 @@ def finn_cells(engines: list[str], places: dict[str, Any], board: Board) -> list
 
 
 @pytest.mark.parametrize("board", ["cnv_on_u250", "cnv_on_pynq", "branches_on_two_u250", "whole_slots_of_u250"])
-def test_a_strict_vivado_records_the_planned_pblocks(board: str, request: pytest.FixtureRequest) -> None:
+def test_a_strict_vivado_records_what_is_planned(board: str, request: pytest.FixtureRequest) -> None:
+    vivado_obeys(request.getfixturevalue(board))
+
+
+def vivado_obeys(out: Path) -> None:
+    """Run the constraint files of every FPGA, and compare what they make with the plan."""
     need_tcl()
     from tests.vivado_model import run_outputs
 
-    out = request.getfixturevalue(board)
     plan = read_plan(out / "plan.json")
     platform = load_platform(plan.platform.name, len(plan.platform.fpgas))
     places = json.loads((out / "finn" / "floorplan.json").read_text())
     engines = [e.name for n in plan.networks for e in n.engines]
+    styles = plan.phases[0].constraint_styles
     for number, fpga in enumerate(platform.fpgas):
+        if all(styles[slot.name] == "none" for slot in fpga.slots):
+            assert not (out / fpga.name).exists()
+            continue
         here = [e for e in engines if places[e]["device_id"] == number]
         cells = finn_cells(here, places, fpga.board)
         # A sibling whose name only differs by a further digit must not be taken by mistake.
@@ -110,10 +134,34 @@ def test_a_strict_vivado_records_the_planned_pblocks(board: str, request: pytest
             if (parent := fpga.board.parent_pblock(slot.slr)) is not None
         }
         device = out / "platform" / "devices" / f"{fpga.device.part}.yaml"
-        for table in run_outputs(out, fpga.name, cells, device, parents).values():
-            recorded = {name: (sorted(p["ranges"]), len(p["cells"])) for name, p in table.items()}
+        for model in run_outputs(out, fpga.name, cells, device, parents).values():
+            recorded = {
+                name: (sorted(p["ranges"]), len(p["cells"]), p["properties"]["IS_SOFT"])
+                for name, p in model.pblocks.items()
+            }
             assert recorded == expected_pblocks(plan, fpga.name)
-            assert all(p["properties"]["IS_SOFT"] in ("FALSE", "0", False) for p in table.values())
+            assert Counter(model.slr_of.values()) == expected_slrs(plan, fpga.name)
+
+
+STYLES = [
+    *((board, style) for board in known_platforms() for style in ("soft", "hard", "none")),
+    *((board, "slr") for board in known_platforms() if len(load_platform(board, 1).slots) > 1),
+]
+
+
+@pytest.mark.parametrize(("board", "style"), STYLES)
+def test_in_every_style_files_and_report_say_what_is_planned(board: str, style: str, tmp_path: Path) -> None:
+    out = make_plan(tmp_path / "out", Request(CNV, board, effort="fast", constraint_style=style, plots=False))
+    assert check(out) == []
+    vivado_obeys(out)
+    plan = read_plan(out / "plan.json")
+    phase, report = plan.phases[0], (out / "report.txt").read_text()
+    told = report.partition("\nWhat is constrained\n")[2].partition("\n\n")[0].splitlines()
+    for slot, said in phase.constraint_styles.items():
+        assert said == style
+        (line,) = [line for line in told if line.startswith(slot)]
+        assert STYLE_WORDS[style] in line
+    assert (out / "vivado").exists() == (style != "none")
 
 
 def run_cli(*arguments: str, hash_seed: str = "0") -> subprocess.CompletedProcess[str]:

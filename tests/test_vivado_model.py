@@ -305,7 +305,7 @@ def test_run_outputs_returns_both_tables(tmp_path: Path) -> None:
     (folder / "pblocks.tcl").write_text(check_part + GOOD_P, encoding="utf-8")
     plan = '{"platform": {"fpgas": [{"name": "fpga0", "part": "xcku5p-ffvd900-2-i"}]}}'
     (tmp_path / "plan.json").write_text(plan, encoding="utf-8")
-    tables = run_outputs(tmp_path, "fpga0", CELLS, KU5P, {})
+    tables = {name: model.pblocks for name, model in run_outputs(tmp_path, "fpga0", CELLS, KU5P, {}).items()}
     assert set(tables) == {"xdc", "tcl"}
     assert tables["xdc"] == tables["tcl"]
     assert set(tables["xdc"]) == {"p"}

@@ -21,6 +21,7 @@ from tests.verify.planting import (
 
 FULL, FULLER = 0.84, 0.95
 """LUTs at which no module is likely enough to fit, and BRAM18 at which no pblock may be hard."""
+SOUGHT = 0.99
 
 
 def slots_of(plan: Plan) -> list[str]:
@@ -30,12 +31,13 @@ def slots_of(plan: Plan) -> list[str]:
 def fill_up(plan: Plan, share: float, resource: str) -> Plan:
     """Let the first module need a share of what its pblock holds; return the pblock."""
     name, entry = first((name, entry) for name, entry in pblocks(plan).items() if entry["supply"][resource])
-    charge(plan, name, resource, math.floor(share * entry["supply"][resource]) - entry["demand"][resource])
+    charge(plan, name, resource, max(0, math.floor(share * entry["supply"][resource]) - entry["demand"][resource]))
     return entry
 
 
 @mutant("pblock-without-room")
 def module_that_fills_its_pblock_and_may_need_more(plan: Plan, files: Files) -> None:
+    plan["options"]["confidence"] = SOUGHT
     fill_up(plan, FULL, "LUT")
 
 
@@ -56,10 +58,13 @@ def pblock_with_room_called_short(plan: Plan, files: Files) -> None:
     first(pblocks(plan).values())["short"] = True
 
 
-@mutant("wrong-short")
+@mutant("wrong-short", TWO_SLRS)
 def short_pblock_in_a_slot_with_room(plan: Plan, files: Files) -> None:
+    if len(plan["platform"]["fpgas"][0]["slots"]) == 1:
+        raise NotApplicable  # a slot that all modules share may have none
+    plan["options"]["confidence"] = SOUGHT
     name, entry = min(pblocks(plan).items(), key=lambda item: item[1]["supply"]["LUT"])
-    charge(plan, name, "LUT", math.floor(FULL * entry["supply"]["LUT"]) - entry["demand"]["LUT"])
+    charge(plan, name, "LUT", max(0, math.floor(FULL * entry["supply"]["LUT"]) - entry["demand"]["LUT"]))
     entry["short"] = True
 
 

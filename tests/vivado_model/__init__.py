@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from .arguments import VivadoError
 from .model import VivadoModel
@@ -20,11 +19,11 @@ def run_outputs(
     device_yaml: Path,
     parents: Mapping[str, Sequence[str]],
     part: str | None = None,
-) -> dict[str, dict[str, dict[str, Any]]]:
+) -> dict[str, VivadoModel]:
     """Run ``OUT/<fpga>/pblocks.xdc`` and ``pblocks.tcl``, each in a model of its own.
 
-    ``parents`` are the shell's pblocks with their ranges, ``part`` is by default plan.json's. Returns
-    ``{"xdc": table, "tcl": table}`` with tables as `VivadoModel.pblocks`; raises VivadoError.
+    ``parents`` are the shell's pblocks with their ranges, ``part`` is by default plan.json's. Returns the models as
+    ``{"xdc": model, "tcl": model}``; raises VivadoError.
     """
     cells = list(cells)
     part = part or _planned_part(out, fpga)
@@ -32,7 +31,7 @@ def run_outputs(
     xdc.run_xdc(out / fpga / "pblocks.xdc")
     tcl = VivadoModel(device_yaml, cells, parents, part)
     tcl.run_tcl(out / fpga / "pblocks.tcl")
-    return {"xdc": xdc.pblocks, "tcl": tcl.pblocks}
+    return {"xdc": xdc, "tcl": tcl}
 
 
 def _planned_part(out: Path, fpga: str) -> str:

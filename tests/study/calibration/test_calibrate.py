@@ -57,10 +57,10 @@ def replanned(out: Path, tmp_path: Path, change: Callable[[Resources], Resources
 
 
 def decided(plan: Plan) -> dict[str, Any]:
-    """A plan without what a calibration says of its sureness."""
+    """A plan without what a calibration says of its sureness, by which pblocks are sized."""
     content = json.loads(plan.to_json())
     del content["calibration"]
-    for name in ("bands", "fits"):
+    for name in ("bands", "fits", "floorplan", "constraint_styles", "implementations"):
         del content["phases"][0][name]
     return content
 

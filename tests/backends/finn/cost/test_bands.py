@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,9 +15,10 @@ from floorflow.backends.finn.cost.bands import band, relative_band
 from floorflow.backends.finn.kinds.registry import KINDS
 from floorflow.backends.finn.rates.start_up import HLS_RESTART_CYCLES, Pace, expected_cycles
 from floorflow.dataflow import bands
-from floorflow.dataflow.bands import CROSSING
+from floorflow.dataflow.bands import CROSSING, FF_PER_LUT, outcome_of
 from floorflow.resources import RESOURCE_NAMES, Resources
 
+ROOT = Path(__file__).parents[4]
 spread = partial(bands.spread, band_of=relative_band)
 fit_likelihood = partial(bands.fit_likelihood, band_of=relative_band)
 AMOUNTS = st.builds(Resources, *(st.integers(0, 10**6) for _ in RESOURCE_NAMES))
@@ -61,6 +64,39 @@ def test_the_upper_tenth_fits_nine_times_in_ten() -> None:
     assert fit_likelihood(use, high) == pytest.approx(0.9, abs=0.001)
     assert fit_likelihood({CROSSING: Resources(ff=10)}, Resources(ff=10)) == 1
     assert fit_likelihood({CROSSING: Resources(ff=11)}, Resources(ff=10)) == 0
+
+
+@given(USE, st.floats(0.5, 0.99), AMOUNTS, st.sets(st.sampled_from(RESOURCE_NAMES), min_size=1))
+def test_a_supply_for_a_confidence_is_enough_and_hardly_more_than_that(
+    use: dict[str, Resources], confidence: float, least: Resources, counted: set[str]
+) -> None:
+    outcome = outcome_of(use, relative_band, counted)
+    supply = outcome.supply(least, confidence)
+    assert least.fits(supply)
+    beside = {**supply.as_dict(), "FF": max(supply.ff, FF_PER_LUT * supply.lut)}
+    assert outcome.likelihood(beside) >= confidence
+    above = {name: have for name, have in supply.as_dict().items() if have > least.as_dict()[name]}
+    if above:
+        fewer = {name: have - max(1, have // 50) if name in above else have for name, have in supply.as_dict().items()}
+        fewer["FF"] = max(fewer["FF"], FF_PER_LUT * fewer["LUT"])
+        assert outcome.likelihood(fewer) < confidence
+
+
+def test_what_may_fail_is_never_told_as_certain() -> None:
+    plenty = Resources(*[10**9] * 5).as_dict()
+    assert outcome_of({"MVAU_hls": Resources(lut=10)}, relative_band).told(plenty) == 0.9999
+    assert outcome_of({CROSSING: Resources(ff=10)}, relative_band).told(plenty) == 1
+    unlikely = outcome_of({"MVAU_hls": Resources(lut=1000)}, relative_band)
+    have = Resources(lut=1000).as_dict()
+    assert 0 <= unlikely.likelihood(have) - unlikely.told(have) < 1e-4
+
+
+@pytest.mark.parametrize("die", sorted((ROOT / "platforms" / "devices").glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_clb_has_two_flip_flops_beside_each_lut(die: Path) -> None:
+    legend = yaml.safe_load(die.read_text(encoding="utf-8"))["legend"].values()
+    clbs = [tile["resources"] for tile in legend if tile.get("resources", {}).get("LUT")]
+    assert clbs
+    assert all(resources["FF"] == FF_PER_LUT * resources["LUT"] for resources in clbs)
 
 
 def chain(*paces: Pace) -> int:
