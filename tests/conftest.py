@@ -112,6 +112,13 @@ def branches_on_two_u250(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made_once(tmp_path_factory, "branches", lambda folder: branches(folder, fpgas=2, cap=cap))
 
 
+@pytest.fixture(scope="session")
+def far_on_u250(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same on one card, with streams over several SLR boundaries."""
+    cap = {**DEFAULT_CAP, "LUT": 0.01}
+    return made_once(tmp_path_factory, "far", lambda folder: branches(folder, cap=cap, max_hops=3))
+
+
 def branches(folder: Path, **options: Any) -> Path:
     """Plan a small network with forks, adds and concats on U250s."""
     onnx.save(random_graph(27), folder / "branches.onnx")

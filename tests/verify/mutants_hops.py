@@ -66,6 +66,7 @@ def proof_where_no_stream_goes_far(plan: Plan, files: Files) -> None:
 def proof_that_moving_a_module_refutes(plan: Plan, files: Files) -> None:
     """The module in the host's slot could lie in the next one, from which one boundary leads to the link."""
     far_stream(plan)
+    first(plan["platform"]["links"])
     plan["options"]["max_hops"] = None
     hops_of(plan)["proof"] = PROOF
 

@@ -55,7 +55,8 @@ def link_port_forgotten(plan: Plan, files: Files) -> None:
 def port_outside_its_slr(plan: Plan, files: Files) -> None:
     name = f"platform/boards/{first(plan['platform']['fpgas'])['board']}.yaml"
     board = yaml.safe_load(files[name])
-    board["host_port"]["top"] = die(plan, files).rows
+    port = board["memories"][0]["port"] if "memories" in board else board["host_port"]
+    port["top"] = die(plan, files).rows
     files[name] = yaml.safe_dump(board)
 
 

@@ -1,0 +1,124 @@
+"""Streams cross one boundary, and more only by option or where it is proven that no assignment does with so few."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+import yaml
+
+from floorflow.assets import asset_folder
+from floorflow.backends.finn.read.source import read_source
+from floorflow.errors import InfeasibleError, LimitError
+from floorflow.request import DEFAULT_CAP, Request
+from floorflow.schema import read_plan
+from floorflow.search import fewest_hops
+from floorflow.search.context import PlanningContext
+from floorflow.search.fewest_hops import search_nearest
+from floorflow.search.preparing import prepare
+from floorflow.search.search import SearchResult, search
+from floorflow.verify import check
+from tests.conftest import TFC, make_plan
+from tests.random_models import random_graph
+
+
+def asked(folder: Path, **options: Any) -> Request:
+    """Ask for a small network with forks, adds and concats, squeezed until it needs all SLRs of a card."""
+    onnx.save(random_graph(27), folder / "branches.onnx")
+    cap = {**DEFAULT_CAP, "LUT": 0.01}
+    return Request(folder / "branches.onnx", "alveo-u250", **{"cap": cap, "effort": "fast", "plots": False} | options)
+
+
+def prepared(request: Request) -> PlanningContext:
+    assert isinstance(request.fpgas, int)
+    return prepare(read_source(request.model), request, request.fpgas)
+
+
+def most_hops(result: SearchResult) -> int:
+    problem = result.candidate.problem
+    return max(problem.hops(stream, result.candidate.partition.slot_of) for stream in problem.streams)
+
+
+def test_unless_asked_streams_cross_one_boundary_where_they_would_cross_two(tmp_path: Path) -> None:
+    near = search_nearest(prepared(asked(tmp_path)))
+    assert (most_hops(near), near.max_hops, near.hop_proof) == (1, 1, "")
+    far = search_nearest(prepared(asked(tmp_path, max_hops=3)))
+    assert (most_hops(far) > 1, far.max_hops, far.hop_proof) == (True, 3, "")
+    assert len(set(near.candidate.slot_of.values())) == 4
+
+
+def test_a_plan_of_one_hop_is_legal_and_says_so(tmp_path: Path) -> None:
+    out = make_plan(tmp_path / "out", asked(tmp_path))
+    assert check(out) == []
+    hops = read_plan(out / "plan.json").phases[0].partition.hops
+    assert (hops.most, hops.proof, hops.streams) == (1, "", [])
+
+
+def above_a_full_slr(folder: Path, **options: Any) -> Request:
+    """Ask for a card whose two lower SLRs are all but taken: the host is in the first, engines fit only the others."""
+    text = (asset_folder("platforms") / "boards" / "alveo-u250.yaml").read_text(encoding="utf-8")
+    board = yaml.safe_load(text) | {"name": "full"}
+    board["shell"]["measured_available"] |= {"SLR0": {"LUT": 45_000}, "SLR1": {"LUT": 100}}
+    (folder / "full.yaml").write_text(yaml.safe_dump(board), encoding="utf-8")
+    return Request(TFC, folder / "full.yaml", **{"effort": "fast", "plots": False} | options)
+
+
+def test_more_hops_come_with_the_proof_that_fewer_will_not_do(tmp_path: Path) -> None:
+    found = search_nearest(prepared(above_a_full_slr(tmp_path)))
+    assert (most_hops(found), found.max_hops) == (2, 2)
+    assert found.hop_proof.startswith(
+        "no assignment of engines to slots lets every stream cross at most 1 SLR boundary"
+    )
+
+
+def test_where_nothing_is_proven_of_all_foldings_the_plans_own_modules_may_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fewest_hops, "_engines_proof", lambda _: "")
+    found = search_nearest(prepared(above_a_full_slr(tmp_path)))
+    assert found.max_hops == 2
+    assert found.hop_proof.startswith("no assignment of the modules to slots lets every stream cross at most 1 SLR")
+    problem = replace(found.candidate.problem, max_hops=1)
+    places = product(range(len(problem.slots)), repeat=len(problem.demands))
+    assert not any(problem.is_legal(dict(zip(problem.demands, slots, strict=True))) for slots in places)
+
+
+def test_a_plan_with_a_proof_is_legal_and_holds_it(tmp_path: Path) -> None:
+    out = make_plan(tmp_path / "out", above_a_full_slr(tmp_path))
+    assert check(out) == []
+    plan = read_plan(out / "plan.json")
+    hops = plan.phases[0].partition.hops
+    assert (hops.most, bool(hops.proof), {stream.hops for stream in hops.streams}) == (2, True, {2})
+    assert all(len(stream.registers) == 2 for stream in hops.streams)
+    told = " ".join((out / "report.txt").read_text(encoding="utf-8").split())
+    assert hops.proof in told
+    assert any(hops.proof in warning for warning in plan.warnings)
+
+
+def test_where_one_hop_was_asked_for_no_more_are_taken(tmp_path: Path) -> None:
+    with pytest.raises((InfeasibleError, LimitError)) as caught:
+        search_nearest(prepared(above_a_full_slr(tmp_path, max_hops=1)))
+    assert "--max-hops 2" in caught.value.hint
+
+
+def test_what_is_not_proven_is_refused_with_the_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fewest_hops, "_engines_proof", lambda _: "")
+    monkeypatch.setattr(fewest_hops, "_modules_proof", lambda *_: "")
+    with pytest.raises((InfeasibleError, LimitError)) as caught:
+        search_nearest(prepared(above_a_full_slr(tmp_path)))
+    assert caught.value.hint.endswith("--max-hops 2")
+
+
+def test_another_memory_channel_needs_no_more_hops(tmp_path: Path) -> None:
+    found = search_nearest(prepared(above_a_full_slr(tmp_path, host_port="DDR[2]")))
+    assert (most_hops(found), found.hop_proof) == (0, "")
+
+
+def test_one_hop_is_kept_by_every_candidate_of_the_search(tmp_path: Path) -> None:
+    result = search(prepared(asked(tmp_path)))
+    assert result.candidate.problem.max_hops == 1
+    assert result.candidate.problem.is_legal(result.candidate.partition.slot_of)
