@@ -14,6 +14,7 @@ from floorflow.backends.finn.kinds import kind, matrix_vector, weighted
 from floorflow.backends.finn.lower import types
 from floorflow.backends.finn.version import technology_for
 from floorflow.channels import realise
+from floorflow.dataflow import bands
 from floorflow.hardware import (
     TOPOLOGIES,
     Crossing,
@@ -26,7 +27,7 @@ from floorflow.hardware import (
 )
 from floorflow.search import context
 from floorflow.technology import technology_of
-from floorflow.verify import fifos, phase_facts, plan_structure, solver_claims, sums
+from floorflow.verify import fifos, outcomes, phase_facts, plan_structure, room, solver_claims, sums
 from floorflow.verify.finn import foldings, styles
 from floorflow.verify.finn.parts import is_versal
 from floorflow.verify.hardware import boards, geometry, parts, routes, topology
@@ -89,6 +90,14 @@ PLANNER: dict[str, Any] = {
     "most_hls_stream_bits": kind.MAX_STREAM_BITS,
     "most_hls_input_fold": matrix_vector.MAX_HLS_INPUT_FOLD,
     "rtl_bits": (types._LEAST_RTL_BITS, types._PREFERRED_RTL_BITS, types._MOST_RTL_BITS),
+    "rectangle_fill": tuple(request.DEFAULT_FILL.values()),
+    "hard_fill": tuple(request.HARD_FILL.values()),
+    "large_lut": request.LARGE_LUT,
+    "large_lut_fill": request.LARGE_LUT_FILL,
+    "most_of_slot": request.MOST_OF_SLOT,
+    "most_of_fpga": request.MOST_OF_FPGA,
+    "constraint_styles": get_args(schema.SlotStyle),
+    "tenth_deviations": bands._TENTH,
     "memory_modes": weighted._MEMORY_MODES,
 }
 CHECK: dict[str, Any] = {
@@ -115,6 +124,14 @@ CHECK: dict[str, Any] = {
     "most_hls_stream_bits": foldings.MAX_HLS_STREAM_BITS,
     "most_hls_input_fold": foldings.MAX_HLS_INPUT_FOLD,
     "rtl_bits": (styles._LEAST_BITS, styles._PREFERRED_BITS, styles._MOST_BITS),
+    "rectangle_fill": tuple(room.RECTANGLE_FILL.values()),
+    "hard_fill": tuple(room.HARD_FILL.values()),
+    "large_lut": room.LARGE_LUT,
+    "large_lut_fill": room.LARGE_LUT_FILL,
+    "most_of_slot": room.MOST_OF_SLOT,
+    "most_of_fpga": room.MOST_OF_FPGA,
+    "constraint_styles": plan_structure.STYLES,
+    "tenth_deviations": outcomes.TENTH_DEVIATIONS,
     "memory_modes": foldings.MEMORY_MODES,
 }
 
