@@ -15,6 +15,7 @@ from floorflow.backends.finn.kinds import kind, matrix_vector, weighted
 from floorflow.backends.finn.lower import types
 from floorflow.backends.finn.version import technology_for
 from floorflow.channels import realise
+from floorflow.dataflow import bands
 from floorflow.hardware import (
     TOPOLOGIES,
     Crossing,
@@ -29,7 +30,7 @@ from floorflow.hardware import (
 from floorflow.search import context, host_weights
 from floorflow.technology import technology_of
 from floorflow.verify import engine_limits as judged_engines
-from floorflow.verify import fifos, hops, phase_facts, plan_structure, solver_claims, sums
+from floorflow.verify import fifos, hops, outcomes, phase_facts, plan_structure, room, solver_claims, sums
 from floorflow.verify import host_weights as judged_weights
 from floorflow.verify.finn import foldings, styles
 from floorflow.verify.finn import judge as finn_judge
@@ -101,6 +102,14 @@ PLANNER: dict[str, Any] = {
     "least_engine_dsp": request.LEAST_ENGINE_LIMITS["DSP"],
     "known_products": parallelism.KNOWN_PRODUCTS,
     "host_weights_worth": host_weights.WORTH,
+    "rectangle_fill": tuple(request.DEFAULT_FILL.values()),
+    "hard_fill": tuple(request.HARD_FILL.values()),
+    "large_lut": request.LARGE_LUT,
+    "large_lut_fill": request.LARGE_LUT_FILL,
+    "most_of_slot": request.MOST_OF_SLOT,
+    "most_of_fpga": request.MOST_OF_FPGA,
+    "constraint_styles": get_args(schema.SlotStyle),
+    "tenth_deviations": bands._TENTH,
     "memory_modes": weighted._MEMORY_MODES,
 }
 CHECK: dict[str, Any] = {
@@ -134,6 +143,14 @@ CHECK: dict[str, Any] = {
     "least_engine_dsp": judged_engines.LEAST_ALLOWED["DSP"],
     "known_products": finn_judge.KNOWN_PRODUCTS,
     "host_weights_worth": judged_weights.WORTH,
+    "rectangle_fill": tuple(room.RECTANGLE_FILL.values()),
+    "hard_fill": tuple(room.HARD_FILL.values()),
+    "large_lut": room.LARGE_LUT,
+    "large_lut_fill": room.LARGE_LUT_FILL,
+    "most_of_slot": room.MOST_OF_SLOT,
+    "most_of_fpga": room.MOST_OF_FPGA,
+    "constraint_styles": plan_structure.STYLES,
+    "tenth_deviations": outcomes.TENTH_DEVIATIONS,
     "memory_modes": foldings.MEMORY_MODES,
 }
 

@@ -58,8 +58,9 @@ AMOUNTS = dict.fromkeys(RESOURCE_NAMES, COUNT)
 FRACTIONS = dict.fromkeys(RESOURCE_NAMES, NUMBER)
 SOME_FRACTIONS = dict.fromkeys(RESOURCE_NAMES, Nullable(NUMBER))
 CONFIDENCE = Scalar("none or a probability", lambda value: value == "none" or (is_number(value) and 0 < value < 1))
-STYLE = Scalar("none, slr, soft or hard", lambda value: value in ("none", "slr", "soft", "hard"))
-ASKED_STYLE = Scalar("auto, none, slr, soft or hard", lambda v: v in ("auto", "none", "slr", "soft", "hard"))
+STYLES = ("none", "slr", "soft", "hard")
+STYLE = Scalar("none, slr, soft or hard", lambda value: value in STYLES)
+ASKED_STYLE = Scalar("auto, none, slr, soft or hard", lambda value: value in ("auto", *STYLES))
 STATS = {
     "method": TEXT,
     "status": TEXT,

@@ -27,7 +27,6 @@ LARGE_LUT, LARGE_LUT_FILL = 50_000, 0.75
 """The same of LUTs where its module needs more of them than that."""
 MOST_OF_SLOT, MOST_OF_FPGA = 0.6, 0.6
 """Shares of a slot's free cells and of an FPGA's planned LUTs beyond which one pblock is constrained otherwise."""
-STYLES = ("none", "slr", "soft", "hard")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,8 @@ def constrained(plan: Plan, phase: PhaseEntry, platform: Platform) -> list[str]:
             style = phase.constraint_styles[slot.name]
             why = _why(plan, fpga, slot, inside) if inside else "empty"
             rows.append((slot.name, STYLE_WORDS[style], why))
-            short += [_short(name, entry) for name, entry in inside.items() if entry.short]
+            lacking = [_short(name, entry) for name, entry in inside.items() if entry.short]
+            short += [f"short of room in {slot.name}, which has no more: {', '.join(lacking)}"] if lacking else []
     return [*table(rows, left=2), *wrapped(short)]
 
 
@@ -56,16 +57,11 @@ def _among_slrs(fpga: Fpga, slot: Slot, pblocks: dict[str, PblockEntry]) -> str:
 
 
 def _short(name: str, entry: PblockEntry) -> str:
-    full = {
-        key: need / have for key, need in entry.demand.model_dump().items() if (have := entry.supply.model_dump()[key])
-    }
-    fullest = max(full, key=lambda key: full[key])
-    likely = (
-        "" if entry.likelihood is None else f" and holds its module with a likelihood of {chance(entry.likelihood)}"
-    )
-    return (
-        f"short of room, and {entry.slot} has no more for it: {name} is {full[fullest]:.0%} full of {fullest}{likely}"
-    )
+    demand, supply = entry.demand.model_dump(), entry.supply.model_dump()
+    shares = {key: need / supply[key] for key, need in demand.items() if supply[key]}
+    fullest = max(shares, key=lambda key: shares[key])
+    likely = "" if entry.likelihood is None else f", {chance(entry.likelihood)} likely to hold it"
+    return f"{name} ({shares[fullest]:.0%} full of {fullest}{likely})"
 
 
 def _cells(entry: PblockEntry) -> int:

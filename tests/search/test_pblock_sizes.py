@@ -1,0 +1,121 @@
+"""What pblocks should hold: the user's fill before the confidence, that before the rule on hard pblocks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from floorflow.backends.finn.read.source import read_source
+from floorflow.dataflow.bands import FF_PER_LUT, fit_likelihood
+from floorflow.request import Request
+from floorflow.resources import Resources
+from floorflow.schema import PblockEntry, read_plan
+from floorflow.search.context import PlanningContext
+from floorflow.search.pblock_sizes import fullest_supply, has_room, is_sized_hard, roomy_supply
+from floorflow.search.preparing import prepare
+from floorflow.verify import check
+from tests.conftest import CNV, TFC, make_plan
+
+SMALL = {"MVAU_hls": Resources(10_000, 8_000, 100, 0, 20)}
+LARGE = {"MVAU_hls": Resources(60_000, 50_000, 0, 0, 0)}
+
+
+def prepared(board: str = "alveo-u250", **options: Any) -> PlanningContext:
+    request = Request(TFC, board, plots=False, **options)
+    return prepare(read_source(request.model), request, 1)
+
+
+def roomy(use: dict[str, Resources], board: str = "alveo-u250", **options: Any) -> Resources:
+    context = prepared(board, **options)
+    return roomy_supply(context, context.platform.fpgas[0].device, use)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99])
+@pytest.mark.parametrize("use", [SMALL, LARGE], ids=["small", "large"])
+def test_a_roomy_pblock_holds_its_module_with_the_confidence(use: dict[str, Resources], confidence: float) -> None:
+    context = prepared(confidence=confidence)
+    device = context.platform.fpgas[0].device
+    supply = roomy_supply(context, device, use)
+    beside = Resources(supply.lut, max(supply.ff, FF_PER_LUT * supply.lut), supply.bram18, supply.uram, supply.dsp)
+    assert fit_likelihood(use, beside, context.costs.band) >= confidence
+    assert has_room(context, device, use)(beside)
+
+
+def test_more_confidence_takes_more_room() -> None:
+    sizes = [roomy(SMALL, confidence=confidence).lut for confidence in ("none", 0.9, 0.99, 0.999)]
+    assert sizes == sorted(sizes)
+    assert sizes[0] < sizes[-1]
+
+
+def test_block_ram_urams_and_dsps_of_a_hard_pblock_stay_at_nine_tenths() -> None:
+    supply = roomy(SMALL, confidence="none")
+    assert (supply.bram18, supply.dsp) == (112, 23)
+    assert roomy(SMALL, confidence="none", constraint_style="soft").bram18 == 100
+
+
+def test_a_hard_pblock_of_many_luts_is_three_quarters_full() -> None:
+    assert roomy(LARGE, confidence="none").lut == 80_000
+    assert roomy({"MVAU_hls": Resources(lut=50_000)}, confidence="none").lut == 58_824
+    assert roomy(LARGE, confidence="none", constraint_style="soft").lut == 70_589
+
+
+def test_a_fill_of_the_user_wins_over_confidence_and_rule() -> None:
+    assert roomy(LARGE, fill={"LUT": 0.95}, confidence=0.999).lut == 63_158
+    assert roomy(SMALL, fill={"BRAM18": 1.0}, confidence=0.999).bram18 == 100
+    assert roomy(SMALL, fill={"LUT": 0.1}).lut == 100_000
+
+
+def test_without_errors_of_the_costs_only_fills_count() -> None:
+    assert roomy(SMALL, costs="finn", constraint_style="soft") == fullest_supply(
+        Request(TFC, "alveo-u250"), SMALL["MVAU_hls"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("board", "style", "hard"),
+    [
+        ("alveo-u250", "auto", True),
+        ("alveo-u250", "soft", False),
+        ("alveo-u250", "slr", False),
+        ("zcu104", "auto", False),
+        ("zcu104", "hard", True),
+    ],
+)
+def test_pblocks_are_sized_hard_where_they_may_become_so(board: str, style: str, hard: bool) -> None:
+    context = prepared(board, constraint_style=style)
+    assert is_sized_hard(context.request, context.platform.fpgas[0].device) is hard
+
+
+def entries(out: Path) -> list[PblockEntry]:
+    phase = read_plan(out / "plan.json").phases[0]
+    return [entry for held in phase.floorplan.values() for entry in held.pblocks.values()]
+
+
+def crowded(out: Path, **options: Any) -> Path:
+    """Plan modules that may not merge in a slot that is nearly full."""
+    request = Request(
+        CNV, "xcku5p", cap={"LUT": 0.8}, keep_granularity=True, effort="fast", max_fpgas=1, plots=False, **options
+    )
+    return make_plan(out, request)
+
+
+def test_where_a_slot_has_no_room_the_plan_lists_pblocks_as_short_and_the_report_too(tmp_path: Path) -> None:
+    out = crowded(tmp_path / "out", constraint_style="hard")
+    short = [entry for entry in entries(out) if entry.short]
+    assert short
+    assert check(out) == []
+    report = (out / "report.txt").read_text()
+    assert "short of room in fpga0.SLR0, which has no more: " in report
+
+
+def test_without_a_confidence_pblocks_stay_as_small_as_fills_allow(tmp_path: Path) -> None:
+    made = {}
+    for confidence in ("none", 0.9):
+        out = make_plan(
+            tmp_path / str(confidence), Request(TFC, "alveo-u250", confidence=confidence, effort="fast", plots=False)
+        )
+        assert check(out) == []
+        made[confidence] = sum(entry.supply.LUT for entry in entries(out))
+    assert made["none"] < made[0.9]
