@@ -34,9 +34,11 @@ _OF_ROLE: Mapping[str, tuple[str, str]] = {
     "engine": (BAR, "o"),
     "FIFO": (OPEN, "s"),
     "converter": (LINK, "D"),
+    "DMA": (QUIET, "v"),
 }
 """Colour and marker of nodes by what they are."""
 _OTHER = (QUIET, "v")
+_WORDS = {"DMA": "DMA engine"}
 _LEAST = 0.7
 """Where nodes of no LUT stand on a logarithmic axis."""
 _MORE, _LESS = CROSSING, MEMORY
@@ -57,7 +59,7 @@ def audit_chart(audit: Audit) -> Figure:
         else:
             _draw_totals(figure.add_axes(_TOTALS), audit)
             _draw_nodes(figure.add_axes(_SCATTER), nodes)
-            _draw_bars(figure, [*nodes, *_around(audit)], audit["target"]["silicon"])
+            _draw_bars(figure, _with_around(nodes, audit), audit["target"]["silicon"])
         _write_footer(figure, audit)
         return figure
 
@@ -153,7 +155,7 @@ def _key_mark(role: str, label: str) -> Line2D:
 
 def _count(nodes: Sequence[Mapping[str, Any]], role: str) -> str:
     count = sum(1 for node in nodes if node["role"] == role)
-    return f"{count:,} {role}{'s' if count > 1 else ''}"
+    return f"{count:,} {_WORDS.get(role, role)}{'s' if count > 1 else ''}"
 
 
 def _draw_node(axes: Axes, node: Mapping[str, Any]) -> None:
@@ -213,10 +215,13 @@ def _difference(node: Mapping[str, Any], resource: str = "LUT") -> int:
     return int(node["predicted"][resource] - built)
 
 
-def _around(audit: Audit) -> list[Mapping[str, Any]]:
-    """Return what stands around the network as if it were a node, where both sides of it are known."""
+def _with_around(nodes: Sequence[Mapping[str, Any]], audit: Audit) -> list[Mapping[str, Any]]:
+    """Add what stands around the network as one node, its DMA engines in it, where both sides of it are known."""
     around = audit["around"]
-    return [{"name": "shell and DMA engines", "rivals": [], **around}] if _both(around) else []
+    if not _both(around):
+        return list(nodes)
+    network = (node for node in nodes if node["role"] != "DMA")
+    return [*network, {"name": "shell and DMA engines", "rivals": [], **around}]
 
 
 def _draw_bars(figure: Figure, nodes: Sequence[Mapping[str, Any]], silicon: Mapping[str, int] | None) -> None:
