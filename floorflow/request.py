@@ -36,6 +36,7 @@ from floorflow.stats import MethodNames
 Effort = Literal["fast", "default", "best"]
 Granularity = Literal["stage", "block", "layer", "slot"]
 Objective = Literal["throughput", "latency", "resources"]
+TieBreak = Literal["fullness", "scarcity"]
 
 DEFAULT_CAP: Mapping[str, float] = MappingProxyType({"LUT": 0.7, "FF": 0.5, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9})
 """The coarse-grained floorplanning paper's share of a slot that a design may use."""
@@ -115,6 +116,10 @@ class Request(BaseModel):
     )
     objective: Annotated[Objective | None, GOAL] = Field(
         None, description="What to plan for; throughput if not given, with --fps resources."
+    )
+    tie_break: Annotated[TieBreak, GOAL] = Field(
+        "fullness",
+        description="Among foldings of one interval: the least full, then the least scarce; or the least scarce at once.",
     )
 
     fpgas: Annotated[FpgaCount, PLATFORM] = Field(1, description="Number of FPGAs, or auto: the least that will do.")
