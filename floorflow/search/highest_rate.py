@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from floorflow.errors import Refusal
 from floorflow.folding import RATIO, shortest_interval
 from floorflow.search.candidate import Candidate
+from floorflow.search.evenly import evenly
 from floorflow.search.own_kinds import fewer_kinds, own_kinds_reaching
 from floorflow.search.state import SearchState, TraceRow
 from floorflow.search.ways import Way, ways
@@ -130,15 +132,23 @@ def beyond_the_bounds(kinds: RateSearch, below: float = math.inf) -> None:
 
 
 def attempt(run: SearchState, interval: int) -> bool:
-    """Fold and cut at an interval: the network as a whole, or slot by slot; what is found waits for its floorplan.
+    """Fold and cut at an interval: evenly, as a whole, or slot by slot; what is found waits for its floorplan.
 
-    Folded as a whole it takes the least resources, but does not come apart into slots that are nearly full. Segments
+    Evenly, within a share of each slot's limits, it is least full. Folded as a whole it takes the least resources, but does not come apart into slots that are nearly full. Segments
     cross least; slots that take any stages of the network may be filled better. Where modules may not be joined, the
     floorplan is a part of the attempt: it may be what fails.
     """
     if interval not in run.attempts:
-        run.attempts[interval] = any(_succeeds(run, way, interval) for way in ways(run, interval))
+        run.attempts[interval] = any(_succeeds(run, way, interval) for way in _ways(run, interval))
+        run.trace += run.aside
+        run.aside.clear()
     return run.attempts[interval]
+
+
+def _ways(run: SearchState, interval: int) -> Iterator[Way]:
+    if run.context.seeks_fullness and run.context.request.partition_method == "auto":
+        yield evenly
+    yield from ways(run, interval)
 
 
 def _succeeds(run: SearchState, way: Way, interval: int) -> bool:
@@ -164,11 +174,19 @@ def _kept(run: SearchState, interval: int, candidate: Candidate) -> bool:
 def place_shortest(run: SearchState) -> bool:
     """Place what was found, shortest interval first, until one has a floorplan; whether there is a plan now."""
     for interval in sorted(run.found):
-        if _placed(run, run.found.pop(interval)):
+        candidate = run.found.pop(interval)
+        if _placed(run, candidate) or (candidate.narrowed is not None and _placed_fuller(run, interval)):
             run.found.clear()
             break
         run.attempts[interval] = False
     return run.best is not None
+
+
+def _placed_fuller(run: SearchState, interval: int) -> bool:
+    """Plan at an interval within all that slots allow, where what is evenly full has no floorplan."""
+    run.failed_at[evenly.__name__] = interval
+    del run.attempts[interval]
+    return attempt(run, interval) and _placed(run, run.found.pop(interval))
 
 
 def _placed(run: SearchState, candidate: Candidate) -> bool:
