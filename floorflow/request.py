@@ -119,7 +119,7 @@ class Request(BaseModel):
     )
     tie_break: Annotated[TieBreak, GOAL] = Field(
         "fullness",
-        description="Among foldings of one interval: the least full, then the least scarce; or the least scarce at once.",
+        description="At one interval: the least full design, then the least scarce; or the least scarce at once.",
     )
 
     fpgas: Annotated[FpgaCount, PLATFORM] = Field(1, description="Number of FPGAs, or auto: the least that will do.")

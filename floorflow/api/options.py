@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 from floorflow.assets import Topology
 from floorflow.errors import InputError
 from floorflow.plugins import DEFAULT_BACKEND, BackendOptions, registration
-from floorflow.request import Effort, Granularity, Objective, Request, Spelling, known_methods, option_of
+from floorflow.request import Effort, Granularity, Objective, Request, Spelling, TieBreak, known_methods, option_of
 from floorflow.resources import Fractions
 from floorflow.stats import MethodNames
 
@@ -60,6 +60,7 @@ class PlanOptions(CompareOptions, total=False):
     """Options of `plan`, with the names, limits and defaults of ``floorflow plan --help``."""
 
     objective: Objective | None
+    tie_break: TieBreak
     max_fpgas: int
     link: str | Path | None
     topology: Topology

@@ -136,6 +136,7 @@ def _phase(plan: Plan, phase: PhaseEntry) -> list[str]:
     lines = [
         f"  folding   {f'{part.network}: ' if several else ''}{_stats(part.folding.stats)}" for part in phase.networks
     ]
+    lines += _fullness(plan, phase)
     lines.append(f"  partition {_stats(phase.partition.stats)}; {_crossings(phase)}")
     lines += [
         f"  placement {_stats(floorplan.stats)}; {len(floorplan.pblocks)} pblocks, HPWL {floorplan.hpwl:,.0f}"
@@ -146,6 +147,15 @@ def _phase(plan: Plan, phase: PhaseEntry) -> list[str]:
         used = [f"{name} {shares[name]:.0%} of {caps[name]:.0%}" for name in RESOURCE_NAMES if shares[name] > 0]
         lines.append(f"  {slot}  {', '.join(used) or 'empty'}")
     return lines
+
+
+def _fullness(plan: Plan, phase: PhaseEntry) -> list[str]:
+    """Tell the largest share of a limit, and below what it cannot be."""
+    found = plan.summary.fullness
+    if found is None or found.phase != phase.name:
+        return []
+    known = "" if found.bound is None else f"; {phase.partition.fullness.method}: {found.bound:.1%}"
+    return [f"  fullness  {found.share:.1%} of its cap, {found.resource} of {found.slot}{known}"]
 
 
 def _rate(estimates: EstimatesEntry) -> str:

@@ -1,4 +1,4 @@
-"""Why a folding does not fit, and how much larger a budget would do: the least scale of all limits at which one fits."""
+"""Why a folding does not fit, and how much larger a budget would do: the least scale of all limits where one fits."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The least full folding at an interval, and the least scarce one that is as good as that.
 
 *Fullness* is the largest use over budget of any resource (`least_scale`): first its least is sought, then the least
-scarcity among the foldings whose fullness exceeds it by at most `EXCESS` of it. What is cheap by the sum of its shares may
-fill one resource to its limit and leave another empty; nobody would build that while there is a choice.
+scarcity among the foldings whose fullness exceeds it by at most `EXCESS` of it. What is cheap by the sum of its shares
+may fill one resource to its limit and leave another empty; nobody would build that while there is a choice.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from floorflow.folding import label_setting
 from floorflow.folding.dominance import reduce_by_dominance
 from floorflow.folding.exact import FoldingAnswer, least_scarce
 from floorflow.folding.interface_classes import group_by_interface
@@ -66,9 +67,8 @@ def least_scarce_of_least_full(problem: FoldingProblem, interval_cycles: int, *,
         return full
     budget = nearly_as_full(problem, full)
     known = rows_of(problem, full)
-    within_budget = problem.with_budget(budget)
-    labels = {} if branch else {"most_labels": MOST_LABELS}
-    answer = least_scarce(within_budget, interval_cycles, branch=branch, known=known, **labels)
+    labels = label_setting.MOST_LABELS if branch else MOST_LABELS
+    answer = least_scarce(problem.with_budget(budget), interval_cycles, branch=branch, known=known, most_labels=labels)
     return replace(answer, fullness=full.stats) if isinstance(answer, FoldingSolution) else answer
 
 

@@ -1,10 +1,10 @@
 """The least scale of a budget: how full a folding is at least of the resource that it fills most.
 
-The *scale* of a folding x is  max_r use_r(x) / budget_r. Weights w >= 0 a unit of each resource bound it: no folding has
-a scale below the least of  w use(x) / w budget,  which `pricing` finds exactly. The best weights are sought by cutting
-planes; what is met on the way is improved by exchanges towards a budget that is a little above the bound. What is left
-between bound and answer the exact solver closes where it can, on budgets below the answer: with these weights as costs
-the relaxation leaves little of the problem.
+The *scale* of a folding x is  max_r use_r(x) / budget_r. Weights w >= 0 a unit of each resource bound it: no folding
+has a scale below the least of  w use(x) / w budget,  which `pricing` finds exactly. The best weights are sought by
+cutting planes; what is met on the way is improved by exchanges towards a budget that is a little above the bound. What
+is left between bound and answer the exact solver closes where it can, on budgets below the answer: with these weights
+as costs the relaxation leaves little of the problem.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from floorflow.folding.lagrangian import FINENESS, Knapsack, rows_within_cost
 from floorflow.folding.local_search import LocalSearch
 from floorflow.folding.pricing import Pricing
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution
-from floorflow.folding.selection import Evaluator
 from floorflow.folding.variable_elimination import FORBIDDEN
 from floorflow.resources import Resources
 from floorflow.solver import linear_solver

@@ -22,9 +22,9 @@ class FoldingProblem:
 
     ``budget`` bounds the sum over all engines and ``couplings``, which price the streams between them (none: engines
     alone are counted); ``silicon`` holds the platform's raw totals. ``paths`` are the streams between engines, by name,
-    if the objective is the latency along them; else it is the scarcity, or the use of the resource ``minimised``, or of
-    all with whole ``weights`` a unit. ``largest`` is the most that one group may use. ``memo`` is what `reduce_by_dominance` worked out before, which
-    holds at any interval and budget.
+    if the objective is the latency along them; else it is the scarcity, the use of the resource ``minimised``, or the
+    use of all with whole ``weights`` a unit. ``largest`` is the most that one group may use. ``memo`` is what
+    `reduce_by_dominance` worked out before, which holds at any interval and budget.
     """
 
     groups: tuple[OptionGroup, ...]

@@ -6,6 +6,7 @@ from floorflow.channels.cost_allocation import modules_between
 from floorflow.hardware import Device, Fpga, anchor, bounding_box, ranges
 from floorflow.placement import Region
 from floorflow.record import likelihood, streams
+from floorflow.record.memories import memories
 from floorflow.record.network_part import network_part
 from floorflow.record.part import Part, PhaseRun
 from floorflow.record.values import amounts, rectangle, statistics
@@ -39,6 +40,7 @@ def phase(run: PhaseRun) -> PhaseEntry:
             for part in run.parts
             for module in part.candidate.modules
         ],
+        memories=[entry for part in run.parts for entry in memories(part)],
         partition=_partition(run),
         floorplan={fpga.name: _floorplan(fpga, run) for fpga in run.context.platform.fpgas},
         bands=bands,
@@ -100,6 +102,7 @@ def _partition(run: PhaseRun) -> PartitionEntry:
         crossings=[crossing for part in run.parts for crossing in streams.crossings(part)],
         loads=streams.loads(run),
         cost=run.partition_cost,
+        fullness=statistics(run.fullness),
         stats=statistics(run.partition_stats),
     )
 

@@ -73,7 +73,7 @@ def solvers_of(request: Request, dataflow: Dataflow, backend: Backend, costs: Co
 
 SEARCH_SHARE = 0.15
 """Share of what a partition may take that one in a search gets: many follow on each other, each from the last."""
-EVEN_WINDOWS = 10.0
+EVEN_WINDOWS = 20.0
 """Share of the same for local search where slots are to be evenly full: in narrow limits it takes longer."""
 RATE_TOLERANCE = 1e-6
 """Share by which a rate may stay below the one asked for."""

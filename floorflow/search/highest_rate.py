@@ -134,9 +134,9 @@ def beyond_the_bounds(kinds: RateSearch, below: float = math.inf) -> None:
 def attempt(run: SearchState, interval: int) -> bool:
     """Fold and cut at an interval: evenly, as a whole, or slot by slot; what is found waits for its floorplan.
 
-    Evenly, within a share of each slot's limits, it is least full. Folded as a whole it takes the least resources, but does not come apart into slots that are nearly full. Segments
-    cross least; slots that take any stages of the network may be filled better. Where modules may not be joined, the
-    floorplan is a part of the attempt: it may be what fails.
+    Evenly, within a share of each slot's limits, it is least full. Folded as a whole it takes the least resources, but
+    does not come apart into slots that are nearly full. Segments cross least; slots that take any stages of the network
+    may be filled better. Where modules may not be joined, the floorplan is a part of the attempt: it may be what fails.
     """
     if interval not in run.attempts:
         run.attempts[interval] = any(_succeeds(run, way, interval) for way in _ways(run, interval))

@@ -11,6 +11,7 @@ from floorflow.folding import FoldingSolution, Shortage, fold_at_interval, short
 from floorflow.placement import PlacementSolution
 from floorflow.search.candidate import Candidate
 from floorflow.search.context import PlanningContext, reachable_fps
+from floorflow.search.fullness import Fullness, fullness_of
 from floorflow.search.highest_rate import (
     RateSearch,
     at_the_bounds,
@@ -42,7 +43,7 @@ class SearchResult:
     ``whole_budget_bound`` bounds what folding minimised when nothing of the budget is kept back: the scarcity at its
     interval, or the latency. ``interrupted``: Ctrl-C ended the search, or what came behind it. ``joint_bound_cycles``:
     no assignment of engines to slots allows a shorter interval, None if unknown. ``ended_at``: the try that ended the
-    search, None where none did.
+    search, None where none did. ``fullness``: the largest shares of limits, with what is proven of them.
     """
 
     candidate: Candidate
@@ -51,6 +52,7 @@ class SearchResult:
     ended_by: str
     trace: tuple[TraceRow, ...]
     whole_budget_bound: float | None
+    fullness: Fullness
     repair: str = ""
     interrupted: bool = False
     joint_bound_cycles: int | None = None
@@ -122,6 +124,7 @@ class _Search:
             self.ended_by,
             tuple(self.run.trace),
             self.whole_budget_bound,
+            fullness_of(self.run, candidate, bounded=not self.interrupted),
             best.repair,
             self.interrupted,
             self._joint_bound_cycles(),
@@ -164,7 +167,7 @@ class _Search:
         best = self.run.best
         if best is not None:
             with self.run.progress.stage("folding"):
-                bounded = self.run.best = replace(best, candidate=_bounded(self.run.context, best.candidate))
+                bounded = self.run.best = replace(best, candidate=_bounded(self.run, best.candidate))
                 self.whole_budget_bound = self._scarcity_bound(bounded.candidate.folding)
             if goal == "resources" and not self.whatever_the_rate:
                 self.ended_by = what_ended(self.run)
@@ -247,7 +250,8 @@ class _Search:
         if not self.whatever_the_rate and folding.budget == self.context.problem.budget:
             return folding.stats.bound
         problem = self.context.problem if self.whatever_the_rate else self.run.context.problem
-        loose = fold_at_interval(problem, self.longest if self.whatever_the_rate else folding.interval_cycles)
+        longest = self.longest if self.whatever_the_rate else folding.interval_cycles
+        loose = fold_at_interval(problem, longest, branch=not self.context.seeks_fullness)
         return loose.stats.bound if isinstance(loose, FoldingSolution) else None
 
 
@@ -260,10 +264,11 @@ def _held_against(candidate: Candidate, bound: float | None) -> Candidate:
     return replace(candidate, folding=replace(candidate.folding, stats=held))
 
 
-def _bounded(context: PlanningContext, candidate: Candidate) -> Candidate:
-    """Hold a folding against the least scarcity at its interval under the whole budget."""
+def _bounded(run: SearchState, candidate: Candidate) -> Candidate:
+    """Hold a folding against the least scarcity at its interval under the budget that it had."""
     folding = candidate.folding
-    exact = fold_at_interval(context.problem, folding.interval_cycles)
+    problem = run.context_of(candidate).problem
+    exact = fold_at_interval(problem, folding.interval_cycles, branch=candidate.narrowed is None)
     bound = exact.stats.bound if isinstance(exact, FoldingSolution) else None
     cost, proves = folding.stats.objective, folding.stats.method.startswith("exact")
     met = bound is not None and cost is not None and cost <= bound

@@ -120,6 +120,7 @@ PARTITION = {
         }
     ],
     "cost": NUMBER,
+    "fullness": STATS,
     "loads": [{"name": TEXT, "kind": TEXT, "use": NUMBER, "capacity": NUMBER}],
     "stats": STATS,
 }
@@ -155,6 +156,7 @@ PART = {
         "engines": MapOf(FOLDED, ENGINE_ID),
         "resources": AMOUNTS,
         "budget": AMOUNTS,
+        "fullness": STATS,
         "stats": STATS,
         "whole_budget_bound": Nullable(NUMBER),
     },
@@ -170,6 +172,16 @@ PHASE = {
     ],
     "joined": [{"module": NAME, "modules": [NAME], "slot": TEXT, "why": TEXT}],
     "implementations": [{"name": TEXT, "window": {"columns": COUNT, "rows": COUNT}, "ports": [PORT]}],
+    "memories": [
+        {
+            "name": TEXT,
+            "kind": TEXT,
+            "bits": COUNT,
+            "style": TEXT,
+            "resources": AMOUNTS,
+            "others": [{"style": TEXT, "resources": AMOUNTS}],
+        }
+    ],
     "partition": PARTITION,
     "floorplan": MapOf({"pblocks": MapOf(PBLOCK, NAME), "hpwl": NUMBER, "congestion": MapOf(NUMBER), "stats": STATS}),
     "bands": MapOf(MapOf([NUMBER])),
@@ -215,6 +227,7 @@ OPTIONS = {
     "granularity": TEXT,
     "link": Nullable(FOLDER),
     "objective": TEXT,
+    "tie_break": TEXT,
     "topology": TEXT,
     "models": [FILE],
     "platform": FILE,
@@ -242,6 +255,7 @@ SUMMARY = {
         }
     ],
     "fullest": Nullable({"phase": TEXT, "slot": TEXT, "resource": TEXT, "share": NUMBER}),
+    "fullness": Nullable({"phase": TEXT, "slot": TEXT, "resource": TEXT, "share": NUMBER, "bound": Nullable(NUMBER)}),
     "warnings": COUNT,
     "interrupted": FLAG,
 }

@@ -10,6 +10,7 @@ from tests.verify import (
     mutants_files,
     mutants_finn,
     mutants_floorplan,
+    mutants_fullness,
     mutants_joins,
     mutants_phase_files,
     mutants_phases,
@@ -28,6 +29,7 @@ TABLES = (
     *(mutants_structure, mutants_engines, mutants_joins, mutants_slots, mutants_chains),
     *(mutants_floorplan, mutants_unions, mutants_ports, mutants_files, mutants_finn, mutants_script),
     *(mutants_statements, mutants_phases, mutants_phase_files, mutants_summary, mutants_direction, mutants_claims),
+    mutants_fullness,
 )
 MUTANTS: tuple[Mutant, ...] = tuple(ONE_NETWORK.mutants)
 ACROSS: tuple[Mutant, ...] = tuple(PHASES.mutants)

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from floorflow.backends.backend import Backend, Parallelism, Proposal
+from floorflow.backends.backend import Backend, Parallelism, Proposal, WeightMemory
 from floorflow.backends.builds import Build
 from floorflow.backends.clock import ClockTarget, LikelyClock
 from floorflow.backends.finn import export, report_words
@@ -34,6 +34,7 @@ from floorflow.backends.finn.reports.instances import FinnInstances, instances
 from floorflow.backends.finn.specialise import respecialised, specialised
 from floorflow.backends.finn.version import VERSION_NAMES
 from floorflow.backends.finn.warnings import warnings_of
+from floorflow.backends.finn.weight_memory import MEMORY_ATTRIBUTES, weight_memory
 from floorflow.backends.reports import BuiltFoldings, Report
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option
 from floorflow.dataflow.options import OptionGroup
@@ -53,6 +54,7 @@ class FinnBackend(Backend):
     start_ups = report_words.START_UPS
     fifo_depths = report_words.FIFO_DEPTHS
     boards = PART_OF_BOARD
+    memory_attributes = MEMORY_ATTRIBUTES
     own_reports = own_reports.KNOWN
 
     def read(self, path: Path, options: FinnOptions) -> Source:
@@ -127,6 +129,10 @@ class FinnBackend(Backend):
     def parallelism(self, engine: Engine, option: Option) -> tuple[Parallelism, ...]:
         """Return PE, SIMD and whether a window is parallel."""
         return parallelism(engine, option)
+
+    def weight_memory(self, engine: Engine, option: Option) -> WeightMemory | None:
+        """Return the weights of MVAU and VVAU."""
+        return weight_memory(engine, option)
 
     def warnings(self, folded: FoldedDataflow, clock_mhz: float, options: FinnOptions) -> Sequence[str]:
         """Return what the user has to know."""

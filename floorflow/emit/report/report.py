@@ -8,6 +8,7 @@ from floorflow.emit.backend import PlanBackend
 from floorflow.emit.next_steps import next_steps
 from floorflow.emit.report.area import fits, modules, slots
 from floorflow.emit.report.assumptions import assumptions
+from floorflow.emit.report.memories import memories
 from floorflow.emit.report.overview import overview
 from floorflow.emit.report.proofs import gaps, tried
 from floorflow.emit.report.rates import rates, throughput
@@ -56,6 +57,7 @@ def _phase(plan: Plan, phase: PhaseEntry, platform: Platform, backend: PlanBacke
     yield "How far from optimal", gaps(plan, phase)
     yield _tried(plan)
     yield "Use of each slot", slots(plan, phase, uses)
+    yield "Where large memories lie", memories(phase, uses)
     yield "How likely it is to fit", fits(plan, phase)
     yield "Streams between slots", crossings(phase)
     yield "SLR boundaries and links", loads(phase)
