@@ -26,7 +26,7 @@ from floorflow.hardware import (
 )
 from floorflow.search import context
 from floorflow.technology import technology_of
-from floorflow.verify import fifos, phase_facts, plan_structure, solver_claims, sums
+from floorflow.verify import fifos, fullness, phase_facts, plan_structure, solver_claims, sums
 from floorflow.verify.finn import foldings, styles
 from floorflow.verify.finn.parts import is_versal
 from floorflow.verify.hardware import boards, geometry, parts, routes, topology
@@ -75,6 +75,7 @@ PLANNER: dict[str, Any] = {
     "scarce_resources": scarce(),
     "topologies": TOPOLOGIES,
     "objectives": get_args(request.Objective),
+    "tie_breaks": get_args(request.TieBreak),
     "may_be_none": board.STATED,
     "fifo_words_inside": realise.INSIDE_DEPTH_WORDS,
     "fifo_words_between": realise.BETWEEN_DEPTH_WORDS,
@@ -101,6 +102,7 @@ CHECK: dict[str, Any] = {
     "scarce_resources": solver_claims.SCARCE,
     "topologies": topology.TOPOLOGIES,
     "objectives": solver_claims.OBJECTIVES,
+    "tie_breaks": fullness.TIE_BREAKS,
     "may_be_none": boards.MAY_BE_NONE,
     "fifo_words_inside": fifos.DEPTH_INSIDE_A_MODULE,
     "fifo_words_between": fifos.DEPTH_BETWEEN_MODULES,

@@ -83,14 +83,15 @@ def better(first: RateSearch, second: RateSearch) -> RateSearch:
     It has the candidates of both, too: after Ctrl-C whichever can be placed will do.
     """
     found, other = (second, first) if second.run.kept_cycles < first.run.kept_cycles else (first, second)
-    found.run.trace[:] = [*_told(other), *_told(found)]
+    found.run.trace[:] = [*_told(other, other.run.trace), *_told(found, found.run.trace)]
+    found.run.aside[:] = [*_told(other, other.run.aside), *_told(found, found.run.aside)]
     found.run.completed += other.run.completed
     return replace(found, about="")
 
 
-def _told(kinds: RateSearch) -> list[TraceRow]:
-    """Return the trace of a search, with a word on the search in every row."""
-    return [replace(row, detail=kinds.about + row.detail) for row in kinds.run.trace]
+def _told(kinds: RateSearch, rows: list[TraceRow]) -> list[TraceRow]:
+    """Return rows of the trace of a search, with a word on the search in each."""
+    return [replace(row, detail=kinds.about + row.detail) for row in rows]
 
 
 def shortest_possible(run: SearchState) -> tuple[tuple[int, ...], int]:
@@ -140,13 +141,11 @@ def attempt(run: SearchState, interval: int) -> bool:
     """
     if interval not in run.attempts:
         run.attempts[interval] = any(_succeeds(run, way, interval) for way in _ways(run, interval))
-        run.trace += run.aside
-        run.aside.clear()
     return run.attempts[interval]
 
 
 def _ways(run: SearchState, interval: int) -> Iterator[Way]:
-    if run.context.seeks_fullness and run.context.request.partition_method == "auto":
+    if run.may_be_even:
         yield evenly
     yield from ways(run, interval)
 
@@ -160,6 +159,8 @@ def _succeeds(run: SearchState, way: Way, interval: int) -> bool:
     if candidate is not None and _kept(run, interval, candidate):
         return True
     run.failed_at[name] = interval
+    # What was placed and failed would most often fail again; `even_at_last` asks once more.
+    run.may_be_even &= candidate is None or way is not evenly
     return False
 
 
@@ -184,9 +185,19 @@ def place_shortest(run: SearchState) -> bool:
 
 def _placed_fuller(run: SearchState, interval: int) -> bool:
     """Plan at an interval within all that slots allow, where what is evenly full has no floorplan."""
-    run.failed_at[evenly.__name__] = interval
+    run.may_be_even = False
     del run.attempts[interval]
     return attempt(run, interval) and _placed(run, run.found.pop(interval))
+
+
+def even_at_last(run: SearchState) -> None:
+    """Even out the best plan where others, at shorter intervals, had no floorplan and it was not tried at its own."""
+    best = run.best
+    if best is None or run.may_be_even or best.candidate.narrowed is not None or not run.seeks_fullness:
+        return
+    candidate = evenly(run, best.candidate.interval_cycles)
+    answer = None if candidate is None else run.place(run.improved(candidate))
+    run.best = answer or best
 
 
 def _placed(run: SearchState, candidate: Candidate) -> bool:

@@ -17,6 +17,7 @@ from floorflow.search.highest_rate import (
     at_the_bounds,
     better,
     beyond_the_bounds,
+    even_at_last,
     fit_kinds,
     last_refused,
     other_kinds,
@@ -122,7 +123,7 @@ class _Search:
             best.placements,
             bound_cycles,
             self.ended_by,
-            tuple(self.run.trace),
+            (*self.run.aside, *self.run.trace),
             self.whole_budget_bound,
             fullness_of(self.run, candidate, bounded=not self.interrupted),
             best.repair,
@@ -164,6 +165,7 @@ class _Search:
             self.whole_budget_bound, self.ended_by = lowest_latency(self.run, self.longest)
             return
         self.ended_by = self._fastest() if goal == "throughput" else self._least_resources()
+        even_at_last(self.run)
         best = self.run.best
         if best is not None:
             with self.run.progress.stage("folding"):

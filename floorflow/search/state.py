@@ -68,7 +68,7 @@ class SearchState:
     closest: dict[int, list[SlotOf]] = field(default_factory=dict)
     """Assignments that exceed limits a little, by interval: slots of engines, of a folding of the whole."""
     aside: list[TraceRow] = field(default_factory=list)
-    """Rows on what was tried within narrower limits, for the end of the attempt."""
+    """Rows on what was tried within narrower limits; they stand before the trace, which ends with the plan."""
     completed: list[Candidate] = field(default_factory=list)
     best: PlacedCandidate | None = None
     held: HeldBits = field(default_factory=dict)
@@ -85,6 +85,12 @@ class SearchState:
 
     def __post_init__(self) -> None:
         self.prices: Prices = self.context.scarcity_prices
+        self.may_be_even = self.seeks_fullness
+
+    @property
+    def seeks_fullness(self) -> bool:
+        """Whether the least full design of an interval is sought first: not with a partition method asked for."""
+        return self.context.seeks_fullness and self.context.request.partition_method == "auto"
 
     @cached_property
     def oracle(self) -> FeasibilityOracle:
