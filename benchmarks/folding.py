@@ -1,11 +1,13 @@
 """Fold networks under budgets from one SLR to four cards, and print a table of optima, proofs and seconds.
 
     python benchmarks/folding.py [MODELS...] [--generated 1000] [--costs calibrated] [--only "2 x U250"]
+                                 [--tie-break scarcity]
 
 MODELS are files; ``--generated`` adds a chain of so many engines. Every row starts from nothing: the engines' foldings
-are enumerated and priced, the shortest interval is found and the least scarce folding at it proven, with converters
-and FIFOs, in this process. `options` are the seconds for the foldings alone; they are part of `all`. Reading and
-lowering the model are not counted.
+are enumerated and priced, the shortest interval is found, and at it the least full folding and then the least scarce
+one that is nearly as full (or with ``--tie-break scarcity`` the least scarce one alone), with converters and FIFOs, in
+this process. `options` are the seconds of the processor for the foldings alone; they are part of `all`. Reading and
+lowering the model are not counted. `fullness`: the largest share of the budget.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from floorflow.backends.finn.folding.cost_table import CostTable
+from floorflow.backends.backend import backend_named
 from floorflow.backends.finn.folding.legal_foldings import forget_options
 from floorflow.backends.finn.read.source import read_source
 from floorflow.channels import couplings
@@ -26,6 +28,7 @@ from floorflow.dataflow.model import Attributes, Dataflow, Engine, Stream
 from floorflow.errors import InfeasibleError
 from floorflow.folding import FoldingProblem, FoldingSolution, fitting, fold_at_interval
 from floorflow.folding.branching import TOLERANCE
+from floorflow.folding.least_full import fullness, least_scarce_of_least_full
 from floorflow.hardware import load_platform
 from floorflow.request import Request
 from floorflow.resources import total
@@ -66,6 +69,8 @@ class Row:
     verdict: str
     interval: int | None
     bound: int | None
+    fullness: float | None
+    fullness_gap: float | None
     gap: float | None
     foldings: int
     options_s: float
@@ -78,14 +83,19 @@ def main() -> None:
     parser.add_argument("--generated", type=int, help="engines of a generated chain of convolutions")
     parser.add_argument("--costs", default="calibrated")
     parser.add_argument("--only", help="one of the budgets")
+    parser.add_argument("--tie-break", choices=("fullness", "scarcity"), default="fullness")
     chosen = parser.parse_args()
-    print("| network | budget | verdict | interval | bound | gap of scarcity | foldings | options s | all s |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    columns = "interval | bound | fullness | gap | gap of scarcity | foldings | options s | all s"
+    print(f"| network | budget | verdict | {columns} |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     rows = []
     for name, lower in networks(chosen):
         for budget in BUDGETS:
             if chosen.only in {None, budget.name}:
-                rows.append(fold(lower, budget, Request(Path(name), budget.board, budget.fpgas, costs=chosen.costs)))
+                request = Request(
+                    Path(name), budget.board, fpgas=budget.fpgas, costs=chosen.costs, tie_break=chosen.tie_break
+                )
+                rows.append(fold(lower, budget, request))
                 print("| " + " | ".join([name, budget.name, *cells(rows[-1])]) + " |", flush=True)
     seconds = [row.all_s for row in rows]
     open_, nearly = (sum(row.verdict == word for row in rows) for word in ("open", "within 0.001%"))
@@ -135,9 +145,9 @@ def _stream(engine: Engine) -> tuple[int, int]:
 
 def cells(row: Row) -> list[str]:
     """Format one row."""
-    gap = "" if row.gap is None else f"{row.gap:.2%}"
+    shares = ["" if share is None else f"{share:.2%}" for share in (row.fullness, row.fullness_gap, row.gap)]
     numbers = ["" if n is None else f"{n:,}" for n in (row.interval, row.bound)]
-    return [row.verdict, *numbers, gap, f"{row.foldings:,}", f"{row.options_s:.2f}", f"{row.all_s:.2f}"]
+    return [row.verdict, *numbers, *shares, f"{row.foldings:,}", f"{row.options_s:.2f}", f"{row.all_s:.2f}"]
 
 
 def fold(lower: Callable[[Technology], Dataflow], budget: Budget, request: Request) -> Row:
@@ -149,32 +159,35 @@ def fold(lower: Callable[[Technology], Dataflow], budget: Budget, request: Reque
     limits, capacities = slot_limits(platform, request), largest_pblocks(platform, request)
     places = [(slot, limits[slot].least(capacity)) for slot in slots for capacity in capacities[slot]]
     forget_options()
-    start = time.perf_counter()
-    costs = CostTable(technology, request.costs, request.runtime_weights, request.finn)
+    start = time.process_time()
+    costs = backend_named(request.backend).costs(technology, request.backend_options)
     priced = costs.groups(dataflow)
     try:
         groups = tuple(fitting(group, places) for group in priced)
     except InfeasibleError:
-        spent = time.perf_counter() - start
-        return Row("an engine fits no slot", None, None, None, 0, spent, spent)
-    options_s = time.perf_counter() - start
+        spent = time.process_time() - start
+        return Row("an engine fits no slot", *[None] * 5, 0, spent, spent)
+    options_s = time.process_time() - start
     streams = couplings(dataflow, groups, costs)
     problem = FoldingProblem(groups, total(limits[slot] for slot in slots), platform.silicon, streams)
-    outcome = shortest(problem)
+    outcome = shortest(problem, request.tie_break)
     foldings = sum(len(group.rows) for group in groups)
-    return Row(*outcome, foldings, options_s, time.perf_counter() - start)
+    return Row(*outcome, foldings, options_s, time.process_time() - start)
 
 
-def shortest(problem: FoldingProblem) -> tuple[str, int | None, int | None, float | None]:
-    """Return the verdict, the shortest interval with a folding, the bound on it, and the gap of its scarcity."""
+def shortest(problem: FoldingProblem, tie_break: str) -> tuple[str, int | None, int | None, *tuple[float | None, ...]]:
+    """Return the verdict, the shortest interval, its bound, fullness, its gap, and the gap of scarcity there."""
     bound = Bounds(problem).interval_cycles()
     if bound is None:
-        return "infeasible", None, None, None
+        return "infeasible", None, None, None, None, None
+    fold_ = least_scarce_of_least_full if tie_break == "fullness" else fold_at_interval
     for interval in (cycles for cycles in problem.intervals() if cycles >= bound):
-        answer = fold_at_interval(problem, interval)
+        answer = fold_(problem, interval, branch=tie_break == "scarcity")
         if isinstance(answer, FoldingSolution):
-            return verdict(answer, bound), answer.interval_cycles, bound, answer.stats.gap
-    return "open", None, bound, None
+            share = float(fullness(answer.resources, problem.budget))
+            full_gap = None if answer.fullness is None else answer.fullness.gap
+            return verdict(answer, bound), answer.interval_cycles, bound, share, full_gap, answer.stats.gap
+    return "open", None, bound, None, None, None
 
 
 def verdict(answer: FoldingSolution, bound: int) -> str:

@@ -45,6 +45,7 @@ Effort = Literal["fast", "default", "best"]
 Granularity = Literal["stage", "block", "layer", "slot"]
 Objective = Literal["throughput", "latency", "resources"]
 ConstraintStyle = Literal["auto", "none", "slr", "soft", "hard"]
+TieBreak = Literal["fullness", "scarcity"]
 
 DEFAULT_CAP: Mapping[str, float] = MappingProxyType({"LUT": 0.7, "FF": 0.5, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9})
 """The coarse-grained floorplanning paper's share of a slot that a design may use."""
@@ -170,6 +171,10 @@ class Request(BaseModel):
     )
     objective: Annotated[Objective | None, GOAL] = Field(
         None, description="What to plan for; throughput if not given, with --fps resources."
+    )
+    tie_break: Annotated[TieBreak, GOAL] = Field(
+        "fullness",
+        description="At one interval: the least full design, then the least scarce; or the least scarce at once.",
     )
 
     fpgas: Annotated[FpgaCount, PLATFORM] = Field(1, description="Number of FPGAs, or auto: the least that will do.")

@@ -30,7 +30,7 @@ from floorflow.hardware import (
 from floorflow.search import context, host_weights
 from floorflow.technology import technology_of
 from floorflow.verify import engine_limits as judged_engines
-from floorflow.verify import fifos, hops, outcomes, phase_facts, plan_structure, room, solver_claims, sums
+from floorflow.verify import fifos, fullness, hops, outcomes, phase_facts, plan_structure, room, solver_claims, sums
 from floorflow.verify import host_weights as judged_weights
 from floorflow.verify.finn import foldings, styles
 from floorflow.verify.finn import judge as finn_judge
@@ -82,6 +82,7 @@ PLANNER: dict[str, Any] = {
     "topologies": TOPOLOGIES,
     "objectives": get_args(request.Objective),
     "may_be_none": board_file.STATED,
+    "tie_breaks": get_args(request.TieBreak),
     "fifo_words_inside": realise.INSIDE_DEPTH_WORDS,
     "fifo_words_between": realise.BETWEEN_DEPTH_WORDS,
     "fifo_words_per_register": Crossing("sll", registers=1, cycles=1).words_in_flight(1, 1),
@@ -122,6 +123,7 @@ CHECK: dict[str, Any] = {
     "scarce_resources": solver_claims.SCARCE,
     "topologies": topology.TOPOLOGIES,
     "objectives": solver_claims.OBJECTIVES,
+    "tie_breaks": fullness.TIE_BREAKS,
     "may_be_none": boards.MAY_BE_NONE,
     "fifo_words_inside": fifos.DEPTH_INSIDE_A_MODULE,
     "fifo_words_between": fifos.DEPTH_BETWEEN_MODULES,

@@ -21,6 +21,7 @@ from floorflow.request import (
     Objective,
     Request,
     Spelling,
+    TieBreak,
     known_methods,
     option_of,
 )
@@ -71,6 +72,7 @@ class PlanOptions(CompareOptions, total=False):
     """Options of `plan`, with the names, limits and defaults of ``floorflow plan --help``."""
 
     objective: Objective | None
+    tie_break: TieBreak
     max_fpgas: int
     link: str | Path | None
     topology: Topology

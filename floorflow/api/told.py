@@ -154,6 +154,7 @@ def _phase(plan: Plan, phase: PhaseEntry) -> list[str]:
     lines = [
         f"  folding   {f'{part.network}: ' if several else ''}{_stats(part.folding.stats)}" for part in phase.networks
     ]
+    lines += _fullness(plan, phase)
     lines.append(f"  partition {_stats(phase.partition.stats)}; {_crossings(phase)}")
     lines += [
         f"  placement {_stats(floorplan.stats)}; {len(floorplan.pblocks)} pblocks, HPWL {floorplan.hpwl:,.0f}"
@@ -183,6 +184,15 @@ def _pblocks(phase: PhaseEntry) -> str:
     )
     told += [f"{short} short of room"] if short else []
     return "; ".join([f"constrained: {', '.join(told)}", *([f"least likely to fit: {likely}"] if likely else [])])
+
+
+def _fullness(plan: Plan, phase: PhaseEntry) -> list[str]:
+    """Tell the largest share of a limit, and below what it cannot be."""
+    found = plan.summary.fullness
+    if found is None or found.phase != phase.name:
+        return []
+    known = "" if found.bound is None else f"; {phase.partition.fullness.method}: {found.bound:.1%}"
+    return [f"  fullness  {found.share:.1%} of its cap, {found.resource} of {found.slot}{known}"]
 
 
 def _rate(estimates: EstimatesEntry) -> str:

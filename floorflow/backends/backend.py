@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -34,6 +35,16 @@ from floorflow.technology import Technology
 
 Parallelism = tuple[str, int, int]
 """Name, value and most of one way in which an engine works on several things at once: ``("PE", 4, 64)``."""
+
+
+@dataclass(frozen=True)
+class WeightMemory:
+    """The weights of an engine: how many bits, and in which memory, in the back end's own word."""
+
+    bits: int
+    style: str
+
+
 Proposal = Callable[[Dataflow, int], Mapping[str, Attributes]]
 """From engines and an interval in cycles to foldings by engine: a folding method of the back end's own."""
 
@@ -148,6 +159,8 @@ class Backend(Protocol):
     """What lengthens the interval where FIFOs are small, as a clause."""
     fifo_depths: str = "the depths in plan.json"
     """Where the user gives the depths of FIFOs."""
+    memory_attributes: tuple[str, ...] = ()
+    """Attributes of foldings that say in which memory an engine's weights lie, and nothing else."""
     boards: Mapping[str, str] = {}
     """Parts of the boards that the tool builds for, by the tool's names in small letters."""
     known_products: int = 0
@@ -293,6 +306,10 @@ class Backend(Protocol):
     def parallelism(self, engine: Engine, option: Option) -> tuple[Parallelism, ...]:  # noqa: ARG002
         """Return how much a folded engine does at once, and how much it could at most."""
         return ()
+
+    def weight_memory(self, engine: Engine, option: Option) -> WeightMemory | None:  # noqa: ARG002
+        """Return how many bits of weights a folded engine holds, and where; None if it has none or that is unknown."""
+        return None
 
     def warnings(self, folded: FoldedDataflow, clock_mhz: float, options: Any) -> Sequence[str]:  # noqa: ARG002
         """Return what the user has to know of a finished plan, a sentence each."""

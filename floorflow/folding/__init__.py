@@ -15,6 +15,8 @@ At one interval the problem is a multiple-choice knapsack with several resources
     branching              branch and bound, where several resources bind at once (cardinality_branching: how to branch)
     exact                  least scarcity at an interval: Lagrangian bound, local search, label setting, branching
     interval_search        which interval to try next, looking for the shortest
+    least_scale            the least scale of a budget that a folding keeps: bound, exchanges, proof
+    least_full             the least largest share of the budget at an interval, then the least scarcity near that
     latency                the least sum of cycles along the longest path (latency_bound, latency_model, longest_path)
     least_area             least sum of the modules' areas at an interval: where rectangles are short, not their sums
     part_foldings          what it chooses among: the foldings of whole modules (part_tables: which of them are kept)

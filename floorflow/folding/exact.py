@@ -28,11 +28,12 @@ from floorflow.folding.branching import branch_and_bound
 from floorflow.folding.dominance import ReducedProblem, reduce_by_dominance, restricted_to
 from floorflow.folding.interface_classes import group_by_interface
 from floorflow.folding.interval_search import RATIO, first_index_to_try, shortest_interval
-from floorflow.folding.label_setting import cheapest_below
+from floorflow.folding.label_setting import MOST_LABELS, cheapest_below
 from floorflow.folding.lagrangian import FINENESS, Knapsack, LagrangianBound, lagrangian_bound, rows_within_cost
 from floorflow.folding.local_search import LocalSearch
 from floorflow.folding.pricing import Pricing
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
+from floorflow.folding.selection import Evaluator
 from floorflow.folding.variable_elimination import FORBIDDEN
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.stats import SolveStats, Status
@@ -53,17 +54,27 @@ IMPROVED = 6
 
 
 def least_scarce(
-    problem: FoldingProblem, interval_cycles: int, *, prove: bool = True, branch: bool = True
+    problem: FoldingProblem,
+    interval_cycles: int,
+    *,
+    prove: bool = True,
+    branch: bool = True,
+    known: Sequence[int] | None = None,
+    most_labels: int = MOST_LABELS,
 ) -> FoldingAnswer:
     """Return the least scarce folding with no engine above ``interval_cycles``, or the proof that none exists.
 
     Without ``prove`` the first folding within the budget will do; its ``stats`` say how far it may be from the least.
     Without ``branch`` nothing is branched: a folding that is not proven by then will do, and none found is unknown.
+    ``known``: the rows of a folding within interval and budget, if one is known. ``most_labels`` end an enumeration.
     """
     reduced = reduce_by_dominance(problem, interval_cycles)
     if reduced is None:
         return FoldingInfeasible(None)
-    return _Search(problem, reduced).run(prove=prove, branch=branch)
+    search = _Search(problem, reduced, most_labels)
+    if known is not None:
+        search.know(tuple(known))
+    return search.run(prove=prove, branch=branch)
 
 
 class FeasibilityOracle:
@@ -129,8 +140,8 @@ class FeasibilityOracle:
 class _Search:
     """One search: the best rows so far, their cost, the bound on it and the prices of the relaxation."""
 
-    def __init__(self, problem: FoldingProblem, reduced: ReducedProblem) -> None:
-        self.problem, self.reduced = problem, reduced
+    def __init__(self, problem: FoldingProblem, reduced: ReducedProblem, most_labels: int = MOST_LABELS) -> None:
+        self.problem, self.reduced, self.most_labels = problem, reduced, most_labels
         self.weights, self.scale = problem.cost_weights()
         self.budget = np.array(problem.budget.as_tuple(), dtype=np.int64)
         self.rows: tuple[int, ...] | None = None
@@ -138,6 +149,10 @@ class _Search:
         # No folding within the budget costs more than the budget itself.
         self.bound, self.cost = 0, int(self.weights @ self.budget) + 1
         self.prices: Array | None = None
+
+    def know(self, rows: tuple[int, ...]) -> None:
+        """Take note of a folding."""
+        self._keep(rows, Evaluator(self.problem).use(rows))
 
     def run(self, *, prove: bool, start: Array | None = None, branch: bool = True) -> FoldingAnswer:
         knapsack = self._knapsack(self.reduced.rows)
@@ -194,7 +209,7 @@ class _Search:
     def _enumerated(self, rows: Sequence[Array], prices: Array, most: int) -> tuple[tuple[int, ...] | None, bool]:
         """Look at all foldings of some rows of at most a cost; return the best one's, and whether all were seen."""
         reduced = restricted_to(self.problem, rows)
-        cheapest = cheapest_below(reduced, self.weights, self.budget, prices, most)
+        cheapest = cheapest_below(reduced, self.weights, self.budget, prices, most, most_labels=self.most_labels)
         if cheapest.selection is None:
             return None, cheapest.complete
         best = tuple(int(rows[position]) for rows, position in zip(reduced.rows, cheapest.selection, strict=True))

@@ -6,7 +6,7 @@ are near the optimum but often exceed the budget a little; a few exchanges repai
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,10 @@ class LocalSearch:
         self._begins = self.pricing.begins.tolist()
         self._known: dict[tuple[int, ...], Around] = {}
         self._remembered = 0
+
+    def seek(self, budget: Array) -> None:
+        """Seek what keeps another budget, (5,), from now on."""
+        self.knapsack = replace(self.knapsack, budget=budget)
 
     def run(self, selection: Array, prices: Array) -> Array | None:
         """Return what exchanges lead to from ``selection``, None if that still exceeds the budget."""

@@ -22,9 +22,9 @@ class FoldingProblem:
 
     ``budget`` bounds the sum over all engines and ``couplings``, which price the streams between them (none: engines
     alone are counted); ``silicon`` holds the platform's raw totals. ``paths`` are the streams between engines, by name,
-    if the objective is the latency along them; else it is the scarcity, or the use of the resource ``minimised``.
-    ``largest`` is the most that one group may use. ``memo`` is what `reduce_by_dominance` worked out before, which
-    holds at any interval and budget.
+    if the objective is the latency along them; else it is the scarcity, the use of the resource ``minimised``, or the
+    use of all with whole ``weights`` a unit. ``largest`` is the most that one group may use. ``memo`` is what
+    `reduce_by_dominance` worked out before, which holds at any interval and budget.
     """
 
     groups: tuple[OptionGroup, ...]
@@ -34,6 +34,7 @@ class FoldingProblem:
     paths: tuple[tuple[str, str], ...] | None = None
     largest: Resources | None = None
     minimised: str | None = None
+    weights: tuple[int, ...] | None = None
     memo: dict[tuple[bytes, ...], NDArray[np.int64]] = field(default_factory=dict, repr=False, compare=False)
 
     def with_budget(self, budget: Resources) -> FoldingProblem:
@@ -75,6 +76,8 @@ class FoldingProblem:
         Scarcity is a sum of fractions of LUT, BRAM18, URAM and DSP totals; over their least common multiple it is
         an exact integer, so that solvers need no rounding.
         """
+        if self.weights is not None:
+            return np.array(self.weights, dtype=np.int64), 1
         if self.minimised is not None:
             return np.array([name == self.minimised for name in RESOURCE_NAMES], dtype=np.int64), 1
         totals = self.silicon.as_tuple()
@@ -98,6 +101,7 @@ class FoldingSolution:
     """One option an engine. ``resources`` is their sum and the streams'.
 
     ``stats.objective`` is its scarcity or what else the problem minimises: latency in cycles, units of a resource.
+    ``fullness``: of the least largest share of the whole budget, where that was sought first.
     """
 
     options: Mapping[str, Option]
@@ -105,6 +109,7 @@ class FoldingSolution:
     resources: Resources
     budget: Resources
     stats: SolveStats
+    fullness: SolveStats | None = None
 
 
 @dataclass(frozen=True)

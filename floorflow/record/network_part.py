@@ -47,6 +47,7 @@ def _folding(part: Part) -> FoldingEntry:
         engines=_engines(part),
         resources=amounts(folding.resources),
         budget=amounts(folding.budget),
+        fullness=statistics(part.result.fullness.folding),
         stats=statistics(folding.stats),
         whole_budget_bound=part.result.whole_budget_bound,
     )

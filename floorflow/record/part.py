@@ -81,6 +81,8 @@ class PhaseRun:
     partition_cost: int
     partition_stats: SolveStats
     placements: Mapping[str, PlacementSolution]
+    fullness: SolveStats
+    """Of the largest share of any slot's limit."""
 
     def __post_init__(self) -> None:
         """Refuse networks whose modules the plan could not tell apart."""
@@ -109,4 +111,4 @@ def alone(part: Part) -> PhaseRun:
         fpga: replace(placed, regions={part.module(name): region for name, region in placed.regions.items()})
         for fpga, placed in part.result.placements.items()
     }
-    return PhaseRun(MAIN, (part,), cost, candidate.partition.stats, placements)
+    return PhaseRun(MAIN, (part,), cost, candidate.partition.stats, placements, part.result.fullness.slots)

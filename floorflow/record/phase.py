@@ -8,6 +8,7 @@ from floorflow.hardware import Fpga, anchor, bounding_box, free_cells, ranges
 from floorflow.placement import Region
 from floorflow.record import likelihood, streams
 from floorflow.record.constraints import constraint_styles
+from floorflow.record.memories import memories
 from floorflow.record.network_part import network_part
 from floorflow.record.part import Part, PhaseRun
 from floorflow.record.values import amounts, rectangle, statistics
@@ -46,6 +47,7 @@ def phase(run: PhaseRun) -> PhaseEntry:
             for part in run.parts
             for module in part.candidate.modules
         ],
+        memories=[entry for part in run.parts for entry in memories(part)],
         partition=_partition(run),
         floorplan=floorplan,
         constraint_styles={slot: style for own in styles for slot, style in own.items()},
@@ -110,6 +112,7 @@ def _partition(run: PhaseRun) -> PartitionEntry:
         loads=streams.loads(run),
         hops=_hops(run),
         cost=run.partition_cost,
+        fullness=statistics(run.fullness),
         stats=statistics(run.partition_stats),
     )
 

@@ -60,6 +60,7 @@ def record_runs(
     phases, contexts = [phase(run) for run in runs], _contexts(sources, runs)
     context = contexts[0]
     platform = platform_entry(context.platform)
+    options = options_entry(context.request, context.platform, [own.request.model.name for own in contexts])
     networks = _networks([source.network for source in sources], runs, phases)
     notes = dict.fromkeys(note for own in contexts for note in own.dataflow.notes)
     above = [entry for run in runs for part in run.parts for entry in lifted(run.name, part)]
@@ -67,10 +68,10 @@ def record_runs(
     interrupted = any(part.result.interrupted for run in runs for part in run.parts)
     return Plan(
         schema=SCHEMA,
-        summary=summary(platform, networks, phases, schedule, warnings, interrupted=interrupted),
+        summary=summary(options, platform, networks, phases, schedule, warnings=warnings, interrupted=interrupted),
         version=__version__,
         seed=context.request.seed,
-        options=options_entry(context.request, context.platform, [own.request.model.name for own in contexts]),
+        options=options,
         inputs=list(_inputs(sources, contexts)),
         calibration=None if measured == NO_MEASUREMENTS else _calibration(measured, runs),
         platform=platform,

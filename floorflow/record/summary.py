@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from floorflow.resources import RESOURCE_NAMES
+from floorflow.resources import RESOURCE_NAMES, Resources, scaled_down
 from floorflow.schema import (
     FullestEntry,
+    FullnessEntry,
     NetworkEntry,
     NetworkSummary,
+    Options,
     PhaseEntry,
     PhaseNetworkEntry,
     PlatformEntry,
@@ -18,12 +20,13 @@ from floorflow.schema import (
 
 
 def summary(
+    options: Options,
     platform: PlatformEntry,
     networks: Sequence[NetworkEntry],
     phases: Sequence[PhaseEntry],
     schedule: ScheduleEntry | None,
-    warnings: Sequence[str],
     *,
+    warnings: Sequence[str],
     interrupted: bool,
 ) -> SummaryEntry:
     """Return the summary of a plan that holds these parts."""
@@ -34,6 +37,7 @@ def summary(
         phases=len(phases),
         networks=[_network(network, phases, schedule) for network in networks],
         fullest=_fullest(platform, phases),
+        fullness=_fullness(options, platform, phases),
         warnings=len(warnings),
         interrupted=interrupted,
     )
@@ -71,3 +75,20 @@ def _fullest(platform: PlatformEntry, phases: Sequence[PhaseEntry]) -> FullestEn
     ]
     fullest = max(shares, key=lambda entry: entry.share)
     return fullest if fullest.share > 0 else None
+
+
+def _fullness(options: Options, platform: PlatformEntry, phases: Sequence[PhaseEntry]) -> FullnessEntry | None:
+    """Return the largest share of a slot's limit; the first of equal ones, None where nothing is used."""
+    caps = options.cap.as_dict()
+    found: FullnessEntry | None = None
+    for phase in phases:
+        for slot in platform.slots:
+            available = Resources.from_dict(slot.available.model_dump())
+            limits = scaled_down(available, caps).as_dict()
+            for name in RESOURCE_NAMES:
+                used = round(phase.partition.utilisation[slot.name][name] * available.as_dict()[name])
+                share = used / limits[name] if limits[name] else 0.0
+                if share > (0.0 if found is None else found.share):
+                    bound = phase.partition.fullness.bound
+                    found = FullnessEntry(phase=phase.name, slot=slot.name, resource=name, share=share, bound=bound)
+    return found

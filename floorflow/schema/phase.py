@@ -34,11 +34,15 @@ class FoldedEntry(PlanModel):
 
 
 class FoldingEntry(PlanModel):
-    """The folding of a network's engines; ``resources`` count converters and FIFOs of the least depth as well."""
+    """The folding of a network's engines; ``resources`` count converters and FIFOs of the least depth as well.
+
+    ``fullness`` is of the largest share of all slots' limits together that these take.
+    """
 
     engines: dict[str, FoldedEntry]
     resources: Amounts
     budget: Amounts
+    fullness: Stats
     stats: Stats
     whole_budget_bound: float | None
 
@@ -138,6 +142,27 @@ class ModuleEntry(PlanModel):
     resources: Amounts
 
 
+class MemoryChoiceEntry(PlanModel):
+    """Another memory that the same weights or FIFO could lie in, and what the engine or the FIFO would then use."""
+
+    style: str
+    resources: Amounts
+
+
+class MemoryEntry(PlanModel):
+    """A large memory: the weights of an engine or the FIFO of a channel, by their id or name.
+
+    ``style`` is where it lies, in the back end's own word; ``resources`` are the engine's or the FIFO's.
+    """
+
+    name: str
+    kind: Literal["weights", "fifo"]
+    bits: Amount
+    style: str
+    resources: Amounts
+    others: list[MemoryChoiceEntry]
+
+
 class JoinedEntry(PlanModel):
     """A module whose parts, ``modules`` as they were clustered, share a pblock because rectangles did not fit."""
 
@@ -214,7 +239,7 @@ class HopsEntry(PlanModel):
 
 
 class PartitionEntry(PlanModel):
-    """Which slot each module lies in."""
+    """Which slot each module lies in; ``fullness`` is of the largest share of any limit of any slot."""
 
     assignment: dict[str, str]
     utilisation: dict[str, dict[str, float]]
@@ -222,6 +247,7 @@ class PartitionEntry(PlanModel):
     loads: list[LoadEntry]
     hops: HopsEntry
     cost: int
+    fullness: Stats
     stats: Stats
 
 
@@ -284,6 +310,7 @@ class PhaseEntry(PlanModel):
     modules: list[ModuleEntry]
     joined: list[JoinedEntry]
     implementations: list[ImplementationEntry]
+    memories: list[MemoryEntry]
     partition: PartitionEntry
     floorplan: dict[str, FloorplanEntry]
     constraint_styles: dict[str, SlotStyle]

@@ -91,6 +91,19 @@ class FullestEntry(PlanModel):
     share: float
 
 
+class FullnessEntry(PlanModel):
+    """The largest share of a limit, cap x available, of a resource in a slot.
+
+    No plan at its interval is below ``bound`` (null: not known).
+    """
+
+    phase: str
+    slot: str
+    resource: str
+    share: float
+    bound: float | None
+
+
 class SummaryEntry(PlanModel):
     """The plan in a few figures, for people and dashboards; all of them follow from the rest of the plan."""
 
@@ -100,6 +113,7 @@ class SummaryEntry(PlanModel):
     phases: Amount
     networks: list[NetworkSummary]
     fullest: FullestEntry | None
+    fullness: FullnessEntry | None
     warnings: Amount
     interrupted: bool
 

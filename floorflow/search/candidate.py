@@ -40,6 +40,8 @@ class Candidate:
     problem: PartitionProblem
     joined: tuple[Joined, ...] = ()
     fifo_slack: float = 0
+    narrowed: Mapping[str, Resources] | None = None
+    """The limits of slots that it was made within, where these were less than allowed."""
 
     @property
     def interval_cycles(self) -> int:
@@ -123,7 +125,8 @@ def realised(
     demands = module_resources(modules, folded, channels)
     problem = partition_problem(context, modules, demands, channels, folded=folded)
     slack = context.fifo_slack
-    return Candidate(folding, folded, tuple(modules), channels, demands, slot_of, answer, problem, joined, slack)
+    own = (tuple(modules), channels, demands, slot_of, answer, problem, joined, slack, context.narrowed)
+    return Candidate(folding, folded, *own)
 
 
 def in_styles(

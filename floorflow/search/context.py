@@ -57,6 +57,8 @@ def solvers_of(request: Request, costs: Costs, limits: EngineLimits) -> Solvers:
 
     memo, way = PartitionMemo(), request.partition_method
     work = replace(LIMITS[effort], work=LIMITS[effort].work * SEARCH_SHARE) if effort != "best" else LIMITS[effort]
+    if request.tie_break == "fullness" and effort != "best":
+        work = replace(work, windows=EVEN_WINDOWS)
     placed: dict[Hashable, PlacementSolution | PlacementFailure] = {}
 
     def placing(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
@@ -79,6 +81,8 @@ SEARCH_SHARE = 0.15
 """Share of what a partition may take that one in a search gets: many follow on each other, each from the last."""
 LEAST_HOPS = 1
 """SLR boundaries that a stream may cross unless more are asked for, or no assignment does with so few."""
+EVEN_WINDOWS = 20.0
+"""Share of the same for local search where slots are to be evenly full: in narrow limits it takes longer."""
 RATE_TOLERANCE = 1e-6
 """Share by which a rate may stay below the one asked for."""
 
@@ -108,6 +112,9 @@ class PlanningContext:
     """What the largest pblocks of each slot hold, at the allowed fill."""
     max_hops: int = 1
     """SLR boundaries that a stream may cross one after the other in an FPGA."""
+
+    narrowed: Mapping[str, Resources] | None = None
+    """Less of each slot than the design may use, if it is to keep that (`floorflow.search.narrower`)."""
     search_limits: SearchLimits = field(default_factory=SearchLimits)
     fifo_slack: float = 0
     """By which share the interval that FIFOs are deep enough for is longer than that of the engines."""
@@ -139,7 +146,18 @@ class PlanningContext:
     @cached_property
     def limits(self) -> dict[str, Resources]:
         """Limit of every slot."""
+        return self.allowed if self.narrowed is None else dict(self.narrowed)
+
+    @cached_property
+    def allowed(self) -> dict[str, Resources]:
+        """What the design may use of every slot by the request."""
         return slot_limits(self.platform, self.request)
+
+    @property
+    def seeks_fullness(self) -> bool:
+        """Whether at a given interval the least full design is sought first."""
+        request = self.request
+        return request.tie_break == "fullness" and request.fold_method == "exact" and request.goal != "latency"
 
 
 def slot_limits(platform: Platform, request: Request) -> dict[str, Resources]:

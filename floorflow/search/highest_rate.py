@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from floorflow.errors import Refusal
 from floorflow.folding import RATIO, shortest_interval
 from floorflow.search.candidate import Candidate
+from floorflow.search.evenly import evenly
 from floorflow.search.own_kinds import fewer_kinds, own_kinds_reaching
 from floorflow.search.state import SearchState, TraceRow
 from floorflow.search.ways import Way, ways
@@ -81,14 +83,15 @@ def better(first: RateSearch, second: RateSearch) -> RateSearch:
     It has the candidates of both, too: after Ctrl-C whichever can be placed will do.
     """
     found, other = (second, first) if second.run.kept_cycles < first.run.kept_cycles else (first, second)
-    found.run.trace[:] = [*_told(other), *_told(found)]
+    found.run.trace[:] = [*_told(other, other.run.trace), *_told(found, found.run.trace)]
+    found.run.aside[:] = [*_told(other, other.run.aside), *_told(found, found.run.aside)]
     found.run.completed += other.run.completed
     return replace(found, about="")
 
 
-def _told(kinds: RateSearch) -> list[TraceRow]:
-    """Return the trace of a search, with a word on the search in every row."""
-    return [replace(row, detail=kinds.about + row.detail) for row in kinds.run.trace]
+def _told(kinds: RateSearch, rows: list[TraceRow]) -> list[TraceRow]:
+    """Return rows of the trace of a search, with a word on the search in each."""
+    return [replace(row, detail=kinds.about + row.detail) for row in rows]
 
 
 def shortest_possible(run: SearchState) -> tuple[tuple[int, ...], int]:
@@ -130,15 +133,21 @@ def beyond_the_bounds(kinds: RateSearch, below: float = math.inf) -> None:
 
 
 def attempt(run: SearchState, interval: int) -> bool:
-    """Fold and cut at an interval: the network as a whole, or slot by slot; what is found waits for its floorplan.
+    """Fold and cut at an interval: evenly, as a whole, or slot by slot; what is found waits for its floorplan.
 
-    Folded as a whole it takes the least resources, but does not come apart into slots that are nearly full. Segments
-    cross least; slots that take any stages of the network may be filled better. Where modules may not be joined, the
-    floorplan is a part of the attempt: it may be what fails.
+    Evenly, within a share of each slot's limits, it is least full. Folded as a whole it takes the least resources, but
+    does not come apart into slots that are nearly full. Segments cross least; slots that take any stages of the network
+    may be filled better. Where modules may not be joined, the floorplan is a part of the attempt: it may be what fails.
     """
     if interval not in run.attempts:
-        run.attempts[interval] = any(_succeeds(run, way, interval) for way in ways(run, interval))
+        run.attempts[interval] = any(_succeeds(run, way, interval) for way in _ways(run, interval))
     return run.attempts[interval]
+
+
+def _ways(run: SearchState, interval: int) -> Iterator[Way]:
+    if run.may_be_even:
+        yield evenly
+    yield from ways(run, interval)
 
 
 def _succeeds(run: SearchState, way: Way, interval: int) -> bool:
@@ -150,6 +159,8 @@ def _succeeds(run: SearchState, way: Way, interval: int) -> bool:
     if candidate is not None and _kept(run, interval, candidate):
         return True
     run.failed_at[name] = interval
+    # What was placed and failed would most often fail again; `even_at_last` asks once more.
+    run.may_be_even &= candidate is None or way is not evenly
     return False
 
 
@@ -164,11 +175,29 @@ def _kept(run: SearchState, interval: int, candidate: Candidate) -> bool:
 def place_shortest(run: SearchState) -> bool:
     """Place what was found, shortest interval first, until one has a floorplan; whether there is a plan now."""
     for interval in sorted(run.found):
-        if _placed(run, run.found.pop(interval)):
+        candidate = run.found.pop(interval)
+        if _placed(run, candidate) or (candidate.narrowed is not None and _placed_fuller(run, interval)):
             run.found.clear()
             break
         run.attempts[interval] = False
     return run.best is not None
+
+
+def _placed_fuller(run: SearchState, interval: int) -> bool:
+    """Plan at an interval within all that slots allow, where what is evenly full has no floorplan."""
+    run.may_be_even = False
+    del run.attempts[interval]
+    return attempt(run, interval) and _placed(run, run.found.pop(interval))
+
+
+def even_at_last(run: SearchState) -> None:
+    """Even out the best plan where others, at shorter intervals, had no floorplan and it was not tried at its own."""
+    best = run.best
+    if best is None or run.may_be_even or best.candidate.narrowed is not None or not run.seeks_fullness:
+        return
+    candidate = evenly(run, best.candidate.interval_cycles)
+    answer = None if candidate is None else run.place(run.improved(candidate))
+    run.best = answer or best
 
 
 def _placed(run: SearchState, candidate: Candidate) -> bool:

@@ -13,11 +13,13 @@ from floorflow.search.candidate import Candidate
 from floorflow.search.context import PlanningContext, reachable_fps
 from floorflow.search.engine_limits import Exempt
 from floorflow.search.findings import HostWeights, WithoutLimits
+from floorflow.search.fullness import Fullness, fullness_of
 from floorflow.search.highest_rate import (
     RateSearch,
     at_the_bounds,
     better,
     beyond_the_bounds,
+    even_at_last,
     fit_kinds,
     last_refused,
     other_kinds,
@@ -53,6 +55,7 @@ class SearchResult:
     engines for the host to write are not spared; ``without_limits``: None where that bound is not known. ``max_hops``:
     how many SLR boundaries streams may cross one after the other in an FPGA; ``hop_proof``: why fewer will not do,
     empty where as many were asked for, or one will do.
+    search, None where none did. ``fullness``: the largest shares of limits, with what is proven of them.
     """
 
     candidate: Candidate
@@ -61,6 +64,7 @@ class SearchResult:
     ended_by: str
     trace: tuple[TraceRow, ...]
     whole_budget_bound: float | None
+    fullness: Fullness
     repair: str = ""
     interrupted: bool = False
     joint_bound_cycles: int | None = None
@@ -150,8 +154,9 @@ class _Search:
             placements,
             bound_cycles,
             self.ended_by,
-            tuple(self.run.trace),
+            (*self.run.aside, *self.run.trace),
             self.whole_budget_bound,
+            fullness_of(self.run, candidate, bounded=not self.interrupted),
             best.repair,
             self.interrupted,
             self._joint_bound_cycles(),
@@ -194,10 +199,11 @@ class _Search:
             self.whole_budget_bound, self.ended_by = lowest_latency(self.run, self.longest)
             return
         self.ended_by = self._fastest() if goal == "throughput" else self._least_resources()
+        even_at_last(self.run)
         best = self.run.best
         if best is not None:
             with self.run.progress.stage("folding"):
-                bounded = self.run.best = replace(best, candidate=_bounded(self.run.context, best.candidate))
+                bounded = self.run.best = replace(best, candidate=_bounded(self.run, best.candidate))
                 self.whole_budget_bound = self._scarcity_bound(bounded.candidate.folding)
             if goal == "resources" and not self.whatever_the_rate:
                 self.ended_by = what_ended(self.run)
@@ -280,7 +286,8 @@ class _Search:
         if not self.whatever_the_rate and folding.budget == self.context.problem.budget:
             return folding.stats.bound
         problem = self.context.problem if self.whatever_the_rate else self.run.context.problem
-        loose = fold_at_interval(problem, self.longest if self.whatever_the_rate else folding.interval_cycles)
+        longest = self.longest if self.whatever_the_rate else folding.interval_cycles
+        loose = fold_at_interval(problem, longest, branch=not self.context.seeks_fullness)
         return loose.stats.bound if isinstance(loose, FoldingSolution) else None
 
 
@@ -302,10 +309,11 @@ def _held_against(candidate: Candidate, bound: float | None) -> Candidate:
     return replace(candidate, folding=replace(candidate.folding, stats=held))
 
 
-def _bounded(context: PlanningContext, candidate: Candidate) -> Candidate:
-    """Hold a folding against the least scarcity at its interval under the whole budget."""
+def _bounded(run: SearchState, candidate: Candidate) -> Candidate:
+    """Hold a folding against the least scarcity at its interval under the budget that it had."""
     folding = candidate.folding
-    exact = fold_at_interval(context.problem, folding.interval_cycles)
+    problem = run.context_of(candidate).problem
+    exact = fold_at_interval(problem, folding.interval_cycles, branch=candidate.narrowed is None)
     bound = exact.stats.bound if isinstance(exact, FoldingSolution) else None
     cost, proves = folding.stats.objective, folding.stats.method.startswith("exact")
     met = bound is not None and cost is not None and cost <= bound

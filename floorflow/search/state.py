@@ -21,6 +21,7 @@ from floorflow.folding import (
     fold_at_interval,
 )
 from floorflow.folding.exact import FoldingAnswer
+from floorflow.folding.least_full import least_full
 from floorflow.folding.selection import Evaluator
 from floorflow.placement import PlacementFailure
 from floorflow.resources import RESOURCE_NAMES, ZERO, Resources
@@ -67,6 +68,8 @@ class SearchState:
     """Candidates that wait for a floorplan, by the interval that was asked for."""
     closest: dict[int, list[SlotOf]] = field(default_factory=dict)
     """Assignments that exceed limits a little, by interval: slots of engines, of a folding of the whole."""
+    aside: list[TraceRow] = field(default_factory=list)
+    """Rows on what was tried within narrower limits; they stand before the trace, which ends with the plan."""
     completed: list[Candidate] = field(default_factory=list)
     best: PlacedCandidate | None = None
     held: HeldBits = field(default_factory=dict)
@@ -74,6 +77,8 @@ class SearchState:
     reserve: dict[str, Resources] = field(default_factory=dict)
     """What each slot keeps back when it folds its segment, for what is known only afterwards."""
     joint_bound: JointBound | None = None
+    full: dict[int, FoldingAnswer] = field(default_factory=dict)
+    """The least full folding within all slots' limits together, by interval."""
     _pricing: FifoPricing | None = None
     _foldings: dict[tuple[int, Resources], FoldingAnswer] = field(default_factory=dict)
     _cutter: Cutter | None = None
@@ -81,6 +86,12 @@ class SearchState:
 
     def __post_init__(self) -> None:
         self.prices: Prices = self.context.scarcity_prices
+        self.may_be_even = self.seeks_fullness
+
+    @property
+    def seeks_fullness(self) -> bool:
+        """Whether the least full design of an interval is sought first: not with a partition method asked for."""
+        return self.context.seeks_fullness and self.context.request.partition_method == "auto"
 
     @cached_property
     def oracle(self) -> FeasibilityOracle:
@@ -119,6 +130,32 @@ class SearchState:
         # FIFOs at their least, as these take them, are the same.
         other.link_bound, other.feasible = self.link_bound, self.feasible
         return other
+
+    def within(self, context: PlanningContext) -> SearchState:
+        """Return a new search within narrower limits that goes on from what is known of FIFOs."""
+        return SearchState(context, self.progress, completed=self.completed, held=self.held, _pricing=self._pricing)
+
+    def take_over(self, other: SearchState, about: str) -> None:
+        """Take note of what a search within narrower limits tried, and of what FIFOs held there."""
+        self.aside += [replace(row, detail=about + row.detail) for row in other.trace]
+        if other.held != self.held:
+            self.held, self._pricing, self._cutter = other.held, None, None
+            self._foldings.clear()
+
+    def least_full(self, interval: int) -> FoldingAnswer:
+        """Return the least full folding within all slots' limits together, FIFOs at their least."""
+        if interval not in self.full:
+            with self.progress.stage("folding"):
+                self.progress.note(f"least fullness at {interval:,} cycles")
+                self.full[interval] = least_full(self.context.problem, interval)
+        return self.full[interval]
+
+    def context_of(self, candidate: Candidate) -> PlanningContext:
+        """Return the context with the limits that a candidate was made within, and the budget of its folding."""
+        if candidate.narrowed is None:
+            return self.context
+        problem = self.context.problem.with_budget(candidate.folding.budget)
+        return replace(self.context, problem=problem, narrowed=candidate.narrowed)
 
     def is_feasible(self, interval: int) -> bool:
         """Whether links and budget allow an interval; an open question counts as yes, as befits a bound."""
@@ -234,7 +271,7 @@ class SearchState:
         with self.progress.stage("partition"):
             self.progress.note(f"interval {folding.interval_cycles:,} cycles")
             answer = complete(self.context, folding, tightened, slot_of)
-        self._learn(folding)
+        self.learn(folding)
         if isinstance(answer, Candidate):
             self.completed.append(answer)
         return answer
@@ -245,9 +282,9 @@ class SearchState:
             return candidate
         with self.progress.stage("partition"):
             self.progress.note(f"interval {candidate.interval_cycles:,} cycles")
-            return improved(self.context, candidate)
+            return improved(self.context_of(candidate), candidate)
 
-    def _learn(self, folding: FoldingSolution) -> None:
+    def learn(self, folding: FoldingSolution) -> None:
         """Take over what FIFOs hold in a folding, and what it leaves of each resource, for the next one's prices."""
         folded = folded_by(self.context, folding)
         held = held_bits(self.context.dataflow, folded, least_words(self.context, folded))
@@ -261,9 +298,8 @@ class SearchState:
         """Place a candidate; the row of the trace begins with ``about``."""
         with self.progress.stage("placing"):
             self.progress.note(f"interval {candidate.interval_cycles:,} cycles, {len(candidate.modules)} modules")
-            answer = (
-                place_with_repairs(self.context, candidate) if repairs else place_candidate(self.context, candidate, "")
-            )
+            context = self.context_of(candidate)
+            answer = place_with_repairs(context, candidate) if repairs else place_candidate(context, candidate, "")
         if isinstance(answer, PlacementFailure):
             # Of other assignments nothing is proven.
             self.refused(candidate.interval_cycles, "place", unproven((answer.refusal,)), about)

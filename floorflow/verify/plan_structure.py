@@ -128,6 +128,7 @@ PARTITION = {
         }
     ],
     "cost": NUMBER,
+    "fullness": STATS,
     "hops": {
         "most": COUNT,
         "proof": TEXT,
@@ -178,6 +179,7 @@ PART = {
         "engines": MapOf(FOLDED, ENGINE_ID),
         "resources": AMOUNTS,
         "budget": AMOUNTS,
+        "fullness": STATS,
         "stats": STATS,
         "whole_budget_bound": Nullable(NUMBER),
     },
@@ -203,6 +205,16 @@ PHASE = {
     ],
     "joined": [{"module": NAME, "modules": [NAME], "slot": TEXT, "why": TEXT}],
     "implementations": [{"name": TEXT, "window": {"columns": COUNT, "rows": COUNT}, "ports": [PORT]}],
+    "memories": [
+        {
+            "name": TEXT,
+            "kind": TEXT,
+            "bits": COUNT,
+            "style": TEXT,
+            "resources": AMOUNTS,
+            "others": [{"style": TEXT, "resources": AMOUNTS}],
+        }
+    ],
     "partition": PARTITION,
     "floorplan": MapOf({"pblocks": MapOf(PBLOCK, NAME), "hpwl": NUMBER, "congestion": MapOf(NUMBER), "stats": STATS}),
     "constraint_styles": MapOf(STYLE),
@@ -259,6 +271,7 @@ OPTIONS = {
     "host_port": Nullable(TEXT),
     "link": Nullable(FOLDER),
     "objective": TEXT,
+    "tie_break": TEXT,
     "topology": TEXT,
     "models": [FILE],
     "platform": FILE,
@@ -286,6 +299,7 @@ SUMMARY = {
         }
     ],
     "fullest": Nullable({"phase": TEXT, "slot": TEXT, "resource": TEXT, "share": NUMBER}),
+    "fullness": Nullable({"phase": TEXT, "slot": TEXT, "resource": TEXT, "share": NUMBER, "bound": Nullable(NUMBER)}),
     "warnings": COUNT,
     "interrupted": FLAG,
 }

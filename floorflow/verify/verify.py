@@ -15,11 +15,13 @@ from floorflow.verify.engine_limits import check_engine_limits
 from floorflow.verify.expectations import check_calibration, check_expectations
 from floorflow.verify.fifos import check_fifos
 from floorflow.verify.files.reader import Folder, check_library, open_folder
+from floorflow.verify.fullness import check_fullness
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.hops import check_hops
 from floorflow.verify.host_weights import check_host_weights
 from floorflow.verify.interfaces import check_interfaces, check_joined
 from floorflow.verify.judge import Judge, NoJudgeError, find_judge
+from floorflow.verify.memories import check_memories
 from floorflow.verify.outcomes import Outcomes
 from floorflow.verify.partition import check_assignment, check_crossings
 from floorflow.verify.pblocks import check_floorplan
@@ -90,6 +92,7 @@ def judge(out: Path) -> Verdict:
         check_calibration(plan, phases, findings)
         check_engine_limits(plan, phases, findings)
         check_host_weights(plan, phases, findings)
+        check_fullness(plan, phases, findings)
         for phase in phases:
             _check_phase(plan, phase, boards, findings)
             check_emitted(folder, plan, phase, boards, findings)
@@ -151,6 +154,7 @@ def _check_phase(plan: Record, phase: PhaseFacts, boards: dict[str, Board], find
     check_throughput(phase, findings)
     check_channels(phase, findings)
     check_fifos(phase, findings)
+    check_memories(phase, findings)
     if phase.back_end is not None and not phase.back_end.may_cost_nothing(phase.where):
         check_costs(phase, findings)
     check_membership(phase, findings)

@@ -106,6 +106,7 @@ VIOLATIONS: dict[str, str] = {
     "module-mixed": "a module holds engines of two networks",
     "module-cycle": "modules that are not alone in their slots depend on each other in a cycle",
     "wrong-joined": "what is said to be joined is no module of that slot, is listed twice, or has no parts or reason",
+    "wrong-memory": "a large memory is none of the phase's, is listed twice, or is not told as the plan has it",
     # partition
     "module-unassigned": "a module is in no slot",
     "slot-unknown": "a slot is named that the platform does not have",

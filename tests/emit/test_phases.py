@@ -125,8 +125,8 @@ def test_the_terminal_tells_of_every_network_and_phase(plan: Plan) -> None:
 
 
 def test_the_summary_follows_from_the_rest(plan: Plan) -> None:
-    parts = plan.platform, plan.networks, plan.phases, plan.schedule, plan.warnings
-    assert summary(*parts, interrupted=plan.interrupted) == plan.summary
+    parts = plan.options, plan.platform, plan.networks, plan.phases, plan.schedule
+    assert summary(*parts, warnings=plan.warnings, interrupted=plan.interrupted) == plan.summary
 
 
 def test_a_network_of_which_a_section_says_nothing_has_no_heading_there(plan: Plan, platform: Platform) -> None:

@@ -157,10 +157,11 @@ def test_a_full_slot_of_the_host_names_the_channel_that_takes_less(u250: Plan) -
 
 def test_every_solver_has_a_row_with_status_and_gap(two: Plan) -> None:
     rows = section(two, "How far from optimal")
-    stats = [two.phases[0].networks[0].folding.stats, two.phases[0].partition.stats]
+    folding, partition = two.phases[0].networks[0].folding, two.phases[0].partition
     names = [row.split()[0] for row in rows]
-    assert list(dict.fromkeys(names[1:])) == ["interval", "folding", "partition", "placement"]
-    for name, stat in zip(("folding", "partition"), stats, strict=True):
+    assert list(dict.fromkeys(names[1:])) == ["interval", "fullness", "folding", "partition", "placement"]
+    stats = {"fullness": folding.fullness, "folding": folding.stats, "partition": partition.stats}
+    for name, stat in stats.items():
         assert stat.status in rows[names.index(name)]
         assert stat.method in rows[names.index(name)]
     assert [row.split()[2] for row in rows if row.startswith("placement")] == ["fpga0", "fpga1"]

@@ -10,6 +10,7 @@ from tests.verify import (
     mutants_files,
     mutants_finn,
     mutants_floorplan,
+    mutants_fullness,
     mutants_hops,
     mutants_joins,
     mutants_limits,
@@ -31,6 +32,7 @@ TABLES = (
     *(mutants_structure, mutants_engines, mutants_joins, mutants_slots, mutants_chains, mutants_hops),
     *(mutants_floorplan, mutants_room, mutants_unions, mutants_ports, mutants_files, mutants_finn, mutants_script),
     *(mutants_statements, mutants_phases, mutants_phase_files, mutants_summary, mutants_direction, mutants_claims),
+    mutants_fullness,
     mutants_limits,
 )
 MUTANTS: tuple[Mutant, ...] = tuple(ONE_NETWORK.mutants)

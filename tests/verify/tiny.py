@@ -14,14 +14,13 @@ from floorflow.verify.hardware.boards import Board
 from tests.verify.dies import REPOSITORY, device
 from tests.verify.tiny_cases import CASES, CLOCK_MHZ, PORTS, Case
 from tests.verify.tiny_network import RESOURCES, EngineRow, amounts, is_outside
-from tests.verify.tiny_phase import STATS, Part, phase_of_case
+from tests.verify.tiny_phase import CAP, STATS, Part, limit_shares, phase_of_case
 
 Plan = dict[str, Any]
 Files = dict[str, str]
 
 __all__ = ["CASES", "STATS", "Files", "Plan", "tiny_plan", "write_folder"]
 
-CAP = {"LUT": 0.7, "FF": 0.5, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9}
 FILL = dict.fromkeys(RESOURCES)
 OPTIONS = {
     "cap": CAP,
@@ -41,6 +40,7 @@ OPTIONS = {
     "host_port": None,
     "link": None,
     "objective": "throughput",
+    "tie_break": "fullness",
     "topology": "chain",
     "models": ["tiny.onnx"],
     "platform": "tiny",
@@ -140,9 +140,23 @@ def summary_of(platform: Plan, networks: list[Plan], phases: list[Plan], schedul
         "phases": len(phases),
         "networks": [_network_summary(network, phases, schedule) for network in networks],
         "fullest": {"phase": phase_name, "slot": slot_name, "resource": resource, "share": share},
+        "fullness": _fullness(platform, phases),
         "warnings": 0,
         "interrupted": False,
     }
+
+
+def _fullness(platform: Plan, phases: list[Plan]) -> Plan:
+    shares = [
+        (share, phase, slot["name"], resource)
+        for phase in phases
+        for fpga in platform["fpgas"]
+        for slot in fpga["slots"]
+        for resource, share in limit_shares(platform, phase["partition"]["utilisation"], slot["name"]).items()
+    ]
+    share, phase, slot_name, resource = max(shares, key=lambda row: row[0])
+    bound = phase["partition"]["fullness"]["bound"]
+    return {"phase": phase["name"], "slot": slot_name, "resource": resource, "share": share, "bound": bound}
 
 
 def _network_summary(network: Plan, phases: list[Plan], schedule: Plan | None) -> Plan:

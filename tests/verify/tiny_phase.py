@@ -17,6 +17,7 @@ Entry = dict[str, Any]
 
 STATS = {"method": "hand", "status": "optimal", "objective": 0.0, "bound": 0.0, "gap": 0.0}
 LINK_COST = 10
+CAP = {"LUT": 0.7, "FF": 0.5, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9}
 
 
 @dataclass(frozen=True)
@@ -43,18 +44,23 @@ def phase_of_case(case: Case, platform: Entry, die: Device, parts: Sequence[Part
         for step in case.routes.get(stream.name, [])
     ]
     modules, uses = _modules(network, channels), module_uses(network, channels)
+    limits = limits_of(platform)
+    utilisation = _utilisation(case, platform, channels, modules)
+    shares = [share for slot in utilisation for share in limit_shares(platform, utilisation, slot).values()]
     return {
         "name": name,
-        "networks": [_part(part, case, die, channels) for part in parts],
+        "networks": [_part(part, case, die, channels, limits) for part in parts],
         "channels": channels,
         "modules": modules,
         "joined": [],
         "implementations": [_made(module, case, channels) for module in modules],
+        "memories": [],
         "partition": {
             "assignment": {name: slot for name, (_, slot) in case.layout.items()},
-            "utilisation": _utilisation(case, platform, channels, modules),
+            "utilisation": utilisation,
             "crossings": crossings,
             "cost": _cost(crossings),
+            "fullness": _stats(max(shares)),
             "loads": _loads(platform, crossings),
             "hops": {"most": case.max_hops or 1, "proof": "", "streams": [_far(c) for c in crossings if c["hops"] > 1]},
             "stats": _stats(_cost(crossings)),
@@ -69,12 +75,31 @@ def phase_of_case(case: Case, platform: Entry, die: Device, parts: Sequence[Part
     }
 
 
-def _part(part: Part, case: Case, die: Device, channels: list[Entry]) -> Entry:
+def limits_of(platform: Entry) -> dict[str, Entry]:
+    """Return cap x available of every slot."""
+    return {
+        slot["name"]: {name: math.floor(CAP[name] * slot["available"][name] + 1e-9) for name in RESOURCES}
+        for fpga in platform["fpgas"]
+        for slot in fpga["slots"]
+    }
+
+
+def limit_shares(platform: Entry, utilisation: Entry, slot: str) -> dict[str, float]:
+    """Return demand over limit of each resource of a slot."""
+    available = {s["name"]: s["available"] for fpga in platform["fpgas"] for s in fpga["slots"]}[slot]
+    limit = limits_of(platform)[slot]
+    return {
+        name: round(utilisation[slot][name] * available[name]) / limit[name] if limit[name] else 0.0
+        for name in RESOURCES
+    }
+
+
+def _part(part: Part, case: Case, die: Device, channels: list[Entry], limits: dict[str, Entry]) -> Entry:
     own = {stream.full_name for stream in part.network.streams}
     return {
         "network": part.name,
         "interval_cycles": part.network.interval,
-        "folding": _folding(part.network, case, die, [entry for entry in channels if entry["name"] in own]),
+        "folding": _folding(part.network, case, die, [e for e in channels if e["name"] in own], limits),
         "estimates": {
             "clock_mhz": CLOCK_MHZ,
             "fps": part.fps,
@@ -105,14 +130,17 @@ def _far(crossing: Entry) -> Entry:
     return {key: crossing[key] for key in ("channel", "source", "target", "hops")} | {"registers": registers}
 
 
-def _folding(network: Network, case: Case, die: Device, channels: list[Entry]) -> Entry:
+def _folding(network: Network, case: Case, die: Device, channels: list[Entry], limits: dict[str, Entry]) -> Entry:
     """Folding counted engines, converters and FIFOs; here the FIFOs are as deep as they became."""
     used = add(*(entry["resources"] for entry in [*network.folding.values(), *channels]))
+    whole = add(*limits.values())
+    fullness = max(used[name] / whole[name] for name in RESOURCES if whole[name])
     scarcity = _scarcity(used, case, die)
     return {
         "engines": {name: _folded(name, entry, network.attributes_of(name)) for name, entry in network.folding.items()},
         "resources": used,
         "budget": used,
+        "fullness": _stats(fullness),
         "stats": _stats(scarcity),
         "whole_budget_bound": scarcity,
     }

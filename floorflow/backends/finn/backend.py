@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.backends.backend import Backend, Parallelism, Proposal
+from floorflow.backends.backend import Backend, Parallelism, Proposal, WeightMemory
 from floorflow.backends.builds import Build
 from floorflow.backends.clock import ClockTarget, LikelyClock
 from floorflow.backends.finn import export, report_words
@@ -37,6 +37,7 @@ from floorflow.backends.finn.reports.instances import FinnInstances, instances
 from floorflow.backends.finn.specialise import respecialised, specialised
 from floorflow.backends.finn.version import VERSION_NAMES
 from floorflow.backends.finn.warnings import warnings_of
+from floorflow.backends.finn.weight_memory import MEMORY_ATTRIBUTES, weight_memory
 from floorflow.backends.reports import BuiltFoldings, Report
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option
 from floorflow.dataflow.options import OptionGroup, OptionTable
@@ -56,6 +57,7 @@ class FinnBackend(Backend):
     start_ups = report_words.START_UPS
     fifo_depths = report_words.FIFO_DEPTHS
     boards = PART_OF_BOARD
+    memory_attributes = MEMORY_ATTRIBUTES
     own_reports = own_reports.KNOWN
     known_products = KNOWN_PRODUCTS
 
@@ -149,6 +151,10 @@ class FinnBackend(Backend):
         """Yield options with weights written at run time where these were ruled out."""
         if options.runtime_weights == "never":
             yield "--runtime-weights auto", options.model_copy(update={"runtime_weights": "auto"})
+
+    def weight_memory(self, engine: Engine, option: Option) -> WeightMemory | None:
+        """Return the weights of MVAU and VVAU."""
+        return weight_memory(engine, option)
 
     def warnings(self, folded: FoldedDataflow, clock_mhz: float, options: FinnOptions) -> Sequence[str]:
         """Return what the user has to know."""

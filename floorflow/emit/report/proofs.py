@@ -16,6 +16,7 @@ def gaps(plan: Plan, phase: PhaseEntry) -> list[str]:
     for part in phase.networks:
         of = f" of {part.network}" if len(plan.networks) > 1 else ""
         rows += [(f"{name}{of}", *rest) for name, *rest in _network(plan, part)]
+    rows.append(("fullness of slots", *_shares(phase.partition.fullness, f"of a slot's limit{fullest(plan, phase)}")))
     rows.append(
         ("partition", *_stats(phase.partition.stats, "wires x b (b + 1) / 2 over b boundaries, a link counts 10"))
     )
@@ -34,6 +35,7 @@ def _network(plan: Plan, part: PhaseNetworkEntry) -> list[tuple[str, ...]]:
     # With several phases the bound is of the longest interval among them; the overview compares those.
     if objective == "throughput" and len(plan.phases) == 1:
         rows += _interval(search)
+    rows.append(("fullness", *_shares(part.folding.fullness, "of the summed limits; what folding counted")))
     what = "latency in cycles" if objective == "latency" else "scarcity"
     rows.append(("folding", *_stats(part.folding.stats, what)))
     latency, whole = part.folding.stats.objective, part.folding.whole_budget_bound
@@ -55,6 +57,19 @@ def _interval(search: SearchEntry) -> list[tuple[str, ...]]:
 def _stats(stats: Stats, what: str) -> tuple[str, ...]:
     gap = "unknown" if stats.gap is None else f"{stats.gap:.1%}"
     return stats.status, number(stats.objective), number(stats.bound), gap, f"{what}; {stats.method}"
+
+
+def _shares(stats: Stats, what: str) -> tuple[str, ...]:
+    """Return what is known of a share."""
+    gap = "unknown" if stats.gap is None else f"{stats.gap:.1%}"
+    found, bound = ("-" if share is None else f"{share:.1%}" for share in (stats.objective, stats.bound))
+    return stats.status, found, bound, gap, f"{what}; {stats.method}"
+
+
+def fullest(plan: Plan, phase: PhaseEntry) -> str:
+    """Say where the plan is fullest of what it may use, if that is in this phase."""
+    found = plan.summary.fullness
+    return f", {found.resource} of {found.slot}" if found is not None and found.phase == phase.name else ""
 
 
 def tried(plan: Plan) -> list[str]:

@@ -9,6 +9,7 @@ from floorflow.emit.next_steps import next_steps
 from floorflow.emit.report.area import fits, modules, slots
 from floorflow.emit.report.assumptions import assumptions
 from floorflow.emit.report.constrained import constrained
+from floorflow.emit.report.memories import memories
 from floorflow.emit.report.overview import overview
 from floorflow.emit.report.proofs import gaps, tried
 from floorflow.emit.report.rates import rates, throughput
@@ -59,6 +60,7 @@ def _phase(plan: Plan, phase: PhaseEntry, platform: Platform, backend: PlanBacke
     yield _tried(plan)
     yield "Use of each slot", slots(plan, phase, uses)
     yield "Large engines", wrapped(large_engines(plan, phase))
+    yield "Where large memories lie", memories(phase, uses)
     yield "How likely it is to fit", fits(plan, phase)
     yield "What is constrained", constrained(plan, phase, platform)
     yield "Streams between slots", crossings(phase)

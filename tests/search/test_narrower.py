@@ -1,0 +1,82 @@
+"""Narrower limits: a share of each slot's, but for one engine that is larger than that everywhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from floorflow.backends.finn.read.source import read_source
+from floorflow.dataflow.options import OptionGroup
+from floorflow.folding.least_scale import within
+from floorflow.request import Request
+from floorflow.resources import Resources, largest_share
+from floorflow.search.context import PlanningContext
+from floorflow.search.narrower import HEADROOM, ROOMIEST, large_engines, narrower
+from floorflow.search.preparing import prepare
+from tests.conftest import CNV
+
+
+@pytest.fixture(scope="module")
+def context() -> PlanningContext:
+    return prepare(read_source(CNV), Request(CNV, "alveo-u250"), 1)
+
+
+def test_every_slot_keeps_the_same_share(context: PlanningContext) -> None:
+    half = narrower(context, Fraction(1, 2), ())
+    assert half == {slot: within(limit, Fraction(1, 2)) for slot, limit in context.allowed.items()}
+    assert replace(context, narrowed=half).limits == half
+    assert replace(context, narrowed=half).allowed == context.allowed
+
+
+def test_an_engine_needs_the_least_share_that_any_of_its_foldings_has_of_any_slot(context: PlanningContext) -> None:
+    interval = 6272
+    engines = {engine.name: engine for engine in large_engines(context, interval, ())}
+    for group in context.problem.groups:
+        for position, name in enumerate(group.engines):
+            least = min(
+                largest_share(Resources(*group.engine_use[row, position].tolist()), limit)
+                for row in range(len(group.rows))
+                if group.cycles[row] <= interval
+                for limit in context.allowed.values()
+            )
+            assert engines[name].share == pytest.approx(least)
+    shares = [engine.share for engine in large_engines(context, interval, ())]
+    assert shares == sorted(shares, reverse=True)
+
+
+def test_only_the_roomiest_slots_keep_what_a_large_engine_needs(context: PlanningContext) -> None:
+    interval = context.problem.intervals()[0]
+    largest = large_engines(context, interval, ())[0]
+    scale = Fraction(largest.share) * Fraction(1, 2)
+    limits = narrower(context, scale, [largest])
+    for slot, limit in context.allowed.items():
+        scaled = within(limit, scale)
+        if slot in largest.keep:
+            assert largest_share(largest.keep[slot], limit) <= ROOMIEST * HEADROOM * largest.share + 0.01
+            assert largest.keep[slot].fits(limits[slot])
+            assert limits[slot] == scaled.most(largest.keep[slot])
+        else:
+            assert limits[slot] == scaled
+    assert largest.slot in largest.keep
+    assert narrower(context, Fraction(1), [largest]) == context.allowed
+
+
+def test_the_rest_of_its_stage_finds_room_beside_a_large_engine(context: PlanningContext) -> None:
+    interval = context.problem.intervals()[0]
+    largest = large_engines(context, interval, ())[0]
+    other = next(group.engines[0] for group in context.problem.groups if largest.name not in group.engines)
+    together = next(
+        engine for engine in large_engines(context, interval, [(largest.name, other)]) if engine.name == largest.name
+    )
+    beside = least_of(next(group for group in context.problem.groups if other in group.engines), interval)
+    for slot, keep in together.keep.items():
+        alone = largest.keep[slot]
+        assert keep.lut >= alone.lut + beside.lut
+        assert keep.bram18 >= alone.bram18 + beside.bram18
+
+
+def least_of(group: OptionGroup, interval: int) -> Resources:
+    use = group.engine_use[group.cycles <= interval][:, 0]
+    return Resources(*use.min(axis=0).tolist())
