@@ -41,6 +41,8 @@ DEFAULT_CAP: Mapping[str, float] = MappingProxyType({"LUT": 0.7, "FF": 0.5, "BRA
 """The coarse-grained floorplanning paper's share of a slot that a design may use."""
 DEFAULT_FILL: Mapping[str, float] = MappingProxyType({"LUT": 0.85, "FF": 0.85, "BRAM18": 1.0, "URAM": 1.0, "DSP": 1.0})
 """How full one pblock may be."""
+MOST_EPSILON = 1000
+"""Largest imbalance of consecutive layers that can be asked for."""
 MOST_FPGAS = 16
 """As many FPGAs ``auto`` takes at most."""
 
@@ -157,6 +159,9 @@ class Request(BaseModel):
     folding: Annotated[PathText | None, FOLDING] = Field(
         None, description="Keep the folding of this file of the back end; FINN's: as ApplyConfig reads."
     )
+    epsilon: Annotated[float | None, FOLDING] = Field(
+        None, ge=0, le=MOST_EPSILON, description="Most by which cycles of consecutive layers differ, times the lesser."
+    )
 
     granularity: Annotated[Granularity, FLOORPLAN] = Field("stage", description="What gets one pblock.")
     keep_granularity: Annotated[bool, FLOORPLAN] = Field(default=False, description="Never merge modules to place.")
@@ -215,6 +220,19 @@ class Request(BaseModel):
         if self.fold_method != "exact" and (self.objective == "latency" or self.keep_folding):
             other = "--keep-folding leaves nothing to fold" if self.keep_folding else "it does not fold for latency"
             raise InputError(f"--fold-method {self.fold_method}: {other}", hint="leave it out, or one of the two")
+        if self.epsilon is not None:
+            self._rates_can_be_balanced(self.epsilon)
+
+    def _rates_can_be_balanced(self, epsilon: float) -> None:
+        """Refuse balanced rates where the folding is given, or made by what does not know of them."""
+        told = f"--epsilon {epsilon:g}"
+        if self.keep_folding:
+            raise InputError(f"{told}: --keep-folding leaves nothing to balance", hint="leave out one of the two")
+        own = registration(self.backend).fold_methods
+        if self.fold_method in own:
+            others = [name for name in known_methods("fold_method", self.backend) if name not in own]
+            hint = f"take one of floorflow's: {_choice(others)}"
+            raise InputError(f"{told}: --fold-method {self.fold_method} does not balance rates", hint=hint)
 
     def changed(self, **options: object) -> Self:
         """Return the same request with other options; another back end has its own, so those of this one are left."""

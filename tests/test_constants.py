@@ -14,6 +14,7 @@ from floorflow.backends.finn.kinds import kind, matrix_vector, weighted
 from floorflow.backends.finn.lower import types
 from floorflow.backends.finn.version import technology_for
 from floorflow.channels import realise
+from floorflow.folding import balance
 from floorflow.hardware import (
     TOPOLOGIES,
     Crossing,
@@ -26,6 +27,7 @@ from floorflow.hardware import (
 )
 from floorflow.search import context
 from floorflow.technology import technology_of
+from floorflow.verify import balance as judged_balance
 from floorflow.verify import fifos, phase_facts, plan_structure, solver_claims, sums
 from floorflow.verify.finn import foldings, styles
 from floorflow.verify.finn.parts import is_versal
@@ -85,6 +87,7 @@ PLANNER: dict[str, Any] = {
     "boundary_cost": crossing.BOUNDARY_COST,
     "link_cost": crossing.LINK_COST,
     "rate_tolerance": context.RATE_TOLERANCE,
+    "finest_epsilon": balance.FINEST,
     "rounding": resources.ROUNDING,
     "most_hls_stream_bits": kind.MAX_STREAM_BITS,
     "most_hls_input_fold": matrix_vector.MAX_HLS_INPUT_FOLD,
@@ -111,6 +114,7 @@ CHECK: dict[str, Any] = {
     "boundary_cost": routes.SLL_COST,
     "link_cost": routes.LINK_COST,
     "rate_tolerance": solver_claims.RATE_TOLERANCE,
+    "finest_epsilon": judged_balance.FINEST_EPSILON,
     "rounding": sums.ROUNDING,
     "most_hls_stream_bits": foldings.MAX_HLS_STREAM_BITS,
     "most_hls_input_fold": foldings.MAX_HLS_INPUT_FOLD,

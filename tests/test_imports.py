@@ -45,6 +45,7 @@ SEARCH_ORDER = (
     "proposals",
     "limits",
     "context",
+    "balance_price",
     "silicon",
     "preparing",
     "fifo_prices",

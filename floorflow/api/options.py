@@ -70,6 +70,7 @@ class PlanOptions(CompareOptions, total=False):
     fold_method: str
     keep_folding: bool
     folding: str | Path | None
+    epsilon: float | None
     granularity: Granularity
     keep_granularity: bool
     partition_method: str

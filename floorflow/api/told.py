@@ -55,7 +55,16 @@ def _network(plan: Plan, network: NetworkEntry) -> list[str]:
         lines.append(f"  interval  {_bounds(found)}")
     if plan.options.objective == "latency":
         lines += [f"  latency   {_in_phase(plan, phase)}{_latency(part)}" for phase, part in parts]
-    return [*lines, f"            {network.search.ended_by}"]
+    lines.append(f"            {network.search.ended_by}")
+    return [*lines, *(f"  balance   {_in_phase(plan, phase)}{text}" for phase, text in _balances(plan, parts))]
+
+
+def _balances(plan: Plan, parts: Parts) -> list[tuple[PhaseEntry, str]]:
+    """Tell how rates are balanced and what that costs, in each phase; nothing where they are not."""
+    from floorflow.emit.balance import balance
+
+    told = ((phase, balance(plan, part)) for phase, part in parts)
+    return [(phase, text) for phase, text in told if text]
 
 
 def _bounds(found: NetworkSummary) -> str:

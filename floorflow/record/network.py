@@ -20,6 +20,7 @@ from floorflow.schema import (
     RefusalEntry,
     SearchEntry,
     TraceEntry,
+    WithoutBalanceEntry,
 )
 from floorflow.search.context import RATE_TOLERANCE
 from floorflow.search.search import SearchResult
@@ -80,7 +81,16 @@ def _search(part: Part, estimates: EstimatesEntry) -> SearchEntry:
         gap=round((interval - result.bound_cycles) / interval, 6),
         ended_by=result.ended_by + _missed(part.context.request.fps, estimates),
         ended_at=None if result.ended_at is None else _ended_at(result.ended_at),
+        without_balance=_without_balance(part),
     )
+
+
+def _without_balance(part: Part) -> WithoutBalanceEntry | None:
+    """Return what folding could do if rates were not balanced; None if they are not."""
+    found, options = part.result.without_balance, part.candidate.folding.options
+    if not part.context.balance.is_kept({name: option.cycles for name, option in options.items()}):
+        raise ValueError(f"rates are not balanced to {part.context.balance.epsilon:g}")
+    return None if found is None else WithoutBalanceEntry(**asdict(found))
 
 
 def _joint_bound_cycles(result: SearchResult, goal: Objective) -> int | None:

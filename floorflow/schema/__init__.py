@@ -13,6 +13,7 @@ from floorflow.schema.network import (
     RefusalEntry,
     SearchEntry,
     TraceEntry,
+    WithoutBalanceEntry,
 )
 from floorflow.schema.phase import (
     CrossingEntry,
@@ -108,6 +109,7 @@ __all__ = [
     "SummaryEntry",
     "ThroughputEntry",
     "TraceEntry",
+    "WithoutBalanceEntry",
     "end_of",
     "json_schema",
     "read_plan",

@@ -10,6 +10,7 @@ from math import floor, log10
 from floorflow.backends.backend import Backend, Costs
 from floorflow.dataflow.model import Dataflow
 from floorflow.folding import FoldingProblem, fold_at_interval
+from floorflow.folding.balance import NO_BALANCE, Balance
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.hardware import Device, Platform, Slot, free_supply, max_pblocks
 from floorflow.partition import PartitionMemo, PartitionProblem, partition
@@ -93,6 +94,8 @@ class PlanningContext:
     pblock_capacities: Mapping[str, tuple[Resources, ...]]
     """What the largest pblocks of each slot hold, at the allowed fill."""
 
+    balance: Balance = NO_BALANCE
+    """Consecutive layers whose cycles are to be alike; none unless asked for."""
     search_limits: SearchLimits = field(default_factory=SearchLimits)
     fifo_slack: float = 0
     """By which share the interval that FIFOs are deep enough for is longer than that of the engines."""

@@ -12,6 +12,7 @@ from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InfeasibleError, InputError, some
 from floorflow.folding import FoldingProblem, fitting
+from floorflow.folding.balance import NO_BALANCE, Balance, layer_pairs
 from floorflow.plugins import backend_names
 from floorflow.request import Request
 from floorflow.resources import Resources, total
@@ -53,9 +54,11 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measurements
     # At the least that any memory of each FIFO costs: what is infeasible so is infeasible in every other.
     channels = StreamPrices(costs, prices=None, joins=not costs.sizes_fifos).couplings(dataflow, groups)
     paths = dataflow.engine_pairs if request.goal == "latency" else None
-    problem = FoldingProblem(groups, total(limits.values()), platform.silicon, channels, paths)
+    balance = NO_BALANCE if request.epsilon is None else Balance(layer_pairs(dataflow), request.epsilon)
+    ties = (*channels, *balance.bars(groups))
+    problem = FoldingProblem(groups, total(limits.values()), platform.silicon, ties, paths)
     solvers = solvers_of(request, dataflow, backend, costs)
-    return PlanningContext(dataflow, platform, request, backend, costs, problem, solvers, largest)
+    return PlanningContext(dataflow, platform, request, backend, costs, problem, solvers, largest, balance)
 
 
 def _left_out(error: InfeasibleError, dataflow: Dataflow, costs: Costs) -> Sequence[str]:

@@ -9,6 +9,8 @@ from math import inf
 from floorflow.errors import FloorflowError, InfeasibleError, LimitError, sentence
 from floorflow.folding import FoldingSolution, Shortage, fold_at_interval, shortage
 from floorflow.placement import PlacementSolution
+from floorflow.request import Objective
+from floorflow.search.balance_price import WithoutBalance, without_balance
 from floorflow.search.candidate import Candidate
 from floorflow.search.context import PlanningContext, reachable_fps
 from floorflow.search.highest_rate import (
@@ -42,7 +44,8 @@ class SearchResult:
     ``whole_budget_bound`` bounds what folding minimised when nothing of the budget is kept back: the scarcity at its
     interval, or the latency. ``interrupted``: Ctrl-C ended the search, or what came behind it. ``joint_bound_cycles``:
     no assignment of engines to slots allows a shorter interval, None if unknown. ``ended_at``: the try that ended the
-    search, None where none did.
+    search, None where none did. ``without_balance``: what folding could do if rates were not balanced, None if they
+    are not.
     """
 
     candidate: Candidate
@@ -55,6 +58,7 @@ class SearchResult:
     interrupted: bool = False
     joint_bound_cycles: int | None = None
     ended_at: TraceRow | None = None
+    without_balance: WithoutBalance | None = None
 
 
 def search(
@@ -104,6 +108,7 @@ class _Search:
     ended_by: str = INTERRUPTED
     whatever_the_rate: bool = False
     interrupted: bool = False
+    without_balance: WithoutBalance | None = None
 
     def __post_init__(self) -> None:
         self.context, self.free = self.run.context, self.run
@@ -126,6 +131,7 @@ class _Search:
             self.interrupted,
             self._joint_bound_cycles(),
             last_refused(self.run),
+            self.without_balance,
         )
 
     def _no_plan(self) -> FloorflowError:
@@ -159,7 +165,14 @@ class _Search:
         goal = self.context.request.goal
         if goal == "latency":
             self.whole_budget_bound, self.ended_by = lowest_latency(self.run, self.longest)
-            return
+        else:
+            self._by_rate(goal)
+        if self.run.best is not None:
+            with self.run.progress.stage("folding"):
+                cycles = self.run.best.candidate.interval_cycles
+                self.without_balance = without_balance(self.context, cycles)
+
+    def _by_rate(self, goal: Objective) -> None:
         self.ended_by = self._fastest() if goal == "throughput" else self._least_resources()
         best = self.run.best
         if best is not None:

@@ -19,6 +19,8 @@ Places = tuple[tuple[str, Resources], ...]
 Price = Callable[[Dataflow, Sequence[OptionGroup]], tuple[Coupling, ...]]
 """Prices the streams of a Dataflow by the rows of its groups, as `floorflow.channels.StreamPrices` does with a memo."""
 
+Bar = Callable[[Sequence[OptionGroup]], tuple[Coupling, ...]]
+"""Forbids rows of groups that do not go together, as `floorflow.folding.balance.Balance.bars` does."""
 _Priced = tuple[tuple[OptionGroup, ...], tuple[Coupling, ...]]
 
 
@@ -65,7 +67,8 @@ class Segment:
 
         """
         groups, streams = self._in(space.places)
-        return FoldingProblem(groups, space.budget, space.silicon, streams, memo=self._whole.memo)
+        ties = (*streams, *self._whole.bars(groups))
+        return FoldingProblem(groups, space.budget, space.silicon, ties, memo=self._whole.memo)
 
     def priced_streams(self, places: Places) -> dict[int, tuple[Stream, Coupling]]:
         """Return the segment's streams, cut or not, with their prices, by their positions among the whole's."""
@@ -83,7 +86,7 @@ class Segments:
     """The segments of one network, made when they are asked for, and once.
 
     ``groups`` are the whole's; ``order`` lists its engines part by part, as modules in a line (default: by group).
-    ``memo`` is a folding problem's of the same groups, to be shared with it.
+    ``memo`` is a folding problem's of the same groups, to be shared with it. ``bars`` ties groups of one segment.
     """
 
     def __init__(
@@ -93,8 +96,10 @@ class Segments:
         price: Price,
         order: Iterable[Collection[str]] = (),
         memo: dict[tuple[bytes, ...], NDArray[np.int64]] | None = None,
+        *,
+        bars: Bar = lambda _: (),
     ) -> None:
-        self.dataflow, self.groups, self.price = dataflow, tuple(groups), price
+        self.dataflow, self.groups, self.price, self.bars = dataflow, tuple(groups), price, bars
         self.order = tuple(tuple(part) for part in order) or tuple(group.engines for group in groups)
         self.memo = {} if memo is None else memo
         self._bits = {engine.name: 1 << position for position, engine in enumerate(dataflow.engines)}

@@ -19,6 +19,7 @@ from tests.verify import (
     mutants_statements,
     mutants_structure,
     mutants_summary,
+    mutants_told,
     mutants_unions,
 )
 from tests.verify.mutants_phases import PHASES
@@ -28,6 +29,7 @@ TABLES = (
     *(mutants_structure, mutants_engines, mutants_joins, mutants_slots, mutants_chains),
     *(mutants_floorplan, mutants_unions, mutants_ports, mutants_files, mutants_finn, mutants_script),
     *(mutants_statements, mutants_phases, mutants_phase_files, mutants_summary, mutants_direction, mutants_claims),
+    mutants_told,
 )
 MUTANTS: tuple[Mutant, ...] = tuple(ONE_NETWORK.mutants)
 ACROSS: tuple[Mutant, ...] = tuple(PHASES.mutants)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import floor
 
 from floorflow.emit.backend import PlanBackend
+from floorflow.emit.balance import balance
 from floorflow.emit.tables import table, wrapped
 from floorflow.emit.use import width_of
 from floorflow.errors import some
@@ -47,7 +48,10 @@ def _rate(plan: Plan, phase: PhaseEntry, part: PhaseNetworkEntry, backend: PlanB
             f"{floor(e.clock_mhz * 1e7 / e.expected_cycles) / 10:,.1f} frames/s, one every {e.expected_cycles:,} cycles"
         )
         lines.append(f"believe {kept}: {backend.start_ups} each frame, which the cycles of an engine leave out")
-    return [*lines, *_slowest(plan, part), *(_outside_stream(c, e.fps) for c in _outside(phase, part))]
+    lines += _slowest(plan, part)
+    balanced = balance(plan, part)
+    lines += [f"balance: {balanced}"] if balanced else []
+    return [*lines, *(_outside_stream(c, e.fps) for c in _outside(phase, part))]
 
 
 def _likely_clock(e: EstimatesEntry) -> list[str]:
