@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 from floorflow.assets import Topology
 from floorflow.errors import InputError
 from floorflow.plugins import DEFAULT_BACKEND, BackendOptions, registration
-from floorflow.request import Effort, Granularity, Objective, Request, Spelling, known_methods, option_of
+from floorflow.request import Bargains, Effort, Granularity, Objective, Request, Spelling, known_methods, option_of
 from floorflow.resources import Fractions
 from floorflow.stats import MethodNames
 
@@ -76,6 +76,7 @@ class PlanOptions(CompareOptions, total=False):
     partition_method: str
     place_method: str
     effort: Effort
+    bargains: Bargains | None
     plots: bool
 
 

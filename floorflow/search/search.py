@@ -85,6 +85,8 @@ def search(
         try:
             going.by_goal()
         except KeyboardInterrupt:
+            if not context.floorplans:
+                raise
             salvage(going.run, longest)
             going.interrupted = True
     return going.result()
@@ -167,7 +169,7 @@ class _Search:
             self.whole_budget_bound, self.ended_by = lowest_latency(self.run, self.longest)
         else:
             self._by_rate(goal)
-        if self.run.best is not None:
+        if self.run.best is not None and self.context.floorplans:
             with self.run.progress.stage("folding"):
                 cycles = self.run.best.candidate.interval_cycles
                 self.without_balance = without_balance(self.context, cycles)
@@ -175,7 +177,7 @@ class _Search:
     def _by_rate(self, goal: Objective) -> None:
         self.ended_by = self._fastest() if goal == "throughput" else self._least_resources()
         best = self.run.best
-        if best is not None:
+        if best is not None and self.context.floorplans:
             with self.run.progress.stage("folding"):
                 bounded = self.run.best = replace(best, candidate=_bounded(self.run.context, best.candidate))
                 self.whole_budget_bound = self._scarcity_bound(bounded.candidate.folding)
