@@ -44,6 +44,7 @@ from floorflow.stats import MethodNames
 Effort = Literal["fast", "default", "best"]
 Granularity = Literal["stage", "block", "layer", "slot"]
 Objective = Literal["throughput", "latency", "resources"]
+Bargains = Literal["fold", "plan", "none"]
 ConstraintStyle = Literal["auto", "none", "slr", "soft", "hard"]
 TieBreak = Literal["fullness", "scarcity"]
 
@@ -69,6 +70,8 @@ DEFAULT_MAX_ENGINE_SHARE: Mapping[str, float] = MappingProxyType(
 """Share of a slot's available resources that one engine may take; 1: no limit but the slot's."""
 LEAST_ENGINE_LIMITS: Mapping[str, int] = MappingProxyType({"LUT": 20_000, "DSP": 128})
 """What that share allows at least: in a small slot a share of it says little."""
+MOST_EPSILON = 1000
+"""Largest imbalance of consecutive layers that can be asked for."""
 MOST_FPGAS = 16
 """As many FPGAs ``auto`` takes at most."""
 
@@ -233,6 +236,9 @@ class Request(BaseModel):
     folding: Annotated[PathText | None, FOLDING] = Field(
         None, description="Keep the folding of this file of the back end; FINN's: as ApplyConfig reads."
     )
+    epsilon: Annotated[float | None, FOLDING] = Field(
+        None, ge=0, le=MOST_EPSILON, description="Most by which cycles of consecutive layers differ, times the lesser."
+    )
 
     granularity: Annotated[Granularity, FLOORPLAN] = Field("stage", description="What gets one pblock.")
     keep_granularity: Annotated[bool, FLOORPLAN] = Field(default=False, description="Never merge modules to place.")
@@ -254,6 +260,11 @@ class Request(BaseModel):
     )
 
     effort: Annotated[Effort, EFFORT] = Field("default", description="How long solvers may work.")
+    bargains: Annotated[Bargains | None, EFFORT] = Field(
+        None,
+        description="What a little less rate would free: fold for it, plan it for its wire length too, or none; fold if "
+        "not given, with --effort fast none.",
+    )
     seed: Annotated[int, EFFORT] = Field(0, ge=0, le=2**31 - 1, description="Seed of every solver.")
     plots: Annotated[bool, OUTPUT] = Field(default=True, exclude=True, description="Draw no pictures.")
 
@@ -301,6 +312,19 @@ class Request(BaseModel):
         if self.fold_method != "exact" and (self.objective == "latency" or self.keep_folding):
             other = "--keep-folding leaves nothing to fold" if self.keep_folding else "it does not fold for latency"
             raise InputError(f"--fold-method {self.fold_method}: {other}", hint="leave it out, or one of the two")
+        if self.epsilon is not None:
+            self._rates_can_be_balanced(self.epsilon)
+
+    def _rates_can_be_balanced(self, epsilon: float) -> None:
+        """Refuse balanced rates where the folding is given, or made by what does not know of them."""
+        told = f"--epsilon {epsilon:g}"
+        if self.keep_folding:
+            raise InputError(f"{told}: --keep-folding leaves nothing to balance", hint="leave out one of the two")
+        own = registration(self.backend).fold_methods
+        if self.fold_method in own:
+            others = [name for name in known_methods("fold_method", self.backend) if name not in own]
+            hint = f"take one of floorflow's: {_choice(others)}"
+            raise InputError(f"{told}: --fold-method {self.fold_method} does not balance rates", hint=hint)
 
     def changed(self, **options: object) -> Self:
         """Return the same request with other options; another back end has its own, so those of this one are left."""
@@ -313,6 +337,11 @@ class Request(BaseModel):
     def goal(self) -> Objective:
         """The objective: what was asked for, else the highest rate, or the least resources at a given rate."""
         return self.objective or ("throughput" if self.fps is None else "resources")
+
+    @property
+    def bargains_sought(self) -> Bargains:
+        """How bargains are sought: as was asked for, else by folding, unless there is little time."""
+        return self.bargains or ("none" if self.effort == "fast" else "fold")
 
     @property
     def confidence_sought(self) -> float | None:

@@ -16,6 +16,7 @@ from floorflow.backends.finn.lower import types
 from floorflow.backends.finn.version import technology_for
 from floorflow.channels import realise
 from floorflow.dataflow import bands
+from floorflow.folding import balance
 from floorflow.hardware import (
     TOPOLOGIES,
     Crossing,
@@ -29,6 +30,7 @@ from floorflow.hardware import (
 )
 from floorflow.search import context, host_weights
 from floorflow.technology import technology_of
+from floorflow.verify import balance as judged_balance
 from floorflow.verify import engine_limits as judged_engines
 from floorflow.verify import fifos, fullness, hops, outcomes, phase_facts, plan_structure, room, solver_claims, sums
 from floorflow.verify import host_weights as judged_weights
@@ -95,6 +97,7 @@ PLANNER: dict[str, Any] = {
     "infrastructure_per": get_args(board.Occurrence),
     "host_slr_word": board.HOST,
     "rate_tolerance": context.RATE_TOLERANCE,
+    "finest_epsilon": balance.FINEST,
     "rounding": resources.ROUNDING,
     "most_hls_stream_bits": kind.MAX_STREAM_BITS,
     "most_hls_input_fold": matrix_vector.MAX_HLS_INPUT_FOLD,
@@ -137,6 +140,7 @@ CHECK: dict[str, Any] = {
     "infrastructure_per": boards.PER,
     "host_slr_word": boards.AT_HOST,
     "rate_tolerance": solver_claims.RATE_TOLERANCE,
+    "finest_epsilon": judged_balance.FINEST_EPSILON,
     "rounding": sums.ROUNDING,
     "most_hls_stream_bits": foldings.MAX_HLS_STREAM_BITS,
     "most_hls_input_fold": foldings.MAX_HLS_INPUT_FOLD,

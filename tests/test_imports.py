@@ -50,6 +50,7 @@ SEARCH_ORDER = (
     "hops",
     "slot_walks",
     "pblock_sizes",
+    "balance_price",
     "silicon",
     "preparing",
     "fifo_prices",

@@ -15,6 +15,7 @@ from floorflow.assets import Topology
 from floorflow.errors import InputError
 from floorflow.plugins import DEFAULT_BACKEND, BackendOptions, registration
 from floorflow.request import (
+    Bargains,
     ConstraintStyle,
     Effort,
     Granularity,
@@ -85,6 +86,7 @@ class PlanOptions(CompareOptions, total=False):
     fold_method: str
     keep_folding: bool
     folding: str | Path | None
+    epsilon: float | None
     granularity: Granularity
     keep_granularity: bool
     constraint_style: ConstraintStyle
@@ -92,6 +94,7 @@ class PlanOptions(CompareOptions, total=False):
     partition_method: str
     place_method: str
     effort: Effort
+    bargains: Bargains | None
     plots: bool
 
 

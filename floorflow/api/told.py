@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -59,7 +60,9 @@ def _network(plan: Plan, network: NetworkEntry) -> list[str]:
         lines += [f"  latency   {_in_phase(plan, phase)}{_latency(part)}" for phase, part in parts]
     lines.append(f"            {network.search.ended_by}")
     limits = _without_limits(plan, network)
-    return [*lines, f"            {limits}"] if limits else lines
+    lines += [f"            {limits}"] if limits else []
+    lines += [f"  clock     {_in_phase(plan, phase)}{_clocks(part)}" for phase, part in parts]
+    return [*lines, *(f"  balance   {_in_phase(plan, phase)}{text}" for phase, text in _balances(plan, parts))]
 
 
 def _host(plan: Plan, part: PhaseNetworkEntry) -> str:
@@ -74,6 +77,23 @@ def _without_limits(plan: Plan, network: NetworkEntry) -> str:
 
     found = network.search.without_limits
     return without_limits_told(plan, network) if found is not None and found.options else ""
+
+
+def _clocks(part: PhaseNetworkEntry) -> str:
+    """Tell that the clock is assumed, and what the rate would be at others."""
+    from floorflow.emit.closing import assumed_clock, clock_rates
+    from floorflow.emit.tables import rate
+
+    rates = [f"{rate(fps)} at {mhz:g}" for mhz, fps in clock_rates(part.estimates)]
+    return f"{assumed_clock(part)}; frames/s: {', '.join(rates)}"
+
+
+def _balances(plan: Plan, parts: Parts) -> list[tuple[PhaseEntry, str]]:
+    """Tell how rates are balanced and what that costs, in each phase; nothing where they are not."""
+    from floorflow.emit.balance import balance
+
+    told = ((phase, balance(plan, part)) for phase, part in parts)
+    return [(phase, text) for phase, text in told if text]
 
 
 def _bounds(found: NetworkSummary) -> str:
@@ -108,7 +128,9 @@ def loading_share(schedule: ScheduleEntry) -> float:
 
 
 def summary(plan: Plan) -> dict[str, Any]:
-    """Return plan.json's summary, with what each network reaches while each of its phases runs, and the schedule."""
+    """Return plan.json's summary, with rates by phase and by clock, the schedule, and what is hard to close."""
+    from floorflow.emit.closing import clock_rates, closing
+
     figures = plan.summary.model_dump()
     for entry in figures["networks"]:
         parts = plan.parts(entry["network"])
@@ -117,6 +139,14 @@ def summary(plan: Plan) -> dict[str, Any]:
             {"phase": phase.name, "fps": part.estimates.fps, "interval_cycles": part.interval_cycles}
             for phase, part in parts
         ]
+        entry["clocks"] = [
+            {"phase": phase.name, "clock_mhz": mhz, "fps": fps}
+            for phase, part in parts
+            for mhz, fps in clock_rates(part.estimates)
+        ]
+    figures["closing"] = [
+        {"phase": phase.name, **asdict(item)} for phase in plan.phases for item in closing(plan, phase)
+    ]
     return {**figures, "schedule": None if plan.schedule is None else _period(plan.schedule)}
 
 
@@ -165,7 +195,15 @@ def _phase(plan: Plan, phase: PhaseEntry) -> list[str]:
     for slot, shares in phase.partition.utilisation.items():
         used = [f"{name} {shares[name]:.0%} of {caps[name]:.0%}" for name in RESOURCE_NAMES if shares[name] > 0]
         lines.append(f"  {slot}  {', '.join(used) or 'empty'}")
-    return lines
+    return [*lines, *_hard(plan, phase)]
+
+
+def _hard(plan: Plan, phase: PhaseEntry) -> list[str]:
+    """Tell what makes a phase hard to close, each with what would be comfortable."""
+    from floorflow.emit.closing import closing
+
+    hard = [str(item) for item in closing(plan, phase) if item.is_hard]
+    return [f"  hard      {text}" for text in hard] or ["  closing   nothing beyond what is comfortable"]
 
 
 def _pblocks(phase: PhaseEntry) -> str:

@@ -281,3 +281,5 @@ class Coupling:
     """(n_source_classes, n_target_classes, 5)"""
     at_source: NDArray[np.int64] | None = None
     """What of it lies in the slot of the stream's source, the rest in that of its target; None: not told."""
+    only_bars: bool = False
+    """It is no stream: it costs nothing, and forbids the pairs that use UNBUILDABLE."""

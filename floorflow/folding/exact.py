@@ -24,6 +24,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from floorflow.folding.balance import joinable
 from floorflow.folding.branching import branch_and_bound
 from floorflow.folding.dominance import ReducedProblem, reduce_by_dominance, restricted_to
 from floorflow.folding.interface_classes import group_by_interface
@@ -49,6 +50,10 @@ MOST_OPEN = 6000
 """Parts left by branching times groups beyond which they are not looked into."""
 NARROWED = 2
 """Times that the rows of such a part are narrowed down before."""
+ABOUT_AS_SLOW = (2, 8, 32)
+"""Times that a layer may be faster than it must be where a first folding of balanced rates is sought."""
+MOST_BALANCED = 20_000
+"""Rows in all groups up to which balanced rates are sought everywhere where none are found there."""
 IMPROVED = 6
 """Foldings of the relaxation next to which better ones are looked for."""
 
@@ -68,10 +73,9 @@ def least_scarce(
     Without ``branch`` nothing is branched: a folding that is not proven by then will do, and none found is unknown.
     ``known``: the rows of a folding within interval and budget, if one is known. ``most_labels`` end an enumeration.
     """
-    reduced = reduce_by_dominance(problem, interval_cycles)
-    if reduced is None:
-        return FoldingInfeasible(None)
-    search = _Search(problem, reduced, most_labels)
+    search = _search_of(problem, interval_cycles, most_labels)
+    if not isinstance(search, _Search):
+        return search
     if known is not None:
         search.know(tuple(known))
     return search.run(prove=prove, branch=branch)
@@ -118,20 +122,20 @@ class FeasibilityOracle:
 
     def least_scarce(self, interval_cycles: int) -> FoldingAnswer:
         """Return the least scarce folding within an interval; where one was met, the search goes on from it."""
-        if isinstance(self(interval_cycles), FoldingInfeasible):
-            return self(interval_cycles)
+        answer = self(interval_cycles)
+        if isinstance(answer, FoldingInfeasible) or interval_cycles not in self._searches:
+            return answer
         search = self._searches[interval_cycles]
         return search.run(prove=True, start=search.prices)
 
     def _probe(self, interval_cycles: int, *, quick: bool = False) -> FoldingAnswer:
-        search = self._searches.get(interval_cycles)
-        if search is None:
-            reduced = reduce_by_dominance(self.problem, interval_cycles)
-            if reduced is None:
-                return FoldingInfeasible(None)
-            search = self._searches[interval_cycles] = _Search(self.problem, reduced)
+        search = self._searches.get(interval_cycles) or _search_of(self.problem, interval_cycles)
+        if not isinstance(search, _Search):
+            self._answers[interval_cycles] = search
+            return search
+        self._searches[interval_cycles] = search
         answer = search.run(prove=False, start=self._prices, branch=not quick)
-        self._prices = search.prices
+        self._prices = self._prices if search.prices is None else search.prices
         if not isinstance(answer, FoldingUnknown) or not quick:
             self._answers[interval_cycles] = answer
         return answer
@@ -154,7 +158,13 @@ class _Search:
         """Take note of a folding."""
         self._keep(rows, Evaluator(self.problem).use(rows))
 
+    def follow(self, other: _Search, bound: int) -> None:
+        """Take over what another search among fewer rows found, and a bound on all."""
+        self.rows, self.use, self.cost, self.bound = other.rows, other.use, other.cost, bound
+
     def run(self, *, prove: bool, start: Array | None = None, branch: bool = True) -> FoldingAnswer:
+        if self._done(prove=prove):
+            return self._answer("exact")
         knapsack = self._knapsack(self.reduced.rows)
         lagrangian = lagrangian_bound(knapsack, start, first=not prove)
         self.bound, self.prices = max(self.bound, lagrangian.bound), lagrangian.prices
@@ -171,7 +181,7 @@ class _Search:
                 self._take(knapsack, improved)
         if self._done(prove=prove) or (prove and self._enumerate(knapsack, lagrangian)):
             return self._answer("exact")
-        if branch:
+        if branch and not (self.problem.is_balanced and knapsack.pricing.elimination.cut):
             return self._branch(knapsack, lagrangian, prove=prove)
         return FoldingUnknown() if self.rows is None else self._answer("exact/relaxation")
 
@@ -255,6 +265,63 @@ class _Search:
         status: Status = "optimal" if self.bound >= self.cost else "feasible"
         stats = SolveStats(method, status, self.cost / self.scale, min(self.bound, self.cost) / self.scale)
         return self.problem.solution(self.rows, self.use, stats)
+
+
+def _search_of(
+    problem: FoldingProblem, interval_cycles: int, most_labels: int = MOST_LABELS
+) -> _Search | FoldingInfeasible | FoldingUnknown:
+    """Return the search at an interval; or the answer where there is nothing to search for."""
+    if problem.is_balanced:
+        return _balanced(problem, interval_cycles)
+    reduced = reduce_by_dominance(problem, interval_cycles)
+    return FoldingInfeasible(None) if reduced is None else _Search(problem, reduced, most_labels)
+
+
+def _balanced(problem: FoldingProblem, interval_cycles: int) -> _Search | FoldingInfeasible | FoldingUnknown:
+    """Return the search for a folding of balanced rates, among rows that no cheap bound rules out.
+
+    Layers of many speeds dominate one another hardly ever, and bars between them make the relaxation large. But a
+    folding of layers that are about as slow as the interval allows is found soon, and what may be better than that by
+    the relaxation without bars, which bounds the balanced problem too, is most often little.
+    """
+    rows = problem.rows_within(interval_cycles)
+    if not all(some.size for some in rows):
+        return FoldingInfeasible(None)
+    free, (weights, _) = problem.without_balance, problem.cost_weights()
+    budget = np.array(problem.budget.as_tuple(), dtype=np.int64)
+    knapsack = Knapsack(Pricing(group_by_interface(free, rows)), weights, budget)
+    lagrangian = lagrangian_bound(knapsack)
+    if lagrangian.infeasible:
+        return _shortest_resource(knapsack)
+    known = _about_as_slow(problem, rows)
+    if known is None:
+        few = sum(some.size for some in rows) <= MOST_BALANCED
+        return _Search(problem, restricted_to(problem, rows)) if few else FoldingUnknown()
+    near = rows_within_cost(knapsack, lagrangian.prices, known.cost - 1)
+    better = joinable(problem.couplings, knapsack.pricing.masked_rows(near))
+    if not all(some.size for some in better):
+        better = [some[:0] for some in rows]
+    with_known = [np.union1d(some, [row]) for some, row in zip(better, known.rows or (), strict=True)]
+    search = _Search(problem, restricted_to(problem, with_known))
+    search.follow(known, lagrangian.bound)
+    return search
+
+
+def _about_as_slow(problem: FoldingProblem, rows: Sequence[Array]) -> _Search | None:
+    """Return the search that found a balanced folding of layers about as slow as they may be; None if none did."""
+    tied = {group for c in problem.couplings if c.only_bars for group in (c.source, c.target)}
+    for factor in ABOUT_AS_SLOW:
+        slow = list(rows)
+        for group in tied:
+            cycles = problem.groups[group].cycles[rows[group]]
+            slow[group] = rows[group][cycles * factor >= cycles.max()]
+        slow = joinable(problem.couplings, slow)
+        few = factor == ABOUT_AS_SLOW[0] or sum(some.size for some in slow) <= MOST_BALANCED
+        if few and all(some.size for some in slow):
+            search = _Search(problem, restricted_to(problem, slow))
+            if isinstance(search.run(prove=True, branch=False), FoldingSolution):
+                return search
+    return None
 
 
 def _shortest_resource(knapsack: Knapsack) -> FoldingInfeasible:

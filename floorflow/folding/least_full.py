@@ -29,6 +29,8 @@ FEW_OPEN = 25
 """Groups with a choice left up to which enumeration is tried where there are more,"""
 NEARLY = 0.0005
 """and the share of the answer between it and the bound up to which it is tried whatever is left."""
+BALANCED_STEP, ROUND = Fraction(1, 200), 10**6
+"""Share of the answer at which halving ends where rates are balanced, and the finest shares that it tries."""
 MOST_LABELS = 2_000
 """Labels that end an enumeration for the least scarcity: so near the limits of several resources it seldom succeeds."""
 
@@ -38,11 +40,12 @@ def least_full(problem: FoldingProblem, interval_cycles: int) -> FoldingAnswer:
 
     ``stats`` are of its fullness: shares of the budget.
     """
-    reduced = reduce_by_dominance(problem, interval_cycles)
-    if reduced is None:
+    if problem.is_balanced:
+        return _balanced(problem, interval_cycles)
+    search = _bounded(problem, interval_cycles)
+    if search is None:
         return FoldingInfeasible(None)
-    search = LeastScale(problem, Pricing(group_by_interface(problem, reduced.rows)))
-    if search.raise_bound():
+    if search.scale_of:
         search.improve()
     if search.high > 1:
         # Hard at the limits: any folding there will do to go on from.
@@ -55,6 +58,38 @@ def least_full(problem: FoldingProblem, interval_cycles: int) -> FoldingAnswer:
     if not search.is_proven and (small or nearly or search.open_groups() <= FEW_OPEN):
         search.close(interval_cycles, branch=small)
     return _solution(search)
+
+
+def _bounded(problem: FoldingProblem, interval_cycles: int) -> LeastScale | None:
+    """Return a search that knows a bound; None if some group has no folding that is fast enough."""
+    reduced = reduce_by_dominance(problem, interval_cycles)
+    if reduced is None:
+        return None
+    search = LeastScale(problem, Pricing(group_by_interface(problem, reduced.rows)))
+    search.raise_bound()
+    return search
+
+
+def _balanced(problem: FoldingProblem, interval_cycles: int) -> FoldingAnswer:
+    """Halve the distance between a balanced folding and the bound on all, which holds for the balanced too."""
+    best = least_scarce(problem, interval_cycles, prove=False)
+    free = _bounded(problem.without_balance, interval_cycles)
+    if not isinstance(best, FoldingSolution) or free is None:
+        return best
+    low = open_at = min(free.low, Fraction(1))
+    high = fullness(best.resources, problem.budget)
+    while high > low and high - open_at > BALANCED_STEP * high:
+        # Rounded, or the fractions grow with every step.
+        middle = ((open_at + high) / 2).limit_denominator(ROUND)
+        answer = least_scarce(problem.with_budget(within(problem.budget, middle)), interval_cycles, prove=False)
+        if isinstance(answer, FoldingSolution):
+            best, high = answer, fullness(answer.resources, problem.budget)
+        else:
+            low = middle if low == open_at and isinstance(answer, FoldingInfeasible) else low
+            open_at = middle
+    low = min(low, high)
+    status: Status = "optimal" if low == high else "feasible"
+    return replace(best, budget=problem.budget, stats=SolveStats("halving", status, float(high), float(low)))
 
 
 def least_scarce_of_least_full(problem: FoldingProblem, interval_cycles: int, *, branch: bool = True) -> FoldingAnswer:

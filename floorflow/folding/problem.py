@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from floorflow.dataflow.model import Option
 from floorflow.dataflow.options import Coupling, OptionGroup
 from floorflow.errors import InfeasibleError, Refusal, sentence
+from floorflow.folding.balance import joinable
 from floorflow.resources import RESOURCE_NAMES, Resources, largest_share, shortfall
 from floorflow.stats import SolveStats
 
@@ -21,10 +22,11 @@ class FoldingProblem:
     """Groups of engines with their options, the resources they share, and the silicon that weighs scarcity.
 
     ``budget`` bounds the sum over all engines and ``couplings``, which price the streams between them (none: engines
-    alone are counted); ``silicon`` holds the platform's raw totals. ``paths`` are the streams between engines, by name,
-    if the objective is the latency along them; else it is the scarcity, the use of the resource ``minimised``, or the
-    use of all with whole ``weights`` a unit. ``largest`` is the most that one group may use. ``memo`` is what
-    `reduce_by_dominance` worked out before, which holds at any interval and budget.
+    alone are counted) and, behind the streams, bar rows of layers that are not balanced; ``silicon`` holds the
+    platform's raw totals. ``paths`` are the streams between engines, by name, if the objective is the latency along
+    them; else it is the scarcity, the use of the resource ``minimised``, or the use of all with whole ``weights`` a
+    unit. ``largest`` is the most that one group may use. ``memo`` is what `reduce_by_dominance` worked out before,
+    which holds at any interval and budget.
     """
 
     groups: tuple[OptionGroup, ...]
@@ -41,13 +43,24 @@ class FoldingProblem:
         """Return the same problem under another budget."""
         return replace(self, budget=budget)
 
+    @property
+    def is_balanced(self) -> bool:
+        """Whether rates of consecutive layers are tied (`balance`)."""
+        return any(c.only_bars for c in self.couplings)
+
+    @property
+    def without_balance(self) -> FoldingProblem:
+        """The same problem with rates that are not tied."""
+        return replace(self, couplings=tuple(c for c in self.couplings if not c.only_bars))
+
     def rows_within(self, interval_cycles: int) -> list[NDArray[np.int64]]:
-        """Return for each group the rows that are fast enough and not too large."""
+        """Return for each group the rows that are fast enough, not too large, and balanced with some of the others."""
         fast = [np.flatnonzero(group.cycles <= interval_cycles) for group in self.groups]
-        if self.largest is None:
-            return fast
-        limit = np.array(self.largest.as_tuple(), dtype=np.int64)
-        return [rows[(group.use[rows] <= limit).all(axis=1)] for group, rows in zip(self.groups, fast, strict=True)]
+        if self.largest is not None:
+            limit = np.array(self.largest.as_tuple(), dtype=np.int64)
+            few = zip(self.groups, fast, strict=True)
+            fast = [rows[(group.use[rows] <= limit).all(axis=1)] for group, rows in few]
+        return joinable(self.couplings, fast)
 
     def intervals(self) -> tuple[int, ...]:
         """Return every initiation interval that can be the pipeline's, ascending."""

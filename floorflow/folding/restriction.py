@@ -38,4 +38,6 @@ def _between(stream: Coupling, source: Mask, target: Mask) -> Coupling:
     targets, target_class = np.unique(stream.target_class[target], return_inverse=True)
     left = np.ix_(sources, targets)
     at_source = None if stream.at_source is None else stream.at_source[left]
-    return Coupling(stream.source, stream.target, source_class, target_class, stream.use[left], at_source)
+    return replace(
+        stream, use=stream.use[left], at_source=at_source, source_class=source_class, target_class=target_class
+    )

@@ -20,6 +20,7 @@ from floorflow.schema import (
     RefusalEntry,
     SearchEntry,
     TraceEntry,
+    WithoutBalanceEntry,
     WithoutLimitsEntry,
 )
 from floorflow.search.context import RATE_TOLERANCE
@@ -83,11 +84,20 @@ def _search(part: Part, estimates: EstimatesEntry) -> SearchEntry:
         ended_by=result.ended_by + _missed(part.context.request.fps, estimates),
         ended_at=None if result.ended_at is None else _ended_at(result.ended_at),
         without_limits=None if result.without_limits is None else _without_limits(result.without_limits),
+        without_balance=_without_balance(part),
     )
 
 
 def _without_limits(found: WithoutLimits) -> WithoutLimitsEntry:
     return WithoutLimitsEntry(bound_cycles=found.bound_cycles, options=list(found.options))
+
+
+def _without_balance(part: Part) -> WithoutBalanceEntry | None:
+    """Return what folding could do if rates were not balanced; None if they are not."""
+    found, options = part.result.without_balance, part.candidate.folding.options
+    if not part.context.balance.is_kept({name: option.cycles for name, option in options.items()}):
+        raise ValueError(f"rates are not balanced to {part.context.balance.epsilon:g}")
+    return None if found is None else WithoutBalanceEntry(**asdict(found))
 
 
 def _joint_bound_cycles(result: SearchResult, goal: Objective) -> int | None:

@@ -13,6 +13,7 @@ from floorflow.schema.network import (
     RefusalEntry,
     SearchEntry,
     TraceEntry,
+    WithoutBalanceEntry,
     WithoutLimitsEntry,
 )
 from floorflow.schema.phase import (
@@ -127,6 +128,7 @@ __all__ = [
     "SummaryEntry",
     "ThroughputEntry",
     "TraceEntry",
+    "WithoutBalanceEntry",
     "WithoutLimitsEntry",
     "end_of",
     "json_schema",

@@ -70,6 +70,17 @@ class WithoutLimitsEntry(PlanModel):
     options: list[Literal["max_products", "max_engine_share"]]
 
 
+class WithoutBalanceEntry(PlanModel):
+    """What folding could do, under all of the budget, if the cycles of consecutive layers might differ.
+
+    ``bound_cycles`` bounds the interval (null: the shortest was not sought); ``folding_bound`` what folding minimises
+    at the plan's interval (null: not known).
+    """
+
+    bound_cycles: int | None
+    folding_bound: float | None
+
+
 class SearchEntry(PlanModel):
     """How far the interval is from what is proven impossible, and what ended the search.
 
@@ -86,6 +97,7 @@ class SearchEntry(PlanModel):
     ended_by: str
     ended_at: EndedAtEntry | None
     without_limits: WithoutLimitsEntry | None = None
+    without_balance: WithoutBalanceEntry | None = None
 
 
 class TraceEntry(PlanModel):

@@ -15,6 +15,7 @@ from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import OptionGroup
 from floorflow.folding import FoldingProblem, fold_at_interval, restricted
+from floorflow.folding.balance import NO_BALANCE, Balance
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.hardware import Device, Platform, Slot, free_supply, max_pblocks
 from floorflow.partition import PartitionMemo, PartitionProblem, partition
@@ -115,6 +116,10 @@ class PlanningContext:
 
     narrowed: Mapping[str, Resources] | None = None
     """Less of each slot than the design may use, if it is to keep that (`floorflow.search.narrower`)."""
+    balance: Balance = NO_BALANCE
+    """Consecutive layers whose cycles are to be alike; none unless asked for."""
+    floorplans: bool = True
+    """Whether designs are placed; else they are folded and cut only, and nothing is bounded."""
     search_limits: SearchLimits = field(default_factory=SearchLimits)
     fifo_slack: float = 0
     """By which share the interval that FIFOs are deep enough for is longer than that of the engines."""

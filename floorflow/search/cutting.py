@@ -80,8 +80,8 @@ class Cutter:
         parts = parts_of(dataflow, problem.groups)
         found: list[CutInOrder] = []
         for place, order in enumerate(orders_of(dataflow, parts)):
-            fitting = self.context.engine_limits.fitting
-            segments = Segments(dataflow, problem.groups, self.pricing.couplings, order, problem.memo, fitting=fitting)
+            prices, bars, fits = self.pricing.couplings, self.context.balance.bars, self.context.engine_limits.fitting
+            segments = Segments(dataflow, problem.groups, prices, order, problem.memo, fitting=fits, bars=bars)
             for slots in slot_orders(self.context.platform, self.context.max_hops)[: 1 if place else None]:
                 passes = _Links(self.context, segments.order, slots).passes
                 spaces = [self.space(slot, share) for slot, share in zip(slots, shares(slots), strict=True)]
@@ -170,7 +170,8 @@ class Cutter:
         answer = self.context.solvers.fold_nearly(priced, interval_cycles)
         if isinstance(answer, FoldingSolution):
             return answer
-        least = replace(problem, couplings=self._least_pricing.couplings(dataflow, problem.groups))
+        streams = self._least_pricing.couplings(dataflow, problem.groups)
+        least = replace(problem, couplings=(*streams, *self.context.balance.bars(problem.groups)))
         return self.context.solvers.fold_nearly(_beside(self.context, least, dataflow, options), interval_cycles)
 
     @cached_property
@@ -226,7 +227,8 @@ def _beside(
 ) -> FoldingProblem:
     """Return a segment's problem in which streams to segments that are folded already cost what they will.
 
-    A converter stands on the narrow side, a FIFO beside its producer and as wide as the wider end.
+    A converter stands on the narrow side, a FIFO beside its producer and as wide as the wider end. Layers are balanced
+    with those that are folded already.
     """
     whole = {stream.channel: stream for stream in context.dataflow.streams}
     couplings = list(problem.couplings)
@@ -240,7 +242,8 @@ def _beside(
             width = options[far].input_widths_bits[other.target_port] if outwards else None
             width = width or options[far].output_widths_bits[other.source_port]
             couplings[place] = _at_a_cut(context, problem, couplings[place], other, outwards=outwards, far_bits=width)
-    return replace(problem, couplings=tuple(couplings))
+    known = {name: option.cycles for name, option in options.items()}
+    return replace(problem, couplings=(*couplings, *context.balance.beside(problem.groups, known)))
 
 
 def _cut_stream(stream: Stream, whole: Mapping[str, Stream]) -> Stream | None:

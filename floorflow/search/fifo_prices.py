@@ -83,5 +83,6 @@ class FifoPricing:
 
     def problem(self, context: PlanningContext) -> FoldingProblem:
         """Return the context's folding problem at these prices."""
-        problem = context.problem
-        return replace(problem, couplings=self.couplings(context.dataflow, problem.groups))
+        groups = context.problem.groups
+        ties = (*self.couplings(context.dataflow, groups), *context.balance.bars(groups))
+        return replace(context.problem, couplings=ties)

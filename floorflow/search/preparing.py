@@ -12,6 +12,7 @@ from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InfeasibleError, InputError, some
 from floorflow.folding import FoldingProblem, fitting
+from floorflow.folding.balance import NO_BALANCE, Balance, layer_pairs
 from floorflow.plugins import backend_names
 from floorflow.request import Request
 from floorflow.resources import Resources, total
@@ -61,14 +62,26 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measurements
     # At the least that any memory of each FIFO costs: what is infeasible so is infeasible in every other.
     channels = StreamPrices(costs, prices=None, joins=not costs.sizes_fifos).couplings(dataflow, groups)
     paths = dataflow.engine_pairs if request.goal == "latency" else None
-    problem = FoldingProblem(groups, total(limits.values()), platform.silicon, channels, paths)
+    balance = NO_BALANCE if request.epsilon is None else Balance(layer_pairs(dataflow), request.epsilon)
+    ties = (*channels, *balance.bars(groups))
+    problem = FoldingProblem(groups, total(limits.values()), platform.silicon, ties, paths)
     asked = engine_limits(request, platform, dataflow, backend)
     # A folding that is kept is told of, not limited.
     single = asked.without(asked.names) if request.keep_folding else _that_can_be_kept(asked, groups, places)
     solvers = solvers_of(request, costs, single)
     hops, parts = request.max_hops or LEAST_HOPS, (platform, request, backend, costs)
     context = PlanningContext(
-        dataflow, *parts, problem, problem, single, places, solvers, largest, hops, measured=measured
+        dataflow,
+        *parts,
+        problem,
+        problem,
+        single,
+        places,
+        solvers,
+        largest,
+        hops,
+        balance=balance,
+        measured=measured,
     )
     return context.within(single)
 

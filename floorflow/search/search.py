@@ -9,6 +9,8 @@ from math import inf
 from floorflow.errors import FloorflowError, InfeasibleError, LimitError, sentence
 from floorflow.folding import FoldingSolution, Shortage, fold_at_interval, shortage
 from floorflow.placement import PlacementSolution
+from floorflow.request import Objective
+from floorflow.search.balance_price import WithoutBalance, without_balance
 from floorflow.search.candidate import Candidate
 from floorflow.search.context import PlanningContext, reachable_fps
 from floorflow.search.engine_limits import Exempt
@@ -54,8 +56,8 @@ class SearchResult:
     search, None where none did. ``exempt``: the limits on engines that were lifted. ``host_weights``: None where
     engines for the host to write are not spared; ``without_limits``: None where that bound is not known. ``max_hops``:
     how many SLR boundaries streams may cross one after the other in an FPGA; ``hop_proof``: why fewer will not do,
-    empty where as many were asked for, or one will do.
-    search, None where none did. ``fullness``: the largest shares of limits, with what is proven of them.
+    empty where as many were asked for, or one will do. ``fullness``: the largest shares of limits, with what is proven
+    of them. ``without_balance``: what folding could do if rates were not balanced, None if they are not.
     """
 
     candidate: Candidate
@@ -74,6 +76,7 @@ class SearchResult:
     hop_proof: str = ""
     host_weights: HostWeights | None = None
     without_limits: WithoutLimits | None = None
+    without_balance: WithoutBalance | None = None
 
 
 Search = Callable[[PlanningContext], SearchResult]
@@ -103,6 +106,8 @@ def search(
         try:
             going.by_goal()
         except KeyboardInterrupt:
+            if not context.floorplans:
+                raise
             salvage(going.run, longest)
             going.interrupted = True
     return _told(going)
@@ -137,6 +142,7 @@ class _Search:
     ended_by: str = INTERRUPTED
     whatever_the_rate: bool = False
     interrupted: bool = False
+    without_balance: WithoutBalance | None = None
 
     def __post_init__(self) -> None:
         self.context, self.free = self.run.context, self.run
@@ -163,6 +169,7 @@ class _Search:
             last_refused(self.run),
             self.context.engine_limits.exempt,
             self.context.max_hops,
+            without_balance=self.without_balance,
         )
 
     def _no_plan(self) -> FloorflowError:
@@ -197,11 +204,18 @@ class _Search:
         goal = self.context.request.goal
         if goal == "latency":
             self.whole_budget_bound, self.ended_by = lowest_latency(self.run, self.longest)
-            return
+        else:
+            self._by_rate(goal)
+        if self.run.best is not None and self.context.floorplans:
+            with self.run.progress.stage("folding"):
+                cycles = self.run.best.candidate.interval_cycles
+                self.without_balance = without_balance(self.context, cycles)
+
+    def _by_rate(self, goal: Objective) -> None:
         self.ended_by = self._fastest() if goal == "throughput" else self._least_resources()
         even_at_last(self.run)
         best = self.run.best
-        if best is not None:
+        if best is not None and self.context.floorplans:
             with self.run.progress.stage("folding"):
                 bounded = self.run.best = replace(best, candidate=_bounded(self.run, best.candidate))
                 self.whole_budget_bound = self._scarcity_bound(bounded.candidate.folding)

@@ -11,7 +11,7 @@ from math import ceil
 from floorflow.backends.backend import backend_named
 from floorflow.errors import InfeasibleError, Refusal
 from floorflow.hardware import described_fpgas
-from floorflow.request import Request
+from floorflow.request import MOST_EPSILON, Request
 from floorflow.search.context import PlanningContext, reachable_fps
 from floorflow.search.highest_rate import shortest_possible
 from floorflow.search.progress import SILENT
@@ -22,7 +22,8 @@ Prepare = Callable[[Request, int], PlanningContext]
 
 def explained(error: InfeasibleError, request: Request, fpgas: int, prepare: Prepare) -> InfeasibleError:
     """Return the error with a hint that names what would fit; ``prepare`` takes a request and a number of FPGAs."""
-    ways = [way for ways in (_loosened, _rates, _caps, _counts) for way in ways(error, request, fpgas, prepare)]
+    all_ways = (_loosened, _rates, _caps, _balances, _counts)
+    ways = [way for ways in all_ways for way in ways(error, request, fpgas, prepare)]
     if ways:
         hint = f"by the folding bound this would do: {' or '.join(ways)}"
     else:
@@ -81,6 +82,27 @@ def _scaled(cap: float, refusal: Refusal) -> int:
 
 def _with_cap(request: Request, resource: str, hundredths: int) -> Request:
     return request.changed(cap={**request.cap.as_dict(), resource: hundredths / 100})
+
+
+def _balances(_error: InfeasibleError, request: Request, fpgas: int, prepare: Prepare) -> Iterator[str]:
+    """Name the least imbalance, in hundredths, that would do, if rates are to be balanced."""
+    if request.epsilon is None or not _fits(request.changed(epsilon=None), fpgas, prepare):
+        return
+
+    def fits(hundredths: int) -> bool:
+        return _fits(request.changed(epsilon=hundredths / 100), fpgas, prepare)
+
+    low = int(request.epsilon * 100 + 1e-9)
+    high = 2 * low + 10
+    while high < MOST_EPSILON * 100 and not fits(high):
+        low, high = high, 2 * high
+    if high < MOST_EPSILON * 100:
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if fits(middle) else (middle, high)
+        yield f"--epsilon {high / 100:g}"
+    else:
+        yield "no --epsilon"
 
 
 def _counts(error: InfeasibleError, request: Request, fpgas: int, prepare: Prepare) -> Iterator[str]:

@@ -20,6 +20,8 @@ Price = Callable[[Dataflow, Sequence[OptionGroup]], tuple[Coupling, ...]]
 """Prices the streams of a Dataflow by the rows of its groups, as `floorflow.channels.StreamPrices` does with a memo."""
 Fitting = Callable[[OptionGroup, Places], OptionGroup]
 
+Bar = Callable[[Sequence[OptionGroup]], tuple[Coupling, ...]]
+"""Forbids rows of groups that do not go together, as `floorflow.folding.balance.Balance.bars` does."""
 _Priced = tuple[tuple[OptionGroup, ...], tuple[Coupling, ...]]
 
 
@@ -66,7 +68,8 @@ class Segment:
 
         """
         groups, streams = self._in(space.places)
-        return FoldingProblem(groups, space.budget, space.silicon, streams, memo=self._whole.memo)
+        ties = (*streams, *self._whole.bars(groups))
+        return FoldingProblem(groups, space.budget, space.silicon, ties, memo=self._whole.memo)
 
     def priced_streams(self, places: Places) -> dict[int, tuple[Stream, Coupling]]:
         """Return the segment's streams, cut or not, with their prices, by their positions among the whole's."""
@@ -85,7 +88,7 @@ class Segments:
 
     ``groups`` are the whole's; ``order`` lists its engines part by part, as modules in a line (default: by group).
     ``memo`` is a folding problem's of the same groups, to be shared with it. ``fitting`` keeps the rows of a group that
-    fit some place, or raises InfeasibleError.
+    fit some place, or raises InfeasibleError. ``bars`` ties groups of one segment.
     """
 
     def __init__(
@@ -97,8 +100,9 @@ class Segments:
         memo: dict[tuple[bytes, ...], NDArray[np.int64]] | None = None,
         *,
         fitting: Fitting = fitting,
+        bars: Bar = lambda _: (),
     ) -> None:
-        self.dataflow, self.groups, self.price = dataflow, tuple(groups), price
+        self.dataflow, self.groups, self.price, self.bars = dataflow, tuple(groups), price, bars
         self.order = tuple(tuple(part) for part in order) or tuple(group.engines for group in groups)
         self.memo = {} if memo is None else memo
         self._fits = fitting

@@ -40,6 +40,7 @@ COUNT = Scalar("a non-negative integer below 2^63", is_count)
 INTEGER = Scalar("an integer", lambda value: isinstance(value, int) and not isinstance(value, bool))
 NUMBER = Scalar("a finite number", is_number)
 TEXT = Scalar("a string", lambda value: isinstance(value, str))
+SHARE = Scalar("a number of 0 or more", lambda value: is_number(value) and value >= 0)
 FLAG = Scalar("true or false", lambda value: isinstance(value, bool))
 FOLDER = Scalar("a plain file name", lambda value: isinstance(value, str) and _FOLDER_NAME.fullmatch(value) is not None)
 NAME = Scalar("a name of letters, digits and _", is_name)
@@ -257,6 +258,7 @@ PLATFORM = {
 }
 OPTIONS = {
     "cap": FRACTIONS,
+    "epsilon": Optional(Nullable(SHARE)),
     "fill": SOME_FRACTIONS,
     "confidence": CONFIDENCE,
     "constraint_style": ASKED_STYLE,
@@ -322,6 +324,7 @@ NETWORK = {
         "joint_bound_cycles": Nullable(COUNT),
         "gap": NUMBER,
         "ended_by": TEXT,
+        "without_balance": Optional(Nullable({"bound_cycles": Nullable(COUNT), "folding_bound": Nullable(NUMBER)})),
         "ended_at": Nullable({"interval_cycles": COUNT, "stage": TEXT, "refusals": [REFUSAL]}),
         "without_limits": Nullable({"bound_cycles": COUNT, "options": [TEXT]}),
     },

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from floorflow.verify.across import check_names, check_passing, check_runs, check_traces
 from floorflow.verify.backend_answers import check_options
+from floorflow.verify.balance import check_balance, check_price
 from floorflow.verify.channels import check_channels, check_costs
 from floorflow.verify.direction import check_direction
 from floorflow.verify.edge_loads import check_loads
@@ -82,6 +83,7 @@ def judge(out: Path) -> Verdict:
         check_names(plan, findings)
         check_provenance(plan, findings)
         check_search(plan, findings)
+        check_price(plan, findings)
         check_schedule(plan, findings)
         check_summary(plan, findings)
         phases += phases_of(plan, boards, part, findings)
@@ -152,6 +154,7 @@ def _read_plan(folder: Folder, findings: Findings) -> Record | None:
 def _check_phase(plan: Record, phase: PhaseFacts, boards: dict[str, Board], findings: Findings) -> None:
     options = plan["options"]
     check_throughput(phase, findings)
+    check_balance(plan, phase, findings)
     check_channels(phase, findings)
     check_fifos(phase, findings)
     check_memories(phase, findings)

@@ -14,10 +14,10 @@ from floorflow.backends.finn.roles import described
 from floorflow.dataflow.model import Dataflow, Engine, Option, Stream
 from floorflow.dataflow.options import OptionGroup
 from floorflow.folding import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
+from floorflow.folding.balance import Balance, layer_pairs
 from floorflow.folding.methods import METHODS
 from floorflow.folding.methods.brute import combinations
 from floorflow.folding.methods.brute import solve as brute
-from floorflow.folding.methods.cpsat import Balance, layer_pairs
 from floorflow.folding.methods.cpsat import solve as cpsat
 from floorflow.folding.methods.exact import solve as exact
 from floorflow.folding.selection import Evaluator

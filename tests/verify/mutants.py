@@ -23,6 +23,7 @@ from tests.verify import (
     mutants_statements,
     mutants_structure,
     mutants_summary,
+    mutants_told,
     mutants_unions,
 )
 from tests.verify.mutants_phases import PHASES
@@ -34,6 +35,7 @@ TABLES = (
     *(mutants_statements, mutants_phases, mutants_phase_files, mutants_summary, mutants_direction, mutants_claims),
     mutants_fullness,
     mutants_limits,
+    mutants_told,
 )
 MUTANTS: tuple[Mutant, ...] = tuple(ONE_NETWORK.mutants)
 ACROSS: tuple[Mutant, ...] = tuple(PHASES.mutants)

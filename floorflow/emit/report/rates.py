@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import floor
 
 from floorflow.emit.backend import PlanBackend
+from floorflow.emit.balance import balance
 from floorflow.emit.sparing import host_could, host_told
 from floorflow.emit.tables import table, wrapped
 from floorflow.emit.use import width_of
@@ -13,7 +14,7 @@ from floorflow.errors import some
 from floorflow.schema import ChannelEntry, EstimatesEntry, PhaseEntry, PhaseNetworkEntry, Plan, ThroughputEntry
 
 
-def _by_network(plan: Plan, phase: PhaseEntry, lines: Callable[[PhaseNetworkEntry], list[str]]) -> list[str]:
+def by_network(plan: Plan, phase: PhaseEntry, lines: Callable[[PhaseNetworkEntry], list[str]]) -> list[str]:
     """Return the lines of each network in a phase, under its name if the plan has several."""
     if len(plan.networks) == 1:
         return lines(phase.networks[0])
@@ -23,12 +24,12 @@ def _by_network(plan: Plan, phase: PhaseEntry, lines: Callable[[PhaseNetworkEntr
 
 def rates(plan: Plan, phase: PhaseEntry, backend: PlanBackend) -> list[str]:
     """Return rate, bottleneck and outside streams of each network."""
-    return _by_network(plan, phase, lambda part: _rate(plan, phase, part, backend))
+    return by_network(plan, phase, lambda part: _rate(plan, phase, part, backend))
 
 
 def throughput(plan: Plan, phase: PhaseEntry, backend: PlanBackend) -> list[str]:
     """Return latency and sustained rate of each network with the planned FIFOs; what is too shallow, and what to do."""
-    return _by_network(plan, phase, lambda part: _throughput(part, backend))
+    return by_network(plan, phase, lambda part: _throughput(part, backend))
 
 
 def _rate(plan: Plan, phase: PhaseEntry, part: PhaseNetworkEntry, backend: PlanBackend) -> list[str]:
@@ -36,7 +37,7 @@ def _rate(plan: Plan, phase: PhaseEntry, part: PhaseNetworkEntry, backend: PlanB
     asked = "" if plan.options.fps is None else f" ({plan.options.fps:,g} were asked for)"
     engines = f"{floor(e.fps * 10) / 10:,.1f} frames/s{asked}: one frame every {interval:,} cycles"
     host = wrapped(filter(None, (host_told(plan, part), host_could(plan, part))))
-    lines = [*host, *_lost(e), f"{engines} at {e.clock_mhz:g} MHz", *_likely_clock(e)]
+    lines = [*host, *_lost(e), f"{engines} at {e.clock_mhz:g} MHz"]
     # Rough figures, for plans whose FIFOs were not analysed.
     analysed = e.throughput is not None and e.throughput.first_frame_cycles is not None and not e.throughput.shallow
     if not analysed:
@@ -49,17 +50,10 @@ def _rate(plan: Plan, phase: PhaseEntry, part: PhaseNetworkEntry, backend: PlanB
             f"{floor(e.clock_mhz * 1e7 / e.expected_cycles) / 10:,.1f} frames/s, one every {e.expected_cycles:,} cycles"
         )
         lines.append(f"believe {kept}: {backend.start_ups} each frame, which the cycles of an engine leave out")
-    return [*lines, *_slowest(plan, part), *(_outside_stream(c, e.fps) for c in _outside(phase, part))]
-
-
-def _likely_clock(e: EstimatesEntry) -> list[str]:
-    """Return which clock is likely after routing; it rests on few builds (docs/clock.md)."""
-    found = e.likely_clock
-    if found is None:
-        return []
-    path = f"{found.engine}: {found.path}" if found.engine else found.path
-    likely = f"likely clock {found.low_mhz:g} to {found.high_mhz:g} MHz after routing ({e.clock_mhz:g} asked for)"
-    return [f"{likely}; slowest path: {path}"]
+    lines += _slowest(plan, part)
+    balanced = balance(plan, part)
+    lines += [f"balance: {balanced}"] if balanced else []
+    return [*lines, *(_outside_stream(c, e.fps) for c in _outside(phase, part))]
 
 
 def _slowest(plan: Plan, part: PhaseNetworkEntry) -> list[str]:

@@ -8,6 +8,7 @@ from floorflow.emit.backend import PlanBackend
 from floorflow.emit.next_steps import next_steps
 from floorflow.emit.report.area import fits, modules, slots
 from floorflow.emit.report.assumptions import assumptions
+from floorflow.emit.report.clock import clocks, hard_to_close
 from floorflow.emit.report.constrained import constrained
 from floorflow.emit.report.memories import memories
 from floorflow.emit.report.overview import overview
@@ -55,6 +56,8 @@ def _tried(plan: Plan) -> Section:
 def _phase(plan: Plan, phase: PhaseEntry, platform: Platform, backend: PlanBackend) -> Iterator[Section]:
     uses = slot_uses(plan, phase, platform)
     yield "Rate", rates(plan, phase, backend)
+    yield "Clock", clocks(plan, phase)
+    yield "What makes it hard to close", hard_to_close(plan, phase)
     yield "What one frame takes", throughput(plan, phase, backend)
     yield "How far from optimal", gaps(plan, phase)
     yield _tried(plan)

@@ -9,7 +9,8 @@ cannot be solved (parallelism divides pixels, not channels; no objective; every 
     constraints  one_option[g]:   sum_o x[g, o] = 1
                  source[c, a]:    sum_b y[c, a, b] = sum_{o of class a} x[g, o]          (and the same for targets)
                  slowest[g]:      sum_o cycles[g, o] x[g, o] <= interval
-                 balance[i, j]:   |cycles_i - cycles_j| <= epsilon min(cycles_i, cycles_j) for consecutive layers
+                 balance[i, j]:   |cycles_i - cycles_j| <= epsilon min(cycles_i, cycles_j) for consecutive layers,
+                                  as clauses on options that do not go together (`floorflow.folding.balance`)
                  cap[r]:          what engines and streams use <= budget[r]
     objective    first the interval, then the scarcity, then the sum of all engines' cycles
 
@@ -20,15 +21,14 @@ it, rows that another beats whatever the neighbours choose are left out once the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
-from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import Coupling
+from floorflow.folding.balance import NO_BALANCE, Balance, barred
 from floorflow.folding.dominance import reduce_by_dominance
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
 from floorflow.folding.selection import Evaluator
@@ -40,50 +40,42 @@ Row = list[cp_model.IntVar]
 
 DETERMINISTIC_LIMIT = 10.0
 """CP-SAT's work units (about seconds) for each of the three objectives."""
-_FINEST_EPSILON = 10_000
-
-
-@dataclass(frozen=True)
-class Balance:
-    """Pairs of layers, by engine, whose cycles may differ by ``epsilon`` times the smaller at most."""
-
-    pairs: tuple[tuple[str, str], ...] = ()
-    epsilon: float = 0.0
 
 
 def solve(
-    problem: FoldingProblem, interval_cycles: int | None = None, seed: int = 0, balance: Balance = Balance()
+    problem: FoldingProblem, interval_cycles: int | None = None, seed: int = 0, balance: Balance = NO_BALANCE
 ) -> FoldingSolution | FoldingInfeasible | FoldingUnknown:
     """Return the least scarce folding within an interval; without one, the shortest interval's least scarce.
 
     With balance, options that another one beats in cycles and resources alike are not among the rows, so that the
     answer is optimal over undominated options only.
     """
+    problem = replace(problem, couplings=(*problem.couplings, *balance.bars(problem.groups)))
     proven = True
     if interval_cycles is None:
         rows = problem.rows_within(problem.intervals()[-1])
         if not all(part.size for part in rows):
             return FoldingInfeasible(None)
-        model = _Model(problem, rows, balance)
+        model = _Model(problem, rows)
         fastest = model.minimise([model.interval], [1], seed, None)
         if fastest.selection is None:
             return _nothing(fastest)
         interval_cycles, proven = fastest.objective, fastest.optimal
-    return _least_scarce(problem, interval_cycles, seed, balance, proven=proven)
+    return _least_scarce(problem, interval_cycles, seed, proven=proven)
 
 
 def _least_scarce(
-    problem: FoldingProblem, interval_cycles: int, seed: int, balance: Balance, *, proven: bool
+    problem: FoldingProblem, interval_cycles: int, seed: int, *, proven: bool
 ) -> FoldingSolution | FoldingInfeasible | FoldingUnknown:
     """Minimise scarcity, then the sum of cycles; ``proven``: whether the interval is."""
     rows = problem.rows_within(interval_cycles)
-    if not balance.pairs:
+    if not any(c.only_bars for c in problem.couplings):
         # Nothing asks for slow engines.
         reduced = reduce_by_dominance(problem, interval_cycles)
         rows = [] if reduced is None else list(reduced.rows)
     if not rows or not all(part.size for part in rows):
         return FoldingInfeasible(None)
-    model = _Model(problem, rows, balance)
+    model = _Model(problem, rows)
     costs = model.costs.tolist()
     least = model.minimise(model.terms, costs, seed, None)
     if least.selection is None:
@@ -114,7 +106,7 @@ def _nothing(solved: _Solved) -> FoldingInfeasible | FoldingUnknown:
 class _Model:
     """The model with its variables; objectives are added one after another."""
 
-    def __init__(self, problem: FoldingProblem, rows: Sequence[Array], balance: Balance) -> None:
+    def __init__(self, problem: FoldingProblem, rows: Sequence[Array]) -> None:
         self.problem, self.rows, self.evaluator = problem, rows, Evaluator(problem)
         self.model = cp_model.CpModel()
         self.x: list[Row] = [[self.model.new_bool_var("") for _ in part] for part in rows]
@@ -128,7 +120,6 @@ class _Model:
         for resource, cap in enumerate(self.evaluator.budget.tolist()):
             self.model.add(cp_model.LinearExpr.weighted_sum(self.terms, self.use[:, resource].tolist()) <= cap)
         self.interval = self._interval()
-        self._balance(balance)
 
     def _interval(self) -> cp_model.IntVar:
         cycles = [group.cycles[part] for group, part in zip(self.problem.groups, self.rows, strict=True)]
@@ -141,6 +132,8 @@ class _Model:
 
     def _stream(self, c: Coupling) -> Array:
         """Add the variables of one stream; return what each of them uses. Pairs above the budget have none."""
+        if c.only_bars:
+            return self._bars(c)
         sides = []
         for group, classes in ((c.source, c.source_class), (c.target, c.target_class)):
             own = classes[self.rows[group]]
@@ -160,18 +153,16 @@ class _Model:
         self.terms += both.values()
         return np.array([c.use[pair] for pair in both], dtype=np.int64).reshape(-1, 5)
 
-    def _balance(self, balance: Balance) -> None:
-        """Bind the cycles of consecutive layers to each other."""
-        ratio = 1 + Fraction(balance.epsilon).limit_denominator(_FINEST_EPSILON)
-        at = {name: (g, i) for g, group in enumerate(self.problem.groups) for i, name in enumerate(group.engines)}
-        for pair in balance.pairs:
-            one, other = (self._cycles(*at[name]) for name in pair)
-            self.model.add(one * ratio.denominator <= other * ratio.numerator)
-            self.model.add(other * ratio.denominator <= one * ratio.numerator)
-
-    def _cycles(self, group: int, engine: int) -> cp_model.LinearExpr:
-        cycles = self.problem.groups[group].engine_cycles[self.rows[group], engine]
-        return cp_model.LinearExpr.weighted_sum(self.x[group], cycles.tolist())
+    def _bars(self, c: Coupling) -> Array:
+        """Forbid pairs of rows; nothing is used by that."""
+        bars = barred(c)
+        source, target = c.source_class[self.rows[c.source]], c.target_class[self.rows[c.target]]
+        for own_class in np.unique(source).tolist():
+            mine = [x for x, own in zip(self.x[c.source], source, strict=True) if own == own_class]
+            others = [x for x, own in zip(self.x[c.target], target, strict=True) if bars[own_class, own]]
+            if others:
+                self.model.add_at_most_one([*mine, *others])
+        return np.zeros((0, 5), dtype=np.int64)
 
     def minimise(
         self, terms: Sequence[cp_model.IntVar], costs: Sequence[int], seed: int, start: _Solved | None
@@ -193,19 +184,3 @@ class _Model:
         objective = sum(cost * solver.value(term) for cost, term in zip(costs, terms, strict=True))
         bound = objective if status == cp_model.OPTIMAL else round(solver.best_objective_bound)
         return _Solved(selection, objective, bound, status == cp_model.OPTIMAL, values)
-
-
-def layer_pairs(dataflow: Dataflow) -> tuple[tuple[str, str], ...]:
-    """Return consecutive layers by engine name: those between which no other layer lies, windows and pools aside."""
-    after: dict[str, list[str]] = {engine.name: [] for engine in dataflow.engines}
-    for source, target in dataflow.engine_pairs:
-        after[source].append(target)
-    layers = {engine.name for engine in dataflow.engines if engine.role == "core" and engine.weight_bits}
-    reach: dict[str, tuple[str, ...]] = {}
-    # Engines are in topological order: what follows one is known before it.
-    for engine in reversed(dataflow.engines):
-        next_layers: dict[str, None] = {}
-        for name in after[engine.name]:
-            next_layers |= dict.fromkeys((name,) if name in layers else reach[name])
-        reach[engine.name] = tuple(next_layers)
-    return tuple((name, other) for name in reach if name in layers for other in reach[name])[::-1]

@@ -15,10 +15,10 @@ from floorflow.backends.backend import Source
 from floorflow.dataflow.model import FoldedDataflow
 from floorflow.errors import InputError
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, FoldingSolution
+from floorflow.folding.balance import Balance, layer_pairs
 from floorflow.folding.exact import FoldingAnswer
 from floorflow.folding.methods import FoldingMethod
 from floorflow.folding.methods.brute import MOST_COMBINATIONS, combinations
-from floorflow.folding.methods.cpsat import Balance, layer_pairs
 from floorflow.folding.methods.cpsat import solve as cpsat
 from floorflow.request import Request
 from floorflow.resources import Resources, scarcity, total

@@ -1,0 +1,165 @@
+"""What makes a plan hard to close timing on, and its frame rates at clocks that a build may end at.
+
+Each item comes with the number that would be comfortable and the option that gets there (docs/clock.md says where the
+numbers come from). Whether a plan closes nobody knows before routing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from floorflow.schema import (
+    ChannelEntry,
+    EstimatesEntry,
+    PhaseEntry,
+    PhaseNetworkEntry,
+    Plan,
+    RectangleEntry,
+    SlotEntry,
+)
+
+CLOCKS_MHZ = (150.0, 200.0, 250.0)
+"""Clocks at which frame rates are told beside the plan's own."""
+COMFORTABLE_SLOT = {"LUT": 0.6, "FF": 0.5, "BRAM18": 0.8, "URAM": 0.8, "DSP": 0.8}
+"""Share of what is available in a slot up to which it is comfortable: caps of the preset `safe`."""
+COMFORTABLE_ENGINE = {"LUT": (0.25, 20_000), "DSP": (0.5, 128)}
+"""The same for one engine, and an amount that is comfortable in any slot."""
+COMFORTABLE_REACH = 60_000
+"""Columns and rows between two registers times MHz: half the span of half an SLR of a U250 at 250 MHz."""
+COMFORTABLE_HOPS = 1
+"""SLR boundaries that a stream crosses."""
+
+
+@dataclass(frozen=True)
+class Closing:
+    """One item: what, where, how much was found and would be comfortable, and the option that gets there."""
+
+    what: str
+    where: str
+    found: str
+    comfortable: str
+    way: str
+    is_hard: bool
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.where}, {self.found} (comfortable: {self.comfortable}; {self.way})"
+
+
+def clock_rates(estimates: EstimatesEntry) -> list[tuple[float, float]]:
+    """Return clocks in MHz, ascending, and the frames a second that engines and FIFOs make of them."""
+    at = estimates.clock_mhz
+    kept = estimates.throughput is not None and estimates.throughput.loses_rate
+    fps = estimates.sustained_fps if kept and estimates.sustained_fps is not None else estimates.fps
+    return [(mhz, fps * mhz / at) for mhz in sorted({*CLOCKS_MHZ, at})]
+
+
+def assumed_clock(part: PhaseNetworkEntry) -> str:
+    """Say that the clock is assumed, and which is likely where that is known."""
+    estimates = part.estimates
+    likely = estimates.likely_clock
+    told = f", {likely.low_mhz:g} to {likely.high_mhz:g} likely after routing" if likely is not None else ""
+    return f"{estimates.clock_mhz:g} MHz is assumed{told}"
+
+
+def closing(plan: Plan, phase: PhaseEntry) -> list[Closing]:
+    """Return what makes a phase hard to close, the fullest slot first; only what there is in it."""
+    return [*_fullest_slot(plan, phase), *_largest_engine(plan, phase), *_longest_stream(plan, phase), *_hops(phase)]
+
+
+def _fullest_slot(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
+    """Yield the slot and resource that is fullest of what is comfortable."""
+    used = phase.partition.utilisation
+    shares = [
+        (used[slot.name][r] / COMFORTABLE_SLOT[r], slot.name, r)
+        for slot in plan.platform.slots
+        for r in used[slot.name]
+    ]
+    much, slot, name = max(shares, key=lambda share: share[0], default=(0.0, "", "LUT"))
+    if much:
+        most = COMFORTABLE_SLOT[name]
+        found = f"{used[slot][name]:.0%} of the {name}"
+        yield Closing("fullest slot", slot, found, f"{most:.0%}", f"--cap {name}={most:g}", much > 1)
+
+
+def _largest_engine(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
+    """Yield the engine that takes most of what is comfortable in its slot."""
+    slots, slot_of = {slot.name: slot for slot in plan.platform.slots}, phase.slot_of
+    found = [
+        (entry.resources.model_dump()[r] / limit, engine, r, limit)
+        for engine, entry in phase.engines.items()
+        for r, limit in _comfortable_engine(slots[slot_of[engine]]).items()
+    ]
+    much, engine, name, limit = max(found, key=lambda each: each[0], default=(0.0, "", "LUT", 0))
+    if much:
+        need, have = (
+            of.model_dump()[name] for of in (phase.engines[engine].resources, slots[slot_of[engine]].available)
+        )
+        told = f"{need:,} {name}, {need / have:.0%} of {slot_of[engine]}"
+        way = f"--max-engine-share {name}={COMFORTABLE_ENGINE[name][0]:g}"
+        yield Closing("largest engine", engine, told, f"{limit:,}", way, much > 1)
+
+
+def _comfortable_engine(slot: SlotEntry) -> dict[str, int]:
+    have = slot.available.model_dump()
+    limits = {r: max(int(share * have[r]), least) for r, (share, least) in COMFORTABLE_ENGINE.items()}
+    return {r: limit for r, limit in limits.items() if have[r]}
+
+
+def _longest_stream(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
+    """Yield the stream with the longest way from one register to the next, of those inside one FPGA."""
+    places = _Places(plan, phase)
+    reaches = [(reach, channel) for channel in phase.channels if (reach := places.reach(channel)) is not None]
+    if not reaches:
+        return
+    reach, channel = max(reaches, key=lambda each: each[0])
+    most = COMFORTABLE_REACH / plan.options.clock_mhz
+    between = f" between {channel.crossing_registers} planned registers" if channel.crossing_registers else ""
+    way = "--effort best may find shorter ways, a lower --fps makes pblocks smaller"
+    yield Closing(
+        "longest stream", channel.name, f"{reach:,.0f} columns and rows{between}", f"{most:,.0f}", way, reach > most
+    )
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Where the ends of streams lie."""
+
+    plan: Plan
+    phase: PhaseEntry
+
+    def reach(self, channel: ChannelEntry) -> float | None:
+        """Return columns and rows from one register to the next; None for a stream in one module or over a link."""
+        ends = [self._centre(end, side) for side, end in enumerate((channel.source, channel.target))]
+        if channel.link is not None or ends[0] is None or ends[1] is None or ends[0] == ends[1]:
+            return None
+        (x, y), (other_x, other_y) = ends[0], ends[1]
+        return (abs(x - other_x) + abs(y - other_y)) / (channel.crossing_registers + 1)
+
+    def _centre(self, end: str, side: int) -> tuple[float, float] | None:
+        """Return the middle of the pblock, or of the host's port, at an end."""
+        module = self._module_of.get(end)
+        if module is not None:
+            return next(
+                (_middle(f.pblocks[module].box) for f in self.phase.floorplan.values() if module in f.pblocks), None
+            )
+        return _middle(self.plan.platform.fpgas[-side].host_port) if "host:" in end else None
+
+    @property
+    def _module_of(self) -> dict[str, str]:
+        return {engine: module.name for module in self.phase.modules for engine in module.engines}
+
+
+def _middle(rectangle: RectangleEntry) -> tuple[float, float]:
+    return (rectangle.left + rectangle.right) / 2, (rectangle.bottom + rectangle.top) / 2
+
+
+def _hops(phase: PhaseEntry) -> Iterator[Closing]:
+    """Yield the stream that crosses most SLR boundaries of an FPGA."""
+    crossings = [crossing for crossing in phase.partition.crossings if crossing.kind == "sll"]
+    if crossings:
+        most = max(crossings, key=lambda crossing: crossing.hops)
+        found = f"{most.hops} SLR boundar{'y' if most.hops == 1 else 'ies'}, of {len(crossings)} streams that cross any"
+        comfortable = f"{COMFORTABLE_HOPS}"
+        way = "a lower --fps, where that leaves room"
+        yield Closing("most hops", most.channel, found, comfortable, way, most.hops > COMFORTABLE_HOPS)
