@@ -11,7 +11,6 @@ from floorflow.emit import bundle
 from floorflow.record import Outcome, record
 from floorflow.request import Request
 from floorflow.search.asked import settled
-from floorflow.search.bargains import Bargains, bargains
 from floorflow.search.context import PlanningContext
 from floorflow.search.fewest_hops import search_nearest
 from floorflow.search.fpga_count import least_fpgas
@@ -50,21 +49,16 @@ def plan(
         one = partial(search_nearest, progress=progress, at_any_rate=at_any_rate)
         return search_lifting(context, partial(search_sparing, search=one, progress=progress))
 
-    def searched_at_its_rate(context: PlanningContext) -> SearchResult:
-        return search(context, progress)
-
     context, found, tried = least_fpgas(request, prepared, searched, progress)
 
-    def outcome(found: SearchResult, offered: Bargains | None = None) -> Outcome:
+    def outcome(found: SearchResult) -> Outcome:
         with progress.stage("recording"):
-            result = record(model, context, found, tried, measured, offered)
+            result = record(model, context, found, tried, measured)
             files = bundle(result, context.platform, context.backend)
         return Outcome(result, context.platform, files)
 
     try:
-        if found.interrupted:
-            return outcome(found)
-        return outcome(found, bargains(context, found, prepared, searched_at_its_rate, progress))
+        return outcome(found)
     except KeyboardInterrupt:
         if found.interrupted:
             raise

@@ -15,7 +15,6 @@ from floorflow.assets import Topology
 from floorflow.errors import InputError
 from floorflow.plugins import DEFAULT_BACKEND, BackendOptions, registration
 from floorflow.request import (
-    Bargains,
     ConstraintStyle,
     Effort,
     Granularity,
@@ -94,7 +93,6 @@ class PlanOptions(CompareOptions, total=False):
     partition_method: str
     place_method: str
     effort: Effort
-    bargains: Bargains | None
     plots: bool
 
 

@@ -32,9 +32,8 @@ def record(
     result: SearchResult,
     tried: Sequence[str] = (),
     measured: Measurements = NO_MEASUREMENTS,
-    offered: Bargains | None = None,
 ) -> Plan:
-    """Return the Plan of a finished search; ``tried`` says why fewer FPGAs would not do, ``offered`` what they free."""
+    """Return the Plan of a finished search; ``tried`` says why fewer FPGAs would not do."""
     names = renamings(context.dataflow, result.candidate.folded.dataflow)
     known = [names[name] for name in measured.among(result.candidate.folding.options)]
     run = alone(Part(plain_name(source.network.name), context, result, measured=known))

@@ -106,8 +106,6 @@ def search(
         try:
             going.by_goal()
         except KeyboardInterrupt:
-            if not context.floorplans:
-                raise
             salvage(going.run, longest)
             going.interrupted = True
     return _told(going)
@@ -206,7 +204,7 @@ class _Search:
             self.whole_budget_bound, self.ended_by = lowest_latency(self.run, self.longest)
         else:
             self._by_rate(goal)
-        if self.run.best is not None and self.context.floorplans:
+        if self.run.best is not None:
             with self.run.progress.stage("folding"):
                 cycles = self.run.best.candidate.interval_cycles
                 self.without_balance = without_balance(self.context, cycles)
@@ -215,7 +213,7 @@ class _Search:
         self.ended_by = self._fastest() if goal == "throughput" else self._least_resources()
         even_at_last(self.run)
         best = self.run.best
-        if best is not None and self.context.floorplans:
+        if best is not None:
             with self.run.progress.stage("folding"):
                 bounded = self.run.best = replace(best, candidate=_bounded(self.run, best.candidate))
                 self.whole_budget_bound = self._scarcity_bound(bounded.candidate.folding)
