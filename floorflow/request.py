@@ -213,7 +213,7 @@ class Request(BaseModel):
     )
 
     max_products: Annotated[MostProducts, BUDGET] = Field(
-        DEFAULT_MAX_PRODUCTS, description="Most products that an HLS engine forms at once (PE x SIMD), or none."
+        DEFAULT_MAX_PRODUCTS, description="Most products that an engine of high-level synthesis forms at once, or none."
     )
     max_engine_share: Annotated[EngineShare, BUDGET] = Field(
         Fractions(**DEFAULT_MAX_ENGINE_SHARE),

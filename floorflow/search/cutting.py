@@ -145,6 +145,9 @@ class Cutter:
     def folded(self, slot_of: SlotOf, interval_cycles: int) -> dict[str, Option] | Refusal:
         """Fold every slot for itself, each with the widths that its neighbours got before; return all options."""
         segments = self.in_orders[0].cuts.segments
+        if any(len({slot_of[engine] for engine in group.engines}) > 1 for group in segments.groups):
+            # Engines that are folded alike lie in several slots: none of these folds for itself.
+            return Refusal("each slot")
         options: dict[str, Option] = {}
         for slot in dict.fromkeys(slot_of.values()):
             segment = segments.of([engine for engine, place in slot_of.items() if place == slot])

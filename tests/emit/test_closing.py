@@ -70,7 +70,7 @@ def with_engine(plan: Plan, **amounts: int) -> Plan:
     return changed(plan, *PART, "folding", "engines", value=engines)
 
 
-@pytest.mark.parametrize(("lut", "hard"), [(60_000, False), (200_000, True)])
+@pytest.mark.parametrize(("lut", "hard"), [(50_000, False), (200_000, True)])
 def test_an_engine_beyond_a_quarter_of_its_slot_is_hard(u250: Plan, lut: int, hard: bool) -> None:
     small = {name: {**e.resources.model_dump(), "LUT": 1} for name, e in u250.phases[0].engines.items()}
     engines = u250.phases[0].networks[0].folding.model_dump()["engines"]

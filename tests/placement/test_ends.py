@@ -13,7 +13,7 @@ from floorflow.placement import Pin, Wire
 from floorflow.search.placing import _wires
 
 PLATFORM = load_platform("alveo-u250", fpgas=3)
-HOST, LINK = Pin(226 + 280, 60 + 239), Pin(2 * 25, 720 + 779)
+HOST, LINK = Pin(226 + 280, 60 + 239), Pin(2 * 445, 600 + 719)
 
 
 def design(homes: dict[str, int], streams: list[tuple[str, str, int]]) -> Any:

@@ -48,7 +48,7 @@ def test_unless_asked_streams_cross_one_boundary_where_they_would_cross_two(tmp_
     assert (most_hops(near), near.max_hops, near.hop_proof) == (1, 1, "")
     far = search_nearest(prepared(asked(tmp_path, max_hops=3)))
     assert (most_hops(far) > 1, far.max_hops, far.hop_proof) == (True, 3, "")
-    assert len(set(near.candidate.slot_of.values())) == 4
+    assert len(set(near.candidate.slot_of.values())) >= 3
 
 
 def test_a_plan_of_one_hop_is_legal_and_says_so(tmp_path: Path) -> None:

@@ -185,7 +185,7 @@ def test_what_does_not_come_apart_is_folded_slot_by_slot_where_it_nearly_did() -
 
 
 def test_slots_of_what_came_closest_are_folded_after_contiguous_ones() -> None:
-    request = Request(CNV, "alveo-u250", max_hops=3, effort="fast")
+    request = Request(CNV, "alveo-u250", max_hops=3, effort="fast", tie_break="scarcity")
     state = state_of(request, SearchLimits(), partition=refuse_unless_told)
     interval = state.context.problem.intervals()[-1]
     asked: list[str] = []

@@ -31,7 +31,7 @@ def test_every_slot_keeps_the_same_share(context: PlanningContext) -> None:
 
 
 def test_an_engine_needs_the_least_share_that_any_of_its_foldings_has_of_any_slot(context: PlanningContext) -> None:
-    interval = 6272
+    interval = 7056
     engines = {engine.name: engine for engine in large_engines(context, interval, ())}
     for group in context.problem.groups:
         for position, name in enumerate(group.engines):

@@ -58,7 +58,8 @@ def gap_of_fullness_left_out(plan: Plan, files: Files) -> None:
 @mutant("wrong-status")
 def fullness_proven_above_its_bound(plan: Plan, files: Files) -> None:
     fullness(plan)["bound"] /= 2
-    fullness(plan)["gap"] = 0.5
+    fullness(plan)["status"] = "optimal"
+    fullness(plan)["gap"] = 1 - fullness(plan)["bound"] / fullness(plan)["objective"]
     plan["summary"]["fullness"]["bound"] /= 2
 
 

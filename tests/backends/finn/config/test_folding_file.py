@@ -104,7 +104,7 @@ def test_a_folding_that_finn_would_fail_on_is_refused(
 def test_weights_in_ultraram_need_to_be_written_at_run_time_unless_the_part_fills_it(tmp_path: Path) -> None:
     ultra = {"MVAU_hls_1": {"ram_style": "ultra", "runtime_writeable_weights": 1}}
     assert kept(tmp_path, ultra)["MVAU_hls_1"].resources.uram == 1
-    with pytest.raises(InputError, match="--no-runtime-weights"):
+    with pytest.raises(InputError, match="--runtime-weights never"):
         kept(tmp_path, ultra, allow_runtime_weights=False)
     embedded = {"MVAU_hls_1": {"ram_style": "ultra", "mem_mode": "internal_embedded"}}
     assert kept(tmp_path, embedded)["MVAU_hls_1"].folding["mem_mode"] == "internal_embedded"

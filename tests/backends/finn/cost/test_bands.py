@@ -74,7 +74,8 @@ def test_a_supply_for_a_confidence_is_enough_and_hardly_more_than_that(
     supply = outcome.supply(least, confidence)
     assert least.fits(supply)
     beside = {**supply.as_dict(), "FF": max(supply.ff, FF_PER_LUT * supply.lut)}
-    assert outcome.likelihood(beside) >= confidence
+    # Half a unit in the last place: a median is likely by one half, not by the next number.
+    assert outcome.likelihood(beside) >= confidence * (1 - 1e-12)
     above = {name: have for name, have in supply.as_dict().items() if have > least.as_dict()[name]}
     if above:
         fewer = {name: have - max(1, have // 50) if name in above else have for name, have in supply.as_dict().items()}
