@@ -194,7 +194,7 @@ def request_with_cap(lut: float) -> Request:
 
 
 def test_tighter_caps_spread_then_slow_down_then_prove_infeasible(tmp_path: Path) -> None:
-    requests = [request_with_cap(cap).changed(fps=60_000) for cap in (0.7, 0.35)]
+    requests = [request_with_cap(cap).changed(fps=30_000) for cap in (0.7, 0.35)]
     spread = [len(set(flow.plan(r).plan.phases[0].partition.assignment.values())) for r in requests]
     assert spread[0] < spread[1]
     rates = [flow.plan(request_with_cap(cap)).plan.summary.networks[0].fps for cap in (0.7, 0.2, 0.05)]

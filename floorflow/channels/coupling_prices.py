@@ -153,7 +153,9 @@ class StreamPrices:
         if key not in self._fifos:
             choices = self.costs.fifo_choices(*key)
             if self.prices is None:
-                choices += self.costs.fifo_choices(width_bits, max(depth_words, DEEPER_WORDS))
+                # One word more may be shift registers, of fewer flip-flops than registers.
+                for depth in (depth_words + 1, max(depth_words, DEEPER_WORDS)):
+                    choices += self.costs.fifo_choices(width_bits, depth)
                 taken = reduce(Resources.least, (choice.resources for choice in choices))
             else:
                 taken = cheapest(choices, self.prices).resources

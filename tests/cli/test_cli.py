@@ -163,7 +163,11 @@ def test_links_that_a_board_does_not_have_exit_2(arguments: list[str], word: str
         ("latency_us: 1\n", "latency_us: -1\n", "link.latency_us: Input should be greater than or equal to 0"),
         ("latency_us: 1\n", "latency_us: 1.0e+30\n", "link.latency_us: Input should be less than or equal to"),
         ("latency_us: 1\n  slr: SLR2\n", "latency_us: 1\n  slr: SLR7\n", "link.slr: xcu250 has no SLR7"),
-        ("interconnect\n    slr: host\n", "interconnect\n    slr: SLR9\n", "infrastructure.interconnect.slr: xcu250 has no SLR9"),
+        (
+            "interconnect\n    slr: host\n",
+            "interconnect\n    slr: SLR9\n",
+            "infrastructure.interconnect.slr: xcu250 has no SLR9",
+        ),
         ("crossing_registers: 2\n", "crossing_registers: 2000\n", "crossing_registers: Input should be less than"),
         ("crossing_registers: 2\n", "crossing_registers: -1\n", "crossing_registers: Input should be greater than"),
         ("max_fpgas: 16\n", "max_fpgas: 1\n", "2 FPGAs were asked for, at most 1 can be linked"),
@@ -224,7 +228,9 @@ def test_platforms_lists_every_board_and_shows_one() -> None:
     assert one.exit_code == 0
     assert "fpga0.SLR3" in one.stdout
     assert "11,520 SLL wires" in one.stdout
-    assert "links: aurora-100g in SLR2, 100 Gb/s each way, 1 us (assumed), at most 2 in one FPGA; up to 16" in one.stdout
+    assert (
+        "links: aurora-100g in SLR2, 100 Gb/s each way, 1 us (assumed), at most 2 in one FPGA; up to 16" in one.stdout
+    )
     assert "links: none, one FPGA only" in run("platforms", "pynq-z1").stdout
     assert json.loads(run("platforms", "xcku5p", "--json").stdout)["link"]["kind"] == "pcie"
     assert run("platforms", "alveo-u999").exit_code == 2

@@ -107,7 +107,7 @@ def test_where_what_is_even_has_no_floorplan_the_limits_are_those_of_the_request
         used: dict[str, int] = {}
         for module in problem.modules:
             used[module.slot] = used.get(module.slot, 0) + module.demand.lut
-        if max(lut / limits[slot].lut for slot, lut in used.items()) < 0.8:
+        if max(lut / limits[slot].lut for slot, lut in used.items()) < 0.5:
             return PlacementFailure(Refusal("no room", place=problem.modules[0].slot), SolveStats("fake", "heuristic"))
         return place(problem, "auto", 0)
 

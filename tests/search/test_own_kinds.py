@@ -87,7 +87,9 @@ def test_free_is_never_slower_nor_scarcer_than_finns_own_choice(model: Path) -> 
         if found["auto"] == found["default"]:
             assert not deviating(plans["auto"])
         small = [
-            flow.plan(request(model, cap=cap, impl_style=style, objective="resources", tie_break="scarcity")).plan.phases[0].networks[0]
+            flow.plan(request(model, cap=cap, impl_style=style, objective="resources", tie_break="scarcity"))
+            .plan.phases[0]
+            .networks[0]
             for style in ("default", "free")
         ]
         assert (small[1].folding.stats.objective or 0) <= (small[0].folding.stats.objective or 0)

@@ -94,9 +94,18 @@ def entries(out: Path) -> list[PblockEntry]:
 
 
 def crowded(out: Path, **options: Any) -> Path:
-    """Plan modules that may not merge in a slot that is nearly full."""
+    """Plan modules that may not merge, of engines as large as may be, in a slot that is nearly full."""
     request = Request(
-        CNV, "xcku5p", cap={"LUT": 0.8}, keep_granularity=True, effort="fast", max_fpgas=1, plots=False, **options
+        CNV,
+        "xcku5p",
+        cap={"LUT": 0.8},
+        keep_granularity=True,
+        effort="fast",
+        max_fpgas=1,
+        max_products="none",
+        max_engine_share="none",
+        plots=False,
+        **options,
     )
     return make_plan(out, request)
 

@@ -22,7 +22,19 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
 def on_u250(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Made by a process of its own, which knows the toy back end by Python's path alone."""
     out = tmp_path_factory.mktemp("toy") / "out"
-    words = ["plan", str(EDGES), "--backend", "toykit", "-o", str(out), *U250, "--backend-option", "most_lanes=256"]
+    words = [
+        "plan",
+        str(EDGES),
+        "--backend",
+        "toykit",
+        "-o",
+        str(out),
+        *U250,
+        "--backend-option",
+        "most_lanes=256",
+        "--max-hops",
+        "3",
+    ]
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{TOY}", "COLUMNS": "200"}
     command = [sys.executable, "-m", "floorflow", *words]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

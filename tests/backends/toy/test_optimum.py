@@ -104,7 +104,7 @@ last makers=4 takers=16 maths=dsp
 def test_the_joint_bound_knows_that_tied_filters_may_lie_in_different_slots(tmp_path: Path) -> None:
     (tmp_path / "apart.folding").write_text(APART)
     options: dict[str, Any] = {"cap": {**DEFAULT_CAP, "LUT": 0.008}, "effort": "fast", "plots": False}
-    options |= {"backend": "toykit", "most_lanes": 256}
+    options |= {"backend": "toykit", "most_lanes": 256, "max_hops": 3}
     given = flow.plan(Request(EDGES, "alveo-u250", folding=tmp_path / "apart.folding", **options))
     write(tmp_path / "out", given.files, {})
     assert [*check(tmp_path / "out")] == []

@@ -102,7 +102,7 @@ def test_files_are_json_and_pictures(fastest: Comparison) -> None:
     content = json.loads(files["compare.json"])
     assert content["schema"] == "floorflow-comparison/1"
     assert [row["method"] for row in content["methods"]] == list(METHODS)
-    assert content["methods"][2]["interval_over_bound"] == pytest.approx(4.0)
+    assert content["methods"][2]["interval_over_bound"] == pytest.approx(2.0)
     assert bytes(files["compare.png"]).startswith(b"\x89PNG")
     text = files["compare.svg"].decode()
     for name in ("cpsat", "finn-wide", "brute: not tried"):
