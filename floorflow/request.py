@@ -194,8 +194,8 @@ class Request(BaseModel):
     )
     preset: Annotated[Preset, GOAL] = Field(
         DEFAULT_PRESET,
-        description="Caps, fills, confidence, engine limits and clock together, each still open to its own option: room "
-        "to close timing, what tools can build, or all there is, as version 0.1 did.",
+        description="Caps, fills, confidence, engine limits and clock together, each still open to its own option: "
+        "room to close timing, what can be built, or all that version 0.1 took.",
     )
 
     fpgas: Annotated[FpgaCount, PLATFORM] = Field(1, description="Number of FPGAs, or auto: the least that will do.")
