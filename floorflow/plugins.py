@@ -5,9 +5,11 @@ An entry point of the group ``floorflow.backends`` bears the back end's name and
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -23,9 +25,25 @@ _INSTALL = "another is there once the package that brings it is installed (docs/
 
 
 class BackendOptions(BaseModel):
-    """A back end's own options: a field each, with default, limits and description."""
+    """A back end's own options: a field each, with default, limits and description.
+
+    ``presets``: what a preset of the request sets of them, where that is not the default.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
+
+    @classmethod
+    def usual(cls, preset: str, name: str) -> Any:
+        """Return the value of an option that nobody gave."""
+        changed = cls.presets.get(preset, {})
+        return changed[name] if name in changed else cls.model_fields[name].get_default(call_default_factory=True)
+
+    def under(self, preset: str) -> Self:
+        """Return the same with a preset behind what was given, which alone still counts as given."""
+        given = {name: getattr(self, name) for name in self.model_fields_set}
+        whole = type(self)(**{**self.presets.get(preset, {}), **given})
+        return self.model_construct({*given}, **{name: getattr(whole, name) for name in type(self).model_fields})
 
 
 @dataclass(frozen=True)

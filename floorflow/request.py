@@ -30,9 +30,11 @@ from pydantic.fields import FieldInfo
 from floorflow.assets import Topology, board_path, link_path
 from floorflow.errors import InputError, some
 from floorflow.plugins import DEFAULT_BACKEND, BackendOptions, registration
+from floorflow.presets import CHANGES, DEFAULT_PRESET, PRESET_FIELDS, Preset
 from floorflow.resources import (
     NONE,
     RESOURCE_NAMES,
+    Defaults,
     Fractions,
     SomeFractions,
     fractions_over,
@@ -138,12 +140,24 @@ def _choice(values: Iterable[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
+def _of_preset(field: str) -> Defaults:
+    """Return what a preset says of a field of fractions, once it is read; an unknown preset is refused itself."""
+
+    def fractions(read: Mapping[str, Any]) -> Mapping[str, float]:
+        found: Fractions | SomeFractions = preset_value(read.get("preset", DEFAULT_PRESET), field)
+        return found.as_dict()
+
+    return fractions
+
+
 OwnOptions = Annotated[SerializeAsAny[BackendOptions], WithJsonSchema({"type": "object"})]
 PathText = Annotated[Path, PlainSerializer(str, return_type=str)]
-Cap = Annotated[Fractions, fractions_over(DEFAULT_CAP, "--cap")]
-Fill = Annotated[SomeFractions, some_fractions("--fill")]
+Cap = Annotated[Fractions, fractions_over(_of_preset("cap"), "--cap")]
+Fill = Annotated[SomeFractions, some_fractions(_of_preset("fill"), "--fill")]
 Confidence = Annotated[float | Literal["none"], BeforeValidator(_confidence)]
-EngineShare = Annotated[Fractions, fractions_over(DEFAULT_MAX_ENGINE_SHARE, "--max-engine-share", may_be_lifted=True)]
+EngineShare = Annotated[
+    Fractions, fractions_over(_of_preset("max_engine_share"), "--max-engine-share", may_be_lifted=True)
+]
 MostProducts = Annotated[int | Literal["none"], BeforeValidator(_products)]
 FpgaCount = Annotated[int | Literal["auto"], BeforeValidator(_fpga_count)]
 FoldMethod = Annotated[str, MethodNames(("folding/methods",), of_backend=True)]
@@ -177,6 +191,11 @@ class Request(BaseModel):
     tie_break: Annotated[TieBreak, GOAL] = Field(
         "fullness",
         description="At one interval: the least full design, then the least scarce; or the least scarce at once.",
+    )
+    preset: Annotated[Preset, GOAL] = Field(
+        DEFAULT_PRESET,
+        description="Caps, fills, confidence, engine limits and clock together, each still open to its own option: "
+        "room to close timing, what can be built, or all that version 0.1 took.",
     )
 
     fpgas: Annotated[FpgaCount, PLATFORM] = Field(1, description="Number of FPGAs, or auto: the least that will do.")
@@ -283,7 +302,20 @@ class Request(BaseModel):
         model = registration(name).options
         flat = {key: options[key] for key in options if key in model.model_fields and key not in cls.model_fields}
         rest = {key: value for key, value in options.items() if key not in flat}
-        return {**rest, "backend_options": _backend_options(model, options.get("backend_options", {}), flat)}
+        own = _backend_options(model, options.get("backend_options", {}), flat)
+        preset = options.get("preset", DEFAULT_PRESET)
+        return {**rest, "backend_options": _under(own, preset if isinstance(preset, str) else DEFAULT_PRESET)}
+
+    @model_validator(mode="after")
+    def _the_preset_stands_behind(self) -> Self:
+        """Take from the preset what was not given; it does not count as given afterwards either."""
+        for name in PRESET_FIELDS:
+            if name not in self.model_fields_set or getattr(self, name) is None:
+                object.__setattr__(self, name, preset_value(self.preset, name))
+        # A confidence sizes pblocks only where no fill is given: the user's stands before the preset's fill.
+        if "confidence" in self.model_fields_set and self.confidence != NONE and "fill" not in self.model_fields_set:
+            object.__setattr__(self, "fill", SomeFractions())
+        return self
 
     @model_validator(mode="after")
     def _choices_go_together(self) -> Self:
@@ -378,6 +410,20 @@ class Request(BaseModel):
         board_path(self.platform)
         if self.link is not None:
             link_path(self.link)
+
+
+def preset_value(preset: Preset, field: str) -> Any:
+    """Return what a field of the request is under a preset if nobody gives it."""
+    changed = CHANGES[preset]
+    return changed[field] if field in changed else Request.model_fields[field].default
+
+
+def _under(own: BackendOptions, preset: str) -> BackendOptions:
+    """Return a back end's options with a preset behind them."""
+    try:
+        return own.under(preset)
+    except ValidationError as error:
+        raise told(type(own), error) from None
 
 
 def require_file(path: Path, option: str = "") -> None:

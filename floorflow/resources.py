@@ -6,12 +6,12 @@ Names and units everywhere in floorflow: ``LUT``, ``FF``, ``BRAM18`` (18 Kb bloc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import floor
 from typing import Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
 RESOURCE_NAMES = ("LUT", "FF", "BRAM18", "URAM", "DSP")
 """Order of the five resources in every array and file."""
@@ -154,32 +154,37 @@ NONE = "none"
 """The word that lifts a limit."""
 
 
-def fractions_over(defaults: Mapping[str, float], option: str, *, may_be_lifted: bool = False) -> BeforeValidator:
+Defaults = Callable[[Mapping[str, Any]], Mapping[str, float]]
+"""From the fields that were read before to the fractions that stand behind those which are given."""
+
+
+def fractions_over(defaults: Defaults, option: str, *, may_be_lifted: bool = False) -> BeforeValidator:
     """Let some fractions stand for all: what a mapping, or a list of ``LUT=0.75``, leaves out is as in ``defaults``.
 
     ``may_be_lifted``: ``none`` stands for the whole of every resource.
     """
 
-    def complete(value: Any) -> Any:
+    def complete(value: Any, info: ValidationInfo) -> Any:
         if isinstance(value, Fractions):
             return value
         if may_be_lifted and value in (None, NONE, [NONE], (NONE,)):
             return Fractions(**dict.fromkeys(RESOURCE_NAMES, 1.0))
         pairs = value.items() if isinstance(value, Mapping) else _settings(value, option)
-        return Fractions(**{**defaults, **{name: _fraction(name, share, option) for name, share in pairs}})
+        return Fractions(**{**defaults(info.data), **{name: _fraction(name, share, option) for name, share in pairs}})
 
     return BeforeValidator(complete)
 
 
-def some_fractions(option: str) -> BeforeValidator:
-    """Read fractions of some resources from a mapping, or from a list of ``LUT=0.75``."""
+def some_fractions(defaults: Defaults, option: str) -> BeforeValidator:
+    """Read fractions of some resources from a mapping, or from a list of ``LUT=0.75``, over those of ``defaults``."""
 
-    def read(value: Any) -> Any:
+    def read(value: Any, info: ValidationInfo) -> Any:
         if isinstance(value, SomeFractions | Fractions):
             return SomeFractions(**value.as_dict())
         pairs = value.items() if isinstance(value, Mapping) else _settings(value, option)
-        # plan.json names all five, those without a fraction as null.
-        return SomeFractions(**{n: _fraction(n, share, option) for n, share in pairs if share is not None})
+        # plan.json names all five, those without a fraction as null: nothing stands behind these.
+        given = {name: None if share is None else _fraction(name, share, option) for name, share in pairs}
+        return SomeFractions(**{**defaults(info.data), **given})
 
     return BeforeValidator(read)
 

@@ -9,7 +9,7 @@ from typing import Any, get_args
 import pytest
 import yaml
 
-from floorflow import request, resources, schema
+from floorflow import presets, request, resources, schema
 from floorflow.backends.finn import parallelism
 from floorflow.backends.finn.kinds import kind, matrix_vector, weighted
 from floorflow.backends.finn.lower import types
@@ -85,6 +85,7 @@ PLANNER: dict[str, Any] = {
     "objectives": get_args(request.Objective),
     "may_be_none": board_file.STATED,
     "tie_breaks": get_args(request.TieBreak),
+    "presets": get_args(presets.Preset),
     "fifo_words_inside": realise.INSIDE_DEPTH_WORDS,
     "fifo_words_between": realise.BETWEEN_DEPTH_WORDS,
     "fifo_words_per_register": Crossing("sll", registers=1, cycles=1).words_in_flight(1, 1),
@@ -127,6 +128,7 @@ CHECK: dict[str, Any] = {
     "topologies": topology.TOPOLOGIES,
     "objectives": solver_claims.OBJECTIVES,
     "tie_breaks": fullness.TIE_BREAKS,
+    "presets": plan_structure.PRESETS,
     "may_be_none": boards.MAY_BE_NONE,
     "fifo_words_inside": fifos.DEPTH_INSIDE_A_MODULE,
     "fifo_words_between": fifos.DEPTH_BETWEEN_MODULES,

@@ -13,7 +13,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "floorflow"
 OPEN_TO_ALL = set(
-    "assets errors importing output plugins request resources schema solver stats technology".split()  # noqa: SIM905
+    "assets errors importing output plugins presets request resources schema solver stats technology".split()  # noqa: SIM905
 )
 ALLOWED = {
     "network": set(),

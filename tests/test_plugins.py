@@ -16,11 +16,13 @@ from floorflow.schema import Options
 from tests.conftest import TFC
 
 TOY = """
+from typing import Any, ClassVar, Mapping
 from pydantic import Field
 from floorflow.plugins import BackendOptions, Registration
 
 class ToyOptions(BackendOptions):
     lanes: int = Field(1, ge=1, le=8, description="Lanes.")
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {"max": {"lanes": 8}}
 
 TOY = Registration("toy_registration:nothing", ToyOptions, ("toy-fold",))
 WRONG = "not a registration"
@@ -53,6 +55,14 @@ def test_options_of_the_back_end_may_be_given_by_their_names_or_together() -> No
     assert asked(backend_options={"finn": "plus", "weight_bits": "4"}) == flat
     assert asked(backend_options=["finn=plus", "weight-bits=4"]) == flat
     assert flat.changed(finn="dev").backend_options.model_dump() == {**flat.backend_options.model_dump(), "finn": "dev"}
+
+
+@pytest.mark.usefixtures("toy")
+def test_a_back_end_says_what_a_preset_means_for_its_options() -> None:
+    def lanes(**options: Any) -> Any:
+        return asked(backend="toy", **options).backend_options.model_dump()["lanes"]
+
+    assert (lanes(), lanes(preset="safe"), lanes(preset="max"), lanes(preset="max", lanes=2)) == (1, 1, 8, 2)
 
 
 def test_plan_json_holds_the_options_of_the_back_end_together() -> None:

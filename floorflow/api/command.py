@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from floorflow.api.options import OPTIONS, Option
-from floorflow.request import Request
+from floorflow.presets import PRESET_FIELDS
+from floorflow.request import Request, preset_value
 from floorflow.resources import Fractions, SomeFractions
 
 
@@ -17,10 +18,19 @@ def command_line(command: str, request: Request, *more: str) -> list[str]:
     for name, option in OPTIONS.items():
         holder = request if name in type(request).model_fields else own
         if name in holder.model_fields_set and name != "backend_options":
-            words += _words(option, getattr(holder, name), type(holder).model_fields[name].default)
+            words += _words(option, getattr(holder, name), _usual(request, name))
     others = [name for name in sorted(own.model_fields_set) if name not in OPTIONS]
     settings = [word for name in others for word in ("--backend-option", f"{name}={getattr(own, name)}")]
     return ["floorflow", command, *words, *settings, *more]
+
+
+def _usual(request: Request, name: str) -> Any:
+    """Return what an option is unless told."""
+    if name in PRESET_FIELDS:
+        return preset_value(request.preset, name)
+    if name in type(request).model_fields:
+        return type(request).model_fields[name].default
+    return request.backend_options.usual(request.preset, name)
 
 
 def _words(option: Option, value: Any, default: Any) -> Iterator[str]:

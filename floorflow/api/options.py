@@ -14,6 +14,7 @@ from pydantic.fields import FieldInfo
 from floorflow.assets import Topology
 from floorflow.errors import InputError
 from floorflow.plugins import DEFAULT_BACKEND, BackendOptions, registration
+from floorflow.presets import Preset
 from floorflow.request import (
     ConstraintStyle,
     Effort,
@@ -73,6 +74,7 @@ class PlanOptions(CompareOptions, total=False):
 
     objective: Objective | None
     tie_break: TieBreak
+    preset: Preset
     max_fpgas: int
     link: str | Path | None
     topology: Topology

@@ -6,9 +6,10 @@ numbers come from). Whether a plan closes nobody knows before routing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from floorflow.presets import CHANGES
 from floorflow.schema import (
     ChannelEntry,
     EstimatesEntry,
@@ -21,7 +22,7 @@ from floorflow.schema import (
 
 CLOCKS_MHZ = (150.0, 200.0, 250.0)
 """Clocks at which frame rates are told beside the plan's own."""
-COMFORTABLE_SLOT = {"LUT": 0.6, "FF": 0.5, "BRAM18": 0.8, "URAM": 0.8, "DSP": 0.8}
+COMFORTABLE_SLOT: Mapping[str, float] = CHANGES["safe"]["cap"].as_dict()
 """Share of what is available in a slot up to which it is comfortable: caps of the preset `safe`."""
 COMFORTABLE_ENGINE = {"LUT": (0.25, 20_000), "DSP": (0.5, 128)}
 """The same for one engine, and an amount that is comfortable in any slot."""

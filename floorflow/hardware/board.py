@@ -117,6 +117,11 @@ class Board:
     host_memory: str | None = None
 
     @property
+    def is_alveo(self) -> bool:
+        """Whether it is an Alveo card: AMD sells their parts, xcu50 to xcu280, on these alone."""
+        return self.part.startswith("xcu")
+
+    @property
     def at_host(self) -> Memory | None:
         """The memory channel at which the host's streams end, if the file lists any."""
         return next((memory for memory in self.memories if memory.name == self.host_memory), None)

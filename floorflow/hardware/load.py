@@ -55,9 +55,10 @@ def load_platform(
     _check_fpgas(board, count, topology, str(path))
     whole = with_die(board, text, path)
     most = board.max_fpgas if board.link is None else most_fpgas(topology, board.link.max_links, board.max_fpgas)
-    board = replace(whole.board, clock_mhz=clock_mhz or board.clock_mhz, max_fpgas=most)
+    board = replace(whole.board, max_fpgas=most)
     each = replace(whole, board=board, files={**whole.files, **core_files})
-    return assembled(board.name, [each] * count, _equal_links(board.link, topology, count))
+    platform = assembled(board.name, [each] * count, _equal_links(board.link, topology, count))
+    return replace(platform, asked_mhz=clock_mhz)
 
 
 def described_fpgas(name_or_path: str) -> int | None:

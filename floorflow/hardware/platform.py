@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 
 from floorflow.hardware.board import Board
 from floorflow.hardware.crossing import Crossing, Route, boundary_crossing, link_crossing
@@ -73,6 +74,8 @@ class Platform:
     infrastructure: tuple[Infrastructure, ...]
     files: Mapping[str, str]
     described: bool = False
+    asked_mhz: float | None = None
+    """Clock in MHz that was asked for instead of the boards'."""
 
     @property
     def slots(self) -> tuple[Slot, ...]:
@@ -86,8 +89,13 @@ class Platform:
 
     @property
     def clock_mhz(self) -> float:
-        """Clock of the design in MHz: the lowest of the boards'."""
-        return min(fpga.board.clock_mhz for fpga in self.fpgas)
+        """Clock of the design in MHz."""
+        return self.asked_mhz or self.own_mhz()
+
+    def own_mhz(self, alveo_mhz: float = inf) -> float:
+        """Return the clock unless one is asked for: the lowest of the boards', Alveo cards at most at ``alveo_mhz``."""
+        boards = [fpga.board for fpga in self.fpgas]
+        return min(min(board.clock_mhz, alveo_mhz) if board.is_alveo else board.clock_mhz for board in boards)
 
     @property
     def technology(self) -> Technology:

@@ -85,10 +85,10 @@ def described_platform(text: str, path: Path, clock_mhz: float | None, host_port
     _check_joins(joins, len(boards), file)
     for number in (0, len(boards) - 1):
         boards[number] = replace(boards[number], board=at_host_port(boards[number].board, host_port, file))
-    joined = [_joined_board(number, each, joins, clock_mhz, file) for number, each in enumerate(boards)]
+    joined = [_joined_board(number, each, joins, file) for number, each in enumerate(boards)]
     platform = assembled(model.name, joined, [_link(join, boards, file) for join in joins])
     files = {f"platforms/{model.name}.yaml": text, **platform.files, **link_files}
-    return replace(platform, files=files, described=True)
+    return replace(platform, files=files, described=True, asked_mhz=clock_mhz)
 
 
 def _boards(model: PlatformModel, path: Path) -> list[BoardWithDie]:
@@ -168,17 +168,15 @@ def _check_joins(joins: Sequence[_Join], count: int, file: str) -> None:
     require(not apart, file, "links", f"no links lead from fpga0 to {', '.join(f'fpga{n}' for n in apart)}")
 
 
-def _joined_board(
-    number: int, each: BoardWithDie, joins: Sequence[_Join], clock_mhz: float | None, file: str
-) -> BoardWithDie:
-    """Return an FPGA's board with the kind of link that ends there, and with the design's clock if one is given."""
+def _joined_board(number: int, each: BoardWithDie, joins: Sequence[_Join], file: str) -> BoardWithDie:
+    """Return an FPGA's board with the kind of link that ends there."""
     here = [join for join in joins if number in (join.lower, join.upper)]
     links = [_board_link(f"fpga{number}", each, join, file) for join in here]
     own = each.board.link
     if own is not None and own.max_links is not None and len(here) > own.max_links:
         most = f"{len(here)} links end at fpga{number}, its board allows {own.max_links} ({each.file}: link)"
         raise PlatformError(f"{file}: {here[own.max_links].field}: {most}", hint="take out a link, or another board")
-    board = replace(each.board, link=links[0] if links else own, clock_mhz=clock_mhz or each.board.clock_mhz)
+    board = replace(each.board, link=links[0] if links else own)
     for join, link in zip(here, links, strict=True):
         same = link.port == links[0].port
         require(same, file, join.field, f"all links of fpga{number} must leave it at one port of one SLR")

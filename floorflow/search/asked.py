@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from floorflow.errors import InputError
 from floorflow.hardware.load import described_fpgas, load_platform, require_described
 from floorflow.hardware.platform import Platform
+from floorflow.presets import ALVEO_MHZ
 from floorflow.request import Request
 
 
@@ -45,4 +48,8 @@ def platform_of(request: Request, fpgas: int | None = None) -> Platform:
     # A topology that nobody asked for contradicts no file.
     topology = request.topology if "topology" in request.model_fields_set else None
     asked = request.platform, count, request.clock_mhz, request.link, topology
-    return load_platform(*asked, host_port=request.host_port)
+    platform = load_platform(*asked, host_port=request.host_port)
+    most_mhz = ALVEO_MHZ.get(request.preset)
+    if request.clock_mhz is not None or most_mhz is None:
+        return platform
+    return replace(platform, asked_mhz=platform.own_mhz(most_mhz))

@@ -62,6 +62,8 @@ CONFIDENCE = Scalar("none or a probability", lambda value: value == "none" or (i
 STYLES = ("none", "slr", "soft", "hard")
 STYLE = Scalar("none, slr, soft or hard", lambda value: value in STYLES)
 ASKED_STYLE = Scalar("auto, none, slr, soft or hard", lambda value: value in ("auto", *STYLES))
+PRESETS = ("safe", "balanced", "max")
+PRESET = Scalar("safe, balanced or max", lambda value: value in PRESETS)
 STATS = {
     "method": TEXT,
     "status": TEXT,
@@ -277,6 +279,7 @@ OPTIONS = {
     "topology": TEXT,
     "models": [FILE],
     "platform": FILE,
+    "preset": PRESET,
     "fpgas": FPGA_COUNT,
     "seed": INTEGER,
     "backend": TEXT,

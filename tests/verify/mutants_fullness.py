@@ -83,6 +83,11 @@ def tie_broken_by_a_coin(plan: Plan, files: Files) -> None:
     plan["options"]["tie_break"] = "coin"
 
 
+@mutant("plan-malformed")
+def preset_that_there_is_not(plan: Plan, files: Files) -> None:
+    plan["options"]["preset"] = "reckless"
+
+
 def memory(plan: Plan) -> Plan:
     """Return a large memory, made of the first channel where the plan has none."""
     channel = phase_of(plan)["channels"][0]

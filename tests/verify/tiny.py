@@ -44,6 +44,7 @@ OPTIONS = {
     "topology": "chain",
     "models": ["tiny.onnx"],
     "platform": "tiny",
+    "preset": "balanced",
     "fpgas": "auto",
     "seed": 0,
 }

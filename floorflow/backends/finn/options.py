@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -29,6 +31,8 @@ class FinnOptions(BackendOptions):
     in URAM, which has no initial contents, so that software writes them before the first frame: ``auto`` only where
     without it nothing fits or the rate falls by more than a tenth, and then for as few engines as can be.
     """
+
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({"max": {"runtime_weights": "always"}})
 
     costs: Annotated[CostModelName, ENGINES] = Field("calibrated", description="Cost model.")
     finn: Annotated[FinnName, ENGINES] = Field("main", description="Which FINN.")

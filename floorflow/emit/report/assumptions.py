@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from floorflow.emit.backend import PlanBackend
 from floorflow.emit.host_ports import host_lines
+from floorflow.emit.report.preset import preset_lines
 from floorflow.emit.sparing import limits_told
 from floorflow.emit.tables import wrapped
 from floorflow.hardware import Platform
@@ -23,7 +24,7 @@ def assumptions(plan: Plan, platform: Platform, backend: PlanBackend) -> list[st
         *_networks(plan),
         f"platform   {_boards(plan)}, --fpgas {options.fpgas}",
         f"asked for  {_asked(options)} at {options.clock_mhz:g} MHz; {rest}",
-        f"limits     cap {_fractions(options.cap.as_dict())}",
+        *preset_lines(options, platform),
         f"engines    {limits_told(options)}",
         f"pblocks    {_room(plan)}",
         f"costs      {backend.cost_model(plan)}",
