@@ -105,6 +105,8 @@ class _Rows:
         if result.interrupted:
             raise KeyboardInterrupt
         candidate = result.candidate
+        if candidate.interval_cycles == self.found.candidate.interval_cycles:
+            return candidate.interval_cycles, None
         return candidate.interval_cycles, figures_of(context, candidate, result.placements)
 
 
