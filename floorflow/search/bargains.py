@@ -17,7 +17,7 @@ from floorflow.search.candidate import Candidate, slot_demands
 from floorflow.search.context import PlanningContext, longest_interval
 from floorflow.search.findings import Bargain, Bargains, Figures
 from floorflow.search.progress import Progress
-from floorflow.search.search import SearchResult
+from floorflow.search.search import Search, SearchResult
 
 LESS = (0.01, 0.02, 0.05, 0.1, 0.2)
 """Shares of the rate that are given up."""
@@ -25,9 +25,6 @@ MOST_MODULES = 20
 """Modules of a plan up to which bargains are sought unasked: of larger ones they take longer than the plan."""
 DIGITS = 4
 """Of the rates asked for."""
-
-
-Search = Callable[[PlanningContext], SearchResult]
 
 
 def bargains(
