@@ -7,6 +7,7 @@ where minimising cost finds none.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ortools.sat.python import cp_model
@@ -63,9 +64,8 @@ def _overuse(cp: cp_model.CpModel, most: int, largest: int, over: list[cp_model.
     return steps * step
 
 
-def worst(problem: PartitionProblem, assignment: Integers) -> Refusal | None:
+def worst(problem: PartitionProblem, slot_of: Mapping[str, int]) -> Refusal | None:
     """Return what an assignment exceeds by the largest share: resource or cells of a slot, hops, wires of an edge."""
-    slot_of = {name: int(slot) for name, slot in zip(problem.demands, assignment, strict=True)}
     uses = [
         (use, most, name, slot.name)
         for slot, demand in zip(problem.slots, problem.slot_demands(slot_of), strict=True)

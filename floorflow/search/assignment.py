@@ -13,7 +13,7 @@ from floorflow.dataflow.modules import Module, Wire, cluster, module_of
 from floorflow.errors import Refusal, unproven
 from floorflow.folding import FoldingSolution
 from floorflow.hardware import Route
-from floorflow.partition import PartitionFailure, PartitionProblem, PartitionSolution, SlotCapacity
+from floorflow.partition import PartitionFailure, PartitionProblem, PartitionSolution, SlotCapacity, worst
 from floorflow.resources import scaled_down, shortfall, total
 from floorflow.search.candidate import Candidate, folded_by, in_styles, least_words, realised
 from floorflow.search.context import PlanningContext
@@ -189,13 +189,17 @@ def _as_it_began(
 
 
 def overfull(candidate: Candidate) -> PartitionFailure:
-    """Say which slots hold more than their limits; where none does, that FIFOs at crossings move modules for ever."""
-    refusals = []
-    demands = candidate.problem.slot_demands(candidate.partition.slot_of)
+    """Say which slots hold more than their limits; where none does, what else is exceeded most.
+
+    Where nothing is, FIFOs at crossings move modules for ever.
+    """
+    refusals, slot_of = [], candidate.partition.slot_of
+    demands = candidate.problem.slot_demands(slot_of)
     for slot, demand in zip(candidate.problem.slots, demands, strict=True):
         needs, limits = demand.as_dict(), slot.limit.as_dict()
         refusals += [Refusal("slot", r, slot.name, needs[r], limits[r]) for r in shortfall(demand, slot.limit)]
-    return PartitionFailure(tuple(refusals) or (Refusal("crossing FIFOs"),), closest=candidate.partition.slot_of)
+    other = worst(candidate.problem, slot_of) or Refusal("crossing FIFOs")
+    return PartitionFailure(tuple(refusals) or (other,), closest=slot_of)
 
 
 def _harder(problem: PartitionProblem, tightened: Mapping[str, float]) -> PartitionProblem:

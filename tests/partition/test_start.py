@@ -74,11 +74,20 @@ def test_cuts_that_meet_cost_more_together_than_alone() -> None:
 
 def test_the_resource_that_is_exceeded_most_is_named() -> None:
     problem = chain(3, 30, [50, 50])
-    refusal = worst(problem, np.array([0, 0, 1]))
+    slot_of = dict(zip(problem.demands, (0, 0, 1), strict=True))
+    refusal = worst(problem, slot_of)
     assert refusal is not None
     assert (refusal.resource, refusal.place, refusal.needed, refusal.allowed) == ("LUT", "SLR0", 60, 50)
     assert str(refusal) == "no assignment found within the limit; the closest has 60 needed, 50 allowed (SLR0, LUT)"
-    assert worst(chain(3, 10, [50, 50]), np.array([0, 0, 1])) is None
+    assert worst(chain(3, 10, [50, 50]), slot_of) is None
+
+
+def test_a_stream_that_goes_too_far_is_named_where_all_slots_have_room() -> None:
+    problem = replace(chain(2, 10, [50, 50, 50]), max_hops=1)
+    refusal = worst(problem, {"m0": 0, "m1": 2})
+    assert refusal is not None
+    assert (refusal.resource, refusal.needed, refusal.allowed) == ("SLR boundaries", 2, 1)
+    assert worst(problem, {"m0": 0, "m1": 1}) is None
 
 
 def test_a_start_must_name_every_module() -> None:

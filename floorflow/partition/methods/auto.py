@@ -97,8 +97,9 @@ def _made_legal(
         return found.assignment
     if found.proven_infeasible:
         return _proven(problem, arrays, found, seed, limits)
-    refusal = None if found.assignment is None else worst(problem, found.assignment)
-    return PartitionFailure((refusal or Refusal("partition limit"),), closest=_closest(arrays, found))
+    closest = _closest(arrays, found)
+    refusal = None if closest is None else worst(problem, closest)
+    return PartitionFailure((refusal or Refusal("partition limit"),), closest=closest)
 
 
 def _refused(
