@@ -6,6 +6,7 @@ Would fit means that the folding bound and the links no longer forbid it: the sa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from math import ceil
 
 from floorflow.backends.backend import backend_named
@@ -131,8 +132,12 @@ def _fits(request: Request, fpgas: int, prepare: Prepare) -> bool:
 
 
 def _prepared(request: Request, fpgas: int, prepare: Prepare) -> SearchState | None:
-    """Return a search that has not begun, or None if it cannot."""
+    """Return a search that has not begun, or None if it cannot; limits on engines give way where they leave nothing."""
     try:
-        return SearchState(prepare(request, fpgas), SILENT)
+        context = prepare(request, fpgas)
     except InfeasibleError:
         return None
+    run = SearchState(context, SILENT)
+    if context.problem is context.unlimited or run.is_feasible(context.problem.intervals()[-1]):
+        return run
+    return SearchState(replace(context, problem=context.unlimited), SILENT)

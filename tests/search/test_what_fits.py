@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -10,9 +11,12 @@ from floorflow import flow
 from floorflow.backends.finn.read.source import read_source
 from floorflow.errors import InfeasibleError
 from floorflow.request import DEFAULT_CAP, Request
+from floorflow.resources import ZERO
+from floorflow.search.context import PlanningContext
 from floorflow.search.preparing import prepare
 from floorflow.search.progress import SILENT
 from floorflow.search.state import SearchState
+from floorflow.search.what_fits import explained
 from tests.conftest import CNV, TFC
 
 TIGHT = {**DEFAULT_CAP, "LUT": 0.1}
@@ -67,3 +71,19 @@ def test_what_no_option_mends_is_said() -> None:
     assert error.hint.startswith("no lower rate, higher cap or other number of FPGAs alone would do")
     assert "--" not in error.hint
     assert error.refusals[0].proven
+
+
+def test_limits_on_engines_do_not_stand_in_the_way_of_an_option_for_they_are_lifted_where_nothing_fits() -> None:
+    request, source = Request(CNV, "zcu104", runtime_weights="never"), read_source(CNV)
+
+    def too_limited(asked: Request, fpgas: int) -> PlanningContext:
+        context = prepare(source, asked, fpgas)
+        return replace(context, problem=context.problem.with_budget(ZERO))
+
+    def too_small(asked: Request, fpgas: int) -> PlanningContext:
+        context = too_limited(asked, fpgas)
+        return replace(context, unlimited=context.problem)
+
+    error = InfeasibleError("", "a larger platform")
+    assert "--runtime-weights auto (up to" in explained(error, request, 1, too_limited).hint
+    assert "--runtime-weights" not in explained(error, request, 1, too_small).hint
