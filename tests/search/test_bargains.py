@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from floorflow import flow
+from floorflow.emit.bargains import best_bargains
 from floorflow.request import Request
 from floorflow.schema import BargainsEntry, Plan, read_plan
 from floorflow.search.bargains import readable
@@ -52,6 +53,17 @@ def test_figures_of_the_plan_are_those_of_its_summary(out: Path) -> None:
     assert (now.slot, now.resource) == (full.slot, full.resource)
     assert now.share == pytest.approx(full.share)
     assert f"{full.share:.1%} {full.resource}" in (out / "report.txt").read_text()
+
+
+def test_the_summary_tells_the_bargain_that_frees_most_with_all_its_options(out: Path) -> None:
+    data = read_plan(out / "plan.json").model_dump(by_alias=True)
+    told = data["networks"][0]["search"]["bargains"]
+    told["beside"], row = ["--fpgas 1"], told["rows"][1]
+    row["figures"]["share"] = told["now"]["share"] / 2
+    (line,) = best_bargains(Plan.model_validate(data), data["networks"][0]["name"])
+    assert line.startswith("2% less rate")
+    assert f"--fps {row['fps']:.12g} --fpgas 1)" in line
+    assert f"fullest {row['figures']['share']:.1%} of its cap, " in line
 
 
 @pytest.mark.parametrize(
