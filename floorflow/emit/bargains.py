@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from floorflow.emit.tables import number, rate, table
-from floorflow.schema import BargainEntry, FiguresEntry, Plan
+from floorflow.emit.tables import number, rate, table, wrapped
+from floorflow.schema import BargainEntry, BargainsEntry, FiguresEntry, Plan
 
 WORTH, TIMES = 0.1, 2
 """A bargain is worth a line if it frees at least this share of something, and so many times what it costs in rate."""
+OF_A_BUILD = "none is offered: plan --fps would plan another rate without what the build of this plan measured"
 
 
 def best_bargains(plan: Plan, network: str) -> list[str]:
@@ -19,23 +20,28 @@ def best_bargains(plan: Plan, network: str) -> list[str]:
         return []
     _, row = max(worth, key=lambda each: each[0] / each[1].less)
     freed = "; ".join(_changes(found.now, row))
-    return [f"{row.less:.0%} less rate ({rate(row.fps)} frames/s, --fps {row.fps:.10g}): {freed}"]
+    return [f"{row.less:.0%} less rate ({rate(row.fps)} frames/s, {_option(found, row)}): {freed}"]
 
 
 def bargains(plan: Plan, network: str) -> list[str]:
-    """Return the table of all bargains, with the option that gets each; nothing where none were sought."""
+    """Return the table of all bargains, with the options that get each; nothing where none were sought."""
     found = plan.network(network).search.bargains
     if found is None:
-        return []
-    heading = ("less rate", "cycles", "fullest", "largest engine", "wire length", "the same command with")
+        return [] if plan.calibration is None else wrapped([OF_A_BUILD])
+    heading = ("less rate", "cycles", "fullest, of its cap", "largest engine", "wire length", "the same command with")
     now = ("none", f"{plan.network(network).search.interval_cycles:,}", *_figures(found.now), "")
-    rows = [heading, now, *(_row(row) for row in found.rows)]
+    rows = [heading, now, *(_row(found, row) for row in found.rows)]
     more = [] if found.planned else ["wire length needs floorplans: --bargains plan makes them"]
     return [*table(rows, left=6), *more]
 
 
-def _row(row: BargainEntry) -> tuple[str, ...]:
-    option = f"--fps {row.fps:.10g}"
+def _option(found: BargainsEntry, row: BargainEntry) -> str:
+    """Return the options with which the same command makes the plan of a bargain."""
+    return " ".join([f"--fps {row.fps:.12g}", *found.beside])
+
+
+def _row(found: BargainsEntry, row: BargainEntry) -> tuple[str, ...]:
+    option = _option(found, row)
     if row.interval_cycles is None:
         return (f"{row.less:.0%}", "", "no plan found", "", "", option)
     told = ("the same", "", "") if row.figures is None else _figures(row.figures)
@@ -68,7 +74,7 @@ def _changes(now: FiguresEntry, row: BargainEntry) -> list[str]:
     then = row.figures
     if then is None:
         return []
-    told = [f"fullest {then.resource} {then.share:.0%} of {then.slot}, now {now.resource} {now.share:.0%}"]
+    told = [f"fullest {then.share:.1%} of its cap, {then.resource} of {then.slot}, now {now.share:.1%}, {now.resource}"]
     told += [f"largest engine {_engine(then)}, now {_engine(now)}"] if _engine(then) != _engine(now) else []
     told += [f"wire length {number(then.hpwl)}, now {number(now.hpwl)}"] if then.hpwl and now.hpwl else []
     return told

@@ -102,7 +102,8 @@ def _bargains(found: Bargains) -> BargainsEntry:
         )
         for row in found.rows
     ]
-    return BargainsEntry(planned=found.planned, now=_figures(found.now), rows=rows)
+    now, beside = _figures(found.now), list(found.beside)
+    return BargainsEntry(planned=found.planned, beside=beside, now=now, rows=rows)
 
 
 def _figures(found: Figures) -> FiguresEntry:

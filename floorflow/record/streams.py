@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from floorflow.channels import Channel
 from floorflow.channels.cost_allocation import crossing_shares, modules_between
@@ -70,17 +71,8 @@ def _crossing_resources(context: PlanningContext, channel: Channel, route: Seque
 def crossings(part: Part) -> list[CrossingEntry]:
     """Return what every channel of a network passes: runs of SLR boundaries and links, in order."""
     return [
-        CrossingEntry(
-            channel=part.channel_name(channel.name),
-            source=step.source,
-            target=step.target,
-            width_bits=channel.width_bits,
-            gbps=_gbps(channel, part.frames_per_s),
-            hops=step.hops,
-            kind=step.kind,
-        )
-        for channel, route in _routes(part)
-        for step in route
+        CrossingEntry(**where, width_bits=channel.width_bits, gbps=_gbps(channel, part.frames_per_s), kind=step.kind)
+        for channel, step, where in _steps(part)
     ]
 
 
@@ -88,23 +80,27 @@ def far_streams(part: Part) -> list[FarStreamEntry]:
     """Return the streams that cross several SLR boundaries one after the other, with their registers at each."""
     names = {(b.lower, b.upper): b.name for b in part.context.platform.boundaries}
     return [
-        FarStreamEntry(
-            channel=part.channel_name(channel.name),
-            source=step.source,
-            target=step.target,
-            hops=step.hops,
-            registers=[
-                BoundaryRegisters(
-                    boundary=names[joint],
-                    stages=crossing.registers,
-                    flip_flops=crossing.registers * channel.sll_wires,
-                )
-                for joint, crossing in zip(step.joints, step.crossings, strict=True)
-            ],
-        )
-        for channel, route in _routes(part)
-        for step in route
+        FarStreamEntry(**where, registers=_registers(channel, step, names))
+        for channel, step, where in _steps(part)
         if step.link is None and step.hops > 1
+    ]
+
+
+def _steps(part: Part) -> Iterator[tuple[Channel, RouteStep, dict[str, Any]]]:
+    """Yield each step of every channel, with the words by which the plan says which stream it is and where it goes."""
+    for channel, route in _routes(part):
+        name = part.channel_name(channel.name)
+        for step in route:
+            yield channel, step, {"channel": name, "source": step.source, "target": step.target, "hops": step.hops}
+
+
+def _registers(channel: Channel, step: RouteStep, names: Mapping[tuple[str, str], str]) -> list[BoundaryRegisters]:
+    """Return a channel's registers at each SLR boundary of a step."""
+    return [
+        BoundaryRegisters(
+            boundary=names[joint], stages=crossing.registers, flip_flops=crossing.registers * channel.sll_wires
+        )
+        for joint, crossing in zip(step.joints, step.crossings, strict=True)
     ]
 
 

@@ -87,8 +87,8 @@ ResourceName = Literal["LUT", "FF", "BRAM18", "URAM", "DSP"]
 class FiguresEntry(PlanModel):
     """What makes a design large: its fullest slot, largest engine, all that it uses, and its wire length.
 
-    ``share`` of what is available of ``resource`` in ``slot``; ``engine`` takes ``amount`` of ``engine_resource``, LUT
-    or DSP, the largest share of its slot. ``hpwl`` is null where nothing was placed.
+    ``share`` of the cap on ``resource`` in ``slot``, as fullness is told; ``engine`` takes ``amount`` of
+    ``engine_resource``, LUT or DSP, the largest share of its slot. ``hpwl`` is null where nothing was placed.
     """
 
     slot: str
@@ -114,9 +114,13 @@ class BargainEntry(PlanModel):
 
 
 class BargainsEntry(PlanModel):
-    """The plan's own figures and its bargains, the least first; ``planned``: each with its floorplan."""
+    """The plan's own figures and its bargains, the least first; ``planned``: each with its floorplan.
+
+    ``beside``: options that the same command takes beside ``--fps`` to ask for nothing else than that rate.
+    """
 
     planned: bool
+    beside: list[str]
     now: FiguresEntry
     rows: list[BargainEntry]
 

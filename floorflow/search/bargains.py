@@ -6,9 +6,11 @@ length does not. It is told only where each bargain is planned to its end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import ROUND_DOWN, Context
 
+from floorflow.dataflow.measured import NO_MEASUREMENTS
 from floorflow.errors import InfeasibleError, LimitError
 from floorflow.placement import PlacementSolution
 from floorflow.request import Request
@@ -16,6 +18,7 @@ from floorflow.resources import total
 from floorflow.search.candidate import Candidate, slot_demands
 from floorflow.search.context import PlanningContext, longest_interval
 from floorflow.search.findings import Bargain, Bargains, Figures
+from floorflow.search.fullness import cap_limits
 from floorflow.search.progress import Progress
 from floorflow.search.search import Search, SearchResult
 
@@ -23,8 +26,10 @@ LESS = (0.01, 0.02, 0.05, 0.1, 0.2)
 """Shares of the rate that are given up."""
 MOST_MODULES = 20
 """Modules of a plan up to which bargains are sought unasked: of larger ones they take longer than the plan."""
-DIGITS = 4
-"""Of the rates asked for."""
+DIGITS = range(4, 13)
+"""How many digits a rate may have that is asked for; the fewest that will do."""
+INSTEAD = "--objective resources"
+"""What the same command says where the highest rate was asked for by name: a rate contradicts that."""
 
 
 def bargains(
@@ -34,21 +39,35 @@ def bargains(
     search: Search,
     progress: Progress,
 ) -> Bargains | None:
-    """Return the bargains of a finished search; None where none are sought, or nothing can be folded anew.
+    """Return the bargains of a finished search; None where none are sought.
 
     ``prepare`` takes a request and a number of FPGAs, ``search`` what it prepared.
     """
-    request = context.request
-    if request.bargains_sought == "none" or request.keep_folding or request.objective == "latency":
+    if not _are_sought(context, len(found.candidate.modules)):
         return None
-    if request.objective == "resources" and request.fps is None:
-        return None
-    if request.bargains is None and len(found.candidate.modules) > MOST_MODULES:
-        return None
-    planned = request.bargains_sought == "plan"
+    planned = context.request.bargains_sought == "plan"
     with progress.stage("bargains"):
         rows = _Rows(context, found, prepare, search, progress, planned).rows()
-    return Bargains(figures_of(context, found.candidate, found.placements), rows, planned)
+    now = figures_of(context, found.candidate, found.placements)
+    return Bargains(now, rows, planned, tuple(_beside(context)))
+
+
+def _are_sought(context: PlanningContext, modules: int) -> bool:
+    """Whether a rate can be given up and a command asks for that; no command knows what a build measured."""
+    request = context.request
+    if request.bargains_sought == "none" or request.keep_folding or context.measured != NO_MEASUREMENTS:
+        return False
+    if request.goal == "latency" or (request.goal == "resources" and request.fps is None):
+        return False
+    return request.bargains is not None or modules <= MOST_MODULES
+
+
+def _beside(context: PlanningContext) -> Iterator[str]:
+    """Yield the options without which the same command at another rate would not be the same request."""
+    if context.request.fpgas == "auto":
+        yield f"--fpgas {len(context.platform.fpgas)}"
+    if context.request.objective == "throughput":
+        yield INSTEAD
 
 
 @dataclass(frozen=True)
@@ -63,14 +82,13 @@ class _Rows:
     def rows(self) -> tuple[Bargain, ...]:
         """Return a bargain for each share; rates at which the same interval is the longest are planned once."""
         interval = self.found.candidate.interval_cycles
-        rates = {less: self._fps(less) for less in LESS}
-        slowest = self._prepared(rates[LESS[-1]])
+        slowest = self._prepared(rounded_down(self._rate(LESS[-1]), DIGITS[0]))
         intervals = () if slowest is None else slowest.problem.intervals()
         known: dict[int, tuple[int | None, Figures | None]] = {}
         rows = []
-        for less, fps in rates.items():
-            most = longest_interval(self.context.platform, self._request(fps)) or 0
-            longest = max((each for each in intervals if each <= most), default=interval)
+        for less in LESS:
+            fps = readable(self._rate(less), lambda rate: self._longest(rate, intervals))
+            longest = self._longest(fps, intervals)
             if longest <= interval:
                 rows.append(Bargain(less, fps, interval, None))
                 continue
@@ -80,13 +98,19 @@ class _Rows:
             rows.append(Bargain(less, fps, *known[longest]))
         return tuple(rows)
 
-    def _fps(self, less: float) -> float:
-        rate = self.context.platform.clock_mhz * 1e6 / self.found.candidate.interval_cycles
-        return float(f"{rate * (1 - less):.{DIGITS}g}")
+    def _rate(self, less: float) -> float:
+        return self.context.platform.clock_mhz * 1e6 / self.found.candidate.interval_cycles * (1 - less)
+
+    def _longest(self, fps: float, intervals: Sequence[int]) -> int:
+        """Return the longest interval of a folding that reaches a rate; the plan's own where none is longer."""
+        most = longest_interval(self.context.platform, self._request(fps)) or 0
+        return max((each for each in intervals if each <= most), default=self.found.candidate.interval_cycles)
 
     def _request(self, fps: float) -> Request:
-        """Return the request for another rate, on as many FPGAs."""
-        return self.context.request.changed(fps=fps, objective=None, fpgas=len(self.context.platform.fpgas))
+        """Return the request for another rate, as the command line that is told makes it."""
+        request, fpgas = self.context.request, len(self.context.platform.fpgas)
+        objective = "resources" if request.objective == "throughput" else request.objective
+        return request.changed(fps=fps, objective=objective, fpgas=fpgas)
 
     def _prepared(self, fps: float) -> PlanningContext | None:
         try:
@@ -111,15 +135,29 @@ class _Rows:
         return candidate.interval_cycles, figures_of(context, candidate, result.placements)
 
 
+def readable(rate: float, longest: Callable[[float], int]) -> float:
+    """Return a rate to ask for, rounded down, but not so far that a longer interval would do than meets it.
+
+    ``longest`` is the longest interval that reaches a rate.
+    """
+    rounded = [rounded_down(rate, digits) for digits in DIGITS]
+    return next((fps for fps in rounded if longest(fps) == longest(rate)), rounded[-1])
+
+
+def rounded_down(rate: float, digits: int) -> float:
+    """Return a rate that is not higher, with so many digits."""
+    return float(Context(prec=digits, rounding=ROUND_DOWN).create_decimal_from_float(rate))
+
+
 def figures_of(context: PlanningContext, candidate: Candidate, placements: Mapping[str, PlacementSolution]) -> Figures:
     """Return the figures of a design; ``placements`` by FPGA, none where it was not placed."""
-    demands = slot_demands(candidate)
+    demands, caps = slot_demands(candidate), cap_limits(context)
     available = {slot.name: slot.available.as_dict() for slot in context.platform.slots}
     shares = [
-        (need / available[slot][name], slot, name)
-        for slot, demand in demands.items()
-        for name, need in demand.as_dict().items()
-        if available[slot][name]
+        (need / have, slot, name)
+        for slot, cap in caps.items()
+        for (name, need), have in zip(demands[slot].as_dict().items(), cap.as_tuple(), strict=True)
+        if have
     ]
     share, slot, resource = max(shares, key=lambda each: each[0])
     slot_of = {engine: candidate.slot_of[module.name] for module in candidate.modules for engine in module.engines}

@@ -42,8 +42,8 @@ class HostWeights:
 class Figures:
     """What makes a design large or small: the fullest slot, the largest engine, all that is used, the wire length.
 
-    ``share`` is of what is available of ``resource`` in ``slot``; ``engine`` takes the largest share of the LUTs or
-    DSPs of its slot, ``amount`` of ``engine_resource``. ``hpwl`` is None where nothing was placed.
+    ``share`` is of the cap on ``resource`` in ``slot``; ``engine`` takes the largest share of the LUTs or DSPs of its
+    slot, ``amount`` of ``engine_resource``. ``hpwl`` is None where nothing was placed.
     """
 
     slot: str
@@ -72,8 +72,12 @@ class Bargain:
 
 @dataclass(frozen=True)
 class Bargains:
-    """The figures of the plan itself, and its bargains, the least first; ``planned``: with floorplans."""
+    """The figures of the plan itself, and its bargains, the least first; ``planned``: with floorplans.
+
+    ``beside``: options that the same command takes beside ``--fps``, so that it asks for nothing else.
+    """
 
     now: Figures
     rows: tuple[Bargain, ...]
     planned: bool
+    beside: tuple[str, ...] = ()

@@ -285,8 +285,10 @@ class _Search:
     def _fastest_that_meets_the_rate(self, context: PlanningContext) -> str:
         """Search for the highest rate: its design is a candidate for every rate that it meets."""
         self.whatever_the_rate = True
-        tried, needs = self.run.trace, self.run.context.needs
-        self.run = SearchState(replace(context, needs=needs, max_hops=self.context.max_hops), self.run.progress)
+        tried, own = self.run.trace, self.run.context
+        # What was not to be placed is not to be placed at any rate either.
+        alike = replace(context, needs=own.needs, max_hops=self.context.max_hops, floorplans=own.floorplans)
+        self.run = SearchState(alike, self.run.progress)
         try:
             ended_by = self._fastest()
         finally:

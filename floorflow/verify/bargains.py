@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from floorflow.verify.fullness import cap_limits
 from floorflow.verify.phase_facts import PhaseFacts
 from floorflow.verify.plan_structure import RESOURCE_NAMES
-from floorflow.verify.sums import add, amounts, slot_totals
+from floorflow.verify.sums import add, slot_totals
 from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings, close
 
 LESS = (0.01, 0.02, 0.05, 0.1, 0.2)
 """Shares of the rate that are given up."""
 ROUNDED = 1e-3
-"""Relative distance of a rate in four digits from what it is rounded from."""
+"""Share by which a rate in four digits may be below what it is rounded down from."""
+INSTEAD = "--objective resources"
+"""What may stand beside a rate where the highest was asked for by name."""
 
 
 def check_bargains(plan: Record, phases: list[PhaseFacts], findings: Findings) -> None:
@@ -21,8 +24,20 @@ def check_bargains(plan: Record, phases: list[PhaseFacts], findings: Findings) -
         if told is not None:
             where = f"network {network['name']}.search.bargains"
             (phase,) = phases[:1]
+            _check_request(plan, told, where, findings)
             _check_rows(plan, network, told, where, findings)
-            _check_now(phase, told["now"], where, findings)
+            _check_now(plan, phase, told["now"], where, findings)
+
+
+def _check_request(plan: Record, told: Record, where: str, findings: Findings) -> None:
+    """Judge whether the same command with what is told asks for this plan at another rate."""
+    options = plan["options"]
+    fpgas = [f"--fpgas {len(plan['platform']['fpgas'])}"] if options["fpgas"] == "auto" else []
+    allowed = [fpgas, [*fpgas, INSTEAD]] if options["objective"] == "throughput" else [fpgas]
+    if told["beside"] not in allowed:
+        findings.add("wrong-bargain", where, f"beside --fps stands {told['beside']}, expected {fpgas}")
+    if plan["calibration"] is not None:
+        findings.add("wrong-bargain", where, "no command knows what the build of this plan measured")
 
 
 def _check_rows(plan: Record, network: Record, told: Record, where: str, findings: Findings) -> None:
@@ -31,8 +46,8 @@ def _check_rows(plan: Record, network: Record, told: Record, where: str, finding
         findings.add("wrong-bargain", where, f"the rates are not lower by {', '.join(map(str, LESS))}")
     for row in told["rows"]:
         asked, cycles = clock_mhz * 1e6 / own * (1 - row["less"]), row["interval_cycles"]
-        if abs(row["fps"] / asked - 1) > ROUNDED:
-            findings.add("wrong-bargain", where, f"{row['less']} less rate is {asked}, not {row['fps']}")
+        if not -1e-9 <= 1 - row["fps"] / asked <= ROUNDED:
+            findings.add("wrong-bargain", where, f"{row['less']} less rate is {asked}, rounded down not {row['fps']}")
         if cycles is not None and clock_mhz * 1e6 / cycles < row["fps"] * (1 - 1e-6):
             findings.add("wrong-bargain", where, f"{cycles} cycles do not reach {row['fps']} frames/s")
         if (row["figures"] is None) != (cycles is None or cycles == own):
@@ -41,15 +56,14 @@ def _check_rows(plan: Record, network: Record, told: Record, where: str, finding
             findings.add("wrong-bargain", where, "there is a wire length just where floorplans were made")
 
 
-def _check_now(phase: PhaseFacts, now: Record, where: str, findings: Findings) -> None:
+def _check_now(plan: Record, phase: PhaseFacts, now: Record, where: str, findings: Findings) -> None:
     """Derive the plan's own figures again."""
     totals = slot_totals(phase)
-    available = {name: amounts(slot.entry["available"]) for name, slot in phase.slots.items()}
     shares = {
-        (slot, name): demand[name] / available[slot][name]
-        for slot, demand in totals.items()
+        (slot, name): totals[slot][name] / limit[name]
+        for slot, limit in cap_limits(phase, plan["options"]).items()
         for name in RESOURCE_NAMES
-        if available[slot][name]
+        if slot in totals and limit[name]
     }
     told = shares.get((now["slot"], now["resource"]))
     if told is None or not close(told, now["share"]) or not close(told, max(shares.values())):

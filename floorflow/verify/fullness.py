@@ -27,8 +27,7 @@ def check_fullness(plan: Record, phases: list[PhaseFacts], findings: Findings) -
         findings.add("plan-malformed", "options.tie_break", f"is {options['tie_break']!r}, {expected}")
     fullest: tuple[float, Record | None] = (0.0, None)
     for phase in phases:
-        available = {name: amounts(slot.entry["available"]) for name, slot in phase.slots.items()}
-        limits = {name: limit_of(options["cap"], amount) for name, amount in available.items()}
+        limits = cap_limits(phase, options)
         share, slot, resource = _of_slots(phase, limits)
         stats = phase.raw["partition"]["fullness"]
         _check_share(stats, share, f"{phase.where}.partition.fullness", findings)
@@ -37,6 +36,12 @@ def check_fullness(plan: Record, phases: list[PhaseFacts], findings: Findings) -
             told = {"phase": phase.name, "slot": slot, "resource": resource, "share": share, "bound": stats["bound"]}
             fullest = share, told
     _check_summary(plan["summary"]["fullness"], fullest[1], findings)
+
+
+def cap_limits(phase: PhaseFacts, options: Record) -> dict[str, Amounts]:
+    """Return cap x available of every slot."""
+    available = {name: amounts(slot.entry["available"]) for name, slot in phase.slots.items()}
+    return {name: limit_of(options["cap"], amount) for name, amount in available.items()}
 
 
 def _of_slots(phase: PhaseFacts, limits: dict[str, Amounts]) -> Share:

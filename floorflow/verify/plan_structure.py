@@ -329,6 +329,7 @@ FIGURES = {
 }
 BARGAINS = {
     "planned": FLAG,
+    "beside": [TEXT],
     "now": FIGURES,
     "rows": [{"less": NUMBER, "fps": NUMBER, "interval_cycles": Nullable(COUNT), "figures": Nullable(FIGURES)}],
 }

@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import floorflow as ff
 from floorflow.api import told as printed
 from floorflow.emit.closing import COMFORTABLE_SLOT, Closing, clock_rates, closing
-from floorflow.schema import ChannelEntry, Plan, read_plan
+from floorflow.schema import Plan
 from tests.emit.test_report import PART, changed, section, steps
-
-
-@pytest.fixture
-def pynq(cnv_on_pynq: Path) -> Plan:
-    return read_plan(cnv_on_pynq / "plan.json")
-
-
-@pytest.fixture
-def u250(cnv_on_u250: Path) -> Plan:
-    return read_plan(cnv_on_u250 / "plan.json")
 
 
 def item(plan: Plan, what: str) -> Closing:
@@ -93,13 +82,9 @@ def test_the_longest_stream_is_measured_from_register_to_register_and_by_the_clo
     assert not item(slow, "longest stream").is_hard
     fast = changed(u250, "options", "clock_mhz", value=1000.0)
     assert item(fast, "longest stream").is_hard
-    registers = [{**dump(channel), "crossing_registers": 10**6} for channel in u250.phases[0].channels]
+    registers = [{**channel.model_dump(), "crossing_registers": 10**6} for channel in u250.phases[0].channels]
     near = changed(u250, "phases", 0, "channels", value=registers)
     assert item(near, "longest stream").found.startswith("0 columns and rows")
-
-
-def dump(channel: ChannelEntry) -> dict[str, Any]:
-    return channel.model_dump()
 
 
 def test_a_stream_over_several_boundaries_is_hard(u250: Plan) -> None:

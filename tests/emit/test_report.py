@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,25 +15,10 @@ from floorflow.emit.report import report
 from floorflow.emit.use import slot_uses
 from floorflow.errors import Refusal
 from floorflow.hardware import Platform, load_platform
-from floorflow.schema import Plan, read_plan
+from floorflow.schema import Plan
 
 PART = ("phases", 0, "networks", 0)
 """Where the one network of the one phase stands in a plan."""
-
-
-@pytest.fixture
-def pynq(cnv_on_pynq: Path) -> Plan:
-    return read_plan(cnv_on_pynq / "plan.json")
-
-
-@pytest.fixture
-def u250(cnv_on_u250: Path) -> Plan:
-    return read_plan(cnv_on_u250 / "plan.json")
-
-
-@pytest.fixture
-def two(branches_on_two_u250: Path) -> Plan:
-    return read_plan(branches_on_two_u250 / "plan.json")
 
 
 def platform_of(plan: Plan) -> Platform:

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from floorflow import flow
+from floorflow.emit.bargains import best_bargains
 from floorflow.request import Request
 from floorflow.schema import BargainsEntry, Plan, read_plan
+from floorflow.search.bargains import readable
 from floorflow.verify import check
 from tests.conftest import CNV, TFC, make_plan
 
@@ -29,8 +31,58 @@ def test_every_share_of_the_rate_has_a_row(out: Path) -> None:
     rate = plan.summary.networks[0].fps
     assert check(out) == []
     for row in bargains(plan).rows:
-        assert row.fps == pytest.approx(rate * (1 - row.less), rel=1e-3)
-        assert f"--fps {row.fps:.10g}" in (out / "report.txt").read_text()
+        assert rate * (1 - row.less) * 0.999 <= row.fps <= rate * (1 - row.less)
+        assert f"--fps {row.fps:.12g}" in (out / "report.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("intervals", "fps"), [((1_000_003, 1_010_100), 98.99), ((1_000_003, 1_010_100, 1_010_150), 98.999)]
+)
+def test_a_rate_is_rounded_down_as_far_as_no_longer_interval_meets_it(intervals: tuple[int, ...], fps: float) -> None:
+    def longest(rate: float) -> int:
+        return max(each for each in intervals if each <= 100e6 / rate)
+
+    assert readable(100e6 / intervals[0] * 0.99, longest) == fps
+    assert longest(fps) == intervals[1]
+
+
+def test_figures_of_the_plan_are_those_of_its_summary(out: Path) -> None:
+    plan = read_plan(out / "plan.json")
+    now, full = bargains(plan).now, plan.summary.fullness
+    assert full is not None
+    assert (now.slot, now.resource) == (full.slot, full.resource)
+    assert now.share == pytest.approx(full.share)
+    assert f"{full.share:.1%} {full.resource}" in (out / "report.txt").read_text()
+
+
+def test_the_summary_tells_the_bargain_that_frees_most_with_all_its_options(out: Path) -> None:
+    data = read_plan(out / "plan.json").model_dump(by_alias=True)
+    told = data["networks"][0]["search"]["bargains"]
+    told["beside"], row = ["--fpgas 1"], told["rows"][1]
+    row["figures"]["share"] = told["now"]["share"] / 2
+    (line,) = best_bargains(Plan.model_validate(data), data["networks"][0]["name"])
+    assert line.startswith("2% less rate")
+    assert f"--fps {row['fps']:.12g} --fpgas 1)" in line
+    assert f"fullest {row['figures']['share']:.1%} of its cap, " in line
+
+
+@pytest.mark.parametrize(
+    ("options", "beside"),
+    [({}, []), ({"fpgas": "auto"}, ["--fpgas 1"]), ({"objective": "throughput"}, ["--objective resources"])],
+)
+def test_the_same_command_with_what_is_told_makes_what_is_promised(options: dict[str, str], beside: list[str]) -> None:
+    made = flow.plan(Request(TFC, "pynq-z1", plots=False, **options))
+    told = bargains(made.plan)
+    row = told.rows[-1]
+    words = " ".join([f"--fps {row.fps:.12g}", *told.beside])
+    assert told.beside == beside
+    assert words in made.files["report.txt"]
+    given = dict(zip(words.replace("--", "").split()[::2], words.split()[1::2], strict=True))
+    real = flow.plan(Request(TFC, "pynq-z1", plots=False, **(options | given))).plan
+    now = bargains(real).now
+    assert row.figures is not None
+    assert real.networks[0].search.interval_cycles == row.interval_cycles
+    assert (now.share, now.amount) == (row.figures.share, row.figures.amount)
 
 
 def test_what_is_promised_is_planned_within_5_percent(out: Path) -> None:

@@ -224,6 +224,19 @@ def test_the_fastest_design_is_a_candidate_for_a_rate_that_it_meets() -> None:
     assert slow.stats.bound < (stats.objective or 0)
 
 
+def test_what_is_not_to_be_placed_is_not_placed_at_any_rate_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    def places(problem: PlacementProblem) -> PlacementSolution | PlacementFailure:
+        pytest.fail(f"{len(problem.modules)} modules are placed")
+
+    monkeypatch.setattr(search, "least_resources", lambda run, intervals: None)
+    asked, source = Request(TFC, "pynq-z1", fps=1000), read_source(TFC)
+    context = replace(placed_by(places, prepare(source, asked, 1)), floorplans=False)
+    any_rate = placed_by(places, prepare(source, asked.changed(fps=None), 1))
+    found = search.search(context, at_any_rate=lambda: any_rate)
+    assert "not with the least resources" in found.ended_by
+    assert found.placements == {}
+
+
 def test_the_plan_of_the_fastest_design_at_a_requested_rate_is_legal_and_claims_no_bound(tmp_path: Path) -> None:
     free = Request(TFC, "pynq-z1", cap={**DEFAULT_CAP, "LUT": 0.16}, keep_granularity=True, plots=False)
     fastest = find(free)

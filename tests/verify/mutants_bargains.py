@@ -13,7 +13,7 @@ def bargains(plan: Plan) -> Plan:
     if len(plan["phases"]) > 1 or len(plan["networks"]) > 1:
         raise NotApplicable
     (phase,), (network,) = plan["phases"], plan["networks"]
-    search, fullest = network["search"], plan["summary"]["fullest"]
+    search, fullest = network["search"], plan["summary"]["fullness"]
     rate = plan["options"]["clock_mhz"] * 1e6 / search["interval_cycles"]
     name, engine = next(iter(phase["networks"][0]["folding"]["engines"].items()))
     used, slots = phase["partition"]["utilisation"], [s for f in plan["platform"]["fpgas"] for s in f["slots"]]
@@ -28,7 +28,8 @@ def bargains(plan: Plan) -> Plan:
         {"less": less, "fps": rate * (1 - less), "interval_cycles": search["interval_cycles"], "figures": None}
         for less in LESS
     ]
-    search["bargains"] = {"planned": False, "now": now, "rows": rows}
+    beside = [f"--fpgas {len(plan['platform']['fpgas'])}"] if plan["options"]["fpgas"] == "auto" else []
+    search["bargains"] = {"planned": False, "beside": beside, "now": now, "rows": rows}
     return search["bargains"]
 
 
@@ -40,6 +41,29 @@ def a_bargain_of_another_rate(plan: Plan, files: Files) -> None:
 @mutant("wrong-bargain")
 def a_bargain_that_is_asked_for_at_another_rate(plan: Plan, files: Files) -> None:
     bargains(plan)["rows"][2]["fps"] *= 1.01
+
+
+@mutant("wrong-bargain")
+def a_bargain_whose_rate_is_rounded_up(plan: Plan, files: Files) -> None:
+    bargains(plan)["rows"][2]["fps"] *= 1.0005
+
+
+@mutant("wrong-bargain")
+def a_bargain_on_another_number_of_fpgas(plan: Plan, files: Files) -> None:
+    bargains(plan)["beside"].append("--fpgas 3")
+
+
+@mutant("wrong-bargain")
+def a_bargain_on_any_number_of_fpgas(plan: Plan, files: Files) -> None:
+    plan["options"]["fpgas"] = 1
+    bargains(plan)
+    plan["options"]["fpgas"] = "auto"
+
+
+@mutant("wrong-bargain")
+def a_bargain_of_what_a_build_measured(plan: Plan, files: Files) -> None:
+    bargains(plan)
+    plan["calibration"] = {"measured": [], "factors": {}, "reports": []}
 
 
 @mutant("wrong-bargain")
@@ -65,6 +89,12 @@ def wire_length_of_what_was_not_placed(plan: Plan, files: Files) -> None:
 @mutant("wrong-bargain")
 def less_full_now_than_it_is(plan: Plan, files: Files) -> None:
     bargains(plan)["now"]["share"] /= 2
+
+
+@mutant("wrong-bargain")
+def a_share_of_what_is_available_told_as_one_of_the_cap(plan: Plan, files: Files) -> None:
+    now = bargains(plan)["now"]
+    now["share"] *= plan["options"]["cap"][now["resource"]]
 
 
 @mutant("wrong-bargain")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from floorflow.verify.files.tcl import Command, TclProblem, Word, list_items, parse_commands
@@ -224,28 +224,33 @@ def _compare_softness(name: str, stated: Stated, file: str, findings: Findings, 
         findings.add("pblock-soft", f"{file} {name}", f"IS_SOFT {allowed[0]} is not set")
 
 
-def _compare_slrs(stated: Stated, planned: dict[str, str], where: str, findings: Findings) -> None:
-    """Judge the SLRs of cells that lie in no pblock."""
-    for cell, count in Counter(cell for _, cell in stated.slrs).items():
+def _plain_cells(
+    said: Sequence[tuple[str, str]], how: str, where: str, findings: Findings
+) -> Iterator[tuple[str, str]]:
+    """Report cells that are named several times or by a pattern; yield the others with what is said of each."""
+    for cell, count in Counter(cell for _, cell in said).items():
         if count > 1:
-            findings.add("cell-repeated", where, f"{cell} is given an SLR {count} times")
-    for slr, cell in stated.slrs:
+            findings.add("cell-repeated", where, f"{cell} is {how} {count} times")
+    for place, cell in said:
         if PATTERN_CHARACTERS.search(cell):
             findings.add("cell-pattern-ambiguous", where, f"{cell} could take two cells")
-        elif planned.get(cell) != slr:
+        else:
+            yield place, cell
+
+
+def _compare_slrs(stated: Stated, planned: dict[str, str], where: str, findings: Findings) -> None:
+    """Judge the SLRs of cells that lie in no pblock."""
+    for slr, cell in _plain_cells(stated.slrs, "given an SLR", where, findings):
+        if planned.get(cell) != slr:
             findings.add("wrong-slr", where, f"{cell} is given {slr}, the plan says {planned.get(cell, 'nothing')}")
     for cell in sorted({*planned} - {cell for _, cell in stated.slrs}):
         findings.add("wrong-slr", where, f"{cell} is given no SLR, the plan says {planned[cell]}")
 
 
 def _compare_cells(stated: Stated, planned: dict[str, str], where: str, findings: Findings) -> None:
-    for cell, count in Counter(cell for _, cell in stated.cells).items():
-        if count > 1:
-            findings.add("cell-repeated", where, f"{cell} is added {count} times")
-    for pblock, cell in stated.cells:
-        if PATTERN_CHARACTERS.search(cell):
-            findings.add("cell-pattern-ambiguous", where, f"{cell} could take two cells")
-        elif cell not in planned:
+    """Judge the pblocks of cells."""
+    for pblock, cell in _plain_cells(stated.cells, "added", where, findings):
+        if cell not in planned:
             findings.add("cell-unknown", where, f"{cell} belongs to no engine")
         elif planned[cell] != pblock:
             findings.add("cell-misplaced", where, f"{cell} is in {pblock}, the plan says {planned[cell]}")

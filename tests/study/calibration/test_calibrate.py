@@ -57,9 +57,9 @@ def replanned(out: Path, tmp_path: Path, change: Callable[[Resources], Resources
 
 
 def decided(plan: Plan) -> dict[str, Any]:
-    """A plan without what a calibration says of its sureness, by which pblocks are sized."""
+    """A plan without what a calibration says of its sureness, by which pblocks are sized, and without bargains."""
     content = json.loads(plan.to_json())
-    del content["calibration"]
+    del content["calibration"], content["networks"][0]["search"]["bargains"]
     for name in ("bands", "fits", "floorplan", "constraint_styles", "implementations"):
         del content["phases"][0][name]
     return content
@@ -72,6 +72,13 @@ def test_what_is_as_estimated_gives_the_same_plan(cnv_on_u250: Path, tmp_path: P
     assert calibration.after.plan.calibration.measured == sorted(calibration.estimates)
     assert not any("hls" in kind and "MVAU" in kind for kind in calibration.after.plan.phases[0].bands)
     assert calibration.estimates == uses(calibration.before)
+
+
+def test_no_bargain_is_offered_that_no_command_makes(cnv_on_u250: Path, tmp_path: Path) -> None:
+    calibration = replanned(cnv_on_u250, tmp_path, lambda use: use, QUIET)
+    assert calibration.before.networks[0].search.bargains is not None
+    assert calibration.after.plan.networks[0].search.bargains is None
+    assert "* none is offered: " in calibration.after.files["report.txt"]
 
 
 def test_the_same_holds_for_one_engine_alone(tfc: Path, tmp_path: Path) -> None:
