@@ -108,7 +108,8 @@ def _assigned(tried: SearchState, interval: int) -> Candidate | None:
         return answer
     tried.refused(interval, "partition", unproven(answer.failure.refusals))
     found = None if answer.closest is None else folded_by_slots(tried, dict(answer.closest), interval)
-    found = found or scattered(tried, interval)
+    if found is None and len(tried.context.limits) > 1:
+        found = scattered(tried, interval)
     if found is None:
         return None
     # Each slot had all of its own limit.
