@@ -18,8 +18,8 @@ BATCH = 20
 """Cases of one test, so that each can say how many of them were worth something."""
 BATCHES = 3
 SLOW_BATCHES = 97
-LONG = (58,)
-"""Cases that take longer than all others of their batch together: run on request."""
+LONG = (17, 34, 54, 58)
+"""Cases that take four times as long as others, or more: run on request."""
 LEAST = {"planned": 16, "crossed an SLR": 3, "crossed a link": 4}
 
 batches = [*range(BATCHES), *(pytest.param(n, marks=pytest.mark.slow) for n in range(BATCHES, BATCHES + SLOW_BATCHES))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -13,14 +13,17 @@ import yaml
 
 from floorflow.assets import asset_folder
 from floorflow.backends.finn.read.source import read_source
+from floorflow.emit import bundle
 from floorflow.errors import InfeasibleError, LimitError
+from floorflow.output import write
+from floorflow.record import record
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.schema import read_plan
 from floorflow.search import fewest_hops
 from floorflow.search.context import PlanningContext
 from floorflow.search.fewest_hops import search_nearest
 from floorflow.search.preparing import prepare
-from floorflow.search.search import SearchResult, search
+from floorflow.search.search import SearchResult
 from floorflow.verify import check
 from tests.conftest import TFC, make_plan
 from tests.random_models import random_graph
@@ -43,18 +46,36 @@ def most_hops(result: SearchResult) -> int:
     return max(problem.hops(stream, result.candidate.partition.slot_of) for stream in problem.streams)
 
 
-def test_unless_asked_streams_cross_one_boundary_where_they_would_cross_two(tmp_path: Path) -> None:
-    near = search_nearest(prepared(asked(tmp_path)))
+@dataclass(frozen=True)
+class Nearest:
+    """What is found for `asked` without an option, and the folder with its plan."""
+
+    result: SearchResult
+    out: Path
+
+
+@pytest.fixture(scope="module")
+def nearest(tmp_path_factory: pytest.TempPathFactory) -> Nearest:
+    folder = tmp_path_factory.mktemp("nearest")
+    request = asked(folder)
+    context = prepared(request)
+    result = search_nearest(context)
+    plan = record(read_source(request.model), context, result)
+    write(folder / "out", bundle(plan, context.platform, context.backend), {})
+    return Nearest(result, folder / "out")
+
+
+def test_unless_asked_streams_cross_one_boundary_where_they_would_cross_two(nearest: Nearest, tmp_path: Path) -> None:
+    near = nearest.result
     assert (most_hops(near), near.max_hops, near.hop_proof) == (1, 1, "")
     far = search_nearest(prepared(asked(tmp_path, max_hops=3)))
     assert (most_hops(far) > 1, far.max_hops, far.hop_proof) == (True, 3, "")
     assert len(set(near.candidate.slot_of.values())) >= 3
 
 
-def test_a_plan_of_one_hop_is_legal_and_says_so(tmp_path: Path) -> None:
-    out = make_plan(tmp_path / "out", asked(tmp_path))
-    assert check(out) == []
-    hops = read_plan(out / "plan.json").phases[0].partition.hops
+def test_a_plan_of_one_hop_is_legal_and_says_so(nearest: Nearest) -> None:
+    assert check(nearest.out) == []
+    hops = read_plan(nearest.out / "plan.json").phases[0].partition.hops
     assert (hops.most, hops.proof, hops.streams) == (1, "", [])
 
 
@@ -118,7 +139,7 @@ def test_another_memory_channel_needs_no_more_hops(tmp_path: Path) -> None:
     assert (most_hops(found), found.hop_proof) == (0, "")
 
 
-def test_one_hop_is_kept_by_every_candidate_of_the_search(tmp_path: Path) -> None:
-    result = search(prepared(asked(tmp_path)))
+def test_one_hop_is_kept_by_every_candidate_of_the_search(nearest: Nearest) -> None:
+    result = nearest.result
     assert result.candidate.problem.max_hops == 1
     assert result.candidate.problem.is_legal(result.candidate.partition.slot_of)
