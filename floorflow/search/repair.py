@@ -46,15 +46,20 @@ def place_with_repairs(context: PlanningContext, candidate: Candidate) -> Placed
 
 
 def _repaired(context: PlanningContext, candidate: Candidate, *, tight: bool) -> PlacedCandidate | PlacementFailure:
-    failure: PlacementFailure | None = None
-    for changed, repair in chain(_as_it_is(context, candidate, tight), _reassign(context, candidate, tight)):
+    crowded = crowded_slots(context, candidate, tight=tight)
+    failure = _no_room(crowded[0]) if crowded else None
+    for changed, repair in chain([] if crowded else [(candidate, "")], _reassign(context, candidate, tight)):
         answer = place_candidate(context, changed, repair, tight=tight)
         if isinstance(answer, PlacementFailure):
             failure = failure or answer
             answer = _coarsen(context, changed, answer, repair, tight=tight) or answer
         if isinstance(answer, PlacedCandidate):
             return answer
-    return failure or _no_room(crowded_slots(context, candidate, tight=tight)[0])
+    if failure is None:
+        raise ValueError("a candidate that is not crowded is placed or fails")
+    # Modules that share a rectangle waste fewer columns: then each may have room.
+    merged = _coarsen(context, candidate, failure, "", tight=tight) if crowded and not tight else None
+    return merged or failure
 
 
 def has_room_to_ask_for(context: PlanningContext, candidate: Candidate) -> bool:
@@ -65,12 +70,6 @@ def has_room_to_ask_for(context: PlanningContext, candidate: Candidate) -> bool:
         for use in uses_of(context, candidate).values()
         for device in devices
     )
-
-
-def _as_it_is(context: PlanningContext, candidate: Candidate, tight: bool) -> Iterator[tuple[Candidate, str]]:
-    """Yield the candidate unless its least rectangles fill slots so much that they never pack."""
-    if not crowded_slots(context, candidate, tight=tight):
-        yield candidate, ""
 
 
 def crowded_slots(context: PlanningContext, candidate: Candidate, *, tight: bool) -> tuple[str, ...]:
