@@ -1,0 +1,205 @@
+"""Bind a plan's constraints to the cells of the kernels that FINN has made: names are read, not predicted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import onnx
+
+from floorflow.backends.finn.step.graph import BuiltGraph, BuiltNode, joined, read_nodes
+from floorflow.backends.finn.step.kernels import (
+    PREFIX,
+    NotBuildable,
+    check_acyclic,
+    global_order,
+    inner_name,
+    kernel_number,
+    kernel_order,
+    local_names,
+)
+from floorflow.backends.finn.step.match import Mismatch
+from floorflow.backends.finn.step.settings import Bound, StepPlan, bound, folding_differences, placements
+
+MEMBERS = "members:"
+"""What stands in the plan's constraints for the cells of a module, before its name."""
+_FILE = re.compile(r"partition_(\d+)\.onnx")
+
+
+@dataclass(frozen=True)
+class BoundPlan:
+    """What binding found: ``files`` by path, the cell of every engine, and what FINN calls otherwise than the plan."""
+
+    files: Mapping[str, str]
+    cells: Mapping[str, str]
+    renamed: Sequence[tuple[str, str]]
+    notes: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """The nodes of all kernels as one graph, and what each is called in the linked design: kernel and inner name."""
+
+    graph: BuiltGraph
+    names: Mapping[BuiltNode, str]
+    is_whole: bool = False
+
+
+def read_partitions(folder: Path) -> Kernels:
+    """Read the ``partition_<id>.onnx`` that CreateDataflowPartition writes and FINN's build may have named.
+
+    Raises
+    ------
+    NotBuildable
+        If there are none, or their order cannot be told.
+
+    """
+    paths = {int(match[1]): path for path in folder.glob("partition_*.onnx") if (match := _FILE.fullmatch(path.name))}
+    if not paths:
+        raise NotBuildable(f"{folder} holds no partition_<number>.onnx")
+    by_id = {number: _nodes(paths[number], f"partition_{number}") for number in sorted(paths)}
+    numbers = {number: kernel_number(nodes) for number, nodes in by_id.items()}
+    nodes = [node for members in by_id.values() for node in members]
+    ids = {node: number for number, members in by_id.items() for node in members}
+    if any(number is None for number in numbers.values()):
+        if any(number is not None for number in numbers.values()):
+            raise NotBuildable(f"{folder}: some kernels are named and others are not; the build was stopped halfway")
+        return Kernels(joined(global_order(nodes)), _unnamed(nodes, ids))
+    twice = [number for number, count in _counts(numbers.values()).items() if count > 1]
+    if twice:
+        raise NotBuildable(f"{folder}: two files hold kernel {twice[0]}")
+    for node in nodes:
+        node.kernel = int(numbers[ids[node]] or 0)
+    return Kernels(joined(global_order(nodes)), {node: inner_name(node) for node in nodes})
+
+
+def _counts(numbers: Sequence[int | None] | object) -> dict[int, int]:
+    counts: dict[int, int] = {}
+    for number in numbers:  # type: ignore[attr-defined]
+        counts[int(number or 0)] = counts.get(int(number or 0), 0) + 1
+    return counts
+
+
+def _nodes(path: Path, inside: str) -> list[BuiltNode]:
+    try:
+        model = onnx.load(str(path), load_external_data=False)
+    except Exception as problem:  # protobuf's own errors share no base class
+        raise NotBuildable(f"{path} is no ONNX model: {problem}") from problem
+    nodes = read_nodes(model.graph, inside)
+    if not nodes:
+        raise NotBuildable(f"{path} holds no node")
+    return nodes
+
+
+def _unnamed(nodes: Sequence[BuiltNode], ids: Mapping[BuiltNode, int]) -> dict[BuiltNode, str]:
+    """Number kernels and their nodes as FINN will do."""
+    ordered = global_order(nodes)
+    order = kernel_order(ordered, ids)
+    names: dict[BuiltNode, str] = {}
+    for number in order:
+        members = [node for node in nodes if ids[node] == number]
+        names |= local_names(members)
+        for node in members:
+            node.kernel = order[number]
+    return names
+
+
+def read_whole(path: Path) -> Kernels:
+    """Read the graph behind FINN's stitched IP, which is one design with the names of the graph."""
+    nodes = _nodes(path, "")
+    return Kernels(joined(nodes), {node: node.name for node in nodes}, is_whole=True)
+
+
+def bind_kernels(plan: StepPlan, kernels: Kernels) -> BoundPlan:
+    """Return the plan's constraints with the cells that its engines, FIFOs and converters have.
+
+    Raises
+    ------
+    Mismatch
+        If the kernels are not those of the plan, or an engine may be several nodes.
+    NotBuildable
+        If a kernel lies in another SLR than planned, or kernels wait for each other.
+
+    """
+    one = bound(plan, kernels.graph, strict=True)
+    apart = folding_differences(one)
+    if apart:
+        raise Mismatch(f"built with another folding than planned: {apart[0]}")
+    if not kernels.is_whole:
+        check_acyclic(kernels.graph.nodes, {node: node.kernel for node in kernels.graph.nodes})
+        _check_slrs(one)
+    members: dict[str, list[BuiltNode]] = {}
+    modules = one.module_of
+    for node in kernels.graph.nodes:
+        if node in modules:
+            members.setdefault(modules[node], []).append(node)
+    files = {}
+    cells: dict[str, str] = {}
+    for fpga in plan["fpgas"]:
+        pattern = str(fpga["cell_pattern"])
+        named = {node: _cell(pattern, node, kernels) for node in modules}
+        by_module = {module: [named[node] for node in nodes] for module, nodes in members.items()}
+        for name, text in fpga["constraints"].items():
+            files[f"{fpga['name']}/{name}"] = _filled(str(text), by_module)
+        cells |= {one_id: named[node] for one_id, node in one.nodes.items() if _on(plan, one_id) == fpga["name"]}
+    renamed = [(str(e["id"]), kernels.names[one.nodes[str(e["id"])]]) for e in plan["engines"]]
+    return BoundPlan(
+        files, cells, [(old, new) for old, new in renamed if old.rpartition("/")[2] != new], list(_notes(one))
+    )
+
+
+def _on(plan: StepPlan, one_id: str) -> str:
+    return next(str(engine["fpga"]) for engine in plan["engines"] if engine["id"] == one_id)
+
+
+def _cell(pattern: str, node: BuiltNode, kernels: Kernels) -> str:
+    return pattern.format(engine=kernels.names[node], partition=node.kernel)
+
+
+def _check_slrs(one: Bound) -> None:
+    """Compare SLRs where there are several; on one die FINN leaves them at -1."""
+    if one.plan["single_slr"]:
+        return
+    for node, place in placements(one).items():
+        built = int(node.attributes.get("slr", -1))
+        if built != place["slr"]:
+            where = f"{PREFIX}{node.kernel}"
+            raise NotBuildable(
+                f"node '{node.name}' of {where} is built in SLR {built}, the plan has it in SLR {place['slr']}"
+            )
+
+
+def _notes(one: Bound) -> list[str]:
+    """Say which FIFOs are not as deep as planned."""
+    found = []
+    for stream, link in one.links:
+        depths = [int(node.attributes.get("depth", 0)) for node in link.chain if node.is_fifo]
+        if depths and max(depths) < int(stream["depth"]):
+            found.append(f"the FIFO of {stream['name']} holds {max(depths)} words, the plan has {stream['depth']}")
+        if not depths and int(stream["depth"]) > 0:
+            found.append(f"{stream['name']} has no FIFO, the plan has one of {stream['depth']} words")
+    return found
+
+
+def _filled(text: str, members: Mapping[str, Sequence[str]]) -> str:
+    """Put cells for members: in a Tcl list all at once, in XDC a line each."""
+    lines = []
+    for line in text.splitlines():
+        token = re.search(rf"\{{{MEMBERS}([^}}]+)\}}", line)
+        if token is None:
+            lines.append(line)
+        elif line.lstrip().startswith("-cells"):
+            lines.append(line.replace(token[0], "{" + " ".join(members[token[1]]) + "}"))
+        else:
+            lines += [line.replace(token[0], "{" + cell + "}") for cell in members[token[1]]]
+    return "\n".join(lines) + "\n"
+
+
+def write_bound(result: BoundPlan, folder: Path) -> None:
+    """Write the files."""
+    for name, text in result.files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
