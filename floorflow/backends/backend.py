@@ -282,6 +282,22 @@ class Backend(Protocol):
         engines = [name for module in plan.phases[phase].modules for name in module.engines]
         return {name: f"{hierarchy}/{name}" if hierarchy else name for name in engines}
 
+    def bound_files(
+        self,
+        plan: Plan,  # noqa: ARG002
+        phase: int,  # noqa: ARG002
+        fpgas: Sequence[Mapping[str, Any]],  # noqa: ARG002
+        library: str,  # noqa: ARG002
+        /,
+    ) -> Mapping[str, str]:
+        """Return files for a build that tells what cells are called, by their paths in the phase's folder.
+
+        ``fpgas`` have ``name``, ``board``, ``part``, ``platform`` (of Vitis, or empty), ``cell_pattern`` and
+        ``constraints``: texts by their names, with ``members:<module>`` in the place of a module's cells. ``library``
+        is the Tcl that they call.
+        """
+        return {}
+
     def next_step(self, plan: Plan, phase: int, folder: Path, /) -> str:  # noqa: ARG002
         """Return what to do with the tool's files of a phase, which lie in ``folder``, or nothing."""
         return ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from floorflow.resources import Resources
 from floorflow.schema import EngineEntry, Plan
@@ -17,6 +17,11 @@ class PlanBackend(Protocol):
 
     def cells(self, plan: Plan, phase: int, cell_pattern: str, hierarchy: str, /) -> Mapping[str, str]:
         """Return every engine's cell, by its id, on a board with FINN's cells named so and kernels in ``hierarchy``."""
+
+    def bound_files(
+        self, plan: Plan, phase: int, fpgas: Sequence[Mapping[str, Any]], library: str, /
+    ) -> Mapping[str, str]:
+        """Return files for a build that tells what cells are called; of FPGAs their facts and constraints."""
 
     def cost_model(self, plan: Plan, /) -> str:
         """Return in words what the plan's resources are."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 
 from floorflow import __version__
 from floorflow.assets import asset_folder
@@ -37,6 +38,8 @@ def emit(plan: Plan, platform: Platform, backend: PlanBackend, plan_sha256: str)
     for number in range(len(plan.phases)):
         folder = plan.phase_folder(number)
         own = dict(backend.files(plan, number)) | _constraints(plan, number, platform, backend, header)
+        fpgas = [_unbound(plan, number, fpga, header) for fpga in platform.fpgas]
+        own |= backend.bound_files(plan, number, fpgas, files[_LIBRARY])
         files |= {folder + name: content for name, content in own.items()}
     return files
 
@@ -52,6 +55,21 @@ def _constraints(plan: Plan, number: int, platform: Platform, backend: PlanBacke
         files[f"{fpga.name}/pblocks.xdc"] = xdc(header, pblocks)
         files[f"{fpga.name}/pblocks.tcl"] = tcl(header, board.part, pblocks, up + _LIBRARY)
     return files
+
+
+def _unbound(plan: Plan, number: int, fpga: Fpga, header: str) -> dict[str, object]:
+    """Return an FPGA's constraints with ``members:<module>`` in the place of cells, and what a build needs to know."""
+    board, phase = fpga.board, plan.phases[number]
+    members = {engine: f"members:{module.name}" for module in phase.modules for engine in module.engines}
+    pblocks = [replace(one, cells=tuple(dict.fromkeys(one.cells))) for one in _pblocks(phase, fpga, members)]
+    return {
+        "name": fpga.name,
+        "board": board.name,
+        "part": board.part,
+        "platform": board.shell.name if board.shell else "",
+        "cell_pattern": board.cell_pattern,
+        "constraints": {"pblocks.tcl": tcl(header, board.part, pblocks), "pblocks.xdc": xdc(header, pblocks)},
+    }
 
 
 def _pblocks(phase: PhaseEntry, fpga: Fpga, cells: Mapping[str, str]) -> list[Pblock]:

@@ -140,6 +140,12 @@ class FinnBackend(Backend):
         """Return every engine's cell, which the board's pattern names."""
         return export.cells(plan, phase, cell_pattern)
 
+    def bound_files(
+        self, plan: Plan, phase: int, fpgas: Sequence[Mapping[str, Any]], library: str, /
+    ) -> Mapping[str, str]:
+        """Return the steps for FINN's build, which read what cells are called."""
+        return export.bound_files(plan, phase, fpgas, library)
+
     def next_step(self, plan: Plan, phase: int, folder: Path, /) -> str:
         """Return where FINN takes the folding."""
         return report_words.next_step(plan, phase, folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from floorflow.backends.finn.fifo_file import fifo_config
@@ -11,6 +12,7 @@ from floorflow.backends.finn.in_phase import NetworkInPhase, networks_in
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.specialise import PREFERENCE
 from floorflow.backends.finn.step_data import foreseen
+from floorflow.backends.finn.step_files import step_files
 from floorflow.schema import Plan
 
 Places = dict[str, dict[str, Any]]
@@ -29,6 +31,15 @@ def files(plan: Plan, phase: int) -> dict[str, str]:
             "floorplan": {"Defaults": {}} | floorplans(plan, phase)[one.network.name],
         }
         made |= {f"{folder}/{name}.json": _json(content) for name, content in contents.items() if content is not None}
+    return made
+
+
+def bound_files(plan: Plan, phase: int, fpgas: Sequence[Mapping[str, Any]], library: str) -> dict[str, str]:
+    """Return the files with which FINN builds a phase of the plan; ``fpgas`` as `step_files` has them."""
+    made: dict[str, str] = {}
+    for one in networks_in(plan, phase):
+        own = step_files(one, fpgas, library, known_fifos=_fifo_config(one) is not None)
+        made |= {f"{_folder(plan, one.network.name)}/{name}": text for name, text in own.items()}
     return made
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import onnx
 
-from floorflow.backends.finn.step.graph import BuiltGraph, BuiltNode, joined, read_nodes
+from floorflow.backends.finn.step.graph import BuiltGraph, BuiltNode, attributes_of, joined, read_nodes
 from floorflow.backends.finn.step.kernels import (
     PREFIX,
     NotBuildable,
@@ -47,27 +48,87 @@ class Kernels:
     is_whole: bool = False
 
 
-def read_partitions(folder: Path) -> Kernels:
+def read_partitions(folder: Path, parent: onnx.GraphProto | None = None) -> Kernels:
     """Read the ``partition_<id>.onnx`` that CreateDataflowPartition writes and FINN's build may have named.
+
+    ``parent`` is the graph of kernels, from which FINN+ alone tells how they are joined once it has renamed tensors;
+    if it is not given it is looked for beside the folder.
 
     Raises
     ------
     NotBuildable
-        If there are none, or their order cannot be told.
+        If there are none, or how they are joined cannot be told.
 
     """
     paths = {int(match[1]): path for path in folder.glob("partition_*.onnx") if (match := _FILE.fullmatch(path.name))}
     if not paths:
         raise NotBuildable(f"{folder} holds no partition_<number>.onnx")
-    by_id = {number: _nodes(paths[number], f"partition_{number}") for number in sorted(paths)}
+    files = {number: _graph(paths[number]) for number in sorted(paths)}
+    outer = _outer(parent, files) or _outer(_parent_beside(folder, files), files)
+    _check_tensors(folder, files, outer)
+    by_id = {}
+    for number, graph in files.items():
+        tensors = outer[number][1] if number in outer else {}
+        by_id[number] = read_nodes(graph, f"partition_{number}", tensors)
+    return _joined(folder, by_id, {number: name for number, (name, _) in outer.items()})
+
+
+_Outer = dict[int, tuple[int, dict[str, str]]]
+"""Of each file the number of its kernel, and what the graph of kernels calls the tensors at its ends."""
+
+
+def _outer(parent: onnx.GraphProto | None, files: Mapping[int, onnx.GraphProto]) -> _Outer:
+    """Return what a graph of kernels says of each file; nothing if it is not theirs."""
+    nodes = [node for node in parent.node if node.op_type == PREFIX.rstrip("_")] if parent is not None else []
+    found: _Outer = {}
+    for index, node in enumerate(nodes):
+        model = str(attributes_of(node).get("model", ""))
+        match = _FILE.fullmatch(re.split(r"[/\\]", model)[-1])
+        number = int(match[1]) if match else -1
+        if number not in files or number in found:
+            return {}
+        graph, named = files[number], re.fullmatch(rf"{PREFIX}(\d+)", node.name)
+        if len(graph.output) != len(node.output):
+            return {}
+        ends = [*zip(graph.input, node.input, strict=False), *zip(graph.output, node.output, strict=True)]
+        found[number] = (int(named[1]) if named else index), {inner.name: name for inner, name in ends}
+    return found if len(found) == len(files) else {}
+
+
+def _parent_beside(folder: Path, files: Mapping[int, onnx.GraphProto]) -> onnx.GraphProto | None:
+    """Return the graph of kernels among the models that FINN keeps of each step."""
+    paths = sorted(path for place in (folder.parent, folder.parent / "intermediate_models") for path in place.glob("*.onnx"))
+    for path in paths:
+        try:
+            graph = _graph(path)
+        except NotBuildable:
+            continue
+        if _outer(graph, files):
+            return graph
+    return None
+
+
+def _check_tensors(folder: Path, files: Mapping[int, onnx.GraphProto], outer: _Outer) -> None:
+    """Refuse files whose tensors are called the same at their ends, which a graph of kernels would tell apart."""
+    made = [value.name for graph in files.values() for value in graph.output]
+    if not outer and len(set(made)) < len(made):
+        raise NotBuildable(
+            f"{folder}: several kernels call what they send '{max(made, key=made.count)}', so that it cannot be told how "
+            "they are joined; keep the folder beside FINN's intermediate models, of which one has the graph of kernels"
+        )
+
+
+def _joined(folder: Path, by_id: Mapping[int, list[BuiltNode]], told: Mapping[int, int]) -> Kernels:
+    """Return the graph of all kernels, and what their nodes are called."""
     numbers = {number: kernel_number(nodes) for number, nodes in by_id.items()}
     nodes = [node for members in by_id.values() for node in members]
     ids = {node: number for number, members in by_id.items() for node in members}
-    if any(number is None for number in numbers.values()):
-        if any(number is not None for number in numbers.values()):
-            raise NotBuildable(f"{folder}: some kernels are named and others are not; the build was stopped halfway")
-        return Kernels(joined(global_order(nodes)), _unnamed(nodes, ids))
-    twice = [number for number, count in _counts(numbers.values()).items() if count > 1]
+    named = [number for number in numbers.values() if number is not None]
+    if named and len(named) < len(numbers):
+        raise NotBuildable(f"{folder}: some kernels are named and others are not; the build was stopped halfway")
+    if not named:
+        return Kernels(joined(global_order(nodes)), _unnamed(nodes, ids, told))
+    twice = [number for number in named if named.count(number) > 1]
     if twice:
         raise NotBuildable(f"{folder}: two files hold kernel {twice[0]}")
     for node in nodes:
@@ -75,28 +136,21 @@ def read_partitions(folder: Path) -> Kernels:
     return Kernels(joined(global_order(nodes)), {node: inner_name(node) for node in nodes})
 
 
-def _counts(numbers: Sequence[int | None] | object) -> dict[int, int]:
-    counts: dict[int, int] = {}
-    for number in numbers:  # type: ignore[attr-defined]
-        counts[int(number or 0)] = counts.get(int(number or 0), 0) + 1
-    return counts
-
-
-def _nodes(path: Path, inside: str) -> list[BuiltNode]:
+def _graph(path: Path) -> onnx.GraphProto:
     try:
-        model = onnx.load(str(path), load_external_data=False)
-    except Exception as problem:  # protobuf's own errors share no base class
+        graph = onnx.load(str(path), load_external_data=False).graph
+    except Exception as problem:  # noqa: BLE001 - protobuf's own errors share no base class
         raise NotBuildable(f"{path} is no ONNX model: {problem}") from problem
-    nodes = read_nodes(model.graph, inside)
-    if not nodes:
+    if not graph.node:
         raise NotBuildable(f"{path} holds no node")
-    return nodes
+    return graph
 
 
-def _unnamed(nodes: Sequence[BuiltNode], ids: Mapping[BuiltNode, int]) -> dict[BuiltNode, str]:
-    """Number kernels and their nodes as FINN will do."""
-    ordered = global_order(nodes)
-    order = kernel_order(ordered, ids)
+def _unnamed(
+    nodes: Sequence[BuiltNode], ids: Mapping[BuiltNode, int], told: Mapping[int, int]
+) -> dict[BuiltNode, str]:
+    """Number kernels, unless the graph of kernels tells, and their nodes as FINN will do."""
+    order = dict(told) or kernel_order(global_order(nodes), ids)
     names: dict[BuiltNode, str] = {}
     for number in order:
         members = [node for node in nodes if ids[node] == number]
@@ -108,7 +162,7 @@ def _unnamed(nodes: Sequence[BuiltNode], ids: Mapping[BuiltNode, int]) -> dict[B
 
 def read_whole(path: Path) -> Kernels:
     """Read the graph behind FINN's stitched IP, which is one design with the names of the graph."""
-    nodes = _nodes(path, "")
+    nodes = read_nodes(_graph(path))
     return Kernels(joined(nodes), {node: node.name for node in nodes}, is_whole=True)
 
 
@@ -197,9 +251,19 @@ def _filled(text: str, members: Mapping[str, Sequence[str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def as_files(result: BoundPlan) -> dict[str, str]:
+    """Return the constraints and bound.json, which tells the cell of every engine, by path."""
+    told = {
+        "cells": dict(result.cells),
+        "renamed": [{"engine": old, "node": new} for old, new in result.renamed],
+        "notes": list(result.notes),
+    }
+    return {**result.files, "bound.json": json.dumps(told, indent=2, sort_keys=True) + "\n"}
+
+
 def write_bound(result: BoundPlan, folder: Path) -> None:
     """Write the files."""
-    for name, text in result.files.items():
+    for name, text in as_files(result).items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

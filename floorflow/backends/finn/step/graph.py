@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -97,15 +97,21 @@ def attributes_of(proto: onnx.NodeProto) -> dict[str, Any]:
     return found
 
 
-def read_nodes(graph: onnx.GraphProto, inside: str = "") -> list[BuiltNode]:
-    """Return a graph's nodes; tensors that are no input or output of the graph are called ``<inside>/<tensor>``."""
+def read_nodes(
+    graph: onnx.GraphProto, inside: str = "", outer_names: Mapping[str, str] | None = None
+) -> list[BuiltNode]:
+    """Return a graph's nodes; tensors that are no input or output of the graph are called ``<inside>/<tensor>``.
+
+    ``outer_names`` is what tensors at the graph's ends are called outside, where that is something else.
+    """
+    outside = outer_names or {}
     made = {name for node in graph.node for name in node.output}
     constants = {tensor.name for tensor in graph.initializer}
     given = {value.name for value in graph.input} - constants
     outer = given | {value.name for value in graph.output}
 
     def called(tensor: str) -> str:
-        return tensor if not inside or tensor in outer else f"{inside}/{tensor}"
+        return outside.get(tensor, tensor) if not inside or tensor in outer else f"{inside}/{tensor}"
 
     nodes = []
     for proto in graph.node:

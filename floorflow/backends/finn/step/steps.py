@@ -14,7 +14,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from floorflow.backends.finn.step.bind import bind_kernels, read_partitions, write_bound
+from floorflow.backends.finn.step.bind import Kernels, bind_kernels, read_partitions, write_bound
 from floorflow.backends.finn.step.graph import BuiltNode, read_graph
 from floorflow.backends.finn.step.match import Mismatch
 from floorflow.backends.finn.step.settings import (
@@ -98,7 +98,7 @@ def floorflow_fifos(model: Any, cfg: Any) -> Any:
     model = _named(model)
     one = _bound(model)
     _set_fifos(one)
-    _hand_over_fifos(one, cfg)
+    _hand_over(one, cfg)
     return model
 
 
@@ -109,6 +109,8 @@ def _named(model: Any) -> Any:
 
 
 def _set_fifos(one: Bound) -> None:
+    if not one.plan["known_fifos"]:
+        return
     try:
         settings = fifo_settings(one)
     except Mismatch as problem:
@@ -124,18 +126,28 @@ def _set_fifos(one: Bound) -> None:
         _set(node, attributes)
 
 
-def _hand_over_fifos(one: Bound, cfg: Any) -> None:
-    """Write the file without which FINN+ sizes FIFOs by simulation."""
-    if one.plan["finn"] != "plus":
-        return
+def _hand_over(one: Bound, cfg: Any) -> None:
+    """Give FINN the files that it applies by name once more, with the names that its nodes have."""
     settings = {node.name: attributes for node, attributes in fifo_settings(one).items()}
-    keys = {"fifo_depths": "depth", "impl_style": "impl_style", "ram_style": "ram_style"}
-    content = {key: {name: found[own] for name, found in settings.items()} for key, own in keys.items()}
-    path = Path(cfg.output_dir) / "floorflow_fifos.json"
+    if one.plan["finn"] == "plus":
+        keys = {"fifo_depths": "depth", "impl_style": "impl_style", "ram_style": "ram_style"}
+        content = {key: {name: found[own] for name, found in settings.items()} for key, own in keys.items()}
+        cfg.fifo_config_file = _written(cfg, "floorflow_fifos.json", content)
+    else:
+        ports = fifo_ports(one)
+        content = {"Defaults": {}} | settings
+        for engine in one.plan["engines"]:
+            node = one.nodes[engine["id"]]
+            content[node.name] = {**engine["folding"], **ports[node]}
+        cfg.folding_config_file = str(_written(cfg, "floorflow_folding.json", content))
+    cfg.auto_fifo_depths = False
+
+
+def _written(cfg: Any, name: str, content: Mapping[str, Any]) -> Path:
+    path = Path(cfg.output_dir) / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    cfg.fifo_config_file = path
-    cfg.auto_fifo_depths = False
+    return path
 
 
 def floorflow_place(model: Any, cfg: Any) -> Any:
@@ -194,11 +206,8 @@ def _write_floorplan(model: Any, cfg: Any) -> None:
     """Write the places by the names that FINN's Floorplan will find, and give FINN the file, which it rewrites."""
     from finn.analysis.fpgadataflow.floorplan_params import floorplan_params
 
-    path = Path(cfg.output_dir) / "floorflow_floorplan.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
     content = model.analysis(floorplan_params) | {"Defaults": {}}
-    path.write_text(json.dumps(content, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    cfg.vitis_floorplan_file = str(path)
+    cfg.vitis_floorplan_file = str(_written(cfg, "floorflow_floorplan.json", content))
 
 
 def floorflow_constrain(model: Any, cfg: Any) -> Any:
@@ -207,26 +216,31 @@ def floorflow_constrain(model: Any, cfg: Any) -> Any:
     Before it, as in FINN main, whose build makes kernels and links them in one step, the partition is made in a folder
     of its own: FINN will make the same of the same graph.
     """
-    folder = _partition_folder(model, cfg)
+    plan = step_plan()
     try:
-        result = bind_kernels(step_plan(), read_partitions(folder))
+        result = bind_kernels(plan, _kernels(model, cfg, plan))
     except ValueError as problem:
         raise FloorflowStop(f"floorflow: {problem}") from problem
-    write_bound(result, Path(cfg.output_dir) / "floorflow")
+    folder = Path(cfg.output_dir) / "floorflow"
+    write_bound(result, folder)
+    (folder / "vivado").mkdir(exist_ok=True)
+    (folder / "vivado" / "floorflow.tcl").write_text(plan["library"], encoding="utf-8")
     return model
 
 
-def _partition_folder(model: Any, cfg: Any) -> Path:
+def _kernels(model: Any, cfg: Any, plan: Mapping[str, Any]) -> Kernels:
+    """Return FINN's kernels, or where the board has none the graph of its one design."""
     from finn.transformation.fpgadataflow.create_dataflow_partition import CreateDataflowPartition
     from finn.transformation.fpgadataflow.floorplan import Floorplan
 
-    partitions = model.get_nodes_by_op_type("StreamingDataflowPartition")
-    built = Path(cfg.output_dir) / "intermediate_models" / "kernel_partitions"
-    if partitions and built.is_dir():
-        return built
+    if not any("{partition}" in fpga["cell_pattern"] for fpga in plan["fpgas"]):
+        graph = read_graph(model.graph)
+        return Kernels(graph, {node: node.name for node in graph.nodes}, is_whole=True)
+    if model.get_nodes_by_op_type("StreamingDataflowPartition"):
+        built = Path(cfg.output_dir) / "intermediate_models" / "kernel_partitions"
+        return read_partitions(built, model.graph)
     folder = Path(cfg.output_dir) / "floorflow" / "kernel_partitions"
     for old in folder.glob("partition_*.onnx"):
         old.unlink()
-    copy = deepcopy(model).transform(Floorplan(None))
-    copy.transform(CreateDataflowPartition(str(folder)))
-    return folder
+    copy = deepcopy(model).transform(Floorplan(None)).transform(CreateDataflowPartition(str(folder)))
+    return read_partitions(folder, copy.graph)
