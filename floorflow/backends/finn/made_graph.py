@@ -2,7 +2,7 @@
 
 FINN inserts converters and then FIFOs right behind their producers, those of later outputs first; at last one FIFO for
 each input goes before all and one for each output behind all, and DMA engines around these. After each round qonnx
-sorts the graph by levels (SortGraph).
+sorts the graph by levels (SortGraph, in ModelWrapper.cleanup).
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ def made_nodes(data: Mapping[str, Any]) -> tuple[list[BuiltNode], dict[str, Buil
     graph.insert_fifos()
     graph.insert_ends(FIFO, "FIFO")
     graph.sort()
+    graph.specialise()
     graph.insert_ends(DMA, "DMA")
     graph.sort()
     counts: Counter[str] = Counter()
@@ -67,7 +68,8 @@ class _Graph:
         """Put a converter on every stream that has one."""
         for stream in self.streams:
             if stream["converter"] is not None:
-                self._behind(stream, BuiltNode("", str(stream["converter"]), {}, [], [], [0]), "converter")
+                widths = {"inWidth": stream["source_width"], "outWidth": stream["target_width"]}
+                self._behind(stream, BuiltNode("", str(stream["converter"]), widths, [], [], [0]), "converter")
         self.sort()
 
     def insert_fifos(self) -> None:
@@ -99,6 +101,11 @@ class _Graph:
             node, self.back[name] = _passing(op_type, "out"), f"{name} from {label}"
             node.inputs, node.outputs = [tensor], [self.back[name]]
             self.order.append(node)
+
+    def specialise(self) -> None:
+        """Let converters and FIFOs go before engines of their level: SpecializeLayers puts what it makes to the front."""
+        self.order.sort(key=lambda node: not node.passes)
+        self.sort()
 
     def sort(self) -> None:
         """Sort the nodes by levels, each one behind all that it reads from; in a level they keep their order."""

@@ -96,11 +96,7 @@ def check_acyclic(nodes: Sequence[BuiltNode], ids: Mapping[BuiltNode, int]) -> N
         Names the nodes of one that FINN would refuse as "cycle-free graph violated".
 
     """
-    maker = {tensor: node for node in nodes for tensor in node.outputs}
-    waits: dict[int, set[int]] = {number: set() for number in ids.values()}
-    for node in nodes:
-        others = {ids[maker[tensor]] for tensor in node.inputs if tensor in maker}
-        waits[ids[node]] |= others - {ids[node]}
+    waits = waiting_for(nodes, ids)
     while True:
         ready = [number for number, others in waits.items() if not others & waits.keys()]
         if not ready:
@@ -118,7 +114,7 @@ def kernel_order(nodes: Sequence[BuiltNode], ids: Mapping[BuiltNode, int]) -> di
     """Return the number that FINN gives the kernel of each partition id, for nodes in the graph's order.
 
     PartitionFromLambda takes the ids one after the other, puts the node of each where its first input comes in from outside
-    and removes the members; then nodes are named in order.
+    and removes the members; then qonnx sorts the kernels by levels, and they are named in order.
     """
     maker = {tensor: node for node in nodes for tensor in node.outputs}
     parent: list[Any] = list(nodes)
@@ -132,7 +128,24 @@ def kernel_order(nodes: Sequence[BuiltNode], ids: Mapping[BuiltNode, int]) -> di
                 start = parent.index(node)
         parent.insert(start, number)
         parent = [node for node in parent if not isinstance(node, BuiltNode) or ids[node] != number]
+    waits = waiting_for(nodes, ids)
+    level: dict[int, int] = {}
+    while len(level) < len(parent):
+        ready = [number for number in parent if number not in level and waits[number] <= level.keys()]
+        if not ready:
+            raise NotBuildable("kernels wait for each other in a circle")
+        level |= {number: 1 + max((level[other] for other in waits[number]), default=-1) for number in ready}
+    parent.sort(key=level.__getitem__)
     return {number: place for place, number in enumerate(parent)}
+
+
+def waiting_for(nodes: Sequence[BuiltNode], ids: Mapping[BuiltNode, int]) -> dict[int, set[int]]:
+    """Return which kernels each kernel reads from."""
+    maker = {tensor: node for node in nodes for tensor in node.outputs}
+    waits: dict[int, set[int]] = {number: set() for number in ids.values()}
+    for node in nodes:
+        waits[ids[node]] |= {ids[maker[tensor]] for tensor in node.inputs if tensor in maker} - {ids[node]}
+    return waits
 
 
 def kernel_number(nodes: Sequence[BuiltNode]) -> int | None:
