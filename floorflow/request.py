@@ -30,17 +30,28 @@ from pydantic.fields import FieldInfo
 from floorflow.assets import Topology, board_path, link_path
 from floorflow.errors import InputError, some
 from floorflow.plugins import DEFAULT_BACKEND, BackendOptions, registration
-from floorflow.resources import RESOURCE_NAMES, Fractions, fractions_over, listed
+from floorflow.resources import RESOURCE_NAMES, Fractions, SomeFractions, fractions_over, listed, some_fractions
 from floorflow.stats import MethodNames
 
 Effort = Literal["fast", "default", "best"]
 Granularity = Literal["stage", "block", "layer", "slot"]
 Objective = Literal["throughput", "latency", "resources"]
+ConstraintStyle = Literal["auto", "none", "slr", "soft", "hard"]
 
 DEFAULT_CAP: Mapping[str, float] = MappingProxyType({"LUT": 0.7, "FF": 0.5, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9})
 """The coarse-grained floorplanning paper's share of a slot that a design may use."""
 DEFAULT_FILL: Mapping[str, float] = MappingProxyType({"LUT": 0.85, "FF": 0.85, "BRAM18": 1.0, "URAM": 1.0, "DSP": 1.0})
-"""How full one pblock may be."""
+"""How full a rectangle may be where its slot has no room for more."""
+HARD_FILL: Mapping[str, float] = MappingProxyType({"LUT": 0.85, "FF": 0.85, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9})
+"""How full a hard pblock may be where there is room: over 85% block RAM in one SLR is trouble (UG949)."""
+LARGE_LUT, LARGE_LUT_FILL = 50_000, 0.75
+"""A hard pblock whose module needs more LUTs than these may be less full of them."""
+DEFAULT_CONFIDENCE = 0.9
+"""Probability with which a pblock is to hold its module."""
+MOST_OF_SLOT = 0.6
+"""Share of a slot's free cells that a pblock may grow to, and that one may cover to be hard without being asked for."""
+MOST_OF_FPGA = 0.6
+"""Share of an FPGA's planned LUTs beyond which one pblock on a single die constrains nothing worth it."""
 MOST_FPGAS = 16
 """As many FPGAs ``auto`` takes at most."""
 
@@ -74,6 +85,19 @@ def _fpga_count(value: object) -> object:
     return int(text)
 
 
+def _confidence(value: object) -> object:
+    """Read a probability, or ``none``."""
+    if value == "none" or value is None:
+        return "none"
+    try:
+        share = -1.0 if isinstance(value, bool) else float(str(value))
+    except ValueError:
+        share = -1.0
+    if not 0 < share < 1:
+        raise InputError(f"--confidence {value}: expected none or a probability above 0 and below 1, such as 0.9")
+    return share
+
+
 def _text_of_path(value: object) -> object:
     return str(value) if isinstance(value, Path) else value
 
@@ -86,7 +110,8 @@ def _choice(values: Iterable[str]) -> str:
 OwnOptions = Annotated[SerializeAsAny[BackendOptions], WithJsonSchema({"type": "object"})]
 PathText = Annotated[Path, PlainSerializer(str, return_type=str)]
 Cap = Annotated[Fractions, fractions_over(DEFAULT_CAP, "--cap")]
-Fill = Annotated[Fractions, fractions_over(DEFAULT_FILL, "--fill")]
+Fill = Annotated[SomeFractions, some_fractions("--fill")]
+Confidence = Annotated[float | Literal["none"], BeforeValidator(_confidence)]
 FpgaCount = Annotated[int | Literal["auto"], BeforeValidator(_fpga_count)]
 FoldMethod = Annotated[str, MethodNames(("folding/methods",), of_backend=True)]
 """Folding methods that need the problem alone, and those of the back end."""
@@ -132,8 +157,12 @@ class Request(BaseModel):
         description=f"Share of a slot the design may use, e.g. LUT=0.75; repeatable ({listed(DEFAULT_CAP)}).",
     )
     fill: Annotated[Fill, BUDGET] = Field(
-        Fractions(**DEFAULT_FILL),
-        description=f"How full one pblock may be, e.g. LUT=0.9; repeatable ({listed(DEFAULT_FILL)}).",
+        SomeFractions(),
+        description="How full one pblock may be, e.g. LUT=0.9, whatever its likelihood to fit; repeatable.",
+    )
+    confidence: Annotated[Confidence, BUDGET] = Field(
+        DEFAULT_CONFIDENCE,
+        description="How likely each pblock is to hold its module, by the costs' errors, or none: by fills alone.",
     )
 
     risk: Annotated[float | None, BUDGET] = Field(
@@ -160,6 +189,9 @@ class Request(BaseModel):
 
     granularity: Annotated[Granularity, FLOORPLAN] = Field("stage", description="What gets one pblock.")
     keep_granularity: Annotated[bool, FLOORPLAN] = Field(default=False, description="Never merge modules to place.")
+    constraint_style: Annotated[ConstraintStyle, FLOORPLAN] = Field(
+        "auto", description="What the constraint files say: hard or soft pblocks, SLRs alone, or nothing."
+    )
     partition_method: Annotated[PartitionMethod, FLOORPLAN] = Field(
         "auto", description="Partition method; auto takes the best of several."
     )
@@ -227,6 +259,26 @@ class Request(BaseModel):
     def goal(self) -> Objective:
         """The objective: what was asked for, else the highest rate, or the least resources at a given rate."""
         return self.objective or ("throughput" if self.fps is None else "resources")
+
+    @property
+    def confidence_sought(self) -> float | None:
+        """Probability with which a pblock is to hold its module, None where only its fill counts."""
+        return None if self.confidence == "none" else self.confidence
+
+    @property
+    def fullest_fill(self) -> dict[str, float]:
+        """How full a rectangle may be at all."""
+        return self.fill.over(DEFAULT_FILL)
+
+    @property
+    def whole_slot_fill(self) -> dict[str, float]:
+        """How full a pblock over a slot's whole free region may be: the cap is its limit, and the user's own fill."""
+        return self.fill.over(dict.fromkeys(RESOURCE_NAMES, 1.0))
+
+    def hard_fill(self, lut: int) -> dict[str, float]:
+        """Return how full a hard pblock of a module of so many LUTs may be where there is room."""
+        large = {"LUT": LARGE_LUT_FILL} if lut > LARGE_LUT else {}
+        return self.fill.over({**HARD_FILL, **large})
 
     def fixed_fpgas(self, command: str) -> int:
         """Return the number of FPGAs for a command that cannot seek it."""

@@ -125,6 +125,26 @@ class Fractions(BaseModel):
         return {name: getattr(self, name) for name in RESOURCE_NAMES}
 
 
+class SomeFractions(BaseModel):
+    """A fraction of some resources, above 0 and up to 1; None for the others."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    LUT: float | None = Field(default=None, gt=0, le=1)
+    FF: float | None = Field(default=None, gt=0, le=1)
+    BRAM18: float | None = Field(default=None, gt=0, le=1)
+    URAM: float | None = Field(default=None, gt=0, le=1)
+    DSP: float | None = Field(default=None, gt=0, le=1)
+
+    def as_dict(self) -> dict[str, float]:
+        """Return the fractions that there are, by resource."""
+        return {name: share for name in RESOURCE_NAMES if (share := getattr(self, name)) is not None}
+
+    def over(self, defaults: Mapping[str, float]) -> dict[str, float]:
+        """Return a fraction of every resource: those that there are, and defaults for the others."""
+        return {**defaults, **self.as_dict()}
+
+
 def listed(fractions: Mapping[str, float]) -> str:
     """Return ``LUT 0.7, FF 0.5, ...``."""
     return ", ".join(f"{name} {share:g}" for name, share in fractions.items())
@@ -140,6 +160,19 @@ def fractions_over(defaults: Mapping[str, float], option: str) -> BeforeValidato
         return Fractions(**{**defaults, **{name: _fraction(name, share, option) for name, share in pairs}})
 
     return BeforeValidator(complete)
+
+
+def some_fractions(option: str) -> BeforeValidator:
+    """Read fractions of some resources from a mapping, or from a list of ``LUT=0.75``."""
+
+    def read(value: Any) -> Any:
+        if isinstance(value, SomeFractions | Fractions):
+            return SomeFractions(**value.as_dict())
+        pairs = value.items() if isinstance(value, Mapping) else _settings(value, option)
+        # plan.json names all five, those without a fraction as null.
+        return SomeFractions(**{n: _fraction(n, share, option) for n, share in pairs if share is not None})
+
+    return BeforeValidator(read)
 
 
 def _settings(value: object, option: str) -> Iterable[tuple[str, object]]:

@@ -1,28 +1,39 @@
 # Hand-written procedures that the scripts emitted by floorflow call.
 #
-#   floorflow::begin  -part PART
-#   floorflow::pblock NAME -ranges RANGES -cells CELLS ?-parent PARENT?
-#   floorflow::end ?-pblocks COUNT?
+#   floorflow::begin  -part PART ?-unbound TRUE?
+#   floorflow::pblock NAME -ranges RANGES -cells CELLS ?-parent PARENT? ?-soft TRUE?
+#   floorflow::slr    SLR -cells CELLS
+#   floorflow::end ?-pblocks COUNT? ?-assigned COUNT?
 #
 # Vivado only warns when a constraint matches nothing and then builds without it. Everything here
 # stops instead, before a pblock is touched, and says what to do.
 #
+# A script whose cells are not bound to a build yet says -unbound TRUE. It runs only if the user says
+# -unbound as well (vivado -source SCRIPT -tclargs -unbound), and makes pblocks without cells.
+#
 # Which pblocks are ours: those that floorflow::pblock made since this file was first read by this
 # Vivado process. floorflow::begin deletes exactly these, so a script can be run again; a pblock of
-# another origin (a shell, a user, a checkpoint) is never deleted or changed.
+# another origin (a shell, a user, a checkpoint) is never deleted or changed. In the same way it
+# takes back the SLRs that floorflow::slr gave to cells.
 
 namespace eval floorflow {
-    namespace export begin pblock cell end
+    namespace export begin pblock slr cell end
 
     # Survives a second `source` of this file: a script that is run again has to find its pblocks.
     variable created
     if {![info exists created]} {
         set created [list]
     }
+    variable assigned
+    if {![info exists assigned]} {
+        set assigned [list]
+    }
     variable running 0
+    variable unbound 0
     variable pblock_count 0
     variable cell_count 0
-    # Full cell name -> the pblock that took it, because Vivado silently moves a cell added twice.
+    # Full cell name -> the pblock or SLR that took it, because Vivado silently moves a cell that
+    # is added twice.
     variable owner
     array unset owner
 }
@@ -30,15 +41,23 @@ namespace eval floorflow {
 # Start a floorplan: check the part, remove what an earlier run of ours left, reset the counts.
 proc floorflow::begin {args} {
     variable created
+    variable assigned
     variable running
+    variable unbound
     variable pblock_count
     variable cell_count
     variable owner
-    set options [Options begin $args {-part} {}]
+    set options [Options begin $args {-part} {-unbound}]
     set part [dict get $options -part]
+    set unbound [dict exists $options -unbound]
 
     # A stopped or refused run must not let the next pblock call through.
     set running 0
+    if {$unbound && !([info exists ::argv] && "-unbound" in $::argv)} {
+        error "floorflow: what the cells of this plan are called is known only from a build of it;\
+            run 'floorflow bind' on the build, or say -unbound (vivado -source SCRIPT -tclargs\
+            -unbound) to make the pblocks without cells"
+    }
     set design [current_design -quiet]
     if {[llength $design] == 0} {
         error "floorflow: no design is open; open the synthesised design first"
@@ -57,37 +76,83 @@ proc floorflow::begin {args} {
         }
     }
     set created [list]
+    foreach full_name $assigned {
+        set old [get_cells -quiet $full_name]
+        if {[llength $old] == 1} {
+            reset_property USER_SLR_ASSIGNMENT $old
+        }
+    }
+    set assigned [list]
     array unset owner
     set pblock_count 0
     set cell_count 0
     set running 1
 }
 
-# Make one hard pblock and put cells into it. Everything is checked before anything is made.
+# Make one pblock, hard unless told, and put cells into it. Everything is checked before anything
+# is made.
 proc floorflow::pblock {name args} {
     variable running
+    variable unbound
     variable pblock_count
     if {!$running} {
         error "floorflow: pblock '$name' comes before floorflow::begin;\
             call floorflow::begin -part PART first"
     }
-    set options [Options "pblock '$name'" $args {-ranges -cells} {-parent}]
+    set options [Options "pblock '$name'" $args {-ranges -cells} {-parent -soft}]
     set ranges [dict get $options -ranges]
     set cells [dict get $options -cells]
     CheckNewPblock $name $ranges
     if {[dict exists $options -parent]} {
         CheckParent $name [dict get $options -parent]
     }
-    CheckCells $name $cells
+    if {!$unbound} {
+        CheckCells "pblock '$name'" $cells
+    }
+    set soft [expr {[dict exists $options -soft] ? [dict get $options -soft] : "FALSE"}]
+    if {$soft ni {TRUE FALSE}} {
+        error "floorflow: pblock '$name': -soft is '$soft', expected TRUE or FALSE"
+    }
 
     set new [MakePblock $name $ranges]
     if {[dict exists $options -parent]} {
         set_property PARENT [dict get $options -parent] $new
     }
-    # Vivado's default is a soft pblock, which its cells may leave.
-    set_property IS_SOFT FALSE $new
-    AddCells $name $cells
+    # Vivado's default is a soft pblock, which its cells may leave; what is meant is always said.
+    set_property IS_SOFT $soft $new
+    if {!$unbound} {
+        AddCells $name $cells
+    }
     incr pblock_count
+    return $name
+}
+
+# Assign cells to an SLR, without a pblock. Everything is checked before anything is assigned.
+proc floorflow::slr {name args} {
+    variable running
+    variable unbound
+    variable assigned
+    variable owner
+    if {!$running} {
+        error "floorflow: slr '$name' comes before floorflow::begin;\
+            call floorflow::begin -part PART first"
+    }
+    set cells [dict get [Options "slr '$name'" $args {-cells} {}] -cells]
+    RefuseWildcards "SLR" $name
+    set count [llength [get_slrs -quiet $name]]
+    if {$count != 1} {
+        error "floorflow: SLR '$name' matches $count SLRs of the part, expected exactly 1"
+    }
+    if {$unbound} {
+        return $name
+    }
+    CheckCells "SLR '$name'" $cells
+    foreach full_name $cells {
+        # Noted before it is set, so that the next run takes back what a failed one did.
+        lappend assigned $full_name
+        set_property USER_SLR_ASSIGNMENT $name [get_cells -quiet $full_name]
+        set owner($full_name) "SLR '$name'"
+    }
     return $name
 }
 
@@ -96,28 +161,37 @@ proc floorflow::cell {name} {
     return [OneCell $name ""]
 }
 
-# Finish: compare with the count that the plan gives, and report what was made. Without a count, a
-# floorplan without pblocks is a mistake, not a result; an FPGA that got no module has `-pblocks 0`.
+# Finish: compare with the counts that the plan gives, and report what was made. Without counts, a
+# script that constrains nothing is a mistake; an FPGA that got no module has `-pblocks 0`.
 proc floorflow::end {args} {
     variable running
     variable pblock_count
     variable cell_count
-    set options [Options end $args {} {-pblocks}]
+    variable unbound
+    variable assigned
+    set options [Options end $args {} {-pblocks -assigned}]
     if {!$running} {
         error "floorflow: floorflow::end without floorflow::begin;\
             call floorflow::begin -part PART first"
     }
     set running 0
+    set assigned_count [llength $assigned]
     if {![dict exists $options -pblocks]} {
-        if {$pblock_count == 0} {
-            error "floorflow: no pblock was made between floorflow::begin and floorflow::end;\
-                the design would be built without a floorplan"
+        if {$pblock_count + $assigned_count == 0} {
+            error "floorflow: no pblock was made between floorflow::begin and floorflow::end, and\
+                no cell has an SLR; the design would be built without a floorplan"
         }
     } elseif {$pblock_count != [dict get $options -pblocks]} {
         error "floorflow: pblocks made: $pblock_count, in the plan: [dict get $options -pblocks];\
             the script is not whole, take it again from the plan's folder"
     }
-    puts "floorflow: $pblock_count pblocks, $cell_count cells"
+    if {!$unbound && [dict exists $options -assigned] && $assigned_count != [dict get $options -assigned]} {
+        error "floorflow: cells assigned to SLRs: $assigned_count, in the plan:\
+            [dict get $options -assigned]; the script is not whole, take it again from the plan's\
+            folder"
+    }
+    puts "floorflow: $pblock_count pblocks, $cell_count cells in them,\
+        $assigned_count cells assigned to SLRs"
 }
 
 # Return the cell object; `purpose` ends the first part of the message, such as " for pblock 'x'".
@@ -145,21 +219,21 @@ proc floorflow::CheckNewPblock {name ranges} {
     }
 }
 
-# Stop unless every cell matches exactly once and belongs to no other pblock of this run.
-proc floorflow::CheckCells {name cells} {
+# Stop unless every cell matches exactly once and belongs to no other pblock or SLR of this run.
+proc floorflow::CheckCells {place cells} {
     variable owner
     if {[llength $cells] == 0} {
-        error "floorflow: pblock '$name' has no cells; it would constrain nothing"
+        error "floorflow: $place has no cells; it would constrain nothing"
     }
     array set claimed {}
     foreach full_name $cells {
-        OneCell $full_name " for pblock '$name'"
+        OneCell $full_name " for $place"
         if {[info exists owner($full_name)]} {
-            error "floorflow: cell '$full_name' is in pblock '$owner($full_name)' and again in\
-                pblock '$name'; a cell can be in one pblock only"
+            error "floorflow: cell '$full_name' is in $owner($full_name) and again in\
+                $place; a cell can be in one place only"
         }
         if {[info exists claimed($full_name)]} {
-            error "floorflow: pblock '$name' lists cell '$full_name' twice"
+            error "floorflow: $place lists cell '$full_name' twice"
         }
         set claimed($full_name) 1
     }
@@ -182,7 +256,7 @@ proc floorflow::AddCells {name cells} {
     set new [get_pblocks $name]
     foreach full_name $cells {
         add_cells_to_pblock $new [get_cells -quiet $full_name]
-        set owner($full_name) $name
+        set owner($full_name) "pblock '$name'"
         incr cell_count
     }
 }

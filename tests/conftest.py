@@ -85,7 +85,7 @@ def cnv_on_u250(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def cnv_on_pynq(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The 2-bit CNV on a Zynq."""
-    request = Request(CNV, "pynq-z1", effort="fast", plots=False)
+    request = Request(CNV, "pynq-z1", effort="fast", constraint_style="hard", plots=False)
     return made_once(tmp_path_factory, "pynq", lambda folder: make_plan(folder / "out", request))
 
 

@@ -45,6 +45,7 @@ SEARCH_ORDER = (
     "proposals",
     "limits",
     "context",
+    "pblock_sizes",
     "silicon",
     "preparing",
     "fifo_prices",

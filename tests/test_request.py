@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from floorflow import flow
 from floorflow.cli.main import app
 from floorflow.errors import FloorflowError, InputError
-from floorflow.request import DEFAULT_CAP, Request, known_methods, option_of
+from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request, known_methods, option_of
 from floorflow.schema import Options, read_plan
 from floorflow.study.calibration.replan import Overrides, replanned_request
 from floorflow.verify import check
@@ -62,7 +62,8 @@ def test_partial_fractions_are_completed_and_text_becomes_a_path() -> None:
     request = Request(str(TFC), "pynq-z1", cap={"LUT": 0.75}, fill=["DSP=0.5"])
     assert request.model == TFC
     assert request.cap.as_dict() == {**DEFAULT_CAP, "LUT": 0.75}
-    assert (request.fill.DSP, request.fill.LUT) == (0.5, 0.85)
+    assert request.fill.as_dict() == {"DSP": 0.5}
+    assert request.fullest_fill == {**DEFAULT_FILL, "DSP": 0.5}
 
 
 def test_a_request_cannot_be_changed_but_by_making_another() -> None:

@@ -111,6 +111,13 @@ BAD_COMMANDS = {
     "unreadable property": ("get_property COLOUR [current_design]", "has no property 'COLOUR'"),
     "object missing": ("get_property NAME ghost", "object 'ghost' does not exist"),
     "other design": ("current_design ghost", "design 'ghost' does not exist"),
+    "SLR of a part that has one": (
+        "set_property USER_SLR_ASSIGNMENT SLR0 [get_cells top/a]",
+        "is none of several SLRs",
+    ),
+    "SLR of two cells": ("set_property USER_SLR_ASSIGNMENT SLR0 [get_cells {top/?}]", "expected one cell, got 2"),
+    "other property reset": ("reset_property LOC [get_cells top/a]", "'LOC' is not modelled"),
+    "SLR that there is not": ("get_slrs SLR7", "get_slrs: no SLR matches 'SLR7'"),
     "broken list": ('get_cells "top/a \\{"', "is not a Tcl list"),
 }
 
@@ -206,6 +213,14 @@ GOOD_DESIGNS = {
     "cells move by hand": GOOD_P
     + "remove_cells_from_pblock p [get_cells top/a]\nadd_cells_to_pblock p [get_cells top/b]",
 }
+
+
+def test_a_cell_has_an_slr_or_a_pblock_but_not_both(tmp_path: Path) -> None:
+    assign = "set_property USER_SLR_ASSIGNMENT SLR1 [get_cells top/a]\n"
+    model = run_text(tmp_path, assign, device=U250)
+    assert (model.slr_of, model.pblocks) == ({"top/a": "SLR1"}, {})
+    with pytest.raises(VivadoError, match="cell 'top/a' of pblock 'p' is assigned to an SLR as well"):
+        run_text(tmp_path, assign + HARD_P + "add_cells_to_pblock p [get_cells top/a]\n", device=U250)
 
 
 @pytest.mark.parametrize("text", GOOD_DESIGNS.values(), ids=GOOD_DESIGNS)

@@ -7,7 +7,7 @@ from typing import Any
 
 from floorflow.api.options import OPTIONS, Option
 from floorflow.request import Request
-from floorflow.resources import Fractions
+from floorflow.resources import Fractions, SomeFractions
 
 
 def command_line(command: str, request: Request, *more: str) -> list[str]:
@@ -26,10 +26,10 @@ def command_line(command: str, request: Request, *more: str) -> list[str]:
 def _words(option: Option, value: Any, default: Any) -> Iterator[str]:
     if value is None or value == default:
         return
-    if isinstance(value, Fractions):
+    if isinstance(value, Fractions | SomeFractions):
         usual = default.as_dict()
         for name, share in value.as_dict().items():
-            if share != usual[name]:
+            if share != usual.get(name):
                 yield from (option.spelling, f"{name}={share:.15g}")
         return
     if not option.argument:

@@ -14,8 +14,17 @@ from pydantic.fields import FieldInfo
 from floorflow.assets import Topology
 from floorflow.errors import InputError
 from floorflow.plugins import DEFAULT_BACKEND, BackendOptions, registration
-from floorflow.request import Effort, Granularity, Objective, Request, Spelling, known_methods, option_of
-from floorflow.resources import Fractions
+from floorflow.request import (
+    ConstraintStyle,
+    Effort,
+    Granularity,
+    Objective,
+    Request,
+    Spelling,
+    known_methods,
+    option_of,
+)
+from floorflow.resources import Fractions, SomeFractions
 from floorflow.stats import MethodNames
 
 Shares = Mapping[str, float] | Sequence[str]
@@ -64,6 +73,7 @@ class PlanOptions(CompareOptions, total=False):
     link: str | Path | None
     topology: Topology
     fill: Shares
+    confidence: float | Literal["none"]
     risk: float | None
     runtime_weights: bool
     label_select: bool
@@ -72,6 +82,7 @@ class PlanOptions(CompareOptions, total=False):
     folding: str | Path | None
     granularity: Granularity
     keep_granularity: bool
+    constraint_style: ConstraintStyle
     partition_method: str
     place_method: str
     effort: Effort
@@ -119,7 +130,7 @@ def _option(name: str, field: FieldInfo) -> Option:
     choices = get_args(kinds[0]) if len(kinds) == 1 and get_origin(kinds[0]) is Literal else ()
     # Which methods there are depends on the back end, too: they are told, but no choice.
     listed = f" {', '.join(known_methods(name))}." if methods is not None and methods.of_backend else ""
-    repeated = kinds[0] in (Fractions, BackendOptions)
+    repeated = kinds[0] in (Fractions, SomeFractions, BackendOptions)
     simple = kinds[0] if len(kinds) == 1 and not repeated and not choices else str
     return Option(
         name=name,

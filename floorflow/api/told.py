@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from floorflow.errors import some
 from floorflow.resources import RESOURCE_NAMES
 
 if TYPE_CHECKING:
@@ -141,11 +142,30 @@ def _phase(plan: Plan, phase: PhaseEntry) -> list[str]:
         f"  placement {_stats(floorplan.stats)}; {len(floorplan.pblocks)} pblocks, HPWL {floorplan.hpwl:,.0f}"
         for floorplan in phase.floorplan.values()
     ]
+    lines.append(f"  pblocks   {_pblocks(phase)}")
     caps = plan.options.cap.model_dump()
     for slot, shares in phase.partition.utilisation.items():
         used = [f"{name} {shares[name]:.0%} of {caps[name]:.0%}" for name in RESOURCE_NAMES if shares[name] > 0]
         lines.append(f"  {slot}  {', '.join(used) or 'empty'}")
     return lines
+
+
+def _pblocks(phase: PhaseEntry) -> str:
+    """Tell what is constrained, and the pblock that is least likely to hold its module."""
+    from floorflow.emit.constraints import STYLE_WORDS
+    from floorflow.emit.report.area import least_likely
+
+    styles = phase.constraint_styles
+    used = {slot: style for slot, style in styles.items() if slot in phase.partition.assignment.values()}
+    told = [
+        f"{STYLE_WORDS[style]} ({some([s for s in used if used[s] == style])})" for style in sorted({*used.values()})
+    ]
+    likely, short = (
+        least_likely(phase),
+        sum(e.short for held in phase.floorplan.values() for e in held.pblocks.values()),
+    )
+    told += [f"{short} short of room"] if short else []
+    return "; ".join([f"constrained: {', '.join(told)}", *([f"least likely to fit: {likely}"] if likely else [])])
 
 
 def _rate(estimates: EstimatesEntry) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from floorflow.backends.binding import Binding
 from floorflow.backends.builds import Build
 from floorflow.backends.clock import ClockTarget, LikelyClock
 from floorflow.backends.given import rows_as_given
@@ -147,6 +148,8 @@ class Backend(Protocol):
     """Where the user gives the depths of FIFOs."""
     boards: Mapping[str, str] = {}
     """Parts of the boards that the tool builds for, by the tool's names in small letters."""
+    names_are_read: bool = False
+    """Whether what cells are called is known only from a build, whose steps `bound_files` brings."""
     own_reports: tuple[str, ...] = ()
     """Names of the tool's own reports that `read_report` knows, for people; first one that counts a netlist."""
 
@@ -297,6 +300,17 @@ class Backend(Protocol):
         is the Tcl that they call.
         """
         return {}
+
+    def bind(self, plan: Plan, files: Mapping[str, bytes], build: Path, /) -> Binding:  # noqa: ARG002
+        """Return a plan's constraints by the names that a build gave its cells; ``files`` are those of the plan.
+
+        Raises
+        ------
+        InputError
+            If the build is not that of the plan, or it cannot be told which cell is which.
+
+        """
+        raise InputError(f"{build}: back end {self.name} names cells itself", hint="use the plan as it is")
 
     def next_step(self, plan: Plan, phase: int, folder: Path, /) -> str:  # noqa: ARG002
         """Return what to do with the tool's files of a phase, which lie in ``folder``, or nothing."""

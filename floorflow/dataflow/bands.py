@@ -5,8 +5,10 @@ A band is a pair of factors on an estimate: one measured amount in ten lies belo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from math import ceil, erf, floor, sqrt
+from statistics import NormalDist
 
 from floorflow.resources import RESOURCE_NAMES, Resources
 
@@ -17,36 +19,87 @@ BandOf = Callable[[str, str], Band]
 EXACT: Band = (1.0, 1.0)
 CROSSING = "crossing registers"
 """What crossing registers count as: their number is decided, not estimated."""
+_ROUNDING = 1e-9
 _TENTH = 1.2816
 """Standard deviations from the mean to the upper tenth of a normal distribution."""
 
 
-def spread(use: Mapping[str, Resources], band_of: BandOf) -> tuple[Resources, Resources]:
-    """Return the band of a sum: one tenth of outcomes lies below, one tenth above.
+FF_PER_LUT = 2
+"""Flip-flops beside each LUT, in every CLB of 7-series, UltraScale+ and Versal."""
+_HALVINGS = 30
+_FEWEST = -10.0
+"""Standard deviations from the mean below which nothing is looked for."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a sum of estimates may turn out to be: mean and standard deviation of each resource that counts."""
+
+    moments: Mapping[str, tuple[float, float]]
+
+    def likelihood(self, have: Mapping[str, int]) -> float:
+        """Return the probability that no resource needs more than there is.
+
+        Resources are taken as independent, so a design with several tight ones looks less likely than it is.
+        """
+        likelihood = 1.0
+        for name, (mean, deviation) in self.moments.items():
+            if deviation:
+                likelihood *= (1 + erf((have[name] - mean) / deviation / sqrt(2))) / 2
+            elif mean > have[name]:
+                return 0.0
+        return likelihood
+
+    def told(self, have: Mapping[str, int]) -> float:
+        """Return the likelihood to four digits, rounded down: what may fail is never told as certain."""
+        sure = not any(deviation for _, deviation in self.moments.values())
+        return min(floor(self.likelihood(have) * 1e4) / 1e4, 1.0 if sure else 0.9999)
+
+    def supply(self, least: Resources, confidence: float) -> Resources:
+        """Return what a rectangle must hold so that all fits with a probability, of each resource at least ``least``.
+
+        Each resource gets equally many standard deviations above its mean, unless it has more than these already: by
+        ``least``, or, of flip-flops, because a rectangle holds at least `FF_PER_LUT` beside each LUT.
+        """
+        floors = least.as_dict()
+
+        def at(deviations: float) -> dict[str, int]:
+            wanted = {name: ceil(mean + deviations * by - _ROUNDING) for name, (mean, by) in self.moments.items()}
+            return {name: max(floor_, wanted.get(name, 0)) for name, floor_ in floors.items()}
+
+        def holds(supply: dict[str, int]) -> bool:
+            return self.likelihood({**supply, "FF": max(supply["FF"], FF_PER_LUT * supply["LUT"])}) >= confidence
+
+        if holds(floors):
+            return least
+        # All fit at least so likely if each alone fails so seldom.
+        low, high = _FEWEST, NormalDist().inv_cdf(1 - (1 - confidence) / len(self.moments))
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            low, high = (low, middle) if holds(at(middle)) else (middle, high)
+        return Resources.from_dict(at(high))
+
+
+def outcome_of(use: Mapping[str, Resources], band_of: BandOf, counted: Collection[str] = RESOURCE_NAMES) -> Outcome:
+    """Return what a sum may turn out to be, of the resources that count.
 
     ``use`` holds the estimates by kind. Engines of one kind err alike, as one factor; kinds err independently; a
     kind's factor is normal with its band as tenths.
     """
-    sums = [moments(use, name, band_of) for name in RESOURCE_NAMES]
-    low = (max(0, floor(mean - _TENTH * deviation + 1e-9)) for mean, deviation in sums)
-    high = (ceil(mean + _TENTH * deviation - 1e-9) for mean, deviation in sums)
+    return Outcome({name: moments(use, name, band_of) for name in RESOURCE_NAMES if name in counted})
+
+
+def spread(use: Mapping[str, Resources], band_of: BandOf) -> tuple[Resources, Resources]:
+    """Return the band of a sum: one tenth of outcomes lies below, one tenth above, under `outcome_of`'s assumptions."""
+    sums = outcome_of(use, band_of).moments.values()
+    low = (max(0, floor(mean - _TENTH * deviation + _ROUNDING)) for mean, deviation in sums)
+    high = (ceil(mean + _TENTH * deviation - _ROUNDING) for mean, deviation in sums)
     return Resources(*low), Resources(*high)
 
 
 def fit_likelihood(use: Mapping[str, Resources], available: Resources, band_of: BandOf) -> float:
-    """Return the probability that no resource needs more than is available, under the assumptions of ``spread``.
-
-    Resources are taken as independent, so a design with several tight ones looks less likely than it is.
-    """
-    likelihood = 1.0
-    for name in RESOURCE_NAMES:
-        mean, deviation = moments(use, name, band_of)
-        have = available.as_dict()[name]
-        if deviation:
-            likelihood *= (1 + erf((have - mean) / deviation / sqrt(2))) / 2
-        elif mean > have:
-            return 0.0
-    return likelihood
+    """Return the probability that no resource needs more than is available."""
+    return outcome_of(use, band_of).likelihood(available.as_dict())
 
 
 def moments(use: Mapping[str, Resources], resource: str, band_of: BandOf) -> tuple[float, float]:

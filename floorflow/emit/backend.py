@@ -12,6 +12,10 @@ from floorflow.schema import EngineEntry, Plan
 class PlanBackend(Protocol):
     """The part of a back end that a finished plan needs; a phase goes by its number."""
 
+    @property
+    def names_are_read(self) -> bool:
+        """Whether what cells are called is known only from a build."""
+
     def files(self, plan: Plan, phase: int, /) -> Mapping[str, str]:
         """Return its own files of a phase, by their paths in the phase's folder."""
 

@@ -205,7 +205,8 @@ def _full_slots(view: _View) -> Iterator[str]:
         text += f", {len(full)} of {len(view.slots)} slots are above {_FULL:.0%} of a limit"
     cap, most = view.plan.options.cap.model_dump()[name], first.pblock_limit.as_dict()[name]
     if most <= first.cap_limit.as_dict()[name]:
-        text += f"; its pblocks hold no more at --fill {name}={view.plan.options.fill.model_dump()[name]:g}"
+        given = view.plan.options.fill.as_dict()
+        text += "; its pblocks hold no more" + (f" at --fill {name}={given[name]:g}" if name in given else "")
     elif name not in view.lacking and cap <= 0.95:
         more = min(round(have * (cap + 0.05) / cap), most) - have
         text += f"; --cap {name}={cap + 0.05:.2f} allows {more:,} more there"
@@ -291,7 +292,7 @@ def _packing(view: _View) -> Iterator[str]:
 
 
 def _looser(view: _View) -> str:
-    fill, modules = view.plan.options.fill.LUT, len(view.phase.modules)
+    fill, modules = view.plan.options.fullest_fill["LUT"], len(view.phase.modules)
     denser = f", --fill LUT={fill + 0.05:.2f} denser ones" if fill <= 0.95 else ""
     return f"--granularity block makes fewer pblocks than these {modules}{denser}"
 

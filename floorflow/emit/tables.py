@@ -37,6 +37,11 @@ def rate(frames_per_s: float) -> str:
     return f"{floor(frames_per_s):,}" if frames_per_s >= 100 else f"{floor(frames_per_s * 10) / 10:,.1f}"
 
 
+def chance(likelihood: float) -> str:
+    """Write a likelihood rounded down: what may fail is never told as certain."""
+    return "100%" if likelihood == 1 else f"{floor(likelihood * 1000 + 1e-9) / 10:.1f}%"
+
+
 def wrapped(sentences: Iterable[str]) -> list[str]:
     """Return each sentence as an item of a list, over several lines if it is long."""
     items = (wrap(s, _WIDTH, initial_indent="* ", subsequent_indent="  ", break_on_hyphens=False) for s in sentences)

@@ -33,7 +33,8 @@ class SlotUse:
 
 def slot_uses(plan: Plan, phase: PhaseEntry, platform: Platform) -> tuple[SlotUse, ...]:
     """Return the use of every slot in a phase, crossing registers included, in the platform's order."""
-    cap, fill = plan.options.cap.model_dump(), plan.options.fill.model_dump()
+    options = plan.options
+    cap, fill = options.cap.model_dump(), options.fullest_fill if options.keep_granularity else options.whole_slot_fill
     demand = {slot.name: total(_shares(phase, slot.name)) for slot in platform.slots}
     devices = {fpga.name: fpga.device for fpga in platform.fpgas}
     return tuple(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from floorflow.errors import InputError
 from floorflow.placement.area import least_cells
+from floorflow.placement.candidate_rectangles import supply_at
 from floorflow.placement.effort import LIMITS
+from floorflow.placement.growth import HasRoom, grown
 from floorflow.placement.methods import METHODS
 from floorflow.placement.problem import (
     Effort,
@@ -43,6 +45,7 @@ def place(problem: PlacementProblem, method: str = "auto", seed: int = 0) -> Pla
 __all__ = [
     "METHODS",
     "Effort",
+    "HasRoom",
     "Pin",
     "PlacedModule",
     "PlacementFailure",
@@ -50,8 +53,10 @@ __all__ = [
     "PlacementSolution",
     "Region",
     "Wire",
+    "grown",
     "hpwl_of",
     "least_cells",
     "pack_slot",
     "place",
+    "supply_at",
 ]

@@ -105,13 +105,20 @@ def pin_bound(legal: Legal, pins: IntArray, bits: IntArray) -> float:
 
 def needs_of(problem: PlacementProblem) -> list[IntArray]:
     """Return for each module, (5,), the supply that its rectangle must have."""
-    return [needed_supply(module.demand, problem.fill) for module in problem.modules]
+    return [need_of(problem, module) for module in problem.modules]
+
+
+def need_of(problem: PlacementProblem, module: PlacedModule) -> IntArray:
+    """Return, (5,), the supply that a module's rectangle must have."""
+    if module.supply is not None:
+        return np.array(module.supply.as_tuple(), dtype=np.int64)
+    return needed_supply(module.demand, problem.fill)
 
 
 def overfull(problem: PlacementProblem, slot: Slot, modules: Sequence[PlacedModule]) -> Refusal | None:
     """Say which resource the modules need more of than all rectangles in the slot can hold together, if any."""
     supply = free_supply(problem.device, slot).as_tuple()
-    need = sum((needed_supply(module.demand, problem.fill) for module in modules), np.zeros(5, dtype=np.int64))
+    need = sum((need_of(problem, module) for module in modules), np.zeros(5, dtype=np.int64))
     for name, have, wanted in zip(RESOURCE_NAMES, supply, need, strict=True):
         if wanted > have:
             names = tuple(module.name for module in modules)

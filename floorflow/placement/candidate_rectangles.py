@@ -115,6 +115,11 @@ def needed_supply(demand: Resources, fill: Mapping[str, float]) -> IntArray:
     return np.array(needs, dtype=np.int64)
 
 
+def supply_at(demand: Resources, fill: Mapping[str, float]) -> Resources:
+    """Return the least supply of each resource for which ``demand <= floor(fill * supply + 1e-9)``."""
+    return Resources(*needed_supply(demand, fill).tolist())
+
+
 def narrowest(grid: SlotGrid, need: IntArray) -> IntArray:
     """Return, (n_span, n_left), the index of the least right edge that satisfies the need; n_right if there is none."""
     n_span, n_left, n_right = len(grid.spans), len(grid.lefts), len(grid.rights)

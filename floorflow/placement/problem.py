@@ -2,8 +2,8 @@
 
 Coordinates are physical device columns and CLB rows, inclusive on both sides. A rectangle is legal if it lies in
 its slot's region, starts and ends on legal edges, overlaps neither another rectangle nor a keep-out, and holds
-``demand <= floor(fill * supply + 1e-9)`` of each resource. A module gets one, or, if it has a slot to itself and no
-rectangle holds it, all that is free there: several.
+``demand <= floor(fill * supply + 1e-9)`` of each resource, or the supply that its module asks for. A module gets one,
+or, if it has a slot to itself and no rectangle holds it, all that is free there: several.
 """
 
 from __future__ import annotations
@@ -30,11 +30,16 @@ Region = tuple[Rect, ...]
 
 @dataclass(frozen=True, slots=True)
 class PlacedModule:
-    """A module, the name of the slot it was assigned to, and what it needs."""
+    """A module, the name of the slot it was assigned to, and what it needs.
+
+    ``supply``: the least that its rectangle must hold, if that is not what the problem's fill asks for. All that is
+    free of its slot is held against the fill.
+    """
 
     name: str
     slot: str
     demand: Resources
+    supply: Resources | None = None
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -6,8 +6,11 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from floorflow.hardware.free_region import free_rectangles, free_supply
 from floorflow.hardware.max_pblocks import max_pblocks
+from floorflow.placement.bound import need_of
 from floorflow.placement.congestion import congestion_of
 from floorflow.placement.problem import (
     PlacedModule,
@@ -63,7 +66,7 @@ def together(problem: PlacementProblem, regions: Mapping[str, Region], others: P
 def _needs_all(problem: PlacementProblem, module: PlacedModule) -> bool:
     """Whether a module fits its slot's free region and no rectangle in it."""
     device, slot = problem.device, problem.slot_of[module.slot]
-    fill = {name: problem.fill.get(name, 1.0) for name in RESOURCE_NAMES}
-    if any(module.demand.fits(scaled_down(supply, fill)) for supply in max_pblocks(device, slot)):
+    fill, need = {name: problem.fill.get(name, 1.0) for name in RESOURCE_NAMES}, need_of(problem, module)
+    if any((need <= np.array(supply.as_tuple())).all() for supply in max_pblocks(device, slot)):
         return False
     return module.demand.fits(scaled_down(free_supply(device, slot), fill))

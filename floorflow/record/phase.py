@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from floorflow.channels.cost_allocation import modules_between
-from floorflow.hardware import Device, Fpga, anchor, bounding_box, ranges
+from floorflow.dataflow.bands import outcome_of
+from floorflow.hardware import Fpga, anchor, bounding_box, free_cells, ranges
 from floorflow.placement import Region
 from floorflow.record import likelihood, streams
+from floorflow.record.constraints import constraint_styles
 from floorflow.record.network_part import network_part
 from floorflow.record.part import Part, PhaseRun
 from floorflow.record.values import amounts, rectangle, statistics
@@ -21,6 +23,7 @@ from floorflow.schema import (
     PortEntry,
 )
 from floorflow.search.candidate import slot_demands
+from floorflow.search.pblock_sizes import Use, has_room
 
 
 def phase(run: PhaseRun) -> PhaseEntry:
@@ -28,6 +31,9 @@ def phase(run: PhaseRun) -> PhaseEntry:
     channels = [streams.channels(part) for part in run.parts]
     bands, fits = likelihood.bands_and_fits(run, channels)
     regions = {name: r for solution in run.placements.values() for name, r in solution.regions.items()}
+    fpgas, request, costs = run.context.platform.fpgas, run.context.request, run.context.costs
+    floorplan = {fpga.name: _floorplan(fpga, run) for fpga in fpgas}
+    styles = [constraint_styles(request, fpga, floorplan[fpga.name].pblocks) for fpga in fpgas]
     return PhaseEntry(
         name=run.name,
         networks=[network_part(part) for part in run.parts],
@@ -40,7 +46,9 @@ def phase(run: PhaseRun) -> PhaseEntry:
             for module in part.candidate.modules
         ],
         partition=_partition(run),
-        floorplan={fpga.name: _floorplan(fpga, run) for fpga in run.context.platform.fpgas},
+        floorplan=floorplan,
+        constraint_styles={slot: style for own in styles for slot, style in own.items()},
+        fifo_kind=costs.fifo_kind if costs.has_bands else "",
         bands=bands,
         fits=fits,
     )
@@ -113,12 +121,10 @@ def _floorplan(fpga: Fpga, run: PhaseRun) -> FloorplanEntry:
     placement = run.placements[fpga.name]
     return FloorplanEntry(
         pblocks={
-            part.module(module.name): _pblock(
-                module.name, fpga.device, part, placement.regions[part.module(module.name)]
-            )
+            part.module(name): _pblock(name, use, fpga, part, placement.regions[part.module(name)])
             for part in run.parts
-            for module in part.candidate.modules
-            if part.module(module.name) in placement.regions
+            for name, use in likelihood.uses_of_part(part).items()
+            if part.module(name) in placement.regions
         },
         hpwl=placement.hpwl,
         congestion=dict(placement.congestion),
@@ -126,12 +132,18 @@ def _floorplan(fpga: Fpga, run: PhaseRun) -> FloorplanEntry:
     )
 
 
-def _pblock(module: str, device: Device, part: Part, region: Region) -> PblockEntry:
+def _pblock(module: str, use: Use, fpga: Fpga, part: Part, region: Region) -> PblockEntry:
+    device, costs, place = fpga.device, part.context.costs, part.candidate.slot_of[module]
+    supply = total(device.resources(rect) for rect in region)
+    (slot,) = (slot for slot in fpga.slots if slot.name == place)
+    is_whole = sum(rect.columns * rect.rows for rect in region) == free_cells(device, slot)
     return PblockEntry(
-        slot=part.candidate.slot_of[module],
+        slot=place,
         rectangles=[rectangle(rect) for rect in region],
         ranges=list(ranges(device, *region)),
         anchor=anchor(device, *region),
         demand=amounts(part.candidate.demands[module]),
-        supply=amounts(total(device.resources(rect) for rect in region)),
+        supply=amounts(supply),
+        likelihood=outcome_of(use, costs.band).told(supply.as_dict()) if costs.has_bands else None,
+        short=not is_whole and not has_room(part.context, device, use)(supply),
     )

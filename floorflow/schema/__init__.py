@@ -33,6 +33,7 @@ from floorflow.schema.phase import (
     PhaseNetworkEntry,
     PortEntry,
     ShallowEntry,
+    SlotStyle,
     ThroughputEntry,
 )
 from floorflow.schema.plan import (
@@ -104,6 +105,7 @@ __all__ = [
     "SearchEntry",
     "ShallowEntry",
     "SlotEntry",
+    "SlotStyle",
     "Stats",
     "SummaryEntry",
     "ThroughputEntry",

@@ -172,8 +172,15 @@ class PartitionEntry(PlanModel):
     stats: Stats
 
 
+SlotStyle = Literal["none", "slr", "soft", "hard"]
+
+
 class PblockEntry(PlanModel):
-    """Where a module sits: disjoint rectangles, most often one."""
+    """Where a module sits: disjoint rectangles, most often one.
+
+    ``likelihood`` that it holds its module is null where the cost model knows no error. ``short``: it has less room
+    than it should have, and its slot has no more for it.
+    """
 
     slot: str
     rectangles: Annotated[list[RectangleEntry], Field(min_length=1)]
@@ -181,6 +188,8 @@ class PblockEntry(PlanModel):
     anchor: str
     demand: Amounts
     supply: Amounts
+    likelihood: Annotated[float | None, Field(ge=0, le=1)]
+    short: bool
 
     @property
     def box(self) -> RectangleEntry:
@@ -211,7 +220,10 @@ class FitEntry(PlanModel):
 
 
 class PhaseEntry(PlanModel):
-    """What is on the platform at one time; ``bands`` and ``fits`` are empty where the cost model knows no error."""
+    """What is on the platform at one time; ``bands`` and ``fits`` are empty where the cost model knows no error.
+
+    ``fifo_kind``: what FIFOs are called in ``bands``. ``constraint_styles``: what constraint files say of each slot.
+    """
 
     name: PlainName
     networks: list[PhaseNetworkEntry]
@@ -221,6 +233,8 @@ class PhaseEntry(PlanModel):
     implementations: list[ImplementationEntry]
     partition: PartitionEntry
     floorplan: dict[str, FloorplanEntry]
+    constraint_styles: dict[str, SlotStyle]
+    fifo_kind: str
     bands: dict[str, dict[str, tuple[float, float]]]
     fits: dict[str, FitEntry]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from floorflow.channels import Channel, PartialPlacement, connect
 from floorflow.channels.cost_allocation import engine_charges, module_resources
@@ -17,6 +18,7 @@ from floorflow.resources import scaled_down, shortfall, total
 from floorflow.search.candidate import Candidate, folded_by, in_styles, least_words, realised
 from floorflow.search.context import PlanningContext
 from floorflow.search.merging import by_slot
+from floorflow.search.pblock_sizes import measured_engines, module_uses
 from floorflow.search.slot_problem import channel_routes, partition_problem, with_areas
 from floorflow.stats import SolveStats
 
@@ -91,16 +93,18 @@ def assign(
     tightened: Mapping[str, float] | None = None,
     start: Mapping[str, str] | None = None,
     area_share: float | None = None,
+    tight: bool = False,
     prove: bool = False,
 ) -> Candidate | PartitionFailure:
     """Partition given modules; FIFO depths follow from what the channels turn out to cross.
 
     ``start`` are slots, by module, to begin from. Without ``prove`` the first legal answer will do. ``area_share``: the
-    share of a slot's free cells that the least rectangles of its modules may fill. The bound that the candidate
-    reports is of the problem that was solved last.
+    share of a slot's free cells that the least rectangles of its modules may fill; ``tight``: these are as full as can
+    be. The bound that the candidate reports is of the problem that was solved last.
     """
     folded = folded_by(context, folding)
     owner, least = module_of(modules), least_words(context, folded)
+    measured = measured_engines(context, folding, folded)
     routes: dict[str, Route] = {}
     channels: Sequence[Channel] = ()
     failure = PartitionFailure((Refusal("crossing FIFOs"),))
@@ -111,7 +115,10 @@ def assign(
         channels = _before_partition(context, folded, PartialPlacement(owner, routes, least), start)
         demands = module_resources(modules, folded, channels)
         problem = partition_problem(context, modules, demands, channels, interval_cycles=folding.interval_cycles)
-        harder = _harder(context, problem, tightened or {}, area_share)
+        harder = _harder(problem, tightened or {})
+        if area_share is not None:
+            uses = module_uses(modules, folded, channels, context.costs, measured)
+            harder = with_areas(context, harder, area_share, uses, tight=tight)
         answer = context.solvers.partition(harder, begin, prove)
         if isinstance(answer, PartitionFailure):
             # Of other limits than the slots' own nothing is proven.
@@ -142,12 +149,15 @@ def _told(answer: PartitionSolution, area_share: float | None) -> PartitionSolut
 def improved(context: PlanningContext, candidate: Candidate) -> Candidate:
     """Return the cheapest assignment that is found from the candidate's own, held against its bound.
 
-    The least rectangles of a slot's modules fill at most the first of the limits' shares that can be kept.
+    The least rectangles of a slot's modules fill at most the first of the limits' shares that can be kept: as they
+    should be, else as full as can be.
     """
-    for share in (*context.search_limits.area_shares, None):
-        start = assign(context, candidate.folding, candidate.modules, start=candidate.slot_of, area_share=share)
+    shares = context.search_limits.area_shares
+    for share, tight in (*((share, False) for share in shares), *((share, True) for share in shares), (None, True)):
+        again = partial(assign, context, area_share=share, tight=tight)
+        start = again(candidate.folding, candidate.modules, start=candidate.slot_of)
         if isinstance(start, Candidate):
-            better = assign(context, start.folding, start.modules, start=start.slot_of, area_share=share, prove=True)
+            better = again(start.folding, start.modules, start=start.slot_of, prove=True)
             return better if isinstance(better, Candidate) else start
     return candidate
 
@@ -188,12 +198,8 @@ def overfull(candidate: Candidate) -> PartitionFailure:
     return PartitionFailure(tuple(refusals) or (Refusal("crossing FIFOs"),), closest=candidate.partition.slot_of)
 
 
-def _harder(
-    context: PlanningContext, problem: PartitionProblem, tightened: Mapping[str, float], area_share: float | None
-) -> PartitionProblem:
-    """Return the problem with tighter limits of single slots, and one on areas."""
-    if area_share is not None:
-        problem = with_areas(context, problem, area_share)
+def _harder(problem: PartitionProblem, tightened: Mapping[str, float]) -> PartitionProblem:
+    """Return the problem with tighter limits of single slots."""
     return replace(problem, slots=tuple(_tightened(slot, tightened) for slot in problem.slots))
 
 

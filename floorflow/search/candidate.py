@@ -19,6 +19,7 @@ from floorflow.rates import RouteDelay
 from floorflow.resources import ZERO, Resources
 from floorflow.search.context import PlanningContext
 from floorflow.search.fifo_sizing import full_rate
+from floorflow.search.pblock_sizes import Use, measured_engines, module_uses
 from floorflow.search.slot_problem import channel_routes, partition_problem
 
 
@@ -83,6 +84,13 @@ def _full_rate_depths(context: PlanningContext, folded: FoldedDataflow) -> Mappi
     if key not in context.needs:
         context.needs[key] = full_rate(folded, slack=slack, known=context.backend)
     return context.needs[key].depths
+
+
+def uses_of(context: PlanningContext, candidate: Candidate) -> Mapping[str, Use]:
+    """Return what each module needs, by kind."""
+    folded = candidate.folded
+    measured = measured_engines(context, candidate.folding, folded)
+    return module_uses(candidate.modules, folded, candidate.channels, context.costs, measured)
 
 
 def route_delays(context: PlanningContext, candidate: Candidate) -> dict[str, RouteDelay]:

@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from math import floor, log10
 
 from floorflow.backends.backend import Backend, Costs
+from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import Dataflow
 from floorflow.folding import FoldingProblem, fold_at_interval
 from floorflow.folding.exact import FoldingAnswer
@@ -96,6 +97,10 @@ class PlanningContext:
     search_limits: SearchLimits = field(default_factory=SearchLimits)
     fifo_slack: float = 0
     """By which share the interval that FIFOs are deep enough for is longer than that of the engines."""
+    measured: Measurements = NO_MEASUREMENTS
+    """What is no estimate."""
+    supplies: dict[Hashable, Resources] = field(default_factory=dict, compare=False, repr=False)
+    """What pblocks should hold, by what lies in them: worked out once for each."""
     needs: dict[str, FullRate] = field(default_factory=dict, compare=False, repr=False)
     """What full rate needs of FIFOs, by folding: worked out once for each."""
 
@@ -112,11 +117,15 @@ class PlanningContext:
 
 
 def slot_limits(platform: Platform, request: Request) -> dict[str, Resources]:
-    """Return what the design may use of each slot: cap x available, and no more than its pblocks can hold together."""
+    """Return what the design may use of each slot: cap x available, and no more than its pblocks can hold together.
+
+    Modules that may not be joined never have a pblock over all that is free there.
+    """
+    fill = request.fullest_fill if request.keep_granularity else request.whole_slot_fill
     limits = {}
     for fpga in platform.fpgas:
         for slot in fpga.slots:
-            drawable = scaled_down(free_supply(fpga.device, slot), request.fill.as_dict())
+            drawable = scaled_down(free_supply(fpga.device, slot), fill)
             limits[slot.name] = scaled_down(slot.available, request.cap.as_dict()).least(drawable)
     return limits
 
@@ -126,7 +135,7 @@ def largest_pblocks(platform: Platform, request: Request) -> dict[str, tuple[Res
 
     They are rectangles; with granularity ``slot`` there is one a slot, over all that is free of it.
     """
-    fill = request.fill.as_dict()
+    fill = request.whole_slot_fill if request.granularity == "slot" else request.fullest_fill
     return {
         slot.name: tuple(scaled_down(held, fill) for held in _largest(fpga.device, slot, request.granularity))
         for fpga in platform.fpgas

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from floorflow.hardware import Fpga, Rect
 from floorflow.placement import (
@@ -13,9 +14,12 @@ from floorflow.placement import (
     PlacementProblem,
     PlacementSolution,
     Wire,
+    grown,
 )
-from floorflow.search.candidate import Candidate
+from floorflow.request import MOST_OF_SLOT
+from floorflow.search.candidate import Candidate, uses_of
 from floorflow.search.context import PlanningContext
+from floorflow.search.pblock_sizes import has_room, least_supply
 
 
 @dataclass(frozen=True)
@@ -33,34 +37,91 @@ class PlacedCandidate:
 
 
 def place_candidate(
-    context: PlanningContext, candidate: Candidate, repair: str, hints: Mapping[str, Rect] | None = None
+    context: PlanningContext,
+    candidate: Candidate,
+    repair: str,
+    hints: Mapping[str, Rect] | None = None,
+    *,
+    tight: bool = False,
 ) -> PlacedCandidate | PlacementFailure:
-    """Place the modules of every FPGA; ``hints`` are rectangles, by module, to start from."""
+    """Place the modules of every FPGA; ``hints`` are rectangles, by module, to start from.
+
+    ``tight``: where the modules of a slot do not pack otherwise, its rectangles may be as full as can be.
+    """
     placements = {}
     for fpga in context.platform.fpgas:
-        answer = context.solvers.place(placement_problem(context, candidate, fpga, hints or {}))
+        answer = _placed(context, candidate, fpga, hints or {}, tight=tight)
         if isinstance(answer, PlacementFailure):
             return answer
         placements[fpga.name] = answer
     return PlacedCandidate(candidate, placements, repair)
 
 
+def _placed(
+    context: PlanningContext, candidate: Candidate, fpga: Fpga, hints: Mapping[str, Rect], *, tight: bool
+) -> PlacementSolution | PlacementFailure:
+    """Place the modules of an FPGA; where it may be, slots that fail are tight in the next try."""
+    full: set[str] = set()
+    while True:
+        answer = context.solvers.place(placement_problem(context, candidate, fpga, hints, full))
+        if not tight or not isinstance(answer, PlacementFailure) or answer.slot in full:
+            return answer
+        full.add(answer.slot)
+
+
 def placement_problem(
-    context: PlanningContext, candidate: Candidate, fpga: Fpga, hints: Mapping[str, Rect]
+    context: PlanningContext,
+    candidate: Candidate,
+    fpga: Fpga,
+    hints: Mapping[str, Rect],
+    tight: Collection[str] = (),
 ) -> PlacementProblem:
-    """State the placement of one FPGA's modules; ``hints`` are rectangles, by module, to start from."""
-    own_slots = {slot.name for slot in fpga.slots}
+    """State the placement of one FPGA's modules; ``hints`` are rectangles, by module, to start from.
+
+    Rectangles of ``tight`` slots may be as full as can be; but a module that has a slot to itself has room in all that
+    is free there, if not in a rectangle.
+    """
+    own_slots, slot_of, uses = {slot.name for slot in fpga.slots}, candidate.slot_of, uses_of(context, candidate)
+    held = Counter(slot_of.values())
     modules = tuple(
-        PlacedModule(m.name, candidate.slot_of[m.name], candidate.demands[m.name])
+        PlacedModule(
+            m.name,
+            slot_of[m.name],
+            candidate.demands[m.name],
+            least_supply(
+                context, fpga.device, uses[m.name], tight=slot_of[m.name] in tight and held[slot_of[m.name]] > 1
+            ),
+        )
         for m in candidate.modules
-        if candidate.slot_of[m.name] in own_slots
+        if slot_of[m.name] in own_slots
     )
     wires = tuple(_wires(context, candidate, fpga, {module.name for module in modules}))
     known = {module.name: hints[module.name] for module in modules if module.name in hints}
     request = context.request
     return PlacementProblem(
-        fpga.device, fpga.slots, modules, wires, request.fill.as_dict(), request.effort, hints=known
+        fpga.device, fpga.slots, modules, wires, request.whole_slot_fill, request.effort, hints=known
     )
+
+
+LONGER = 0.02
+"""Share by which the wirelength may rise while pblocks grow."""
+
+
+def with_room(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandidate:
+    """Return the floorplans with pblocks that have grown into what is free of their slots.
+
+    Where no confidence is sought pblocks stay as small as they can be.
+    """
+    if context.request.confidence_sought is None:
+        return placed
+    candidate, uses = placed.candidate, uses_of(context, placed.candidate)
+    placements = {}
+    for fpga in context.platform.fpgas:
+        problem = placement_problem(context, candidate, fpga, {})
+        tests = {module.name: has_room(context, fpga.device, uses[module.name]) for module in problem.modules}
+        found = placed.placements[fpga.name]
+        placements[fpga.name] = grown(problem, found, tests, longer=LONGER, most=MOST_OF_SLOT)
+    return replace(placed, placements=placements)
 
 
 def _wires(context: PlanningContext, candidate: Candidate, fpga: Fpga, modules: Collection[str]) -> Iterator[Wire]:

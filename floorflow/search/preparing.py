@@ -55,7 +55,7 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measurements
     paths = dataflow.engine_pairs if request.goal == "latency" else None
     problem = FoldingProblem(groups, total(limits.values()), platform.silicon, channels, paths)
     solvers = solvers_of(request, dataflow, backend, costs)
-    return PlanningContext(dataflow, platform, request, backend, costs, problem, solvers, largest)
+    return PlanningContext(dataflow, platform, request, backend, costs, problem, solvers, largest, measured=measured)
 
 
 def _left_out(error: InfeasibleError, dataflow: Dataflow, costs: Costs) -> Sequence[str]:

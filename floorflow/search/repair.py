@@ -9,7 +9,7 @@ interval is the search's repair then.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from itertools import chain
 from math import inf
@@ -21,37 +21,62 @@ from floorflow.placement import (
     pack_slot,
 )
 from floorflow.search.assignment import assign
-from floorflow.search.candidate import Candidate
+from floorflow.search.candidate import Candidate, uses_of
 from floorflow.search.context import PlanningContext
 from floorflow.search.merging import by_slot, join_slot, merge_groups, merges_without_cycle
+from floorflow.search.pblock_sizes import least_supply
 from floorflow.search.placing import PlacedCandidate, place_candidate, placement_problem
 from floorflow.search.slot_problem import with_areas
 from floorflow.stats import SolveStats
 
 
 def place_with_repairs(context: PlanningContext, candidate: Candidate) -> PlacedCandidate | PlacementFailure:
-    """Place the candidate as it is or with the first repair that helps; else return the first failure."""
+    """Place the candidate as it is or with the first repair that helps; else return the first failure.
+
+    First every pblock is to have the room that it should have; where that cannot be, slots may be tight.
+    """
+    if has_room_to_ask_for(context, candidate):
+        roomy = _repaired(context, candidate, tight=False)
+        if isinstance(roomy, PlacedCandidate):
+            return roomy
+    answer = _repaired(context, candidate, tight=True)
+    if isinstance(answer, PlacedCandidate) or context.request.keep_granularity:
+        return answer
+    return _joined(context, candidate, answer)
+
+
+def _repaired(context: PlanningContext, candidate: Candidate, *, tight: bool) -> PlacedCandidate | PlacementFailure:
     failure: PlacementFailure | None = None
-    for changed, repair in chain(_as_it_is(context, candidate), _reassign(context, candidate)):
-        answer = place_candidate(context, changed, repair)
+    for changed, repair in chain(_as_it_is(context, candidate, tight), _reassign(context, candidate, tight)):
+        answer = place_candidate(context, changed, repair, tight=tight)
         if isinstance(answer, PlacementFailure):
             failure = failure or answer
-            answer = _coarsen(context, changed, answer, repair) or answer
+            answer = _coarsen(context, changed, answer, repair, tight=tight) or answer
         if isinstance(answer, PlacedCandidate):
             return answer
-    failure = failure or _no_room(crowded_slots(context, candidate)[0])
-    return failure if context.request.keep_granularity else _joined(context, candidate, failure)
+    return failure or _no_room(crowded_slots(context, candidate, tight=tight)[0])
 
 
-def _as_it_is(context: PlanningContext, candidate: Candidate) -> Iterator[tuple[Candidate, str]]:
+def has_room_to_ask_for(context: PlanningContext, candidate: Candidate) -> bool:
+    """Whether some module's rectangle should hold more than the least with which it is legal."""
+    devices = [fpga.device for fpga in context.platform.fpgas]
+    return any(
+        least_supply(context, device, use, tight=False) != least_supply(context, device, use, tight=True)
+        for use in uses_of(context, candidate).values()
+        for device in devices
+    )
+
+
+def _as_it_is(context: PlanningContext, candidate: Candidate, tight: bool) -> Iterator[tuple[Candidate, str]]:
     """Yield the candidate unless its least rectangles fill slots so much that they never pack."""
-    if not crowded_slots(context, candidate):
+    if not crowded_slots(context, candidate, tight=tight):
         yield candidate, ""
 
 
-def crowded_slots(context: PlanningContext, candidate: Candidate) -> tuple[str, ...]:
+def crowded_slots(context: PlanningContext, candidate: Candidate, *, tight: bool) -> tuple[str, ...]:
     """Return the slots of several modules whose least rectangles fill more of the free cells than packs."""
-    problem, most = with_areas(context, candidate.problem, 1.0), context.search_limits.packed_share
+    problem = with_areas(context, candidate.problem, 1.0, uses_of(context, candidate), tight=tight)
+    most = context.search_limits.packed_share
     indices = {slot.name: index for index, slot in enumerate(problem.slots)}
     taken = dict.fromkeys(indices, 0.0)
     for module, slot in candidate.slot_of.items():
@@ -67,7 +92,7 @@ def _no_room(slot: str) -> PlacementFailure:
 
 def place_joined(context: PlanningContext, candidate: Candidate) -> PlacedCandidate | PlacementFailure:
     """Place the candidate as it is, or with one pblock for each slot whose modules do not pack."""
-    answer = place_candidate(context, candidate, "")
+    answer = place_candidate(context, candidate, "", tight=True)
     if isinstance(answer, PlacedCandidate) or context.request.keep_granularity:
         return answer
     return _joined(context, candidate, answer)
@@ -77,13 +102,15 @@ def _joined(
     context: PlanningContext, candidate: Candidate, failure: PlacementFailure
 ) -> PlacedCandidate | PlacementFailure:
     """Give slots whose modules do not pack one pblock each, over all that they have free."""
-    for slot in crowded_slots(context, candidate):
+    for slot in crowded_slots(context, candidate, tight=True):
         if slot != failure.slot:
             candidate = join_slot(context, candidate, slot, str(_no_room(slot)))
     for _ in context.limits:
         why = str(replace(failure.refusal, proven=False))
         candidate = join_slot(context, candidate, failure.slot, why)
-        answer = place_candidate(context, candidate, f"one pblock for {some([j.slot for j in candidate.joined])}")
+        answer = place_candidate(
+            context, candidate, f"one pblock for {some([j.slot for j in candidate.joined])}", tight=True
+        )
         if isinstance(answer, PlacedCandidate):
             return answer
         if failure.slot == answer.slot:
@@ -92,14 +119,20 @@ def _joined(
     return failure
 
 
-def _reassign(context: PlanningContext, candidate: Candidate) -> Iterator[tuple[Candidate, str]]:
+def _reassign(context: PlanningContext, candidate: Candidate, tight: bool) -> Iterator[tuple[Candidate, str]]:
     """Assign the modules anew, so that their least rectangles leave ever more of each slot's area free."""
     if len(context.platform.slots) == 1:
         return
     tried = [dict(candidate.slot_of)]
     for share in context.search_limits.tightened_shares:
         moved = assign(
-            context, candidate.folding, candidate.modules, start=candidate.slot_of, area_share=share, prove=True
+            context,
+            candidate.folding,
+            candidate.modules,
+            start=candidate.slot_of,
+            area_share=share,
+            tight=tight,
+            prove=True,
         )
         if not isinstance(moved, Candidate):
             return
@@ -111,29 +144,32 @@ def _reassign(context: PlanningContext, candidate: Candidate) -> Iterator[tuple[
 
 
 def _coarsen(
-    context: PlanningContext, candidate: Candidate, failure: PlacementFailure, repair: str
+    context: PlanningContext, candidate: Candidate, failure: PlacementFailure, repair: str, *, tight: bool
 ) -> PlacedCandidate | None:
     """Merge modules of whichever slot fails: as its slicing into rectangles asks for, then ever further."""
     slot = failure.slot
     hints: dict[str, Rect] = {}
     tries = Counter[str]()
     while not context.request.keep_granularity and tries[slot] < context.search_limits.merges:
-        merged = _fewer(context, candidate, slot) if tries[slot] else _sliced(context, candidate, slot, hints)
+        full = [slot] if tight else []
+        merged = _fewer(context, candidate, slot) if tries[slot] else _sliced(context, candidate, slot, hints, full)
         if merged is None:
             return None
         tries[slot] += 1
         done = f"neighbours merged into {len(merged.modules)} modules"
-        answer = place_candidate(context, merged, ", ".join(filter(None, (repair, done))), hints)
+        answer = place_candidate(context, merged, ", ".join(filter(None, (repair, done))), hints, tight=tight)
         if isinstance(answer, PlacedCandidate):
             return answer
         candidate, slot = merged, answer.slot
     return None
 
 
-def _sliced(context: PlanningContext, candidate: Candidate, slot: str, hints: dict[str, Rect]) -> Candidate | None:
+def _sliced(
+    context: PlanningContext, candidate: Candidate, slot: str, hints: dict[str, Rect], tight: Collection[str]
+) -> Candidate | None:
     """Merge what shares a rectangle in a slicing of the slot; the rectangles become hints."""
     fpga = next(f for f in context.platform.fpgas if slot in {s.name for s in f.slots})
-    problem = placement_problem(context, candidate, fpga, hints)
+    problem = placement_problem(context, candidate, fpga, hints, tight)
     groups = pack_slot(problem, slot, merges_without_cycle(candidate), context.request.seed)
     merged = merge_groups(context, candidate, groups) if groups else None
     if groups is None or not isinstance(merged, Candidate):

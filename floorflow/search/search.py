@@ -25,6 +25,7 @@ from floorflow.search.highest_rate import (
 )
 from floorflow.search.least_resources import least_resources, what_ended
 from floorflow.search.lowest_latency import lowest_latency
+from floorflow.search.placing import with_room
 from floorflow.search.progress import SILENT, Progress
 from floorflow.search.salvage import salvage
 from floorflow.search.silicon import least_risk, likelihood
@@ -83,7 +84,18 @@ def search(
         except KeyboardInterrupt:
             salvage(going.run, longest)
             going.interrupted = True
-    return going.result()
+    return _told(going)
+
+
+def _told(going: _Search) -> SearchResult:
+    """Return the best design; Ctrl-C while its pblocks grow leaves them as they are to grow once more."""
+    try:
+        return going.result()
+    except KeyboardInterrupt:
+        if going.interrupted:
+            raise
+        going.interrupted = True
+        return going.result()
 
 
 @dataclass
@@ -114,10 +126,11 @@ class _Search:
         if best is None or best.candidate.kept_cycles > self.longest:
             raise self._no_plan()
         bound_cycles = self._bound_cycles(best.candidate.interval_cycles)
+        placements = with_room(self.run.context, best).placements
         candidate = _held_against(best.candidate, self.whole_budget_bound) if self.whatever_the_rate else best.candidate
         return SearchResult(
             candidate,
-            best.placements,
+            placements,
             bound_cycles,
             self.ended_by,
             tuple(self.run.trace),

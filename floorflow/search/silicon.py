@@ -17,7 +17,7 @@ from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InputError
 from floorflow.folding import FoldingSolution
 from floorflow.request import Request
-from floorflow.resources import RESOURCE_NAMES, ZERO, Fractions, Resources, scaled_down, total
+from floorflow.resources import RESOURCE_NAMES, ZERO, Fractions, Resources, SomeFractions, scaled_down, total
 from floorflow.search.context import PlanningContext
 
 Use = Mapping[str, Resources]
@@ -57,7 +57,7 @@ def at_risk(request: Request, dataflow: Dataflow, groups: Iterable[OptionGroup],
             f"--risk {request.risk:g}: how far these costs may be off is not known", hint="use --costs calibrated"
         )
     caps = _caps(request.risk, _least_by_kind(dataflow, groups), costs)
-    return request.changed(cap=Fractions(**caps), fill=Fractions(**dict.fromkeys(RESOURCE_NAMES, 1.0)))
+    return request.changed(cap=Fractions(**caps), fill=SomeFractions(**dict.fromkeys(RESOURCE_NAMES, 1.0)))
 
 
 def least_risk(context: PlanningContext, folding: FoldingSolution) -> float | None:

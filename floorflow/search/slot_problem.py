@@ -13,6 +13,7 @@ from floorflow.partition import ModuleStream, PartitionProblem, SlotCapacity
 from floorflow.placement import least_cells
 from floorflow.resources import Resources
 from floorflow.search.context import PlanningContext
+from floorflow.search.pblock_sizes import Use, least_supply
 
 
 def partition_problem(
@@ -49,13 +50,19 @@ def slot_capacities(context: PlanningContext) -> tuple[SlotCapacity, ...]:
     )
 
 
-def with_areas(context: PlanningContext, problem: PartitionProblem, share: float) -> PartitionProblem:
-    """Return the problem with a limit on areas: a slot's least rectangles fill at most that share of its cells."""
-    fill = context.request.fill.as_dict()
+def with_areas(
+    context: PlanningContext, problem: PartitionProblem, share: float, uses: Mapping[str, Use], *, tight: bool
+) -> PartitionProblem:
+    """Return the problem with a limit on areas: a slot's least rectangles fill at most that share of its cells.
+
+    ``uses`` is what modules need, by kind; ``tight``: their rectangles are as full as can be, not as they should be.
+    """
     pairs = [(fpga.device, slot) for fpga in context.platform.fpgas for slot in fpga.slots]
     cells = {
-        name: tuple(least_cells(device, slot, need, fill) for device, slot in pairs)
-        for name, need in problem.demands.items()
+        name: tuple(
+            least_cells(device, slot, least_supply(context, device, use, tight=tight), {}) for device, slot in pairs
+        )
+        for name, use in uses.items()
     }
     free = tuple(free_cells(device, slot) for device, slot in pairs)
     return replace(problem, cells=cells, free_cells=free, area_share=share)

@@ -38,6 +38,8 @@ def check_emitted(
         if count > 1:
             findings.add("cell-shared", phase.where, f"{count} engines are the cell {cell}")
     for fpga, entry in phase.fpgas.items():
+        if not is_constrained(phase, fpga):
+            continue  # left-overs are reported elsewhere
         planned = _planned(phase, fpga, boards.get(fpga), cells)
         for file, read in READERS.items():
             where = files.path(f"{fpga}/{file}")
@@ -53,14 +55,24 @@ def check_emitted(
                 compare(stated, planned, where, findings)
 
 
+def is_constrained(phase: PhaseFacts, fpga: str) -> bool:
+    """Whether anything is said of an FPGA's slots; what the plan does not say of one counts as something."""
+    styles = phase.raw["constraint_styles"]
+    return any(styles.get(slot.name) != "none" for slot in phase.slots.values() if slot.fpga == fpga)
+
+
 def check_left_overs(folder: Folder, plan: Record, phases: Sequence[PhaseFacts], findings: Findings) -> None:
     """Judge that there are no constraint files but those of the plan's phases and FPGAs."""
     known = {
-        f"{phase_prefix(plan, phase)}{fpga}/{file}" for phase in phases for fpga in phase.fpgas for file in READERS
+        f"{phase_prefix(plan, phase)}{fpga}/{file}"
+        for phase in phases
+        for fpga in phase.fpgas
+        if is_constrained(phase, fpga)
+        for file in READERS
     }
     for where in folder.matching(f"{place}/{file}" for file in READERS for place in ("*", "phases/*/*")):
         if where not in known:
-            message = "the plan has no such FPGA or phase; a left-over of another plan?"
+            message = "the plan has no such FPGA or phase, or constrains nothing there; a left-over of another plan?"
             findings.add("constraints-unplanned", where, message)
     for phase in phases:
         _check_network_folders(folder, plan, phase, findings)
@@ -90,14 +102,22 @@ def _planned(phase: PhaseFacts, fpga: str, board: Board | None, cells: Mapping[s
         return None
     blocks = {name: entry for held in phase.raw["floorplan"].values() for name, entry in held["pblocks"].items()}
     pblocks: dict[str, Record] = {}
+    soft: dict[str, bool] = {}
     parents: dict[str, str | None] = {}
     planned: dict[str, str] = {}
+    slrs: dict[str, str] = {}
     for name, module in phase.modules.items():
         slot = phase.slot_of_module(name)
         if slot is None or slot.fpga != fpga or name not in blocks:
             continue  # reported where assignment and pblocks are judged
+        style = phase.raw["constraint_styles"].get(slot.name)
+        own = [cells[engine] for engine in module["engines"] if cells and engine in cells]
+        if style == "slr" and slot.slr < len(board.device.raw["slrs"]):
+            slrs |= dict.fromkeys(own, board.slr_name(slot.slr))
+        if style not in {"soft", "hard"}:
+            continue
         pblock = f"pblock_{name}"
-        pblocks[pblock] = blocks[name]
+        pblocks[pblock], soft[pblock] = blocks[name], style == "soft"
         parents[pblock] = board.parent_pblock(slot.slr) if slot.slr < len(board.device.raw["slrs"]) else None
-        planned |= {cells[engine]: pblock for engine in module["engines"] if cells and engine in cells}
-    return Planned(pblocks, parents, None if cells is None else planned)
+        planned |= dict.fromkeys(own, pblock)
+    return Planned(pblocks, soft, parents, None if cells is None else planned, slrs)

@@ -21,8 +21,10 @@ from floorflow.verify.hardware.geometry import (
 )
 from floorflow.verify.hardware.ranges import exists, parse_range, sites_of_range, within_device
 from floorflow.verify.hardware.routes import Slot
+from floorflow.verify.outcomes import Outcomes
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.sums import Amounts, add, amounts, excess, limit_of, module_totals
+from floorflow.verify.room import Block, Rules, check_room, check_styles
+from floorflow.verify.sums import Amounts, add, amounts, module_totals
 from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
 from floorflow.verify.wirelength import wire_length
@@ -51,9 +53,12 @@ class Placed:
         return reduce(add, map(device.resources, self.areas))
 
 
-def check_floorplan(phase: PhaseFacts, boards: Mapping[str, Board], fill: dict[str, float], findings: Findings) -> None:
-    """Check the pblocks of every FPGA of a phase."""
+def check_floorplan(
+    phase: PhaseFacts, boards: Mapping[str, Board], options: Record, outcomes: Outcomes, findings: Findings
+) -> None:
+    """Check the pblocks of every FPGA of a phase, and how its slots are constrained."""
     _check_membership(phase, findings)
+    styles: dict[str, str] = {}
     for fpga in phase.fpgas:
         if fpga not in phase.raw["floorplan"]:
             findings.add("floorplan-missing", f"{phase.where}.floorplan", f"{fpga} has no entry")
@@ -70,10 +75,14 @@ def check_floorplan(phase: PhaseFacts, boards: Mapping[str, Board], fill: dict[s
                 named = _check_ranges(board.device, entry["ranges"], where, findings)
                 inside = reduce(union, map(board.device.sites, areas))
                 placed.append(Placed(name, where, entry, areas, inside, named))
-        _check_each(phase, board, placed, fill, findings)
+        rules, blocks = Rules.of(board, options, outcomes), _check_each(phase, board, placed, findings)
+        check_room(rules, blocks, findings)
+        here = [slot for slot in phase.slots.values() if slot.fpga == fpga]
+        styles |= {slot.name: rules.style(slot, blocks) for slot in here}
         _check_overlaps(placed, findings)
         length = wire_length(phase, board, fpga, {block.name: block.box for block in placed})
         findings.expect("wrong-hpwl", f"{phase.where}.floorplan.{fpga}", "hpwl", floorplan["hpwl"], length)
+    check_styles(phase.where, phase.raw["constraint_styles"], list(phase.slots.values()), styles, findings)
 
 
 def _areas(device: Device, entry: Record, where: str, findings: Findings) -> list[Rectangle]:
@@ -127,10 +136,9 @@ def _check_ranges(device: Device, ranges: list[str], where: str, findings: Findi
     return named
 
 
-def _check_each(
-    phase: PhaseFacts, board: Board, placed: list[Placed], fill: dict[str, float], findings: Findings
-) -> None:
-    totals = module_totals(phase)
+def _check_each(phase: PhaseFacts, board: Board, placed: list[Placed], findings: Findings) -> list[Block]:
+    """Judge each pblock by itself; return what was counted of those that belong to a module."""
+    totals, blocks = module_totals(phase), []
     parents = {board.parent_pblock(slr) for slr in range(len(board.device.raw["slrs"]))}
     for block in placed:
         _check_sites(block, findings)
@@ -148,9 +156,9 @@ def _check_each(
         findings.expect("wrong-supply", block.where, "supply", amounts(block.entry["supply"]), supply)
         demand = totals.get(block.name, amounts(block.entry["demand"]))
         findings.expect("wrong-demand", block.where, "demand", amounts(block.entry["demand"]), demand)
-        over = excess(demand, limit_of(fill, supply))
-        if over:
-            findings.add("fill-exceeded", block.where, over)
+        if block.name in phase.modules:
+            blocks.append(Block(block.name, block.where, block.entry, slot, block.areas, supply, demand))
+    return blocks
 
 
 def _check_slr(block: Placed, slot: Slot, device: Device, findings: Findings) -> None:

@@ -55,6 +55,10 @@ SHA256 = Scalar("64 hexadecimal digits", lambda value: isinstance(value, str) an
 FPGA_COUNT = Scalar("auto or a number", lambda value: value == "auto" or is_count(value))
 AMOUNTS = dict.fromkeys(RESOURCE_NAMES, COUNT)
 FRACTIONS = dict.fromkeys(RESOURCE_NAMES, NUMBER)
+SOME_FRACTIONS = dict.fromkeys(RESOURCE_NAMES, Nullable(NUMBER))
+CONFIDENCE = Scalar("none or a probability", lambda value: value == "none" or (is_number(value) and 0 < value < 1))
+STYLE = Scalar("none, slr, soft or hard", lambda value: value in ("none", "slr", "soft", "hard"))
+ASKED_STYLE = Scalar("auto, none, slr, soft or hard", lambda v: v in ("auto", "none", "slr", "soft", "hard"))
 STATS = {
     "method": TEXT,
     "status": TEXT,
@@ -104,6 +108,8 @@ PBLOCK = {
     "anchor": TEXT,
     "demand": AMOUNTS,
     "supply": AMOUNTS,
+    "likelihood": Nullable(NUMBER),
+    "short": FLAG,
 }
 PARTITION = {
     "assignment": MapOf(TEXT),
@@ -172,6 +178,8 @@ PHASE = {
     "implementations": [{"name": TEXT, "window": {"columns": COUNT, "rows": COUNT}, "ports": [PORT]}],
     "partition": PARTITION,
     "floorplan": MapOf({"pblocks": MapOf(PBLOCK, NAME), "hpwl": NUMBER, "congestion": MapOf(NUMBER), "stats": STATS}),
+    "constraint_styles": MapOf(STYLE),
+    "fifo_kind": TEXT,
     "bands": MapOf(MapOf([NUMBER])),
     "fits": MapOf({"likelihood": NUMBER, "low": AMOUNTS, "high": AMOUNTS}),
 }
@@ -208,7 +216,9 @@ PLATFORM = {
 }
 OPTIONS = {
     "cap": FRACTIONS,
-    "fill": FRACTIONS,
+    "fill": SOME_FRACTIONS,
+    "confidence": CONFIDENCE,
+    "constraint_style": ASKED_STYLE,
     "clock_mhz": NUMBER,
     "effort": TEXT,
     "fps": Nullable(NUMBER),

@@ -210,7 +210,7 @@ def check_platform(plan: Record, boards: dict[str, Board], findings: Findings) -
 def _check_fractions(options: Record, findings: Findings) -> None:
     for kind in ("cap", "fill"):
         for name in RESOURCE_NAMES:
-            if not 0 < options[kind][name] <= 1:
+            if options[kind][name] is not None and not 0 < options[kind][name] <= 1:
                 where = f"options.{kind}.{name}"
                 findings.add("fraction-out-of-range", where, f"{options[kind][name]} is not in (0, 1]")
     if options["clock_mhz"] <= 0:

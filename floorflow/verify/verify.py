@@ -17,6 +17,7 @@ from floorflow.verify.files.reader import Folder, check_library, open_folder
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.interfaces import check_interfaces, check_joined
 from floorflow.verify.judge import Judge, NoJudgeError, find_judge
+from floorflow.verify.outcomes import Outcomes
 from floorflow.verify.partition import check_assignment, check_crossings
 from floorflow.verify.pblocks import check_floorplan
 from floorflow.verify.phase_facts import PhaseFacts
@@ -69,7 +70,7 @@ def judge(out: Path) -> Verdict:
     part = _judge_of(plan, findings)
     boards = load_boards(folder, plan, findings)
     check_files(folder, plan, findings)
-    check_library(folder, findings)
+    check_library(folder, plan, findings)
     check_platform(plan, boards, findings)
     phases: list[PhaseFacts] = []
     try:
@@ -154,9 +155,11 @@ def _check_phase(plan: Record, phase: PhaseFacts, boards: dict[str, Board], find
     check_slots(phase, options["cap"], findings)
     check_crossings(phase, findings)
     check_loads(phase, plan["platform"]["boundaries"], findings)
-    check_floorplan(phase, boards, options["fill"], findings)
+    measured = (plan["calibration"] or {"measured": ()})["measured"]
+    outcomes = Outcomes(phase, frozenset(measured))
+    check_floorplan(phase, boards, options, outcomes, findings)
     check_interfaces(phase, findings)
     check_joined(phase, findings)
-    check_expectations(phase, findings)
+    check_expectations(phase, outcomes, findings)
     check_budgets(phase, options["cap"], findings)
     check_phase_stats(phase, options["objective"], findings)

@@ -17,7 +17,9 @@ from tests.tools import need_tcl
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cap = dict.fromkeys(RESOURCE_NAMES, 1.0)
-    request = Request(TFC, "xcku5p", fpgas=2, effort="fast", costs="estimated", cap=cap, fps=100_000)
+    request = Request(
+        TFC, "xcku5p", fpgas=2, effort="fast", costs="estimated", cap=cap, fps=100_000, constraint_style="hard"
+    )
     return make_plan(tmp_path_factory.mktemp("spare") / "out", request)
 
 
@@ -43,7 +45,7 @@ def test_its_scripts_run_to_the_end(out: Path, empty: str) -> None:
 
     device = out / "platform" / "devices" / "xcku5p.yaml"
     assert list(run_outputs(out, empty, [], device, {}).values()) == [{}, {}]
-    assert (out / empty / "pblocks.tcl").read_text().endswith("floorflow::end -pblocks 0\n")
+    assert (out / empty / "pblocks.tcl").read_text().endswith("floorflow::end -pblocks 0 -assigned 0\n")
 
 
 def test_the_report_says_so_and_what_it_means(out: Path, empty: str) -> None:

@@ -81,6 +81,7 @@ def test_report_has_every_section_in_order(two: Plan) -> None:
         "What the search tried, and what ended it",
         "Use of each slot",
         "How likely it is to fit",
+        "What is constrained",
         "Streams between slots",
         "SLR boundaries and links",
         "What to try next",
@@ -283,7 +284,8 @@ def test_the_likelihood_of_fitting_is_that_of_the_worst_slot(u250: Plan) -> None
     fits = {n: {"likelihood": 1 - i / 10, "low": amounts, "high": amounts} for i, n in enumerate(names)}
     plan = changed(u250, "phases", 0, "fits", value=fits)
     lines = section(plan, "How likely it is to fit")
-    assert f"{1 - (len(names) - 1) / 10:.1%}, that of {names[-1]}" in lines[0]
+    assert lines[0].startswith("* least likely pblock: ")
+    assert f"least likely slot: {names[-1]}, {1 - (len(names) - 1) / 10:.1%}" in lines[1]
     assert all(any(line.startswith(name) for line in lines) for name in names)
     assert "How likely" not in report(changed(u250, "phases", 0, "fits", value={}), platform_of(u250), BACKEND)
 

@@ -141,10 +141,11 @@ def test_what_fits_the_sums_of_slots_is_placed(seed: int, tmp_path: Path) -> Non
 def test_a_slot_is_crowded_only_where_several_modules_fill_nearly_all_of_its_cells(tmp_path: Path) -> None:
     context = prepared(branches(tmp_path, fill=DEFAULT_FILL))
     candidate = folded_whole(context)
-    assert crowded_slots(context, candidate) == ()
+    assert crowded_slots(context, candidate, tight=True) == ()
     slot = next(iter(candidate.slot_of.values()))
     inside = [name for name, place in candidate.slot_of.items() if place == slot]
-    most = Resources(lut=int(0.98 * context.limits[slot].lut / 0.7))
-    large = {**candidate.problem.demands, inside[0]: most}
-    crowded = replace(candidate, problem=replace(candidate.problem, demands=large))
-    assert (crowded_slots(context, crowded) == (slot,)) == (len(inside) > 1)
+    engine = next(module.engines[0] for module in candidate.modules if module.name == inside[0])
+    most = Resources(lut=int(0.98 * DEFAULT_FILL["LUT"] * context.limits[slot].lut / 0.7))
+    large = {**candidate.folded.options, engine: replace(candidate.folded.options[engine], resources=most)}
+    crowded = replace(candidate, folded=replace(candidate.folded, options=large))
+    assert (crowded_slots(context, crowded, tight=True) == (slot,)) == (len(inside) > 1)

@@ -19,14 +19,20 @@ ROOT = Path(__file__).parents[2]
 LIBRARY = ROOT / "tcl" / "floorflow.tcl"
 KU5P = ROOT / "platforms" / "devices" / "xcku5p.yaml"
 PART = "xcku5p-ffvd900-2-i"
+U250 = ROOT / "platforms" / "devices" / "xcu250.yaml"
+U250_PART = "xcu250-figd2104-2L-e"
 CELLS = ("top/a", "top/b", "top/g[0].core")
 SHELL = {"pblock_shell": ["CLOCKREGION_X0Y0:CLOCKREGION_X3Y0"]}
 
 SOURCE = f"source {{{LIBRARY}}}\n"
 BEGIN = SOURCE + f"floorflow::begin -part {{{PART}}}\n"
+BEGIN_U250 = SOURCE + f"floorflow::begin -part {{{U250_PART}}}\n"
 P = "floorflow::pblock {p} -ranges {SLICE_X0Y0:SLICE_X9Y59 RAMB36_X0Y0:RAMB36_X0Y11}"
 Q = "floorflow::pblock {q} -ranges {SLICE_X10Y0:SLICE_X19Y59} -cells {{top/g[0].core}}\n"
 GOOD = BEGIN + P + " -parent {pblock_shell} -cells {top/a top/b}\n" + Q + "floorflow::end\n"
+
+
+DONE = "floorflow: 2 pblocks, 3 cells in them, 0 cells assigned to SLRs"
 
 
 def new_model() -> VivadoModel:
@@ -50,7 +56,7 @@ def test_good_script_makes_hard_pblocks_in_their_parent(tmp_path: Path) -> None:
     }
     assert model.pblocks["q"]["cells"] == ["top/g[0].core"]
     assert model.pblocks["q"]["parent"] is None
-    assert model.output == ["floorflow: 2 pblocks, 3 cells"]
+    assert model.output == [DONE]
 
 
 def test_script_finds_the_library_beside_its_own_folder(tmp_path: Path) -> None:
@@ -67,17 +73,30 @@ def test_second_run_leaves_the_same_pblocks(tmp_path: Path) -> None:
     model = run_text(new_model(), tmp_path, GOOD)
     first = model.pblocks
     assert run_text(model, tmp_path, GOOD).pblocks == first
-    assert model.output == ["floorflow: 2 pblocks, 3 cells"] * 2
+    assert model.output == [DONE] * 2
 
 
 def test_fpga_without_modules_runs_to_the_end(tmp_path: Path) -> None:
     model = run_text(new_model(), tmp_path, BEGIN + "floorflow::end -pblocks 0\n")
-    assert (model.pblocks, model.output) == ({}, ["floorflow: 0 pblocks, 0 cells"])
+    assert (model.pblocks, model.output) == ({}, ["floorflow: 0 pblocks, 0 cells in them, 0 cells assigned to SLRs"])
+
+
+def test_a_soft_pblock_is_one_that_asks_for_it(tmp_path: Path) -> None:
+    soft = run_text(new_model(), tmp_path, BEGIN + P + " -soft TRUE -cells top/a\n" + Q + "floorflow::end\n").pblocks
+    assert [soft[name]["properties"]["IS_SOFT"] for name in ("p", "q")] == ["TRUE", "FALSE"]
+
+
+def test_cells_are_assigned_to_slrs_and_taken_back_by_the_next_run(tmp_path: Path) -> None:
+    model = VivadoModel(U250, CELLS, {}, U250_PART)
+    run_text(model, tmp_path, BEGIN_U250 + "floorflow::slr SLR2 -cells {top/a top/b}\nfloorflow::end -assigned 2\n")
+    assert (model.slr_of, model.pblocks) == ({"top/a": "SLR2", "top/b": "SLR2"}, {})
+    run_text(model, tmp_path, BEGIN_U250 + "floorflow::slr SLR1 -cells top/a\nfloorflow::end -pblocks 0 -assigned 1\n")
+    assert model.slr_of == {"top/a": "SLR1"}
 
 
 def test_begin_resets_the_counts(tmp_path: Path) -> None:
     again = GOOD.removeprefix(SOURCE)
-    assert run_text(new_model(), tmp_path, GOOD + again).output == ["floorflow: 2 pblocks, 3 cells"] * 2
+    assert run_text(new_model(), tmp_path, GOOD + again).output == [DONE] * 2
 
 
 def test_pblocks_of_an_older_plan_are_removed(tmp_path: Path) -> None:
@@ -141,13 +160,27 @@ BAD_CALLS = {
     "no ranges": (BEGIN + "floorflow::pblock p -ranges {} -cells top/a", "pblock 'p' has no ranges"),
     "no cells": (BEGIN + P + " -cells {}", "pblock 'p' has no cells"),
     "missing option": (BEGIN + P, "pblock 'p': option '-cells' is missing"),
-    "unknown option": (BEGIN + P + " -cell top/a", "unknown option '-cell'; expected -ranges, -cells, -parent"),
+    "unknown option": (BEGIN + P + " -cell top/a", "unknown option '-cell'; expected -ranges, -cells, -parent, -soft"),
     "option twice": (BEGIN + P + " -cells top/a -cells top/b", "option '-cells' is given twice"),
     "option without value": (BEGIN + P + " -cells", "'-cells' has no value"),
     "cell twice": (BEGIN + P + " -cells {top/a top/a}", "pblock 'p' lists cell 'top/a' twice"),
     "cell in two pblocks": (
         BEGIN + P + " -cells top/a\nfloorflow::pblock q -ranges SLICE_X20Y0:SLICE_X21Y9 -cells top/a",
         "cell 'top/a' is in pblock 'p' and again in pblock 'q'",
+    ),
+    "soft or not": (BEGIN + P + " -soft maybe -cells top/a", "-soft is 'maybe', expected TRUE or FALSE"),
+    "SLR that the part lacks": (BEGIN + "floorflow::slr SLR1 -cells top/a", "SLR 'SLR1' matches 0 SLRs of the part"),
+    "SLR before begin": (SOURCE + "floorflow::slr SLR0 -cells top/a", "slr 'SLR0' comes before floorflow::begin"),
+    "SLR of no cell": (BEGIN + "floorflow::slr SLR0 -cells {}", "SLR 'SLR0' has no cells"),
+    "SLR of a ghost": (BEGIN + "floorflow::slr SLR0 -cells ghost", "cell 'ghost' for SLR 'SLR0' matches 0 cells"),
+    "all SLRs": (BEGIN + "floorflow::slr SLR* -cells top/a", "SLR name 'SLR*' holds a wildcard"),
+    "cell in a pblock and of an SLR": (
+        BEGIN + P + " -cells top/a\nfloorflow::slr SLR0 -cells top/a",
+        "cell 'top/a' is in pblock 'p' and again in SLR 'SLR0'",
+    ),
+    "fewer cells than planned": (
+        BEGIN + P + " -cells top/a\nfloorflow::end -pblocks 1 -assigned 1",
+        "cells assigned to SLRs: 0, in the plan: 1; the script is not whole",
     ),
     "pblock twice": (BEGIN + (P + " -cells top/a\n") * 2, "pblock 'p' exists already"),
     "pblock of the shell": (

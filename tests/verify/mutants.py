@@ -14,6 +14,7 @@ from tests.verify import (
     mutants_phase_files,
     mutants_phases,
     mutants_ports,
+    mutants_room,
     mutants_script,
     mutants_slots,
     mutants_statements,
@@ -26,7 +27,7 @@ from tests.verify.planting import ONE_NETWORK, Files, Mutant, NotApplicable, Pla
 
 TABLES = (
     *(mutants_structure, mutants_engines, mutants_joins, mutants_slots, mutants_chains),
-    *(mutants_floorplan, mutants_unions, mutants_ports, mutants_files, mutants_finn, mutants_script),
+    *(mutants_floorplan, mutants_room, mutants_unions, mutants_ports, mutants_files, mutants_finn, mutants_script),
     *(mutants_statements, mutants_phases, mutants_phase_files, mutants_summary, mutants_direction, mutants_claims),
 )
 MUTANTS: tuple[Mutant, ...] = tuple(ONE_NETWORK.mutants)

@@ -57,9 +57,6 @@ def band_turned_over(plan: Plan, files: Files) -> None:
 
 
 def fits(plan: Plan) -> Plan:
-    low, high = ({**part_of(plan)["folding"]["resources"]} for _ in range(2))
-    slots = [slot["name"] for fpga in plan["platform"]["fpgas"] for slot in fpga["slots"]]
-    phase_of(plan)["fits"] = {slot: {"likelihood": 1.0, "low": low, "high": high} for slot in slots}
     found: Plan = phase_of(plan)["fits"]
     return found
 
@@ -71,7 +68,8 @@ def likelihood_in_percent(plan: Plan, files: Files) -> None:
 
 @mutant("wrong-fit")
 def low_above_high(plan: Plan, files: Files) -> None:
-    first(fits(plan).values())["low"]["LUT"] += 1
+    fit = first(fits(plan).values())
+    fit["low"]["LUT"] = fit["high"]["LUT"] + 1
 
 
 @mutant("slot-unknown")

@@ -117,7 +117,7 @@ def slr_changed_in_the_plan_but_not_in_the_constraints(plan: Plan, files: Files)
 @mutant("fill-exceeded")
 def fill_exceeded_by_one(plan: Plan, files: Files) -> None:
     name, entry = first(pblocks(plan).items())
-    limit = math.floor(plan["options"]["fill"]["LUT"] * entry["supply"]["LUT"] + 1e-9)
+    limit = math.floor(0.85 * entry["supply"]["LUT"] + 1e-9)
     charge(plan, name, "LUT", limit + 1 - entry["demand"]["LUT"])
 
 

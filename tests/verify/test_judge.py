@@ -13,7 +13,7 @@ import pytest
 
 from floorflow.verify import Verdict, judge
 from tests.verify import toy_judge
-from tests.verify.planting import Files, Plan, part_of, phase_of
+from tests.verify.planting import Files, Plan, part_of, pblocks, phase_of
 from tests.verify.tiny import tiny_plan, write_folder
 
 KIND_OF = {"FMPadding_rtl": "Reader", "ConvolutionInputGenerator_rtl": "Mixer", "MVAU_hls": "Writer"}
@@ -25,6 +25,9 @@ def toy_plan() -> tuple[Plan, Files]:
     plan, files = copy.deepcopy(tiny_plan("xcku5p"))
     phase, folding = phase_of(plan), part_of(plan)["folding"]["engines"]
     plan["options"] |= {"backend": "toy", "backend_options": {"speed": "fast"}}
+    phase |= {"bands": {}, "fits": {}, "fifo_kind": ""}
+    for block in pblocks(plan).values():
+        block["likelihood"] = None
     for engine in plan["networks"][0]["engines"]:
         ports: dict[str, list[list[int]]] = {}
         for key, end in (("inputs", "target"), ("outputs", "source")):

@@ -22,10 +22,12 @@ Files = dict[str, str]
 __all__ = ["CASES", "STATS", "Files", "Plan", "tiny_plan", "write_folder"]
 
 CAP = {"LUT": 0.7, "FF": 0.5, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9}
-FILL = {"LUT": 0.85, "FF": 0.85, "BRAM18": 1.0, "URAM": 1.0, "DSP": 1.0}
+FILL = dict.fromkeys(RESOURCES)
 OPTIONS = {
     "cap": CAP,
     "fill": FILL,
+    "confidence": 0.9,
+    "constraint_style": "hard",
     "clock_mhz": CLOCK_MHZ,
     "backend": "finn",
     "backend_options": {"costs": "estimated", "finn": "main", "impl_style": "auto", "runtime_weights": True},
@@ -267,7 +269,7 @@ def _constraints(phase: Plan, case: Case, board: Board, fpga: str, ids: dict[str
         xdc += [f"add_cells_to_pblock {get} [get_cells {{{cell}}}]" for cell in cells]
         options = f" -parent {{{parent}}}" if parent else ""
         tcl.append(f"floorflow::pblock {{{full}}} -ranges {{{ranges}}}{options} \\\n    -cells {{{' '.join(cells)}}}")
-    tcl += [f"floorflow::end -pblocks {len(blocks)}", ""]
+    tcl += [f"floorflow::end -pblocks {len(blocks)} -assigned 0", ""]
     return {f"{fpga}/pblocks.xdc": "\n".join(xdc) + "\n", f"{fpga}/pblocks.tcl": "\n".join(tcl)}
 
 

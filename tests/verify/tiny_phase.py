@@ -9,6 +9,7 @@ from typing import Any
 
 from floorflow.verify.hardware.geometry import Device, Rectangle, anchor_of
 from tests.verify.dies import ranges_of
+from tests.verify.tiny_bands import FIFO_KIND, Use, bands_of, fit, likelihood, module_uses
 from tests.verify.tiny_cases import CLOCK_MHZ, PORTS, Case
 from tests.verify.tiny_network import RESOURCES, Network, Stream, add, amounts, is_outside
 
@@ -41,7 +42,7 @@ def phase_of_case(case: Case, platform: Entry, die: Device, parts: Sequence[Part
         for entry, stream in zip(channels, network.streams, strict=True)
         for step in case.routes.get(stream.name, [])
     ]
-    modules = _modules(network, channels)
+    modules, uses = _modules(network, channels), module_uses(network, channels)
     return {
         "name": name,
         "networks": [_part(part, case, die, channels) for part in parts],
@@ -57,9 +58,13 @@ def phase_of_case(case: Case, platform: Entry, die: Device, parts: Sequence[Part
             "loads": _loads(platform, crossings),
             "stats": _stats(_cost(crossings)),
         },
-        "floorplan": {fpga["name"]: _floorplan(fpga["name"], case, die, modules) for fpga in platform["fpgas"]},
-        "bands": {},
-        "fits": {},
+        "floorplan": {fpga["name"]: _floorplan(fpga["name"], case, die, modules, uses) for fpga in platform["fpgas"]},
+        "constraint_styles": {slot["name"]: "hard" for fpga in platform["fpgas"] for slot in fpga["slots"]},
+        "fifo_kind": FIFO_KIND,
+        "bands": bands_of(uses),
+        "fits": {
+            slot["name"]: _fit(case, slot, channels, uses) for fpga in platform["fpgas"] for slot in fpga["slots"]
+        },
     }
 
 
@@ -223,22 +228,36 @@ def _utilisation(case: Case, platform: Entry, channels: list[Entry], modules: li
     return utilisation
 
 
-def _floorplan(fpga: str, case: Case, die: Device, modules: list[Entry]) -> Entry:
+def _fit(case: Case, slot: Entry, channels: list[Entry], uses: dict[str, Use]) -> Entry:
+    together: Use = {}
+    for module, use in uses.items():
+        if case.layout[module][1] == slot["name"]:
+            together |= {kind: add(together.get(kind, amounts()), needed) for kind, needed in use.items()}
+    registers = add(amounts(), *(entry["crossing_resources"].get(slot["name"], amounts()) for entry in channels))
+    return fit(together, slot["available"], registers)
+
+
+def _floorplan(fpga: str, case: Case, die: Device, modules: list[Entry], uses: dict[str, Use]) -> Entry:
     here = [module for module in modules if case.layout[module["name"]][1].startswith(f"{fpga}.")]
-    blocks = {module["name"]: _pblock(die, *case.layout[module["name"]], module["resources"]) for module in here}
+    blocks = {
+        module["name"]: _pblock(die, *case.layout[module["name"]], module["resources"], uses[module["name"]])
+        for module in here
+    }
     length = _wire_length(case, fpga)
     return {"pblocks": blocks, "hpwl": length, "congestion": {}, "stats": _stats(length)}
 
 
-def _pblock(die: Device, area: Rectangle, slot: str, demand: dict[str, int]) -> Entry:
-    sites = die.sites(area)
+def _pblock(die: Device, area: Rectangle, slot: str, demand: dict[str, int], use: Use) -> Entry:
+    sites, supply = die.sites(area), die.resources(area)
     return {
         "slot": slot,
         "rectangles": [{"left": area.left, "bottom": area.bottom, "right": area.right, "top": area.top}],
         "ranges": ranges_of(sites),
         "anchor": anchor_of(sites),
         "demand": demand,
-        "supply": die.resources(area),
+        "supply": supply,
+        "likelihood": likelihood(use, supply, amounts()),
+        "short": False,
     }
 
 

@@ -30,6 +30,7 @@ class Design:
         self._split_list = split_list
         self._cells = sorted({above for cell in cells for above in _with_ancestors(cell)})
         self.table: dict[str, Pblock] = {}
+        self.slr_of: dict[str, str] = {}
         for name, ranges in sorted(existing_pblocks.items()):
             pblock = self.table[name] = Pblock(name, existing=True)
             for text in ranges:
@@ -154,6 +155,12 @@ class Design:
 
     def _set_property(self, arguments: Arguments) -> Answer:
         name, value = arguments.positionals["name"], arguments.positionals["value"]
+        if name == "USER_SLR_ASSIGNMENT":
+            cell = self._one_cell("set_property USER_SLR_ASSIGNMENT", arguments.positionals["objects"])
+            if value not in self._sites.slrs or len(self._sites.slrs) == 1:
+                raise VivadoError(f"set_property USER_SLR_ASSIGNMENT: '{value}' is none of several SLRs of the part")
+            self.slr_of[cell] = value
+            return ""
         pblock = self._one_pblock("set_property", arguments.positionals["objects"])
         if name == "PARENT":
             self._set_parent(pblock, self._one_pblock("set_property PARENT", value, change=False))
@@ -165,6 +172,16 @@ class Design:
         else:
             pblock.properties[name] = LEGAL_VALUES[name][value.upper()]
         return ""
+
+    def _reset_property(self, arguments: Arguments) -> Answer:
+        name, objects = arguments.positionals["name"], arguments.positionals["objects"]
+        if name != "USER_SLR_ASSIGNMENT":
+            raise VivadoError(f"reset_property: '{name}' is not modelled; expected USER_SLR_ASSIGNMENT")
+        self.slr_of.pop(self._one_cell("reset_property", objects), None)
+        return ""
+
+    def _get_slrs(self, arguments: Arguments) -> Answer:
+        return self._matching("get_slrs", "SLR", arguments, self._sites.slrs, self._sites.slrs)
 
     def _set_parent(self, child: Pblock, parent: Pblock) -> None:
         if child is parent or child.name in ancestors(self.table, parent.name):

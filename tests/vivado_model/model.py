@@ -66,6 +66,11 @@ class VivadoModel:
             if not pblock.existing
         }
 
+    @property
+    def slr_of(self) -> dict[str, str]:
+        """The SLR of every cell that a script gave one."""
+        return dict(self._design.slr_of)
+
     def run_xdc(self, path: Path) -> None:
         """Run a constraints file: Vivado's commands and `XDC_BUILTINS`, nothing else."""
         text = path.read_text(encoding="utf-8")
@@ -80,7 +85,7 @@ class VivadoModel:
         if int(failed):
             raise VivadoError(f"{path.name}:{line}: {message}")
         try:
-            check_finished(self._design.table)
+            check_finished(self._design.table, self._design.slr_of)
         except VivadoError as error:
             raise VivadoError(f"{path.name}: {error}") from error
 

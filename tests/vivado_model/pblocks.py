@@ -66,8 +66,11 @@ def ancestors(table: Mapping[str, Pblock], name: str) -> Iterator[str]:
         parent = table[parent].parent
 
 
-def check_finished(table: Mapping[str, Pblock]) -> None:
-    """Raise VivadoError for the first pblock of a script that is incomplete, outside its parent or on another."""
+def check_finished(table: Mapping[str, Pblock], slr_of: Mapping[str, str]) -> None:
+    """Raise VivadoError for the first pblock of a script that is incomplete, outside its parent or on another.
+
+    A cell that has an SLR, or is inside one that has, lies in no pblock: one of the two would be ignored.
+    """
     made = [pblock for pblock in table.values() if not pblock.existing]
     for pblock in made:
         _check_complete(pblock)
@@ -75,6 +78,10 @@ def check_finished(table: Mapping[str, Pblock]) -> None:
             _check_inside(pblock, table[pblock.parent])
     _check_overlaps(table, made)
     _check_nested_cells(table, made)
+    for pblock in made:
+        for cell in pblock.cells:
+            if slr_of.keys() & {cell, *(cell[:i] for i, sign in enumerate(cell) if sign == "/")}:
+                raise VivadoError(f"cell '{cell}' of pblock '{pblock.name}' is assigned to an SLR as well")
 
 
 def _check_complete(pblock: Pblock) -> None:

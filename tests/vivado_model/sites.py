@@ -68,6 +68,11 @@ class Sites:
         self._columns = {site: columns for site, (_, columns, _) in built.items()}
         self._starts = {site: starts for site, (_, _, starts) in built.items()}
 
+    @property
+    def slrs(self) -> tuple[str, ...]:
+        """Names of the dies."""
+        return tuple(str(slr["name"]) for slr in self._device["slrs"])
+
     def _build(self, kind: SiteKind) -> tuple[Mask, list[int], list[int]]:
         """Return existing sites, the device column of each X, and where each clock-region row starts in Y."""
         width = len(self._rows[0])

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from floorflow.backends.backend import Backend, Parallelism, Proposal
+from floorflow.backends.binding import Binding
 from floorflow.backends.builds import Build
 from floorflow.backends.clock import ClockTarget, LikelyClock
 from floorflow.backends.finn import export, report_words
+from floorflow.backends.finn.binding import bind
 from floorflow.backends.finn.clock.likely import likely_clock
 from floorflow.backends.finn.config.folding_file import with_given_folding
 from floorflow.backends.finn.config.folding_texts import folding_texts
@@ -53,6 +55,7 @@ class FinnBackend(Backend):
     start_ups = report_words.START_UPS
     fifo_depths = report_words.FIFO_DEPTHS
     boards = PART_OF_BOARD
+    names_are_read = True
     own_reports = own_reports.KNOWN
 
     def read(self, path: Path, options: FinnOptions) -> Source:
@@ -145,6 +148,10 @@ class FinnBackend(Backend):
     ) -> Mapping[str, str]:
         """Return the steps for FINN's build, which read what cells are called."""
         return export.bound_files(plan, phase, fpgas, library)
+
+    def bind(self, plan: Plan, files: Mapping[str, bytes], build: Path, /) -> Binding:
+        """Return the plan's constraints by the names of FINN's kernels, or of its stitched design."""
+        return bind(plan, files, build)
 
     def next_step(self, plan: Plan, phase: int, folder: Path, /) -> str:
         """Return where FINN takes the folding."""

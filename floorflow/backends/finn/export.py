@@ -23,7 +23,7 @@ def files(plan: Plan, phase: int) -> dict[str, str]:
     """Return the files of a phase, by their paths in its folder; those of a network apart if there are several."""
     made: dict[str, str] = {}
     for one in networks_in(plan, phase):
-        folder = _folder(plan, one.network.name)
+        folder = folder_of(plan, one.network.name)
         contents = {
             "folding_config": folding_config(one),
             "specialize_layers_config": specialize_layers_config(one),
@@ -39,16 +39,17 @@ def bound_files(plan: Plan, phase: int, fpgas: Sequence[Mapping[str, Any]], libr
     made: dict[str, str] = {}
     for one in networks_in(plan, phase):
         own = step_files(one, fpgas, library, known_fifos=_fifo_config(one) is not None)
-        made |= {f"{_folder(plan, one.network.name)}/{name}": text for name, text in own.items()}
+        made |= {f"{folder_of(plan, one.network.name)}/{name}": text for name, text in own.items()}
     return made
 
 
 def folding_file(plan: Plan, network: str) -> str:
     """Return the path of a network's folding_config.json in the folder of a phase."""
-    return f"{_folder(plan, network)}/folding_config.json"
+    return f"{folder_of(plan, network)}/folding_config.json"
 
 
-def _folder(plan: Plan, network: str) -> str:
+def folder_of(plan: Plan, network: str) -> str:
+    """Return the folder of a network's files in that of a phase."""
     return "finn" if len(plan.networks) == 1 else f"finn/{network}"
 
 

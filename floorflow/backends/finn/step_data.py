@@ -19,6 +19,8 @@ from floorflow.backends.finn.step.settings import Bound, own_kernels, placements
 from floorflow.schema import ChannelEntry
 
 SCHEMA = "floorflow-step/1"
+ANY_SLR = -1
+"""What FINN takes for a node that may lie in any SLR: where nothing is constrained, of several."""
 MEMORIES = ("ddr", "hbm")
 """Names of a board's memory controllers; DMA engines use the first port of theirs."""
 
@@ -141,8 +143,10 @@ def _stream(channel: ChannelEntry, one: NetworkInPhase) -> dict[str, Any]:
 def _place(one: NetworkInPhase, slot: str) -> dict[str, int]:
     fpga = one.plan.fpga_of[slot]
     slr = next(entry.slr for entry in one.plan.platform.slots if entry.name == slot)
-    devices = [entry.name for entry in one.plan.platform.fpgas]
-    return {"slr": int(slr.removeprefix("SLR")), "device": devices.index(fpga)}
+    fpgas = {entry.name: number for number, entry in enumerate(one.plan.platform.fpgas)}
+    dies = sum(entry.fpga == fpga for entry in one.plan.platform.slots)
+    free = dies > 1 and one.phase.constraint_styles[slot] == "none"
+    return {"slr": ANY_SLR if free else int(slr.removeprefix("SLR")), "device": fpgas[fpga]}
 
 
 def _dma(one: NetworkInPhase) -> dict[str, dict[str, Any]]:
@@ -164,5 +168,5 @@ def _memory_port(one: NetworkInPhase, host_slot: str) -> str:
     found = next((name for name in MEMORIES if any(c.startswith(name) for c in controllers)), None)
     if found is None:
         return ""
-    slr = _place(one, host_slot)["slr"] if found == "ddr" else 0
+    slr = max(_place(one, host_slot)["slr"], 0) if found == "ddr" else 0
     return f"{found.upper()}[{slr}]"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from floorflow.emit.tables import table, wrapped
+from floorflow.emit.tables import chance, table, wrapped
 from floorflow.emit.use import SlotUse
 from floorflow.errors import some
 from floorflow.resources import RESOURCE_NAMES
@@ -29,7 +29,7 @@ def _fullest(slot: SlotUse) -> str:
 
 
 def fits(plan: Plan, phase: PhaseEntry) -> list[str]:
-    """Return the least likely slot and what each may need; nothing where the cost model knows no error."""
+    """Return the least likely pblock and slot, and what each slot may need; nothing where costs know no error."""
     likely = {name: fit for name, fit in phase.fits.items() if any(fit.high.model_dump().values())}
     if not likely:
         return []
@@ -39,9 +39,24 @@ def fits(plan: Plan, phase: PhaseEntry) -> list[str]:
     for name, fit in likely.items():
         low, high = fit.low.model_dump(), fit.high.model_dump()
         spans = [_span(low[r], high[r], have[name][r]) for r in RESOURCE_NAMES]
-        rows.append((name, f"{fit.likelihood:.1%}", *spans))
-    whole = f"the whole design fits with a likelihood of {likely[worst].likelihood:.1%}, that of {worst}"
-    return [*wrapped([f"{whole}; shares are of what is available in the slot"]), *table(rows)]
+        rows.append((name, chance(fit.likelihood), *spans))
+    told = least_likely(phase)
+    whole = f"least likely slot: {worst}, {chance(likely[worst].likelihood)}; shares are of what is available there"
+    return [*wrapped([*([f"least likely pblock: {told}"] if told else []), whole]), *table(rows)]
+
+
+def least_likely(phase: PhaseEntry) -> str:
+    """Return the pblock that is least likely to hold its module, with how likely; nothing if that is not known."""
+    known = [
+        (entry.likelihood, name, entry.slot)
+        for held in phase.floorplan.values()
+        for name, entry in held.pblocks.items()
+        if entry.likelihood is not None
+    ]
+    if not known:
+        return ""
+    likelihood, name, slot = min(known)
+    return f"{name} in {slot}, {chance(likelihood)}"
 
 
 def _span(low: int, high: int, have: int) -> str:
@@ -50,11 +65,14 @@ def _span(low: int, high: int, have: int) -> str:
 
 def modules(phase: PhaseEntry) -> list[str]:
     """Return slot and resources of each module, and which are several for which rectangles did not fit."""
-    rows: list[tuple[str, ...]] = [("module", "slot", *RESOURCE_NAMES, "engines")]
+    rows: list[tuple[str, ...]] = [("module", "slot", *RESOURCE_NAMES, "pblock fits", "engines")]
+    pblocks = {name: entry for held in phase.floorplan.values() for name, entry in held.pblocks.items()}
     for module in phase.modules:
-        amounts = module.resources.model_dump()
+        amounts, entry = module.resources.model_dump(), pblocks.get(module.name)
         slot = phase.partition.assignment[module.name]
-        rows.append((module.name, slot, *(f"{amounts[r]:,}" for r in RESOURCE_NAMES), str(len(module.engines))))
+        likely = "-" if entry is None or entry.likelihood is None else chance(entry.likelihood)
+        needs = [f"{amounts[r]:,}" for r in RESOURCE_NAMES]
+        rows.append((module.name, slot, *needs, likely, str(len(module.engines))))
     return [*table(rows, left=2), *wrapped(_joined(entry) for entry in phase.joined)]
 
 

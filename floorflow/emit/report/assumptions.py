@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from floorflow.emit.backend import PlanBackend
 from floorflow.emit.tables import wrapped
-from floorflow.resources import Fractions
+from floorflow.resources import RESOURCE_NAMES
 from floorflow.schema import Amounts, InfrastructureEntry, NetworkEntry, Options, Plan
 
 
@@ -19,7 +20,8 @@ def assumptions(plan: Plan, backend: PlanBackend) -> list[str]:
         *_networks(plan),
         f"platform   {_boards(plan)}, --fpgas {options.fpgas}",
         f"asked for  {_asked(options)} at {options.clock_mhz:g} MHz; {rest}",
-        f"limits     cap {_fractions(options.cap)}; fill of pblocks {_fractions(options.fill)}",
+        f"limits     cap {_fractions(options.cap.as_dict())}",
+        f"pblocks    {_room(plan)}",
         f"costs      {backend.cost_model(plan)}",
         *_measured(plan),
     ]
@@ -71,8 +73,20 @@ def _infrastructure(plan: Plan) -> list[InfrastructureEntry]:
     return [item for item in plan.platform.infrastructure if any(item.resources.model_dump().values())]
 
 
-def _fractions(shares: Fractions) -> str:
-    return ", ".join(f"{name} {value:.0%}" for name, value in shares.model_dump().items())
+def _room(plan: Plan) -> str:
+    """Tell by what pblocks are sized."""
+    options = plan.options
+    sought, given = options.confidence_sought, options.fill.as_dict()
+    known = any(phase.bands for phase in plan.phases)
+    told = [f"--fill {_fractions(given)}"] if given else []
+    if sought is not None and len(given) < len(RESOURCE_NAMES):
+        told.append(f"--confidence {sought:g}" if known else "without a confidence, as the costs know no error")
+    rest = f"at most {_fractions(options.fullest_fill)} full, --constraint-style {options.constraint_style}"
+    return ", ".join([*told, rest])
+
+
+def _fractions(shares: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {value:.0%}" for name, value in shares.items())
 
 
 def _amounts(amounts: Amounts) -> str:

@@ -8,6 +8,7 @@ from floorflow.emit.backend import PlanBackend
 from floorflow.emit.next_steps import next_steps
 from floorflow.emit.report.area import fits, modules, slots
 from floorflow.emit.report.assumptions import assumptions
+from floorflow.emit.report.constrained import constrained
 from floorflow.emit.report.overview import overview
 from floorflow.emit.report.proofs import gaps, tried
 from floorflow.emit.report.rates import rates, throughput
@@ -57,6 +58,7 @@ def _phase(plan: Plan, phase: PhaseEntry, platform: Platform, backend: PlanBacke
     yield _tried(plan)
     yield "Use of each slot", slots(plan, phase, uses)
     yield "How likely it is to fit", fits(plan, phase)
+    yield "What is constrained", constrained(plan, phase, platform)
     yield "Streams between slots", crossings(phase)
     yield "SLR boundaries and links", loads(phase)
     yield "What to try next", wrapped(next_steps(plan, phase, platform, uses, backend))

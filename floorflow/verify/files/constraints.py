@@ -32,13 +32,17 @@ class Refusal(Exception):  # noqa: N818 - a finding about one command, caught in
 
 @dataclass(slots=True)
 class Stated:
-    """What a constraint file says, by pblock in the order of creation; ``cells`` are ``(pblock, cell)``."""
+    """What a constraint file says, by pblock in the order of creation.
+
+    ``cells`` are ``(pblock, cell)``, ``slrs`` are ``(SLR, cell)``.
+    """
 
     created: Counter[str] = field(default_factory=Counter)
     ranges: dict[str, list[str]] = field(default_factory=dict)
     parents: dict[str, list[str]] = field(default_factory=dict)
     soft: dict[str, str] = field(default_factory=dict)
     cells: list[tuple[str, str]] = field(default_factory=list)
+    slrs: list[tuple[str, str]] = field(default_factory=list)
     early: list[str] = field(default_factory=list)
 
     def use(self, pblock: str) -> str:
@@ -95,6 +99,9 @@ def _resize(command: Command, stated: Stated) -> None:
 def _set_property(command: Command, stated: Stated) -> None:
     expect_words(command, 4, "set_property NAME VALUE [get_pblocks NAME]")
     name = static(command.words[1:2])[0].upper()
+    if name == "USER_SLR_ASSIGNMENT":
+        _set_slr(command, stated)
+        return
     pblock = stated.use(_inner(command.words[3], "get_pblocks"))
     value = _inner(command.words[2], "get_pblocks")
     if name == "PARENT":
@@ -102,7 +109,14 @@ def _set_property(command: Command, stated: Stated) -> None:
     elif name == "IS_SOFT":
         stated.soft[pblock] = value.upper()
     else:
-        raise Refusal("unknown-command", f"property {name}, expected PARENT or IS_SOFT")
+        raise Refusal("unknown-command", f"property {name}, expected PARENT, IS_SOFT or USER_SLR_ASSIGNMENT")
+
+
+def _set_slr(command: Command, stated: Stated) -> None:
+    if command.words[3].nested is None:
+        raise Refusal("malformed-command", "expected set_property USER_SLR_ASSIGNMENT SLR [get_cells {CELL}]")
+    (slr,) = static(command.words[2:3])
+    stated.slrs.extend((slr, cell) for cell in list_items(_inner(command.words[3], "get_cells")))
 
 
 def _add_cells(command: Command, stated: Stated) -> None:
@@ -154,11 +168,16 @@ def handle_command(
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What the plan says of one FPGA: pblocks by full name, parents, and the pblock of each cell (None: not known)."""
+    """What the plan says of one FPGA: pblocks by full name, which are soft, parents, and where each cell is put.
+
+    ``cells`` gives the pblock of each cell, ``slrs`` the SLR of each that is in none; None: cells are not known.
+    """
 
     pblocks: dict[str, Record]
+    soft: dict[str, bool]
     parents: dict[str, str | None]
     cells: dict[str, str] | None
+    slrs: dict[str, str]
 
 
 def compare(stated: Stated, planned: Planned, where: str, findings: Findings) -> None:
@@ -175,12 +194,14 @@ def compare(stated: Stated, planned: Planned, where: str, findings: Findings) ->
             findings.add("pblock-uncreated", where, f"{name} is not created")
             continue
         _compare_pblock(name, entry, stated, where, findings)
+        _compare_softness(name, stated, where, findings, soft=planned.soft[name])
         parents = stated.parents.get(name, [])
         expected = [planned.parents[name]] if planned.parents.get(name) else []
         if parents != expected:
             findings.add("pblock-parent", f"{where} {name}", f"parents {parents}, expected {expected}")
     if planned.cells is not None:
         _compare_cells(stated, planned.cells, where, findings)
+        _compare_slrs(stated, planned.slrs, where, findings)
 
 
 def _compare_pblock(name: str, entry: Record, stated: Stated, file: str, findings: Findings) -> None:
@@ -194,8 +215,27 @@ def _compare_pblock(name: str, entry: Record, stated: Stated, file: str, finding
     if sorted(ranges) != sorted(entry["ranges"]):
         differing = sorted(set(ranges) ^ set(entry["ranges"]))
         findings.add("pblock-ranges-differ", where, f"{', '.join(differing) or 'a range is repeated'}")
-    if stated.soft.get(name) not in ("FALSE", "0"):
-        findings.add("pblock-soft", where, "IS_SOFT FALSE is not set")
+
+
+def _compare_softness(name: str, stated: Stated, file: str, findings: Findings, *, soft: bool) -> None:
+    """Judge what is said of softness; it must be said, though Vivado takes a pblock for soft otherwise."""
+    allowed = ("TRUE", "1") if soft else ("FALSE", "0")
+    if stated.soft.get(name) not in allowed:
+        findings.add("pblock-soft", f"{file} {name}", f"IS_SOFT {allowed[0]} is not set")
+
+
+def _compare_slrs(stated: Stated, planned: dict[str, str], where: str, findings: Findings) -> None:
+    """Judge the SLRs of cells that lie in no pblock."""
+    for cell, count in Counter(cell for _, cell in stated.slrs).items():
+        if count > 1:
+            findings.add("cell-repeated", where, f"{cell} is given an SLR {count} times")
+    for slr, cell in stated.slrs:
+        if PATTERN_CHARACTERS.search(cell):
+            findings.add("cell-pattern-ambiguous", where, f"{cell} could take two cells")
+        elif planned.get(cell) != slr:
+            findings.add("wrong-slr", where, f"{cell} is given {slr}, the plan says {planned.get(cell, 'nothing')}")
+    for cell in sorted({*planned} - {cell for _, cell in stated.slrs}):
+        findings.add("wrong-slr", where, f"{cell} is given no SLR, the plan says {planned[cell]}")
 
 
 def _compare_cells(stated: Stated, planned: dict[str, str], where: str, findings: Findings) -> None:

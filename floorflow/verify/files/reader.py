@@ -215,8 +215,11 @@ def shipped_file(kind: str, name: str) -> Path | None:
     return next((path for path in candidates if path.exists()), None)
 
 
-def check_library(folder: Folder, findings: Findings) -> None:
-    """Judge that the Tcl library, which the scripts source, is the shipped one."""
+def check_library(folder: Folder, plan: Record, findings: Findings) -> None:
+    """Judge that the Tcl library, which the scripts source, is the shipped one; without scripts there need be none."""
+    styles = {style for phase in plan["phases"] for style in phase["constraint_styles"].values()}
+    if styles <= {"none"} and not (folder.root / LIBRARY).exists():
+        return
     shipped = shipped_file("tcl", "floorflow.tcl")
     if (
         folder.text(LIBRARY, findings) is not None

@@ -9,7 +9,7 @@ from floorflow.verify.violations import Findings
 LIBRARY_PATH = "file join [file dirname [file normalize [info script]]] {up} vivado floorflow.tcl"
 """What stands in the brackets behind ``source``, with as many steps up as there are folders around the script."""
 
-OPTIONS = ("-ranges", "-parent", "-cells")
+OPTIONS = ("-ranges", "-parent", "-soft", "-cells")
 
 
 def _library_call(command: Command, stated: Stated) -> None:
@@ -18,7 +18,7 @@ def _library_call(command: Command, stated: Stated) -> None:
         raise Refusal("malformed-command", "expected floorflow::pblock NAME -option VALUE ...")
     pblock, names, values = words[0], words[1::2], words[2::2]
     stated.created[pblock] += 1
-    stated.soft[pblock] = "FALSE"  # what the library does with every pblock
+    stated.soft[pblock] = "FALSE"  # what the library does unless it is told
     for name in names:
         if name not in OPTIONS or names.count(name) > 1:
             raise Refusal("malformed-command", f"option {name}, expected each of {', '.join(OPTIONS)} at most once")
@@ -27,8 +27,17 @@ def _library_call(command: Command, stated: Stated) -> None:
             stated.ranges.setdefault(pblock, []).extend(list_items(value))
         elif option == "-parent":
             stated.parents.setdefault(pblock, []).append(value)
+        elif option == "-soft":
+            stated.soft[pblock] = value
         else:
             stated.cells.extend((pblock, cell) for cell in list_items(value))
+
+
+def _slr_call(command: Command, stated: Stated) -> None:
+    words = static(command.words[1:])
+    if len(words) != 3 or words[1] != "-cells":
+        raise Refusal("malformed-command", "expected floorflow::slr SLR -cells CELLS")
+    stated.slrs.extend((words[0], cell) for cell in list_items(words[2]))
 
 
 def _is_library_source(command: Command, path: str) -> bool:
@@ -45,10 +54,10 @@ def _begin(command: Command, part: str) -> None:
 
 
 def _end(command: Command, stated: Stated) -> None:
-    """Refuse an end whose count, at which the library stops, is not that of the calls before it."""
-    made = sum(stated.created.values())
-    if static(command.words[1:]) != ["-pblocks", str(made)]:
-        raise Refusal("malformed-command", f"expected floorflow::end -pblocks {made}")
+    """Refuse an end whose counts, at which the library stops, are not those of the calls before it."""
+    expected = ["-pblocks", str(sum(stated.created.values())), "-assigned", str(len(stated.slrs))]
+    if static(command.words[1:]) != expected:
+        raise Refusal("malformed-command", f"expected floorflow::end {' '.join(expected)}")
 
 
 def read_tcl(text: str, where: str, part: str, findings: Findings) -> Stated:
@@ -57,6 +66,7 @@ def read_tcl(text: str, where: str, part: str, findings: Findings) -> Stated:
     calls: dict[str, Handler] = {
         "floorflow::begin": lambda command, _: _begin(command, part),
         "floorflow::pblock": _library_call,
+        "floorflow::slr": _slr_call,
         "floorflow::end": _end,
     }
     order: list[str] = []

@@ -15,6 +15,9 @@ FLOORPLAN_FILE = "floorplan.json"
 NUMBERS = ("slr", "partition_id", "device_id")
 """Keys of an entry of floorplan.json beside ``mem_port``."""
 
+ANY_SLR = -1
+"""FINN's number for a node that may lie in any SLR: so it is where nothing is constrained."""
+
 FREE_KEYS = ("inFIFODepths", "outFIFODepths", "preferred_impl_style")
 """Attributes that folding_config.json may set beside the folding."""
 
@@ -75,7 +78,7 @@ def check_floorplan_file(
     _check_defaults(content, file, findings)
     for name, entry in _entries(content, file, built, findings):
         where = f"{file} {name}"
-        numbers = all(is_count(entry.get(key)) for key in NUMBERS)
+        numbers = all(is_count(entry.get(key)) or (key, entry.get(key)) == ("slr", ANY_SLR) for key in NUMBERS)
         if not numbers or entry.get("mem_port") != "" or len(entry) > len(NUMBERS) + 1:
             message = f"expected integers {', '.join(NUMBERS)}, an empty mem_port and nothing else"
             findings.add("finn-entry-malformed", where, message)
@@ -86,7 +89,8 @@ def check_floorplan_file(
             findings.add("finn-partition-reserved", where, message)
         row = built.rows[name]
         if row["slot"] is not None:
-            findings.expect("finn-slr-differs", where, "slr", entry["slr"], row["slr"])
+            slr = ANY_SLR if row["style"] == "none" else row["slr"]
+            findings.expect("finn-slr-differs", where, "slr", entry["slr"], slr)
             findings.expect("finn-slr-differs", where, "device_id", entry["device_id"], row["fpga_number"])
         places.setdefault(ids[name], {}).setdefault((entry["slr"], entry["device_id"]), name)
     for number, engine_at in sorted(places.items()):

@@ -26,6 +26,7 @@ from floorflow.backends.finn.step.settings import Bound, StepPlan, bound, foldin
 
 MEMBERS = "members:"
 """What stands in the plan's constraints for the cells of a module, before its name."""
+_MEMBERS = re.compile(rf"{MEMBERS}([^ }}]+)")
 _FILE = re.compile(r"partition_(\d+)\.onnx")
 
 
@@ -238,17 +239,21 @@ def _notes(one: Bound) -> list[str]:
 
 
 def _filled(text: str, members: Mapping[str, Sequence[str]]) -> str:
-    """Put cells for members: in a Tcl list all at once, in XDC a line each."""
-    lines = []
+    """Put cells for members: in a Tcl list all at once, in XDC a line each; and count those assigned to SLRs."""
+
+    def cells(match: re.Match[str]) -> str:
+        return " ".join(members[match[1]])
+
+    lines: list[str] = []
     for line in text.splitlines():
-        token = re.search(rf"\{{{MEMBERS}([^}}]+)\}}", line)
-        if token is None:
-            lines.append(line)
-        elif line.lstrip().startswith("-cells"):
-            lines.append(line.replace(token[0], "{" + " ".join(members[token[1]]) + "}"))
-        else:
-            lines += [line.replace(token[0], "{" + cell + "}") for cell in members[token[1]]]
-    return "\n".join(lines) + "\n"
+        tokens = _MEMBERS.findall(line)
+        if not tokens or "get_cells" not in line:
+            lines.append(_MEMBERS.sub(cells, line))
+            continue
+        lines += [line.replace(f"{MEMBERS}{tokens[0]}", cell) for cell in members[tokens[0]]]
+    filled = "\n".join(lines) + "\n"
+    assigned = re.findall(r"floorflow::slr \{[^}]*\} \\\n\s+-cells \{([^}]*)\}", filled)
+    return re.sub(r"-assigned \d+", f"-assigned {sum(len(one.split()) for one in assigned)}", filled)
 
 
 def as_files(result: BoundPlan) -> dict[str, str]:

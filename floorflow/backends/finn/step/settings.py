@@ -176,8 +176,9 @@ def check_kernels(one: Bound, ids: Mapping[BuiltNode, int], slr: Mapping[BuiltNo
         Names what differs.
 
     """
+    places = placements(one)
     for node in one.graph.nodes:
-        if slr[node] < 0:
+        if slr[node] < 0 <= places[node]["slr"]:
             raise NotBuildable(f"node '{node.name}' lies in no SLR; FINN would make a kernel of its own of it")
     by_id: dict[int, set[str]] = {}
     name_of = {node: name for name, node in one.nodes.items()}

@@ -1,0 +1,213 @@
+"""Pblocks grow into what is free of their slot: first those that lack room, then all of them, evenly.
+
+A rectangle that has not the room that its module should have becomes the smallest one around it that has, if some is
+clear. Then, again and again, the pblock that is fullest of some resource reaches for more of it, as far as the sum of
+all wires allows. Outwards on two opposite sides at once a centre stays where it is, which costs no wire length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import inf
+
+from floorflow.hardware.free_region import free_cells
+from floorflow.hardware.geometry import Rect
+from floorflow.placement.congestion import congestion_of
+from floorflow.placement.floor import Floor
+from floorflow.placement.problem import Pin, PlacementProblem, PlacementSolution, Region, Wire, hpwl_of, point_of
+from floorflow.resources import RESOURCE_NAMES, Resources
+from floorflow.stats import SolveStats, Status
+
+HasRoom = Callable[[Resources], bool]
+"""Whether a supply gives a module the room that it should have."""
+
+
+def grown(
+    problem: PlacementProblem, found: PlacementSolution, has_room: Mapping[str, HasRoom], *, longer: float, most: float
+) -> PlacementSolution:
+    """Return a placement whose pblocks have grown.
+
+    ``longer``: the share by which the wirelength may rise once every pblock has what room there is for it. ``most``:
+    the share of a slot's free cells that a pblock grows to. Those over all that is free of a slot stay.
+    """
+    growing = _Growing.of(problem, found.regions, has_room)
+    growing.make_room()
+    base = hpwl_of(growing.regions, problem.wires)
+    growing.spread(longer * base, most)
+    if growing.regions == found.regions:
+        return found
+    regions = {name: growing.regions[name] for name in found.regions}
+    hpwl, stats = hpwl_of(regions, problem.wires), found.stats
+    # Rectangles of other aspects than those that the bound is of may have shorter wires.
+    bound = stats.bound if stats.bound is None or stats.bound <= hpwl else None
+    status: Status = "optimal" if bound is not None and hpwl <= bound else "feasible"
+    told = SolveStats(f"{stats.method}, grown", status, hpwl, bound)
+    return PlacementSolution(regions, hpwl, congestion_of(problem.device, regions, problem.wires), told)
+
+
+@dataclass
+class _Growing:
+    """Pblocks on their way. ``wires`` are those of each module; ``free`` the free cells of each slot."""
+
+    problem: PlacementProblem
+    regions: dict[str, Region]
+    has_room: Mapping[str, HasRoom]
+    floors: Mapping[str, Floor]
+    wires: Mapping[str, list[Wire]]
+    free: Mapping[str, int]
+
+    @classmethod
+    def of(cls, problem: PlacementProblem, regions: Mapping[str, Region], has_room: Mapping[str, HasRoom]) -> _Growing:
+        """Put the pblocks on the floors of their slots."""
+        used = {module.slot for module in problem.modules}
+        floors = {name: Floor.of(problem.device, problem.slot_of[name]) for name in sorted(used)}
+        wires: dict[str, list[Wire]] = {module.name: [] for module in problem.modules}
+        for wire in problem.wires:
+            for name in set(wire.modules):
+                wires[name].append(wire)
+        free = {name: free_cells(problem.device, problem.slot_of[name]) for name in floors}
+        for module in problem.modules:
+            for rect in regions[module.name]:
+                floors[module.slot].take(rect)
+        return cls(problem, dict(regions), has_room, floors, wires, free)
+
+    def make_room(self) -> None:
+        """Give each rectangle that lacks room the smallest one around it that has it."""
+        for module in self.problem.modules:
+            floor, (rect, *others) = self.floors[module.slot], self.regions[module.name]
+            enough = self.has_room[module.name]
+            if others or enough(floor.supply(rect)):
+                continue
+            roomy = min(_around(floor, rect, enough), key=_size, default=None)
+            if roomy is not None:
+                self._put(module.name, floor, roomy)
+
+    def spread(self, longer: float, most: float) -> None:
+        """Let the fullest grow by turns; ``longer`` is by how much the wirelength may rise in all."""
+        turns = [
+            _Turn(module.name, self.floors[module.slot], module.demand, int(most * self.free[module.slot]))
+            for module in self.problem.modules
+            if len(self.regions[module.name]) == 1
+        ]
+        for turn in turns:
+            turn.look(self.regions[turn.name][0])
+        while turns:
+            turn = max(turns, key=lambda one: one.share)
+            if turn.share == -inf:
+                return
+            rect = self.regions[turn.name][0]
+            step = self._best_step(turn, rect, longer)
+            if step is None:
+                turn.stuck.add(turn.resource)
+                turn.look(rect)
+                continue
+            longer -= self._longer_by(turn.name, step)
+            self._put(turn.name, turn.floor, step)
+            turn.look(step)
+
+    def _best_step(self, turn: _Turn, rect: Rect, longer: float) -> Rect | None:
+        """Return the step that costs no wires and gains most a cell; else the one that gains most for its wires."""
+        best, highest = None, (-1, 0.0)
+        for step in turn.steps(rect, self.problem.max_aspect):
+            cost = self._longer_by(turn.name, step)
+            if cost > longer:
+                continue
+            gained = turn.held(step) - turn.held(rect)
+            merit = (1, gained / (_size(step)[0] - _size(rect)[0])) if cost <= 0 else (0, gained / cost)
+            if merit > highest:
+                best, highest = step, merit
+        return best
+
+    def _longer_by(self, name: str, rect: Rect) -> float:
+        """Return by how much the wirelength rises if a module's pblock becomes a rectangle."""
+        old, new = point_of(name, self.regions), Pin.at_centre(rect)
+        if old == new:
+            return 0.0
+        twice = 0
+        for wire in self.wires[name]:
+            other = point_of(wire.target if wire.source == name else wire.source, self.regions)
+            before = abs(old.x2 - other.x2) + abs(old.y2 - other.y2)
+            twice += wire.width_bits * (abs(new.x2 - other.x2) + abs(new.y2 - other.y2) - before)
+        return twice / 2
+
+    def _put(self, name: str, floor: Floor, rect: Rect) -> None:
+        floor.take(rect)
+        self.regions[name] = (rect,)
+
+
+@dataclass
+class _Turn:
+    """A pblock that may grow, to at most ``cells``; ``stuck``: resources of which it finds no more.
+
+    ``resource`` is what it is fullest of, but for these, ``share`` how full; minus infinity if nothing is left.
+    """
+
+    name: str
+    floor: Floor
+    demand: Resources
+    cells: int
+    stuck: set[str] = field(default_factory=set)
+    resource: str = ""
+    share: float = -inf
+
+    def look(self, rect: Rect) -> None:
+        """Find what the pblock is fullest of."""
+        demand, supply = self.demand.as_dict(), self.floor.supply(rect).as_dict()
+        shares = {
+            name: demand[name] / max(supply[name], 1)
+            for name in RESOURCE_NAMES
+            if demand[name] and name not in self.stuck
+        }
+        self.resource = max(shares, key=lambda name: shares[name], default="")
+        self.share = shares.get(self.resource, -inf)
+
+    def held(self, rect: Rect) -> int:
+        """Return what a rectangle holds of the resource."""
+        return self.floor.supply(rect).as_dict()[self.resource]
+
+    def steps(self, rect: Rect, max_aspect: float | None) -> Iterator[Rect]:
+        """Yield rectangles with more of the resource: moved on one side as little as gains any, or on two sides."""
+        floor, held = self.floor, self.held(rect)
+        left, right, lower, upper = (
+            next((wider for wider in further(rect) if self.held(wider) > held), None)
+            for further in (floor.further_left, floor.further_right, floor.further_down, floor.further_up)
+        )
+        steps = [step for step in (left, right, lower, upper) if step is not None]
+        if left is not None and right is not None:
+            steps.append(Rect(left.left, rect.bottom, right.right, rect.top))
+        if lower is not None and upper is not None:
+            steps.append(Rect(rect.left, lower.bottom, rect.right, upper.top))
+        longest = inf if max_aspect is None else max(max_aspect, _aspect(rect))
+        return (step for step in steps if _size(step)[0] <= self.cells and _aspect(step) <= longest)
+
+
+def _around(floor: Floor, rect: Rect, enough: HasRoom) -> Iterator[Rect]:
+    """Yield rectangles around one that are clear of all else and hold enough: of each span of rows the narrowest."""
+    for low in (rect, *floor.further_down(rect)):
+        for tall in (low, *floor.further_up(low)):
+            lefts, rights = (tall, *floor.further_left(tall)), (tall, *floor.further_right(tall))
+            if not enough(floor.supply(_between(lefts[-1], rights[-1]))):
+                continue
+            # What moves in on the left must move out on the right.
+            reach = 0
+            for left in reversed(lefts):
+                while reach < len(rights) and not enough(floor.supply(_between(left, rights[reach]))):
+                    reach += 1
+                if reach == len(rights):
+                    break
+                yield _between(left, rights[reach])
+
+
+def _between(left: Rect, right: Rect) -> Rect:
+    """Return the rectangle from the left edge of one to the right edge of another, of equal rows."""
+    return Rect(left.left, left.bottom, right.right, left.top)
+
+
+def _size(rect: Rect) -> tuple[int, Rect]:
+    """Order rectangles: by cells, then by place."""
+    return rect.columns * rect.rows, rect
+
+
+def _aspect(rect: Rect) -> float:
+    return max(rect.columns / rect.rows, rect.rows / rect.columns)
