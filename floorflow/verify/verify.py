@@ -10,7 +10,7 @@ from floorflow.verify.backend_answers import check_options
 from floorflow.verify.channels import check_channels, check_costs
 from floorflow.verify.direction import check_direction
 from floorflow.verify.edge_loads import check_loads
-from floorflow.verify.emitted import READERS, check_emitted, check_left_overs
+from floorflow.verify.emitted import check_emitted, check_left_overs, FILES, is_unbound
 from floorflow.verify.expectations import check_calibration, check_expectations
 from floorflow.verify.fifos import check_fifos
 from floorflow.verify.files.reader import Folder, check_library, open_folder
@@ -120,7 +120,8 @@ def _judged(folder: Folder, plan: Record, phases: list[PhaseFacts], boards: dict
         "channels": sum(len(phase.raw["channels"]) for phase in phases),
         "modules": sum(len(phase.modules) for phase in phases),
         "pblocks": sum(len(held["pblocks"]) for phase in phases for held in phase.raw["floorplan"].values()),
-        "constraint_files": sum(name.rpartition("/")[2] in READERS for name in folder.known),
+        "constraint_files": sum(name.rpartition("/")[2] in FILES for name in folder.known),
+        "unbound_names": sum(len(phase.folded) for phase in phases if is_unbound(folder, plan, phase)),
         "files": sum(data is not None for data in folder.known.values()),
     }
 

@@ -11,6 +11,7 @@ from floorflow.backends.finn.fifo_file import fifo_config
 from floorflow.backends.finn.in_phase import NetworkInPhase, networks_in
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.specialise import PREFERENCE
+from floorflow.backends.finn.step.settings import LEAST_DEPTH, fifo_ports
 from floorflow.backends.finn.step_data import foreseen
 from floorflow.backends.finn.step_files import step_files
 from floorflow.schema import Plan
@@ -38,7 +39,7 @@ def bound_files(plan: Plan, phase: int, fpgas: Sequence[Mapping[str, Any]], libr
     """Return the files with which FINN builds a phase of the plan; ``fpgas`` as `step_files` has them."""
     made: dict[str, str] = {}
     for one in networks_in(plan, phase):
-        own = step_files(one, fpgas, library, known_fifos=_fifo_config(one) is not None)
+        own = step_files(one, fpgas, library, known_fifos=_knows_fifos(one))
         made |= {f"{folder_of(plan, one.network.name)}/{name}": text for name, text in own.items()}
     return made
 
@@ -68,8 +69,34 @@ def cells(plan: Plan, phase: int, cell_pattern: str) -> dict[str, str]:
 
 
 def folding_config(one: NetworkInPhase) -> dict[str, dict[str, Any]]:
-    """Return folding_config.json: every engine's folding."""
-    return {"Defaults": {}} | {name: dict(entry.attributes) for name, entry in one.folding.items()}
+    """Return folding_config.json: every engine's folding, and the depths of FIFOs at its ports where they are known."""
+    folding = {name: dict(entry.attributes) for name, entry in one.folding.items()}
+    if _knows_fifos(one):
+        for name, depths in _fifo_depths(one).items():
+            folding[name] |= depths
+    return {"Defaults": {}} | folding
+
+
+def _fifo_depths(one: NetworkInPhase) -> dict[str, dict[str, list[int]]]:
+    """Return ``inFIFODepths`` and ``outFIFODepths`` of every engine, from which FINN makes the planned FIFOs.
+
+    An engine with which a kernel begins asks for none: FINN would put a second FIFO there. Where the planned one stands
+    behind a converter in the kernel before, fifo_config.json alone has its depth.
+    """
+    bound = foreseen(one).bound
+    slot_of, ports = one.phase.slot_of, fifo_ports(bound)
+    for stream, link in bound.links:
+        cut = link.source is not None and link.target is not None and slot_of[stream["source"]] != slot_of[stream["target"]]
+        if cut:
+            ports[link.target]["inFIFODepths"][link.target.positions[link.target_port]] = LEAST_DEPTH
+    return {name: ports[bound.nodes[identity]] for name, identity in one.id_of.items()}
+
+
+def _knows_fifos(one: NetworkInPhase) -> bool:
+    """Whether the plan has depths: it prices FIFOs, and knows what these keep."""
+    options, throughput = one.plan.options.backend_options, one.phase.network(one.network.name).estimates.throughput
+    known = throughput is not None and throughput.interval_cycles is not None
+    return isinstance(options, FinnOptions) and options.costs != "finn" and known
 
 
 def specialize_layers_config(one: NetworkInPhase) -> dict[str, dict[str, Any]] | None:
@@ -88,10 +115,9 @@ def specialize_layers_config(one: NetworkInPhase) -> dict[str, dict[str, Any]] |
 
 
 def _fifo_config(one: NetworkInPhase) -> dict[str, Any] | None:
-    """Return fifo_config.json; None where FINN is to find depths: it prices FIFOs, or nothing is known of these."""
-    options, throughput = one.plan.options.backend_options, one.phase.network(one.network.name).estimates.throughput
-    known = throughput is not None and throughput.interval_cycles is not None
-    if not isinstance(options, FinnOptions) or options.costs == "finn" or not known:
+    """Return fifo_config.json; None where FINN is to find depths."""
+    options = one.plan.options.backend_options
+    if not isinstance(options, FinnOptions) or not _knows_fifos(one):
         return None
     return fifo_config(list(one.id_of.values()), one.phase.channels, folding_config(one), options.finn)
 
