@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from floorflow import flow
+from floorflow import api, flow
 from floorflow.errors import InfeasibleError
-from floorflow.hardware import Board, known_platforms, load_platform
+from floorflow.hardware import known_platforms, load_platform
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
 from floorflow.schema import Plan, json_schema, read_plan
 from floorflow.verify import check
+from tests import built_kernels
 from tests.conftest import CNV, TFC, make_plan
 from tests.tools import need_tcl
 from tests.verify.mutants import MUTANTS, Mutant, NotApplicable
@@ -71,49 +72,47 @@ def is_found(mutant: Mutant, out: Path, spoilt: Path) -> bool:
     return True
 
 
-def expected_pblocks(plan: Plan, fpga: str) -> dict[str, tuple[list[str], int]]:
-    phase = plan.phases[0]
-    engines = {m.name: len(m.engines) for m in phase.modules}
-    return {f"pblock_{n}": (sorted(p.ranges), engines[n]) for n, p in phase.floorplan[fpga].pblocks.items()}
-
-
-def finn_cells(engines: list[str], places: dict[str, Any], board: Board) -> list[str]:
-    """Name cells as FINN does: one kernel a partition, nodes numbered anew by op type inside each."""
-    cells = []
-    for number in sorted({places[engine]["partition_id"] for engine in engines}):
-        kinds = [e.rpartition("_")[0] for e in engines if places[e]["partition_id"] == number]
-        cells += [
-            board.cell_pattern.format(engine=f"{kind}_{kinds[:i].count(kind)}", partition=number)
-            for i, kind in enumerate(kinds)
-        ]
-    return cells
-
-
 @pytest.mark.parametrize("board", ["cnv_on_u250", "cnv_on_pynq", "branches_on_two_u250", "whole_slots_of_u250"])
-def test_a_strict_vivado_records_the_planned_pblocks(board: str, request: pytest.FixtureRequest) -> None:
+def test_a_strict_vivado_records_the_planned_pblocks_once_names_are_bound(
+    board: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
     need_tcl()
     from tests.vivado_model import run_outputs
 
-    out = request.getfixturevalue(board)
-    plan = read_plan(out / "plan.json")
+    planned = request.getfixturevalue(board)
+    plan = read_plan(planned / "plan.json")
     platform = load_platform(plan.platform.name, len(plan.platform.fpgas))
-    places = json.loads((out / "finn" / "floorplan.json").read_text())
-    engines = [e.name for n in plan.networks for e in n.engines]
-    for number, fpga in enumerate(platform.fpgas):
-        here = [e for e in engines if places[e]["device_id"] == number]
-        cells = finn_cells(here, places, fpga.board)
+    kernels = built_kernels.built(plan)
+    api.bind(planned, built_kernels.write(kernels, tmp_path / "build")).save(tmp_path / "out")
+    for fpga in platform.fpgas:
+        if not (tmp_path / "out" / fpga.name).exists():
+            continue
+        cells = [
+            fpga.board.cell_pattern.replace("StreamingDataflowPartition_{partition}_{engine}", node.name).format(
+                partition=node.name.split("_")[1]
+            )
+            for model in kernels.values()
+            for node in model.graph.node
+        ]
         # A sibling whose name only differs by a further digit must not be taken by mistake.
-        cells += [f"{cell}0" for cell in cells]
+        cells += [f"{cell}0" for cell in cells if f"{cell}0" not in cells]
         parents = {
             parent: [f"CLOCKREGION_X0Y{4 * i}:CLOCKREGION_X7Y{4 * i + 3}"]
             for i, slot in enumerate(fpga.slots)
             if (parent := fpga.board.parent_pblock(slot.slr)) is not None
         }
-        device = out / "platform" / "devices" / f"{fpga.device.part}.yaml"
-        for table in run_outputs(out, fpga.name, cells, device, parents).values():
-            recorded = {name: (sorted(p["ranges"]), len(p["cells"])) for name, p in table.items()}
-            assert recorded == expected_pblocks(plan, fpga.name)
-            assert all(p["properties"]["IS_SOFT"] in ("FALSE", "0", False) for p in table.values())
+        device = planned / "platform" / "devices" / f"{fpga.device.part}.yaml"
+        tables = run_outputs(tmp_path / "out", fpga.name, cells, device, parents)
+        assert tables["xdc"] == tables["tcl"]
+        recorded = {name: sorted(p["ranges"]) for name, p in tables["tcl"].items()}
+        assert recorded == {f"pblock_{n}": sorted(p.ranges) for n, p in constrained(plan, fpga.name).items()}
+
+
+def constrained(plan: Plan, fpga: str) -> dict[str, Any]:
+    """Return the pblocks of slots that have some."""
+    (phase,) = plan.phases
+    styles = phase.constraint_styles
+    return {n: p for n, p in phase.floorplan[fpga].pblocks.items() if styles[p.slot] in ("soft", "hard")}
 
 
 def run_cli(*arguments: str, hash_seed: str = "0") -> subprocess.CompletedProcess[str]:

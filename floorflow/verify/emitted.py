@@ -35,23 +35,14 @@ def phase_prefix(plan: Record, phase: PhaseFacts) -> str:
 def check_emitted(
     folder: Folder, plan: Record, phase: PhaseFacts, boards: Mapping[str, Board], findings: Findings
 ) -> None:
-    """Judge the back end's files, which name the cells, and the constraint files of a phase."""
-    prefix, back_end = phase_prefix(plan, phase), phase.back_end
-    files = PhaseFolder(folder, findings, prefix)
-    cells = None if back_end is None else back_end.files(plan, phase.raw, files, phase.where)
+    """Judge the back end's files and the constraint files of a phase."""
+    files = PhaseFolder(folder, findings, phase_prefix(plan, phase))
     unbound = is_unbound(folder, plan, phase)
-    if unbound:
-        cells = None
-    elif back_end is not None and back_end.names_are_read:
-        cells = _bound_cells(files, phase, findings)
-    for cell, count in Counter((cells or {}).values()).items():
-        if count > 1:
-            findings.add("cell-shared", phase.where, f"{count} engines are the cell {cell}")
+    cells = _cells(plan, phase, files, findings, unbound=unbound)
     for fpga, entry in phase.fpgas.items():
         if not is_constrained(phase, fpga):
             continue  # left-overs are reported elsewhere
-        own = {e: f"members:{name}" for name, module in phase.modules.items() for e in module["engines"]}
-        planned = _planned(phase, fpga, boards.get(fpga), own if unbound else cells)
+        planned = _planned(phase, fpga, boards.get(fpga), cells)
         for file, read in (UNBOUND if unbound else READERS).items():
             where = files.path(f"{fpga}/{file}")
             text = files.text(f"{fpga}/{file}")
@@ -63,7 +54,23 @@ def check_emitted(
                 findings.add("file-corrupt", where, str(problem))
                 continue
             if planned is not None:
-                compare(_of_engines(stated, phase) if cells is not None else stated, planned, where, findings)
+                compare(_of_engines(stated, phase), planned, where, findings)
+
+
+def _cells(
+    plan: Record, phase: PhaseFacts, files: PhaseFolder, findings: Findings, *, unbound: bool
+) -> dict[str, str] | None:
+    """Return the cell of each engine, after judging the back end's files; the word for its module's while unbound."""
+    back_end = phase.back_end
+    cells = None if back_end is None else back_end.files(plan, phase.raw, files, phase.where)
+    if unbound:
+        return {e: f"members:{name}" for name, module in phase.modules.items() for e in module["engines"]}
+    if back_end is not None and back_end.names_are_read:
+        cells = _bound_cells(files, phase, findings)
+    for cell, count in Counter((cells or {}).values()).items():
+        if count > 1:
+            findings.add("cell-shared", phase.where, f"{count} engines are the cell {cell}")
+    return cells
 
 
 def is_unbound(folder: Folder, plan: Record, phase: PhaseFacts) -> bool:

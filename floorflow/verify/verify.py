@@ -10,7 +10,7 @@ from floorflow.verify.backend_answers import check_options
 from floorflow.verify.channels import check_channels, check_costs
 from floorflow.verify.direction import check_direction
 from floorflow.verify.edge_loads import check_loads
-from floorflow.verify.emitted import check_emitted, check_left_overs, FILES, is_unbound
+from floorflow.verify.emitted import FILES, check_emitted, check_left_overs, is_unbound
 from floorflow.verify.expectations import check_calibration, check_expectations
 from floorflow.verify.fifos import check_fifos
 from floorflow.verify.files.reader import Folder, check_library, open_folder

@@ -5,8 +5,8 @@
 A job is a JSON line ``{"do": "estimate", "graph": PATH, "folding": PATH, "part": PART}``, ``{"do": "convert", "model":
 PATH, "graph": PATH, "part": PART, "styles": PATH}``, ``{"do": "specialise", "layers": [[OP_TYPE, ATTRIBUTES], ...],
 "ports": [[INPUTS, OUTPUTS], ...], "styles": PATH, "folding": PATH, "part": PART}``, ``{"do": "fifos", "graph": PATH,
-"folding": PATH, "fifos": PATH, "part": PART}`` or ``{"do": "build", "graph": PATH, "steps": PATH, "output": PATH, "stop":
-STEP}``; its answer is a JSON line with ``nodes``, or with ``error``. FINN+ runs
+"folding": PATH, "fifos": PATH, "part": PART}`` or ``{"do": "build", "graph": PATH, "network": IS_ONE, "steps": PATH,
+"output": PATH, "stop": STEP}``; its answer is a JSON line with ``nodes``, or with ``error``. FINN+ runs
 without Vivado up to its estimates. Its log goes to standard error.
 """
 

@@ -43,7 +43,9 @@ def bind(plan: Plan, files: Mapping[str, bytes], build: Path) -> Binding:
     try:
         found = bind_kernels(data, _kernels(data, build))
     except ValueError as problem:
-        raise InputError(f"{build}: {problem}", hint=f"the plan is of phase {phase.name}, network {network.name}") from problem
+        raise InputError(
+            f"{build}: {problem}", hint=f"the plan is of phase {phase.name}, network {network.name}"
+        ) from problem
     return Binding(as_files(found), found.cells, found.renamed, found.notes)
 
 

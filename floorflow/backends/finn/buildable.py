@@ -14,8 +14,7 @@ from typing import Any
 import networkx as nx
 
 from floorflow.backends.finn.step.graph import BuiltNode
-from floorflow.backends.finn.step.kernels import partition_ids
-from floorflow.backends.finn.step.settings import Bound, placements
+from floorflow.backends.finn.step.settings import Bound, own_kernels
 
 Moves = dict[str, str]
 """Streams whose last FIFO lies elsewhere than the plan's others, and the module where it lies."""
@@ -44,7 +43,9 @@ def _in_circles(bound: Bound, chosen: Moves) -> list[BuiltNode]:
     maker = {tensor: node for node in nodes for tensor in node.outputs}
     graph: nx.DiGraph = nx.DiGraph()
     for node in nodes:
-        graph.add_edges_from((ids[maker[t]], ids[node]) for t in node.inputs if t in maker and ids[maker[t]] != ids[node])
+        graph.add_edges_from(
+            (ids[maker[t]], ids[node]) for t in node.inputs if t in maker and ids[maker[t]] != ids[node]
+        )
     circles = {number for part in nx.strongly_connected_components(graph) if len(part) > 1 for number in part}
     return [node for node in nodes if ids[node] in circles]
 
@@ -52,8 +53,7 @@ def _in_circles(bound: Bound, chosen: Moves) -> list[BuiltNode]:
 def _ids(bound: Bound, chosen: Moves) -> dict[BuiltNode, int]:
     data: Mapping[str, Any] = {**bound.plan, "moved": chosen}
     moved = Bound(data, bound.graph, bound.nodes, bound.streams)
-    slr = {node: int(place["slr"]) for node, place in placements(moved).items()}
-    return partition_ids(bound.graph.nodes, slr, plus=bound.plan["finn"] == "plus")
+    return own_kernels(moved)
 
 
 def _trials(bound: Bound, chosen: Moves, circle: list[BuiltNode]) -> Iterator[Moves]:

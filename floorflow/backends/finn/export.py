@@ -56,7 +56,7 @@ def folder_of(plan: Plan, network: str) -> str:
 
 def cells(plan: Plan, phase: int, cell_pattern: str) -> dict[str, str]:
     """Return every engine's cell as foreseen, by its id, in a design whose cells a board names by this pattern."""
-    found = {}
+    found: dict[str, str] = {}
     for one in networks_in(plan, phase):
         # A board without a shell holds FINN's stitched design as a whole, with the names of the whole graph.
         if "{partition}" not in cell_pattern:
@@ -86,8 +86,9 @@ def _fifo_depths(one: NetworkInPhase) -> dict[str, dict[str, list[int]]]:
     bound = foreseen(one).bound
     slot_of, ports = one.phase.slot_of, fifo_ports(bound)
     for stream, link in bound.links:
-        cut = link.source is not None and link.target is not None and slot_of[stream["source"]] != slot_of[stream["target"]]
-        if cut:
+        if link.source is None or link.target is None:
+            continue
+        if slot_of[stream["source"]] != slot_of[stream["target"]]:
             ports[link.target]["inFIFODepths"][link.target.positions[link.target_port]] = LEAST_DEPTH
     return {name: ports[bound.nodes[identity]] for name, identity in one.id_of.items()}
 

@@ -103,7 +103,7 @@ class _Graph:
             self.order.append(node)
 
     def specialise(self) -> None:
-        """Let converters and FIFOs go before engines of their level: SpecializeLayers puts what it makes to the front."""
+        """Let converters and FIFOs go before engines of their level: SpecializeLayers puts what it makes in front."""
         self.order.sort(key=lambda node: not node.passes)
         self.sort()
 

@@ -164,7 +164,9 @@ def _dma(one: NetworkInPhase) -> dict[str, dict[str, Any]]:
 
 def _memory_port(one: NetworkInPhase, host_slot: str) -> str:
     """Return the memory bank at the host's slot, as Vitis names it; empty where the board has no such controller."""
-    controllers = {family(item.name.partition(".")[0]) for item in one.plan.platform.infrastructure if item.slot == host_slot}
+    controllers = {
+        family(item.name.partition(".")[0]) for item in one.plan.platform.infrastructure if item.slot == host_slot
+    }
     found = next((name for name in MEMORIES if any(c.startswith(name) for c in controllers)), None)
     if found is None:
         return ""

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from floorflow.backends.finn.in_phase import NetworkInPhase
 from floorflow.backends.finn.step.bundle import bundled
 from floorflow.backends.finn.step_data import step_data
-from floorflow.backends.finn.in_phase import NetworkInPhase
 
 BOARDS = {
     "alveo-u50": "U50",
@@ -71,8 +71,9 @@ def step_files(
 ) -> dict[str, str]:
     """Return floorflow_step.py, floorflow_plan.json, build.py and build.yaml.
 
-    ``library`` is the Tcl that the constraints call. ``fpgas`` have ``name``, ``board``, ``part``, ``platform`` (Vitis', or empty), ``cell_pattern`` and ``constraints``;
-    ``known_fifos``: the plan has depths, FINN need not seek them.
+    ``library`` is the Tcl that the constraints call. ``fpgas`` have ``name``, ``board``, ``part``, ``platform`` (or an
+    empty text), ``cell_pattern`` and ``constraints``; ``known_fifos``: the plan has depths, so FINN need not seek
+    them.
     """
     data = {**step_data(one, fpgas), "known_fifos": known_fifos, "library": library}
     return {
@@ -175,7 +176,7 @@ def _build_py(data: Mapping[str, Any]) -> str:
         elif key == "vitis_opt_strategy":
             text = f"VitisOptStrategyCfg.{value.upper()}"
         lines.append(f"        {key}={text},")
-    names = [name for name in steps(data, plus=False)]
+    names = steps(data, plus=False)
     listed = ",\n    ".join(f"floorflow_step.{n}" if n.startswith("floorflow_") else f'"{n}"' for n in names)
     return _SCRIPT.replace("@STEPS@", listed).replace("@SETTINGS@", "\n".join(lines))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from floorflow.verify.finn.built import BuiltNetwork
@@ -30,7 +30,7 @@ FREE_KEYS = ("inFIFODepths", "outFIFODepths", "preferred_impl_style")
 def check_folding_file(content: Record, built: BuiltNetwork, file: str, findings: Findings) -> None:
     """Check that FINN would fold every engine as the plan says."""
     _check_defaults(content, file, findings)
-    for name, entry in _entries(content, file, built, findings):
+    for name, entry in _entries(content, file, built.nodes, findings):
         where = f"{file} {name}"
         planned = built.nodes[name].folding
         for key, value in planned.items():
@@ -44,7 +44,9 @@ def check_folding_file(content: Record, built: BuiltNetwork, file: str, findings
                 findings.add("finn-folding-differs", where, message)
 
 
-def check_fifo_depths(content: Record, phase: Mapping[str, Any], built: BuiltNetwork, file: str, findings: Findings) -> None:
+def check_fifo_depths(
+    content: Record, phase: Mapping[str, Any], built: BuiltNetwork, file: str, findings: Findings
+) -> None:
     """Check that folding_config.json asks for each planned FIFO at one port of its stream, where it has depths.
 
     A FIFO stands on the wide side of a converter. At the first engine of a kernel FINN would insert a second one, so a
@@ -90,9 +92,9 @@ def _equal(stated: object, planned: object) -> bool:
     return type(stated) is type(planned) and stated == planned
 
 
-def _entries(content: Record, where: str, built: BuiltNetwork, findings: Findings) -> Iterator[tuple[str, Record]]:
+def _entries(content: Record, where: str, engines: Collection[str], findings: Findings) -> Iterator[tuple[str, Record]]:
     """Yield the engines' entries; report engines without one and entries without an engine."""
-    for name in built.nodes:
+    for name in engines:
         entry = content.get(name)
         if entry is None:
             findings.add("finn-node-missing", where, f"{name} has no entry")
@@ -100,31 +102,39 @@ def _entries(content: Record, where: str, built: BuiltNetwork, findings: Finding
             findings.add("finn-entry-malformed", f"{where} {name}", "is no object")
         else:
             yield name, entry
-    for name in sorted({*content} - {*built.nodes, "Defaults"}):
+    for name in sorted({*content} - {*engines, "Defaults"}):
         findings.add("finn-node-unknown", where, f"{name} is no engine of the plan")
 
 
 def check_floorplan_file(
-    content: Record, phase: Mapping[str, Any], built: BuiltNetwork, file: str, findings: Findings
+    content: Record,
+    phase: Mapping[str, Any],
+    built: BuiltNetwork,
+    names: Mapping[str, str],
+    file: str,
+    *,
+    findings: Findings,
 ) -> None:
     """Check SLRs and devices of engines, and that every FIFO, converter and DMA engine has an entry, too.
 
-    Without one FINN makes a kernel of its own of such a node, in no SLR.
+    Without one FINN makes a kernel of its own of such a node, in no SLR. ``names`` is what FINN calls each engine (by
+    id) by then.
     """
     places: dict[object, dict[tuple[object, object], str]] = {}
     _check_defaults(content, file, findings)
     inserted = {name: entry for name, entry in content.items() if _INSERTED.fullmatch(name)}
     engines = {name: entry for name, entry in content.items() if name not in inserted}
-    for name, entry in [*_entries(engines, file, built, findings), *inserted.items()]:
+    rows = {names[row["id"]]: row for row in built.rows.values()}
+    for name, entry in [*_entries(engines, file, rows, findings), *inserted.items()]:
         where = f"{file} {name}"
         if not _is_place(entry) or (entry["mem_port"] and not name.startswith("IODMA")):
             message = f"expected integers {', '.join(NUMBERS)}, mem_port (empty but of DMA engines) and nothing else"
             findings.add("finn-entry-malformed", where, message)
             continue
         places.setdefault(entry["partition_id"], {}).setdefault((entry["slr"], entry["device_id"]), name)
-        row = built.rows.get(name)
+        row = rows.get(name)
         if row is not None and row["slot"] is not None:
-            free = row["style"] == "none" and entry["slr"] == ANY_SLR
+            free = row["style"] == "none" and (row["dies"] > 1 or entry["slr"] == ANY_SLR)
             findings.expect("finn-slr-differs", where, "slr", entry["slr"], ANY_SLR if free else row["slr"])
             findings.expect("finn-slr-differs", where, "device_id", entry["device_id"], row["fpga_number"])
     for number, engine_at in places.items():

@@ -11,7 +11,7 @@ from floorflow.verify.finn.built import folded_engine, networks_of
 from floorflow.verify.finn.cycles import CYCLES
 from floorflow.verify.finn.data_types import width_objections
 from floorflow.verify.finn.engines import AttributeProblem, FoldedEngine
-from floorflow.verify.finn.fifo_file import check_fifo_file
+from floorflow.verify.finn.fifo_file import check_fifo_file, engines_when_placed
 from floorflow.verify.finn.fifos import fifo_objections
 from floorflow.verify.finn.files import (
     FLOORPLAN_FILE,
@@ -162,7 +162,8 @@ def files(
         path = f"{built.folder}/{FLOORPLAN_FILE}"
         places = folder.json(path)
         if places is not None:
-            check_floorplan_file(places, phase, built, folder.path(path), found)
+            names = engines_when_placed(built, phase["channels"])
+            check_floorplan_file(places, phase, built, names, folder.path(path), findings=found)
         check_styles(folder, plan, built, found)
         check_fifo_file(folder, phase, built, context["options"], found)
     return [(problem.name, problem.where, problem.message) for problem in found.violations], {}

@@ -3,8 +3,8 @@
 Use: ``python tests/backends/finn/copy_kernels.py KERNELS_FOLDER``. Measured with FINN main (Xilinx/finn 39f0c9a): its
 InsertDWC, InsertFIFO, InsertIODMA, SpecializeLayers, Floorplan, CreateDataflowPartition and VitisLink (v++ left out) on
 plans of floorflow for one U250. Each file holds ``graph`` (op types, attributes, connections), ``folding_config``, the
-``floorplan`` with an entry for every node, and, where FINN got so far, ``kernels`` (the kernels that it made, their nodes
-in order) and ``kernels_engines_only`` (the same with entries for engines alone). Of ResNet-18 FINN made none.
+``floorplan`` with an entry for every node, and, where FINN got so far, ``kernels`` (those that it made, their nodes in
+order) and ``kernels_engines_only`` (the same with entries for engines alone). Of ResNet-18 FINN made none.
 """
 
 import gzip

@@ -11,17 +11,8 @@ def floorplan(
     nodes: Sequence[BuiltNode], entries: Mapping[str, int], *, plus: bool
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Return SLR and partition id of every node; ``entries``: the SLRs in the user's file."""
-    slr = {node.name: entries.get(node.name, -1) for node in nodes}
+    slr = slrs(nodes, entries)
     maker = {tensor: node for node in nodes for tensor in node.outputs}
-    reader = {tensor: node for node in nodes for tensor in node.inputs}
-    for node in nodes:
-        if node.name in entries:
-            continue
-        if node.op_type.startswith("StreamingDataWidthConverter"):
-            narrows = node.attributes["inWidth"] > node.attributes["outWidth"]
-            slr[node.name] = slr[(reader[node.outputs[0]] if narrows else maker[node.inputs[0]]).name]
-        elif node.op_type.startswith("StreamingFIFO") and node.inputs[0] in maker:
-            slr[node.name] = slr[maker[node.inputs[0]].name]
     ids = {name: number for number, name in enumerate(n.name for n in nodes if n.op_type == "IODMA_hls")}
     fresh = len(ids)
     for node in nodes:
@@ -41,6 +32,22 @@ def floorplan(
                 else:
                     ids[node.name], fresh = fresh, fresh + 1
     return slr, ids
+
+
+def slrs(nodes: Sequence[BuiltNode], entries: Mapping[str, int]) -> dict[str, int]:
+    """Return the SLR of every node: its entry's, or that of a neighbour of a converter or FIFO."""
+    slr = {node.name: entries.get(node.name, -1) for node in nodes}
+    maker = {tensor: node for node in nodes for tensor in node.outputs}
+    reader = {tensor: node for node in nodes for tensor in node.inputs}
+    for node in nodes:
+        if node.name in entries:
+            continue
+        if node.op_type.startswith("StreamingDataWidthConverter"):
+            narrows = node.attributes["inWidth"] > node.attributes["outWidth"]
+            slr[node.name] = slr[(reader[node.outputs[0]] if narrows else maker[node.inputs[0]]).name]
+        elif node.op_type.startswith("StreamingFIFO") and node.inputs[0] in maker:
+            slr[node.name] = slr[maker[node.inputs[0]].name]
+    return slr
 
 
 def written(node: BuiltNode) -> bool:

@@ -104,7 +104,12 @@ def _data(graph: Path, folding: Path, told: Mapping[str, Any]) -> dict[str, Any]
     attributes = {node["name"]: node["attrs"] for node in told["nodes"]}
     return {
         "engines": [
-            {"id": e.name, "kind": e.kind, "attributes": attributes[e.name], "folding": dict(folded.options[e.name].folding)}
+            {
+                "id": e.name,
+                "kind": e.kind,
+                "attributes": attributes[e.name],
+                "folding": dict(folded.options[e.name].folding),
+            }
             for e in dataflow.engines
         ],
         "streams": [

@@ -9,7 +9,7 @@ from floorflow.dataflow.model import Dataflow, is_outside
 
 
 def in_levels(dataflow: Dataflow) -> Dataflow:
-    """Return the engines level by level, those of a level as they were, numbered anew; the same object if nothing moves.
+    """Return the engines level by level, those of a level as they were, numbered anew; the same object if none moves.
 
     An engine's level is one more than the highest of those it reads from. On parallel branches engines then stand side
     by side: a projection's window directly behind the first one of the other branch.
@@ -29,7 +29,9 @@ def in_levels(dataflow: Dataflow) -> Dataflow:
         dataflow,
         engines=tuple(replace(engine, name=names[engine.name]) for engine in engines),
         streams=tuple(
-            replace(stream, source=names.get(stream.source, stream.source), target=names.get(stream.target, stream.target))
+            replace(
+                stream, source=names.get(stream.source, stream.source), target=names.get(stream.target, stream.target)
+            )
             for stream in dataflow.streams
         ),
     )

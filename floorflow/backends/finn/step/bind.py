@@ -98,7 +98,9 @@ def _outer(parent: onnx.GraphProto | None, files: Mapping[int, onnx.GraphProto])
 
 def _parent_beside(folder: Path, files: Mapping[int, onnx.GraphProto]) -> onnx.GraphProto | None:
     """Return the graph of kernels among the models that FINN keeps of each step."""
-    paths = sorted(path for place in (folder.parent, folder.parent / "intermediate_models") for path in place.glob("*.onnx"))
+    paths = sorted(
+        path for place in (folder.parent, folder.parent / "intermediate_models") for path in place.glob("*.onnx")
+    )
     for path in paths:
         try:
             graph = _graph(path)
@@ -114,8 +116,8 @@ def _check_tensors(folder: Path, files: Mapping[int, onnx.GraphProto], outer: _O
     made = [value.name for graph in files.values() for value in graph.output]
     if not outer and len(set(made)) < len(made):
         raise NotBuildable(
-            f"{folder}: several kernels call what they send '{max(made, key=made.count)}', so that it cannot be told how "
-            "they are joined; keep the folder beside FINN's intermediate models, of which one has the graph of kernels"
+            f"{folder}: several kernels call what they send '{max(made, key=made.count)}', so that it cannot be told "
+            "how they are joined; keep the folder beside FINN's intermediate models, of which one has their graph"
         )
 
 
@@ -140,17 +142,15 @@ def _joined(folder: Path, by_id: Mapping[int, list[BuiltNode]], told: Mapping[in
 def _graph(path: Path) -> onnx.GraphProto:
     try:
         graph = onnx.load(str(path), load_external_data=False).graph
-    except Exception as problem:  # noqa: BLE001 - protobuf's own errors share no base class
+    except Exception as problem:
         raise NotBuildable(f"{path} is no ONNX model: {problem}") from problem
     if not graph.node:
         raise NotBuildable(f"{path} holds no node")
     return graph
 
 
-def _unnamed(
-    nodes: Sequence[BuiltNode], ids: Mapping[BuiltNode, int], told: Mapping[int, int]
-) -> dict[BuiltNode, str]:
-    """Number kernels, unless the graph of kernels tells, and their nodes as FINN will do."""
+def _unnamed(nodes: Sequence[BuiltNode], ids: Mapping[BuiltNode, int], told: Mapping[int, int]) -> dict[BuiltNode, str]:
+    """Return what nodes will be called, after numbering their kernels unless the graph of kernels tells."""
     order = dict(told) or kernel_order(global_order(nodes), ids)
     names: dict[BuiltNode, str] = {}
     for number in order:

@@ -18,7 +18,8 @@ def bundled(version: str) -> str:
         text = (Path(__file__).with_name(f"{name}.py")).read_text(encoding="utf-8")
         bodies.append(f"# {name}\n\n{_body(text, imports)}")
     docstring = ast.get_docstring(ast.parse(_text(MODULES[-1]))) or ""
-    head = f'"""{docstring}\n\nFrom floorflow {version} (Apache-2.0); do not edit.\n"""\n\nfrom __future__ import annotations\n'
+    about = f'"""{docstring}\n\nFrom floorflow {version} (Apache-2.0); do not edit.\n"""'
+    head = f"{about}\n\nfrom __future__ import annotations\n"
     return "\n".join([head, *sorted(imports, key=_import_key), "", "", "\n\n\n".join(bodies)]) + "\n"
 
 

@@ -21,16 +21,16 @@ class NotBuildable(ValueError):  # noqa: N818 - what it says is no mistake of th
 def has_control_port(node: BuiltNode) -> bool:
     """Whether FINN gives a node an AXI-lite port: parameters written at run time, a size set at run time."""
     attributes = node.attributes
-    written = attributes.get("runtime_writeable_weights", 0) == 1
+    written = bool(attributes.get("runtime_writeable_weights", 0) == 1)
+    decoupled = bool(attributes.get("mem_mode", "internal_decoupled") == "internal_decoupled")
     if node.family in ("MVAU", "VVAU"):
-        return written and attributes.get("mem_mode", "internal_decoupled") == "internal_decoupled"
+        return written and decoupled
     if node.family == "Thresholding":
-        decoupled = attributes.get("mem_mode", "internal_decoupled") == "internal_decoupled"
         return written and (node.op_type.endswith("_rtl") or decoupled)
     if node.family in ("ConvolutionInputGenerator", "FMPadding"):
         return bool(attributes.get("dynamic_mode", 0) == 1)
     external = attributes.get("mem_mode") == "external"
-    return node.family in ("CheckSum", "TLastMarker") or (node.family == "Lookup" and external)
+    return node.family in ("CheckSum", "TLastMarker") or (node.family == "Lookup" and bool(external))
 
 
 def partition_ids(nodes: Sequence[BuiltNode], slr: Mapping[BuiltNode, int], *, plus: bool) -> dict[BuiltNode, int]:
@@ -107,14 +107,16 @@ def check_acyclic(nodes: Sequence[BuiltNode], ids: Mapping[BuiltNode, int]) -> N
         number = min(waits)
         inside = [node.name for node in nodes if ids[node] == number and not node.passes]
         text = ", ".join(inside[:4]) or "FIFOs and converters alone"
-        raise NotBuildable(f"a kernel with {text} would wait for itself, which FINN refuses (cycle-free graph violated)")
+        raise NotBuildable(
+            f"a kernel with {text} would wait for itself, which FINN refuses (cycle-free graph violated)"
+        )
 
 
 def kernel_order(nodes: Sequence[BuiltNode], ids: Mapping[BuiltNode, int]) -> dict[int, int]:
     """Return the number that FINN gives the kernel of each partition id, for nodes in the graph's order.
 
-    PartitionFromLambda takes the ids one after the other, puts the node of each where its first input comes in from outside
-    and removes the members; then qonnx sorts the kernels by levels, and they are named in order.
+    PartitionFromLambda takes the ids one after the other, puts the node of each where its first input comes in from
+    outside and removes the members; then qonnx sorts the kernels by levels, and they are named in order.
     """
     maker = {tensor: node for node in nodes for tensor in node.outputs}
     parent: list[Any] = list(nodes)

@@ -12,6 +12,8 @@ from floorflow.backends.finn.step.match import Mismatch, different, matched, str
 
 LEAST_DEPTH = 2
 """The fewest words of a FIFO that FINN builds."""
+FAR_APART = 1000
+"""More SLRs than an FPGA has."""
 IN_MEMORY = ("block", "distributed", "ultra")
 """Styles that FINN main builds with Vivado's FIFO, not with its own of shift registers."""
 StepPlan = Mapping[str, Any]
@@ -201,6 +203,9 @@ def check_kernels(one: Bound, ids: Mapping[BuiltNode, int], slr: Mapping[BuiltNo
 
 
 def own_kernels(one: Bound) -> dict[BuiltNode, int]:
-    """Return the partition id of every node by FINN's rule, restated, for the planned places."""
-    slr = {node: int(place["slr"]) for node, place in placements(one).items()}
-    return partition_ids(one.graph.nodes, slr, plus=one.plan["finn"] == "plus")
+    """Return the partition id of every node by FINN's rule, restated, for the planned places.
+
+    Each FPGA is a build of its own, so that the same SLR of another one is another place.
+    """
+    places = {node: FAR_APART * place["device"] + place["slr"] for node, place in placements(one).items()}
+    return partition_ids(one.graph.nodes, places, plus=one.plan["finn"] == "plus")

@@ -79,7 +79,9 @@ def floorflow_fold(model: Any, cfg: Any) -> Any:  # noqa: ARG001
     for engine in one.plan["engines"]:
         node = one.nodes[engine["id"]]
         if node.op_type != engine["kind"]:
-            raise FloorflowStop(f"floorflow: node '{node.name}' is {node.op_type}, engine {engine['id']} of the plan is not")
+            raise FloorflowStop(
+                f"floorflow: node '{node.name}' is {node.op_type}, engine {engine['id']} of the plan is not"
+            )
         _set(node, {**engine["folding"], **ports[node]})
     if any(node.is_fifo for node in one.graph.nodes):
         _set_fifos(one)
