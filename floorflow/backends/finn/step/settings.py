@@ -207,5 +207,5 @@ def own_kernels(one: Bound) -> dict[BuiltNode, int]:
 
     Each FPGA is a build of its own, so that the same SLR of another one is another place.
     """
-    places = {node: FAR_APART * place["device"] + place["slr"] for node, place in placements(one).items()}
+    places = {node: FAR_APART * place["device_id"] + place["slr"] for node, place in placements(one).items()}
     return partition_ids(one.graph.nodes, places, plus=one.plan["finn"] == "plus")
