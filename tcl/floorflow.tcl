@@ -8,8 +8,8 @@
 # Vivado only warns when a constraint matches nothing and then builds without it. Everything here
 # stops instead, before a pblock is touched, and says what to do.
 #
-# A script whose cells are not bound to a build yet says -unbound TRUE. It runs only if the user says
-# -unbound as well (vivado -source SCRIPT -tclargs -unbound), and makes pblocks without cells.
+# A script whose cells are not bound to a build yet says -unbound TRUE. It runs only if the user
+# says -unbound as well (vivado -source SCRIPT -tclargs -unbound), and makes pblocks without cells.
 #
 # Which pblocks are ours: those that floorflow::pblock made since this file was first read by this
 # Vivado process. floorflow::begin deletes exactly these, so a script can be run again; a pblock of
@@ -185,7 +185,8 @@ proc floorflow::end {args} {
         error "floorflow: pblocks made: $pblock_count, in the plan: [dict get $options -pblocks];\
             the script is not whole, take it again from the plan's folder"
     }
-    if {!$unbound && [dict exists $options -assigned] && $assigned_count != [dict get $options -assigned]} {
+    set told [expr {!$unbound && [dict exists $options -assigned]}]
+    if {$told && $assigned_count != [dict get $options -assigned]} {
         error "floorflow: cells assigned to SLRs: $assigned_count, in the plan:\
             [dict get $options -assigned]; the script is not whole, take it again from the plan's\
             folder"

@@ -68,6 +68,24 @@ def _trials(bound: Bound, chosen: Moves, circle: list[BuiltNode]) -> Iterator[Mo
         away = [s for s in into if homes[module[s["source"]]] != homes[module[name]]]
         yield from ({**chosen, s["name"]: module[name]} for s in away if s["name"] not in chosen)
         yield {**chosen, **{s["name"]: module[name] for s in away}}
+        elsewhere = {
+            **_elsewhere(homes, module[name]),
+            **{_spot(homes[module[s["source"]]]): module[s["source"]] for s in away},
+        }
         for stayed in (s for s in into if s not in away and s["name"] not in chosen):
-            for other in away:
-                yield {**chosen, stayed["name"]: module[other["source"]]}
+            yield from ({**chosen, stayed["name"]: other} for other in elsewhere.values())
+
+
+_Spot = tuple[int, int]
+
+
+def _spot(home: Mapping[str, int]) -> _Spot:
+    return home["device"], home["slr"]
+
+
+def _elsewhere(homes: Mapping[str, Mapping[str, int]], module: str) -> dict[_Spot, str]:
+    """Return a module of each other SLR of the FPGA, the nearest last."""
+    mine = homes[module]
+    others = [name for name, home in homes.items() if home["device"] == mine["device"] and home["slr"] != mine["slr"]]
+    far_first = sorted(others, key=lambda name: -abs(homes[name]["slr"] - mine["slr"]))
+    return {_spot(homes[name]): name for name in far_first}
