@@ -270,7 +270,9 @@ def _finn_files(folder: str, part: Part, case: Case, ids: dict[str, int], channe
         folding[node] = {key: value for key, value in entry.items() if key not in ("cycles", "resources")}
         fpga, slr = case.slot_of(name).split(".")
         place = {"slr": int(slr[-1]), "device_id": int(fpga[-1]), "mem_port": ""}
-        floorplan[node] = {"partition_id": ids[name], **place}
+        kind = node.rpartition("_")[0]
+        number = sum(other.rpartition("_")[0] == kind for other in floorplan)  # anew in each phase
+        floorplan[f"{kind}_{number}"] = {"partition_id": ids[name], **place}
     floorplan |= _inserted({*part.network.folding}, channels)
     return {f"{folder}/folding_config.json": json.dumps(folding), f"{folder}/floorplan.json": json.dumps(floorplan)}
 
