@@ -1,12 +1,15 @@
 # Hand-written procedures that the scripts emitted by floorflow call.
 #
-#   floorflow::begin  -part PART
+#   floorflow::begin  -part PART ?-unbound TRUE?
 #   floorflow::pblock NAME -ranges RANGES -cells CELLS ?-parent PARENT? ?-soft TRUE?
 #   floorflow::slr    SLR -cells CELLS
 #   floorflow::end ?-pblocks COUNT? ?-assigned COUNT?
 #
 # Vivado only warns when a constraint matches nothing and then builds without it. Everything here
 # stops instead, before a pblock is touched, and says what to do.
+#
+# A script whose cells are not bound to a build yet says -unbound TRUE. It runs only if the user
+# says -unbound as well (vivado -source SCRIPT -tclargs -unbound), and makes pblocks without cells.
 #
 # Which pblocks are ours: those that floorflow::pblock made since this file was first read by this
 # Vivado process. floorflow::begin deletes exactly these, so a script can be run again; a pblock of
@@ -26,6 +29,7 @@ namespace eval floorflow {
         set assigned [list]
     }
     variable running 0
+    variable unbound 0
     variable pblock_count 0
     variable cell_count 0
     # Full cell name -> the pblock or SLR that took it, because Vivado silently moves a cell that
@@ -39,14 +43,21 @@ proc floorflow::begin {args} {
     variable created
     variable assigned
     variable running
+    variable unbound
     variable pblock_count
     variable cell_count
     variable owner
-    set options [Options begin $args {-part} {}]
+    set options [Options begin $args {-part} {-unbound}]
     set part [dict get $options -part]
+    set unbound [dict exists $options -unbound]
 
     # A stopped or refused run must not let the next pblock call through.
     set running 0
+    if {$unbound && !([info exists ::argv] && "-unbound" in $::argv)} {
+        error "floorflow: what the cells of this plan are called is known only from a build of it;\
+            run 'floorflow bind' on the build, or say -unbound (vivado -source SCRIPT -tclargs\
+            -unbound) to make the pblocks without cells"
+    }
     set design [current_design -quiet]
     if {[llength $design] == 0} {
         error "floorflow: no design is open; open the synthesised design first"
@@ -82,6 +93,7 @@ proc floorflow::begin {args} {
 # is made.
 proc floorflow::pblock {name args} {
     variable running
+    variable unbound
     variable pblock_count
     if {!$running} {
         error "floorflow: pblock '$name' comes before floorflow::begin;\
@@ -94,7 +106,9 @@ proc floorflow::pblock {name args} {
     if {[dict exists $options -parent]} {
         CheckParent $name [dict get $options -parent]
     }
-    CheckCells "pblock '$name'" $cells
+    if {!$unbound} {
+        CheckCells "pblock '$name'" $cells
+    }
     set soft [expr {[dict exists $options -soft] ? [dict get $options -soft] : "FALSE"}]
     if {$soft ni {TRUE FALSE}} {
         error "floorflow: pblock '$name': -soft is '$soft', expected TRUE or FALSE"
@@ -106,7 +120,9 @@ proc floorflow::pblock {name args} {
     }
     # Vivado's default is a soft pblock, which its cells may leave; what is meant is always said.
     set_property IS_SOFT $soft $new
-    AddCells $name $cells
+    if {!$unbound} {
+        AddCells $name $cells
+    }
     incr pblock_count
     return $name
 }
@@ -114,6 +130,7 @@ proc floorflow::pblock {name args} {
 # Assign cells to an SLR, without a pblock. Everything is checked before anything is assigned.
 proc floorflow::slr {name args} {
     variable running
+    variable unbound
     variable assigned
     variable owner
     if {!$running} {
@@ -125,6 +142,9 @@ proc floorflow::slr {name args} {
     set count [llength [get_slrs -quiet $name]]
     if {$count != 1} {
         error "floorflow: SLR '$name' matches $count SLRs of the part, expected exactly 1"
+    }
+    if {$unbound} {
+        return $name
     }
     CheckCells "SLR '$name'" $cells
     foreach full_name $cells {
@@ -147,6 +167,7 @@ proc floorflow::end {args} {
     variable running
     variable pblock_count
     variable cell_count
+    variable unbound
     variable assigned
     set options [Options end $args {} {-pblocks -assigned}]
     if {!$running} {
@@ -164,7 +185,8 @@ proc floorflow::end {args} {
         error "floorflow: pblocks made: $pblock_count, in the plan: [dict get $options -pblocks];\
             the script is not whole, take it again from the plan's folder"
     }
-    if {[dict exists $options -assigned] && $assigned_count != [dict get $options -assigned]} {
+    set told [expr {!$unbound && [dict exists $options -assigned]}]
+    if {$told && $assigned_count != [dict get $options -assigned]} {
         error "floorflow: cells assigned to SLRs: $assigned_count, in the plan:\
             [dict get $options -assigned]; the script is not whole, take it again from the plan's\
             folder"

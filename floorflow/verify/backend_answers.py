@@ -141,6 +141,16 @@ class BackEnd:
 
         return self._asked(where, {}, ask)
 
+    @property
+    def names_are_read(self) -> bool:
+        """Whether what cells are called is known only from a build."""
+        return bool(getattr(self.judge, "names_are_read", False))
+
+    def is_stream_cell(self, cell: str) -> bool:
+        """Whether a cell is a FIFO or converter, of which a plan has no name."""
+        told = getattr(self.judge, "is_stream_cell", None)
+        return bool(told(cell)) if told is not None else False
+
     def _own_cells(self) -> dict[str, str]:
         rows, hierarchies = self.context["engines"], self.context["hierarchies"]
         inside = {name: hierarchies.get(row["fpga"]) for name, row in rows.items()}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 from floorflow.verify.files.constraints import Planned, Stated, compare, read_xdc
 from floorflow.verify.files.reader import Folder, PhaseFolder
@@ -15,11 +17,14 @@ from floorflow.verify.plan_structure import is_plain_name
 from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
 
-READERS: dict[str, Callable[[str, str, str, Findings], Stated]] = {
-    "pblocks.xdc": read_xdc,
-    "pblocks.tcl": read_tcl,
-}
-"""How each constraint file of an FPGA is read: text, where, part, findings."""
+Reader = Callable[[str, str, str, Findings], Stated]
+"""How a constraint file of an FPGA is read: text, where, part, findings."""
+READERS: dict[str, Reader] = {"pblocks.xdc": read_xdc, "pblocks.tcl": read_tcl}
+UNBOUND: dict[str, Reader] = {"pblocks.unbound.tcl": partial(read_tcl, unbound=True)}
+"""What there is in their place until a build has told what cells are called."""
+FILES = {**READERS, **UNBOUND}
+BOUND_FILE = "bound.json"
+"""Where a plan that is bound to a build tells the cell of every engine."""
 
 
 def phase_prefix(plan: Record, phase: PhaseFacts) -> str:
@@ -30,18 +35,15 @@ def phase_prefix(plan: Record, phase: PhaseFacts) -> str:
 def check_emitted(
     folder: Folder, plan: Record, phase: PhaseFacts, boards: Mapping[str, Board], findings: Findings
 ) -> None:
-    """Judge the back end's files, which name the cells, and the constraint files of a phase."""
-    prefix, back_end = phase_prefix(plan, phase), phase.back_end
-    files = PhaseFolder(folder, findings, prefix)
-    cells = None if back_end is None else back_end.files(plan, phase.raw, files, phase.where)
-    for cell, count in Counter((cells or {}).values()).items():
-        if count > 1:
-            findings.add("cell-shared", phase.where, f"{count} engines are the cell {cell}")
+    """Judge the back end's files and the constraint files of a phase."""
+    files = PhaseFolder(folder, findings, phase_prefix(plan, phase))
+    unbound = is_unbound(folder, plan, phase)
+    cells = _cells(plan, phase, files, findings, unbound=unbound)
     for fpga, entry in phase.fpgas.items():
         if not is_constrained(phase, fpga):
             continue  # left-overs are reported elsewhere
         planned = _planned(phase, fpga, boards.get(fpga), cells)
-        for file, read in READERS.items():
+        for file, read in (UNBOUND if unbound else READERS).items():
             where = files.path(f"{fpga}/{file}")
             text = files.text(f"{fpga}/{file}")
             if text is None:
@@ -52,7 +54,51 @@ def check_emitted(
                 findings.add("file-corrupt", where, str(problem))
                 continue
             if planned is not None:
-                compare(stated, planned, where, findings)
+                compare(_of_engines(stated, phase), planned, where, findings)
+
+
+def _cells(
+    plan: Record, phase: PhaseFacts, files: PhaseFolder, findings: Findings, *, unbound: bool
+) -> dict[str, str] | None:
+    """Return the cell of each engine, after judging the back end's files; the word for its module's while unbound."""
+    back_end = phase.back_end
+    cells = None if back_end is None else back_end.files(plan, phase.raw, files, phase.where)
+    if unbound:
+        return {e: f"members:{name}" for name, module in phase.modules.items() for e in module["engines"]}
+    if back_end is not None and back_end.names_are_read:
+        cells = _bound_cells(files, phase, findings)
+    for cell, count in Counter((cells or {}).values()).items():
+        if count > 1:
+            findings.add("cell-shared", phase.where, f"{count} engines are the cell {cell}")
+    return cells
+
+
+def is_unbound(folder: Folder, plan: Record, phase: PhaseFacts) -> bool:
+    """Whether what a phase's cells are called is known only from a build, and no build has told it."""
+    reads = phase.back_end is not None and phase.back_end.names_are_read
+    return reads and not (folder.root / f"{phase_prefix(plan, phase)}{BOUND_FILE}").exists()
+
+
+def _bound_cells(files: PhaseFolder, phase: PhaseFacts, findings: Findings) -> dict[str, str] | None:
+    """Return the cell of every engine as the file tells it, after reporting engines without one."""
+    content = files.json(BOUND_FILE)
+    if content is None:
+        return None
+    told = content.get("cells")
+    cells = {str(name): str(cell) for name, cell in told.items()} if isinstance(told, dict) else {}
+    engines = {engine for module in phase.modules.values() for engine in module["engines"]}
+    for engine in sorted(engines ^ {*cells}):
+        findings.add("cell-missing", files.path(BOUND_FILE), f"{engine} is told no cell, or is no engine")
+    return cells
+
+
+def _of_engines(stated: Stated, phase: PhaseFacts) -> Stated:
+    """Return what is stated of engines: FIFOs and converters, which a plan does not name, left out."""
+    back_end = phase.back_end
+    if back_end is None:
+        return stated
+    cells = [(place, cell) for place, cell in stated.cells if not back_end.is_stream_cell(cell)]
+    return replace(stated, cells=cells, slrs=[(slr, c) for slr, c in stated.slrs if not back_end.is_stream_cell(c)])
 
 
 def is_constrained(phase: PhaseFacts, fpga: str) -> bool:
@@ -68,9 +114,9 @@ def check_left_overs(folder: Folder, plan: Record, phases: Sequence[PhaseFacts],
         for phase in phases
         for fpga in phase.fpgas
         if is_constrained(phase, fpga)
-        for file in READERS
+        for file in (UNBOUND if is_unbound(folder, plan, phase) else READERS)
     }
-    for where in folder.matching(f"{place}/{file}" for file in READERS for place in ("*", "phases/*/*")):
+    for where in folder.matching(f"{place}/{file}" for file in FILES for place in ("*", "phases/*/*")):
         if where not in known:
             message = "the plan has no such FPGA or phase, or constrains nothing there; a left-over of another plan?"
             findings.add("constraints-unplanned", where, message)

@@ -85,6 +85,7 @@ def _place(plan: Record, phase: Record, slots: Mapping[str, Slot], module: str |
         "module": module,
         "slot": slot and slot.name,
         "slr": slot and slot.slr,
+        "dies": sum(other.fpga == slot.fpga for other in slots.values()) if slot else 0,
         "style": phase["constraint_styles"].get(slot.name) if slot else None,
         "fpga": slot and slot.fpga,
         "fpga_number": slot and slot.fpga_number,

@@ -11,7 +11,7 @@ from floorflow.verify.balance import check_balance, check_price
 from floorflow.verify.channels import check_channels, check_costs
 from floorflow.verify.direction import check_direction
 from floorflow.verify.edge_loads import check_loads
-from floorflow.verify.emitted import READERS, check_emitted, check_left_overs
+from floorflow.verify.emitted import FILES, check_emitted, check_left_overs, is_unbound
 from floorflow.verify.engine_limits import check_engine_limits
 from floorflow.verify.expectations import check_calibration, check_expectations
 from floorflow.verify.fifos import check_fifos
@@ -130,7 +130,8 @@ def _judged(folder: Folder, plan: Record, phases: list[PhaseFacts], boards: dict
         "channels": sum(len(phase.raw["channels"]) for phase in phases),
         "modules": sum(len(phase.modules) for phase in phases),
         "pblocks": sum(len(held["pblocks"]) for phase in phases for held in phase.raw["floorplan"].values()),
-        "constraint_files": sum(name.rpartition("/")[2] in READERS for name in folder.known),
+        "constraint_files": sum(name.rpartition("/")[2] in FILES for name in folder.known),
+        "unbound_names": sum(len(phase.folded) for phase in phases if is_unbound(folder, plan, phase)),
         "files": sum(data is not None for data in folder.known.values()),
     }
 

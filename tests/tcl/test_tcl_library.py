@@ -69,6 +69,18 @@ def test_script_finds_the_library_beside_its_own_folder(tmp_path: Path) -> None:
     assert list(model.pblocks) == ["p", "q"]
 
 
+UNBOUND = GOOD.replace("floorflow::begin -part {", "floorflow::begin -unbound TRUE -part {").replace("top/", "members:")
+
+
+def test_a_script_that_is_not_bound_runs_only_if_asked_for_and_makes_pblocks_without_cells(tmp_path: Path) -> None:
+    assert "-unbound TRUE" in UNBOUND
+    with pytest.raises(VivadoError, match="floorflow bind"):
+        run_text(new_model(), tmp_path, UNBOUND)
+    model = new_model()
+    model.run_tcl(tmp_path / "pblocks.tcl", ["-unbound"])
+    assert {name: made["cells"] for name, made in model.pblocks.items()} == {"p": [], "q": []}
+
+
 def test_second_run_leaves_the_same_pblocks(tmp_path: Path) -> None:
     model = run_text(new_model(), tmp_path, GOOD)
     first = model.pblocks

@@ -123,7 +123,7 @@ def files_although_nothing_is_constrained(plan: Plan, files: Files) -> None:
     phase_of(plan)["constraint_styles"] = dict.fromkeys(slots_of(plan), "none")
 
 
-@mutant("finn-slr-differs")
+@mutant("finn-slr-differs", TWO_SLRS)
 def dies_for_finn_although_nothing_is_constrained(plan: Plan, files: Files) -> None:
     files_although_nothing_is_constrained(plan, files)
 

@@ -183,7 +183,9 @@ def phase_files(plan: Plan, phase: Plan, case: Case, ground: Ground, parts: Sequ
     ids = partition_ids(case, parts)
     files: Files = {}
     for part in parts:
-        files |= _finn_files(f"finn/{part.name}" if len(plan["networks"]) > 1 else "finn", part, case, ids)
+        folder = f"finn/{part.name}" if len(plan["networks"]) > 1 else "finn"
+        files |= _finn_files(folder, part, case, ids, phase["channels"])
+    files["bound.json"] = json.dumps({"cells": _cells(plan, phase, case, ground, ids), "renamed": [], "notes": []})
     for fpga, board in zip(plan["platform"]["fpgas"], ground.boards, strict=True):
         files |= _constraints(phase, case, board, fpga["name"], ids, up=1 + prefix.count("/"))
     return {prefix + name: text for name, text in files.items()}
@@ -265,7 +267,26 @@ def _cell(case: Case, board: Board, engine: str, ids: dict[str, int]) -> str:
     return board.cell(f"{kind}_{order.index(engine)}", ids[engine])
 
 
-def _finn_files(folder: str, part: Part, case: Case, ids: dict[str, int]) -> Files:
+def _cells(plan: Plan, phase: Plan, case: Case, ground: Ground, ids: dict[str, int]) -> dict[str, str]:
+    """Return the cell of every engine, as a build is said to have told it."""
+    boards = {fpga["name"]: board for fpga, board in zip(plan["platform"]["fpgas"], ground.boards, strict=True)}
+    engines = [engine for module in phase["modules"] for engine in module["engines"]]
+    return {engine: _cell(case, boards[case.slot_of(engine).split(".")[0]], engine, ids) for engine in engines}
+
+
+def _inserted(engines: set[str], channels: list[Any]) -> dict[str, Any]:
+    """Return an entry of floorplan.json for each FIFO, converter and DMA engine of a network."""
+    own = [channel for channel in channels if {channel["source"], channel["target"]} & engines]
+    kinds = ["StreamingFIFO_rtl" for _ in own]
+    for channel in own:
+        kinds += [channel["converter"], "StreamingFIFO_rtl"] if channel["converter"] else []
+        kinds += ["IODMA_hls"] if (channel["source"] in engines) != (channel["target"] in engines) else []
+    names = [f"{kind}_{kinds[:number].count(kind)}" for number, kind in enumerate(kinds)]
+    place = {"slr": 0, "device_id": 0, "mem_port": ""}
+    return {name: {"partition_id": 900 + number, **place} for number, name in enumerate(names)}
+
+
+def _finn_files(folder: str, part: Part, case: Case, ids: dict[str, int], channels: list[Any]) -> Files:
     folding: dict[str, Any] = {"Defaults": {}}
     floorplan: dict[str, Any] = {"Defaults": {}}
     for name, entry in part.network.folding.items():
@@ -273,7 +294,10 @@ def _finn_files(folder: str, part: Part, case: Case, ids: dict[str, int]) -> Fil
         folding[node] = {key: value for key, value in entry.items() if key not in ("cycles", "resources")}
         fpga, slr = case.slot_of(name).split(".")
         place = {"slr": int(slr[-1]), "device_id": int(fpga[-1]), "mem_port": ""}
-        floorplan[node] = {"partition_id": ids[name], **place}
+        kind = node.rpartition("_")[0]
+        number = sum(other.rpartition("_")[0] == kind for other in floorplan)  # anew in each phase
+        floorplan[f"{kind}_{number}"] = {"partition_id": ids[name], **place}
+    floorplan |= _inserted({*part.network.folding}, channels)
     return {f"{folder}/folding_config.json": json.dumps(folding), f"{folder}/floorplan.json": json.dumps(floorplan)}
 
 

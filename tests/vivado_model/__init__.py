@@ -20,13 +20,18 @@ def run_outputs(
     parents: Mapping[str, Sequence[str]],
     part: str | None = None,
 ) -> dict[str, VivadoModel]:
-    """Run ``OUT/<fpga>/pblocks.xdc`` and ``pblocks.tcl``, each in a model of its own.
+    """Run ``OUT/<fpga>/pblocks.xdc`` and ``pblocks.tcl``, each in a model of its own; before binding the unbound one.
 
     ``parents`` are the shell's pblocks with their ranges, ``part`` is by default plan.json's. Returns the models as
     ``{"xdc": model, "tcl": model}``; raises VivadoError.
     """
     cells = list(cells)
     part = part or _planned_part(out, fpga)
+    unbound = out / fpga / "pblocks.unbound.tcl"
+    if unbound.exists():
+        model = VivadoModel(device_yaml, cells, parents, part)
+        model.run_tcl(unbound, ["-unbound"])
+        return {"unbound": model}
     xdc = VivadoModel(device_yaml, cells, parents, part)
     xdc.run_xdc(out / fpga / "pblocks.xdc")
     tcl = VivadoModel(device_yaml, cells, parents, part)

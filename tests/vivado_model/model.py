@@ -76,14 +76,20 @@ class VivadoModel:
         text = path.read_text(encoding="utf-8")
         self._finish(path, self._tk.call("vivado_model::run_xdc", text, tuple(sorted(COMMANDS)), XDC_BUILTINS))
 
-    def run_tcl(self, path: Path) -> None:
-        """Source a script with the whole of Tcl."""
-        self._finish(path, self._tk.call("vivado_model::run_tcl", str(path)))
+    def run_tcl(self, path: Path, arguments: Sequence[str] = ()) -> None:
+        """Source a script with the whole of Tcl; ``arguments`` are what -tclargs brings.
 
-    def _finish(self, path: Path, outcome: Any) -> None:
+        With ``-unbound`` pblocks may be left without cells.
+        """
+        self._tk.call("set", "::argv", tuple(arguments))
+        self._finish(path, self._tk.call("vivado_model::run_tcl", str(path)), whole="-unbound" not in arguments)
+
+    def _finish(self, path: Path, outcome: Any, *, whole: bool = True) -> None:
         failed, message, line = self._tk.splitlist(outcome)
         if int(failed):
             raise VivadoError(f"{path.name}:{line}: {message}")
+        if not whole:
+            return
         try:
             check_finished(self._design.table, self._design.slr_of)
         except VivadoError as error:

@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.backends.backend import Backend, Parallelism, Proposal, WeightMemory
+from floorflow.backends.binding import Binding
 from floorflow.backends.builds import Build
 from floorflow.backends.clock import ClockTarget, LikelyClock
 from floorflow.backends.finn import export, report_words
+from floorflow.backends.finn.binding import bind
 from floorflow.backends.finn.clock.likely import likely_clock
 from floorflow.backends.finn.config.folding_file import with_given_folding
 from floorflow.backends.finn.config.folding_texts import folding_texts
@@ -58,6 +60,7 @@ class FinnBackend(Backend):
     fifo_depths = report_words.FIFO_DEPTHS
     boards = PART_OF_BOARD
     memory_attributes = MEMORY_ATTRIBUTES
+    names_are_read = True
     own_reports = own_reports.KNOWN
     known_products = KNOWN_PRODUCTS
 
@@ -167,6 +170,16 @@ class FinnBackend(Backend):
     def cells(self, plan: Plan, phase: int, cell_pattern: str, hierarchy: str, /) -> Mapping[str, str]:  # noqa: ARG002
         """Return every engine's cell, which the board's pattern names."""
         return export.cells(plan, phase, cell_pattern)
+
+    def bound_files(
+        self, plan: Plan, phase: int, fpgas: Sequence[Mapping[str, Any]], library: str, /
+    ) -> Mapping[str, str]:
+        """Return the steps for FINN's build, which read what cells are called."""
+        return export.bound_files(plan, phase, fpgas, library)
+
+    def bind(self, plan: Plan, files: Mapping[str, bytes], build: Path, /) -> Binding:
+        """Return the plan's constraints by the names of FINN's kernels, or of its stitched design."""
+        return bind(plan, files, build)
 
     def next_step(self, plan: Plan, phase: int, folder: Path, /) -> str:
         """Return where FINN takes the folding."""

@@ -48,9 +48,10 @@ def _is_library_source(command: Command, path: str) -> bool:
     return words[0].text == "source" and words[1].text == path
 
 
-def _begin(command: Command, part: str) -> None:
-    if static(command.words[1:]) != ["-part", part]:
-        raise Refusal("malformed-command", f"expected floorflow::begin -part {part}")
+def _begin(command: Command, part: str, *, unbound: bool) -> None:
+    expected = ["-part", part, *(["-unbound", "TRUE"] if unbound else [])]
+    if static(command.words[1:]) != expected:
+        raise Refusal("malformed-command", f"expected floorflow::begin {' '.join(expected)}")
 
 
 def _end(command: Command, stated: Stated) -> None:
@@ -60,11 +61,14 @@ def _end(command: Command, stated: Stated) -> None:
         raise Refusal("malformed-command", f"expected floorflow::end {' '.join(expected)}")
 
 
-def read_tcl(text: str, where: str, part: str, findings: Findings) -> Stated:
-    """Return what calls to floorflow's Tcl library state; other commands are reported."""
+def read_tcl(text: str, where: str, part: str, findings: Findings, *, unbound: bool = False) -> Stated:
+    """Return what calls to floorflow's Tcl library state; other commands are reported.
+
+    An ``unbound`` script says so where it begins.
+    """
     stated = Stated()
     calls: dict[str, Handler] = {
-        "floorflow::begin": lambda command, _: _begin(command, part),
+        "floorflow::begin": lambda command, _: _begin(command, part, unbound=unbound),
         "floorflow::pblock": _library_call,
         "floorflow::slr": _slr_call,
         "floorflow::end": _end,
