@@ -11,6 +11,7 @@ from floorflow.emit import bundle
 from floorflow.record import Outcome, record
 from floorflow.request import Request
 from floorflow.search.asked import settled
+from floorflow.search.bargains import bargains
 from floorflow.search.context import PlanningContext
 from floorflow.search.fewest_hops import search_nearest
 from floorflow.search.fpga_count import least_fpgas
@@ -37,15 +38,14 @@ def plan(
     with progress.stage("reading"):
         model = source or read(request)
 
-    any_rate = request.changed(fps=None) if request.fps is not None else None
-
     def prepared(asked: Request, fpgas: int) -> PlanningContext:
         with progress.stage("lowering"):
             return prepare(model, asked, fpgas, measured)
 
     def searched(context: PlanningContext) -> SearchResult:
         fpgas = len(context.platform.fpgas)
-        at_any_rate = None if any_rate is None else partial(prepared, any_rate, fpgas)
+        asked = context.request
+        at_any_rate = None if asked.fps is None else partial(prepared, asked.changed(fps=None), fpgas)
         one = partial(search_nearest, progress=progress, at_any_rate=at_any_rate)
         return search_lifting(context, partial(search_sparing, search=one, progress=progress))
 
@@ -58,6 +58,8 @@ def plan(
         return Outcome(result, context.platform, files)
 
     try:
+        if not found.interrupted:
+            found = replace(found, bargains=bargains(context, found, prepared, searched, progress))
         return outcome(found)
     except KeyboardInterrupt:
         if found.interrupted:

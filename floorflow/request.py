@@ -46,6 +46,7 @@ from floorflow.stats import MethodNames
 Effort = Literal["fast", "default", "best"]
 Granularity = Literal["stage", "block", "layer", "slot"]
 Objective = Literal["throughput", "latency", "resources"]
+Bargains = Literal["fold", "plan", "none"]
 ConstraintStyle = Literal["auto", "none", "slr", "soft", "hard"]
 TieBreak = Literal["fullness", "scarcity"]
 
@@ -278,6 +279,11 @@ class Request(BaseModel):
     )
 
     effort: Annotated[Effort, EFFORT] = Field("default", description="How long solvers may work.")
+    bargains: Annotated[Bargains | None, EFFORT] = Field(
+        None,
+        description="What a little less rate would free: fold for it, plan it for its wire length too, or none; "
+        "if not given fold, with --effort fast none.",
+    )
     seed: Annotated[int, EFFORT] = Field(0, ge=0, le=2**31 - 1, description="Seed of every solver.")
     plots: Annotated[bool, OUTPUT] = Field(default=True, exclude=True, description="Draw no pictures.")
 
@@ -363,6 +369,11 @@ class Request(BaseModel):
     def goal(self) -> Objective:
         """The objective: what was asked for, else the highest rate, or the least resources at a given rate."""
         return self.objective or ("throughput" if self.fps is None else "resources")
+
+    @property
+    def bargains_sought(self) -> Bargains:
+        """How bargains are sought: as was asked for, else by folding, unless there is little time."""
+        return self.bargains or ("none" if self.effort == "fast" else "fold")
 
     @property
     def confidence_sought(self) -> float | None:

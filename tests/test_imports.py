@@ -75,6 +75,7 @@ SEARCH_ORDER = (
     "without_limits",
     "host_weights",
     "lifting",
+    "bargains",
     "what_fits",
     "fpga_count",
 )

@@ -16,6 +16,7 @@ from floorflow.errors import InputError
 from floorflow.plugins import DEFAULT_BACKEND, BackendOptions, registration
 from floorflow.presets import Preset
 from floorflow.request import (
+    Bargains,
     ConstraintStyle,
     Effort,
     Granularity,
@@ -95,6 +96,7 @@ class PlanOptions(CompareOptions, total=False):
     partition_method: str
     place_method: str
     effort: Effort
+    bargains: Bargains | None
     plots: bool
 
 

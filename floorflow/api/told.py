@@ -62,6 +62,7 @@ def _network(plan: Plan, network: NetworkEntry) -> list[str]:
     limits = _without_limits(plan, network)
     lines += [f"            {limits}"] if limits else []
     lines += [f"  clock     {_in_phase(plan, phase)}{_clocks(part)}" for phase, part in parts]
+    lines += [f"  bargain   {line}" for line in _bargains(plan, network)]
     return [*lines, *(f"  balance   {_in_phase(plan, phase)}{text}" for phase, text in _balances(plan, parts))]
 
 
@@ -77,6 +78,13 @@ def _without_limits(plan: Plan, network: NetworkEntry) -> str:
 
     found = network.search.without_limits
     return without_limits_told(plan, network) if found is not None and found.options else ""
+
+
+def _bargains(plan: Plan, network: NetworkEntry) -> list[str]:
+    """Tell the best of what a little less rate would free."""
+    from floorflow.emit.bargains import best_bargains
+
+    return best_bargains(plan, network.name)
 
 
 def _clocks(part: PhaseNetworkEntry) -> str:

@@ -9,12 +9,15 @@ from dataclasses import asdict
 from floorflow.dataflow.model import Engine
 from floorflow.network import Network
 from floorflow.record.part import Part
-from floorflow.record.values import plain
+from floorflow.record.values import amounts, plain
 from floorflow.request import Objective
 from floorflow.schema import (
+    BargainEntry,
+    BargainsEntry,
     EndedAtEntry,
     EngineEntry,
     EstimatesEntry,
+    FiguresEntry,
     NetworkEntry,
     OperationEntry,
     RefusalEntry,
@@ -24,7 +27,7 @@ from floorflow.schema import (
     WithoutLimitsEntry,
 )
 from floorflow.search.context import RATE_TOLERANCE
-from floorflow.search.findings import WithoutLimits
+from floorflow.search.findings import Bargains, Figures, WithoutLimits
 from floorflow.search.search import SearchResult
 from floorflow.search.state import TraceRow
 
@@ -85,7 +88,26 @@ def _search(part: Part, estimates: EstimatesEntry) -> SearchEntry:
         ended_at=None if result.ended_at is None else _ended_at(result.ended_at),
         without_limits=None if result.without_limits is None else _without_limits(result.without_limits),
         without_balance=_without_balance(part),
+        bargains=None if result.bargains is None else _bargains(result.bargains),
     )
+
+
+def _bargains(found: Bargains) -> BargainsEntry:
+    rows = [
+        BargainEntry(
+            less=row.less,
+            fps=row.fps,
+            interval_cycles=row.interval_cycles,
+            figures=None if row.figures is None else _figures(row.figures),
+        )
+        for row in found.rows
+    ]
+    return BargainsEntry(planned=found.planned, now=_figures(found.now), rows=rows)
+
+
+def _figures(found: Figures) -> FiguresEntry:
+    told = {name: value for name, value in vars(found).items() if name != "resources"}
+    return FiguresEntry(**told, resources=amounts(found.resources))
 
 
 def _without_limits(found: WithoutLimits) -> WithoutLimitsEntry:

@@ -6,8 +6,11 @@ floorflow.schema`` prints the JSON Schema that ``docs/plan.schema.json`` holds.
 
 from floorflow.schema.channel import ChannelEntry, End, end_of
 from floorflow.schema.network import (
+    BargainEntry,
+    BargainsEntry,
     EndedAtEntry,
     EngineEntry,
+    FiguresEntry,
     NetworkEntry,
     OperationEntry,
     RefusalEntry,
@@ -73,6 +76,8 @@ __all__ = [
     "SCHEMA",
     "Amounts",
     "AttributeValue",
+    "BargainEntry",
+    "BargainsEntry",
     "BoundaryCrossing",
     "BoundaryEntry",
     "BoundaryRegisters",
@@ -84,6 +89,7 @@ __all__ = [
     "EngineEntry",
     "EstimatesEntry",
     "FarStreamEntry",
+    "FiguresEntry",
     "FitEntry",
     "FloorplanEntry",
     "FoldedEntry",

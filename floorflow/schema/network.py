@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from floorflow.errors import What
-from floorflow.schema.values import Amount, AttributeValue, PlainName, PlanModel
+from floorflow.schema.values import Amount, Amounts, AttributeValue, PlainName, PlanModel
 
 
 class OperationEntry(PlanModel):
@@ -81,13 +81,54 @@ class WithoutBalanceEntry(PlanModel):
     folding_bound: float | None
 
 
+ResourceName = Literal["LUT", "FF", "BRAM18", "URAM", "DSP"]
+
+
+class FiguresEntry(PlanModel):
+    """What makes a design large: its fullest slot, largest engine, all that it uses, and its wire length.
+
+    ``share`` of what is available of ``resource`` in ``slot``; ``engine`` takes ``amount`` of ``engine_resource``, LUT
+    or DSP, the largest share of its slot. ``hpwl`` is null where nothing was placed.
+    """
+
+    slot: str
+    resource: ResourceName
+    share: float
+    engine: str
+    engine_resource: ResourceName
+    amount: Amount
+    resources: Amounts
+    hpwl: float | None
+
+
+class BargainEntry(PlanModel):
+    """What a rate that is lower by the share ``less`` would free: ``fps`` as the option takes it.
+
+    ``interval_cycles`` (null: no plan was found) is the design's; ``figures`` is null where it is the plan's own.
+    """
+
+    less: float
+    fps: float
+    interval_cycles: int | None
+    figures: FiguresEntry | None
+
+
+class BargainsEntry(PlanModel):
+    """The plan's own figures and its bargains, the least first; ``planned``: each with its floorplan."""
+
+    planned: bool
+    now: FiguresEntry
+    rows: list[BargainEntry]
+
+
 class SearchEntry(PlanModel):
     """How far the interval is from what is proven impossible, and what ended the search.
 
     ``interval_cycles`` is the longest of the network's phases. ``bound_cycles`` is the folding optimum under the
     platform's summed limits; ``joint_bound_cycles`` (null: not known) also knows that an engine lies in one slot, what
     streams cost and what links carry. ``ended_at`` is the try that ``ended_by`` tells of, null where none ended it.
-    Both bounds are those under the limits on single engines; ``without_limits`` is null where it is not known.
+    Both bounds are those under the limits on single engines; ``without_limits`` is null where it is not known,
+    ``bargains`` where they were not sought.
     """
 
     interval_cycles: int
@@ -98,6 +139,7 @@ class SearchEntry(PlanModel):
     ended_at: EndedAtEntry | None
     without_limits: WithoutLimitsEntry | None = None
     without_balance: WithoutBalanceEntry | None = None
+    bargains: BargainsEntry | None = None
 
 
 class TraceEntry(PlanModel):

@@ -118,6 +118,8 @@ class PlanningContext:
     """Less of each slot than the design may use, if it is to keep that (`floorflow.search.narrower`)."""
     balance: Balance = NO_BALANCE
     """Consecutive layers whose cycles are to be alike; none unless asked for."""
+    floorplans: bool = True
+    """Whether designs are placed; else they are folded and cut only, and nothing is bounded."""
     search_limits: SearchLimits = field(default_factory=SearchLimits)
     fifo_slack: float = 0
     """By which share the interval that FIFOs are deep enough for is longer than that of the engines."""

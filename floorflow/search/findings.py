@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from floorflow.resources import Resources
+
 LimitOption = Literal["max_products", "max_engine_share"]
 
 
@@ -34,3 +36,44 @@ class HostWeights:
     without_bound_cycles: int | None
     without_cycles: int | None
     sought: bool
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What makes a design large or small: the fullest slot, the largest engine, all that is used, the wire length.
+
+    ``share`` is of what is available of ``resource`` in ``slot``; ``engine`` takes the largest share of the LUTs or
+    DSPs of its slot, ``amount`` of ``engine_resource``. ``hpwl`` is None where nothing was placed.
+    """
+
+    slot: str
+    resource: str
+    share: float
+    engine: str
+    engine_resource: str
+    amount: int
+    resources: Resources
+    hpwl: float | None = None
+
+
+@dataclass(frozen=True)
+class Bargain:
+    """A rate that is lower by a share, as ``--fps`` takes it, and the figures of the design for it.
+
+    ``interval_cycles`` is that of the design; without figures none was found, or it is the plan's own interval, within
+    which no folding is slower.
+    """
+
+    less: float
+    fps: float
+    interval_cycles: int | None
+    figures: Figures | None
+
+
+@dataclass(frozen=True)
+class Bargains:
+    """The figures of the plan itself, and its bargains, the least first; ``planned``: with floorplans."""
+
+    now: Figures
+    rows: tuple[Bargain, ...]
+    planned: bool

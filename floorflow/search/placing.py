@@ -112,7 +112,7 @@ def with_room(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandid
 
     Where no confidence is sought pblocks stay as small as they can be.
     """
-    if context.request.confidence_sought is None:
+    if context.request.confidence_sought is None or not context.floorplans:
         return placed
     candidate, uses = placed.candidate, uses_of(context, placed.candidate)
     placements = {}

@@ -14,7 +14,7 @@ from floorflow.search.balance_price import WithoutBalance, without_balance
 from floorflow.search.candidate import Candidate
 from floorflow.search.context import PlanningContext, reachable_fps
 from floorflow.search.engine_limits import Exempt
-from floorflow.search.findings import HostWeights, WithoutLimits
+from floorflow.search.findings import Bargains, HostWeights, WithoutLimits
 from floorflow.search.fullness import Fullness, fullness_of
 from floorflow.search.highest_rate import (
     RateSearch,
@@ -58,6 +58,7 @@ class SearchResult:
     how many SLR boundaries streams may cross one after the other in an FPGA; ``hop_proof``: why fewer will not do,
     empty where as many were asked for, or one will do. ``fullness``: the largest shares of limits, with what is proven
     of them. ``without_balance``: what folding could do if rates were not balanced, None if they are not.
+    ``bargains``: what less rate would free, None where that is not sought.
     """
 
     candidate: Candidate
@@ -77,6 +78,7 @@ class SearchResult:
     host_weights: HostWeights | None = None
     without_limits: WithoutLimits | None = None
     without_balance: WithoutBalance | None = None
+    bargains: Bargains | None = None
 
 
 Search = Callable[[PlanningContext], SearchResult]
@@ -106,6 +108,8 @@ def search(
         try:
             going.by_goal()
         except KeyboardInterrupt:
+            if not context.floorplans:
+                raise
             salvage(going.run, longest)
             going.interrupted = True
     return _told(going)
@@ -160,7 +164,7 @@ class _Search:
             self.ended_by,
             (*self.run.aside, *self.run.trace),
             self.whole_budget_bound,
-            fullness_of(self.run, candidate, bounded=not self.interrupted),
+            fullness_of(self.run, candidate, bounded=not self.interrupted and self.context.floorplans),
             best.repair,
             self.interrupted,
             self._joint_bound_cycles(),
@@ -204,7 +208,7 @@ class _Search:
             self.whole_budget_bound, self.ended_by = lowest_latency(self.run, self.longest)
         else:
             self._by_rate(goal)
-        if self.run.best is not None:
+        if self.run.best is not None and self.context.floorplans:
             with self.run.progress.stage("folding"):
                 cycles = self.run.best.candidate.interval_cycles
                 self.without_balance = without_balance(self.context, cycles)
@@ -213,7 +217,7 @@ class _Search:
         self.ended_by = self._fastest() if goal == "throughput" else self._least_resources()
         even_at_last(self.run)
         best = self.run.best
-        if best is not None:
+        if best is not None and self.context.floorplans:
             with self.run.progress.stage("folding"):
                 bounded = self.run.best = replace(best, candidate=_bounded(self.run, best.candidate))
                 self.whole_budget_bound = self._scarcity_bound(bounded.candidate.folding)

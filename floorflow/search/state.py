@@ -295,7 +295,9 @@ class SearchState:
             self._foldings.clear()
 
     def place(self, candidate: Candidate, about: str = "", *, repairs: bool = True) -> PlacedCandidate | None:
-        """Place a candidate; the row of the trace begins with ``about``."""
+        """Place a candidate; the row of the trace begins with ``about``. Where none is to be placed it is done."""
+        if not self.context.floorplans:
+            return PlacedCandidate(candidate, {}, "")
         with self.progress.stage("placing"):
             self.progress.note(f"interval {candidate.interval_cycles:,} cycles, {len(candidate.modules)} modules")
             context = self.context_of(candidate)

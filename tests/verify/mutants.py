@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.verify import (
+    mutants_bargains,
     mutants_chains,
     mutants_claims,
     mutants_direction,
@@ -36,6 +37,7 @@ TABLES = (
     mutants_fullness,
     mutants_limits,
     mutants_told,
+    mutants_bargains,
 )
 MUTANTS: tuple[Mutant, ...] = tuple(ONE_NETWORK.mutants)
 ACROSS: tuple[Mutant, ...] = tuple(PHASES.mutants)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from floorflow.emit.backend import PlanBackend
+from floorflow.emit.bargains import bargains
 from floorflow.emit.next_steps import next_steps
 from floorflow.emit.report.area import fits, modules, slots
 from floorflow.emit.report.assumptions import assumptions
@@ -13,7 +14,7 @@ from floorflow.emit.report.constrained import constrained
 from floorflow.emit.report.memories import memories
 from floorflow.emit.report.overview import overview
 from floorflow.emit.report.proofs import gaps, tried
-from floorflow.emit.report.rates import rates, throughput
+from floorflow.emit.report.rates import by_network, rates, throughput
 from floorflow.emit.report.traffic import crossings, far_streams, loads
 from floorflow.emit.sparing import large_engines
 from floorflow.emit.tables import wrapped
@@ -59,6 +60,7 @@ def _phase(plan: Plan, phase: PhaseEntry, platform: Platform, backend: PlanBacke
     yield "Clock", clocks(plan, phase)
     yield "What makes it hard to close", hard_to_close(plan, phase)
     yield "What one frame takes", throughput(plan, phase, backend)
+    yield "What less rate would free", by_network(plan, phase, lambda part: bargains(plan, part.network))
     yield "How far from optimal", gaps(plan, phase)
     yield _tried(plan)
     yield "Use of each slot", slots(plan, phase, uses)
