@@ -282,7 +282,7 @@ class Request(BaseModel):
     bargains: Annotated[Bargains | None, EFFORT] = Field(
         None,
         description="What a little less rate would free: fold for it, plan it for its wire length too, or none; "
-        "if not given fold, with --effort fast none.",
+        "if not given fold, of large plans and with --effort fast none.",
     )
     seed: Annotated[int, EFFORT] = Field(0, ge=0, le=2**31 - 1, description="Seed of every solver.")
     plots: Annotated[bool, OUTPUT] = Field(default=True, exclude=True, description="Draw no pictures.")

@@ -28,9 +28,10 @@ from floorflow.hardware import (
     link_file,
     platform_file,
 )
-from floorflow.search import context, host_weights
+from floorflow.search import bargains, context, host_weights
 from floorflow.technology import technology_of
 from floorflow.verify import balance as judged_balance
+from floorflow.verify import bargains as judged_bargains
 from floorflow.verify import engine_limits as judged_engines
 from floorflow.verify import fifos, fullness, hops, outcomes, phase_facts, plan_structure, room, solver_claims, sums
 from floorflow.verify import host_weights as judged_weights
@@ -99,6 +100,7 @@ PLANNER: dict[str, Any] = {
     "host_slr_word": board.HOST,
     "rate_tolerance": context.RATE_TOLERANCE,
     "finest_epsilon": balance.FINEST,
+    "bargains": bargains.LESS,
     "rounding": resources.ROUNDING,
     "most_hls_stream_bits": kind.MAX_STREAM_BITS,
     "most_hls_input_fold": matrix_vector.MAX_HLS_INPUT_FOLD,
@@ -142,6 +144,7 @@ CHECK: dict[str, Any] = {
     "infrastructure_per": boards.PER,
     "host_slr_word": boards.AT_HOST,
     "rate_tolerance": solver_claims.RATE_TOLERANCE,
+    "bargains": judged_bargains.LESS,
     "finest_epsilon": judged_balance.FINEST_EPSILON,
     "rounding": sums.ROUNDING,
     "most_hls_stream_bits": foldings.MAX_HLS_STREAM_BITS,

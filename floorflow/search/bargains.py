@@ -17,15 +17,14 @@ from floorflow.search.candidate import Candidate, slot_demands
 from floorflow.search.context import PlanningContext, longest_interval
 from floorflow.search.findings import Bargain, Bargains, Figures
 from floorflow.search.progress import Progress
-from floorflow.search.search import SearchResult
+from floorflow.search.search import Search, SearchResult
 
 LESS = (0.01, 0.02, 0.05, 0.1, 0.2)
 """Shares of the rate that are given up."""
+MOST_MODULES = 20
+"""Modules of a plan up to which bargains are sought unasked: of larger ones they take longer than the plan."""
 DIGITS = 4
 """Of the rates asked for."""
-
-
-Search = Callable[[PlanningContext], SearchResult]
 
 
 def bargains(
@@ -43,6 +42,8 @@ def bargains(
     if request.bargains_sought == "none" or request.keep_folding or request.objective == "latency":
         return None
     if request.objective == "resources" and request.fps is None:
+        return None
+    if request.bargains is None and len(found.candidate.modules) > MOST_MODULES:
         return None
     planned = request.bargains_sought == "plan"
     with progress.stage("bargains"):

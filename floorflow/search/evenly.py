@@ -6,6 +6,7 @@ and stages whole, so each may be fuller than that; by how much is tried, from a 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -13,11 +14,11 @@ from floorflow.dataflow.modules import stages
 from floorflow.errors import unproven
 from floorflow.folding import FoldingSolution
 from floorflow.folding.least_full import EXCESS, fullness, least_full, nearly_as_full
-from floorflow.resources import ZERO, total
+from floorflow.resources import ZERO, Resources, total
 from floorflow.search.candidate import Candidate
 from floorflow.search.narrower import LargeEngine, large_engines, narrower
 from floorflow.search.state import SearchState
-from floorflow.search.ways import folded_by_slots
+from floorflow.search.ways import folded_by_slots, scattered
 
 
 def evenly(run: SearchState, interval: int) -> Candidate | None:
@@ -27,7 +28,7 @@ def evenly(run: SearchState, interval: int) -> Candidate | None:
         return None
     if not run.held:
         run.learn(full)
-    search, failed = _Evenly(run, interval, engines_alone(run, interval)), 1.0
+    search, failed = _Evenly(run, interval, engines_alone(run, interval, run.context.allowed)), 1.0
     limits = run.context.search_limits
     for slack in limits.even_slacks if search.several else limits.even_slacks_alone:
         found = search.at(slack)
@@ -39,11 +40,11 @@ def evenly(run: SearchState, interval: int) -> Candidate | None:
     return None
 
 
-def engines_alone(run: SearchState, interval: int) -> tuple[LargeEngine, ...]:
-    """Return what every engine needs alone of a slot, largest first."""
+def engines_alone(run: SearchState, interval: int, limits: Mapping[str, Resources]) -> tuple[LargeEngine, ...]:
+    """Return what every engine needs alone of a slot's limit, largest first."""
     context = run.context
     whole = stages(context.dataflow.engines, context.dataflow.engine_pairs)
-    return large_engines(context, interval, run.together(tuple(tuple(stage) for stage in whole)))
+    return large_engines(context, interval, run.together(tuple(tuple(stage) for stage in whole)), limits)
 
 
 @dataclass
@@ -107,6 +108,7 @@ def _assigned(tried: SearchState, interval: int) -> Candidate | None:
         return answer
     tried.refused(interval, "partition", unproven(answer.failure.refusals))
     found = None if answer.closest is None else folded_by_slots(tried, dict(answer.closest), interval)
+    found = found or scattered(tried, interval)
     if found is None:
         return None
     # Each slot had all of its own limit.

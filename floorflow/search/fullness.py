@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -38,9 +37,8 @@ def fullness_of(run: SearchState, candidate: Candidate, *, bounded: bool) -> Ful
     if not isinstance(full, FoldingSolution) or full.stats.bound is None:
         return Fullness(*(SolveStats("not sought", "heuristic", float(share)) for share in (whole, slots)))
     of_sums = full.stats.bound * _share(context.problem.budget, total(caps.values()))
-    engine = engines_alone(run, candidate.interval_cycles)[0]
-    alone = engine.share * _share_of_slots(context, caps.values())
-    method, bound = ("bound by the sums", of_sums) if of_sums >= alone else (f"bound by {engine.name} alone", alone)
+    engine = engines_alone(run, candidate.interval_cycles, caps)[0]
+    method, bound = ("bound by the sums", of_sums) if of_sums >= engine.share else (f"bound by {engine.name} alone", engine.share)
     return Fullness(_stats("bound by the sums", whole, of_sums), _stats(method, slots, bound))
 
 
@@ -54,10 +52,6 @@ def _stats(method: str, share: Fraction, bound: float) -> SolveStats:
     """Return the statement; what exceeds the bound by rounding alone is optimal."""
     status: Status = "optimal" if float(share) <= bound * (1 + 1e-9) else "feasible"
     return SolveStats(method, status, float(share), min(bound, float(share)))
-
-
-def _share_of_slots(context: PlanningContext, caps: Iterable[Resources]) -> float:
-    return min(_share(allowed, cap) for allowed, cap in zip(context.allowed.values(), caps, strict=True))
 
 
 def _share(allowed: Resources, caps: Resources) -> float:

@@ -22,6 +22,13 @@ def near(context: PlanningContext) -> Near:
     return Near(hops_of(context), [(stream.source, stream.target) for stream in context.dataflow.streams])
 
 
+def slots_in_reach(context: PlanningContext) -> dict[str, frozenset[str]]:
+    """Return in which slots each engine may lie without its streams going too far; empty where there are none."""
+    names = [slot.name for slot in context.platform.slots]
+    reach = near(context).in_reach(engine.name for engine in context.dataflow.engines)
+    return {engine: frozenset(names[slot] for slot in slots) for engine, slots in reach.items()}
+
+
 def crossings(context: PlanningContext, interval_cycles: int) -> Crossings:
     """Return what streams cost that cross from slot to slot, on a tree of the links: bits a cycle for wires."""
     streams = [

@@ -18,6 +18,7 @@ from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InfeasibleError, LimitError, unproven
 from floorflow.folding import FoldingProblem, restricted
 from floorflow.folding.fewest import fewest_marked, least_full
+from floorflow.request import Objective
 from floorflow.search.candidate import Candidate
 from floorflow.search.context import PlanningContext
 from floorflow.search.findings import HostWeights
@@ -205,8 +206,8 @@ class _Sparing:
             tries += _told(found, about)
             fewer = len(written_by_host(self.context, found.candidate)) < count
             if fewer and self._cycles(found) <= self._cycles(full):
-                return _joined(full, found, tries)
-        return _joined(full, full, tries)
+                return _joined(full, found, tries, self.context.request.goal)
+        return _joined(full, full, tries, self.context.request.goal)
 
     def _sets(self, interval: int, marks: Marks, counts: Iterable[int]) -> Iterator[frozenset[int]]:
         """Yield sets of groups for the host to write, ever larger, each that which leaves most of what is short."""
@@ -245,8 +246,11 @@ def _told(found: SearchResult, about: str) -> list[TraceRow]:
     ]
 
 
-def _joined(full: SearchResult, found: SearchResult, tries: Sequence[TraceRow]) -> SearchResult:
-    """Return a design with the bounds of the search among all foldings, and what ended that."""
+def _joined(full: SearchResult, found: SearchResult, tries: Sequence[TraceRow], goal: Objective) -> SearchResult:
+    """Return a design with the bounds of the search among all foldings, and what ended that.
+
+    Where the shortest interval is not sought, a search's bound is its own interval, and none on another's.
+    """
     interval = found.candidate.interval_cycles
     trace = (*full.trace, *tries)
     failed = [row for row in full.trace if row.verdict != "legal" and row.interval_cycles < interval]
@@ -254,7 +258,7 @@ def _joined(full: SearchResult, found: SearchResult, tries: Sequence[TraceRow]) 
     ended_by = full.ended_by if interval == full.candidate.interval_cycles else why_ended(full, interval, last)
     return replace(
         found,
-        bound_cycles=full.bound_cycles,
+        bound_cycles=full.bound_cycles if goal == "throughput" else found.bound_cycles,
         joint_bound_cycles=full.joint_bound_cycles,
         trace=trace,
         ended_by=ended_by,

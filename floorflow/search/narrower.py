@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from floorflow.folding.least_scale import within
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.search.context import PlanningContext
+from floorflow.search.hops import slots_in_reach
 
 Array = NDArray[np.int64]
 
@@ -49,19 +50,27 @@ def narrower(context: PlanningContext, scale: Fraction, engines: Collection[Larg
 
 
 def large_engines(
-    context: PlanningContext, interval_cycles: int, together: Collection[Collection[str]]
+    context: PlanningContext,
+    interval_cycles: int,
+    together: Collection[Collection[str]],
+    limits_of: Mapping[str, Resources],
 ) -> tuple[LargeEngine, ...]:
-    """Return what every engine needs alone, largest first; engines of one of ``together`` lie in one slot."""
+    """Return what every engine needs alone of a slot's limit, largest first; engines of one of ``together`` share one.
+
+    Only the slots count that an engine can be in without its streams crossing more boundaries than they may.
+    """
     least = dict(_least(context, interval_cycles))
     stage_of = {engine: stage for stage in together for engine in stage}
-    limits = np.array([limit.as_tuple() for limit in context.allowed.values()], dtype=np.int64)
-    names, found = list(context.allowed), []
+    limits = np.array([limit.as_tuple() for limit in limits_of.values()], dtype=np.int64)
+    names, reach, found = list(limits_of), slots_in_reach(context), []
     for group in context.problem.groups:
         rows = np.flatnonzero(group.cycles <= interval_cycles)
         for position, engine in enumerate(group.engines):
             others = [least[other] for other in stage_of.get(engine, ()) if other != engine]
             beside = sum(others, np.zeros(5, dtype=np.int64))
-            found.append(_large(engine, group.engine_use[rows, position], beside, limits, names))
+            places = [place for place, slot in enumerate(names) if slot in reach[engine]] or range(len(names))
+            slots = [names[place] for place in places]
+            found.append(_large(engine, group.engine_use[rows, position], beside, limits[places], slots))
     return tuple(sorted(found, key=lambda engine: -engine.share))
 
 

@@ -5,7 +5,7 @@ Slots are numbers. The host's inputs lie in one of them and its outputs in one.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,6 +30,10 @@ class Hops:
         """Whether they forbid anything at all."""
         return not all(all(row) for row in self.near)
 
+    def beside(self, slots: Collection[int]) -> frozenset[int]:
+        """Return the slots in which a stream may end that begins in one of these, or the other way round."""
+        return frozenset(end for begin in slots for end, allowed in enumerate(self.near[begin]) if allowed)
+
     def allow(self, dataflow: Dataflow, slot_of: Mapping[str, int]) -> bool:
         """Whether engines may lie so."""
         return all(
@@ -46,6 +50,24 @@ class Near:
 
     hops: Hops
     streams: Sequence[tuple[str, str]]
+
+    def in_reach(self, engines: Iterable[str]) -> dict[str, frozenset[int]]:
+        """Return in which slots each engine may lie, as far as its ways to the host tell; empty where these forbid all.
+
+        Of each stream one end lies in a slot near one of the other's, until that rules out nothing more.
+        """
+        hops, every = self.hops, frozenset(range(len(self.hops.near)))
+        may, before = dict.fromkeys(engines, every), None
+        host_in, host_out = frozenset((hops.host_in,)), frozenset((hops.host_out,))
+        while may != before:
+            before = dict(may)
+            for source, target in self.streams:
+                here, there = may.get(source, host_in), may.get(target, host_out)
+                if source in may:
+                    may[source] = here & hops.beside(there)
+                if target in may:
+                    may[target] = there & hops.beside(here)
+        return may
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,8 @@ def test_every_slot_keeps_the_same_share(context: PlanningContext) -> None:
 
 
 def test_an_engine_needs_the_least_share_that_any_of_its_foldings_has_of_any_slot(context: PlanningContext) -> None:
-    interval = 7056
-    engines = {engine.name: engine for engine in large_engines(context, interval, ())}
+    interval, context = 7056, replace(context, max_hops=3)
+    engines = {engine.name: engine for engine in large_engines(context, interval, (), context.allowed)}
     for group in context.problem.groups:
         for position, name in enumerate(group.engines):
             least = min(
@@ -42,13 +42,13 @@ def test_an_engine_needs_the_least_share_that_any_of_its_foldings_has_of_any_slo
                 for limit in context.allowed.values()
             )
             assert engines[name].share == pytest.approx(least)
-    shares = [engine.share for engine in large_engines(context, interval, ())]
+    shares = [engine.share for engine in large_engines(context, interval, (), context.allowed)]
     assert shares == sorted(shares, reverse=True)
 
 
 def test_only_the_roomiest_slots_keep_what_a_large_engine_needs(context: PlanningContext) -> None:
     interval = context.problem.intervals()[0]
-    largest = large_engines(context, interval, ())[0]
+    largest = large_engines(context, interval, (), context.allowed)[0]
     scale = Fraction(largest.share) * Fraction(1, 2)
     limits = narrower(context, scale, [largest])
     for slot, limit in context.allowed.items():
@@ -65,10 +65,10 @@ def test_only_the_roomiest_slots_keep_what_a_large_engine_needs(context: Plannin
 
 def test_the_rest_of_its_stage_finds_room_beside_a_large_engine(context: PlanningContext) -> None:
     interval = context.problem.intervals()[0]
-    largest = large_engines(context, interval, ())[0]
+    largest = large_engines(context, interval, (), context.allowed)[0]
     other = next(group.engines[0] for group in context.problem.groups if largest.name not in group.engines)
     together = next(
-        engine for engine in large_engines(context, interval, [(largest.name, other)]) if engine.name == largest.name
+        engine for engine in large_engines(context, interval, [(largest.name, other)], context.allowed) if engine.name == largest.name
     )
     beside = least_of(next(group for group in context.problem.groups if other in group.engines), interval)
     for slot, keep in together.keep.items():
@@ -80,3 +80,14 @@ def test_the_rest_of_its_stage_finds_room_beside_a_large_engine(context: Plannin
 def least_of(group: OptionGroup, interval: int) -> Resources:
     use = group.engine_use[group.cycles <= interval][:, 0]
     return Resources(*use.min(axis=0).tolist())
+
+
+def test_an_engine_counts_only_where_its_streams_may_reach_it(context: PlanningContext) -> None:
+    interval = context.problem.intervals()[0]
+    last = context.dataflow.engines[-1].name
+    far = next(e for e in large_engines(replace(context, max_hops=3), interval, (), context.allowed) if e.name == last)
+    near = next(e for e in large_engines(context, interval, (), context.allowed) if e.name == last)
+    assert far.slot not in {"fpga0.SLR0", "fpga0.SLR1"}
+    assert near.slot in near.keep
+    assert set(near.keep) <= {"fpga0.SLR0", "fpga0.SLR1"}
+    assert near.share >= far.share
