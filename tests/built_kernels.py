@@ -8,12 +8,13 @@ from pathlib import Path
 import onnx
 from onnx import TensorProto, helper
 
+from floorflow import api
 from floorflow.backends.finn.in_phase import networks_in
 from floorflow.backends.finn.step.graph import BuiltNode
 from floorflow.backends.finn.step.kernels import kernel_order, local_names
 from floorflow.backends.finn.step.settings import fifo_settings, placements
 from floorflow.backends.finn.step_data import Foreseen, foreseen
-from floorflow.schema import Plan
+from floorflow.schema import Plan, read_plan
 
 Kernels = dict[int, onnx.ModelProto]
 """The model of each kernel, by its partition id."""
@@ -61,3 +62,10 @@ def write(kernels: Kernels, folder: Path, spoil: Callable[[Kernels], None] | Non
     for number, model in kernels.items():
         onnx.save(model, place / f"partition_{number}.onnx")
     return folder
+
+
+def bound(out: Path, folder: Path) -> Path:
+    """Return a plan bound to the kernels that FINN would make of it, in a folder that also holds these."""
+    build = write(built(read_plan(out / "plan.json")), folder / "build")
+    api.bind(out, build).save(folder / "bound")
+    return folder / "bound"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from floorflow import api, flow
+from floorflow import flow
 from floorflow.emit.constraints import STYLE_WORDS
 from floorflow.errors import InfeasibleError
 from floorflow.hardware import known_platforms, load_platform
@@ -48,18 +48,23 @@ def contents(out: Path) -> tuple[dict[str, Any], dict[str, str]]:
     return plan, {name: (out / name).read_text() for name in names if name not in ("plan.json", "run.json")}
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: m.title)
-def test_planted_mistakes_in_real_plans_are_found(
-    mutant: Mutant,
-    cnv_on_u250: Path,
+@pytest.fixture(scope="session")
+def bound_plans(
     cnv_on_pynq: Path,
     branches_on_two_u250: Path,
+    cnv_on_u250: Path,
     far_on_u250: Path,
-    tmp_path: Path,
-) -> None:
-    on_a_zynq = is_found(mutant, cnv_on_pynq, tmp_path / "zynq")
-    cards = {"two": branches_on_two_u250, "one": cnv_on_u250, "far": far_on_u250}
-    on_u250s = any(is_found(mutant, out, tmp_path / name) for name, out in cards.items())
+    tmp_path_factory: pytest.TempPathFactory,
+) -> dict[str, Path]:
+    """Plans bound to builds, which are all that check judges whole."""
+    plans = {"zynq": cnv_on_pynq, "two": branches_on_two_u250, "one": cnv_on_u250, "far": far_on_u250}
+    return {name: built_kernels.bound(out, tmp_path_factory.mktemp(name)) for name, out in plans.items()}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: m.title)
+def test_planted_mistakes_in_real_plans_are_found(mutant: Mutant, bound_plans: dict[str, Path], tmp_path: Path) -> None:
+    on_a_zynq = is_found(mutant, bound_plans["zynq"], tmp_path / "zynq")
+    on_u250s = any(is_found(mutant, bound_plans[name], tmp_path / name) for name in ("two", "one", "far"))
     assert on_a_zynq or on_u250s or mutant.title in NO_PLAN_HOLDS
 
 
@@ -119,7 +124,7 @@ def vivado_obeys(planned: Path, folder: Path) -> None:
     plan = read_plan(planned / "plan.json")
     platform = load_platform(plan.platform.name, len(plan.platform.fpgas))
     kernels = built_kernels.built(plan)
-    api.bind(planned, built_kernels.write(kernels, folder / "build")).save(folder / "bound")
+    built_kernels.bound(planned, folder)
     styles = plan.phases[0].constraint_styles
     for fpga in platform.fpgas:
         if all(styles[slot.name] == "none" for slot in fpga.slots):

@@ -38,7 +38,9 @@ def fullness_of(run: SearchState, candidate: Candidate, *, bounded: bool) -> Ful
         return Fullness(*(SolveStats("not sought", "heuristic", float(share)) for share in (whole, slots)))
     of_sums = full.stats.bound * _share(context.problem.budget, total(caps.values()))
     engine = engines_alone(run, candidate.interval_cycles, caps)[0]
-    method, bound = ("bound by the sums", of_sums) if of_sums >= engine.share else (f"bound by {engine.name} alone", engine.share)
+    method, bound = (
+        ("bound by the sums", of_sums) if of_sums >= engine.share else (f"bound by {engine.name} alone", engine.share)
+    )
     return Fullness(_stats("bound by the sums", whole, of_sums), _stats(method, slots, bound))
 
 

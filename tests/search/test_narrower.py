@@ -68,7 +68,9 @@ def test_the_rest_of_its_stage_finds_room_beside_a_large_engine(context: Plannin
     largest = large_engines(context, interval, (), context.allowed)[0]
     other = next(group.engines[0] for group in context.problem.groups if largest.name not in group.engines)
     together = next(
-        engine for engine in large_engines(context, interval, [(largest.name, other)], context.allowed) if engine.name == largest.name
+        engine
+        for engine in large_engines(context, interval, [(largest.name, other)], context.allowed)
+        if engine.name == largest.name
     )
     beside = least_of(next(group for group in context.problem.groups if other in group.engines), interval)
     for slot, keep in together.keep.items():

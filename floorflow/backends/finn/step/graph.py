@@ -11,6 +11,8 @@ from onnx import helper
 
 PASSING = ("CheckSum", "IODMA", "StreamingDataWidthConverter", "StreamingFIFO", "TLastMarker")
 """Kinds that pass on what they get."""
+MARK = "floorflow_engine"
+"""Under this key a node remembers its engine, which alone tells apart branches that are alike in all else."""
 
 
 def family(op_type: str) -> str:
@@ -43,6 +45,12 @@ class BuiltNode:
     def passes(self) -> bool:
         """Whether the node only passes on what it gets."""
         return self.family in PASSING
+
+    @property
+    def mark(self) -> str:
+        """The engine that floorflow_fold took the node for; empty if it has not seen it."""
+        found = getattr(self.proto, "metadata_props", ())
+        return next((str(entry.value) for entry in found if entry.key == MARK), "")
 
     @property
     def is_fifo(self) -> bool:

@@ -39,11 +39,13 @@ def matched(
     *,
     ports: bool = True,
     same: Callable[[str, str], bool] | None = None,
+    closer: Callable[[str, BuiltNode], bool] | None = None,
 ) -> dict[str, BuiltNode]:
     """Return the node of each engine of the plan by its id.
 
     ``engines`` have ``id``, ``kind``, ``attributes``; ``streams`` ``source``, ``source_port``, ``target`` and
-    ``target_port``, with ends outside as None. ``same`` tells of two engines whether it does not matter which is which.
+    ``target_port``, with ends outside as None. ``same`` tells of two engines whether it does not matter which is which,
+    ``closer`` of nodes alike whether one has more that the plan gave the engine.
 
     Raises
     ------
@@ -58,11 +60,17 @@ def matched(
     open_ids = found.open()
     if not open_ids:
         return found.chosen()
-    loose = {one: list(nodes) for one, nodes in found.nodes.items()}
+    loose = dict(found.nodes)
     found.settle()
     chosen = found.chosen()
     if ports and found.ports_agree(chosen):
         return chosen
+    if closer is not None:
+        found.nodes = loose
+        found.narrow(closer)
+        open_ids, loose = found.open(), dict(found.nodes)
+        found.settle()
+        chosen = found.chosen()
     for one in open_ids:
         for node in loose[one]:
             other = next((name for name, taken in chosen.items() if taken is node), one)
@@ -182,10 +190,21 @@ class _Candidates:
         """Return the engines that may be several nodes."""
         return [one for one, nodes in self.nodes.items() if len(nodes) > 1]
 
+    def narrow(self, closer: Callable[[str, BuiltNode], bool]) -> None:
+        """Of nodes alike keep those that have more of an engine, as long as streams still lead where they must."""
+        for one in self.open():
+            kept = [node for node in self.nodes[one] if closer(one, node)]
+            before = dict(self.nodes)
+            try:
+                self.nodes[one] = kept or self.nodes[one]
+                self.strike(exact=False)
+            except Mismatch:
+                self.nodes = before
+
     def settle(self) -> None:
         """Choose among what is left: by ports where these agree, else the first node."""
+        before = dict(self.nodes)
         try:
-            before = dict(self.nodes)
             self.strike(exact=True)
         except Mismatch:
             self.nodes = before

@@ -67,8 +67,20 @@ def bound(plan: StepPlan, graph: BuiltGraph, *, strict: bool = False) -> Bound:
     def same(one: str, other: str) -> bool:
         return not strict or (module[one] == module[other] and folding[one] == folding[other])
 
+    home = {one: plan["modules"][name] for one, name in module.items()}
+
+    def closer(one: str, node: BuiltNode) -> bool:
+        if node.mark:
+            return node.mark == one
+        places = (
+            (node.attributes.get("slr"), home[one]["slr"]),
+            (node.attributes.get("device_id"), home[one]["device"]),
+        )
+        elsewhere = any(built is not None and built != planned for built, planned in places)
+        return not elsewhere and not different(folding[one], node, tuple(folding[one]))
+
     ports = bool(plan["ports_of_finn"]) or not strict
-    nodes = matched(plan["engines"], plan["streams"], graph, ports=ports, same=same)
+    nodes = matched(plan["engines"], plan["streams"], graph, ports=ports, same=same, closer=closer)
     return Bound(plan, graph, nodes, tuple(streams_between(plan["streams"], nodes, graph)))
 
 

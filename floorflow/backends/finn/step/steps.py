@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from floorflow.backends.finn.step.bind import Kernels, bind_kernels, read_partitions, write_bound
-from floorflow.backends.finn.step.graph import BuiltNode, read_graph
+from floorflow.backends.finn.step.graph import MARK, BuiltNode, read_graph
 from floorflow.backends.finn.step.match import Mismatch
 from floorflow.backends.finn.step.settings import (
     LEAST_DEPTH,
@@ -83,9 +83,16 @@ def floorflow_fold(model: Any, cfg: Any) -> Any:  # noqa: ARG001
                 f"floorflow: node '{node.name}' is {node.op_type}, engine {engine['id']} of the plan is not"
             )
         _set(node, {**engine["folding"], **ports[node]})
+        _mark(node, str(engine["id"]))
     if any(node.is_fifo for node in one.graph.nodes):
         _set_fifos(one)
     return model
+
+
+def _mark(node: BuiltNode, engine: str) -> None:
+    """Let a node remember its engine, as long as this onnx can (from 1.16 on)."""
+    if hasattr(node.proto, "metadata_props") and not node.mark:
+        node.proto.metadata_props.add(key=MARK, value=engine)
 
 
 def floorflow_fifos(model: Any, cfg: Any) -> Any:
