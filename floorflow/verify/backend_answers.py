@@ -151,6 +151,11 @@ class BackEnd:
         told = getattr(self.judge, "is_stream_cell", None)
         return bool(told(cell)) if told is not None else False
 
+    def reads_memory(self, engine: str) -> bool:
+        """Whether an engine has streams from memory, of which a plan has no widths."""
+        told = getattr(self.judge, "reads_memory", None)
+        return bool(told(self.context["engines"][engine])) if told is not None else False
+
     def _own_cells(self) -> dict[str, str]:
         rows, hierarchies = self.context["engines"], self.context["hierarchies"]
         inside = {name: hierarchies.get(row["fpga"]) for name, row in rows.items()}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field
 from functools import partial
 
-from floorflow.verify.files.constraints import Planned, Stated, compare, read_xdc
+from floorflow.verify.files.constraints import Planned, Stated, compare, compare_ports, read_xdc
 from floorflow.verify.files.reader import Folder, PhaseFolder
 from floorflow.verify.files.script import read_tcl
 from floorflow.verify.files.tcl import TclProblem
@@ -54,20 +54,35 @@ def check_emitted(
                 findings.add("file-corrupt", where, str(problem))
                 continue
             if planned is not None:
-                compare(_of_engines(stated, phase), planned, where, findings)
+                compare(stated, planned, where, findings)
+            if planned is not None and planned.cells is not None and file == "pblocks.tcl":
+                compare_ports(stated, planned, where, findings)
 
 
-def _cells(
-    plan: Record, phase: PhaseFacts, files: PhaseFolder, findings: Findings, *, unbound: bool
-) -> dict[str, str] | None:
-    """Return the cell of each engine, after judging the back end's files; the word for its module's while unbound."""
+@dataclass(frozen=True)
+class Cells:
+    """The cell of each engine, and the module of each cell that is a FIFO or a converter, as a build told them."""
+
+    engines: dict[str, str]
+    streams: dict[str, str] = field(default_factory=dict)
+    are_read: bool = False
+
+    def of(self, module: str, engines: Sequence[str]) -> list[str]:
+        """Return all cells of a module."""
+        own = [self.engines[engine] for engine in engines if engine in self.engines]
+        return own + [cell for cell, name in self.streams.items() if name == module]
+
+
+def _cells(plan: Record, phase: PhaseFacts, files: PhaseFolder, findings: Findings, *, unbound: bool) -> Cells | None:
+    """Return the cells, after judging the back end's files; the words for their modules' while unbound."""
     back_end = phase.back_end
-    cells = None if back_end is None else back_end.files(plan, phase.raw, files, phase.where)
+    told = None if back_end is None else back_end.files(plan, phase.raw, files, phase.where)
     if unbound:
-        return {e: f"members:{name}" for name, module in phase.modules.items() for e in module["engines"]}
+        return Cells({e: f"members:{name}" for name, module in phase.modules.items() for e in module["engines"]})
+    cells = None if told is None else Cells(told)
     if back_end is not None and back_end.names_are_read:
         cells = _bound_cells(files, phase, findings)
-    for cell, count in Counter((cells or {}).values()).items():
+    for cell, count in Counter([] if cells is None else [*cells.engines.values(), *cells.streams]).items():
         if count > 1:
             findings.add("cell-shared", phase.where, f"{count} engines are the cell {cell}")
     return cells
@@ -79,26 +94,23 @@ def is_unbound(folder: Folder, plan: Record, phase: PhaseFacts) -> bool:
     return reads and not (folder.root / f"{phase_prefix(plan, phase)}{BOUND_FILE}").exists()
 
 
-def _bound_cells(files: PhaseFolder, phase: PhaseFacts, findings: Findings) -> dict[str, str] | None:
-    """Return the cell of every engine as the file tells it, after reporting engines without one."""
-    content = files.json(BOUND_FILE)
+def _bound_cells(files: PhaseFolder, phase: PhaseFacts, findings: Findings) -> Cells | None:
+    """Return the cells as the file tells them, after reporting engines without one and cells of nothing."""
+    content, where = files.json(BOUND_FILE), files.path(BOUND_FILE)
     if content is None:
         return None
-    told = content.get("cells")
-    cells = {str(name): str(cell) for name, cell in told.items()} if isinstance(told, dict) else {}
+    cells, streams = (_texts(content.get(name, {})) for name in ("cells", "streams"))
     engines = {engine for module in phase.modules.values() for engine in module["engines"]}
     for engine in sorted(engines ^ {*cells}):
-        findings.add("cell-missing", files.path(BOUND_FILE), f"{engine} is told no cell, or is no engine")
-    return cells
+        findings.add("cell-missing", where, f"{engine} is told no cell, or is no engine")
+    for cell, module in streams.items():
+        if module not in phase.modules or phase.back_end is None or not phase.back_end.is_stream_cell(cell):
+            findings.add("cell-unknown", where, f"{cell} of {module} is no FIFO or converter of a module")
+    return Cells(cells, streams, are_read=True)
 
 
-def _of_engines(stated: Stated, phase: PhaseFacts) -> Stated:
-    """Return what is stated of engines: FIFOs and converters, which a plan does not name, left out."""
-    back_end = phase.back_end
-    if back_end is None:
-        return stated
-    cells = [(place, cell) for place, cell in stated.cells if not back_end.is_stream_cell(cell)]
-    return replace(stated, cells=cells, slrs=[(slr, c) for slr, c in stated.slrs if not back_end.is_stream_cell(c)])
+def _texts(told: object) -> dict[str, str]:
+    return {str(name): str(text) for name, text in told.items()} if isinstance(told, dict) else {}
 
 
 def is_constrained(phase: PhaseFacts, fpga: str) -> bool:
@@ -138,7 +150,7 @@ def _check_network_folders(folder: Folder, plan: Record, phase: PhaseFacts, find
             )
 
 
-def _planned(phase: PhaseFacts, fpga: str, board: Board | None, cells: Mapping[str, str] | None) -> Planned | None:
+def _planned(phase: PhaseFacts, fpga: str, board: Board | None, cells: Cells | None) -> Planned | None:
     """Return what the constraint files of an FPGA must say; None if its board cannot be read.
 
     Its pblocks are those of the modules that the partition assigns to it, wherever the plan's floorplan has them. Cells
@@ -157,7 +169,7 @@ def _planned(phase: PhaseFacts, fpga: str, board: Board | None, cells: Mapping[s
         if slot is None or slot.fpga != fpga or name not in blocks:
             continue  # reported where assignment and pblocks are judged
         style = phase.raw["constraint_styles"].get(slot.name)
-        own = [cells[engine] for engine in module["engines"] if cells and engine in cells]
+        own = [] if cells is None else cells.of(name, module["engines"])
         if style == "slr" and slot.slr < len(board.device.raw["slrs"]):
             slrs |= dict.fromkeys(own, board.slr_name(slot.slr))
         if style not in {"soft", "hard"}:
@@ -166,4 +178,21 @@ def _planned(phase: PhaseFacts, fpga: str, board: Board | None, cells: Mapping[s
         pblocks[pblock], soft[pblock] = blocks[name], style == "soft"
         parents[pblock] = board.parent_pblock(slot.slr) if slot.slr < len(board.device.raw["slrs"]) else None
         planned |= dict.fromkeys(own, pblock)
-    return Planned(pblocks, soft, parents, None if cells is None else planned, slrs)
+    ports = _ports(phase, fpga, cells) if cells is not None and cells.are_read else {}
+    return Planned(pblocks, soft, parents, None if cells is None else planned, slrs, ports)
+
+
+def _ports(phase: PhaseFacts, fpga: str, cells: Cells) -> dict[str, tuple[list[int], list[int]]]:
+    """Return the widths of the streams into and out of the cells of an FPGA's engines."""
+    found: dict[str, tuple[list[int], list[int]]] = {}
+    for name, module in phase.modules.items():
+        slot = phase.slot_of_module(name)
+        if slot is None or slot.fpga != fpga:
+            continue
+        for engine in module["engines"]:
+            if engine not in cells.engines or (phase.back_end is not None and phase.back_end.reads_memory(engine)):
+                continue
+            into = [c["target_width_bits"] for c in phase.channels if c["target"] == engine]
+            out = [c["source_width_bits"] for c in phase.channels if c["source"] == engine]
+            found[cells.engines[engine]] = into, out
+    return found

@@ -307,6 +307,8 @@ def _constraints(phase: Plan, case: Case, board: Board, fpga: str, ids: dict[str
     xdc, tcl = ["# made by hand"], [source]
     tcl.append(f"floorflow::begin -part {board.raw['part']}")
     blocks = phase["floorplan"][fpga]["pblocks"]
+    engines = [engine for name in blocks for engine in case.network.modules[name]]
+    tcl += [_ports(_cell(case, board, engine, ids), engine, phase["channels"]) for engine in engines]
     for name, block in blocks.items():
         full, ranges = f"pblock_{name}", " ".join(block["ranges"])
         parent, get = board.parent_pblock(int(block["slot"][-1])), f"[get_pblocks {{pblock_{name}}}]"
@@ -317,8 +319,15 @@ def _constraints(phase: Plan, case: Case, board: Board, fpga: str, ids: dict[str
         xdc += [f"add_cells_to_pblock {get} [get_cells {{{cell}}}]" for cell in cells]
         options = f" -parent {{{parent}}}" if parent else ""
         tcl.append(f"floorflow::pblock {{{full}}} -ranges {{{ranges}}}{options} \\\n    -cells {{{' '.join(cells)}}}")
-    tcl += [f"floorflow::end -pblocks {len(blocks)} -assigned 0", ""]
+    compared = f" -ports {len(engines)}" if engines else ""
+    tcl += [f"floorflow::end -pblocks {len(blocks)} -assigned 0{compared}", ""]
     return {f"{fpga}/pblocks.xdc": "\n".join(xdc) + "\n", f"{fpga}/pblocks.tcl": "\n".join(tcl)}
+
+
+def _ports(cell: str, engine: str, channels: list[Any]) -> str:
+    into = sorted(c["target_width_bits"] for c in channels if c["target"] == engine)
+    out = sorted(c["source_width_bits"] for c in channels if c["source"] == engine)
+    return f"floorflow::ports {{{cell}}} -in {{{' '.join(map(str, into))}}} -out {{{' '.join(map(str, out))}}}"
 
 
 def write_folder(out: Path, plan: Plan, files: Files) -> Path:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .arguments import COMMANDS, VivadoError
-from .design import Answer, Design
+from .design import Answer, Design, Streams
 from .pblocks import check_finished
 from .sites import load_sites
 
@@ -33,6 +33,8 @@ class VivadoModel:
         The shell's pblocks: name to ranges, in order; a range that starts with ``-`` takes sites away.
     part
         Full part name of the open design; the device's own name if None.
+    streams
+        Bits of the streams into and out of a cell.
     """
 
     def __init__(
@@ -41,11 +43,12 @@ class VivadoModel:
         cells: Iterable[str],
         existing_pblocks: Mapping[str, Sequence[str]] | None = None,
         part: str | None = None,
+        streams: Mapping[str, Streams] | None = None,
     ) -> None:
         self.output: list[str] = []
         self._tk: Any = tkinter.Tcl().tk
         sites = load_sites(device_yaml)
-        self._design = Design(sites, cells, existing_pblocks or {}, part or sites.part, self._split_list)
+        self._design = Design(sites, cells, existing_pblocks or {}, part or sites.part, self._split_list, streams)
         self._tk.createcommand("::puts", self._puts)
         self._tk.eval(Path(__file__).with_name("vivado_model.tcl").read_text(encoding="utf-8"))
         self._tk.createcommand("::vivado_model::dispatch", self._dispatch)

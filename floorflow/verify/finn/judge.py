@@ -190,3 +190,8 @@ def is_stream_cell(cell: str) -> bool:
     """Whether a cell is a FIFO or width converter: by FINN's op type, inside a kernel or not."""
     name = re.sub(r"^StreamingDataflowPartition_\d+_", "", cell.rpartition("/")[2])
     return name.startswith(("StreamingFIFO", "StreamingDataWidthConverter"))
+
+
+def reads_memory(row: Row) -> bool:
+    """Whether an engine reads its weights from memory, over a stream of its own."""
+    return bool({**row["entry"]["attributes"], **row["folding"]["attributes"]}.get("mem_mode") == "external")

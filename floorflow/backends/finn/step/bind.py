@@ -22,7 +22,7 @@ from floorflow.backends.finn.step.kernels import (
     local_names,
 )
 from floorflow.backends.finn.step.match import Mismatch
-from floorflow.backends.finn.step.settings import Bound, StepPlan, bound, folding_differences, placements
+from floorflow.backends.finn.step.settings import Bound, StepPlan, bound, folding_differences, placements, port_widths
 
 MEMBERS = "members:"
 """What stands in the plan's constraints for the cells of a module, before its name."""
@@ -32,10 +32,14 @@ _FILE = re.compile(r"partition_(\d+)\.onnx")
 
 @dataclass(frozen=True)
 class BoundPlan:
-    """What binding found: ``files`` by path, the cell of every engine, and what FINN calls otherwise than the plan."""
+    """What binding found: ``files`` by path, the cell of every engine, and what FINN calls otherwise than the plan.
+
+    ``streams`` is the module of each cell that is a FIFO or a converter.
+    """
 
     files: Mapping[str, str]
     cells: Mapping[str, str]
+    streams: Mapping[str, str]
     renamed: Sequence[tuple[str, str]]
     notes: Sequence[str]
 
@@ -190,23 +194,28 @@ def bind_kernels(plan: StepPlan, kernels: Kernels) -> BoundPlan:
     for node in kernels.graph.nodes:
         if node in modules:
             members.setdefault(modules[node], []).append(node)
-    files = {}
+    widths = {one.nodes[name]: found for name, found in port_widths(one).items()}
+    files: dict[str, str] = {}
     cells: dict[str, str] = {}
+    streams: dict[str, str] = {}
     for fpga in plan["fpgas"]:
         pattern = str(fpga["cell_pattern"])
         named = {node: _cell(pattern, node, kernels) for node in modules}
         by_module = {module: [named[node] for node in nodes] for module, nodes in members.items()}
+        here = {module for module, home in plan["modules"].items() if _on(plan, module) == fpga["name"]}
+        ports = {named[node]: widths[node] for node in modules if node in widths and modules[node] in here}
         for name, text in fpga["constraints"].items():
-            files[f"{fpga['name']}/{name}"] = _filled(str(text), by_module)
-        cells |= {one_id: named[node] for one_id, node in one.nodes.items() if _on(plan, one_id) == fpga["name"]}
+            files[f"{fpga['name']}/{name}"] = _filled(str(text), by_module, ports)
+        cells |= {name: named[node] for name, node in one.nodes.items() if modules[node] in here}
+        streams |= {named[node]: module for node, module in modules.items() if node.passes and module in here}
     renamed = [(str(e["id"]), kernels.names[one.nodes[str(e["id"])]]) for e in plan["engines"]]
-    return BoundPlan(
-        files, cells, [(old, new) for old, new in renamed if old.rpartition("/")[2] != new], list(_notes(one))
-    )
+    apart_by_name = [(old, new) for old, new in renamed if old.rpartition("/")[2] != new]
+    return BoundPlan(files, cells, streams, apart_by_name, list(_notes(one)))
 
 
-def _on(plan: StepPlan, one_id: str) -> str:
-    return next(str(engine["fpga"]) for engine in plan["engines"] if engine["id"] == one_id)
+def _on(plan: StepPlan, module: str) -> str:
+    """Return the FPGA that a module lies on."""
+    return next(str(engine["fpga"]) for engine in plan["engines"] if engine["module"] == module)
 
 
 def _cell(pattern: str, node: BuiltNode, kernels: Kernels) -> str:
@@ -238,8 +247,15 @@ def _notes(one: Bound) -> list[str]:
     return found
 
 
-def _filled(text: str, members: Mapping[str, Sequence[str]]) -> str:
-    """Put cells for members: in a Tcl list all at once, in XDC a line each; and count those assigned to SLRs."""
+Ports = Mapping[str, tuple[Sequence[int], Sequence[int]]]
+"""Bits of the streams into and out of each engine's cell."""
+
+
+def _filled(text: str, members: Mapping[str, Sequence[str]], ports: Ports) -> str:
+    """Put cells for members: in a Tcl list all at once, in XDC a line each; and count those assigned to SLRs.
+
+    A Tcl script also compares the streams of the engines' cells before it makes anything.
+    """
 
     def cells(match: re.Match[str]) -> str:
         return " ".join(members[match[1]])
@@ -249,17 +265,26 @@ def _filled(text: str, members: Mapping[str, Sequence[str]]) -> str:
         tokens = _MEMBERS.findall(line)
         if not tokens or "get_cells" not in line:
             lines.append(_MEMBERS.sub(cells, line))
+            if line.startswith("floorflow::begin "):
+                lines += [_port_call(cell, ports[cell]) for cell in ports]
             continue
         lines += [line.replace(f"{MEMBERS}{tokens[0]}", cell) for cell in members[tokens[0]]]
     filled = "\n".join(lines) + "\n"
     assigned = re.findall(r"floorflow::slr \{[^}]*\} \\\n\s+-cells \{([^}]*)\}", filled)
-    return re.sub(r"-assigned \d+", f"-assigned {sum(len(one.split()) for one in assigned)}", filled)
+    count = sum(len(one.split()) for one in assigned)
+    return re.sub(r"-assigned \d+", f"-assigned {count}" + (f" -ports {len(ports)}" if ports else ""), filled)
+
+
+def _port_call(cell: str, widths: tuple[Sequence[int], Sequence[int]]) -> str:
+    into, out = (" ".join(map(str, bits)) for bits in widths)
+    return f"floorflow::ports {{{cell}}} -in {{{into}}} -out {{{out}}}"
 
 
 def as_files(result: BoundPlan) -> dict[str, str]:
     """Return the constraints and bound.json, which tells the cell of every engine, by path."""
     told = {
         "cells": dict(result.cells),
+        "streams": dict(result.streams),
         "renamed": [{"engine": old, "node": new} for old, new in result.renamed],
         "notes": list(result.notes),
     }

@@ -118,6 +118,23 @@ def _widens(stream: Mapping[str, Any]) -> bool:
     return bool(stream["source_width"] < stream["target_width"])
 
 
+def port_widths(one: Bound) -> dict[str, tuple[list[int], list[int]]]:
+    """Return the bits of the streams into and out of every engine, ascending; none of those that read memory itself."""
+    found: dict[str, tuple[list[int], list[int]]] = {
+        str(engine["id"]): ([], []) for engine in one.plan["engines"] if not _reads_memory(engine)
+    }
+    for stream in one.plan["streams"]:
+        for side, end in enumerate(("target", "source")):
+            if stream[end] in found:
+                found[stream[end]][side].append(int(stream[f"{end}_width"]))
+    return {name: (sorted(into), sorted(out)) for name, (into, out) in found.items()}
+
+
+def _reads_memory(engine: Mapping[str, Any]) -> bool:
+    """Whether an engine has a stream of weights from memory, which a plan does not know."""
+    return bool({**engine["attributes"], **engine["folding"]}.get("mem_mode") == "external")
+
+
 def fifo_settings(one: Bound) -> dict[BuiltNode, dict[str, Any]]:
     """Return depth and memory of every FIFO; one that FINN has split into several is left as it is.
 
