@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, TypeVar
 
 from floorflow.verify.files.reader import NUMBER_LIMIT
@@ -150,6 +151,18 @@ class BackEnd:
         """Whether a cell is a FIFO or converter, of which a plan has no name."""
         told = getattr(self.judge, "is_stream_cell", None)
         return bool(told(cell)) if told is not None else False
+
+    def check_build(
+        self, phase: Record, build: Path, told: tuple[Mapping[str, str], Mapping[str, str]], where: str
+    ) -> None:
+        """Report where a build is not what the phase, whose cells are ``told``, is bound to."""
+
+        def ask() -> None:
+            judged = getattr(self.judge, "build", None)
+            if judged is not None:
+                self._report(judged(phase, build, told, self.context))
+
+        self._asked(where, None, ask)
 
     def reads_memory(self, engine: str) -> bool:
         """Whether an engine has streams from memory, of which a plan has no widths."""

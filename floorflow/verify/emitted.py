@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 from floorflow.verify.files.constraints import Planned, Stated, compare, compare_ports, read_xdc
 from floorflow.verify.files.reader import Folder, PhaseFolder
@@ -33,12 +34,20 @@ def phase_prefix(plan: Record, phase: PhaseFacts) -> str:
 
 
 def check_emitted(
-    folder: Folder, plan: Record, phase: PhaseFacts, boards: Mapping[str, Board], findings: Findings
+    folder: Folder,
+    plan: Record,
+    phase: PhaseFacts,
+    boards: Mapping[str, Board],
+    findings: Findings,
+    *,
+    build: Path | None,
 ) -> None:
-    """Judge the back end's files and the constraint files of a phase."""
+    """Judge the back end's files and the constraint files of a phase, and its names against a build if one is given."""
     files = PhaseFolder(folder, findings, phase_prefix(plan, phase))
     unbound = is_unbound(folder, plan, phase)
     cells = _cells(plan, phase, files, findings, unbound=unbound)
+    if build is not None:
+        _check_build(phase, build, None if unbound else cells, findings)
     for fpga, entry in phase.fpgas.items():
         if not is_constrained(phase, fpga):
             continue  # left-overs are reported elsewhere
@@ -57,6 +66,15 @@ def check_emitted(
                 compare(stated, planned, where, findings)
             if planned is not None and planned.cells is not None and file == "pblocks.tcl":
                 compare_ports(stated, planned, where, findings)
+
+
+def _check_build(phase: PhaseFacts, build: Path, cells: Cells | None, findings: Findings) -> None:
+    if cells is None or not cells.are_read:
+        if "names-unbound" in findings.meanings:
+            told = "no bound.json tells what cells are called; run floorflow bind on this build first"
+            findings.add("names-unbound", phase.where, told)
+    elif phase.back_end is not None:
+        phase.back_end.check_build(phase.raw, build, (cells.engines, cells.streams), phase.where)
 
 
 @dataclass(frozen=True)

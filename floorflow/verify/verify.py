@@ -49,7 +49,7 @@ class Verdict:
     checked: dict[str, int]
 
 
-def check(out: Path) -> list[Violation]:
+def check(out: Path, build: Path | None = None) -> list[Violation]:
     """Return every rule that the plan in a folder breaks; empty means that the plan is legal.
 
     Raises
@@ -58,11 +58,11 @@ def check(out: Path) -> list[Violation]:
         If the folder is none that `floorflow plan` wrote.
 
     """
-    return judge(out).violations
+    return judge(out, build).violations
 
 
-def judge(out: Path) -> Verdict:
-    """Return every rule that the plan in a folder breaks, and what was judged.
+def judge(out: Path, build: Path | None = None) -> Verdict:
+    """Return every rule that the plan in a folder breaks, and what was judged; ``build``: what it is bound to.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def judge(out: Path) -> Verdict:
         check_bargains(plan, phases, findings)
         for phase in phases:
             _check_phase(plan, phase, boards, findings)
-            check_emitted(folder, plan, phase, boards, findings)
+            check_emitted(folder, plan, phase, boards, findings, build=build)
         check_left_overs(folder, plan, phases, findings)
     except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError, MemoryError) as error:
         # A value that no rule foresaw is the plan's fault, never a reason to give no verdict.

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+from floorflow.verify.finn.build import FINDINGS, judge_build
 from floorflow.verify.finn.built import folded_engine, networks_of
 from floorflow.verify.finn.cycles import CYCLES
 from floorflow.verify.finn.data_types import width_objections
@@ -54,6 +56,7 @@ findings: Mapping[str, str] = {
     "finn-slr-differs": "floorplan.json puts an engine in another SLR or device than the plan",
     "finn-entry-malformed": "an entry of FINN's file lacks a key or holds a value of the wrong type",
     "finn-kernel-split": "one partition id stands for two SLRs or devices",
+    **FINDINGS,
 }
 names_are_read = True
 """What cells are called is known only from a build."""
@@ -195,3 +198,13 @@ def is_stream_cell(cell: str) -> bool:
 def reads_memory(row: Row) -> bool:
     """Whether an engine reads its weights from memory, over a stream of its own."""
     return bool({**row["entry"]["attributes"], **row["folding"]["attributes"]}.get("mem_mode") == "external")
+
+
+def build(
+    phase: Mapping[str, Any],
+    folder: Path,
+    told: tuple[Mapping[str, str], Mapping[str, str]],
+    context: Mapping[str, Any],
+) -> list[tuple[str, str, str]]:
+    """Judge a phase, as it is bound, against a build: ``told`` are engines' cells and the modules of FIFOs' cells."""
+    return list(judge_build(phase, folder, told, context))

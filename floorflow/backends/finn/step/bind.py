@@ -22,7 +22,15 @@ from floorflow.backends.finn.step.kernels import (
     local_names,
 )
 from floorflow.backends.finn.step.match import Mismatch
-from floorflow.backends.finn.step.settings import Bound, StepPlan, bound, folding_differences, placements, port_widths
+from floorflow.backends.finn.step.settings import (
+    Bound,
+    StepPlan,
+    bound,
+    check_converters,
+    folding_differences,
+    placements,
+    port_widths,
+)
 
 MEMBERS = "members:"
 """What stands in the plan's constraints for the cells of a module, before its name."""
@@ -186,6 +194,7 @@ def bind_kernels(plan: StepPlan, kernels: Kernels) -> BoundPlan:
     apart = folding_differences(one)
     if apart:
         raise Mismatch(f"built with another folding than planned: {apart[0]}")
+    check_converters(one)
     if not kernels.is_whole:
         check_acyclic(kernels.graph.nodes, {node: node.kernel for node in kernels.graph.nodes})
         _check_slrs(one)

@@ -84,6 +84,19 @@ def bound(plan: StepPlan, graph: BuiltGraph, *, strict: bool = False) -> Bound:
     return Bound(plan, graph, nodes, tuple(streams_between(plan["streams"], nodes, graph)))
 
 
+def check_converters(one: Bound) -> None:
+    """Refuse a graph with a width converter where the plan has none, or without one that it has.
+
+    Raises
+    ------
+    Mismatch
+        Names the stream.
+
+    """
+    for stream, link in one.links:
+        _fifo_groups(stream, link)
+
+
 def folding_differences(one: Bound) -> list[str]:
     """Return in words which engines are built with another folding or memory than planned."""
     found = []
