@@ -314,6 +314,9 @@ class Backend(Protocol):
         """Return how many bits of weights a folded engine holds, and where; None if it has none or that is unknown."""
         return None
 
+    def check_boards(self, options: Any, boards: Mapping[str, str]) -> None:
+        """Refuse, with an InputError, options that boards do not take; ``boards``: shells, or nothing, by name."""
+
     def warnings(self, folded: FoldedDataflow, clock_mhz: float, options: Any) -> Sequence[str]:  # noqa: ARG002
         """Return what the user has to know of a finished plan, a sentence each."""
         return ()

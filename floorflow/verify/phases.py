@@ -48,6 +48,9 @@ def _back_end(
         "several_networks": len(plan["networks"]) > 1,
         "engines": rows,
         "cell_patterns": {fpga: board.raw["cell_pattern"] for fpga, board in boards.items()},
+        "boards": {fpga: board.raw["name"] for fpga, board in boards.items()},
+        "shells": {fpga: board.shell.get("name", "") for fpga, board in boards.items()},
+        "memories": {fpga["name"]: fpga.get("host_memory") for fpga in plan["platform"]["fpgas"]},
         "hierarchies": {fpga: board.hierarchy for fpga, board in boards.items()},
     }
     return BackEnd(plan["options"]["backend"], judge, findings, context)

@@ -290,3 +290,25 @@ def other_style_in_the_file(plan: Plan, files: Files) -> None:
 def style_for_all_by_default(plan: Plan, files: Files) -> None:
     _styled(plan, files)
     edit_json(files, STYLES, lambda content: content.update(Defaults={"preferred_impl_style": ["hls", "all"]}))
+
+
+@mutant("flow-file-differs")
+def relink_script_of_another_hand(plan: Plan, files: Files) -> None:
+    files["vitis/relink.sh"] = "#!/bin/bash\nrm -r /\n"
+
+
+@mutant("flow-file-differs")
+def link_without_the_hook(plan: Plan, files: Files) -> None:
+    files["vitis/floorflow.cfg"] = "[vivado]\n"
+
+
+@mutant("flow-file-differs")
+def output_in_another_bank(plan: Plan, files: Files) -> None:
+    text = files.get("vitis/floorflow.cfg", "sp=odma0.m_axi_gmem0:DDR[0]\n")
+    files["vitis/floorflow.cfg"] = text.replace("gmem0:DDR[0]", "gmem0:DDR[7]")
+
+
+@mutant("flow-file-differs")
+def zynq_script_for_another_part(plan: Plan, files: Files) -> None:
+    text = files.get("vivado/zynq_impl.tcl", "floorflow::implement -part {x}\n")
+    files["vivado/zynq_impl.tcl"] = text.replace("-part {x", "-part {y")

@@ -21,6 +21,7 @@ from floorflow.backends.finn.config.folding_file import with_given_folding
 from floorflow.backends.finn.config.folding_texts import folding_texts
 from floorflow.backends.finn.config.style_file import style_file_beside
 from floorflow.backends.finn.cost_command import CostOptions, cost_lines
+from floorflow.backends.finn.flow_files import check_flow
 from floorflow.backends.finn.folding.cost_table import CostTable
 from floorflow.backends.finn.folding.given_folding import given_folding_groups
 from floorflow.backends.finn.folding.proposals import proposed, rules_by_method
@@ -158,6 +159,10 @@ class FinnBackend(Backend):
     def weight_memory(self, engine: Engine, option: Option) -> WeightMemory | None:
         """Return the weights of MVAU and VVAU."""
         return weight_memory(engine, option)
+
+    def check_boards(self, options: FinnOptions, boards: Mapping[str, str]) -> None:
+        """Refuse a flow that a board does not take."""
+        check_flow(options, boards)
 
     def warnings(self, folded: FoldedDataflow, clock_mhz: float, options: FinnOptions) -> Sequence[str]:
         """Return what the user has to know."""

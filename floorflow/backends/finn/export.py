@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from floorflow.backends.finn.fifo_file import fifo_config
+from floorflow.backends.finn.flow_files import flow_files
 from floorflow.backends.finn.in_phase import NetworkInPhase, networks_in
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.specialise import PREFERENCE
@@ -41,6 +42,8 @@ def bound_files(plan: Plan, phase: int, fpgas: Sequence[Mapping[str, Any]], libr
     for one in networks_in(plan, phase):
         own = step_files(one, fpgas, library, known_fifos=_knows_fifos(one))
         made |= {f"{folder_of(plan, one.network.name)}/{name}": text for name, text in own.items()}
+        if len(plan.phases) == len(plan.networks) == 1:  # FINN builds one network into one bitstream
+            made |= flow_files(json.loads(own["floorflow_plan.json"]), fpgas)
     return made
 
 

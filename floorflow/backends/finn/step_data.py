@@ -10,7 +10,6 @@ from typing import Any
 from floorflow.backends.finn.buildable import moves
 from floorflow.backends.finn.in_phase import NetworkInPhase
 from floorflow.backends.finn.made_graph import made_nodes
-from floorflow.backends.finn.names import family
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.step.graph import BuiltNode, joined
 from floorflow.backends.finn.step.kernels import kernel_order, local_names
@@ -21,8 +20,6 @@ from floorflow.schema import ChannelEntry
 SCHEMA = "floorflow-step/1"
 ANY_SLR = -1
 """What FINN takes for a node that may lie in any SLR: where nothing is constrained, of several."""
-MEMORIES = ("ddr", "hbm")
-"""Names of a board's memory controllers; DMA engines use the first port of theirs."""
 
 
 @dataclass(frozen=True)
@@ -158,17 +155,5 @@ def _dma(one: NetworkInPhase) -> dict[str, dict[str, Any]]:
         engine = getattr(outer[0], identity) if outer else next(iter(one.id_of.values()))
         fpga_name = one.plan.fpga_of[one.phase.slot_of[engine]]
         fpga = next(entry for entry in one.plan.platform.fpgas if entry.name == fpga_name)
-        found[way] = _place(one, fpga.host_slot) | {"mem_port": _memory_port(one, fpga.host_slot)}
+        found[way] = _place(one, fpga.host_slot) | {"mem_port": fpga.host_memory or ""}
     return found
-
-
-def _memory_port(one: NetworkInPhase, host_slot: str) -> str:
-    """Return the memory bank at the host's slot, as Vitis names it; empty where the board has no such controller."""
-    controllers = {
-        family(item.name.partition(".")[0]) for item in one.plan.platform.infrastructure if item.slot == host_slot
-    }
-    found = next((name for name in MEMORIES if any(c.startswith(name) for c in controllers)), None)
-    if found is None:
-        return ""
-    slr = max(_place(one, host_slot)["slr"], 0) if found == "ddr" else 0
-    return f"{found.upper()}[{slr}]"

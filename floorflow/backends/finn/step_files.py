@@ -60,6 +60,7 @@ BACK_PLUS = (
     "floorflow_place",
     "step_prepare_synthesis",
     "floorflow_constrain",
+    "floorflow_link",
     "step_synthesize_bitfile",
     "step_make_driver",
     "step_deployment_package",
@@ -91,6 +92,8 @@ def steps(data: Mapping[str, Any], *, plus: bool) -> list[str]:
         front.insert(4, "step_minimize_bit_width_initial")
     found = [*([] if data["ports_of_finn"] else front), "floorflow_specialise", *(BACK_PLUS if plus else BACK_MAIN)]
     left_out = set() if data["known_fifos"] else {"floorflow_fifos"}
+    if _flow(data) != "vitis_alveo":
+        left_out |= {"floorflow_link"}
     if _flow(data) is None:
         left_out |= {"floorflow_place", "step_prepare_synthesis", "step_synthesize_bitfile"}
         left_out |= {"step_make_pynq_driver", "step_make_driver", "step_deployment_package"}

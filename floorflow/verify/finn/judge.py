@@ -22,6 +22,8 @@ from floorflow.verify.finn.files import (
     check_floorplan_file,
     check_folding_file,
 )
+from floorflow.verify.finn.flow import FINDINGS as FLOW_FINDINGS
+from floorflow.verify.finn.flow import check_flow_files
 from floorflow.verify.finn.foldings import MAX_HLS_STREAM_BITS, objections, window_objections
 from floorflow.verify.finn.ports import PORTS, Port
 from floorflow.verify.finn.styles import check_styles
@@ -34,6 +36,7 @@ Problem = tuple[str, str]
 CHOICES = {
     "costs": ("calibrated", "estimated", "finn"),
     "finn": ("main", "dev", "plus"),
+    "flow": ("auto", "vitis", "zynq"),
     "impl_style": ("auto", "default", "free"),
     "runtime_weights": ("auto", "never", "always"),
 }
@@ -57,6 +60,7 @@ findings: Mapping[str, str] = {
     "finn-entry-malformed": "an entry of FINN's file lacks a key or holds a value of the wrong type",
     "finn-kernel-split": "one partition id stands for two SLRs or devices",
     **FINDINGS,
+    **FLOW_FINDINGS,
 }
 names_are_read = True
 """What cells are called is known only from a build."""
@@ -186,6 +190,7 @@ def files(
             check_floorplan_file(places, phase, built, names, folder.path(path), findings=found)
         check_styles(folder, plan, built, found)
         check_fifo_file(folder, phase, built, context["options"], found)
+    check_flow_files(plan, phase, folder, context, found)
     return [(problem.name, problem.where, problem.message) for problem in found.violations], {}
 
 

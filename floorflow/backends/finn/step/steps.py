@@ -237,6 +237,41 @@ def floorflow_constrain(model: Any, cfg: Any) -> Any:
     return model
 
 
+def floorflow_link(model: Any, cfg: Any) -> Any:
+    """Put the hook and the memory banks into FINN+'s own link configuration, in front of step_synthesize_bitfile.
+
+    FINN+ then finds a configuration that is there, and leaves it.
+    """
+    from finn.transformation.fpgadataflow.vitis_linking_configuration import (
+        BuildBasicVitisLinkConfig,
+        VitisLinkConfiguration,
+    )
+
+    plan = step_plan()
+    made = BuildBasicVitisLinkConfig(
+        platform=cfg._resolve_vitis_platform(),  # noqa: SLF001 - FINN's steps do so
+        board=cfg.board,
+        mem_type=cfg.fpga_memory,
+        vitis_opt_strategy=cfg.vitis_opt_strategy,
+        optimization_level=cfg.vitis_opt_strategy.value,
+        f_mhz=round(1000.0 / cfg.synth_clk_period_ns),
+    )
+    model = model.transform(made)
+    configs = VitisLinkConfiguration.load_from_model(model)
+    for device, config in configs.items():
+        fpga = plan["fpgas"][max(int(device), 0)]["name"]
+        hook = (Path(cfg.output_dir) / "floorflow" / fpga / "pblocks.tcl").resolve()
+        if hook.exists():
+            config.add_vivado_line(f"prop=run.impl_1.STEPS.OPT_DESIGN.TCL.PRE={hook}")
+        for unit in config.cu:
+            way = {"idma": "in", "odma": "out"}.get(unit.split("_")[0], "")
+            if way and plan["dma"][way]["mem_port"]:
+                config.sp[f"{unit}.m_axi_gmem0"] = plan["dma"][way]["mem_port"]
+        config.generate_config()
+        config.generate_run_script()
+    return VitisLinkConfiguration.store_to_model(configs, model)
+
+
 def _kernels(model: Any, cfg: Any, plan: Mapping[str, Any]) -> Kernels:
     """Return FINN's kernels, or where the board has none the graph of its one design."""
     from finn.transformation.fpgadataflow.create_dataflow_partition import CreateDataflowPartition
