@@ -48,7 +48,7 @@ class Verdict:
         }
 
 
-def check(plan: str | Path | Plan, build: str | Path | None = None) -> Verdict:
+def check(plan: str | Path | Plan, *, build: str | Path | None = None) -> Verdict:
     """Check a plan and its files independently: a folder that was written, or a `Plan` as `Plan.save` would write it.
 
     ``build`` is FINN's output_dir, or its folder of kernels, that the plan was bound to: every name is judged by it.
@@ -62,7 +62,7 @@ def check(plan: str | Path | Plan, build: str | Path | None = None) -> Verdict:
     if isinstance(plan, Plan):
         with TemporaryDirectory(prefix="floorflow-") as folder:
             save(folder, plan.files, (), 0.0, force=False)
-            return check(folder, build)
+            return check(folder, build=build)
     from floorflow.verify import NotAPlan, judge
 
     try:

@@ -23,7 +23,7 @@ def check(
 ) -> None:
     """Check a plan and its files independently; exit 1 if anything is wrong."""
     with errors_to_exit_codes(debug=debug):
-        verdict = api.check(out, build)
+        verdict = api.check(out, build=build)
         if as_json:
             print_json(verdict.as_dict())
         else:

@@ -100,6 +100,7 @@ def tcl(
     ``unbound``: the cells are not those of a build, so that it runs only if asked for, and makes pblocks without cells.
     """
     lines = [
+        "# tclint-disable line-length",  # lists of ranges and cells are data
         f"# {header}",
         *(f"# {style}" for style in styles),
         f"source [file join [file dirname [file normalize [info script]]] {' '.join(library.split('/'))}]",

@@ -56,6 +56,19 @@ def zynq_build(config: Any, output: Path) -> Any:
     return ZynqBuild(config.board, config.synth_clk_period_ns, partition_model_dir=str(folder))
 
 
+def give_xos(model: Any, output: Path) -> None:
+    """Let every kernel have a file where Vivado would have packaged it."""
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    for node in model.get_nodes_by_op_type("StreamingDataflowPartition"):
+        path = getCustomOp(node).get_nodeattr("model")
+        xo = output / f"{node.name}.xo"
+        xo.write_text("")
+        kernel = ModelWrapper(path)
+        kernel.set_metadata_prop("vitis_xo", str(xo))
+        kernel.save(path)
+
+
 def build(model: Any, folder: Path, output: Path, stop: str, *, is_light: bool) -> dict[str, Any]:
     """Run the steps of ``folder/build.yaml`` up to ``stop``; return their names and the kernels that FINN+ made."""
     steps = load_steps()
@@ -73,6 +86,8 @@ def build(model: Any, folder: Path, output: Path, stop: str, *, is_light: bool) 
         for step in resolve_build_steps(config):
             if step.__name__ in LEFT_OUT or (is_light and step.__name__ == NEEDS_WEIGHTS):
                 continue
+            if step.__name__ == "floorflow_link":
+                give_xos(model, output)
             own = getattr(steps, step.__name__, step)
             model = own(model, config)
             (output / "intermediate_models").mkdir(parents=True, exist_ok=True)
@@ -84,9 +99,10 @@ def build(model: Any, folder: Path, output: Path, stop: str, *, is_light: bool) 
             model = model.transform(zynq_build(config, output))
     finally:
         sys.path.remove(str(folder))
+    links = sorted(Path(model.get_metadata_prop("vitis_link_configs") or "/nowhere").glob("*/config.yaml"))
     kernels = []
     for node in model.get_nodes_by_op_type("StreamingDataflowPartition"):
         instance = getCustomOp(node)
         kernel = {name: instance.get_nodeattr(name) for name in ("model", "slr", "mem_port")}
         kernels.append({"name": node.name, "inputs": list(node.input), "outputs": list(node.output), **kernel})
-    return {"steps": ran, "kernels": kernels}
+    return {"steps": ran, "kernels": kernels, "links": [path.read_text() for path in links]}

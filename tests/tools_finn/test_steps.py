@@ -103,3 +103,18 @@ def test_finn_plus_builds_the_kernels_cells_and_fifos_of_a_plan(
     name: str, platform: str, options: dict[str, Any], tmp_path: Path, finn_plus: FinnPlus
 ) -> None:
     assert_is_the_plan(built(saved(name, tmp_path), platform, tmp_path, finn_plus, **options))
+
+
+def test_finn_plus_links_with_the_hook_and_the_planned_memory(tmp_path: Path, finn_plus: FinnPlus) -> None:
+    outcome = plan(saved("cnv_2w2a", tmp_path), "alveo-u250", costs="calibrated")
+    for name, content in outcome.files.items():
+        path = tmp_path / "plan" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    steps, output = tmp_path / "plan" / "finn", tmp_path / "build"
+    (link,) = finn_plus.build(tmp_path / "cnv_2w2a.onnx", steps, output, "floorflow_link")["links"]
+    hook = output / "floorflow" / "fpga0" / "pblocks.tcl"
+    assert hook.exists()
+    assert f"prop=run.impl_1.STEPS.OPT_DESIGN.TCL.PRE={hook}" in link
+    assert "idma_0.m_axi_gmem0: DDR[0]" in link
+    assert "odma_0.m_axi_gmem0: DDR[0]" in link

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from .arguments import Arguments, VivadoError, parse_arguments
 from .pblocks import LEGAL_VALUES, Pblock, ancestors
+from .projects import Project
 from .sites import Sites
 
 DESIGN = "model_design"
@@ -34,6 +35,7 @@ class Design:
         self._cells = sorted({above for cell in cells for above in _with_ancestors(cell)})
         self.table: dict[str, Pblock] = {}
         self.slr_of: dict[str, str] = {}
+        self.project: Project | None = None
         self._pins = {cell: dict(_pins(*widths)) for cell, widths in (streams or {}).items()}
         for name, ranges in sorted(existing_pblocks.items()):
             pblock = self.table[name] = Pblock(name, existing=True)
@@ -43,7 +45,12 @@ class Design:
 
     def run(self, command: str, words: Sequence[str]) -> Answer:
         """Run one command of ``commands.json``; raises VivadoError."""
-        answer: Answer = getattr(self, f"_{command}")(parse_arguments(command, words))
+        arguments = parse_arguments(command, words)
+        if hasattr(Project, f"_{command}"):
+            if self.project is None:
+                raise VivadoError(f"{command}: there is no project in this model")
+            return self.project.run(command, arguments)
+        answer: Answer = getattr(self, f"_{command}")(arguments)
         return answer
 
     def _words(self, command: str, text: str) -> tuple[str, ...]:
@@ -175,6 +182,9 @@ class Design:
                 raise VivadoError(f"set_property USER_SLR_ASSIGNMENT: '{value}' is none of several SLRs of the part")
             self.slr_of[cell] = value
             return ""
+        if self.project is not None and self.project.knows(arguments.positionals["objects"]):
+            self.project.set_property(name, value, arguments.positionals["objects"])
+            return ""
         pblock = self._one_pblock("set_property", arguments.positionals["objects"])
         if name == "PARENT":
             self._set_parent(pblock, self._one_pblock("set_property PARENT", value, change=False))
@@ -213,6 +223,8 @@ class Design:
 
     def _properties(self, thing: str) -> dict[str, str]:
         """Return the readable properties of a design, pblock or cell."""
+        if self.project is not None and self.project.knows(thing):
+            return self.project.properties(thing)
         if thing == DESIGN:
             return {"NAME": DESIGN, "PART": self._part}
         if thing in self.table:

@@ -14,6 +14,7 @@ from typing import Any
 from .arguments import COMMANDS, VivadoError
 from .design import Answer, Design, Streams
 from .pblocks import check_finished
+from .projects import Project
 from .sites import load_sites
 
 XDC_BUILTINS = ("set", "list", "expr")
@@ -54,6 +55,16 @@ class VivadoModel:
         self._tk.createcommand("::vivado_model::dispatch", self._dispatch)
         for command in sorted(COMMANDS):
             self._tk.call("vivado_model::define", command)
+
+    def add_project(self, path: Path, part: str, **states: Any) -> Project:
+        """Let there be a project with a finished synthesis; hooks of its runs are sourced in this very design."""
+        self._design.project = Project(path, part, self._hooked, **states)
+        return self._design.project
+
+    def _hooked(self, path: Path) -> None:
+        failed, message, line = self._tk.splitlist(self._tk.call("vivado_model::run_tcl", str(path)))
+        if int(failed):
+            raise VivadoError(f"{path.name}:{line}: {message}")
 
     @property
     def pblocks(self) -> dict[str, dict[str, Any]]:

@@ -28,7 +28,8 @@ prop=run.impl_1.STEPS.POST_ROUTE_PHYS_OPT_DESIGN.IS_ENABLED=true
 prop=run.impl_1.STEPS.POST_ROUTE_PHYS_OPT_DESIGN.ARGS.DIRECTIVE=AggressiveExplore
 """
 _ZYNQ = """\
-# Implements FINN's project again: vivado -mode batch -source zynq_impl.tcl -tclargs PROJECT.xpr ?FOLDER?
+# Implements FINN's project again:
+#   vivado -mode batch -source zynq_impl.tcl -tclargs PROJECT.xpr ?FOLDER?
 set here [file dirname [file normalize [info script]]]
 source [file join $here floorflow_zynq.tcl]
 floorflow::implement -part {{{part}}} -versions {{{versions}}} \\
