@@ -42,12 +42,13 @@ _FILE = re.compile(r"partition_(\d+)\.onnx")
 class BoundPlan:
     """What binding found: ``files`` by path, the cell of every engine, and what FINN calls otherwise than the plan.
 
-    ``streams`` is the module of each cell that is a FIFO or a converter.
+    ``streams`` is the module of each cell that is a FIFO or a converter, ``channels`` the stream that it is on.
     """
 
     files: Mapping[str, str]
     cells: Mapping[str, str]
     streams: Mapping[str, str]
+    channels: Mapping[str, str]
     renamed: Sequence[tuple[str, str]]
     notes: Sequence[str]
 
@@ -207,6 +208,8 @@ def bind_kernels(plan: StepPlan, kernels: Kernels) -> BoundPlan:
     files: dict[str, str] = {}
     cells: dict[str, str] = {}
     streams: dict[str, str] = {}
+    channels: dict[str, str] = {}
+    channel_of = {node: str(stream["name"]) for stream, link in one.links for node in link.chain}
     for fpga in plan["fpgas"]:
         pattern = str(fpga["cell_pattern"])
         named = {node: _cell(pattern, node, kernels) for node in modules}
@@ -217,9 +220,10 @@ def bind_kernels(plan: StepPlan, kernels: Kernels) -> BoundPlan:
             files[f"{fpga['name']}/{name}"] = _filled(str(text), by_module, ports)
         cells |= {name: named[node] for name, node in one.nodes.items() if modules[node] in here}
         streams |= {named[node]: module for node, module in modules.items() if node.passes and module in here}
+        channels |= {named[n]: channel_of[n] for n, module in modules.items() if n in channel_of and module in here}
     renamed = [(str(e["id"]), kernels.names[one.nodes[str(e["id"])]]) for e in plan["engines"]]
     apart_by_name = [(old, new) for old, new in renamed if old.rpartition("/")[2] != new]
-    return BoundPlan(files, cells, streams, apart_by_name, list(_notes(one)))
+    return BoundPlan(files, cells, streams, channels, apart_by_name, list(_notes(one)))
 
 
 def _on(plan: StepPlan, module: str) -> str:
@@ -294,6 +298,7 @@ def as_files(result: BoundPlan) -> dict[str, str]:
     told = {
         "cells": dict(result.cells),
         "streams": dict(result.streams),
+        "channels": dict(result.channels),
         "renamed": [{"engine": old, "node": new} for old, new in result.renamed],
         "notes": list(result.notes),
     }
