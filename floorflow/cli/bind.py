@@ -30,7 +30,7 @@ def bind(
             raise InputError(f"{out}: holds the plan or the build", hint="choose another folder for --out")
         api.require_free(out, force=force)
         found = api.bind(plan, build)
-        found.save(out, force=force, command=sys.argv)
+        found.save(out, force=force)  # run.json keeps the plan's own command line, which tells where its model is
         if as_json:
             print_json(found.as_dict())
             return

@@ -13,7 +13,9 @@ import onnx
 import pytest
 from onnx import helper
 
+import floorflow as ff
 from floorflow.schema import Plan
+from tests.conftest import EXAMPLES
 from tests.tools_finn.oracle import FinnPlus
 from tests.tools_finn.test_estimates import plan, saved
 
@@ -118,3 +120,23 @@ def test_finn_plus_links_with_the_hook_and_the_planned_memory(tmp_path: Path, fi
     assert f"prop=run.impl_1.STEPS.OPT_DESIGN.TCL.PRE={hook}" in link
     assert "idma_0.m_axi_gmem0: DDR[0]" in link
     assert "odma_0.m_axi_gmem0: DDR[0]" in link
+
+
+@pytest.mark.parametrize(
+    ("name", "platform", "options"),
+    [
+        ("tfc_1w1a", "alveo-u250", {"constraint_style": "hard"}),
+        ("tfc_1w1a", "pynq-z1", {"constraint_style": "hard"}),
+        ("cnv_2w2a", "alveo-u250", {"fps": 3000.0}),
+    ],
+)
+def test_a_network_goes_through_finn_plus_own_steps_and_the_plans_to_its_kernels(
+    name: str, platform: str, options: dict[str, Any], tmp_path: Path, finn_plus: FinnPlus
+) -> None:
+    """From the exported network on; what comes out is judged by check alone, which knows no name beforehand."""
+    model = EXAMPLES / f"{name}.onnx"
+    made = ff.plan(model, platform, finn="plus", label_select=True, effort="fast", plots=False, **options)
+    made.save(tmp_path / "out")
+    finn_plus.build(model, tmp_path / "out" / "finn", tmp_path / "build", network=True)
+    ff.bind(tmp_path / "out", tmp_path / "build").save(tmp_path / "bound")
+    assert not ff.check(tmp_path / "bound", build=tmp_path / "build").violations

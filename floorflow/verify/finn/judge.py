@@ -197,7 +197,7 @@ def files(
 def is_stream_cell(cell: str) -> bool:
     """Whether a cell is a FIFO or width converter: by FINN's op type, inside a kernel or not."""
     name = re.sub(r"^StreamingDataflowPartition_\d+_", "", cell.rpartition("/")[2])
-    return name.startswith(("StreamingFIFO", "StreamingDataWidthConverter"))
+    return name.startswith(("StreamingFIFO", "StreamingDataWidthConverter", "Reshape"))
 
 
 def reads_memory(row: Row) -> bool:

@@ -14,7 +14,7 @@ WHOLE = ("step_create_stitched_ip.onnx", "step_set_fifo_depths.onnx", "step_gene
 """FINN's models with FIFOs and without kernels, for parts without a shell."""
 _FILE = re.compile(r"partition_(\d+)\.onnx$")
 _NAMED = re.compile(r"StreamingDataflowPartition_(\d+)_(.+)")
-_PASSING = ("StreamingFIFO", "StreamingDataWidthConverter", "IODMA", "TLastMarker", "CheckSum")
+_PASSING = ("StreamingFIFO", "StreamingDataWidthConverter", "IODMA", "Reshape", "TLastMarker", "CheckSum")
 
 
 class NoBuild(ValueError):  # noqa: N818 - becomes a finding

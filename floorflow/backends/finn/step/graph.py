@@ -9,7 +9,7 @@ from typing import Any
 import onnx
 from onnx import helper
 
-PASSING = ("CheckSum", "IODMA", "StreamingDataWidthConverter", "StreamingFIFO", "TLastMarker")
+PASSING = ("CheckSum", "IODMA", "Reshape", "StreamingDataWidthConverter", "StreamingFIFO", "TLastMarker")
 """Kinds that pass on what they get."""
 MARK = "floorflow_engine"
 """Under this key a node remembers its engine, which alone tells apart branches that are alike in all else."""
