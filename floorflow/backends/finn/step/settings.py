@@ -45,7 +45,7 @@ class Bound:
             for node in link.chain:
                 behind = behind or node is converter
                 if not node.is_dma:
-                    found[node] = str(stream["converter_module"] if behind else stream["fifo_module"])
+                    found[node] = str((behind and stream["converter_module"]) or stream["fifo_module"])
             fifos = [node for node in link.chain if node.is_fifo]
             if stream["name"] in moved and fifos:
                 found[fifos[-1]] = str(moved[stream["name"]])
@@ -180,8 +180,9 @@ def fifo_settings(one: Bound) -> dict[BuiltNode, dict[str, Any]]:
 def _fifo_groups(stream: Mapping[str, Any], link: BuiltStream) -> list[list[BuiltNode]]:
     """Return the FIFOs before and behind the converter, or all of them."""
     groups: list[list[BuiltNode]] = [[]]
+    reshaped = any(node.family == "Reshape" for node in link.chain)  # with converters of its own, as FINN+ needs them
     for node in link.chain:
-        if node.is_converter:
+        if node.is_converter and not (reshaped and stream["converter"] is None):
             groups.append([])
         elif node.is_fifo:
             groups[-1].append(node)

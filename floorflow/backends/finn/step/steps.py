@@ -84,9 +84,24 @@ def floorflow_fold(model: Any, cfg: Any) -> Any:  # noqa: ARG001
             )
         _set(node, {**engine["folding"], **ports[node]})
         _mark(node, str(engine["id"]))
+    _widen_reshapes(one)
     if any(node.is_fifo for node in one.graph.nodes):
         _set_fifos(one)
     return model
+
+
+def _widen_reshapes(one: Bound) -> None:
+    """Make FINN+'s Reshape, which only passes words on, as wide as its stream if its shapes allow that."""
+    from qonnx.custom_op.registry import getCustomOp
+
+    for stream, link in one.links:
+        width = int(stream["target_width" if link.source is None else "source_width"])
+        for node in link.chain:
+            if node.family == "Reshape":
+                instance = getCustomOp(node.proto)
+                most = width // instance.get_input_datatype().bitwidth()
+                rows = [instance.get_nodeattr(name)[-1] for name in ("inp_shape", "out_shape")]
+                _set(node, {"PE": max(pe for pe in range(1, most + 1) if all(row % pe == 0 for row in rows))})
 
 
 def _mark(node: BuiltNode, engine: str) -> None:
@@ -137,7 +152,9 @@ def _set_fifos(one: Bound) -> None:
 
 def _hand_over(one: Bound, cfg: Any) -> None:
     """Give FINN the files that it applies by name once more, with the names that its nodes have."""
-    settings = {node.name: attributes for node, attributes in fifo_settings(one).items()}
+    # FIFOs of which the plan says nothing, around a Reshape, stay as they are; FINN+ wants an entry for each.
+    own = {n.name: _as_made(n) for n in one.graph.nodes if n.is_fifo and one.plan["finn"] == "plus"}
+    settings = own | {node.name: attributes for node, attributes in fifo_settings(one).items()}
     if one.plan["finn"] == "plus":
         keys = {"fifo_depths": "depth", "impl_style": "impl_style", "ram_style": "ram_style"}
         content = {key: {name: found[own] for name, found in settings.items()} for key, own in keys.items()}
@@ -150,6 +167,15 @@ def _hand_over(one: Bound, cfg: Any) -> None:
             content[node.name] = {**engine["folding"], **ports[node]}
         cfg.folding_config_file = str(_written(cfg, "floorflow_folding.json", content))
     cfg.auto_fifo_depths = False
+
+
+def _as_made(fifo: BuiltNode) -> dict[str, Any]:
+    told = fifo.attributes
+    return {
+        "depth": int(told.get("depth", LEAST_DEPTH)),
+        "impl_style": str(told.get("impl_style", "rtl")),
+        "ram_style": str(told.get("ram_style", "auto")),
+    }
 
 
 def _written(cfg: Any, name: str, content: Mapping[str, Any]) -> Path:
