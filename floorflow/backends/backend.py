@@ -314,6 +314,20 @@ class Backend(Protocol):
         """Return how many bits of weights a folded engine holds, and where; None if it has none or that is unknown."""
         return None
 
+    def unbuildable(
+        self,
+        folded: FoldedDataflow,  # noqa: ARG002
+        streams: Sequence[Mapping[str, Any]],  # noqa: ARG002
+        home: Mapping[str, tuple[str, int, int]],  # noqa: ARG002
+        options: Any,  # noqa: ARG002
+    ) -> tuple[str, ...]:
+        """Return engines that the tool cannot build where they lie, none if it can.
+
+        ``home`` is the module of every engine, the number of its FPGA and of its SLR there; ``streams`` are channels
+        with their ends (None outside), ports, widths, converter, and the modules that hold FIFO and converter.
+        """
+        return ()
+
     def check_boards(self, options: Any, boards: Mapping[str, str]) -> None:
         """Refuse, with an InputError, options that boards do not take; ``boards``: shells, or nothing, by name."""
 

@@ -25,6 +25,7 @@ from floorflow.backends.finn.flow_files import check_flow
 from floorflow.backends.finn.folding.cost_table import CostTable
 from floorflow.backends.finn.folding.given_folding import given_folding_groups
 from floorflow.backends.finn.folding.proposals import proposed, rules_by_method
+from floorflow.backends.finn.kernel_cuts import unbuildable_engines
 from floorflow.backends.finn.names import RUNTIME_WEIGHTS, family
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.parallelism import KNOWN_PRODUCTS, PARALLEL, parallelism, products
@@ -163,6 +164,16 @@ class FinnBackend(Backend):
     def check_boards(self, options: FinnOptions, boards: Mapping[str, str]) -> None:
         """Refuse a flow that a board does not take."""
         check_flow(options, boards)
+
+    def unbuildable(
+        self,
+        folded: FoldedDataflow,
+        streams: Sequence[Mapping[str, Any]],
+        home: Mapping[str, tuple[str, int, int]],
+        options: FinnOptions,
+    ) -> tuple[str, ...]:
+        """Return the engines of kernels that would wait for themselves."""
+        return unbuildable_engines(folded, streams, home, options.finn)
 
     def warnings(self, folded: FoldedDataflow, clock_mhz: float, options: FinnOptions) -> Sequence[str]:
         """Return what the user has to know."""

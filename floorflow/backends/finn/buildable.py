@@ -23,10 +23,10 @@ Moves = dict[str, str]
 def moves(bound: Bound) -> Moves:
     """Return the FIFOs to move so that no kernel waits for itself; as many as help, where not all circles can go."""
     chosen: Moves = {}
-    circle = _in_circles(bound, chosen)
+    circle = waiting(bound, chosen)
     while circle:
         better = min(
-            ((_in_circles(bound, trial), trial) for trial in _trials(bound, chosen, circle)),
+            ((waiting(bound, trial), trial) for trial in _trials(bound, chosen, circle)),
             key=lambda pair: len(pair[0]),
             default=(circle, chosen),
         )
@@ -36,7 +36,7 @@ def moves(bound: Bound) -> Moves:
     return chosen
 
 
-def _in_circles(bound: Bound, chosen: Moves) -> list[BuiltNode]:
+def waiting(bound: Bound, chosen: Moves) -> list[BuiltNode]:
     """Return the nodes of kernels that wait for themselves."""
     nodes = bound.graph.nodes
     ids = _ids(bound, chosen)
