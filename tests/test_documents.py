@@ -52,7 +52,8 @@ def code(text: str) -> list[str]:
 
 def documented(start: str) -> list[str]:
     """Return the commands in the documents that begin with one of some words, each once."""
-    found = [part for path in DOCUMENTS for part in code(path.read_text(encoding="utf-8"))]
+    walked = "tutorial.md"  # by test_tutorial, in order
+    found = [part for path in DOCUMENTS if path.name != walked for part in code(path.read_text(encoding="utf-8"))]
     return sorted({part for part in found if re.match(start, part)})
 
 
@@ -86,6 +87,8 @@ def workplace(tmp_path_factory: pytest.TempPathFactory, cnv_on_u250: Path) -> Pa
     engine = {"MVAU_hls_0": {"LUT": 1000, "SRL": 0, "FF": 900, "BRAM_36K": 0, "BRAM_18K": 1, "URAM": 0, "DSP": 0}}
     (folder / "reports" / "post_synth_resources.json").write_text(json.dumps(engine))
     write(built(read_plan(folder / "out" / "tfc" / "plan.json")), folder / "reports")
+    done = floorflow("bind", "out/tfc", "--build", "reports", "-o", "out/new", folder=folder)
+    assert done.returncode == 0, done.stderr
     attributes = {
         "MW": 64,
         "MH": 32,
