@@ -7,6 +7,7 @@ be a node of the right kind, shape, folding, SLR and streams.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,8 @@ class _Built:
         patterns: Mapping[str, str],
         told: tuple[Mapping[str, str], Mapping[str, str]],
     ) -> None:
+        if not any(row["entry"]["kind"].startswith("Reshape") for row in rows.values()):
+            nodes = [replace(node, is_transparent=node.is_a("Reshape")) for node in nodes]
         self.phase, self.rows, self.nodes = phase, rows, nodes
         cells, streams = told
         by_cell = {p.format(engine=node.name, partition=node.kernel): node for p in patterns.values() for node in nodes}
@@ -145,7 +148,7 @@ class _Built:
             if ported and getattr(way, f"{end}_port") != channel[f"{end}_port"]:
                 return False
         planned = channel["converter"] is not None
-        if any(node.is_a("Reshape") for node in way.between):
+        if any(node.is_transparent for node in way.between):
             return True  # FINN+ converts widths around a node that only passes words on
         return planned == any(node.is_a("StreamingDataWidthConverter") for node in way.between)
 

@@ -9,7 +9,7 @@ from typing import Any
 import onnx
 from onnx import helper
 
-PASSING = ("CheckSum", "IODMA", "Reshape", "StreamingDataWidthConverter", "StreamingFIFO", "TLastMarker")
+PASSING = ("CheckSum", "IODMA", "StreamingDataWidthConverter", "StreamingFIFO", "TLastMarker")
 """Kinds that pass on what they get."""
 MARK = "floorflow_engine"
 """Under this key a node remembers its engine, which alone tells apart branches that are alike in all else."""
@@ -35,6 +35,8 @@ class BuiltNode:
     positions: list[int] = field(default_factory=list)
     kernel: int = -1
     proto: Any = None
+    is_transparent: bool = False
+    """Whether it passes on what it gets although other plans have it as an engine: a Reshape."""
 
     @property
     def family(self) -> str:
@@ -44,7 +46,7 @@ class BuiltNode:
     @property
     def passes(self) -> bool:
         """Whether the node only passes on what it gets."""
-        return self.family in PASSING
+        return self.is_transparent or self.family in PASSING
 
     @property
     def mark(self) -> str:
@@ -154,6 +156,14 @@ def joined(nodes: Iterable[BuiltNode]) -> BuiltGraph:
 def read_graph(graph: onnx.GraphProto) -> BuiltGraph:
     """Return the graph in one file."""
     return joined(read_nodes(graph))
+
+
+def without_reshapes(graph: BuiltGraph) -> BuiltGraph:
+    """Return the graph with FINN+'s Reshape as something that streams pass, for plans that have none as engines."""
+    reshapes = [node for node in graph.nodes if node.family == "Reshape"]
+    for node in reshapes:
+        node.is_transparent = True
+    return joined(graph.nodes) if reshapes else graph
 
 
 def _arriving(node: BuiltNode, port: int, tensor: str, maker: dict[str, tuple[BuiltNode, int]]) -> BuiltStream:

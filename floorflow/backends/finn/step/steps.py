@@ -97,7 +97,7 @@ def _widen_reshapes(one: Bound) -> None:
     for stream, link in one.links:
         width = int(stream["target_width" if link.source is None else "source_width"])
         for node in link.chain:
-            if node.family == "Reshape":
+            if node.is_transparent:
                 instance = getCustomOp(node.proto)
                 most = width // instance.get_input_datatype().bitwidth()
                 rows = [instance.get_nodeattr(name)[-1] for name in ("inp_shape", "out_shape")]
