@@ -70,9 +70,8 @@ def check_emitted(
 
 def _check_build(phase: PhaseFacts, build: Path, cells: Cells | None, findings: Findings) -> None:
     if cells is None or not cells.are_read:
-        if "names-unbound" in findings.meanings:
-            told = "no bound.json tells what cells are called; run floorflow bind on this build first"
-            findings.add("names-unbound", phase.where, told)
+        told = "no bound.json tells what cells are called; run floorflow bind on this build first"
+        findings.add("names-unbound", phase.where, told)
     elif phase.back_end is not None:
         phase.back_end.check_build(phase.raw, build, (cells.engines, cells.streams), phase.where)
 

@@ -24,8 +24,8 @@ CASE_FOR = {
     JOIN: "join",
 }
 
-NOT_OF_FINN = {"resources-too-few"}
-"""Violations that only other back ends report, whose parts of the judge state least resources (test_judge.py)."""
+NOT_OF_FINN = {"resources-too-few", "names-unbound"}
+"""What only other back ends report, whose judges state least resources (test_judge.py), or only beside a build."""
 
 
 @cache

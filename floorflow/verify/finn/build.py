@@ -24,7 +24,6 @@ SHAPES = (
 PORTED = ("Concat", "Split")
 """Kinds of whose ports each has a meaning of its own."""
 FINDINGS = {
-    "names-unbound": "a build is given, and the plan is not bound to any",
     "build-unreadable": "the build that is given cannot be read, or its nodes have no names yet",
     "build-cell-missing": "a cell of the plan is no node of the build",
     "build-engine-differs": "a cell is another engine in the build, or is folded otherwise",

@@ -45,9 +45,11 @@ def check_flow_files(
 def _check_config(phase: Mapping[str, Any], folder: Files, context: Mapping[str, Any], findings: Findings) -> None:
     path = "vitis/floorflow.cfg"
     lines = (folder.text(path) or "").splitlines()
-    wanted = {f"# platform: {shell}" for shell in context["shells"].values()} | {*HOOKS}
-    for line in sorted(wanted - {*lines}):
+    for line in sorted({*HOOKS} - {*lines}):
         findings.add("flow-file-differs", folder.path(path), f"lacks the line: {line}")
+    told = [line.removeprefix("# platform: ") for line in lines if line.startswith("# platform: ")]
+    if len(told) != 1 or told[0] not in filter(None, context["shells"].values()):
+        findings.add("flow-file-differs", folder.path(path), f"is for the platform {told}, which no FPGA has")
     fpga = next(
         (r["fpga"] for c in phase["channels"] for r in _rows(c["source"], context) if not _inside(c, context)), None
     )
