@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from floorflow.api import (
         Audit,
         Best,
+        BoundPlan,
         Calibration,
         Comparison,
         Event,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         Verdict,
         Violation,
         audit,
+        bind,
         calibrate,
         check,
         compare,
@@ -55,6 +57,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Audit",
     "Best",
+    "BoundPlan",
     "Calibration",
     "Comparison",
     "Event",
@@ -76,6 +79,7 @@ __all__ = [
     "Violation",
     "__version__",
     "audit",
+    "bind",
     "calibrate",
     "check",
     "compare",

@@ -96,6 +96,7 @@ What = Literal[
     "no rectangle",
     "overlap",
     "no room",
+    "unbuildable",
     "shallow FIFO",
     "deadlock",
     "analysis steps",
@@ -246,6 +247,9 @@ _WORDS: Mapping[What, Callable[[Refusal], str]] = {
     "no room": lambda r: (
         f"no room found in {r.place} for "
         f"{_names(r) + ' beside the other modules' if r.names else 'all its modules'}; it may exist"
+    ),
+    "unbuildable": lambda r: (
+        f"the tool cannot build the cut at {r.place}: what it makes of {_names(r)} would wait for itself"
     ),
     "shallow FIFO": lambda r: f"{r.place} ({_amount(r.allowed)} words, {_amount(r.needed)} needed)",
     "deadlock": lambda r: f"the planned FIFOs deadlock: {_names(r)}",

@@ -1,12 +1,16 @@
 # Hand-written procedures that the scripts emitted by floorflow call.
 #
-#   floorflow::begin  -part PART
+#   floorflow::begin  -part PART ?-unbound TRUE?
+#   floorflow::ports  CELL -in WIDTHS -out WIDTHS
 #   floorflow::pblock NAME -ranges RANGES -cells CELLS ?-parent PARENT? ?-soft TRUE?
 #   floorflow::slr    SLR -cells CELLS
-#   floorflow::end ?-pblocks COUNT? ?-assigned COUNT?
+#   floorflow::end ?-pblocks COUNT? ?-assigned COUNT? ?-ports COUNT?
 #
 # Vivado only warns when a constraint matches nothing and then builds without it. Everything here
 # stops instead, before a pblock is touched, and says what to do.
+#
+# A script whose cells are not bound to a build yet says -unbound TRUE. It runs only if the user
+# says -unbound as well (vivado -source SCRIPT -tclargs -unbound), and makes pblocks without cells.
 #
 # Which pblocks are ours: those that floorflow::pblock made since this file was first read by this
 # Vivado process. floorflow::begin deletes exactly these, so a script can be run again; a pblock of
@@ -14,7 +18,7 @@
 # takes back the SLRs that floorflow::slr gave to cells.
 
 namespace eval floorflow {
-    namespace export begin pblock slr cell end
+    namespace export begin ports pblock slr cell end
 
     # Survives a second `source` of this file: a script that is run again has to find its pblocks.
     variable created
@@ -26,8 +30,10 @@ namespace eval floorflow {
         set assigned [list]
     }
     variable running 0
+    variable unbound 0
     variable pblock_count 0
     variable cell_count 0
+    variable port_count 0
     # Full cell name -> the pblock or SLR that took it, because Vivado silently moves a cell that
     # is added twice.
     variable owner
@@ -39,14 +45,22 @@ proc floorflow::begin {args} {
     variable created
     variable assigned
     variable running
+    variable unbound
     variable pblock_count
     variable cell_count
+    variable port_count
     variable owner
-    set options [Options begin $args {-part} {}]
+    set options [Options begin $args {-part} {-unbound}]
     set part [dict get $options -part]
+    set unbound [dict exists $options -unbound]
 
     # A stopped or refused run must not let the next pblock call through.
     set running 0
+    if {$unbound && !([info exists ::argv] && "-unbound" in $::argv)} {
+        error "floorflow: what the cells of this plan are called is known only from a build of it;\
+            run 'floorflow bind' on the build, or say -unbound (vivado -source SCRIPT -tclargs\
+            -unbound) to make the pblocks without cells"
+    }
     set design [current_design -quiet]
     if {[llength $design] == 0} {
         error "floorflow: no design is open; open the synthesised design first"
@@ -75,13 +89,38 @@ proc floorflow::begin {args} {
     array unset owner
     set pblock_count 0
     set cell_count 0
+    set port_count 0
     set running 1
+}
+
+# Stop unless the streams of a cell are as wide as the plan's: a name alone does not make it the
+# engine that is meant. WIDTHS are bits in any order; ports are padded to whole bytes, of which
+# synthesis may take what nothing drives.
+proc floorflow::ports {name args} {
+    variable running
+    variable port_count
+    if {!$running} {
+        error "floorflow: ports of '$name' come before floorflow::begin;\
+            call floorflow::begin -part PART first"
+    }
+    set options [Options "ports of '$name'" $args {-in -out} {}]
+    set found [StreamWidths [OneCell $name " whose streams the plan knows"]]
+    foreach {option direction} {-in IN -out OUT} {
+        set planned [lsort -integer [dict get $options $option]]
+        set actual [lsort -integer [dict get $found $direction]]
+        if {![Fit $actual $planned]} {
+            error "floorflow: cell '$name' has streams of {$actual} bits ($direction), the plan has\
+                {$planned}: it is another engine; run 'floorflow bind' on the build of this design"
+        }
+    }
+    incr port_count
 }
 
 # Make one pblock, hard unless told, and put cells into it. Everything is checked before anything
 # is made.
 proc floorflow::pblock {name args} {
     variable running
+    variable unbound
     variable pblock_count
     if {!$running} {
         error "floorflow: pblock '$name' comes before floorflow::begin;\
@@ -94,7 +133,9 @@ proc floorflow::pblock {name args} {
     if {[dict exists $options -parent]} {
         CheckParent $name [dict get $options -parent]
     }
-    CheckCells "pblock '$name'" $cells
+    if {!$unbound} {
+        CheckCells "pblock '$name'" $cells
+    }
     set soft [expr {[dict exists $options -soft] ? [dict get $options -soft] : "FALSE"}]
     if {$soft ni {TRUE FALSE}} {
         error "floorflow: pblock '$name': -soft is '$soft', expected TRUE or FALSE"
@@ -106,7 +147,9 @@ proc floorflow::pblock {name args} {
     }
     # Vivado's default is a soft pblock, which its cells may leave; what is meant is always said.
     set_property IS_SOFT $soft $new
-    AddCells $name $cells
+    if {!$unbound} {
+        AddCells $name $cells
+    }
     incr pblock_count
     return $name
 }
@@ -114,6 +157,7 @@ proc floorflow::pblock {name args} {
 # Assign cells to an SLR, without a pblock. Everything is checked before anything is assigned.
 proc floorflow::slr {name args} {
     variable running
+    variable unbound
     variable assigned
     variable owner
     if {!$running} {
@@ -125,6 +169,9 @@ proc floorflow::slr {name args} {
     set count [llength [get_slrs -quiet $name]]
     if {$count != 1} {
         error "floorflow: SLR '$name' matches $count SLRs of the part, expected exactly 1"
+    }
+    if {$unbound} {
+        return $name
     }
     CheckCells "SLR '$name'" $cells
     foreach full_name $cells {
@@ -147,8 +194,10 @@ proc floorflow::end {args} {
     variable running
     variable pblock_count
     variable cell_count
+    variable unbound
     variable assigned
-    set options [Options end $args {} {-pblocks -assigned}]
+    variable port_count
+    set options [Options end $args {} {-pblocks -assigned -ports}]
     if {!$running} {
         error "floorflow: floorflow::end without floorflow::begin;\
             call floorflow::begin -part PART first"
@@ -164,9 +213,15 @@ proc floorflow::end {args} {
         error "floorflow: pblocks made: $pblock_count, in the plan: [dict get $options -pblocks];\
             the script is not whole, take it again from the plan's folder"
     }
-    if {[dict exists $options -assigned] && $assigned_count != [dict get $options -assigned]} {
+    set told [expr {!$unbound && [dict exists $options -assigned]}]
+    if {$told && $assigned_count != [dict get $options -assigned]} {
         error "floorflow: cells assigned to SLRs: $assigned_count, in the plan:\
             [dict get $options -assigned]; the script is not whole, take it again from the plan's\
+            folder"
+    }
+    if {[dict exists $options -ports] && $port_count != [dict get $options -ports]} {
+        error "floorflow: cells whose streams were compared: $port_count, in the plan:\
+            [dict get $options -ports]; the script is not whole, take it again from the plan's\
             folder"
     }
     puts "floorflow: $pblock_count pblocks, $cell_count cells in them,\
@@ -184,6 +239,35 @@ proc floorflow::OneCell {name purpose} {
             the cell, as synthesis may have flattened or renamed it"
     }
     return $found
+}
+
+# Return a dict of the widths of a cell's streams by direction (IN, OUT), counted by data pins.
+proc floorflow::StreamWidths {cell} {
+    set widths [dict create]
+    foreach pin [get_pins -quiet -of_objects $cell] {
+        set port [get_property REF_PIN_NAME $pin]
+        if {[regexp -nocase {^(.*)_tdata(\[\d+\])?$} $port - stream]} {
+            dict incr widths [list [get_property DIRECTION $pin] $stream]
+        }
+    }
+    set found [dict create IN [list] OUT [list]]
+    dict for {key width} $widths {
+        dict lappend found [lindex $key 0] $width
+    }
+    return $found
+}
+
+# Whether widths of ports are those of streams, both ascending: as wide, or padded to whole bytes.
+proc floorflow::Fit {actual planned} {
+    if {[llength $actual] != [llength $planned]} {
+        return 0
+    }
+    foreach width $actual bits $planned {
+        if {$width < $bits || $width > ($bits + 7) / 8 * 8} {
+            return 0
+        }
+    }
+    return 1
 }
 
 # Stop unless a pblock of this name can be made here.

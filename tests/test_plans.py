@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,11 @@ import pytest
 from floorflow import flow
 from floorflow.emit.constraints import STYLE_WORDS
 from floorflow.errors import InfeasibleError
-from floorflow.hardware import Board, known_platforms, load_platform
+from floorflow.hardware import known_platforms, load_platform
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
 from floorflow.schema import Plan, json_schema, read_plan
 from floorflow.verify import check
+from tests import built_kernels
 from tests.conftest import CNV, TFC, make_plan
 from tests.tools import need_tcl
 from tests.verify.mutants import MUTANTS, Mutant, NotApplicable
@@ -48,18 +48,23 @@ def contents(out: Path) -> tuple[dict[str, Any], dict[str, str]]:
     return plan, {name: (out / name).read_text() for name in names if name not in ("plan.json", "run.json")}
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: m.title)
-def test_planted_mistakes_in_real_plans_are_found(
-    mutant: Mutant,
-    cnv_on_u250: Path,
+@pytest.fixture(scope="session")
+def bound_plans(
     cnv_on_pynq: Path,
     branches_on_two_u250: Path,
+    cnv_on_u250: Path,
     far_on_u250: Path,
-    tmp_path: Path,
-) -> None:
-    on_a_zynq = is_found(mutant, cnv_on_pynq, tmp_path / "zynq")
-    cards = {"two": branches_on_two_u250, "one": cnv_on_u250, "far": far_on_u250}
-    on_u250s = any(is_found(mutant, out, tmp_path / name) for name, out in cards.items())
+    tmp_path_factory: pytest.TempPathFactory,
+) -> dict[str, Path]:
+    """Plans bound to builds, which are all that check judges whole."""
+    plans = {"zynq": cnv_on_pynq, "two": branches_on_two_u250, "one": cnv_on_u250, "far": far_on_u250}
+    return {name: built_kernels.bound(out, tmp_path_factory.mktemp(name)) for name, out in plans.items()}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: m.title)
+def test_planted_mistakes_in_real_plans_are_found(mutant: Mutant, bound_plans: dict[str, Path], tmp_path: Path) -> None:
+    on_a_zynq = is_found(mutant, bound_plans["zynq"], tmp_path / "zynq")
+    on_u250s = any(is_found(mutant, bound_plans[name], tmp_path / name) for name in ("two", "one", "far"))
     assert on_a_zynq or on_u250s or mutant.title in NO_PLAN_HOLDS
 
 
@@ -78,74 +83,85 @@ def is_found(mutant: Mutant, out: Path, spoilt: Path) -> bool:
     return True
 
 
-def expected_pblocks(plan: Plan, fpga: str) -> dict[str, tuple[list[str], int, str]]:
-    """Return ranges, number of cells and softness of each pblock that is emitted."""
+def expected_pblocks(plan: Plan, fpga: str) -> dict[str, tuple[list[str], str]]:
+    """Return ranges and softness of each pblock that is emitted."""
     phase = plan.phases[0]
-    engines = {m.name: len(m.engines) for m in phase.modules}
-    styles = {n: phase.constraint_styles[p.slot] for n, p in phase.floorplan[fpga].pblocks.items()}
     soft = {"hard": "FALSE", "soft": "TRUE"}
-    return {
-        f"pblock_{n}": (sorted(p.ranges), engines[n], soft[styles[n]])
-        for n, p in phase.floorplan[fpga].pblocks.items()
-        if styles[n] in soft
-    }
+    placed = phase.floorplan[fpga].pblocks.items()
+    styles = {name: phase.constraint_styles[pblock.slot] for name, pblock in placed}
+    return {f"pblock_{n}": (sorted(p.ranges), soft[styles[n]]) for n, p in placed if styles[n] in soft}
 
 
-def expected_slrs(plan: Plan, fpga: str) -> Counter[str]:
-    """Return how many cells are assigned to each SLR."""
+def expected_slrs(plan: Plan, fpga: str) -> set[str]:
+    """Return the SLRs to which cells are assigned one by one."""
     phase, slots = plan.phases[0], {slot.name: slot for slot in plan.platform.slots}
-    alone = (slots[phase.partition.assignment[m.name]] for m in phase.modules for _ in m.engines)
-    return Counter(s.slr for s in alone if s.fpga == fpga and phase.constraint_styles[s.name] == "slr")
+    alone = (slots[phase.partition.assignment[m.name]] for m in phase.modules)
+    return {s.slr for s in alone if s.fpga == fpga and phase.constraint_styles[s.name] == "slr"}
 
 
-def finn_cells(engines: list[str], places: dict[str, Any], board: Board) -> list[str]:
-    """Name cells as FINN does: one kernel a partition, nodes numbered anew by op type inside each."""
-    cells = []
-    for number in sorted({places[engine]["partition_id"] for engine in engines}):
-        kinds = [e.rpartition("_")[0] for e in engines if places[e]["partition_id"] == number]
-        cells += [
-            board.cell_pattern.format(engine=f"{kind}_{kinds[:i].count(kind)}", partition=number)
-            for i, kind in enumerate(kinds)
-        ]
-    return cells
+def assigned_engines(plan: Plan, fpga: str) -> int:
+    """Return how many engines are in a pblock or assigned to an SLR."""
+    phase, slots = plan.phases[0], {slot.name: slot for slot in plan.platform.slots}
+    homes = [(slots[phase.partition.assignment[m.name]], len(m.engines)) for m in phase.modules]
+    return sum(count for s, count in homes if s.fpga == fpga and phase.constraint_styles[s.name] != "none")
 
 
 @pytest.mark.parametrize("board", ["cnv_on_u250", "cnv_on_pynq", "branches_on_two_u250", "whole_slots_of_u250"])
-def test_a_strict_vivado_records_what_is_planned(board: str, request: pytest.FixtureRequest) -> None:
-    vivado_obeys(request.getfixturevalue(board))
+def test_a_strict_vivado_records_what_is_planned_once_names_are_bound(
+    board: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    vivado_obeys(request.getfixturevalue(board), tmp_path)
 
 
-def vivado_obeys(out: Path) -> None:
-    """Run the constraint files of every FPGA, and compare what they make with the plan."""
+def vivado_obeys(planned: Path, folder: Path) -> None:
+    """Bind a plan to kernels as FINN makes them, run the files of every FPGA, and compare what they make with the plan.
+
+    Members are an engine's cell and those of FIFOs and converters with it.
+    """
     need_tcl()
     from tests.vivado_model import run_outputs
 
-    plan = read_plan(out / "plan.json")
+    plan = read_plan(planned / "plan.json")
     platform = load_platform(plan.platform.name, len(plan.platform.fpgas))
-    places = json.loads((out / "finn" / "floorplan.json").read_text())
-    engines = [e.name for n in plan.networks for e in n.engines]
+    kernels = built_kernels.built(plan)
+    built_kernels.bound(planned, folder)
     styles = plan.phases[0].constraint_styles
-    for number, fpga in enumerate(platform.fpgas):
+    for fpga in platform.fpgas:
         if all(styles[slot.name] == "none" for slot in fpga.slots):
-            assert not (out / fpga.name).exists()
+            assert not (folder / "bound" / fpga.name).exists()
             continue
-        here = [e for e in engines if places[e]["device_id"] == number]
-        cells = finn_cells(here, places, fpga.board)
+        cells = [
+            built_kernels.cell(fpga.board.cell_pattern, node.name) for m in kernels.values() for node in m.graph.node
+        ]
         # A sibling whose name only differs by a further digit must not be taken by mistake.
-        cells += [f"{cell}0" for cell in cells]
+        cells += [f"{cell}0" for cell in cells if f"{cell}0" not in cells]
         parents = {
             parent: [f"CLOCKREGION_X0Y{4 * i}:CLOCKREGION_X7Y{4 * i + 3}"]
             for i, slot in enumerate(fpga.slots)
             if (parent := fpga.board.parent_pblock(slot.slr)) is not None
         }
-        device = out / "platform" / "devices" / f"{fpga.device.part}.yaml"
-        for model in run_outputs(out, fpga.name, cells, device, parents).values():
-            recorded = {
-                name: (sorted(p["ranges"]), len(p["cells"]), p["properties"]["IS_SOFT"])
-                for name, p in model.pblocks.items()
-            }
+        device = planned / "platform" / "devices" / f"{fpga.device.part}.yaml"
+        models = run_outputs(folder / "bound", fpga.name, cells, device, parents, streams=streams_of(plan, folder))
+        assert models["xdc"].pblocks == models["tcl"].pblocks
+        for model in models.values():
+            recorded = {n: (sorted(p["ranges"]), p["properties"]["IS_SOFT"]) for n, p in model.pblocks.items()}
             assert recorded == expected_pblocks(plan, fpga.name)
-            assert Counter(model.slr_of.values()) == expected_slrs(plan, fpga.name)
+            assert set(model.slr_of.values()) == expected_slrs(plan, fpga.name)
+            members = sum(len(p["cells"]) for p in model.pblocks.values()) + len(model.slr_of)
+            assert members >= assigned_engines(plan, fpga.name)
+
+
+def streams_of(plan: Plan, folder: Path) -> dict[str, tuple[list[int], list[int]]]:
+    """Return the bits of the streams of every engine's cell in a bound plan, padded to whole bytes as FINN's are."""
+    cells: dict[str, str] = json.loads((folder / "bound" / "bound.json").read_text())["cells"]
+    channels = plan.phases[0].channels
+    return {
+        cell: (
+            [-(-c.target_width_bits // 8) * 8 for c in channels if c.target == engine],
+            [-(-c.source_width_bits // 8) * 8 for c in channels if c.source == engine],
+        )
+        for engine, cell in cells.items()
+    }
 
 
 CALM = {"pynq-z1": 1000, "pynq-z2": 1000}
@@ -161,7 +177,7 @@ def test_in_every_style_files_and_report_say_what_is_planned(board: str, style: 
     request = Request(CNV, board, effort="fast", constraint_style=style, fps=CALM.get(board), plots=False)
     out = make_plan(tmp_path / "out", request)
     assert check(out) == []
-    vivado_obeys(out)
+    vivado_obeys(out, tmp_path)
     plan = read_plan(out / "plan.json")
     phase, report = plan.phases[0], (out / "report.txt").read_text()
     told = report.partition("\nWhat is constrained\n")[2].partition("\n\n")[0].splitlines()

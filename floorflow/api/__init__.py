@@ -5,6 +5,7 @@ what can be refused without. There is no global state: calls may run in several 
 """
 
 from floorflow.api.auditing import FINN_OF_BUILDS, Audit, audit
+from floorflow.api.binding import BoundPlan, bind
 from floorflow.api.calibrating import Calibration, InterruptedCalibration, calibrate
 from floorflow.api.checking import Verdict, Violation, check
 from floorflow.api.events import Best, Callback, Event
@@ -35,6 +36,7 @@ __all__ = [
     "RESOURCE_NAMES",
     "Audit",
     "Best",
+    "BoundPlan",
     "Calibration",
     "Callback",
     "Comparison",
@@ -59,6 +61,7 @@ __all__ = [
     "Verdict",
     "Violation",
     "audit",
+    "bind",
     "calibrate",
     "check",
     "compare",

@@ -48,23 +48,27 @@ class Verdict:
         }
 
 
-def check(plan: str | Path | Plan) -> Verdict:
+def check(plan: str | Path | Plan, *, build: str | Path | None = None) -> Verdict:
     """Check a plan and its files independently: a folder that was written, or a `Plan` as `Plan.save` would write it.
+
+    ``build`` is FINN's output_dir, or its folder of kernels, that the plan was bound to: every name is judged by it.
 
     Raises
     ------
     InputError
-        If the folder holds no plan.
+        If the folder holds no plan, or there is no such build.
 
     """
     if isinstance(plan, Plan):
         with TemporaryDirectory(prefix="floorflow-") as folder:
             save(folder, plan.files, (), 0.0, force=False)
-            return check(folder)
+            return check(folder, build=build)
     from floorflow.verify import NotAPlan, judge
 
     try:
-        found = judge(Path(plan))
+        if build is not None and not Path(build).exists():
+            raise InputError(f"{build}: no such folder", hint="give FINN's output_dir or its kernel_partitions")
+        found = judge(Path(plan), None if build is None else Path(build))
     except NotAPlan as error:
         raise InputError(str(error), hint="give the folder that floorflow plan wrote") from error
     return Verdict(tuple(Violation(v.name, v.where, v.message) for v in found.violations), found.checked)

@@ -84,6 +84,7 @@ class PlanOptions(CompareOptions, total=False):
     confidence: float | Literal["none"]
     risk: float | None
     runtime_weights: Literal["auto", "never", "always"]
+    flow: Literal["auto", "vitis", "zynq"]
     label_select: bool
     fold_method: str
     keep_folding: bool

@@ -16,6 +16,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from floorflow.backends.binding import Binding
 from floorflow.backends.builds import Build
 from floorflow.backends.clock import ClockTarget, LikelyClock
 from floorflow.backends.given import rows_as_given
@@ -165,6 +166,8 @@ class Backend(Protocol):
     """Parts of the boards that the tool builds for, by the tool's names in small letters."""
     known_products: int = 0
     """Products of the largest engine known to have been built of those that `products` counts; 0: not known."""
+    names_are_read: bool = False
+    """Whether what cells are called is known only from a build, whose steps `bound_files` brings."""
     own_reports: tuple[str, ...] = ()
     """Names of the tool's own reports that `read_report` knows, for people; first one that counts a netlist."""
 
@@ -311,6 +314,23 @@ class Backend(Protocol):
         """Return how many bits of weights a folded engine holds, and where; None if it has none or that is unknown."""
         return None
 
+    def unbuildable(
+        self,
+        folded: FoldedDataflow,  # noqa: ARG002
+        streams: Sequence[Mapping[str, Any]],  # noqa: ARG002
+        home: Mapping[str, tuple[str, int, int]],  # noqa: ARG002
+        options: Any,  # noqa: ARG002
+    ) -> tuple[str, ...]:
+        """Return engines that the tool cannot build where they lie, none if it can.
+
+        ``home`` is the module of every engine, the number of its FPGA and of its SLR there; ``streams`` are channels
+        with their ends (None outside), ports, widths, converter, and the modules that hold FIFO and converter.
+        """
+        return ()
+
+    def check_boards(self, options: Any, boards: Mapping[str, str]) -> None:
+        """Refuse, with an InputError, options that boards do not take; ``boards``: shells, or nothing, by name."""
+
     def warnings(self, folded: FoldedDataflow, clock_mhz: float, options: Any) -> Sequence[str]:  # noqa: ARG002
         """Return what the user has to know of a finished plan, a sentence each."""
         return ()
@@ -327,6 +347,33 @@ class Backend(Protocol):
         """
         engines = [name for module in plan.phases[phase].modules for name in module.engines]
         return {name: f"{hierarchy}/{name}" if hierarchy else name for name in engines}
+
+    def bound_files(
+        self,
+        plan: Plan,  # noqa: ARG002
+        phase: int,  # noqa: ARG002
+        fpgas: Sequence[Mapping[str, Any]],  # noqa: ARG002
+        library: str,  # noqa: ARG002
+        /,
+    ) -> Mapping[str, str]:
+        """Return files for a build that tells what cells are called, by their paths in the phase's folder.
+
+        ``fpgas`` have ``name``, ``board``, ``part``, ``platform`` (of Vitis, or empty), ``cell_pattern`` and
+        ``constraints``: texts by their names, with ``members:<module>`` in the place of a module's cells. ``library``
+        is the Tcl that they call.
+        """
+        return {}
+
+    def bind(self, plan: Plan, files: Mapping[str, bytes], build: Path, /) -> Binding:  # noqa: ARG002
+        """Return a plan's constraints by the names that a build gave its cells; ``files`` are those of the plan.
+
+        Raises
+        ------
+        InputError
+            If the build is not that of the plan, or it cannot be told which cell is which.
+
+        """
+        raise InputError(f"{build}: back end {self.name} names cells itself", hint="use the plan as it is")
 
     def next_step(self, plan: Plan, phase: int, folder: Path, /) -> str:  # noqa: ARG002
         """Return what to do with the tool's files of a phase, which lie in ``folder``, or nothing."""

@@ -21,7 +21,7 @@ def calibration_tables(data: Mapping[str, Any]) -> list[Table | str]:
         _table(f"{data['network']}: {count} of {of} engines measured, by kind", "kind", kinds),
         *(escape(line) for line in _factors(data["kinds"])),
         _table("by module", "module", modules),
-        *(escape(line) for line in (*_left(data), *_changed(data))),
+        *(escape(line) for line in (*_left(data), *_timing(data), *_changed(data))),
     ]
 
 
@@ -50,6 +50,24 @@ def _factors(kinds: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         known = [f"{name} x{factor:.2f}" for name, factor in entry["factors"].items() if factor is not None]
         if known:
             yield f"estimates of other foldings of {kind}: {', '.join(known)}"
+
+
+def _timing(data: Mapping[str, Any]) -> Iterator[str]:
+    """Tell the achieved clock, what that makes of the rate, and where paths fail."""
+    timing = data["timing"]
+    if timing is None:
+        return
+    if timing["achieved_mhz"] is not None:
+        yield (
+            f"clock: {timing['achieved_mhz']:,.1f} MHz achieved of {timing['planned_mhz']:,.1f} ({timing['file']}): "
+            f"{timing['fps_achieved']:,.0f} frames/s for {timing['fps_planned']:,.0f} planned"
+        )
+    for kind in ("module", "stream"):
+        counts = timing[f"failing_by_{kind}"]
+        if counts:
+            yield f"failing paths by {kind}: {_some([f'{name} {count}' for name, count in counts.items()])}"
+    if timing["failing_paths"] and not timing["failing_by_module"]:
+        yield "failing paths are not mapped: their cells are not the plan's; calibrate the folder that bind wrote"
 
 
 def _left(data: Mapping[str, Any]) -> Iterator[str]:

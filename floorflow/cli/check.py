@@ -15,12 +15,15 @@ from floorflow.cli.terminal import errors_to_exit_codes, print_json
 
 def check(
     out: Annotated[Path, typer.Argument(help="Folder that plan wrote.", show_default=False)],
+    build: Annotated[
+        Path | None, typer.Option("--build", help="FINN's output_dir that OUT is bound to.", show_default=False)
+    ] = None,
     as_json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> None:
     """Check a plan and its files independently; exit 1 if anything is wrong."""
     with errors_to_exit_codes(debug=debug):
-        verdict = api.check(out)
+        verdict = api.check(out, build=build)
         if as_json:
             print_json(verdict.as_dict())
         else:

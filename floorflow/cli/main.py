@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from floorflow import __version__
+from floorflow.cli.bind import bind
 from floorflow.cli.builds import audit, calibrate
 from floorflow.cli.check import check
 from floorflow.cli.inspect import inspect, platforms
@@ -29,7 +30,7 @@ app = typer.Typer(
 )
 
 app.command(epilog=EXAMPLES)(plan)
-for command in (inspect, check, cost, compare, pareto, calibrate, audit, platforms):
+for command in (inspect, check, bind, cost, compare, pareto, calibrate, audit, platforms):
     app.command()(command)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from floorflow.resources import Resources
 from floorflow.schema import EngineEntry, Plan
@@ -12,11 +12,20 @@ from floorflow.schema import EngineEntry, Plan
 class PlanBackend(Protocol):
     """The part of a back end that a finished plan needs; a phase goes by its number."""
 
+    @property
+    def names_are_read(self) -> bool:
+        """Whether what cells are called is known only from a build."""
+
     def files(self, plan: Plan, phase: int, /) -> Mapping[str, str]:
         """Return its own files of a phase, by their paths in the phase's folder."""
 
     def cells(self, plan: Plan, phase: int, cell_pattern: str, hierarchy: str, /) -> Mapping[str, str]:
         """Return every engine's cell, by its id, on a board with FINN's cells named so and kernels in ``hierarchy``."""
+
+    def bound_files(
+        self, plan: Plan, phase: int, fpgas: Sequence[Mapping[str, Any]], library: str, /
+    ) -> Mapping[str, str]:
+        """Return files for a build that tells what cells are called; of FPGAs their facts and constraints."""
 
     def cost_model(self, plan: Plan, /) -> str:
         """Return in words what the plan's resources are."""

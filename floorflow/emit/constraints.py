@@ -92,14 +92,20 @@ def tcl(
     part: str,
     constraints: Sequence[Constraint],
     library: str = "../vivado/floorflow.tcl",
+    *,
+    unbound: bool = False,
 ) -> str:
-    """Return the Tcl script that says the same through the guarded library, given by its path from there."""
+    """Return the Tcl script that says the same through the guarded library, given by its path from there.
+
+    ``unbound``: the cells are not those of a build, so that it runs only if asked for, and makes pblocks without cells.
+    """
     lines = [
+        "# tclint-disable line-length",  # lists of ranges and cells are data
         f"# {header}",
         *(f"# {style}" for style in styles),
         f"source [file join [file dirname [file normalize [info script]]] {' '.join(library.split('/'))}]",
         "",
-        f"floorflow::begin -part {tcl_word(part)}",
+        f"floorflow::begin -part {tcl_word(part)}{' -unbound TRUE' if unbound else ''}",
     ]
     lines += [" \\\n    ".join(_call(one)) for one in constraints]
     # With the counts a script that lost a call stops, and one for an FPGA without modules does not.

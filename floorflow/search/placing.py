@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
+from floorflow.channels import Channel
+from floorflow.errors import Refusal
 from floorflow.hardware import Fpga, Rect
 from floorflow.placement import (
     Pin,
@@ -20,6 +23,7 @@ from floorflow.request import MOST_OF_SLOT
 from floorflow.search.candidate import Candidate, uses_of
 from floorflow.search.context import PlanningContext
 from floorflow.search.pblock_sizes import has_room, least_supply
+from floorflow.stats import SolveStats
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,9 @@ def place_candidate(
 
     ``tight``: where the modules of a slot do not pack otherwise, its rectangles may be as full as can be.
     """
+    refusal = _unbuildable(context, candidate)
+    if refusal is not None:
+        return PlacementFailure(refusal, SolveStats("cut", "heuristic"))
     placements = {}
     for fpga in context.platform.fpgas:
         answer = _placed(context, candidate, fpga, hints or {}, tight=tight)
@@ -55,6 +62,39 @@ def place_candidate(
             return answer
         placements[fpga.name] = answer
     return PlacedCandidate(candidate, placements, repair)
+
+
+def _unbuildable(context: PlanningContext, candidate: Candidate) -> Refusal | None:
+    """Return why the back end's tool cannot build the engines in their slots, None if it can."""
+    number = {
+        slot.name: (place, slr) for place, f in enumerate(context.platform.fpgas) for slr, slot in enumerate(f.slots)
+    }
+    slot_of = candidate.slot_of
+    home = {e: (m.name, *number[slot_of[m.name]]) for m in candidate.modules for e in m.engines}
+    options = context.request.backend_options
+    streams = [_told(channel, home) for channel in candidate.channels]
+    names = context.backend.unbuildable(candidate.folded, streams, home, options)
+    if not names:
+        return None
+    module = home[names[0]][0]
+    return Refusal("unbuildable", place=slot_of[module], names=names)
+
+
+def _told(channel: Channel, home: Mapping[str, tuple[str, int, int]]) -> dict[str, Any]:
+    """Return a channel as plain values: its ends, and the modules that hold its FIFO and its converter."""
+    stream = channel.stream
+    return {
+        "name": channel.name,
+        "source": stream.source if stream.source in home else None,
+        "source_port": stream.source_port,
+        "target": stream.target if stream.target in home else None,
+        "target_port": stream.target_port,
+        "source_width": channel.source_width_bits,
+        "target_width": channel.target_width_bits,
+        "converter": channel.converter,
+        "converter_module": home[channel.converter_engine][0] if channel.converter else None,
+        "fifo_module": home[channel.fifo_engine][0],
+    }
 
 
 def _placed(

@@ -47,6 +47,8 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measurements
     platform = platform_of(request, fpgas)
     technology = platform.technology
     backend = backend_named(request.backend)
+    boards = {fpga.board.name: fpga.board.shell.name if fpga.board.shell else "" for fpga in platform.fpgas}
+    backend.check_boards(request.backend_options, boards)
     dataflow = backend.lower(source, technology, request.backend_options)
     if request.folding is not None:
         dataflow = backend.with_folding(dataflow, request.folding, technology)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, TypeVar
 
 from floorflow.verify.files.reader import NUMBER_LIMIT
@@ -140,6 +141,33 @@ class BackEnd:
             return {str(engine): str(cell) for engine, cell in cells.items()}
 
         return self._asked(where, {}, ask)
+
+    @property
+    def names_are_read(self) -> bool:
+        """Whether what cells are called is known only from a build."""
+        return bool(getattr(self.judge, "names_are_read", False))
+
+    def is_stream_cell(self, cell: str) -> bool:
+        """Whether a cell is a FIFO or converter, of which a plan has no name."""
+        told = getattr(self.judge, "is_stream_cell", None)
+        return bool(told(cell)) if told is not None else False
+
+    def check_build(
+        self, phase: Record, build: Path, told: tuple[Mapping[str, str], Mapping[str, str]], where: str
+    ) -> None:
+        """Report where a build is not what the phase, whose cells are ``told``, is bound to."""
+
+        def ask() -> None:
+            judged = getattr(self.judge, "build", None)
+            if judged is not None:
+                self._report(judged(phase, build, told, self.context))
+
+        self._asked(where, None, ask)
+
+    def reads_memory(self, engine: str) -> bool:
+        """Whether an engine has streams from memory, of which a plan has no widths."""
+        told = getattr(self.judge, "reads_memory", None)
+        return bool(told(self.context["engines"][engine])) if told is not None else False
 
     def _own_cells(self) -> dict[str, str]:
         rows, hierarchies = self.context["engines"], self.context["hierarchies"]

@@ -13,7 +13,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Protocol, cast
 
 Row = Mapping[str, Any]
-"""One engine of a phase: id, network, entry, folding, module, slot, slr, style, fpga, fpga_number and part."""
+"""One engine of a phase: id, network, entry, folding, module, slot, slr, style, fpga, dies, fpga_number and part."""
 
 GROUP = "floorflow.judges"
 BUILT_IN = {"finn": "floorflow.verify.finn.judge"}

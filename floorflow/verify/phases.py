@@ -48,6 +48,9 @@ def _back_end(
         "several_networks": len(plan["networks"]) > 1,
         "engines": rows,
         "cell_patterns": {fpga: board.raw["cell_pattern"] for fpga, board in boards.items()},
+        "boards": {fpga: board.raw["name"] for fpga, board in boards.items()},
+        "shells": {fpga: board.shell.get("name", "") for fpga, board in boards.items()},
+        "memories": {fpga["name"]: fpga.get("host_memory") for fpga in plan["platform"]["fpgas"]},
         "hierarchies": {fpga: board.hierarchy for fpga, board in boards.items()},
     }
     return BackEnd(plan["options"]["backend"], judge, findings, context)
@@ -85,6 +88,7 @@ def _place(plan: Record, phase: Record, slots: Mapping[str, Slot], module: str |
         "module": module,
         "slot": slot and slot.name,
         "slr": slot and slot.slr,
+        "dies": sum(other.fpga == slot.fpga for other in slots.values()) if slot else 0,
         "style": phase["constraint_styles"].get(slot.name) if slot else None,
         "fpga": slot and slot.fpga,
         "fpga_number": slot and slot.fpga_number,

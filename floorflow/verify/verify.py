@@ -12,7 +12,7 @@ from floorflow.verify.bargains import check_bargains
 from floorflow.verify.channels import check_channels, check_costs
 from floorflow.verify.direction import check_direction
 from floorflow.verify.edge_loads import check_loads
-from floorflow.verify.emitted import READERS, check_emitted, check_left_overs
+from floorflow.verify.emitted import FILES, check_emitted, check_left_overs, is_unbound
 from floorflow.verify.engine_limits import check_engine_limits
 from floorflow.verify.expectations import check_calibration, check_expectations
 from floorflow.verify.fifos import check_fifos
@@ -49,7 +49,7 @@ class Verdict:
     checked: dict[str, int]
 
 
-def check(out: Path) -> list[Violation]:
+def check(out: Path, build: Path | None = None) -> list[Violation]:
     """Return every rule that the plan in a folder breaks; empty means that the plan is legal.
 
     Raises
@@ -58,11 +58,11 @@ def check(out: Path) -> list[Violation]:
         If the folder is none that `floorflow plan` wrote.
 
     """
-    return judge(out).violations
+    return judge(out, build).violations
 
 
-def judge(out: Path) -> Verdict:
-    """Return every rule that the plan in a folder breaks, and what was judged.
+def judge(out: Path, build: Path | None = None) -> Verdict:
+    """Return every rule that the plan in a folder breaks, and what was judged; ``build``: what it is bound to.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def judge(out: Path) -> Verdict:
         check_bargains(plan, phases, findings)
         for phase in phases:
             _check_phase(plan, phase, boards, findings)
-            check_emitted(folder, plan, phase, boards, findings)
+            check_emitted(folder, plan, phase, boards, findings, build=build)
         check_left_overs(folder, plan, phases, findings)
     except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError, MemoryError) as error:
         # A value that no rule foresaw is the plan's fault, never a reason to give no verdict.
@@ -132,7 +132,8 @@ def _judged(folder: Folder, plan: Record, phases: list[PhaseFacts], boards: dict
         "channels": sum(len(phase.raw["channels"]) for phase in phases),
         "modules": sum(len(phase.modules) for phase in phases),
         "pblocks": sum(len(held["pblocks"]) for phase in phases for held in phase.raw["floorplan"].values()),
-        "constraint_files": sum(name.rpartition("/")[2] in READERS for name in folder.known),
+        "constraint_files": sum(name.rpartition("/")[2] in FILES for name in folder.known),
+        "unbound_names": sum(len(phase.folded) for phase in phases if is_unbound(folder, plan, phase)),
         "files": sum(data is not None for data in folder.known.values()),
     }
 

@@ -183,7 +183,9 @@ VIOLATIONS: dict[str, str] = {
     "cell-missing": "an engine's cell is added to no pblock",
     "cell-repeated": "a cell is added twice",
     "cell-misplaced": "a cell is added to a pblock that is not its module's",
+    "names-unbound": "a build is given, and the plan is not bound to any",
     "cell-shared": "two engines have one cell name",
+    "cell-ports-differ": "pblocks.tcl does not compare a cell's streams with those of the plan's engine",
     "cell-unknown": "a cell is added that belongs to no engine",
 }
 """Every violation that `check` can report of a plan of any back end, with what it means."""

@@ -111,16 +111,12 @@ def test_a_plan_saved_without_pictures_is_drawn_when_it_was_loaded(tfc: ff.Plan,
     assert not (tmp_path / "again" / "plots").exists()
 
 
-def test_what_comes_next_names_the_files_in_the_folder(tmp_path: Path) -> None:
-    steps = ["FINN: folding_config_file=d/finn/folding_config.json", "Vivado: source d/fpga0/pblocks.tcl"]
+def test_what_comes_next_names_the_files_in_the_folder(tfc: ff.Plan, tmp_path: Path) -> None:
+    steps = ["FINN: d/finn/build.py; after a build of your own: floorflow bind"]
     plan = small(plots=False, constraint_style="soft")
     plan.save(tmp_path / "out")
-    assert plan.next_steps("d") == steps
+    assert plan.next_steps("d") == tfc.next_steps("d") == steps
     assert ff.load(tmp_path / "out").next_steps(Path("d")) == steps
-
-
-def test_without_constraints_there_is_no_script_to_source(tfc: ff.Plan) -> None:
-    assert tfc.next_steps("d") == ["FINN: folding_config_file=d/finn/folding_config.json"]
 
 
 def test_nothing_is_replaced_unless_forced(tfc: ff.Plan, tmp_path: Path) -> None:

@@ -67,9 +67,9 @@ def test_its_engines_are_cells_of_their_own_names_inside_the_shell(
     assert floorflow(folder, "plan", "chain.json", "-p", "alveo-u250", *options).returncode == 0
     assert floorflow(folder, "check", "shell").returncode == 0
     constraints = folder / "shell" / "fpga0" / "pblocks.xdc"
-    assert constraints.read_text().count("{level0_i/ulp/sharpen}") == 1
+    assert constraints.read_text().count("{level0_i/level1/level1_i/ulp/sharpen}") == 1
     assert "{sharpen}" in (folder / "out" / "fpga0" / "pblocks.xdc").read_text()
-    constraints.write_text(constraints.read_text().replace("level0_i/ulp/sharpen", "level0_i/sharpen"))
+    constraints.write_text(constraints.read_text().replace("level0_i/level1/level1_i/ulp/sharpen", "level0_i/sharpen"))
     told = floorflow(folder, "check", "shell")
     assert (told.returncode, "cell-unknown" in told.stdout) == (1, True)
 

@@ -124,7 +124,7 @@ def test_without_sll_wires_the_boundaries_have_all_of_the_die(write_board):
         ("zcu104", "top_i/StreamingDataflowPartition_1/inst/StreamingDataflowPartition_1_MVAU_hls_0", None),
         (
             "alveo-u250",
-            "level0_i/ulp/StreamingDataflowPartition_1/inst/StreamingDataflowPartition_1_MVAU_hls_0",
+            "level0_i/level1/level1_i/ulp/StreamingDataflowPartition_1/inst/StreamingDataflowPartition_1_MVAU_hls_0",
             "pblock_dynamic_SLR2",
         ),
         ("xcku5p", "finn_design_i/MVAU_hls_0", None),
@@ -218,7 +218,11 @@ def test_a_copy_of_a_shipped_board_is_accepted_and_a_changed_one_is_not(tmp_path
         ("partition}_{engine}", "partition}_{node}", "cell_pattern: expected only the placeholders"),
         ("partition}_{engine}", "partition}", "cell_pattern: expected the placeholder"),
         ("pblock_dynamic_{slr}", "pblock_{die}", r"shell\.parent_pblock: expected only the placeholders"),
-        ("hierarchy: level0_i/ulp", "hierarchy: level0_i/ulp\n  colour: red", r"shell\.colour: unknown field"),
+        (
+            "hierarchy: level0_i/level1/level1_i/ulp",
+            "hierarchy: level0_i/level1/level1_i/ulp\n  colour: red",
+            r"shell\.colour: unknown field",
+        ),
         ("SLICE_X146Y230", "SLICE_X146Y330", r"shell\.static\.SLR0: .*lower left"),
         (
             "SLICE_X146Y230:SLICE_X205Y239",

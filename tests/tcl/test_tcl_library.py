@@ -69,6 +69,18 @@ def test_script_finds_the_library_beside_its_own_folder(tmp_path: Path) -> None:
     assert list(model.pblocks) == ["p", "q"]
 
 
+UNBOUND = GOOD.replace("floorflow::begin -part {", "floorflow::begin -unbound TRUE -part {").replace("top/", "members:")
+
+
+def test_a_script_that_is_not_bound_runs_only_if_asked_for_and_makes_pblocks_without_cells(tmp_path: Path) -> None:
+    assert "-unbound TRUE" in UNBOUND
+    with pytest.raises(VivadoError, match="floorflow bind"):
+        run_text(new_model(), tmp_path, UNBOUND)
+    model = new_model()
+    model.run_tcl(tmp_path / "pblocks.tcl", ["-unbound"])
+    assert {name: made["cells"] for name, made in model.pblocks.items()} == {"p": [], "q": []}
+
+
 def test_second_run_leaves_the_same_pblocks(tmp_path: Path) -> None:
     model = run_text(new_model(), tmp_path, GOOD)
     first = model.pblocks
@@ -92,6 +104,40 @@ def test_cells_are_assigned_to_slrs_and_taken_back_by_the_next_run(tmp_path: Pat
     assert (model.slr_of, model.pblocks) == ({"top/a": "SLR2", "top/b": "SLR2"}, {})
     run_text(model, tmp_path, BEGIN_U250 + "floorflow::slr SLR1 -cells top/a\nfloorflow::end -pblocks 0 -assigned 1\n")
     assert model.slr_of == {"top/a": "SLR1"}
+
+
+PORTS = "floorflow::ports top/a -in {17 8} -out 24\n"
+
+
+def with_streams(folder: Path, into: tuple[int, ...], out: tuple[int, ...]) -> VivadoModel:
+    model = VivadoModel(KU5P, CELLS, SHELL, PART, {"top/a": (into, out)})
+    return run_text(model, folder, BEGIN + PORTS + P + " -cells top/a\nfloorflow::end -pblocks 1 -ports 1\n")
+
+
+@pytest.mark.parametrize("into", [(8, 24), (24, 8), (17, 8), (8, 20)], ids=str)
+def test_a_cell_with_the_streams_of_the_plan_is_the_engine(into: tuple[int, ...], tmp_path: Path) -> None:
+    """Padded to bytes or as far as synthesis left it, in any order."""
+    assert list(with_streams(tmp_path, into, (24,)).pblocks) == ["p"]
+
+
+@pytest.mark.parametrize(
+    ("into", "out"),
+    [
+        ((8, 32), (24,)),
+        ((8, 16), (24,)),
+        ((8,), (24,)),
+        ((8, 24, 24), (24,)),
+        ((8, 24), (23,)),
+        ((8, 24), ()),
+        ((), ()),
+    ],
+    ids=str,
+)
+def test_a_cell_with_other_streams_is_another_engine(
+    into: tuple[int, ...], out: tuple[int, ...], tmp_path: Path
+) -> None:
+    with pytest.raises(VivadoError, match=r"cell 'top/a' has streams of .* it is another engine"):
+        with_streams(tmp_path, into, out)
 
 
 def test_begin_resets_the_counts(tmp_path: Path) -> None:
@@ -167,6 +213,16 @@ BAD_CALLS = {
     "cell in two pblocks": (
         BEGIN + P + " -cells top/a\nfloorflow::pblock q -ranges SLICE_X20Y0:SLICE_X21Y9 -cells top/a",
         "cell 'top/a' is in pblock 'p' and again in pblock 'q'",
+    ),
+    "ports before begin": (SOURCE + PORTS, "ports of 'top/a' come before floorflow::begin"),
+    "ports of a ghost": (
+        BEGIN + "floorflow::ports ghost -in 8 -out 8",
+        "cell 'ghost' whose streams the plan knows matches",
+    ),
+    "ports of one side": (BEGIN + "floorflow::ports top/a -in 8", "option '-out' is missing"),
+    "fewer cells compared than planned": (
+        BEGIN + P + " -cells top/a\nfloorflow::end -pblocks 1 -ports 3",
+        "cells whose streams were compared: 0, in the plan: 3",
     ),
     "soft or not": (BEGIN + P + " -soft maybe -cells top/a", "-soft is 'maybe', expected TRUE or FALSE"),
     "SLR that the part lacks": (BEGIN + "floorflow::slr SLR1 -cells top/a", "SLR 'SLR1' matches 0 SLRs of the part"),

@@ -4,8 +4,9 @@
 
 A job is a JSON line ``{"do": "estimate", "graph": PATH, "folding": PATH, "part": PART}``, ``{"do": "convert", "model":
 PATH, "graph": PATH, "part": PART, "styles": PATH}``, ``{"do": "specialise", "layers": [[OP_TYPE, ATTRIBUTES], ...],
-"ports": [[INPUTS, OUTPUTS], ...], "styles": PATH, "folding": PATH, "part": PART}`` or ``{"do": "fifos", "graph": PATH,
-"folding": PATH, "fifos": PATH, "part": PART}``; its answer is a JSON line with ``nodes``, or with ``error``. FINN+ runs
+"ports": [[INPUTS, OUTPUTS], ...], "styles": PATH, "folding": PATH, "part": PART}``, ``{"do": "fifos", "graph": PATH,
+"folding": PATH, "fifos": PATH, "part": PART}`` or ``{"do": "build", "graph": PATH, "network": IS_ONE, "steps": PATH,
+"output": PATH, "stop": STEP}``; its answer is a JSON line with ``nodes``, or with ``error``. FINN+ runs
 without Vivado up to its estimates. Its log goes to standard error.
 """
 
@@ -268,12 +269,25 @@ def convert(job: dict[str, Any]) -> dict[str, Any]:
     return {"nodes": names}
 
 
+def build(job: dict[str, Any]) -> dict[str, Any]:
+    """Build a graph by the files of a plan, as far as that goes without Vivado."""
+    from finn_plus_build import build as built
+
+    model = ModelWrapper(with_weights(onnx.load(job["graph"])))
+    if job["network"]:
+        spell_out(model.graph)
+        of_image(model.graph)
+        model.set_tensor_datatype(model.graph.input[0].name, DataType["UINT8"])
+    return built(model, Path(job["steps"]), Path(job["output"]), job["stop"], is_light=not job["network"])
+
+
 def answer(line: str) -> dict[str, Any]:
     """Do one job."""
     job = json.loads(line)
     try:
         with redirect_stdout(sys.stderr):
-            return {"estimate": estimate, "convert": convert, "specialise": specialise, "fifos": fifos}[job["do"]](job)
+            jobs = {"build": build, "convert": convert, "estimate": estimate, "fifos": fifos, "specialise": specialise}
+            return jobs[job["do"]](job)
     except Exception as error:  # noqa: BLE001 - whatever FINN+ raises is the answer
         traceback.print_exc()
         return {"error": f"{type(error).__name__}: {error}"}

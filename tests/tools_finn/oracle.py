@@ -70,6 +70,14 @@ class FinnPlus:
         assert "error" not in answer, answer["error"]
         return answer["nodes"]
 
+    def build(
+        self, graph: Path, steps: Path, output: Path, stop: str = "floorflow_constrain", *, network: bool = False
+    ) -> Any:
+        """Let FINN+ run the steps of a plan's build.yaml up to one; return their names and the kernels that it made."""
+        answer = self.ask(do="build", graph=graph, steps=steps, output=output, stop=stop, network=network)
+        assert "error" not in answer, answer["error"]
+        return answer
+
     def convert(
         self,
         model: Path,

@@ -266,7 +266,7 @@ def finn_engine_on_the_first_device(plan: Plan, files: Files) -> None:
     edit_json(files, "finn/floorplan.json", move)
 
 
-@mutant("finn-partition-split", TWO_FPGAS)
+@mutant("finn-kernel-split", TWO_FPGAS)
 def one_partition_on_two_devices(plan: Plan, files: Files) -> None:
     link_of(plan)
 

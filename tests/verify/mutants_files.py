@@ -9,6 +9,7 @@ from tests.verify.planting import (
     Plan,
     constraint_files,
     drop_first,
+    edit_json,
     edit_lines,
     first,
     mutant,
@@ -55,6 +56,31 @@ def cell_that_is_no_engine(plan: Plan, files: Files) -> None:
 def cell_added_twice(plan: Plan, files: Files) -> None:
     line = first(line for line in files[xdc(plan)].split("\n") if line.startswith("add_cells_to_pblock"))
     files[xdc(plan)] += f"{line}\n"
+
+
+@mutant("cell-ports-differ")
+def streams_of_another_engine(plan: Plan, files: Files) -> None:
+    name = constraint_files(plan)[1]
+    files[name] = files[name].replace(" -out {", " -out {7777 ", 1)
+
+
+@mutant("cell-ports-differ")
+def cell_whose_streams_are_not_compared(plan: Plan, files: Files) -> None:
+    edit_lines(files, constraint_files(plan)[1], lambda lines: drop_first(lines, "floorflow::ports"))
+
+
+@mutant("cell-unknown")
+def fifo_of_no_module(plan: Plan, files: Files) -> None:
+    edit_json(
+        files, "bound.json", lambda told: told.setdefault("streams", {}).update({"top/StreamingFIFO_rtl_99": "x"})
+    )
+
+
+@mutant("cell-missing")
+def fifo_that_the_constraints_forget(plan: Plan, files: Files) -> None:
+    module = first(pblocks(plan))
+    cell = "top/StreamingFIFO_rtl_99"
+    edit_json(files, "bound.json", lambda told: told.setdefault("streams", {}).update({cell: module}))
 
 
 @mutant("pblock-soft")

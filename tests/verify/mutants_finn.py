@@ -43,7 +43,7 @@ def finn_engine_in_another_slr(plan: Plan, files: Files) -> None:
     edit_json(files, "finn/floorplan.json", lambda content: content[name].update(slr=content[name]["slr"] + 1))
 
 
-@mutant("finn-partition-split", TWO_SLRS)
+@mutant("finn-kernel-split", TWO_SLRS)
 def one_partition_in_two_slrs(plan: Plan, files: Files) -> None:
     crossing(plan)
 
@@ -53,43 +53,6 @@ def one_partition_in_two_slrs(plan: Plan, files: Files) -> None:
                 entry["partition_id"] = 1
 
     edit_json(files, "finn/floorplan.json", merge)
-
-
-@mutant("finn-partition-cycle")
-def partitions_in_a_cycle(plan: Plan, files: Files) -> None:
-    chain = [c for c in phase_of(plan)["channels"] if not c["source"].startswith("host:")]
-    middle = first(
-        (c["source"], c["target"], d["target"])
-        for c in chain
-        for d in chain
-        if c["target"] == d["source"] and not d["target"].startswith("host:")
-    )
-
-    def split(content: Plan) -> None:
-        content[middle[0]]["partition_id"] = content[middle[2]]["partition_id"] = 901
-        content[middle[1]]["partition_id"] = 902
-
-    edit_json(files, "finn/floorplan.json", split)
-
-
-@mutant("finn-partition-open")
-def runtime_weights_inside_a_partition(plan: Plan, files: Files) -> None:
-    engines = part_of(plan)["folding"]["engines"]
-    ids = json.loads(files["finn/floorplan.json"])
-    name = first(
-        c["source"]
-        for c in phase_of(plan)["channels"]
-        if c["source"] in engines
-        and c["target"] in engines
-        and ids[c["source"]]["partition_id"] == ids[c["target"]]["partition_id"]
-    )
-    engines[name]["attributes"]["runtime_writeable_weights"] = 1
-
-
-@mutant("finn-partition-reserved")
-def partition_of_an_input_dma(plan: Plan, files: Files) -> None:
-    name = folded(plan)[0]
-    edit_json(files, "finn/floorplan.json", lambda content: content[name].update(partition_id=0))
 
 
 @mutant("finn-entry-malformed")
@@ -113,6 +76,24 @@ def fifth_key_in_the_floorplan_file(plan: Plan, files: Files) -> None:
 def fifo_in_the_floorplan_file(plan: Plan, files: Files) -> None:
     place = {"slr": 0, "device_id": 0, "partition_id": 9, "mem_port": ""}
     edit_json(files, "finn/floorplan.json", lambda content: content.update(StreamingFIFO_0=place))
+
+
+@mutant("finn-node-missing")
+def fifo_without_a_place(plan: Plan, files: Files) -> None:
+    """FINN would make a kernel of its own of it, in no SLR."""
+    edit_json(files, "finn/floorplan.json", lambda content: content.pop("StreamingFIFO_rtl_0"))
+
+
+@mutant("finn-node-missing")
+def dma_engine_without_a_place(plan: Plan, files: Files) -> None:
+    edit_json(files, "finn/floorplan.json", lambda content: content.pop("IODMA_hls_0"))
+
+
+@mutant("finn-fifo-differs")
+def fifo_asked_for_at_no_port(plan: Plan, files: Files) -> None:
+    name = folded(plan)[0]
+    depths = {"inFIFODepths": [2], "outFIFODepths": [2]}
+    edit_json(files, "finn/folding_config.json", lambda content: content[name].update(depths))
 
 
 def _a_fifo(plan: Plan, **entry: object) -> None:
@@ -309,3 +290,25 @@ def other_style_in_the_file(plan: Plan, files: Files) -> None:
 def style_for_all_by_default(plan: Plan, files: Files) -> None:
     _styled(plan, files)
     edit_json(files, STYLES, lambda content: content.update(Defaults={"preferred_impl_style": ["hls", "all"]}))
+
+
+@mutant("flow-file-differs")
+def relink_script_of_another_hand(plan: Plan, files: Files) -> None:
+    files["vitis/relink.sh"] = "#!/bin/bash\nrm -r /\n"
+
+
+@mutant("flow-file-differs")
+def link_without_the_hook(plan: Plan, files: Files) -> None:
+    files["vitis/floorflow.cfg"] = "[vivado]\n"
+
+
+@mutant("flow-file-differs")
+def output_in_another_bank(plan: Plan, files: Files) -> None:
+    text = files.get("vitis/floorflow.cfg", "sp=odma0.m_axi_gmem0:DDR[0]\n")
+    files["vitis/floorflow.cfg"] = text.replace("gmem0:DDR[0]", "gmem0:DDR[7]")
+
+
+@mutant("flow-file-differs")
+def zynq_script_for_another_part(plan: Plan, files: Files) -> None:
+    text = files.get("vivado/zynq_impl.tcl", "floorflow::implement -part {x}\n")
+    files["vivado/zynq_impl.tcl"] = text.replace("-part {x", "-part {y")

@@ -74,39 +74,14 @@ def node_by_its_id(plan: Plan, files: Files) -> None:
     files[name] = files[name].replace("AddStreams_hls_0", "radar/AddStreams_hls_0")
 
 
-def renumber(files: Files, file: str, number: int) -> None:
-    content = json.loads(files[file])
-    for name, entry in content.items():
-        if name != "Defaults":
-            entry["partition_id"] = number
-    files[file] = json.dumps(content)
-
-
-@mutant("finn-partition-shared")
-def partition_of_two_networks(plan: Plan, files: Files) -> None:
-    renumber(files, "phases/p0/finn/radar/floorplan.json", 1)
-
-
 @mutant("cell-shared")
 def units_of_two_networks_as_one_cell(plan: Plan, files: Files) -> None:
-    renumber(files, "phases/p0/finn/radar/floorplan.json", 1)
-
-
-@mutant("finn-partition-reserved")
-def partition_of_the_second_networks_dma(plan: Plan, files: Files) -> None:
-    renumber(files, "phases/p1/finn/radar/floorplan.json", 3)
+    content = json.loads(files["phases/p0/bound.json"])
+    one, other = list(content["cells"])[:2]
+    content["cells"][other] = content["cells"][one]
+    files["phases/p0/bound.json"] = json.dumps(content)
 
 
 @mutant("network-files-unplanned")
 def files_of_a_network_that_is_gone(plan: Plan, files: Files) -> None:
     files["phases/p1/finn/lidar/folding_config.json"] = files["phases/p1/finn/radar/folding_config.json"]
-
-
-@mutant("finn-partition-order")
-def partitions_of_the_second_network_before_the_first(plan: Plan, files: Files) -> None:
-    name = "phases/p1/finn/radar/floorplan.json"
-    content = json.loads(files[name])
-    for node, entry in content.items():
-        if node != "Defaults":
-            entry["partition_id"] = 0
-    files[name] = json.dumps(content)

@@ -123,8 +123,10 @@ def files_although_nothing_is_constrained(plan: Plan, files: Files) -> None:
     phase_of(plan)["constraint_styles"] = dict.fromkeys(slots_of(plan), "none")
 
 
-@mutant("finn-slr-differs")
+@mutant("finn-slr-differs", TWO_SLRS)
 def dies_for_finn_although_nothing_is_constrained(plan: Plan, files: Files) -> None:
+    if all(len(fpga["slots"]) == 1 for fpga in plan["platform"]["fpgas"]):
+        raise NotApplicable
     files_although_nothing_is_constrained(plan, files)
 
 
@@ -163,10 +165,12 @@ def _assigned(lines: list[str], slr_of: dict[str, str]) -> list[str]:
 def _called(lines: list[str], slr_of: dict[str, str]) -> list[str]:
     text = "\n".join(lines).replace("\\\n", " ")
     calls = re.findall(r"floorflow::pblock \{(\w+)\}.*-cells \{(.*)\}", text)
-    start = [line for line in lines if line.startswith(("source", "floorflow::begin"))]
+    start = [line for line in lines if line.startswith(("source", "floorflow::begin", "floorflow::ports"))]
     count = sum(len(cells.split()) for _, cells in calls)
     made = [f"floorflow::slr {slr_of[name]} -cells {{{cells}}}" for name, cells in calls]
-    return [*start, *made, f"floorflow::end -pblocks 0 -assigned {count}", ""]
+    compared = sum(line.startswith("floorflow::ports") for line in start)
+    ports = f" -ports {compared}" if compared else ""
+    return [*start, *made, f"floorflow::end -pblocks 0 -assigned {count}{ports}", ""]
 
 
 @mutant("wrong-slr", TWO_SLRS)

@@ -31,7 +31,13 @@ OPTIONS = {
     "constraint_style": "hard",
     "clock_mhz": CLOCK_MHZ,
     "backend": "finn",
-    "backend_options": {"costs": "estimated", "finn": "main", "impl_style": "auto", "runtime_weights": "auto"},
+    "backend_options": {
+        "costs": "estimated",
+        "finn": "main",
+        "flow": "auto",
+        "impl_style": "auto",
+        "runtime_weights": "auto",
+    },
     "effort": "default",
     "fps": None,
     "granularity": "stage",
@@ -183,7 +189,9 @@ def phase_files(plan: Plan, phase: Plan, case: Case, ground: Ground, parts: Sequ
     ids = partition_ids(case, parts)
     files: Files = {}
     for part in parts:
-        files |= _finn_files(f"finn/{part.name}" if len(plan["networks"]) > 1 else "finn", part, case, ids)
+        folder = f"finn/{part.name}" if len(plan["networks"]) > 1 else "finn"
+        files |= _finn_files(folder, part, case, ids, phase["channels"])
+    files["bound.json"] = json.dumps({"cells": _cells(plan, phase, case, ground, ids), "renamed": [], "notes": []})
     for fpga, board in zip(plan["platform"]["fpgas"], ground.boards, strict=True):
         files |= _constraints(phase, case, board, fpga["name"], ids, up=1 + prefix.count("/"))
     return {prefix + name: text for name, text in files.items()}
@@ -265,7 +273,26 @@ def _cell(case: Case, board: Board, engine: str, ids: dict[str, int]) -> str:
     return board.cell(f"{kind}_{order.index(engine)}", ids[engine])
 
 
-def _finn_files(folder: str, part: Part, case: Case, ids: dict[str, int]) -> Files:
+def _cells(plan: Plan, phase: Plan, case: Case, ground: Ground, ids: dict[str, int]) -> dict[str, str]:
+    """Return the cell of every engine, as a build is said to have told it."""
+    boards = {fpga["name"]: board for fpga, board in zip(plan["platform"]["fpgas"], ground.boards, strict=True)}
+    engines = [engine for module in phase["modules"] for engine in module["engines"]]
+    return {engine: _cell(case, boards[case.slot_of(engine).split(".")[0]], engine, ids) for engine in engines}
+
+
+def _inserted(engines: set[str], channels: list[Any]) -> dict[str, Any]:
+    """Return an entry of floorplan.json for each FIFO, converter and DMA engine of a network."""
+    own = [channel for channel in channels if {channel["source"], channel["target"]} & engines]
+    kinds = ["StreamingFIFO_rtl" for _ in own]
+    for channel in own:
+        kinds += [channel["converter"], "StreamingFIFO_rtl"] if channel["converter"] else []
+        kinds += ["IODMA_hls"] if (channel["source"] in engines) != (channel["target"] in engines) else []
+    names = [f"{kind}_{kinds[:number].count(kind)}" for number, kind in enumerate(kinds)]
+    place = {"slr": 0, "device_id": 0, "mem_port": ""}
+    return {name: {"partition_id": 900 + number, **place} for number, name in enumerate(names)}
+
+
+def _finn_files(folder: str, part: Part, case: Case, ids: dict[str, int], channels: list[Any]) -> Files:
     folding: dict[str, Any] = {"Defaults": {}}
     floorplan: dict[str, Any] = {"Defaults": {}}
     for name, entry in part.network.folding.items():
@@ -273,7 +300,10 @@ def _finn_files(folder: str, part: Part, case: Case, ids: dict[str, int]) -> Fil
         folding[node] = {key: value for key, value in entry.items() if key not in ("cycles", "resources")}
         fpga, slr = case.slot_of(name).split(".")
         place = {"slr": int(slr[-1]), "device_id": int(fpga[-1]), "mem_port": ""}
-        floorplan[node] = {"partition_id": ids[name], **place}
+        kind = node.rpartition("_")[0]
+        number = sum(other.rpartition("_")[0] == kind for other in floorplan)  # anew in each phase
+        floorplan[f"{kind}_{number}"] = {"partition_id": ids[name], **place}
+    floorplan |= _inserted({*part.network.folding}, channels)
     return {f"{folder}/folding_config.json": json.dumps(folding), f"{folder}/floorplan.json": json.dumps(floorplan)}
 
 
@@ -283,6 +313,8 @@ def _constraints(phase: Plan, case: Case, board: Board, fpga: str, ids: dict[str
     xdc, tcl = ["# made by hand"], [source]
     tcl.append(f"floorflow::begin -part {board.raw['part']}")
     blocks = phase["floorplan"][fpga]["pblocks"]
+    engines = [engine for name in blocks for engine in case.network.modules[name]]
+    tcl += [_ports(_cell(case, board, engine, ids), engine, phase["channels"]) for engine in engines]
     for name, block in blocks.items():
         full, ranges = f"pblock_{name}", " ".join(block["ranges"])
         parent, get = board.parent_pblock(int(block["slot"][-1])), f"[get_pblocks {{pblock_{name}}}]"
@@ -293,8 +325,15 @@ def _constraints(phase: Plan, case: Case, board: Board, fpga: str, ids: dict[str
         xdc += [f"add_cells_to_pblock {get} [get_cells {{{cell}}}]" for cell in cells]
         options = f" -parent {{{parent}}}" if parent else ""
         tcl.append(f"floorflow::pblock {{{full}}} -ranges {{{ranges}}}{options} \\\n    -cells {{{' '.join(cells)}}}")
-    tcl += [f"floorflow::end -pblocks {len(blocks)} -assigned 0", ""]
+    compared = f" -ports {len(engines)}" if engines else ""
+    tcl += [f"floorflow::end -pblocks {len(blocks)} -assigned 0{compared}", ""]
     return {f"{fpga}/pblocks.xdc": "\n".join(xdc) + "\n", f"{fpga}/pblocks.tcl": "\n".join(tcl)}
+
+
+def _ports(cell: str, engine: str, channels: list[Any]) -> str:
+    into = sorted(c["target_width_bits"] for c in channels if c["target"] == engine)
+    out = sorted(c["source_width_bits"] for c in channels if c["source"] == engine)
+    return f"floorflow::ports {{{cell}}} -in {{{' '.join(map(str, into))}}} -out {{{' '.join(map(str, out))}}}"
 
 
 def write_folder(out: Path, plan: Plan, files: Files) -> Path:

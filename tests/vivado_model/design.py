@@ -7,11 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from .arguments import Arguments, VivadoError, parse_arguments
 from .pblocks import LEGAL_VALUES, Pblock, ancestors
+from .projects import Project
 from .sites import Sites
 
 DESIGN = "model_design"
 _FILTER = re.compile(r'\s*NAME\s*==\s*"?([^"\s]+)"?\s*')
 Answer = str | tuple[str, ...]
+Streams = tuple[Sequence[int], Sequence[int]]
+"""Bits of each stream into and out of a cell."""
 
 
 class Design:
@@ -24,6 +27,7 @@ class Design:
         existing_pblocks: Mapping[str, Sequence[str]],
         part: str,
         split_list: Callable[[str], Sequence[object]],
+        streams: Mapping[str, Streams] | None = None,
     ) -> None:
         self._sites = sites
         self._part = part
@@ -31,6 +35,8 @@ class Design:
         self._cells = sorted({above for cell in cells for above in _with_ancestors(cell)})
         self.table: dict[str, Pblock] = {}
         self.slr_of: dict[str, str] = {}
+        self.project: Project | None = None
+        self._pins = {cell: dict(_pins(*widths)) for cell, widths in (streams or {}).items()}
         for name, ranges in sorted(existing_pblocks.items()):
             pblock = self.table[name] = Pblock(name, existing=True)
             for text in ranges:
@@ -39,7 +45,12 @@ class Design:
 
     def run(self, command: str, words: Sequence[str]) -> Answer:
         """Run one command of ``commands.json``; raises VivadoError."""
-        answer: Answer = getattr(self, f"_{command}")(parse_arguments(command, words))
+        arguments = parse_arguments(command, words)
+        if hasattr(Project, f"_{command}"):
+            if self.project is None:
+                raise VivadoError(f"{command}: there is no project in this model")
+            return self.project.run(command, arguments)
+        answer: Answer = getattr(self, f"_{command}")(arguments)
         return answer
 
     def _words(self, command: str, text: str) -> tuple[str, ...]:
@@ -138,6 +149,16 @@ class Design:
             pool, keys = [cell for cell, _ in kept], [key for _, key in kept]
         return self._matching("get_cells", "cell", arguments, pool, keys)
 
+    def _get_pins(self, arguments: Arguments) -> Answer:
+        """UG835: the pins of a cell are one object a bit, by the cell's name and their own."""
+        if "-of_objects" not in arguments.values or arguments.positionals:
+            raise VivadoError("get_pins: only -of_objects is modelled, without patterns")
+        cell = self._one_cell("get_pins", arguments.values["-of_objects"])
+        found = tuple(f"{cell}/{pin}" for pin in self._pins.get(cell, ()))
+        if not found and not arguments.quiet:
+            raise VivadoError(f"get_pins: cell '{cell}' has no pins (Vivado only warns)")
+        return found
+
     def _matching(
         self, command: str, kind: str, arguments: Arguments, pool: Sequence[str], keys: Sequence[str]
     ) -> Answer:
@@ -160,6 +181,9 @@ class Design:
             if value not in self._sites.slrs or len(self._sites.slrs) == 1:
                 raise VivadoError(f"set_property USER_SLR_ASSIGNMENT: '{value}' is none of several SLRs of the part")
             self.slr_of[cell] = value
+            return ""
+        if self.project is not None and self.project.knows(arguments.positionals["objects"]):
+            self.project.set_property(name, value, arguments.positionals["objects"])
             return ""
         pblock = self._one_pblock("set_property", arguments.positionals["objects"])
         if name == "PARENT":
@@ -199,6 +223,8 @@ class Design:
 
     def _properties(self, thing: str) -> dict[str, str]:
         """Return the readable properties of a design, pblock or cell."""
+        if self.project is not None and self.project.knows(thing):
+            return self.project.properties(thing)
         if thing == DESIGN:
             return {"NAME": DESIGN, "PART": self._part}
         if thing in self.table:
@@ -210,12 +236,25 @@ class Design:
             }
         if thing in self._cells:
             return {"NAME": thing}
+        cell, _, pin = thing.rpartition("/")
+        if pin in self._pins.get(cell, {}):
+            return {"NAME": thing, "REF_PIN_NAME": pin, "DIRECTION": self._pins[cell][pin]}
         raise VivadoError(f"get_property: object '{thing}' does not exist")
 
     def _current_design(self, arguments: Arguments) -> Answer:
         if arguments.positionals.get("design", DESIGN) != DESIGN:
             raise VivadoError(f"current_design: design '{arguments.positionals['design']}' does not exist")
         return DESIGN
+
+
+def _pins(into: Sequence[int], out: Sequence[int]) -> Iterable[tuple[str, str]]:
+    """Yield the pins of a cell with streams of these bits, and a few more; FINN's HLS writes TDATA, its RTL tdata."""
+    yield from (("ap_clk", "IN"), ("ap_rst_n", "IN"))
+    for widths, name, mine, other in ((into, "in", "IN", "OUT"), (out, "out", "OUT", "IN")):
+        for number, bits in enumerate(widths):
+            data = "TDATA" if number % 2 else "tdata"
+            yield from ((f"{name}{number}_V_{data}[{bit}]", mine) for bit in range(bits))
+            yield from ((f"{name}{number}_V_tvalid", mine), (f"{name}{number}_V_tready", other))
 
 
 def _with_ancestors(cell: str) -> Iterable[str]:

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from .arguments import COMMANDS, VivadoError
-from .design import Answer, Design
+from .design import Answer, Design, Streams
 from .pblocks import check_finished
+from .projects import Project
 from .sites import load_sites
 
 XDC_BUILTINS = ("set", "list", "expr")
@@ -33,6 +34,8 @@ class VivadoModel:
         The shell's pblocks: name to ranges, in order; a range that starts with ``-`` takes sites away.
     part
         Full part name of the open design; the device's own name if None.
+    streams
+        Bits of the streams into and out of a cell.
     """
 
     def __init__(
@@ -41,16 +44,27 @@ class VivadoModel:
         cells: Iterable[str],
         existing_pblocks: Mapping[str, Sequence[str]] | None = None,
         part: str | None = None,
+        streams: Mapping[str, Streams] | None = None,
     ) -> None:
         self.output: list[str] = []
         self._tk: Any = tkinter.Tcl().tk
         sites = load_sites(device_yaml)
-        self._design = Design(sites, cells, existing_pblocks or {}, part or sites.part, self._split_list)
+        self._design = Design(sites, cells, existing_pblocks or {}, part or sites.part, self._split_list, streams)
         self._tk.createcommand("::puts", self._puts)
         self._tk.eval(Path(__file__).with_name("vivado_model.tcl").read_text(encoding="utf-8"))
         self._tk.createcommand("::vivado_model::dispatch", self._dispatch)
         for command in sorted(COMMANDS):
             self._tk.call("vivado_model::define", command)
+
+    def add_project(self, path: Path, part: str, **states: Any) -> Project:
+        """Let there be a project with a finished synthesis; hooks of its runs are sourced in this very design."""
+        self._design.project = Project(path, part, self._hooked, **states)
+        return self._design.project
+
+    def _hooked(self, path: Path) -> None:
+        failed, message, line = self._tk.splitlist(self._tk.call("vivado_model::run_tcl", str(path)))
+        if int(failed):
+            raise VivadoError(f"{path.name}:{line}: {message}")
 
     @property
     def pblocks(self) -> dict[str, dict[str, Any]]:
@@ -76,14 +90,20 @@ class VivadoModel:
         text = path.read_text(encoding="utf-8")
         self._finish(path, self._tk.call("vivado_model::run_xdc", text, tuple(sorted(COMMANDS)), XDC_BUILTINS))
 
-    def run_tcl(self, path: Path) -> None:
-        """Source a script with the whole of Tcl."""
-        self._finish(path, self._tk.call("vivado_model::run_tcl", str(path)))
+    def run_tcl(self, path: Path, arguments: Sequence[str] = ()) -> None:
+        """Source a script with the whole of Tcl; ``arguments`` are what -tclargs brings.
 
-    def _finish(self, path: Path, outcome: Any) -> None:
+        With ``-unbound`` pblocks may be left without cells.
+        """
+        self._tk.call("set", "::argv", tuple(arguments))
+        self._finish(path, self._tk.call("vivado_model::run_tcl", str(path)), whole="-unbound" not in arguments)
+
+    def _finish(self, path: Path, outcome: Any, *, whole: bool = True) -> None:
         failed, message, line = self._tk.splitlist(outcome)
         if int(failed):
             raise VivadoError(f"{path.name}:{line}: {message}")
+        if not whole:
+            return
         try:
             check_finished(self._design.table, self._design.slr_of)
         except VivadoError as error:

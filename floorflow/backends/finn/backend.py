@@ -11,17 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.backends.backend import Backend, Parallelism, Proposal, WeightMemory
+from floorflow.backends.binding import Binding
 from floorflow.backends.builds import Build
 from floorflow.backends.clock import ClockTarget, LikelyClock
 from floorflow.backends.finn import export, report_words
+from floorflow.backends.finn.binding import bind
 from floorflow.backends.finn.clock.likely import likely_clock
 from floorflow.backends.finn.config.folding_file import with_given_folding
 from floorflow.backends.finn.config.folding_texts import folding_texts
 from floorflow.backends.finn.config.style_file import style_file_beside
 from floorflow.backends.finn.cost_command import CostOptions, cost_lines
+from floorflow.backends.finn.flow_files import check_flow
 from floorflow.backends.finn.folding.cost_table import CostTable
 from floorflow.backends.finn.folding.given_folding import given_folding_groups
 from floorflow.backends.finn.folding.proposals import proposed, rules_by_method
+from floorflow.backends.finn.kernel_cuts import unbuildable_engines
 from floorflow.backends.finn.names import RUNTIME_WEIGHTS, family
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.parallelism import KNOWN_PRODUCTS, PARALLEL, parallelism, products
@@ -58,6 +62,7 @@ class FinnBackend(Backend):
     fifo_depths = report_words.FIFO_DEPTHS
     boards = PART_OF_BOARD
     memory_attributes = MEMORY_ATTRIBUTES
+    names_are_read = True
     own_reports = own_reports.KNOWN
     known_products = KNOWN_PRODUCTS
 
@@ -156,6 +161,20 @@ class FinnBackend(Backend):
         """Return the weights of MVAU and VVAU."""
         return weight_memory(engine, option)
 
+    def check_boards(self, options: FinnOptions, boards: Mapping[str, str]) -> None:
+        """Refuse a flow that a board does not take."""
+        check_flow(options, boards)
+
+    def unbuildable(
+        self,
+        folded: FoldedDataflow,
+        streams: Sequence[Mapping[str, Any]],
+        home: Mapping[str, tuple[str, int, int]],
+        options: FinnOptions,
+    ) -> tuple[str, ...]:
+        """Return the engines of kernels that would wait for themselves."""
+        return unbuildable_engines(folded, streams, home, options.finn)
+
     def warnings(self, folded: FoldedDataflow, clock_mhz: float, options: FinnOptions) -> Sequence[str]:
         """Return what the user has to know."""
         return tuple(warnings_of(folded, clock_mhz, options))
@@ -167,6 +186,16 @@ class FinnBackend(Backend):
     def cells(self, plan: Plan, phase: int, cell_pattern: str, hierarchy: str, /) -> Mapping[str, str]:  # noqa: ARG002
         """Return every engine's cell, which the board's pattern names."""
         return export.cells(plan, phase, cell_pattern)
+
+    def bound_files(
+        self, plan: Plan, phase: int, fpgas: Sequence[Mapping[str, Any]], library: str, /
+    ) -> Mapping[str, str]:
+        """Return the steps for FINN's build, which read what cells are called."""
+        return export.bound_files(plan, phase, fpgas, library)
+
+    def bind(self, plan: Plan, files: Mapping[str, bytes], build: Path, /) -> Binding:
+        """Return the plan's constraints by the names of FINN's kernels, or of its stitched design."""
+        return bind(plan, files, build)
 
     def next_step(self, plan: Plan, phase: int, folder: Path, /) -> str:
         """Return where FINN takes the folding."""

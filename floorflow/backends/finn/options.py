@@ -15,6 +15,7 @@ from floorflow.request import ENGINES, NETWORK, Spelling
 CostModelName = Literal["calibrated", "estimated", "finn"]
 FinnName = Literal["main", "dev", "plus"]
 ImplStyle = Literal["auto", "default", "free"]
+FlowName = Literal["auto", "vitis", "zynq"]
 RuntimeWeights = Literal["auto", "never", "always"]
 
 
@@ -43,6 +44,9 @@ class FinnOptions(BackendOptions):
         RuntimeWeights, BeforeValidator(_word), Spelling(ENGINES.panel, short_for=("--no-runtime-weights", "never"))
     ] = Field(
         "auto", description="Weights in URAM, which software writes at run time: auto only where much rests on it."
+    )
+    flow: Annotated[FlowName, ENGINES] = Field(
+        "auto", description="The way into Vivado that files are written for: the board's own, Alveo's or Zynq's."
     )
     label_select: Annotated[bool, NETWORK] = Field(default=False, description="Add LabelSelect after the last layer.")
     weight_bits: Annotated[int | None, NETWORK] = Field(

@@ -37,9 +37,11 @@ def faster_by_hand(engines: Sequence[EngineEntry]) -> str:
 
 
 def next_step(plan: Plan, phase: int, folder: Path) -> str:
-    """Return where FINN takes the folding of each network in a phase, whose files lie in ``folder``."""
-    files = [folder / folding_file(plan, part.network) for part in plan.phases[phase].networks]
-    return f"FINN: folding_config_file={', '.join(map(str, files))}"
+    """Return how FINN builds each network in a phase, whose files lie in ``folder``."""
+    plus = isinstance(plan.options.backend_options, FinnOptions) and plan.options.backend_options.finn == "plus"
+    files = [folder / Path(folding_file(plan, part.network)).parent for part in plan.phases[phase].networks]
+    names = ", ".join(str(file / ("build.yaml" if plus else "build.py")) for file in files)
+    return f"{'FINN+' if plus else 'FINN'}: {names}; after a build of your own: floorflow bind"
 
 
 def steps(plan: Plan, phase: int, free: Resources) -> Iterator[str]:

@@ -21,6 +21,7 @@ from floorflow.study.audit.target import Target
 from floorflow.study.calibration.calibrate import Calibration, Planner
 from floorflow.study.calibration.matching import Matches, Measurement, StreamRows
 from floorflow.study.calibration.replan import Overrides
+from floorflow.study.calibration.timing import read_timing
 from floorflow.study.reports import read_reports
 
 FINN_OF_BUILDS = "plus"
@@ -61,7 +62,8 @@ def calibrate_build(folder: Path, overrides: Overrides, progress: Progress = SIL
     used = found.build.files["synthesis"]
     measured = Measurements(engines, factors_of(pairs), {used.file: used.sha256})
     after = plan(request, progress, measured)
-    return Calibration(None, after, reports, matches, measured, estimates, kinds, request, matches.rejected)
+    timing = read_timing(folder, None)
+    return Calibration(None, after, reports, matches, measured, estimates, kinds, request, matches.rejected, timing)
 
 
 def _request(folder: Path, found: Audit, overrides: Overrides) -> Request:

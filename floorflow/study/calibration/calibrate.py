@@ -21,6 +21,7 @@ from floorflow.search.asked import platform_of, settled
 from floorflow.search.progress import SILENT, Progress
 from floorflow.study.calibration.matching import Matches, match
 from floorflow.study.calibration.replan import Overrides, replanned_request
+from floorflow.study.calibration.timing import NO_TIMING, Timing, read_timing
 from floorflow.study.reports import Folder, read_reports
 
 Planner = Callable[[Request, Progress, Measurements], Outcome]
@@ -45,6 +46,7 @@ class Calibration:
     kinds: Mapping[str, str]
     request: Request
     rejected: tuple[RejectedMatch, ...]
+    timing: Timing = NO_TIMING
 
     @property
     def first(self) -> Plan:
@@ -103,7 +105,16 @@ def calibrate(
     after = plan(request, progress, measured.renamed(renamings(planned, own)))
     estimates = {name: option.resources for name, option in options.items()}
     return Calibration(
-        before, after, folder, matches, measured, estimates, kinds, request, (*matches.rejected, *refolded)
+        before,
+        after,
+        folder,
+        matches,
+        measured,
+        estimates,
+        kinds,
+        request,
+        (*matches.rejected, *refolded),
+        read_timing(reports, out),
     )
 
 

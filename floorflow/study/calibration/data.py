@@ -45,6 +45,7 @@ def as_dict(calibration: Calibration) -> dict[str, Any]:
             "doubts": [{"name": d.name, "cause": d.cause, "reason": d.reason} for d in calibration.rejected],
         },
         "streams": _streams(calibration),
+        "timing": calibration.timing.as_dict(calibration.first),
         "designs": {file: use.as_dict() for file, use in sorted(matches.designs.items())},
         "before": None if calibration.before is None else _outline(calibration.before),
         "after": _outline(calibration.after.plan),

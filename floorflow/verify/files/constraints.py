@@ -34,7 +34,7 @@ class Refusal(Exception):  # noqa: N818 - a finding about one command, caught in
 class Stated:
     """What a constraint file says, by pblock in the order of creation.
 
-    ``cells`` are ``(pblock, cell)``, ``slrs`` are ``(SLR, cell)``.
+    ``cells`` are ``(pblock, cell)``, ``slrs`` are ``(SLR, cell)``, ``ports`` are ``(cell, widths in, widths out)``.
     """
 
     created: Counter[str] = field(default_factory=Counter)
@@ -43,6 +43,7 @@ class Stated:
     soft: dict[str, str] = field(default_factory=dict)
     cells: list[tuple[str, str]] = field(default_factory=list)
     slrs: list[tuple[str, str]] = field(default_factory=list)
+    ports: list[tuple[str, tuple[str, ...], tuple[str, ...]]] = field(default_factory=list)
     early: list[str] = field(default_factory=list)
 
     def use(self, pblock: str) -> str:
@@ -171,6 +172,7 @@ class Planned:
     """What the plan says of one FPGA: pblocks by full name, which are soft, parents, and where each cell is put.
 
     ``cells`` gives the pblock of each cell, ``slrs`` the SLR of each that is in none; None: cells are not known.
+    ``ports`` are widths of the streams into and out of cells, which a script has to compare.
     """
 
     pblocks: dict[str, Record]
@@ -178,6 +180,18 @@ class Planned:
     parents: dict[str, str | None]
     cells: dict[str, str] | None
     slrs: dict[str, str]
+    ports: dict[str, tuple[list[int], list[int]]] = field(default_factory=dict)
+
+
+def compare_ports(stated: Stated, planned: Planned, where: str, findings: Findings) -> None:
+    """Check that a script compares the streams of every engine's cell with those of the plan, ascending."""
+    told = {cell: (into, out) for cell, into, out in stated.ports}
+    for cell in sorted({*told} | {*planned.ports}):
+        widths = planned.ports.get(cell)
+        expected = None if widths is None else tuple(tuple(map(str, sorted(bits))) for bits in widths)
+        if told.get(cell) != expected:
+            message = f"streams of {cell} are said to have {told.get(cell)} bits, the plan has {expected}"
+            findings.add("cell-ports-differ", where, message)
 
 
 def compare(stated: Stated, planned: Planned, where: str, findings: Findings) -> None:

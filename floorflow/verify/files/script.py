@@ -40,6 +40,13 @@ def _slr_call(command: Command, stated: Stated) -> None:
     stated.slrs.extend((words[0], cell) for cell in list_items(words[2]))
 
 
+def _ports_call(command: Command, stated: Stated) -> None:
+    words = static(command.words[1:])
+    if len(words) != 5 or (words[1], words[3]) != ("-in", "-out"):
+        raise Refusal("malformed-command", "expected floorflow::ports CELL -in WIDTHS -out WIDTHS")
+    stated.ports.append((words[0], tuple(list_items(words[2])), tuple(list_items(words[4]))))
+
+
 def _is_library_source(command: Command, path: str) -> bool:
     """Whether the command sources the library that lies in the plan's folder, spelt as floorflow spells it."""
     words = command.words
@@ -48,23 +55,29 @@ def _is_library_source(command: Command, path: str) -> bool:
     return words[0].text == "source" and words[1].text == path
 
 
-def _begin(command: Command, part: str) -> None:
-    if static(command.words[1:]) != ["-part", part]:
-        raise Refusal("malformed-command", f"expected floorflow::begin -part {part}")
+def _begin(command: Command, part: str, *, unbound: bool) -> None:
+    expected = ["-part", part, *(["-unbound", "TRUE"] if unbound else [])]
+    if static(command.words[1:]) != expected:
+        raise Refusal("malformed-command", f"expected floorflow::begin {' '.join(expected)}")
 
 
 def _end(command: Command, stated: Stated) -> None:
     """Refuse an end whose counts, at which the library stops, are not those of the calls before it."""
     expected = ["-pblocks", str(sum(stated.created.values())), "-assigned", str(len(stated.slrs))]
+    expected += ["-ports", str(len(stated.ports))] if stated.ports else []
     if static(command.words[1:]) != expected:
         raise Refusal("malformed-command", f"expected floorflow::end {' '.join(expected)}")
 
 
-def read_tcl(text: str, where: str, part: str, findings: Findings) -> Stated:
-    """Return what calls to floorflow's Tcl library state; other commands are reported."""
+def read_tcl(text: str, where: str, part: str, findings: Findings, *, unbound: bool = False) -> Stated:
+    """Return what calls to floorflow's Tcl library state; other commands are reported.
+
+    An ``unbound`` script says so where it begins.
+    """
     stated = Stated()
     calls: dict[str, Handler] = {
-        "floorflow::begin": lambda command, _: _begin(command, part),
+        "floorflow::begin": lambda command, _: _begin(command, part, unbound=unbound),
+        "floorflow::ports": _ports_call,
         "floorflow::pblock": _library_call,
         "floorflow::slr": _slr_call,
         "floorflow::end": _end,

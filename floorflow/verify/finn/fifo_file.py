@@ -7,6 +7,7 @@ alone, and so on; in a level they stay in order.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -75,6 +76,28 @@ def _for_main(fifos: Mapping[str, Fifo]) -> dict[str, Any]:
 
 def inserted(built: BuiltNetwork, channels: list[Record]) -> list[Fifo]:
     """Return depth and style of the FIFOs in FINN's order."""
+    nodes, made, _ = _ordered(built, channels)
+    return [made[name] for name in nodes if name in made]
+
+
+def engines_when_placed(built: BuiltNetwork, channels: list[Record]) -> dict[str, str]:
+    """Return what FINN calls each engine (by id) when it places nodes: numbered anew, as FIFOs have moved levels.
+
+    SpecializeLayers has put what it makes, converters and FIFOs, before the engines of their level by then.
+    """
+    nodes, _, edges = _ordered(built, channels)
+    ids = {row["id"]: row["entry"]["kind"] for row in built.rows.values()}
+    counts: Counter[str] = Counter()
+    names = {}
+    for node in by_levels(sorted(nodes, key=lambda name: name in ids), edges):
+        if node in ids:
+            names[node] = f"{ids[node]}_{counts[ids[node]]}"
+            counts[ids[node]] += 1
+    return names
+
+
+def _ordered(built: BuiltNetwork, channels: list[Record]) -> tuple[list[str], dict[str, Fifo], list[Edge]]:
+    """Return all nodes but DMA engines in FINN's order, the FIFOs among them, and what joins them."""
     ids = [row["id"] for row in built.rows.values()]
     into = [channel for channel in channels if channel["target"] in ids and channel["source"] not in ids]
     out = [channel for channel in channels if channel["source"] in ids and channel["target"] not in ids]
@@ -93,8 +116,8 @@ def inserted(built: BuiltNetwork, channels: list[Record]) -> list[Fifo]:
     ends = [channel["name"] for channel in reversed(into)], [channel["name"] for channel in out]
     made |= {channel["name"]: _planned(channel) for channel in (*into, *out)}
     at_ends = [(c["name"], c["target"]) for c in into] + [(c["source"], c["name"]) for c in out]
-    nodes = by_levels([*ends[0], *_behind(nodes, queues), *ends[1]], [*_edges(queues), *at_ends])
-    return [made[name] for name in nodes if name in made]
+    joined = [*_edges(queues), *at_ends]
+    return by_levels([*ends[0], *_behind(nodes, queues), *ends[1]], joined), made, joined
 
 
 def _behind(nodes: list[str], added: list[tuple[str, str, str]]) -> list[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
 from floorflow.verify.finn.built import BuiltNetwork
-from floorflow.verify.graphs import has_cycle, quotient
 from floorflow.verify.templates import Record, is_count
 from floorflow.verify.violations import Findings
 
@@ -18,6 +20,9 @@ NUMBERS = ("slr", "partition_id", "device_id")
 ANY_SLR = -1
 """FINN's number for a node that may lie in any SLR: so it is where nothing is constrained."""
 
+_INSERTED = re.compile(r"(?:StreamingFIFO|StreamingDataWidthConverter|IODMA)(?:_rtl|_hls)?_\d+")
+"""Nodes that FINN puts between and around engines."""
+
 FREE_KEYS = ("inFIFODepths", "outFIFODepths", "preferred_impl_style")
 """Attributes that folding_config.json may set beside the folding."""
 
@@ -25,7 +30,7 @@ FREE_KEYS = ("inFIFODepths", "outFIFODepths", "preferred_impl_style")
 def check_folding_file(content: Record, built: BuiltNetwork, file: str, findings: Findings) -> None:
     """Check that FINN would fold every engine as the plan says."""
     _check_defaults(content, file, findings)
-    for name, entry in _entries(content, file, built, findings):
+    for name, entry in _entries(content, file, built.nodes, findings):
         where = f"{file} {name}"
         planned = built.nodes[name].folding
         for key, value in planned.items():
@@ -37,6 +42,41 @@ def check_folding_file(content: Record, built: BuiltNetwork, file: str, findings
             if stated is None or stated != entry[key]:
                 message = f"{key} is {entry[key]!r}, the plan says {stated!r}"
                 findings.add("finn-folding-differs", where, message)
+
+
+def check_fifo_depths(
+    content: Record, phase: Mapping[str, Any], built: BuiltNetwork, file: str, findings: Findings
+) -> None:
+    """Check that folding_config.json asks for each planned FIFO at one port of its stream, where it has depths.
+
+    A FIFO stands on the wide side of a converter. At the first engine of a kernel FINN would insert a second one, so a
+    stream that changes slots has its depth at the producer alone.
+    """
+    name_of = {row["id"]: name for name, row in built.rows.items()}
+    slot_of = {row["id"]: row["slot"] for row in built.rows.values()}
+    if not any("inFIFODepths" in entry for entry in content.values() if isinstance(entry, dict)):
+        return
+    for channel in phase["channels"]:
+        source, target = channel["source"], channel["target"]
+        widens = channel["source_width_bits"] < channel["target_width_bits"]
+        ends = []
+        if source in name_of:
+            ends.append((name_of[source], "outFIFODepths", channel["source_port"]))
+        if target in name_of and (source not in name_of or slot_of[source] == slot_of[target] or not widens):
+            ends.append((name_of[target], "inFIFODepths", channel["target_port"]))
+        crosses = source in name_of and target in name_of and slot_of[source] != slot_of[target]
+        told = [_depth(content.get(name), key, port) for name, key, port in ends]
+        wanted = max(2, channel["fifo_depth"])
+        if told and (None in told or (max(filter(None, told)) != wanted and not (crosses and widens))):
+            message = f"the ports of {channel['name']} ask for {told}, the plan has a FIFO of {wanted}"
+            findings.add("finn-fifo-differs", file, message)
+
+
+def _depth(entry: object, key: str, port: int) -> int | None:
+    depths = entry.get(key) if isinstance(entry, dict) else None
+    if not isinstance(depths, list) or port >= len(depths) or not is_count(depths[port]) or depths[port] < 1:
+        return None
+    return int(depths[port])
 
 
 def _check_defaults(content: Record, where: str, findings: Findings) -> None:
@@ -52,9 +92,9 @@ def _equal(stated: object, planned: object) -> bool:
     return type(stated) is type(planned) and stated == planned
 
 
-def _entries(content: Record, where: str, built: BuiltNetwork, findings: Findings) -> Iterator[tuple[str, Record]]:
+def _entries(content: Record, where: str, engines: Collection[str], findings: Findings) -> Iterator[tuple[str, Record]]:
     """Yield the engines' entries; report engines without one and entries without an engine."""
-    for name in built.nodes:
+    for name in engines:
         entry = content.get(name)
         if entry is None:
             findings.add("finn-node-missing", where, f"{name} has no entry")
@@ -62,52 +102,66 @@ def _entries(content: Record, where: str, built: BuiltNetwork, findings: Finding
             findings.add("finn-entry-malformed", f"{where} {name}", "is no object")
         else:
             yield name, entry
-    for name in sorted({*content} - {*built.nodes, "Defaults"}):
+    for name in sorted({*content} - {*engines, "Defaults"}):
         findings.add("finn-node-unknown", where, f"{name} is no engine of the plan")
 
 
 def check_floorplan_file(
-    content: Record, built: BuiltNetwork, first: int, file: str, findings: Findings
-) -> dict[str, int]:
-    """Check SLRs, devices and partition ids; return the partition id of each engine that has one.
+    content: Record,
+    phase: Mapping[str, Any],
+    built: BuiltNetwork,
+    names: Mapping[str, str],
+    file: str,
+    *,
+    findings: Findings,
+) -> None:
+    """Check SLRs and devices of engines, and that every FIFO, converter and DMA engine has an entry, too.
 
-    The network's numbers begin with ``first``: those of its input DMA engines.
+    Without one FINN makes a kernel of its own of such a node, in no SLR. ``names`` is what FINN calls each engine (by
+    id) by then.
     """
-    ids: dict[str, int] = {}
-    places: dict[int, dict[tuple[object, object], str]] = {}
+    places: dict[object, dict[tuple[object, object], str]] = {}
     _check_defaults(content, file, findings)
-    for name, entry in _entries(content, file, built, findings):
+    inserted = {name: entry for name, entry in content.items() if _INSERTED.fullmatch(name)}
+    engines = {name: entry for name, entry in content.items() if name not in inserted}
+    rows = {names[row["id"]]: row for row in built.rows.values()}
+    for name, entry in [*_entries(engines, file, rows, findings), *inserted.items()]:
         where = f"{file} {name}"
-        numbers = all(is_count(entry.get(key)) or (key, entry.get(key)) == ("slr", ANY_SLR) for key in NUMBERS)
-        if not numbers or entry.get("mem_port") != "" or len(entry) > len(NUMBERS) + 1:
-            message = f"expected integers {', '.join(NUMBERS)}, an empty mem_port and nothing else"
+        if not _is_place(entry) or (entry["mem_port"] and not name.startswith("IODMA")):
+            message = f"expected integers {', '.join(NUMBERS)}, mem_port (empty but of DMA engines) and nothing else"
             findings.add("finn-entry-malformed", where, message)
             continue
-        ids[name] = entry["partition_id"]
-        if first <= ids[name] < first + built.input_count:
-            message = f"partition_id {ids[name]} is one of the {built.input_count} that FINN gives to input DMA engines"
-            findings.add("finn-partition-reserved", where, message)
-        row = built.rows[name]
-        if row["slot"] is not None:
-            slr = ANY_SLR if row["style"] == "none" else row["slr"]
-            findings.expect("finn-slr-differs", where, "slr", entry["slr"], slr)
+        places.setdefault(entry["partition_id"], {}).setdefault((entry["slr"], entry["device_id"]), name)
+        row = rows.get(name)
+        if row is not None and row["slot"] is not None:
+            free = row["style"] == "none" and (row["dies"] > 1 or entry["slr"] == ANY_SLR)
+            findings.expect("finn-slr-differs", where, "slr", entry["slr"], ANY_SLR if free else row["slr"])
             findings.expect("finn-slr-differs", where, "device_id", entry["device_id"], row["fpga_number"])
-        places.setdefault(ids[name], {}).setdefault((entry["slr"], entry["device_id"]), name)
-    for number, engine_at in sorted(places.items()):
+    for number, engine_at in places.items():
         if len(engine_at) > 1:
             message = f"partition {number} holds {', '.join(engine_at.values())} in several SLRs"
-            findings.add("finn-partition-split", file, message)
-    _check_ids(ids, built, file, findings)
-    return ids
+            findings.add("finn-kernel-split", file, message)
+    _check_inserted(inserted, phase, built, file, findings)
 
 
-def _check_ids(ids: dict[str, int], built: BuiltNetwork, file: str, findings: Findings) -> None:
-    groups = {name: str(number) for name, number in ids.items()}
-    if has_cycle(quotient(built.successors, groups)):
-        message = "partition ids depend on each other in a cycle; FINN would refuse them"
-        findings.add("finn-partition-cycle", file, message)
-    for name, number in ids.items():
-        followers = [follower for follower in built.successors[name] if ids.get(follower) == number]
-        if followers and built.nodes[name].choice("runtime_writeable_weights", 0) == 1:
-            message = f"its weights are written at run time, yet {followers[0]} follows in partition {number}"
-            findings.add("finn-partition-open", f"{file} {name}", message)
+def _is_place(entry: object) -> bool:
+    if not isinstance(entry, dict) or {*entry} != {*NUMBERS, "mem_port"} or not isinstance(entry["mem_port"], str):
+        return False
+    return all(is_count(entry[key]) or (key, entry[key]) == ("slr", ANY_SLR) for key in NUMBERS)
+
+
+def _check_inserted(
+    inserted: Record, phase: Mapping[str, Any], built: BuiltNetwork, file: str, findings: Findings
+) -> None:
+    """Check that there are as many entries of each kind as FINN inserts nodes of it, numbered from 0."""
+    ids = {row["id"] for row in built.rows.values()}
+    channels = [channel for channel in phase["channels"] if {channel["source"], channel["target"]} & ids]
+    converting = [channel["converter"] for channel in channels if channel["converter"] is not None]
+    outer = sum((channel["source"] in ids) != (channel["target"] in ids) for channel in channels)
+    expected = Counter({"StreamingFIFO_rtl": len(channels) + len(converting), "IODMA_hls": outer})
+    expected.update(converting)
+    names = {f"{kind}_{number}" for kind, count in expected.items() for number in range(count)}
+    for name in sorted(names - {*inserted}):
+        findings.add("finn-node-missing", file, f"{name} has no entry")
+    for name in sorted({*inserted} - names):
+        findings.add("finn-node-unknown", file, f"{name} is none of the nodes that FINN inserts")

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+from floorflow.verify.finn.build import FINDINGS, judge_build
 from floorflow.verify.finn.built import folded_engine, networks_of
-from floorflow.verify.finn.cells import cells_of
 from floorflow.verify.finn.cycles import CYCLES
 from floorflow.verify.finn.data_types import width_objections
 from floorflow.verify.finn.engines import AttributeProblem, FoldedEngine
-from floorflow.verify.finn.fifo_file import check_fifo_file
+from floorflow.verify.finn.fifo_file import check_fifo_file, engines_when_placed
 from floorflow.verify.finn.fifos import fifo_objections
-from floorflow.verify.finn.files import FLOORPLAN_FILE, FOLDING_FILE, check_floorplan_file, check_folding_file
+from floorflow.verify.finn.files import (
+    FLOORPLAN_FILE,
+    FOLDING_FILE,
+    check_fifo_depths,
+    check_floorplan_file,
+    check_folding_file,
+)
+from floorflow.verify.finn.flow import FINDINGS as FLOW_FINDINGS
+from floorflow.verify.finn.flow import check_flow_files
 from floorflow.verify.finn.foldings import MAX_HLS_STREAM_BITS, objections, window_objections
 from floorflow.verify.finn.ports import PORTS, Port
 from floorflow.verify.finn.styles import check_styles
@@ -26,6 +36,7 @@ Problem = tuple[str, str]
 CHOICES = {
     "costs": ("calibrated", "estimated", "finn"),
     "finn": ("main", "dev", "plus"),
+    "flow": ("auto", "vitis", "zynq"),
     "impl_style": ("auto", "default", "free"),
     "runtime_weights": ("auto", "never", "always"),
 }
@@ -47,13 +58,12 @@ findings: Mapping[str, str] = {
     "finn-style-differs": "specialize_layers_config.json does not tell FINN which engines of the plan are hls or rtl",
     "finn-slr-differs": "floorplan.json puts an engine in another SLR or device than the plan",
     "finn-entry-malformed": "an entry of FINN's file lacks a key or holds a value of the wrong type",
-    "finn-partition-split": "one partition id stands for two SLRs or devices",
-    "finn-partition-reserved": "an engine has a partition id that FINN gives to an input DMA engine",
-    "finn-partition-cycle": "FINN's partition ids depend on each other in a cycle",
-    "finn-partition-shared": "two networks of a phase have one partition id",
-    "finn-partition-order": "a network's partition ids do not go on from those of the network before",
-    "finn-partition-open": "an engine with run-time weights does not end its partition id",
+    "finn-kernel-split": "one partition id stands for two SLRs or devices",
+    **FINDINGS,
+    **FLOW_FINDINGS,
 }
+names_are_read = True
+"""What cells are called is known only from a build."""
 
 
 def option_objections(options: Mapping[str, Any]) -> Iterator[str]:
@@ -165,28 +175,41 @@ def fifo(channel: Mapping[str, Any], part: str, context: Mapping[str, Any]) -> l
 def files(
     plan: Mapping[str, Any], phase: Mapping[str, Any], folder: Files, context: Mapping[str, Any]
 ) -> tuple[list[tuple[str, str, str]], dict[str, str]]:
-    """Judge FINN's files of a phase, and name the cells of its engines."""
+    """Judge FINN's files of a phase; what cells are called is read from a build."""
     found = Findings(meanings={**VIOLATIONS, **findings})
-    cells: dict[str, str] = {}
-    taken: dict[int, str] = {}
     for built in networks_of(phase, context):
         path = f"{built.folder}/{FOLDING_FILE}"
         folding = folder.json(path)
         if folding is not None:
             check_folding_file(folding, built, folder.path(path), found)
+            check_fifo_depths(folding, phase, built, folder.path(path), found)
         path = f"{built.folder}/{FLOORPLAN_FILE}"
         places = folder.json(path)
-        first = 1 + max(taken, default=-1)
-        ids = check_floorplan_file(places, built, first, folder.path(path), found) if places is not None else {}
-        for number in sorted({*ids.values()} & {*taken}):
-            told = f"partition {number} is one of {taken[number]} as well"
-            found.add("finn-partition-shared", folder.path(path), told)
-        early = sorted(number for number in {*ids.values()} - {*taken} if number < first)
-        if early:
-            told = f"partition {early[0]} is before {first}, where the network before has ended"
-            found.add("finn-partition-order", folder.path(path), told)
-        taken |= dict.fromkeys(ids.values(), folder.path(path))
-        cells |= cells_of(built, ids, context["cell_patterns"], several=context["several_networks"])
+        if places is not None:
+            names = engines_when_placed(built, phase["channels"])
+            check_floorplan_file(places, phase, built, names, folder.path(path), findings=found)
         check_styles(folder, plan, built, found)
         check_fifo_file(folder, phase, built, context["options"], found)
-    return [(problem.name, problem.where, problem.message) for problem in found.violations], cells
+    check_flow_files(plan, phase, folder, context, found)
+    return [(problem.name, problem.where, problem.message) for problem in found.violations], {}
+
+
+def is_stream_cell(cell: str) -> bool:
+    """Whether a cell is a FIFO or width converter: by FINN's op type, inside a kernel or not."""
+    name = re.sub(r"^StreamingDataflowPartition_\d+_", "", cell.rpartition("/")[2])
+    return name.startswith(("StreamingFIFO", "StreamingDataWidthConverter", "Reshape"))
+
+
+def reads_memory(row: Row) -> bool:
+    """Whether an engine reads its weights from memory, over a stream of its own."""
+    return bool({**row["entry"]["attributes"], **row["folding"]["attributes"]}.get("mem_mode") == "external")
+
+
+def build(
+    phase: Mapping[str, Any],
+    folder: Path,
+    told: tuple[Mapping[str, str], Mapping[str, str]],
+    context: Mapping[str, Any],
+) -> list[tuple[str, str, str]]:
+    """Judge a phase, as it is bound, against a build: ``told`` are engines' cells and the modules of FIFOs' cells."""
+    return list(judge_build(phase, folder, told, context))

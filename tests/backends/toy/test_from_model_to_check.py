@@ -77,7 +77,7 @@ def test_rates_bands_and_its_own_cells_are_in_the_plan(on_u250: Path) -> None:
     assert all(0 < fit["likelihood"] <= 1 for fit in phase["fits"].values())
     build = json.loads((on_u250 / "toykit" / "build.json").read_text())
     constraints = (on_u250 / "fpga0" / "pblocks.xdc").read_text()
-    assert all(constraints.count(f"{{level0_i/ulp/{row['cell']}}}]") == 1 for row in build.values())
+    assert all(constraints.count(f"{{level0_i/level1/level1_i/ulp/{row['cell']}}}]") == 1 for row in build.values())
     assert "StreamingDataflowPartition" not in constraints
 
 

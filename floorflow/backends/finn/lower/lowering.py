@@ -16,6 +16,7 @@ from floorflow.backends.finn.lower import joins, layers, pools, products
 from floorflow.backends.finn.lower.fused_thresholds import look_ahead
 from floorflow.backends.finn.lower.integer_form import listed, settled
 from floorflow.backends.finn.lower.joins import forked
+from floorflow.backends.finn.lower.level_order import in_levels
 from floorflow.backends.finn.lower.rewrite import LAYERS
 from floorflow.backends.finn.lower.state import Lowering, Wire
 from floorflow.backends.finn.lower.windows import channels_last
@@ -62,7 +63,8 @@ def lower(network: Network, technology: Technology, label_select: bool = False, 
         raise InputError(f"{network.name}: the network has no layer that an engine computes")
     remarks = (f"{sentence}: {listed(names)}" for sentence, names in lowering.remarks.items())
     notes = (*settled_network.notes, *dict.fromkeys(lowering.notes), *remarks)
-    return Dataflow(network.name, tuple(lowering.engines.values()), tuple(lowering.streams), notes, unspecialised=True)
+    engines, streams = tuple(lowering.engines.values()), tuple(lowering.streams)
+    return in_levels(Dataflow(network.name, engines, streams, notes, unspecialised=True))
 
 
 def _check_engine(lowering: Lowering, operation: Operation, handler: _Handler) -> None:

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from floorflow.backends.finn.export import floorplans, local_names, networks_in
+from floorflow.backends.finn.in_phase import networks_in
 from floorflow.backends.finn.reports.numbering import interchangeable
+from floorflow.backends.finn.step_data import foreseen
 from floorflow.backends.instances import Instances, RejectedMatch, plain_name
 from floorflow.backends.reports import Report
 from floorflow.errors import some
@@ -34,7 +35,7 @@ class Names:
     local: Mapping[tuple[int, str], str]
     kinds: frozenset[str]
     ids: Mapping[str, int]
-    """Partition of every engine."""
+    """Number of every engine's kernel."""
 
     @property
     def partitions(self) -> set[int]:
@@ -45,9 +46,9 @@ class Names:
 def names_of(plan: Plan, phase: int) -> Names:
     """Return the names of a plan's engines, as its finn/floorplan.json makes FINN number them."""
     (one,) = networks_in(plan, phase)
-    places = floorplans(plan, phase)[one.network.name]
-    ids = {name: entry["partition_id"] for name, entry in places.items()}
-    local = {(ids[name], own): name for name, own in local_names(one, ids).items()}
+    graph = foreseen(one)
+    ids = {name: graph.kernel_of[identity] for name, identity in one.id_of.items()}
+    local = {(ids[name], graph.inner_names[identity]): name for name, identity in one.id_of.items()}
     return Names(frozenset(ids), local, frozenset(engine.kind for engine in one.engines), ids)
 
 

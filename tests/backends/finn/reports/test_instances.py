@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from floorflow.backends.finn.backend import BACKEND
-from floorflow.backends.finn.export import floorplans, local_names, networks_in
+from floorflow.backends.finn.in_phase import networks_in
 from floorflow.backends.finn.reports.instances import node_of
 from floorflow.backends.finn.reports.numbering import interchangeable
+from floorflow.backends.finn.step_data import foreseen
 from floorflow.backends.reports import SYNTHESIS, Report, Row
 from floorflow.resources import Resources
 from floorflow.schema import Plan, read_plan
@@ -84,11 +85,11 @@ def test_a_doubtful_number_counts_under_the_graphs_own_name_only(branches: Plan)
 
 
 def test_kernels_number_their_nodes_anew(branches: Plan) -> None:
-    """The plan's partitions are kernels: FINN's numbers start at 0 in each, as finn/floorplan.json has them."""
-    (one,), (places,) = networks_in(branches, 0), floorplans(branches, 0).values()
-    ids = {name: entry["partition_id"] for name, entry in places.items()}
+    """The plan's partitions are kernels: FINN's numbers start at 0 in each."""
+    (one,) = networks_in(branches, 0)
+    graph = foreseen(one)
+    ids, local = graph.kernel_of, graph.inner_names
     assert len(set(ids.values())) > 1
-    local = local_names(one, ids)
     sure = [name for name in ids if name not in interchangeable(branches, 0, ids)]
     cells = [f"top/StreamingDataflowPartition_{ids[name]}_{local[name]}" for name in ids]
     assert sorted(matched(branches, [report("top", *cells)]).of(SYNTHESIS)) == sorted(sure)

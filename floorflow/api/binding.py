@@ -1,0 +1,63 @@
+"""A plan whose constraints name the cells of a build."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from floorflow.api.folders import require_folder
+from floorflow.api.results import Plan, encoded, load
+from floorflow.importing import whole_imports
+
+if TYPE_CHECKING:
+    from floorflow.backends.binding import Binding
+
+_UNBOUND = "pblocks.unbound.tcl"
+
+
+class BoundPlan:
+    """A plan bound to a build: ``plan`` with the constraints by the names of the build's cells.
+
+    ``cells`` are the engines' cells; ``renamed`` are the engines that the build calls otherwise, with its name;
+    ``notes`` say where the build differs in what does not stop it.
+    """
+
+    def __init__(self, plan: Plan, binding: Binding) -> None:
+        self.plan = plan
+        self.cells: Mapping[str, str] = dict(binding.cells)
+        self.renamed: Sequence[tuple[str, str]] = tuple(binding.renamed)
+        self.notes: Sequence[str] = tuple(binding.notes)
+        kept = {name: data for name, data in plan.files.items() if not name.endswith(_UNBOUND)}
+        plan.files = kept | encoded(binding.files)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what was bound as plain data, as ``floorflow bind --json`` prints it."""
+        renamed = [{"engine": engine, "node": node} for engine, node in self.renamed]
+        return {"cells": dict(self.cells), "renamed": renamed, "notes": list(self.notes)}
+
+    def save(self, folder: str | Path, *, force: bool = False, command: Sequence[str] | None = None) -> tuple[str, ...]:
+        """Write the bound plan to a folder, as `Plan.save` does."""
+        return self.plan.save(folder, force=force, command=command)
+
+    def __repr__(self) -> str:
+        return f"<floorflow.BoundPlan of {self.plan!r}>"
+
+
+def bind(plan: str | Path, build: str | Path) -> BoundPlan:
+    """Bind the plan in a folder to a build of it: kernels are read, and constraints name the cells that they have.
+
+    ``build`` is FINN's output_dir, the folder of its kernels, or for a bare part the graph behind its stitched IP.
+
+    Raises
+    ------
+    InputError
+        If the build is not that of the plan, or it cannot be told which cell is which; names both candidates.
+
+    """
+    require_folder(Path(plan), "a folder that plan wrote")
+    found = load(plan)
+    with whole_imports():
+        from floorflow.backends.backend import backend_named
+    backend = backend_named(found.plan.options.backend)
+    return BoundPlan(found, backend.bind(found.plan, found.files, Path(build)))

@@ -1,0 +1,128 @@
+"""The nodes that FINN makes of a plan's engines and channels, in the order of its graph.
+
+FINN inserts converters and then FIFOs right behind their producers, those of later outputs first; at last one FIFO for
+each input goes before all and one for each output behind all, and DMA engines around these. After each round qonnx
+sorts the graph by levels (SortGraph, in ModelWrapper.cleanup).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from floorflow.backends.finn.step.graph import BuiltNode
+
+FIFO = "StreamingFIFO_rtl"
+DMA = "IODMA_hls"
+
+
+def made_nodes(data: Mapping[str, Any]) -> tuple[list[BuiltNode], dict[str, BuiltNode]]:
+    """Return all nodes under FINN's names, and those of the engines by id.
+
+    ``data`` has ``engines`` and ``streams`` as floorflow_plan.json. The graph is what FINN has when it makes kernels.
+    """
+    graph = _Graph(data)
+    graph.insert_converters()
+    graph.insert_fifos()
+    graph.insert_ends(FIFO, "FIFO")
+    graph.sort()
+    graph.specialise()
+    graph.insert_ends(DMA, "DMA")
+    graph.sort()
+    counts: Counter[str] = Counter()
+    for node in graph.order:
+        node.name = f"{node.op_type}_{counts[node.op_type]}"
+        counts[node.op_type] += 1
+    return graph.order, graph.engines
+
+
+class _Graph:
+    """Nodes in order, joined by tensors, which are called after their streams.
+
+    ``front`` and ``back`` are the tensors at which streams from and to outside enter and leave, by stream.
+    """
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self.streams = sorted(data["streams"], key=lambda stream: int(stream["source_port"]))
+        self.front = {str(s["name"]): str(s["name"]) for s in data["streams"] if s["source"] is None}
+        self.back = {str(s["name"]): str(s["name"]) for s in data["streams"] if s["target"] is None}
+        self.engines = {str(engine["id"]): _node(engine) for engine in data["engines"]}
+        self.order = list(self.engines.values())
+        for stream in self.streams:
+            self._join(stream)
+        for node in self.order:
+            node.positions = list(range(len(node.inputs)))
+        self.sort()
+
+    def _join(self, stream: Mapping[str, Any]) -> None:
+        for end, attribute in (("source", "outputs"), ("target", "inputs")):
+            if stream[end] is None:
+                continue
+            tensors = getattr(self.engines[stream[end]], attribute)
+            port = int(stream[f"{end}_port"])
+            tensors += [""] * (port + 1 - len(tensors))
+            tensors[port] = str(stream["name"])
+
+    def insert_converters(self) -> None:
+        """Put a converter on every stream that has one."""
+        for stream in self.streams:
+            if stream["converter"] is not None:
+                widths = {"inWidth": stream["source_width"], "outWidth": stream["target_width"]}
+                self._behind(stream, BuiltNode("", str(stream["converter"]), widths, [], [], [0]), "converter")
+        self.sort()
+
+    def insert_fifos(self) -> None:
+        """Put a FIFO behind every engine and converter that another one reads."""
+        inside = [s for s in self.streams if s["source"] is not None and s["target"] is not None]
+        for stream in inside:
+            self._behind(stream, _passing(FIFO), "FIFO 0")
+        for stream in inside:
+            if stream["converter"] is not None:
+                self._behind(stream, _passing(FIFO), "FIFO 1", converter=True)
+
+    def _behind(self, stream: Mapping[str, Any], node: BuiltNode, label: str, *, converter: bool = False) -> None:
+        """Put a node right behind a stream's source, or behind its converter."""
+        tensor = f"{stream['name']} converter" if converter else str(stream["name"])
+        made = f"{stream['name']} {label}"
+        maker = next(other for other in self.order if tensor in other.outputs)
+        reader = next(other for other in self.order if tensor in other.inputs)
+        reader.inputs[reader.inputs.index(tensor)] = made
+        node.inputs, node.outputs = [tensor], [made]
+        self.order.insert(self.order.index(maker) + 1, node)
+
+    def insert_ends(self, op_type: str, label: str) -> None:
+        """Put a node before all for each input and one behind all for each output."""
+        for name, tensor in self.front.items():
+            node, self.front[name] = _passing(op_type, "in"), f"{name} to {label}"
+            node.inputs, node.outputs = [self.front[name]], [tensor]
+            self.order.insert(0, node)
+        for name, tensor in self.back.items():
+            node, self.back[name] = _passing(op_type, "out"), f"{name} from {label}"
+            node.inputs, node.outputs = [tensor], [self.back[name]]
+            self.order.append(node)
+
+    def specialise(self) -> None:
+        """Let converters and FIFOs go before engines of their level: SpecializeLayers puts what it makes in front."""
+        self.order.sort(key=lambda node: not node.passes)
+        self.sort()
+
+    def sort(self) -> None:
+        """Sort the nodes by levels, each one behind all that it reads from; in a level they keep their order."""
+        maker = {tensor: node for node in self.order for tensor in node.outputs}
+        level: dict[BuiltNode, int] = {}
+        waiting, number = list(self.order), 0
+        while waiting:
+            ready = [node for node in waiting if all(maker[t] in level for t in node.inputs if t in maker)]
+            level |= dict.fromkeys(ready, number)
+            waiting = [node for node in waiting if node not in level]
+            number += 1
+        self.order.sort(key=level.__getitem__)
+
+
+def _node(engine: Mapping[str, Any]) -> BuiltNode:
+    return BuiltNode("", str(engine["kind"]), {**engine["attributes"], **engine["folding"]}, [], [])
+
+
+def _passing(op_type: str, direction: str = "") -> BuiltNode:
+    return BuiltNode("", op_type, {"direction": direction} if op_type == DMA else {}, [], [], [0])

@@ -1,0 +1,47 @@
+"""The steps as one file that needs nothing of floorflow: what a plan brings along for FINN's own environment."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+MODULES = ("graph", "match", "kernels", "settings", "bind", "steps")
+"""The modules in the order in which each needs only earlier ones."""
+_OWN = "floorflow.backends.finn.step."
+
+
+def bundled(version: str) -> str:
+    """Return floorflow_step.py."""
+    imports: set[str] = set()
+    bodies = []
+    for name in MODULES:
+        text = (Path(__file__).with_name(f"{name}.py")).read_text(encoding="utf-8")
+        bodies.append(f"# {name}\n\n{_body(text, imports)}")
+    docstring = ast.get_docstring(ast.parse(_text(MODULES[-1]))) or ""
+    about = f'"""{docstring}\n\nFrom floorflow {version} (Apache-2.0); do not edit.\n"""'
+    head = f"{about}\n\nfrom __future__ import annotations\n"
+    return "\n".join([head, *sorted(imports, key=_import_key), "", "", "\n\n\n".join(bodies)]) + "\n"
+
+
+def _text(name: str) -> str:
+    return Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+
+
+def _body(text: str, imports: set[str]) -> str:
+    """Return a module without its docstring and imports, which are collected."""
+    lines = text.splitlines()
+    tree = ast.parse(text)
+    taken: set[int] = set()
+    for index, node in enumerate(tree.body):
+        is_docstring = index == 0 and isinstance(node, ast.Expr)
+        if not is_docstring and not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        taken |= set(range(node.lineno - 1, node.end_lineno or node.lineno))
+        module = getattr(node, "module", None) or ""
+        if not is_docstring and module != "__future__" and not module.startswith(_OWN):
+            imports.add(" ".join("\n".join(lines[node.lineno - 1 : node.end_lineno]).split()))
+    return "\n".join(line for index, line in enumerate(lines) if index not in taken).strip("\n")
+
+
+def _import_key(line: str) -> tuple[bool, str]:
+    return line.startswith("from"), line

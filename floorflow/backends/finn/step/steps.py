@@ -1,0 +1,316 @@
+"""Steps of FINN's build that make it build a floorflow plan; for FINN main (0.10) and FINN+.
+
+The functions take and return FINN's model and take its configuration, as all of FINN's steps do. The plan is
+``floorflow_plan.json`` beside this file, or the file that FLOORFLOW_STEP_PLAN names. Nodes are found by kinds, shapes
+and streams, so that it does not matter what FINN calls them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+from floorflow.backends.finn.step.bind import Kernels, bind_kernels, read_partitions, write_bound
+from floorflow.backends.finn.step.graph import MARK, BuiltNode, read_graph
+from floorflow.backends.finn.step.match import Mismatch
+from floorflow.backends.finn.step.settings import (
+    LEAST_DEPTH,
+    Bound,
+    bound,
+    check_kernels,
+    fifo_ports,
+    fifo_settings,
+    placements,
+)
+
+PLAN_FILE = "floorflow_plan.json"
+VITIS_PORT_BITS = 512
+"""Width of a DMA engine's memory port in FINN main's VitisBuild."""
+
+
+class FloorflowStop(RuntimeError):  # noqa: N818 - what it says is for the user
+    """The build is not that of the plan."""
+
+
+def step_plan() -> dict[str, Any]:
+    """Return the plan."""
+    path = Path(os.environ.get("FLOORFLOW_STEP_PLAN") or Path(__file__).with_name(PLAN_FILE))
+    plan: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return plan
+
+
+def _bound(model: Any, *, also: str = "") -> Bound:
+    try:
+        return bound(step_plan(), read_graph(model.graph))
+    except ValueError as problem:
+        raise FloorflowStop(f"floorflow: {problem}{also}") from problem
+
+
+def _set(node: BuiltNode, attributes: Mapping[str, Any]) -> None:
+    """Set attributes through FINN, which checks them."""
+    from qonnx.custom_op.registry import getCustomOp
+
+    instance = getCustomOp(node.proto)
+    known = instance.get_nodeattr_types()
+    for name, value in attributes.items():
+        if name not in known:
+            raise FloorflowStop(f"floorflow: node '{node.name}' ({node.op_type}) has no attribute {name}")
+        instance.set_nodeattr(name, value)
+
+
+def floorflow_specialise(model: Any, cfg: Any) -> Any:  # noqa: ARG001
+    """Say which layers are to be hls or rtl; in front of step_specialize_layers."""
+    one = _bound(model)
+    for engine in one.plan["engines"]:
+        style = engine["attributes"].get("preferred_impl_style")
+        if style:
+            _set(one.nodes[engine["id"]], {"preferred_impl_style": style})
+    return model
+
+
+def floorflow_fold(model: Any, cfg: Any) -> Any:  # noqa: ARG001
+    """Set folding, memories and FIFO depths; in the place of step_apply_folding_config."""
+    one = _bound(model)
+    ports = fifo_ports(one)
+    for engine in one.plan["engines"]:
+        node = one.nodes[engine["id"]]
+        if node.op_type != engine["kind"]:
+            raise FloorflowStop(
+                f"floorflow: node '{node.name}' is {node.op_type}, engine {engine['id']} of the plan is not"
+            )
+        _set(node, {**engine["folding"], **ports[node]})
+        _mark(node, str(engine["id"]))
+    _widen_reshapes(one)
+    if any(node.is_fifo for node in one.graph.nodes):
+        _set_fifos(one)
+    return model
+
+
+def _widen_reshapes(one: Bound) -> None:
+    """Make FINN+'s Reshape, which only passes words on, as wide as its stream if its shapes allow that."""
+    from qonnx.custom_op.registry import getCustomOp
+
+    for stream, link in one.links:
+        width = int(stream["target_width" if link.source is None else "source_width"])
+        for node in link.chain:
+            if node.is_transparent:
+                instance = getCustomOp(node.proto)
+                most = width // instance.get_input_datatype().bitwidth()
+                rows = [instance.get_nodeattr(name)[-1] for name in ("inp_shape", "out_shape")]
+                _set(node, {"PE": max(pe for pe in range(1, most + 1) if all(row % pe == 0 for row in rows))})
+
+
+def _mark(node: BuiltNode, engine: str) -> None:
+    """Let a node remember its engine, as long as this onnx can (from 1.16 on)."""
+    if hasattr(node.proto, "metadata_props") and not node.mark:
+        node.proto.metadata_props.add(key=MARK, value=engine)
+
+
+def floorflow_fifos(model: Any, cfg: Any) -> Any:
+    """Insert converters and FIFOs and set their depths and memories; in front of the generation of hardware."""
+    from finn.transformation.fpgadataflow.insert_dwc import InsertDWC
+    from finn.transformation.fpgadataflow.insert_fifo import InsertFIFO
+    from finn.transformation.fpgadataflow.specialize_layers import SpecializeLayers
+
+    model = model.transform(InsertDWC())
+    model = model.transform(InsertFIFO(create_shallow_fifos=True))
+    model = model.transform(SpecializeLayers(cfg._resolve_fpga_part()))  # noqa: SLF001 - FINN's steps do so
+    model = _named(model)
+    one = _bound(model)
+    _set_fifos(one)
+    _hand_over(one, cfg)
+    return model
+
+
+def _named(model: Any) -> Any:
+    from qonnx.transformation.general import GiveReadableTensorNames, GiveUniqueNodeNames
+
+    return model.transform(GiveUniqueNodeNames()).transform(GiveReadableTensorNames())
+
+
+def _set_fifos(one: Bound) -> None:
+    if not one.plan["known_fifos"]:
+        return
+    try:
+        settings = fifo_settings(one)
+    except Mismatch as problem:
+        raise FloorflowStop(f"floorflow: {problem}") from problem
+    for node, attributes in settings.items():
+        made = any(node.attributes.get(key) for key in ("ipgen_path", "ip_path"))
+        apart = [key for key, value in attributes.items() if node.attributes.get(key, value) != value]
+        if made and apart:
+            raise FloorflowStop(
+                f"floorflow: FIFO '{node.name}' is made already with {apart[0]} {node.attributes[apart[0]]}, "
+                f"the plan has {attributes[apart[0]]}; run floorflow_fifos before hardware is generated"
+            )
+        _set(node, attributes)
+
+
+def _hand_over(one: Bound, cfg: Any) -> None:
+    """Give FINN the files that it applies by name once more, with the names that its nodes have."""
+    # FIFOs of which the plan says nothing, around a Reshape, stay as they are; FINN+ wants an entry for each.
+    own = {n.name: _as_made(n) for n in one.graph.nodes if n.is_fifo and one.plan["finn"] == "plus"}
+    settings = own | {node.name: attributes for node, attributes in fifo_settings(one).items()}
+    if one.plan["finn"] == "plus":
+        keys = {"fifo_depths": "depth", "impl_style": "impl_style", "ram_style": "ram_style"}
+        content = {key: {name: found[own] for name, found in settings.items()} for key, own in keys.items()}
+        cfg.fifo_config_file = _written(cfg, "floorflow_fifos.json", content)
+    else:
+        ports = fifo_ports(one)
+        content = {"Defaults": {}} | settings
+        for engine in one.plan["engines"]:
+            node = one.nodes[engine["id"]]
+            content[node.name] = {**engine["folding"], **ports[node]}
+        cfg.folding_config_file = str(_written(cfg, "floorflow_folding.json", content))
+    cfg.auto_fifo_depths = False
+
+
+def _as_made(fifo: BuiltNode) -> dict[str, Any]:
+    told = fifo.attributes
+    return {
+        "depth": int(told.get("depth", LEAST_DEPTH)),
+        "impl_style": str(told.get("impl_style", "rtl")),
+        "ram_style": str(told.get("ram_style", "auto")),
+    }
+
+
+def _written(cfg: Any, name: str, content: Mapping[str, Any]) -> Path:
+    path = Path(cfg.output_dir) / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    return path
+
+
+def floorflow_place(model: Any, cfg: Any) -> Any:
+    """Say where every node lies; in front of step_prepare_synthesis (FINN+) or step_synthesize_bitfile.
+
+    DMA engines are inserted here, as FINN itself would do next. FINN's Floorplan is run on a copy, and what it makes
+    must be the kernels of the plan.
+    """
+    model = _with_dma(model, cfg)
+    one = _bound(model)
+    _set_fifos(one)
+    try:
+        places = placements(one)
+    except Mismatch as problem:
+        raise FloorflowStop(f"floorflow: {problem}") from problem
+    for node, attributes in places.items():
+        own = {} if node.is_fifo or node.is_converter or node.is_dma else _shallow(node)
+        _set(node, {**attributes, **own})
+    _check_kernels(model, one.plan)
+    _write_floorplan(model, cfg)
+    return model
+
+
+def _shallow(node: BuiltNode) -> dict[str, list[int]]:
+    """Return FIFO depths with which FINN inserts no second FIFO where a kernel begins or ends at an engine."""
+    inputs = 1 + max(node.positions, default=0)
+    return {"inFIFODepths": [LEAST_DEPTH] * inputs, "outFIFODepths": [LEAST_DEPTH] * len(node.outputs)}
+
+
+def _with_dma(model: Any, cfg: Any) -> Any:
+    from finn.transformation.fpgadataflow.insert_iodma import InsertIODMA
+    from finn.util.basic import pynq_native_port_width
+
+    if cfg.board in pynq_native_port_width:
+        width = pynq_native_port_width[cfg.board]
+    else:
+        width = getattr(cfg, "vitis_iodma_intf_max_width", VITIS_PORT_BITS)
+    return _named(model.transform(InsertIODMA(width)))
+
+
+def _check_kernels(model: Any, plan: Mapping[str, Any]) -> None:
+    """Let FINN's own Floorplan choose kernels in a copy, and compare."""
+    from finn.transformation.fpgadataflow.floorplan import Floorplan
+
+    copy = deepcopy(model).transform(Floorplan(None))
+    graph = read_graph(copy.graph)
+    ids = {node: int(node.attributes.get("partition_id", 0)) for node in graph.nodes}
+    slr = {node: int(node.attributes.get("slr", -1)) for node in graph.nodes}
+    try:
+        check_kernels(bound(plan, graph), ids, slr)
+    except ValueError as problem:
+        raise FloorflowStop(f"floorflow: FINN would not make the kernels of the plan: {problem}") from problem
+
+
+def _write_floorplan(model: Any, cfg: Any) -> None:
+    """Write the places by the names that FINN's Floorplan will find, and give FINN the file, which it rewrites."""
+    from finn.analysis.fpgadataflow.floorplan_params import floorplan_params
+
+    content = model.analysis(floorplan_params) | {"Defaults": {}}
+    cfg.vitis_floorplan_file = str(_written(cfg, "floorflow_floorplan.json", content))
+
+
+def floorflow_constrain(model: Any, cfg: Any) -> Any:
+    """Write pblocks.tcl and pblocks.xdc by the names of the kernels, behind CreateDataflowPartition.
+
+    Before it, as in FINN main, whose build makes kernels and links them in one step, the partition is made in a folder
+    of its own: FINN will make the same of the same graph.
+    """
+    plan = step_plan()
+    try:
+        result = bind_kernels(plan, _kernels(model, cfg, plan))
+    except ValueError as problem:
+        raise FloorflowStop(f"floorflow: {problem}") from problem
+    folder = Path(cfg.output_dir) / "floorflow"
+    write_bound(result, folder)
+    (folder / "vivado").mkdir(exist_ok=True)
+    (folder / "vivado" / "floorflow.tcl").write_text(plan["library"], encoding="utf-8")
+    return model
+
+
+def floorflow_link(model: Any, cfg: Any) -> Any:
+    """Put the hook and the memory banks into FINN+'s own link configuration, in front of step_synthesize_bitfile.
+
+    FINN+ then finds a configuration that is there, and leaves it.
+    """
+    from finn.transformation.fpgadataflow.vitis_linking_configuration import (
+        BuildBasicVitisLinkConfig,
+        VitisLinkConfiguration,
+    )
+
+    plan = step_plan()
+    made = BuildBasicVitisLinkConfig(
+        platform=cfg._resolve_vitis_platform(),  # noqa: SLF001 - FINN's steps do so
+        board=cfg.board,
+        mem_type=cfg.fpga_memory,
+        vitis_opt_strategy=cfg.vitis_opt_strategy,
+        optimization_level=cfg.vitis_opt_strategy.value,
+        f_mhz=round(1000.0 / cfg.synth_clk_period_ns),
+    )
+    model = model.transform(made)
+    configs = VitisLinkConfiguration.load_from_model(model)
+    for device, config in configs.items():
+        fpga = plan["fpgas"][max(int(device), 0)]["name"]
+        hook = (Path(cfg.output_dir) / "floorflow" / fpga / "pblocks.tcl").resolve()
+        if hook.exists():
+            config.add_vivado_line(f"prop=run.impl_1.STEPS.OPT_DESIGN.TCL.PRE={hook}")
+        for unit in config.cu:
+            way = {"idma": "in", "odma": "out"}.get(unit.split("_")[0], "")
+            if way and plan["dma"][way]["mem_port"]:
+                config.sp[f"{unit}.m_axi_gmem0"] = plan["dma"][way]["mem_port"]
+        config.generate_config()
+        config.generate_run_script()
+    return VitisLinkConfiguration.store_to_model(configs, model)
+
+
+def _kernels(model: Any, cfg: Any, plan: Mapping[str, Any]) -> Kernels:
+    """Return FINN's kernels, or where the board has none the graph of its one design."""
+    from finn.transformation.fpgadataflow.create_dataflow_partition import CreateDataflowPartition
+    from finn.transformation.fpgadataflow.floorplan import Floorplan
+
+    if not any("{partition}" in fpga["cell_pattern"] for fpga in plan["fpgas"]):
+        graph = read_graph(model.graph)
+        return Kernels(graph, {node: node.name for node in graph.nodes}, is_whole=True)
+    if model.get_nodes_by_op_type("StreamingDataflowPartition"):
+        built = Path(cfg.output_dir) / "intermediate_models" / "kernel_partitions"
+        return read_partitions(built, model.graph)
+    folder = Path(cfg.output_dir) / "floorflow" / "kernel_partitions"
+    for old in folder.glob("partition_*.onnx"):
+        old.unlink()
+    copy = deepcopy(model).transform(Floorplan(None)).transform(CreateDataflowPartition(str(folder)))
+    return read_partitions(folder, copy.graph)

@@ -1,0 +1,159 @@
+"""What FINN's steps have to know of a network in a phase: floorflow_plan.json, and FINN's graph of it as foreseen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from floorflow.backends.finn.buildable import moves
+from floorflow.backends.finn.in_phase import NetworkInPhase
+from floorflow.backends.finn.made_graph import made_nodes
+from floorflow.backends.finn.options import FinnOptions
+from floorflow.backends.finn.step.graph import BuiltNode, joined
+from floorflow.backends.finn.step.kernels import kernel_order, local_names
+from floorflow.backends.finn.step.match import streams_between
+from floorflow.backends.finn.step.settings import Bound, own_kernels, placements
+from floorflow.schema import ChannelEntry
+
+SCHEMA = "floorflow-step/1"
+ANY_SLR = -1
+"""What FINN takes for a node that may lie in any SLR: where nothing is constrained, of several."""
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """FINN's graph of a network as foreseen from the plan: nodes, their places, kernels and names.
+
+    Names may turn out otherwise (FINN splits FIFOs and orders parallel branches): they are bound after the build.
+    """
+
+    data: Mapping[str, Any]
+
+    @cached_property
+    def bound(self) -> Bound:
+        """The graph, with the engines' nodes."""
+        nodes, of = made_nodes(self.data)
+        graph = joined(nodes)
+        found = Bound(self.data, graph, of, tuple(streams_between(self.data["streams"], of, graph)))
+        return replace(found, plan={**self.data, "moved": moves(found)})
+
+    @cached_property
+    def ids(self) -> dict[BuiltNode, int]:
+        """The partition id of every node."""
+        return own_kernels(self.bound)
+
+    @cached_property
+    def kernel_of(self) -> dict[str, int]:
+        """The number of each engine's kernel."""
+        order = kernel_order(self.bound.graph.nodes, self.ids)
+        return {name: order[self.ids[node]] for name, node in self.bound.nodes.items()}
+
+    @cached_property
+    def inner_names(self) -> dict[str, str]:
+        """What each engine is called in its kernel."""
+        members: dict[int, list[BuiltNode]] = {}
+        for node in self.bound.graph.nodes:
+            members.setdefault(self.ids[node], []).append(node)
+        names: dict[BuiltNode, str] = {}
+        for nodes in members.values():
+            names |= local_names(nodes)
+        return {name: names[node] for name, node in self.bound.nodes.items()}
+
+    @property
+    def kernels(self) -> list[list[str]]:
+        """The engines of each kernel that has some, in order."""
+        groups: dict[int, list[str]] = {}
+        for name, node in self.bound.nodes.items():
+            groups.setdefault(self.ids[node], []).append(name)
+        return list(groups.values())
+
+    @property
+    def floorplan(self) -> dict[str, dict[str, Any]]:
+        """An entry of floorplan.json for every node."""
+        places = placements(self.bound)
+        return {node.name: places[node] | {"partition_id": number} for node, number in self.ids.items()}
+
+
+def foreseen(one: NetworkInPhase) -> Foreseen:
+    """Return FINN's graph of a network in a phase."""
+    return Foreseen(_data(one))
+
+
+def step_data(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return floorflow_plan.json; ``fpgas`` have ``name``, ``part``, ``cell_pattern`` and ``constraints``."""
+    found = foreseen(one)
+    return {**found.bound.plan, "fpgas": list(fpgas), "kernels": found.kernels}
+
+
+def _data(one: NetworkInPhase) -> dict[str, Any]:
+    plan, options = one.plan, one.plan.options.backend_options
+    module_of = {engine: module.name for module in one.phase.modules for engine in module.engines}
+    own = {module_of[identity] for identity in one.id_of.values()}
+    slot_of = one.phase.slot_of
+    return {
+        "schema": SCHEMA,
+        "version": plan.version,
+        "finn": options.finn if isinstance(options, FinnOptions) else "main",
+        "network": one.network.name,
+        "clock_mhz": plan.options.clock_mhz,
+        "ports_of_finn": all(engine.operation == engine.name for engine in one.network.engines),
+        "single_slr": all(len(fpga.slots) == 1 for fpga in plan.platform.fpgas),
+        "engines": [
+            {
+                "id": one.id_of[engine.name],
+                "kind": engine.kind,
+                "attributes": dict(engine.attributes),
+                "folding": dict(one.folding[engine.name].attributes),
+                "module": module_of[one.id_of[engine.name]],
+                "fpga": plan.fpga_of[slot_of[one.id_of[engine.name]]],
+            }
+            for engine in one.engines
+        ],
+        "streams": [_stream(channel, one) for channel in one.channels],
+        "modules": {
+            name: _place(one, slot) for name, slot in sorted(one.phase.partition.assignment.items()) if name in own
+        },
+        "dma": _dma(one),
+    }
+
+
+def _stream(channel: ChannelEntry, one: NetworkInPhase) -> dict[str, Any]:
+    inside = set(one.id_of.values())
+    return {
+        "name": channel.name,
+        "source": channel.source if channel.source in inside else None,
+        "source_port": channel.source_port,
+        "target": channel.target if channel.target in inside else None,
+        "target_port": channel.target_port,
+        "source_width": channel.source_width_bits,
+        "target_width": channel.target_width_bits,
+        "converter": channel.converter,
+        "converter_module": channel.converter_module,
+        "depth": channel.fifo_depth,
+        "style": channel.fifo_style,
+        "fifo_module": channel.fifo_module,
+    }
+
+
+def _place(one: NetworkInPhase, slot: str) -> dict[str, int]:
+    fpga = one.plan.fpga_of[slot]
+    slr = next(entry.slr for entry in one.plan.platform.slots if entry.name == slot)
+    fpgas = {entry.name: number for number, entry in enumerate(one.plan.platform.fpgas)}
+    dies = sum(entry.fpga == fpga for entry in one.plan.platform.slots)
+    free = dies > 1 and one.phase.constraint_styles[slot] == "none"
+    return {"slr": ANY_SLR if free else int(slr.removeprefix("SLR")), "device": fpgas[fpga]}
+
+
+def _dma(one: NetworkInPhase) -> dict[str, dict[str, Any]]:
+    """Return where the DMA engines lie: at the host's port of the FPGA of the first and of the last engine."""
+    found = {}
+    for way, identity in (("in", "target"), ("out", "source")):
+        ends = [channel for channel in one.channels if getattr(channel, identity) in one.id_of.values()]
+        outer = [c for c in ends if c.ends[0 if way == "in" else 1].outside is not None]
+        engine = getattr(outer[0], identity) if outer else next(iter(one.id_of.values()))
+        fpga_name = one.plan.fpga_of[one.phase.slot_of[engine]]
+        fpga = next(entry for entry in one.plan.platform.fpgas if entry.name == fpga_name)
+        found[way] = _place(one, fpga.host_slot) | {"mem_port": fpga.host_memory or ""}
+    return found

@@ -1,0 +1,225 @@
+"""The files with which FINN builds a plan: the steps, what they have to know, and a build for FINN main and FINN+."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from floorflow.backends.finn.in_phase import NetworkInPhase
+from floorflow.backends.finn.step.bundle import bundled
+from floorflow.backends.finn.step_data import step_data
+
+BOARDS = {
+    "alveo-u50": "U50",
+    "alveo-u55c": "U55C",
+    "alveo-u200": "U200",
+    "alveo-u250": "U250",
+    "alveo-u280": "U280",
+    "pynq-z1": "Pynq-Z1",
+    "pynq-z2": "Pynq-Z2",
+    "zcu102": "ZCU102",
+    "zcu104": "ZCU104",
+    "zcu111": "ZCU111",
+}
+"""FINN's names of boards."""
+FRONT = (
+    "step_qonnx_to_finn",
+    "step_tidy_up",
+    "step_streamline",
+    "step_convert_to_hw",
+    "step_create_dataflow_partition",
+)
+"""FINN's default way from a network to a dataflow graph."""
+BACK_MAIN = (
+    "step_specialize_layers",
+    "floorflow_fold",
+    "step_minimize_bit_width",
+    "step_generate_estimate_reports",
+    "floorflow_fifos",
+    "step_hw_codegen",
+    "step_hw_ipgen",
+    "step_set_fifo_depths",
+    "step_create_stitched_ip",
+    "floorflow_place",
+    "floorflow_constrain",
+    "step_synthesize_bitfile",
+    "step_make_pynq_driver",
+    "step_deployment_package",
+)
+BACK_PLUS = (
+    "step_specialize_layers",
+    "floorflow_fold",
+    "step_minimize_bit_width",
+    "step_transpose_decomposition",
+    "step_generate_estimate_reports",
+    "step_assign_ddr_weight_offsets",
+    "floorflow_fifos",
+    "step_generate_hardware",
+    "step_create_stitched_ip",
+    "floorflow_place",
+    "step_prepare_synthesis",
+    "floorflow_constrain",
+    "floorflow_link",
+    "step_synthesize_bitfile",
+    "step_make_driver",
+    "step_deployment_package",
+)
+
+
+def step_files(
+    one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]], library: str, *, known_fifos: bool
+) -> dict[str, str]:
+    """Return floorflow_step.py, floorflow_plan.json, build.py and build.yaml.
+
+    ``library`` is the Tcl that the constraints call. ``fpgas`` have ``name``, ``board``, ``part``, ``platform`` (or an
+    empty text), ``cell_pattern`` and ``constraints``; ``known_fifos``: the plan has depths, so FINN need not seek
+    them.
+    """
+    data = {**step_data(one, fpgas), "known_fifos": known_fifos, "library": library}
+    return {
+        "floorflow_step.py": bundled(one.plan.version),
+        "floorflow_plan.json": json.dumps(data, indent=1, sort_keys=True) + "\n",
+        "build.py": _build_py(data),
+        "build.yaml": _build_yaml(data),
+    }
+
+
+def steps(data: Mapping[str, Any], *, plus: bool) -> list[str]:
+    """Return the names of the steps of a build, FINN's and floorflow's."""
+    front = list(FRONT)
+    if plus:
+        front.insert(4, "step_minimize_bit_width_initial")
+    found = [*([] if data["ports_of_finn"] else front), "floorflow_specialise", *(BACK_PLUS if plus else BACK_MAIN)]
+    left_out = set() if data["known_fifos"] else {"floorflow_fifos"}
+    if _flow(data) != "vitis_alveo":
+        left_out |= {"floorflow_link"}
+    if _flow(data) is None:
+        left_out |= {"floorflow_place", "step_prepare_synthesis", "step_synthesize_bitfile"}
+        left_out |= {"step_make_pynq_driver", "step_make_driver", "step_deployment_package"}
+    return [name for name in found if name not in left_out]
+
+
+def _flow(data: Mapping[str, Any]) -> str | None:
+    """Return FINN's shell flow; None for a part without a board that FINN knows."""
+    first = data["fpgas"][0]
+    if first["board"] not in BOARDS:
+        return None
+    return "vitis_alveo" if first["platform"] else "vivado_zynq"
+
+
+def _settings(data: Mapping[str, Any], *, plus: bool) -> dict[str, Any]:
+    """Return FINN's configuration as plain values, paths relative to the folder."""
+    first, flow = data["fpgas"][0], _flow(data)
+    outputs = ["estimate_reports", "stitched_ip"]
+    if flow is not None:
+        outputs += ["bitfile", "pynq_driver", "deployment_package"]
+    found: dict[str, Any] = {
+        "output_dir": "build",
+        "synth_clk_period_ns": round(1000 / data["clock_mhz"], 6),
+        "generate_outputs": outputs,
+        "standalone_thresholds": _thresholds_apart(data),
+        "folding_config_file": "folding_config.json",
+        "auto_fifo_depths": not data["known_fifos"],
+    }
+    if flow is None:
+        found["fpga_part"] = first["part"]
+    else:
+        found |= {"board": BOARDS[first["board"]], "fpga_part": first["part"], "shell_flow_type": flow}
+    if flow == "vitis_alveo":
+        found |= {"vitis_platform": first["platform"], "vitis_floorplan_file": "floorplan.json"}
+        found["vitis_opt_strategy"] = "3" if plus else "performance_best"
+    if any("preferred_impl_style" in engine["attributes"] for engine in data["engines"]):
+        found["specialize_layers_config_file"] = "specialize_layers_config.json"
+    if plus and data["known_fifos"]:
+        found["fifo_config_file"] = "fifo_config.json"
+    if not plus:
+        # Vivado's FIFO of main rounds up to a power of two; in two pieces it takes what is priced.
+        found["split_large_fifos"] = data["known_fifos"]
+    return found
+
+
+def _thresholds_apart(data: Mapping[str, Any]) -> bool:
+    """Whether some thresholds directly behind a matrix or vector unit are an engine of their own."""
+    kind = {engine["id"]: engine["kind"] for engine in data["engines"]}
+    pairs = ((kind.get(stream["source"], ""), kind.get(stream["target"], "")) for stream in data["streams"])
+    return any(one.startswith(("MVAU", "VVAU")) and other.startswith("Thresholding") for one, other in pairs)
+
+
+def _build_yaml(data: Mapping[str, Any]) -> str:
+    """Return the configuration of FINN+; JSON's scalars are YAML's."""
+    lines = [
+        "# For FINN+, from this folder: PYTHONPATH=. finn build build.yaml MODEL.onnx",
+        "# floorflow's steps set folding, FIFOs and places on the nodes that they find; the files are for reading.",
+    ]
+    for key, value in _settings(data, plus=True).items():
+        if isinstance(value, list):
+            lines += [f"{key}:", *(f"  - {item}" for item in value)]
+        else:
+            lines.append(f"{key}: {json.dumps(value)}")
+    own = (f"floorflow_step.{name}" if name.startswith("floorflow_") else name for name in steps(data, plus=True))
+    return "\n".join([*lines, "steps:", *(f"  - {name}" for name in own)]) + "\n"
+
+
+def _build_py(data: Mapping[str, Any]) -> str:
+    """Return the script for FINN main."""
+    found = _settings(data, plus=False)
+    files = ("folding_config_file", "specialize_layers_config_file", "vitis_floorplan_file")
+    lines = []
+    for key, value in found.items():
+        if key == "output_dir":
+            continue
+        text = repr(value)
+        if key in files:
+            text = f'str(HERE / "{value}")'
+        elif key == "generate_outputs":
+            text = "[" + ", ".join(f"DataflowOutputType.{name.upper()}" for name in value) + "]"
+        elif key == "shell_flow_type":
+            text = f"ShellFlowType.{value.upper()}"
+        elif key == "vitis_opt_strategy":
+            text = f"VitisOptStrategyCfg.{value.upper()}"
+        lines.append(f"        {key}={text},")
+    names = steps(data, plus=False)
+    listed = ",\n    ".join(f"floorflow_step.{n}" if n.startswith("floorflow_") else f'"{n}"' for n in names)
+    return _SCRIPT.replace("@STEPS@", listed).replace("@SETTINGS@", "\n".join(lines))
+
+
+_SCRIPT = '''"""Build a network with FINN main (0.10) as floorflow planned it: python build.py MODEL.onnx [OUTPUT_DIR]
+
+floorflow's steps set folding, FIFOs and places on the nodes that they find, whatever FINN calls them.
+"""
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import floorflow_step  # noqa: E402
+from finn.builder.build_dataflow import build_dataflow_cfg  # noqa: E402
+from finn.builder.build_dataflow_config import (  # noqa: E402
+    DataflowBuildConfig,
+    DataflowOutputType,
+    ShellFlowType,
+    VitisOptStrategyCfg,
+)
+
+# Networks that FINN's default steps do not convert need steps of their own in front of floorflow_specialise.
+STEPS = [
+    @STEPS@,
+]
+
+
+def config(output_dir):
+    return DataflowBuildConfig(
+        output_dir=output_dir,
+@SETTINGS@
+        steps=STEPS,
+    )
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__)
+    sys.exit(build_dataflow_cfg(sys.argv[1], config(sys.argv[2] if len(sys.argv) == 3 else "build")))
+'''

@@ -1,0 +1,49 @@
+#!/bin/bash
+# Hand-written: links FINN's Vitis project again, with the plan's constraints.
+#
+#   vitis/relink.sh LINK_DIR [FPGA]
+#
+# LINK_DIR is FINN's folder with config.txt and run_vitis_link.sh (FINN main) or run_link.sh (FINN+).
+set -eu
+
+stop() {
+    echo "floorflow: $*" >&2
+    exit 2
+}
+
+[ $# -ge 1 ] && [ $# -le 2 ] || stop "usage: relink.sh LINK_DIR [FPGA]"
+here=$(cd "$(dirname "$0")" && pwd)
+plan=$(dirname "$here")
+[ -d "$1" ] || stop "there is no folder $1"
+link=$(cd "$1" && pwd)
+fpga=${2:-fpga0}
+
+hook=$plan/$fpga/pblocks.tcl
+[ -f "$hook" ] || stop "there is no $hook; names are read from FINN's build: run 'floorflow bind' and use its folder"
+script=
+for name in run_vitis_link.sh run_link.sh; do
+    [ -f "$link/$name" ] && script=$link/$name
+done
+[ -n "$script" ] || stop "$link holds no run_vitis_link.sh or run_link.sh; give FINN's link folder"
+
+# What the plan was made for is said in the configuration's first lines.
+told() { sed -n "s/^# $1: //p" "$here/floorflow.cfg"; }
+platform=$(told platform)
+grep -q -- "--platform $platform\( \|\$\)" "$script" || stop "$script links for another platform than $platform"
+command -v v++ >/dev/null || stop "v++ is not on the PATH; source Vitis' settings64.sh"
+version=$(v++ --version | sed -n 's/.*v\([0-9][0-9]*\.[0-9]\).*/\1/p' | head -n 1)
+case " $(told versions) " in
+*" $version "*) ;;
+*) stop "this is Vitis $version, FINN's project is of $(told versions)" ;;
+esac
+
+# A second --config beside FINN's: what it holds is what FINN does not write.
+sed -e "s#@HOOK@#$hook#" -e "s#@REPORT@#$plan/vivado/floorflow_report.tcl#" "$here/floorflow.cfg" >"$link/floorflow.cfg"
+sed -e "s#^v++ #v++ --config $link/floorflow.cfg #" "$script" >"$link/floorflow_link.sh"
+grep -q "floorflow.cfg" "$link/floorflow_link.sh" || stop "$script has no line that begins with v++"
+[ ! -f "$link/a.xclbin" ] || mv "$link/a.xclbin" "$link/a.before.xclbin"
+cd "$link"
+bash "$link/floorflow_link.sh"
+[ -f "$link/a.xclbin" ] || stop "v++ made no a.xclbin; see the logs in $link"
+xclbinutil --info --input "$link/a.xclbin" >"$link/floorflow_xclbin.info"
+echo "floorflow: $link/a.xclbin is linked with $hook"

@@ -1,0 +1,101 @@
+"""vitis/relink.sh links FINN's project with the plan's second configuration, and stops where they do not fit."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests import built_kernels
+
+SHELL = "xilinx_u250_gen3x16_xdma_4_1_202210_1"
+TOOL = """#!/bin/bash
+[ "$1" = --version ] && { echo "****** v++ v2022.2 (64-bit)"; exit 0; }
+echo "$@" > asked
+echo bits > a.xclbin
+"""
+LINK = (
+    f"#!/bin/bash \nv++ -t hw --platform {SHELL} --link a.xo --kernel_frequency 250 --config config.txt --optimize 2\n"
+)
+
+
+@pytest.fixture(scope="module")
+def bound(cnv_on_u250: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built_kernels.bound(cnv_on_u250, tmp_path_factory.mktemp("vitis"))
+
+
+@pytest.fixture
+def link(tmp_path: Path) -> Path:
+    """FINN's link folder, with a v++ beside it that only writes down what it is asked."""
+    folder = tmp_path / "link"
+    folder.mkdir()
+    (folder / "run_vitis_link.sh").write_text(LINK)
+    (tmp_path / "bin").mkdir()
+    for name, text in (("v++", TOOL), ("xclbinutil", "#!/bin/bash\necho 'Frequency: 250 MHz'\n")):
+        tool = tmp_path / "bin" / name
+        tool.write_text(text)
+        tool.chmod(0o755)
+    return folder
+
+
+def relink(out: Path, link: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    path = f"{link.parent / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    command = ["bash", str(out / "vitis" / "relink.sh"), str(link), *more]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | {"PATH": path})
+
+
+def test_the_second_configuration_holds_hook_and_bank(bound: Path, link: Path) -> None:
+    done = relink(bound, link)
+    assert done.returncode == 0, done.stderr
+    assert f"--config {link / 'floorflow.cfg'} -t hw --platform {SHELL}" in (link / "asked").read_text()
+    lines = (link / "floorflow.cfg").read_text().splitlines()
+    assert f"prop=run.impl_1.STEPS.OPT_DESIGN.TCL.PRE={bound / 'fpga0' / 'pblocks.tcl'}" in lines
+    assert f"prop=run.impl_1.STEPS.ROUTE_DESIGN.TCL.POST={bound / 'vivado' / 'floorflow_report.tcl'}" in lines
+    assert "sp=odma0.m_axi_gmem0:DDR[0]" in lines
+    assert (link / "floorflow_xclbin.info").exists()
+
+
+def test_finns_own_script_and_result_stay(bound: Path, link: Path) -> None:
+    (link / "a.xclbin").write_text("before\n")
+    assert relink(bound, link).returncode == 0
+    assert (link / "run_vitis_link.sh").read_text() == LINK
+    assert (link / "a.before.xclbin").read_text() == "before\n"
+
+
+def test_finn_plus_calls_its_script_otherwise(bound: Path, link: Path) -> None:
+    (link / "run_vitis_link.sh").rename(link / "run_link.sh")
+    assert relink(bound, link).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "told"),
+    [
+        ("link/run_vitis_link.sh", SHELL, "xilinx_u280", f"links for another platform than {SHELL}"),
+        ("link/run_vitis_link.sh", SHELL, f"{SHELL}_old", f"links for another platform than {SHELL}"),
+        ("link/run_vitis_link.sh", "v++ ", "/opt/v++ ", "no line that begins with v++"),
+        ("bin/v++", "2022.2", "2021.1", "this is Vitis 2021.1, FINN's project is of 2022.2"),
+        ("bin/v++", "echo bits > a.xclbin", "", "v++ made no a.xclbin"),
+    ],
+)
+def test_what_does_not_fit_stops_it(file: str, old: str, new: str, told: str, bound: Path, link: Path) -> None:
+    path = link.parent / file
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    done = relink(bound, link)
+    assert (done.returncode, told in done.stderr) == (2, True), done.stderr
+
+
+def test_an_unbound_plan_is_refused(cnv_on_u250: Path, link: Path) -> None:
+    done = relink(cnv_on_u250, link)
+    assert (done.returncode, "floorflow bind" in done.stderr) == (2, True)
+
+
+def test_a_folder_that_is_none_of_finns_is_refused(bound: Path, link: Path) -> None:
+    shutil.rmtree(link)
+    assert "there is no folder" in relink(bound, link).stderr
+    link.mkdir()
+    assert "give FINN's link folder" in relink(bound, link).stderr
+    assert "fpga7" in relink(bound, link, "fpga7").stderr

@@ -1,0 +1,182 @@
+"""A plan is bound to the kernels of a build: names are read, and a build of another design is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import helper
+
+import floorflow as ff
+from floorflow import schema
+from floorflow.schema import read_plan
+from tests.built_kernels import Kernels, built, write
+
+BUILDS = Path(__file__).parent / "backends" / "finn" / "builds"
+
+
+def plan_of(out: Path) -> schema.Plan:
+    return read_plan(out / "plan.json")
+
+
+def engines_in(kernels: Kernels, kind: str) -> list[onnx.NodeProto]:
+    return [node for model in kernels.values() for node in model.graph.node if node.op_type.startswith(kind)]
+
+
+def set_attribute(node: onnx.NodeProto, name: str, value: object) -> None:
+    kept = [attribute for attribute in node.attribute if attribute.name != name]
+    del node.attribute[:]
+    node.attribute.extend([*kept, helper.make_attribute(name, value)])
+
+
+@pytest.fixture(params=["cnv_on_u250", "branches_on_two_u250"])
+def out(request: pytest.FixtureRequest) -> Path:
+    folder: Path = request.getfixturevalue(request.param)
+    return folder
+
+
+def test_the_foreseen_kernels_bind_without_a_renaming(out: Path, tmp_path: Path) -> None:
+    bound = ff.bind(out, write(built(plan_of(out)), tmp_path / "build"))
+    assert set(bound.cells) == set(plan_of(out).engines)
+    assert not bound.notes
+    bound.save(tmp_path / "new")
+    assert ff.check(tmp_path / "new").legal
+    assert not list((tmp_path / "new").rglob("pblocks.unbound.tcl"))
+
+
+def test_every_node_but_dma_engines_is_in_one_place(out: Path, tmp_path: Path) -> None:
+    kernels = built(plan_of(out))
+    bound = ff.bind(out, write(kernels, tmp_path / "build"))
+    texts = [data.decode() for name, data in bound.plan.files.items() if name.endswith("/pblocks.tcl")]
+    cells = [cell for text in texts for one in re.findall(r"-cells \{([^}]*)\}", text) for cell in one.split()]
+    nodes = [node.name for node in engines_in(kernels, "") if node.op_type != "IODMA_hls"]
+    assert sorted(cell.rpartition("/")[2] for cell in cells) == sorted(nodes)
+
+
+def test_renamed_nodes_are_followed_and_listed(cnv_on_u250: Path, tmp_path: Path) -> None:
+    def rename(kernels: Kernels) -> None:
+        windows = engines_in(kernels, "ConvolutionInputGenerator_rtl")
+        for node in windows:
+            node.name += "7"
+
+    before = ff.bind(cnv_on_u250, write(built(plan_of(cnv_on_u250)), tmp_path / "as_foreseen")).cells
+    after = ff.bind(cnv_on_u250, write(built(plan_of(cnv_on_u250)), tmp_path / "renamed", rename))
+    windows = {engine for engine in before if engine.startswith("ConvolutionInputGenerator")}
+    assert {engine for engine, node in after.renamed if node.endswith("7")} >= windows
+    assert after.cells == {engine: cell + ("7" if engine in windows else "") for engine, cell in before.items()}
+
+
+def another_size(kernels: Kernels) -> None:
+    set_attribute(engines_in(kernels, "MVAU")[1], "MH", 999)
+
+
+def another_kind(kernels: Kernels) -> None:
+    engines_in(kernels, "MVAU")[0].op_type = "VVAU_hls"
+
+
+def another_folding(kernels: Kernels) -> None:
+    set_attribute(engines_in(kernels, "MVAU")[2], "PE", 3)
+
+
+def another_slr(kernels: Kernels) -> None:
+    set_attribute(engines_in(kernels, "MVAU")[3], "slr", 9)
+
+
+def fifo_without_an_entry(kernels: Kernels) -> None:
+    set_attribute(engines_in(kernels, "StreamingFIFO")[0], "slr", -1)
+
+
+def a_stream_that_leads_elsewhere(kernels: Kernels) -> None:
+    one, other = engines_in(kernels, "MVAU")[:2]
+    one.input[0], other.input[0] = other.input[0], one.input[0]
+
+
+def a_missing_kernel(kernels: Kernels) -> None:
+    del kernels[max(kernels)]
+
+
+def a_kernel_of_two_names(kernels: Kernels) -> None:
+    node = engines_in(kernels, "MVAU")[0]
+    node.name = re.sub(r"_\d+_", "_77_", node.name, count=1)
+
+
+def a_missing_fifo(kernels: Kernels) -> None:
+    for model in kernels.values():
+        for index, node in enumerate(model.graph.node):
+            if node.op_type.startswith("StreamingFIFO") and index:
+                before = node.input[0]
+                for other in model.graph.node:
+                    other.input[:] = [before if name == node.output[0] else name for name in other.input]
+                model.graph.node.remove(node)
+                return
+
+
+REFUSED: dict[Callable[[Kernels], None], str] = {
+    another_size: "no node of its kind and shape .* MH is 999",
+    another_kind: "no node of its kind and shape",
+    another_folding: "another folding than planned: .* PE is 3",
+    another_slr: "is built in SLR 9, the plan has it in SLR",
+    fifo_without_an_entry: "is built in SLR -1, the plan has it in SLR",
+    a_stream_that_leads_elsewhere: "in other streams|both node|no stream|waits for its own output|wait",
+    a_missing_kernel: "engines|streams|no node|no stream",
+    a_kernel_of_two_names: "named by several",
+}
+
+
+@pytest.mark.parametrize("spoil", REFUSED, ids=lambda spoil: spoil.__name__)
+def test_a_build_of_another_design_is_refused(
+    spoil: Callable[[Kernels], None], cnv_on_u250: Path, tmp_path: Path
+) -> None:
+    build = write(built(plan_of(cnv_on_u250)), tmp_path / "build", spoil)
+    with pytest.raises(ff.InputError, match=REFUSED[spoil]):
+        ff.bind(cnv_on_u250, build)
+
+
+def test_a_missing_fifo_is_told(cnv_on_u250: Path, tmp_path: Path) -> None:
+    bound = ff.bind(cnv_on_u250, write(built(plan_of(cnv_on_u250)), tmp_path / "build", a_missing_fifo))
+    assert any("has no FIFO" in note or "words" in note for note in bound.notes)
+
+
+def test_the_command_exits_2_and_says_why(cnv_on_u250: Path, tmp_path: Path) -> None:
+    build = write(built(plan_of(cnv_on_u250)), tmp_path / "build", another_size)
+    command = [sys.executable, "-m", "floorflow", "bind", str(cnv_on_u250), "--build", str(build)]
+    ran = subprocess.run([*command, "-o", str(tmp_path / "new")], capture_output=True, text=True, check=False)
+    assert (ran.returncode, (tmp_path / "new").exists()) == (2, False)
+    assert "MH is 999" in ran.stderr
+
+
+def test_a_folder_without_kernels_is_no_build(cnv_on_u250: Path, tmp_path: Path) -> None:
+    with pytest.raises(ff.InputError, match="holds no kernels"):
+        ff.bind(cnv_on_u250, tmp_path)
+
+
+def test_a_plan_without_the_steps_file_cannot_be_bound(cnv_on_u250: Path, tmp_path: Path) -> None:
+    shutil.copytree(cnv_on_u250, tmp_path / "old")
+    (tmp_path / "old" / "finn" / "floorflow_plan.json").unlink()
+    run = json.loads((tmp_path / "old" / "run.json").read_text())
+    run["files"].remove("finn/floorflow_plan.json")
+    (tmp_path / "old" / "run.json").write_text(json.dumps(run))
+    with pytest.raises(ff.InputError, match=r"floorflow_plan\.json"):
+        ff.bind(tmp_path / "old", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["auto", "custom_1", "custom_3", "custom_4"])
+def test_real_builds_bind_to_plans_of_their_graphs(name: str, tmp_path: Path) -> None:
+    """Kernels of FINN+ builds for PYNQ-Z2 (tests/backends/finn/copy_builds.py)."""
+    model = ff.read(BUILDS / name / "graph_with_fifos.onnx", finn="plus")
+    full = dict.fromkeys(("LUT", "FF", "BRAM18", "DSP"), 1.0)
+    plan = ff.plan(model, "pynq-z2", keep_folding=True, finn="plus", cap=full, effort="fast", plots=False)
+    plan.save(tmp_path / "out")
+    bound = ff.bind(tmp_path / "out", BUILDS / name)
+    assert not bound.renamed
+    assert {cell.split("/")[1] for cell in bound.cells.values()} == {"StreamingDataflowPartition_1"}
+    graph = onnx.load(BUILDS / name / "kernel_partitions" / "partition_2.onnx").graph
+    inside = {node.name for node in graph.node}
+    assert {cell.rpartition("/")[2] for cell in bound.cells.values()} <= inside

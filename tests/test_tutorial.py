@@ -1,0 +1,94 @@
+"""Every command of docs/tutorial.md that can run here runs, in order, as a user would go through it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from floorflow.schema import read_plan
+from tests.built_kernels import built, write
+from tests.command_line import floorflow
+from tests.conftest import ROOT
+from tests.emit.test_relink import LINK, TOOL
+
+TEXT = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+COMMANDS = [line.strip() for line in TEXT.splitlines() if line.startswith("    ")]
+ELSEWHERE = {
+    "from brevitas.export": "needs PyTorch",
+    "export_qonnx(": "needs PyTorch",
+    "cd out/card/finn && PYTHONPATH=. finn build": "tests/tools_finn/test_steps.py",
+    "vivado -mode batch": "tests/tcl/test_zynq_flow.py",
+}
+"""What begins so is not run here, and where it is."""
+
+
+def run(command: str, folder: Path) -> None:
+    if command.startswith("floorflow "):
+        words = shlex.split(command)[1:]
+        more = ["--effort", "fast", "--no-plots"] if words[0] == "plan" else []
+        done = floorflow(*words, *more, folder=folder)
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+    elif command.startswith("bash "):
+        ran = subprocess.run(
+            shlex.split(command),
+            cwd=folder,
+            env={"PATH": f"{folder / 'bin'}:/usr/bin:/bin"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ran.returncode == 0, ran.stderr
+    else:
+        assert any(command.startswith(start) for start in ELSEWHERE), f"nobody runs: {command}"
+
+
+def stand_in(folder: Path, plan: str) -> None:
+    """Lay down what FINN would have built of a plan."""
+    out = folder / plan
+    if out.exists() and not (out / "finn" / "build").exists():
+        write(built(read_plan(out / "plan.json")), out / "finn" / "build")
+
+
+@pytest.fixture
+def workplace(tmp_path: Path) -> Path:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    (tmp_path / "link").mkdir()
+    (tmp_path / "link" / "run_link.sh").write_text(LINK)
+    (tmp_path / "bin").mkdir()
+    for name, text in (("v++", TOOL), ("xclbinutil", "#!/bin/bash\necho 'xclbin: Frequency: 250 MHz'\n")):
+        (tmp_path / "bin" / name).write_text(text)
+        (tmp_path / "bin" / name).chmod(0o755)
+    (tmp_path / "reports").mkdir()
+    used = {"LUT": 1000, "SRL": 0, "FF": 900, "BRAM_36K": 0, "BRAM_18K": 1, "URAM": 0, "DSP": 0}
+    (tmp_path / "reports" / "post_synth_resources.json").write_text(json.dumps({"MVAU_hls_0": used}))
+    return tmp_path
+
+
+def test_the_way_can_be_walked(workplace: Path) -> None:
+    for command in COMMANDS:
+        run(command, workplace)
+        for plan in ("out/card", "out/zynq"):
+            stand_in(workplace, plan)
+    assert (workplace / "link" / "a.xclbin").exists()
+    assert (workplace / "out" / "zynq_bound" / "vivado" / "zynq_impl.tcl").exists()
+
+
+def test_what_is_said_to_be_run_elsewhere_is_there() -> None:
+    for place in ELSEWHERE.values():
+        assert place == "needs PyTorch" or (ROOT / place).exists()
+    assert len(COMMANDS) >= 12
+
+
+def test_the_folder_for_finn_plus_holds_what_the_tutorial_names(workplace: Path) -> None:
+    plans = [command for command in COMMANDS if command.startswith("floorflow plan")]
+    run(plans[0], workplace)
+    yaml = (workplace / "out" / "card" / "finn" / "build.yaml").read_text()
+    for step in re.findall(r"`(floorflow_\w+)`", TEXT):
+        assert f"floorflow_step.{step}" in yaml
+    shutil.rmtree(workplace / "out")

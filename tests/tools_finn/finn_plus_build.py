@@ -1,0 +1,111 @@
+"""Runs inside FINN+'s environment: a build by a plan's build.yaml, with what needs Vivado left out.
+
+Node names, kernels and their order are FINN+'s own: its steps, InsertDWC, InsertFIFO, InsertIODMA, SpecializeLayers,
+Floorplan and CreateDataflowPartition run; PrepareIP, HLSSynthIP, CreateStitchedIP and CreateVitisXO do nothing.
+"""
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+from qonnx.custom_op.registry import getCustomOp
+from qonnx.transformation.base import Transformation
+
+VIVADO = ("PrepareIP", "HLSSynthIP", "CreateStitchedIP", "CreateVitisXO", "MakeZYNQProject")
+LEFT_OUT = ("step_create_stitched_ip", "step_generate_estimate_reports")
+NEEDS_WEIGHTS = "step_minimize_bit_width"
+"""Saved graphs hold no weights; without them types would shrink to nothing."""
+
+
+class Nothing(Transformation):
+    """A transformation that needs Vivado, left out."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        """Take whatever the real one takes."""
+        super().__init__()
+
+    def apply(self, model: Any) -> Any:
+        """Change nothing."""
+        return model, False
+
+
+def load_steps() -> Any:
+    """Import FINN+'s steps without its simulator and without Vivado."""
+    from finn import xsi
+
+    for name in xsi._LAZY_NAMES:
+        setattr(xsi, name, None)
+    steps = importlib.import_module("finn.builder.build_dataflow_steps")
+    xos = importlib.import_module("finn.transformation.fpgadataflow.build_xo")
+    zynq = importlib.import_module("finn.transformation.fpgadataflow.make_zynq_proj")
+    for module in (steps, xos, zynq):
+        for name in VIVADO:
+            if hasattr(module, name):
+                setattr(module, name, Nothing)
+    xos.check_vitis_envvars = lambda: None
+    steps.step_hw_codegen = steps.step_hw_ipgen = lambda model, cfg, parent_node=None: model
+    return steps
+
+
+def zynq_build(config: Any, output: Path) -> Any:
+    """Return the first part of FINN+'s step_synthesize_bitfile, which makes kernels and stops in front of Vivado."""
+    from finn.transformation.fpgadataflow.make_zynq_proj import ZynqBuild
+
+    folder = output / "intermediate_models" / "kernel_partitions"
+    return ZynqBuild(config.board, config.synth_clk_period_ns, partition_model_dir=str(folder))
+
+
+def give_xos(model: Any, output: Path) -> None:
+    """Let every kernel have a file where Vivado would have packaged it, of which Vitis' kernelinfo tells nothing."""
+    from finn.transformation.fpgadataflow.vitis_linking_configuration import VitisLinkConfiguration
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    VitisLinkConfiguration._get_kerneldefs = lambda self: {}
+
+    for node in model.get_nodes_by_op_type("StreamingDataflowPartition"):
+        path = getCustomOp(node).get_nodeattr("model")
+        xo = output / f"{node.name}.xo"
+        xo.write_text("")
+        kernel = ModelWrapper(path)
+        kernel.set_metadata_prop("vitis_xo", str(xo))
+        kernel.save(path)
+
+
+def build(model: Any, folder: Path, output: Path, stop: str, *, is_light: bool) -> dict[str, Any]:
+    """Run the steps of ``folder/build.yaml`` up to ``stop``; return their names and the kernels that FINN+ made."""
+    steps = load_steps()
+    for node in model.graph.node:
+        node.doc_string = node.name  # stays with the node, whatever it is called later
+    from finn.builder.build_dataflow import resolve_build_steps
+    from finn.builder.build_dataflow_config import DataflowBuildConfig
+
+    sys.path.insert(0, str(folder))
+    sys.modules.pop("floorflow_step", None)
+    try:
+        config = DataflowBuildConfig.construct_from(folder / "build.yaml")
+        config.output_dir = str(output)
+        ran = []
+        for step in resolve_build_steps(config):
+            if step.__name__ in LEFT_OUT or (is_light and step.__name__ == NEEDS_WEIGHTS):
+                continue
+            if step.__name__ == "floorflow_link":
+                give_xos(model, output)
+            own = getattr(steps, step.__name__, step)
+            model = own(model, config)
+            (output / "intermediate_models").mkdir(parents=True, exist_ok=True)
+            ran.append(step.__name__)
+            model.save(str(output / "intermediate_models" / f"{step.__name__}.onnx"))
+            if step.__name__ == stop:
+                break
+        if config.shell_flow_type == "vivado_zynq" and stop == "floorflow_constrain":
+            model = model.transform(zynq_build(config, output))
+    finally:
+        sys.path.remove(str(folder))
+    links = sorted(Path(model.get_metadata_prop("vitis_link_configs") or "/nowhere").glob("*/config.yaml"))
+    kernels = []
+    for node in model.get_nodes_by_op_type("StreamingDataflowPartition"):
+        instance = getCustomOp(node)
+        kernel = {name: instance.get_nodeattr(name) for name in ("model", "slr", "mem_port")}
+        kernels.append({"name": node.name, "inputs": list(node.input), "outputs": list(node.output), **kernel})
+    return {"steps": ran, "kernels": kernels, "links": [path.read_text() for path in links]}

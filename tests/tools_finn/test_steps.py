@@ -1,0 +1,142 @@
+"""FINN+ itself builds plans by the emitted steps, as far as that goes without Vivado: kernels, cells, FIFOs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+from onnx import helper
+
+import floorflow as ff
+from floorflow.schema import Plan
+from tests.conftest import EXAMPLES
+from tests.tools_finn.oracle import FinnPlus
+from tests.tools_finn.test_estimates import plan, saved
+
+pytestmark = pytest.mark.tools
+_CELL = re.compile(r"StreamingDataflowPartition_(\d+)/inst/(\S+)")
+
+
+@dataclass
+class Built:
+    """A build: the plan, the kernels' nodes by cell (kernel number and name), and what was emitted."""
+
+    plan: Plan
+    kernels: list[dict[str, Any]]
+    nodes: dict[tuple[int, str], onnx.NodeProto]
+    folder: Path
+
+    @property
+    def cells(self) -> dict[str, str]:
+        told: dict[str, str] = json.loads((self.folder / "bound.json").read_text())["cells"]
+        return told
+
+    def node(self, cell: str) -> onnx.NodeProto:
+        match = _CELL.search(cell)
+        assert match, cell
+        return self.nodes[int(match[1]), match[2]]
+
+    def members(self) -> Iterator[str]:
+        for path in sorted(self.folder.glob("*/pblocks.tcl")):
+            for cells in re.findall(r"-cells \{([^}]*)\}", path.read_text()):
+                yield from cells.split()
+
+
+def built(graph: Path, platform: str, folder: Path, finn_plus: FinnPlus, **options: Any) -> Built:
+    outcome = plan(graph, platform, costs="calibrated", **options)
+    for name, content in outcome.files.items():
+        path = folder / "plan" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    answer = finn_plus.build(graph, folder / "plan" / "finn", folder / "build")
+    nodes = {}
+    for kernel in answer["kernels"]:
+        number = int(kernel["name"].rpartition("_")[2])
+        for node in onnx.load(kernel["model"], load_external_data=False).graph.node:
+            nodes[number, node.name] = node
+    return Built(outcome.plan, answer["kernels"], nodes, folder / "build" / "floorflow")
+
+
+def attribute(node: onnx.NodeProto, name: str) -> Any:
+    found = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+    value = found.get(name)
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def assert_is_the_plan(one: Built) -> None:
+    # Every engine's cell exists and is that engine, which FINN's nodes remember by their doc_string.
+    assert {name: one.node(cell).doc_string for name, cell in one.cells.items()} == {n: n for n in one.plan.engines}
+    slot_of, slr = one.plan.phases[0].slot_of, {s.name: int(s.slr[3:]) for s in one.plan.platform.slots}
+    for name, cell in one.cells.items():
+        assert attribute(one.node(cell), "slr") == slr[slot_of[name]]
+    # Every node but the DMA engines is in one pblock, FIFOs and converters too.
+    members = [one.node(cell).name for cell in one.members()]
+    inside = [node.name for node in one.nodes.values() if node.op_type != "IODMA_hls"]
+    assert sorted(members) == sorted(inside)
+    assert all(kernel["slr"] >= 0 for kernel in one.kernels)
+    assert_fifos_are_planned(one)
+
+
+def assert_fifos_are_planned(one: Built) -> None:
+    wanted = sorted(
+        (max(channel.fifo_depth, 2), channel.fifo_style or "auto") for channel in one.plan.phases[0].channels
+    )
+    wanted += [(2, "auto")] * sum(channel.converter is not None for channel in one.plan.phases[0].channels)
+    fifos = [node for node in one.nodes.values() if node.op_type == "StreamingFIFO_rtl"]
+    assert sorted((attribute(n, "depth"), attribute(n, "ram_style")) for n in fifos) == sorted(wanted)
+
+
+@pytest.mark.parametrize(
+    ("name", "platform", "options"),
+    [
+        ("cnv_2w2a", "alveo-u250", {}),
+        ("cnv_2w2a", "pynq-z1", {"fps": 300.0}),
+        ("rn18", "alveo-u250", {"fps": 400.0}),
+        ("mobilenet_v1_w4a4", "alveo-u250", {"fps": 500.0}),
+    ],
+)
+def test_finn_plus_builds_the_kernels_cells_and_fifos_of_a_plan(
+    name: str, platform: str, options: dict[str, Any], tmp_path: Path, finn_plus: FinnPlus
+) -> None:
+    assert_is_the_plan(built(saved(name, tmp_path), platform, tmp_path, finn_plus, **options))
+
+
+def test_finn_plus_links_with_the_hook_and_the_planned_memory(tmp_path: Path, finn_plus: FinnPlus) -> None:
+    outcome = plan(saved("cnv_2w2a", tmp_path), "alveo-u250", costs="calibrated")
+    for name, content in outcome.files.items():
+        path = tmp_path / "plan" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    steps, output = tmp_path / "plan" / "finn", tmp_path / "build"
+    (link,) = finn_plus.build(tmp_path / "cnv_2w2a.onnx", steps, output, "floorflow_link")["links"]
+    hook = output / "floorflow" / "fpga0" / "pblocks.tcl"
+    assert hook.exists()
+    assert f"prop=run.impl_1.STEPS.OPT_DESIGN.TCL.PRE={hook}" in link
+    assert "idma_0.m_axi_gmem0: DDR[0]" in link
+    assert "odma_0.m_axi_gmem0: DDR[0]" in link
+
+
+@pytest.mark.parametrize(
+    ("name", "platform", "options"),
+    [
+        ("tfc_1w1a", "alveo-u250", {"constraint_style": "hard"}),
+        ("tfc_1w1a", "pynq-z1", {"constraint_style": "hard"}),
+        ("cnv_2w2a", "alveo-u250", {"fps": 3000.0}),
+    ],
+)
+def test_a_network_goes_through_finn_plus_own_steps_and_the_plans_to_its_kernels(
+    name: str, platform: str, options: dict[str, Any], tmp_path: Path, finn_plus: FinnPlus
+) -> None:
+    """From the exported network on; what comes out is judged by check alone, which knows no name beforehand."""
+    model = EXAMPLES / f"{name}.onnx"
+    made = ff.plan(model, platform, finn="plus", label_select=True, effort="fast", plots=False, **options)
+    made.save(tmp_path / "out")
+    finn_plus.build(model, tmp_path / "out" / "finn", tmp_path / "build", network=True)
+    ff.bind(tmp_path / "out", tmp_path / "build").save(tmp_path / "bound")
+    assert not ff.check(tmp_path / "bound", build=tmp_path / "build").violations
