@@ -74,7 +74,7 @@ def test_a_balance_that_cannot_be_had_names_one_that_can() -> None:
     request = Request(CNV, "alveo-u250", epsilon=0.1, fps=1000)
     with pytest.raises(InfeasibleError) as refused:
         flow.plan(request)
-    assert "--epsilon 0.25" in refused.value.hint
+    assert "--epsilon 0.21" in refused.value.hint
 
 
 def test_what_a_given_folding_or_a_tool_of_others_decides_is_not_balanced() -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import onnx
 import pytest
 
+from floorflow import flow
 from floorflow.api.told import told
 from floorflow.backends.finn.read.source import read_source
-from floorflow.emit import bundle
-from floorflow.output import write
-from floorflow.record import record
 from floorflow.request import Request
 from floorflow.schema import read_plan
 from floorflow.search.context import PlanningContext
@@ -21,6 +20,7 @@ from floorflow.search.limits import SearchLimits
 from floorflow.search.preparing import prepare
 from floorflow.search.search import SearchResult, search
 from floorflow.verify import check
+from tests.conftest import make_plan
 from tests.random_models import random_residual
 
 SLACK = SearchLimits().fifo_slack
@@ -32,55 +32,26 @@ def tight(seed: int, share: float, folder: Path) -> Request:
     return Request(model, "pynq-z1", cap={"LUT": share, "BRAM18": share}, effort="fast", plots=False)
 
 
-def found(request: Request, limits: SearchLimits) -> SearchResult:
-    return search(limited(request, limits))
+def found(request: Request, far: float) -> SearchResult:
+    context = prepare(read_source(request.model), request, 1)
+    return search(replace(context, search_limits=SearchLimits(far=far)))
 
 
-def limited(request: Request, limits: SearchLimits) -> PlanningContext:
-    return replace(prepare(read_source(request.model), request, 1), search_limits=limits)
-
-
-def up_to(far: float) -> SearchLimits:
-    """Return the limits of a quick search: designs as they come, and few intervals between two that were tried."""
-    return SearchLimits(far=far, even_slacks_alone=(), shorter_tries=1)
-
-
-@dataclass(frozen=True)
-class Traded:
-    """A search that takes shallower FIFOs, and the folder with its plan."""
-
-    request: Request
-    result: SearchResult
-    out: Path
-
-
-@pytest.fixture(scope="module")
-def traded(tmp_path_factory: pytest.TempPathFactory) -> Traded:
-    folder = tmp_path_factory.mktemp("traded")
-    request = tight(7, 0.24, folder).changed(impl_style="default")
-    context = limited(request, up_to(1.0))
-    result = search(context)
-    plan = record(read_source(request.model), context, result)
-    write(folder / "out", bundle(plan, context.platform, context.backend), {})
-    return Traded(request, result, folder / "out")
-
-
-def test_a_plan_with_shallower_fifos_is_taken_only_where_it_keeps_more(traded: Traded, tmp_path: Path) -> None:
+def test_a_plan_with_shallower_fifos_is_taken_only_where_it_keeps_more(tmp_path: Path) -> None:
     gained = 0
-    others = [tight(seed, share, tmp_path).changed(impl_style="default") for seed, share in ((3, 0.2), (6, 0.28))]
-    results = [(traded.request, traded.result), *((other, found(other, up_to(1.0))) for other in others)]
-    for request, result in results:
-        without, traded_one = found(request, up_to(inf)).candidate, result.candidate
+    for seed, share in ((0, 0.28), (3, 0.22), (6, 0.26)):
+        request = tight(seed, share, tmp_path)
+        without, traded = found(request, inf).candidate, found(request, 1.0).candidate
         assert without.fifo_slack == 0
         assert without.kept_cycles == without.interval_cycles
-        assert traded_one.kept_cycles <= without.kept_cycles
-        assert traded_one.fifo_slack == (SLACK if traded_one.kept_cycles < without.kept_cycles else 0)
-        gained += traded_one.fifo_slack > 0
+        assert traded.kept_cycles <= without.kept_cycles
+        assert traded.fifo_slack == (SLACK if traded.kept_cycles < without.kept_cycles else 0)
+        gained += traded.fifo_slack > 0
     assert gained
 
 
 def test_near_the_joint_bound_nothing_is_traded(tmp_path: Path) -> None:
-    result = found(tight(7, 0.3, tmp_path), SearchLimits())
+    result = found(tight(7, 0.3, tmp_path), SearchLimits().far)
     joint = result.joint_bound_cycles
     assert joint is not None
     assert joint < result.candidate.interval_cycles <= SearchLimits().far * joint
@@ -88,9 +59,16 @@ def test_near_the_joint_bound_nothing_is_traded(tmp_path: Path) -> None:
     assert not any("longer" in row.detail for row in result.trace)
 
 
-def test_the_plan_tells_the_rate_that_fifos_keep_and_that_it_was_chosen(traded: Traded) -> None:
-    assert check(traded.out) == []
-    plan = read_plan(traded.out / "plan.json")
+def test_the_plan_tells_the_rate_that_fifos_keep_and_that_it_was_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def prepared(*given: Any) -> PlanningContext:
+        return replace(prepare(*given), search_limits=SearchLimits(far=1.0))
+
+    monkeypatch.setattr(flow, "prepare", prepared)
+    out = make_plan(tmp_path / "out", tight(0, 0.28, tmp_path))
+    assert check(out) == []
+    plan = read_plan(out / "plan.json")
     (part,) = plan.phases[0].networks
     estimates, timed = part.estimates, part.estimates.throughput
     assert timed is not None

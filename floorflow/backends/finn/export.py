@@ -72,9 +72,13 @@ def cells(plan: Plan, phase: int, cell_pattern: str) -> dict[str, str]:
 
 
 def folding_config(one: NetworkInPhase) -> dict[str, dict[str, Any]]:
-    """Return folding_config.json: every engine's folding, and the depths of FIFOs at its ports where they are known."""
+    """Return folding_config.json: every engine's folding, and the depths of FIFOs at its ports where they are known.
+
+    FINN+ has them from fifo_config.json: it passes over a FIFO whose depth is right already, and over its memory.
+    """
     folding = {name: dict(entry.attributes) for name, entry in one.folding.items()}
-    if _knows_fifos(one):
+    options = one.plan.options.backend_options
+    if _knows_fifos(one) and isinstance(options, FinnOptions) and options.finn != "plus":
         for name, depths in _fifo_depths(one).items():
             folding[name] |= depths
     return {"Defaults": {}} | folding
