@@ -18,7 +18,7 @@ from floorflow.resources import ZERO, Resources, total
 from floorflow.search.candidate import Candidate
 from floorflow.search.narrower import LargeEngine, large_engines, narrower
 from floorflow.search.state import SearchState
-from floorflow.search.ways import folded_by_slots
+from floorflow.search.ways import folded_by_slots, scattered
 
 
 def evenly(run: SearchState, interval: int) -> Candidate | None:
@@ -108,6 +108,8 @@ def _assigned(tried: SearchState, interval: int) -> Candidate | None:
         return answer
     tried.refused(interval, "partition", unproven(answer.failure.refusals))
     found = None if answer.closest is None else folded_by_slots(tried, dict(answer.closest), interval)
+    if found is None and len(tried.context.limits) > 1:
+        found = scattered(tried, interval)
     if found is None:
         return None
     # Each slot had all of its own limit.

@@ -22,7 +22,7 @@ Array = NDArray[np.int64]
 
 ROOMIEST = 1.1
 """Times the least share at which a slot that holds an engine still counts as one of the roomiest for it."""
-HEADROOM = 1.02
+HEADROOM = 1.03
 """Times the need of an engine and its stage that such a slot keeps, for the streams between."""
 
 
