@@ -66,14 +66,14 @@ def _best_of(problem: ScheduleProblem, first: int, behind: int) -> Best:
     best: Best = (np.inf, ())
     for start in range(0, prod(sizes), CHUNK):
         rows = np.stack(np.unravel_index(np.arange(start, min(start + CHUNK, prod(sizes))), sizes), axis=1)
-        cycles = _cycles(problem, first, rows)
+        cycles = cycles_of(problem, first, rows)
         at = int(np.argmin(cycles))
         if cycles[at] < best[0]:
             best = float(cycles[at]), tuple(int(row) for row in rows[at])
     return best
 
 
-def _cycles(problem: ScheduleProblem, first: int, rows: Ints) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def cycles_of(problem: ScheduleProblem, first: int, rows: Ints) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Return the cycles of foldings of a segment, (n, ) for rows (n, n_nodes): infinite where a rule is broken."""
     nodes = problem.nodes[first : first + rows.shape[1]]
     use = sum(node.use[rows[:, number]] for number, node in enumerate(nodes))
