@@ -44,7 +44,7 @@ def samo_us(name: str, method: str) -> float | None:
     """Return what SAMO's own method had on a case: None where it has no record."""
     case = CASES[name]
     if method == "rule":
-        return (case["samo_rule"] or {}).get("us")
+        return (case.get("samo_rule") or {}).get("us")
     runs = [run["best_us"] for run in case.get("samo_annealing") or [] if method.startswith("annealing")]
     return min(runs, default=None)
 

@@ -91,7 +91,7 @@ class SegmentIntervals:
 
     def _solved(self, a: int, b: int) -> Shortest:
         first, behind = self.problem.borders[a], self.problem.borders[b]
-        model = SegmentModel(self.problem, first, behind - 1)
+        model = SegmentModel(self.problem, range(first, behind))
         alone = self._least(model, model.candidates[model.candidates >= self.by_resources[a, b]])
         self.by_resources[a, b] = alone.level
         if alone.level == self.none or alone.level >= self._slow_enough[a, b]:

@@ -8,7 +8,7 @@ it costs more than the limits are worth, no folding within that interval keeps t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -34,12 +34,13 @@ class Cheapest:
 
 
 class SegmentModel:
-    """The nodes ``first`` to ``last`` of a problem."""
+    """Some nodes of a problem by position, with the streams between them; of a segment they are contiguous."""
 
-    def __init__(self, problem: ScheduleProblem, first: int, last: int) -> None:
-        self.problem, self.first, self.last = problem, first, last
-        self.nodes = problem.nodes[first : last + 1]
-        self.edges = tuple((a - first, b - first) for a, b in problem.edges if first <= a and b <= last)
+    def __init__(self, problem: ScheduleProblem, positions: Sequence[int]) -> None:
+        self.problem, self.positions = problem, tuple(positions)
+        place = {position: number for number, position in enumerate(self.positions)}
+        self.nodes = tuple(problem.nodes[position] for position in self.positions)
+        self.edges = tuple((place[a], place[b]) for a, b in problem.edges if a in place and b in place)
         self.limits = np.array([problem.limits[column] for column in problem.limited])
         self._variables = _Variables(self.nodes, self.edges)
         self._lay_out()
@@ -128,26 +129,39 @@ class SegmentModel:
         worth = (self.unit_prices(prices) * self.limits.astype(np.int64)).sum(axis=1)
         return np.asarray(bound > worth)
 
+    def row(self, node: int, number: int) -> int:
+        """Return the row of a node's option."""
+        return int(np.flatnonzero((self.row_node == node) & (self.row_number == number))[0])
+
     def narrowest(self, node: int) -> int:
         """Return a node's row of least folding."""
         rows = np.flatnonzero(self.row_node == node)
         folding = self.nodes[node].foldings[self.row_number[rows]]
         return int(rows[np.lexsort((*folding.T, folding.prod(axis=1)))[0]])
 
-    def follows(self, node: int, rows: Ints) -> Mask:
-        """Mark the rows that nodes on the streams of a node may take while all other streams keep their folding."""
+    def around(self, node: int) -> tuple[int, ...]:
+        """Return a node and those on its streams, which share a folding with it."""
         free = set(self._variables.ends[node])
-        marked = np.zeros(len(self.level), dtype=np.bool_)
-        for other, pair in enumerate(self._variables.ends):
-            if other == node or not free.intersection(pair):
-                continue
-            kept = self.row_node == other
-            own = self.nodes[other].foldings
-            for side, variable in enumerate(pair):
-                if variable not in free:
-                    kept = kept & (own[self.row_number * kept, side] == own[self.row_number[rows[other]], side])
-            marked |= kept
-        return marked
+        return tuple(n for n, pair in enumerate(self._variables.ends) if n == node or free.intersection(pair))
+
+    def keeps_far_ends(self, node: int, near: Sequence[int], rows: Ints) -> list[tuple[NDArray[np.bool_], ...]]:
+        """Mark for each near node and side the foldings of its options that suit what does not change around a node."""
+        free = self._variables.ends[node]
+        return [self._suiting(n, free, set(near), rows) for n in near]
+
+    def _suiting(self, n: int, free: tuple[int, int], near: set[int], rows: Ints) -> tuple[NDArray[np.bool_], ...]:
+        folding, now = self.nodes[n].foldings, self.nodes[n].foldings[self.row_number[rows[n]]]
+        sides = []
+        for side, variable in enumerate(self._variables.ends[n]):
+            sides.append(
+                folding[:, side] == now[side] if variable not in free else np.ones(len(folding), dtype=np.bool_)
+            )
+        for a, b in self.edges:
+            for end, other, side in ((a, b, 1), (b, a, 0)):
+                if end == n and other not in near:
+                    far = self.nodes[other].foldings[self.row_number[rows[other]], 1 - side : 2 - side]
+                    sides[side] = sides[side] & joined(self.nodes[a], folding[:, side], far)
+        return tuple(sides)
 
     def keeps_rules(self, rows: Ints) -> bool:
         """Whether the foldings of a selection match along all streams."""

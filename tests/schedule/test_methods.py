@@ -31,7 +31,7 @@ def require_legal(name: str, answer: ScheduleAnswer) -> None:
 
 
 def require_rule_no_worse(name: str) -> None:
-    answer, samo = rule.solve(problem(name)), (CASES[name]["samo_rule"] or {}).get("us")
+    answer, samo = rule.solve(problem(name)), (CASES[name].get("samo_rule") or {}).get("us")
     require_legal(name, answer)
     assert samo is None or (answer.stats.objective or inf) <= samo * (1 + 1e-9)
 

@@ -115,7 +115,7 @@ class _Rule:
 
 def widened(problem: ScheduleProblem, first: int, last: int) -> _Partition:
     """Widen a partition by both measures, and return the faster."""
-    model = SegmentModel(problem, first, last)
+    model = SegmentModel(problem, range(first, last + 1))
     slow_enough = problem.first_slow_enough(first, last)
     if not model.candidates.size or slow_enough >= len(problem.levels):
         return _Partition(np.inf)
@@ -132,6 +132,7 @@ class _Widening:
     def __init__(self, model: SegmentModel, slow_enough: int, *, scarce: bool) -> None:
         self.model, self.slow_enough, self.scarce = model, slow_enough, scarce
         self.count = len(model.limits)
+        self._parts: dict[tuple[int, ...], SegmentModel] = {}
         self.even: Floats = np.full(self.count, 1 / max(1, self.count))
 
     def run(self) -> _Partition:
@@ -173,27 +174,54 @@ class _Widening:
         faster = self._faster(rows, level)
         if not faster.any():
             return None
-        slowest = int(np.argmax(model.level[rows]))
-        others = model.row_node != slowest
-        chosen = np.zeros(len(model.level), dtype=np.bool_)
-        chosen[rows] = True
-        # Those that follow must not become as slow as the slowest is, or two nodes would take turns.
-        for free in (model.follows(slowest, rows), others):
-            keep = faster | (others & (chosen | (free & (model.level < level))))
-            for prices in self._prices(rows):
-                found = self._cheapest(prices, level, keep)
-                if found is not None:
-                    return found
-        return None
+        near = self._near(rows, level)
+        if near is not None:
+            return near
+        # Nothing that gives back may become as slow as the slowest is, or two nodes would take turns.
+        others = model.row_node != int(np.argmax(model.level[rows]))
+        keep = faster | (others & (self._chosen(rows) | (model.level < level)))
+        return self._first_within(model, rows, keep, level, np.zeros_like(model.limits))
 
-    def _cheapest(self, prices: Floats, level: int, keep: Mask) -> Ints | None:
-        """Return the one of the cheapest selections at prices that adds least of those within the limits."""
+    def _near(self, rows: Ints, level: int) -> Ints | None:
+        """Return the same where only what is on the streams of the slowest node may change."""
         model = self.model
-        cheapest = model.cheapest(prices, np.full(len(prices), level), np.repeat(keep[:, None], len(prices), axis=1))
-        within = (cheapest.bound < model.forbidden) & (cheapest.use <= model.limits).all(axis=1)
-        for case in sorted(np.flatnonzero(within).tolist(), key=lambda case: self._mean(cheapest.use[case])):
-            if model.is_exact or model.keeps_rules(cheapest.rows[case]):
-                return np.asarray(cheapest.rows[case])
+        slowest = int(np.argmax(model.level[rows]))
+        near = model.around(slowest)
+        if near not in self._parts:
+            self._parts[near] = SegmentModel(model.problem, [model.positions[n] for n in near])
+        part = self._parts[near]
+        keep = np.zeros(len(part.level), dtype=np.bool_)
+        for place, (n, sides) in enumerate(zip(near, model.keeps_far_ends(slowest, near, rows), strict=True)):
+            mine = part.row_node == place
+            suits = (sides[0] & sides[1])[np.where(mine, part.row_number, 0)]
+            stays = part.row_number == model.row_number[rows[n]]
+            keep |= mine & ((suits & (part.level < level)) | (stays & (n != slowest)))
+        far = np.setdiff1d(np.arange(len(rows)), near)
+        found = self._first_within(part, rows, keep, level, model.use[rows[far]].sum(axis=0))
+        if found is None:
+            return None
+        wider = rows.copy()
+        for n, row in zip(near, found, strict=True):
+            wider[n] = model.row(n, int(part.row_number[row]))
+        return wider
+
+    def _chosen(self, rows: Ints) -> Mask:
+        chosen = np.zeros(len(self.model.level), dtype=np.bool_)
+        chosen[rows] = True
+        return chosen
+
+    def _first_within(self, model: SegmentModel, rows: Ints, keep: Mask, level: int, besides: Ints) -> Ints | None:
+        """Return the selection of a model that adds least within the limits, where others use something besides."""
+        if not model.has_rows:
+            return None
+        for prices in self._prices(rows):
+            allowed = np.repeat(keep[:, None], len(prices), axis=1)
+            cheapest = model.cheapest(prices, np.full(len(prices), level), allowed)
+            use = cheapest.use + besides
+            within = (cheapest.bound < model.forbidden) & (use <= model.limits).all(axis=1)
+            for case in sorted(np.flatnonzero(within).tolist(), key=lambda case: self._mean(use[case])):
+                if model.is_exact or model.keeps_rules(cheapest.rows[case]):
+                    return np.asarray(cheapest.rows[case])
         return None
 
     def _prices(self, rows: Ints) -> tuple[Floats, Floats]:
