@@ -47,7 +47,7 @@ class SegmentModel:
 
     def _lay_out(self) -> None:
         """Put the rows of all nodes behind each other, those with equal foldings at their ports together."""
-        ends, table_of, rows, entries = self._variables.ends, [], [], []
+        ends, rows, entries = self._variables.ends, [], []
         levels = self.problem.levels
         self.table_slices: list[slice] = []
         start = 0
@@ -58,7 +58,6 @@ class SegmentModel:
             rows.append(order)
             entries.append(start + entry[order])
             self.table_slices.append(slice(start, start + size))
-            table_of.append(pair)
             start += size
         self.table_size = start
         self.row_number = np.concatenate(rows)
