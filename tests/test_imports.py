@@ -23,6 +23,7 @@ ALLOWED = {
     "backends": {"network", "dataflow", "rates"},
     "folding": {"dataflow", "hardware"},
     "segments": {"dataflow", "folding"},
+    "schedule": {"dataflow", "folding"},
     "channels": {"dataflow", "hardware"},
     "partition": {"dataflow", "hardware"},
     "placement": {"dataflow", "hardware"},

@@ -16,6 +16,7 @@ from floorflow.api.pictures import Picture, Pictures
 from floorflow.api.planning import plan
 from floorflow.api.pricing import cost
 from floorflow.api.results import Interrupted, Plan, load
+from floorflow.api.scheduling import CASE_METHODS, CaseComparison, compare_case
 from floorflow.api.studies import FEWEST_POINTS, MOST_POINTS, POINTS, Comparison, Pareto, Study, compare, pareto
 from floorflow.api.targets import Platform, link_kinds, platform, platforms
 from floorflow.errors import FloorflowError, InputError, Refusal, some
@@ -27,6 +28,7 @@ from floorflow.request import known_methods
 from floorflow.resources import RESOURCE_NAMES
 
 __all__ = [
+    "CASE_METHODS",
     "FEWEST_POINTS",
     "FINN_OF_BUILDS",
     "INSPECTED_PART",
@@ -39,6 +41,7 @@ __all__ = [
     "BoundPlan",
     "Calibration",
     "Callback",
+    "CaseComparison",
     "Comparison",
     "Event",
     "FloorflowError",
@@ -65,6 +68,7 @@ __all__ = [
     "calibrate",
     "check",
     "compare",
+    "compare_case",
     "cost",
     "inspect",
     "known_methods",

@@ -14,6 +14,7 @@ from rich.console import RenderableType
 
 from floorflow import api
 from floorflow.api import INSPECTED_PART, InputError
+from floorflow.cli.case_table import case_table
 from floorflow.cli.comparison_table import comparison_table
 from floorflow.cli.options import (
     OUTPUT,
@@ -122,16 +123,23 @@ PROBLEM = (
 SUMMED = "Number of FPGAs whose limits are summed."
 
 
-@asks_for(*PROBLEM, "fps", fpgas=SUMMED)
+@asks_for(*PROBLEM, "fps", defaults={"model": None, "platform": None}, fpgas=SUMMED)
 def compare(
     asked: Mapping[str, Any],
     methods: Annotated[
         str,
         typer.Option(
-            help=f"Comma-separated: {', '.join(api.known_methods('fold_method'))}; all but brute unless told.",
+            help=f"Comma-separated: {', '.join(api.known_methods('fold_method'))}; all but brute unless told. "
+            f"With --case: {', '.join(api.CASE_METHODS)}; exact, rule and annealing unless told.",
             show_default=False,
         ),
     ] = "",
+    case: Annotated[
+        Path | None,
+        typer.Option(
+            help="An option table with platform and objective, as JSON, instead of a model.", show_default=False
+        ),
+    ] = None,
     epsilon: Annotated[
         float | None,
         typer.Option(min=0, max=1000, help="Balance cpsat's neighbouring layers to this ratio.", show_default=False),
@@ -142,11 +150,35 @@ def compare(
     debug: DebugFlag = False,
 ) -> None:
     """Fold by several methods, side by side: rate, resources, gap to the proven bound, time."""
+    if case is None:
+        _require_model_and_platform(asked)
     with errors_to_exit_codes(debug=debug):
+        if case is not None:
+            _refuse_besides_case(asked, out, epsilon)
+            on_case = api.compare_case(case, methods=_names(methods), seed=asked.get("seed", 0)).as_dict()
+            print_json(on_case) if as_json else paper().print(case_table(on_case))
+            return
         _require_free(out, force=force)
         with progress_shown(quiet=as_json) as tell:
             found = api.compare(**asked, methods=_names(methods), epsilon=epsilon, progress=tell)
         _finish(found, comparison_table, out, force=force, as_json=as_json)
+
+
+def _require_model_and_platform(asked: Mapping[str, Any]) -> None:
+    """Ask for what a comparison without a case needs, as typer asks for it."""
+    if "model" not in asked:
+        raise typer.BadParameter("Missing argument 'MODEL', or --case FILE.")
+    if "platform" not in asked:
+        raise typer.BadParameter("Missing option '--platform' / '-p'.")
+
+
+def _refuse_besides_case(asked: Mapping[str, Any], out: Path | None, epsilon: float | None) -> None:
+    """Refuse what says something of a problem that the case states already."""
+    given = [name for name in asked if name != "seed"]
+    given += [name for name, value in (("out", out), ("epsilon", epsilon)) if value is not None]
+    if given:
+        hint = "leave it out, or give a model and a platform without --case"
+        raise InputError(f"--case states the whole problem, and {given[0]} was given too", hint=hint)
 
 
 @asks_for(*PROBLEM, fpgas=SUMMED)

@@ -39,6 +39,7 @@ MISTAKES = {
     "inspect for no part": (("inspect", str(TFC), "--part", "toaster"), "toaster"),
     "compare by no method": (("compare", str(TFC), "-p", "u250", "--methods", "magic"), "--methods magic: unknown"),
     "compare on auto": (("compare", str(TFC), "-p", "u250", "--fpgas", "auto"), "--fpgas auto has none"),
+    "compare on no case": (("compare", "--case", "nowhere.json"), "nowhere.json: there is no such file"),
     "pareto of no resource": (("pareto", str(TFC), "-p", "u250", "--resources", "BRAM"), "'BRAM' is unknown"),
     "no plan to calibrate": (("calibrate", "{tmp}/no", "--reports", "{tmp}", *OUT), "is no folder"),
     "no lines to price": (("cost", "nowhere.jsonl"), "nowhere.jsonl"),

@@ -1,0 +1,1 @@
+"""fpgaConvNet: one engine a layer, folded by coarse-in, coarse-out and fine."""

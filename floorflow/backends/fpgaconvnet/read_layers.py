@@ -1,0 +1,81 @@
+"""A network's operations as fpgaConvNet's layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from floorflow.backends.fpgaconvnet.layers import Layer
+from floorflow.errors import InputError
+from floorflow.network import Network, Operation
+
+_KINDS: Mapping[str, str] = {
+    "conv": "ConvolutionLayer",
+    "fully_connected": "InnerProductLayer",
+    "relu": "ReLULayer",
+    "max_pool": "PoolingLayer",
+    "average_pool": "PoolingLayer",
+}
+_NO_HARDWARE = frozenset({"quantise", "flatten"})
+"""Types are fixed, and a fully connected layer takes the feature map as it is."""
+
+
+@dataclass(frozen=True)
+class NamedLayer:
+    """A layer by its operation's name, and the words of its feature maps."""
+
+    name: str
+    layer: Layer
+    words_in: int
+    words_out: int
+
+
+def layers_of(network: Network) -> tuple[NamedLayer, ...]:
+    """Return the layers of a network.
+
+    Raises
+    ------
+    InputError
+        If operations have no layer; all of them are named.
+
+    """
+    operations = [operation for operation in network.operations if operation.type not in _NO_HARDWARE]
+    missing = [f"'{o.name}' ({o.type})" for o in operations if o.type not in _KINDS or not _is_square(o)]
+    if missing:
+        hint = "fpgaConvNet's layers are read from conv and pools (square), fully_connected and relu"
+        raise InputError(f"{network.name}: no layer of fpgaConvNet for {', '.join(missing)}", hint=hint)
+    source = {operation.outputs[0]: operation for operation in network.operations}
+    return tuple(_named(network, operation, source) for operation in operations)
+
+
+def _is_square(operation: Operation) -> bool:
+    kernel = operation.attributes.get("kernel", (1, 1))
+    return isinstance(kernel, tuple) and len({*kernel}) == 1
+
+
+def _named(network: Network, operation: Operation, source: Mapping[str, Operation]) -> NamedLayer:
+    shape, after = _map_before(network, operation, source), _map(network.tensor(operation.outputs[0]).shape)
+    window: dict[str, Any] = {}
+    if "kernel" in operation.attributes:
+        top, left, bottom, right = operation.integers("pads")
+        window = {"kernel": operation.integers("kernel")[0], "padding": (top + bottom, left + right)}
+    if operation.type == "conv":
+        window["groups"] = operation.integer("group")
+    has_bias = bool(operation.attributes.get("bias", 1))
+    layer = Layer(_KINDS[operation.type], shape[0], after[0], *shape[1:], *after[1:], has_bias=has_bias, **window)
+    words = [network.tensor(name).elements for name in (operation.inputs[0], operation.outputs[0])]
+    return NamedLayer(operation.name, layer, *words)
+
+
+def _map(shape: tuple[int, ...]) -> tuple[int, int, int]:
+    """Return channels, rows and columns; a vector is one pixel."""
+    return (shape[1], *shape[2:4]) if len(shape) == 4 else (shape[1], 1, 1)
+
+
+def _map_before(network: Network, operation: Operation, source: Mapping[str, Operation]) -> tuple[int, int, int]:
+    """Return the feature map that an operation reads, before it is flattened."""
+    tensor = operation.inputs[0]
+    while tensor in source and source[tensor].type in _NO_HARDWARE:
+        tensor = source[tensor].inputs[0]
+    return _map(network.tensor(tensor).shape)

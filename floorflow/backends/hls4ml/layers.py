@@ -1,0 +1,54 @@
+"""hls4ml's layers by SAMO's model: multipliers that a reuse factor may leave, cycles and DSPs.
+
+Source: SAMO (c562238), its back end for hls4ml 0.6.0; the legal numbers are hls4ml's test for reuse factors, which SAMO
+puts to numbers of multipliers. LUT, FF and BRAM have no model there and are 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+WITH_WEIGHTS = frozenset({"Conv2D", "Dense"})
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer: ``pixels`` of its input feature map, 1 where it is a vector; ``kernel`` the side of its square."""
+
+    op: str
+    channels_in: int
+    channels_out: int
+    kernel: int
+    pixels: int
+
+    @property
+    def products(self) -> int:
+        """Multiplications a pixel, and the largest number of multipliers."""
+        return self.channels_in * self.channels_out * self.kernel**2
+
+
+def multipliers(layer: Layer) -> NDArray[np.int64]:
+    """Return the numbers of multipliers that are legal, ascending: products over reuse factors."""
+    products, inputs, outputs = layer.products, layer.channels_in * layer.kernel**2, layer.channels_out
+    n = np.array(_divisors(products), dtype=np.int64)
+    limit = -(-(inputs * outputs) // np.minimum(inputs, n))
+    return np.asarray(n[((limit % outputs == 0) | (n >= inputs)) & ((n % inputs == 0) | (n < inputs))])
+
+
+def _divisors(number: int) -> list[int]:
+    small = [d for d in range(1, int(number**0.5) + 1) if number % d == 0]
+    return sorted({*small, *(number // d for d in small)})
+
+
+def options(layer: Layer) -> NDArray[np.float64]:
+    """Return every option: input, output and kernel folding, cycles a frame, LUT, DSP, BRAM18 and FF, (n, 8)."""
+    n = multipliers(layer)
+    table = np.zeros((len(n), 8))
+    table[:, :2] = 1
+    table[:, 2] = n
+    table[:, 3] = layer.pixels * (layer.products // n)
+    table[:, 5] = n if layer.op in WITH_WEIGHTS else 0
+    return table
