@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from math import ceil
+from types import MappingProxyType
 
 from floorflow.hardware import Platform, boundary_pairs
 from floorflow.search.context import PlanningContext
@@ -22,10 +23,16 @@ def near(context: PlanningContext) -> Near:
     return Near(hops_of(context), [(stream.source, stream.target) for stream in context.dataflow.streams])
 
 
-def slots_in_reach(context: PlanningContext) -> dict[str, frozenset[str]]:
-    """Return in which slots each engine may lie without its streams going too far; empty where there are none."""
-    names = [slot.name for slot in context.platform.slots]
-    reach = near(context).in_reach(engine.name for engine in context.dataflow.engines)
+def slots_in_reach(
+    context: PlanningContext, within: Mapping[str, Collection[str]] = MappingProxyType({})
+) -> dict[str, frozenset[str]]:
+    """Return in which slots each engine may lie without its streams going too far; empty where there are none.
+
+    ``within``: slots of some engines outside of which these do not lie.
+    """
+    places, names = _places(context), [slot.name for slot in context.platform.slots]
+    only = {engine: frozenset(places[slot] for slot in slots) for engine, slots in within.items()}
+    reach = near(context).in_reach((engine.name for engine in context.dataflow.engines), only)
     return {engine: frozenset(names[slot] for slot in slots) for engine, slots in reach.items()}
 
 

@@ -46,6 +46,8 @@ class SearchLimits:
     """Foldings of slots in which exchanges between neighbours are looked for at one interval."""
     scatter_work: float = 3.0
     """CP-SAT's work units in which stages are assigned to slots at one interval."""
+    scatter_shares: tuple[float, ...] = (0.95, 1.0)
+    """Shares of what slots may hold within which they are assigned: what is left is for streams that cross."""
     slack: float = 0.01
     """Share of the budget that a folding must leave for the whole to be folded: full slots come apart ill."""
     spared: tuple[float, ...] = (0.04, 0.02, 0.01)

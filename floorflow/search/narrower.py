@@ -1,12 +1,13 @@
 """Narrower limits of slots: the same share of each, so that a design that keeps them is evenly full.
 
 An engine may be larger than that share of every slot. Then only the slots that are roomiest for it keep as much as it
-needs, with the rest of its stage: one large engine makes no other slot fuller.
+needs, with the rest of its stage: one large engine makes no other slot fuller. Where an engine has one slot alone, the
+next large one finds no room in it, and its streams no way to others: it is told so before any assignment is sought.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.folding.least_scale import within
-from floorflow.resources import RESOURCE_NAMES, Resources
+from floorflow.resources import RESOURCE_NAMES, ZERO, Resources, largest_share
 from floorflow.search.context import PlanningContext
 from floorflow.search.hops import slots_in_reach
 
@@ -24,13 +25,16 @@ ROOMIEST = 1.1
 """Times the least share at which a slot that holds an engine still counts as one of the roomiest for it."""
 HEADROOM = 1.03
 """Times the need of an engine and its stage that such a slot keeps, for the streams between."""
+LARGE = 0.25
+"""Share of its limits from which an engine may be in the way of another."""
 
 
 @dataclass(frozen=True)
 class LargeEngine:
     """The least share of its limits that any slot needs for one engine within an interval, and what to keep for it.
 
-    ``keep`` holds for each of the roomiest slots what the engine needs there of each resource, with its stage.
+    ``needs`` holds for each slot in reach what the engine needs there of each resource, with its stage, ``keep`` the
+    same for the roomiest of them.
     """
 
     name: str
@@ -38,6 +42,7 @@ class LargeEngine:
     slot: str
     resource: str
     keep: Mapping[str, Resources]
+    needs: Mapping[str, Resources]
 
 
 def narrower(context: PlanningContext, scale: Fraction, engines: Collection[LargeEngine]) -> dict[str, Resources]:
@@ -46,6 +51,29 @@ def narrower(context: PlanningContext, scale: Fraction, engines: Collection[Larg
     for engine in engines:
         for slot, need in engine.keep.items() if engine.share > scale else ():
             limits[slot] = limits[slot].most(need).least(context.allowed[slot])
+    return _with_room_beside(context, limits, [engine for engine in engines if engine.share > LARGE])
+
+
+def _with_room_beside(
+    context: PlanningContext, limits: Mapping[str, Resources], engines: Iterable[LargeEngine]
+) -> dict[str, Resources]:
+    """Return limits that keep room, too, for engines that have none beside one that can lie nowhere else."""
+    limits, taken = dict(limits), dict.fromkeys(limits, ZERO)
+    reach = slots_in_reach(context)
+    for engine in engines:
+        places = [slot for slot, need in engine.needs.items() if slot in reach[engine.name]]
+        fits = [slot for slot in places if (taken[slot] + engine.needs[slot]).fits(limits[slot])]
+        if places and not fits:
+
+            def fullness(slot: str, needs: Mapping[str, Resources] = engine.needs) -> float:
+                return largest_share(taken[slot] + needs[slot], context.allowed[slot])
+
+            slot = min(places, key=fullness)
+            limits[slot] = limits[slot].most(taken[slot] + engine.needs[slot]).least(context.allowed[slot])
+            fits = [slot]
+        if len(fits) == 1:
+            taken[fits[0]] += engine.needs[fits[0]]
+            reach = slots_in_reach(context, {**reach, engine.name: frozenset(fits)})
     return limits
 
 
@@ -87,9 +115,9 @@ def _large(engine: str, use: Array, beside: Array, limits: Array, names: list[st
     largest = shares.max(axis=2)
     row, slot = np.unravel_index(int(largest.argmin()), largest.shape)
     share = float(largest[row, slot])
-    keep = {
+    needs = {
         name: Resources(*(int(HEADROOM * need) + 1 for need in (use[largest[:, s].argmin()] + beside).tolist()))
         for s, name in enumerate(names)
-        if largest[:, s].min() <= ROOMIEST * share
     }
-    return LargeEngine(engine, share, names[slot], RESOURCE_NAMES[int(shares[row, slot].argmax())], keep)
+    keep = {name: needs[name] for s, name in enumerate(names) if largest[:, s].min() <= ROOMIEST * share}
+    return LargeEngine(engine, share, names[slot], RESOURCE_NAMES[int(shares[row, slot].argmax())], keep, needs)

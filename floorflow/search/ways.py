@@ -143,21 +143,33 @@ def exchanged(run: SearchState, interval: int) -> Candidate | None:
 
 
 def scattered(run: SearchState, interval: int) -> Candidate | None:
-    """Give every slot stages from anywhere in the network, with few crossings, that it folds for itself."""
-    limits = run.context.search_limits
-    with run.progress.stage("folding"):
-        run.progress.note(f"stages on slots at {interval:,} cycles")
-        slots = [run.cutter.space(slot).budget for slot in run.context.limits]
-        problem = run.pricing.problem(run.context)
-        parts = run.together(parts_of(run.context.dataflow, problem.groups))
-        relaxation = SlotRelaxation(problem, slots, parts, run.context.inside, near(run.context))
-        answer, _ = relaxation.at(interval, limits.scatter_work, crossings(run.context, interval))
+    """Give every slot stages from anywhere in the network, with few crossings, that it folds for itself.
+
+    What streams take at a crossing is only bounded there: first a share of each slot is left for it.
+    """
+    for share in run.context.search_limits.scatter_shares:
+        with run.progress.stage("folding"):
+            run.progress.note(f"stages on slots at {interval:,} cycles")
+            slot_of = _stages_on_slots(run, interval, share)
+        found = None if slot_of is None else folded_by_slots(run, slot_of, interval)
+        if found is not None:
+            return found
+    return None
+
+
+def _stages_on_slots(run: SearchState, interval: int, share: float) -> SlotOf | None:
+    """Return slots for all engines in which each slot may fit a share of its limit, by the relaxation."""
+    slots = [share_of(run.cutter.space(slot).budget, share) for slot in run.context.limits]
+    problem = run.pricing.problem(run.context)
+    parts = run.together(parts_of(run.context.dataflow, problem.groups))
+    relaxation = SlotRelaxation(problem, slots, parts, run.context.inside, near(run.context))
+    answer, _ = relaxation.at(interval, run.context.search_limits.scatter_work, crossings(run.context, interval))
     if not isinstance(answer, Assigned):
         about = Refusal("each slot", proven=False)
         run.refused(interval, "partition", (about,), "stages from anywhere: ")
         return None
     names = list(run.context.limits)
-    return folded_by_slots(run, {e: names[slot] for e, slot in answer.slot_of_engine.items()}, interval)
+    return {engine: names[slot] for engine, slot in answer.slot_of_engine.items()}
 
 
 def folded_by_slots(run: SearchState, slot_of: SlotOf, interval: int) -> Candidate | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 from floorflow.dataflow.model import Dataflow
 from floorflow.segments.problems import Segments
@@ -51,13 +52,17 @@ class Near:
     hops: Hops
     streams: Sequence[tuple[str, str]]
 
-    def in_reach(self, engines: Iterable[str]) -> dict[str, frozenset[int]]:
+    def in_reach(
+        self, engines: Iterable[str], within: Mapping[str, frozenset[int]] = MappingProxyType({})
+    ) -> dict[str, frozenset[int]]:
         """Return in which slots each engine may lie, as far as its ways to the host tell; empty where these forbid all.
+
+        ``within``: slots of some engines outside of which these do not lie.
 
         Of each stream one end lies in a slot near one of the other's, until that rules out nothing more.
         """
         hops, every = self.hops, frozenset(range(len(self.hops.near)))
-        may, before = dict.fromkeys(engines, every), None
+        may, before = {engine: within.get(engine, every) for engine in engines}, None
         host_in, host_out = frozenset((hops.host_in,)), frozenset((hops.host_out,))
         while may != before:
             before = dict(may)

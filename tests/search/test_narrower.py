@@ -13,8 +13,9 @@ from floorflow.folding.least_scale import within
 from floorflow.request import Request
 from floorflow.resources import Resources, largest_share
 from floorflow.search.context import PlanningContext
-from floorflow.search.narrower import HEADROOM, ROOMIEST, large_engines, narrower
+from floorflow.search.narrower import HEADROOM, ROOMIEST, LargeEngine, large_engines, narrower
 from floorflow.search.preparing import prepare
+from floorflow.search.state import share_of
 from tests.conftest import CNV
 
 
@@ -93,3 +94,31 @@ def test_an_engine_counts_only_where_its_streams_may_reach_it(context: PlanningC
     assert near.slot in near.keep
     assert set(near.keep) <= {"fpga0.SLR0", "fpga0.SLR1"}
     assert near.share >= far.share
+
+
+def test_a_large_engine_beside_one_that_fills_the_only_slot_of_both_has_the_next_slot_widened(
+    context: PlanningContext,
+) -> None:
+    """The last engine fills the host's slot; the one before it has no way to any but that and the next."""
+    limits = context.allowed
+    first, second = (context.dataflow.engines[place].name for place in (-1, -2))
+    fills = {"fpga0.SLR0": share_of(limits["fpga0.SLR0"], 0.8)}
+    half = {slot: share_of(limits[slot], 0.55) for slot in ("fpga0.SLR0", "fpga0.SLR1")}
+    engines = [
+        LargeEngine(first, 0.8, "fpga0.SLR0", "LUT", keep=fills, needs=fills),
+        LargeEngine(second, 0.55, "fpga0.SLR0", "LUT", keep={}, needs=half),
+    ]
+    scale = Fraction(1, 2)
+    scaled = {slot: within(limit, scale) for slot, limit in limits.items()}
+    both = narrower(context, scale, engines)
+    assert both == scaled | {
+        "fpga0.SLR0": scaled["fpga0.SLR0"].most(fills["fpga0.SLR0"]),
+        "fpga0.SLR1": scaled["fpga0.SLR1"].most(half["fpga0.SLR1"]),
+    }
+
+
+def test_no_slot_is_widened_for_engines_that_find_room_beside_each_other(context: PlanningContext) -> None:
+    engines = large_engines(context, 50176, (), context.allowed)
+    scale = Fraction(9, 10)
+    assert engines[0].share < scale
+    assert narrower(context, scale, engines) == narrower(context, scale, ())

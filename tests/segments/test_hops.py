@@ -40,6 +40,18 @@ def test_of_a_chain_the_slots_in_reach_are_those_of_all_assignments(end: tuple[i
     assert Near(hops, streams).in_reach(engines) == used_by_any(hops, engines, streams)
 
 
+@given(ends, st.integers(2, 4), st.sets(st.integers(0, SLOTS - 1), min_size=1))
+def test_of_a_chain_with_an_end_in_some_slots_alone_too(end: tuple[int, int, int], count: int, alone: set[int]) -> None:
+    hops, engines = chip(*end), [f"e{i}" for i in range(count)]
+    streams = list(zip([IN, *engines], [*engines, OUT], strict=True))
+    last = engines[-1]
+    legal = used_by_any(hops, engines, streams)[last] & alone
+    reach = Near(hops, streams).in_reach(engines, {last: frozenset(alone)})
+    assert reach[last] == legal
+    one = hops.beside(legal) & used_by_any(hops, engines, streams)[engines[-2]]
+    assert reach[engines[-2]] == one
+
+
 @given(ends, st.integers(2, 4), st.sets(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=6))
 def test_of_any_network_no_slot_is_left_out_that_an_assignment_uses(
     end: tuple[int, int, int], count: int, more: set[tuple[int, int]]
