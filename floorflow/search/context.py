@@ -121,6 +121,8 @@ class PlanningContext:
     floorplans: bool = True
     """Whether designs are placed; else they are folded and cut only, and nothing is bounded."""
     search_limits: SearchLimits = field(default_factory=SearchLimits)
+    least_cycles: int = 0
+    """Interval below which no design is sought: what other searches know of shorter ones."""
     fifo_slack: float = 0
     """By which share the interval that FIFOs are deep enough for is longer than that of the engines."""
     measured: Measurements = NO_MEASUREMENTS

@@ -97,7 +97,7 @@ def _told(kinds: RateSearch, rows: list[TraceRow]) -> list[TraceRow]:
 def shortest_possible(run: SearchState) -> tuple[tuple[int, ...], int]:
     """Return the intervals that foldings have, ascending, and the index of the shortest that the budget allows."""
     problem = run.context.problem
-    intervals = problem.intervals()
+    intervals = tuple(cycles for cycles in problem.intervals() if cycles >= run.context.least_cycles)
     # One interval too short, so that the trace says what forbids it.
     start = max(0, problem.first_possible(intervals) - 1)
     return intervals, shortest_interval(intervals, run.is_feasible, start, ratio=RATIO) or 0

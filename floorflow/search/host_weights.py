@@ -222,14 +222,17 @@ class _Sparing:
                 yield groups
 
     def _only(self, groups: frozenset[int], marks: Marks, interval: int) -> PlanningContext:
-        """Return the same with only some groups for the host to write, at an interval; at any for the latency."""
+        """Return the same with only some groups for the host to write, at an interval; at any for the latency.
+
+        Shorter ones have no plan even where the host may write all that it can, as far as is known.
+        """
         problem, at_any = self.context.problem, self.context.request.goal == "latency"
         keep = [
             ((own == 0) | (g in groups)) & (at_any | (group.cycles <= interval))
             for g, (group, own) in enumerate(zip(problem.groups, marks, strict=True))
         ]
         only = restricted(problem, keep)
-        return replace(self.context, problem=only, unlimited=only)
+        return replace(self.context, problem=only, unlimited=only, least_cycles=0 if at_any else interval)
 
 
 def _told(found: SearchResult, about: str) -> list[TraceRow]:
