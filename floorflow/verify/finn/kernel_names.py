@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import networkx as nx
 
@@ -55,6 +56,17 @@ def _numbers_by_levels(kernels: Mapping[str, Sequence[Node]]) -> dict[str, int]:
             "only its graph of kernels tells; keep it beside their folder, or let the build go on"
         )
     return {level[0]: place for place, level in enumerate(levels)}
+
+
+def in_order(kernels: Sequence[Any]) -> list[Any]:
+    """Return the nodes of a graph of kernels by levels, as FINN numbers them; nothing before what it reads from."""
+    made = {tensor: place for place, node in enumerate(kernels) for tensor in node.output}
+    joins = [(made[t], place) for place, node in enumerate(kernels) for t in node.input if t in made]
+    graph: nx.DiGraph = nx.DiGraph(joins)
+    graph.add_nodes_from(range(len(kernels)))
+    if not nx.is_directed_acyclic_graph(graph):
+        return list(kernels)
+    return [kernels[place] for level in nx.topological_generations(graph) for place in sorted(level)]
 
 
 def _inserted(nodes: Sequence[Node]) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from floorflow.verify.finn.built_nodes import NoBuild, Node
-from floorflow.verify.finn.kernel_names import named_as_built
+from floorflow.verify.finn.kernel_names import in_order, named_as_built
 
 PLACES = ("", "kernel_partitions", "intermediate_models/kernel_partitions", "floorflow/kernel_partitions")
 """Where kernels lie below the folder that is given."""
@@ -123,7 +123,7 @@ def _parent_beside(place: Path, graphs: Mapping[str, Any]) -> _Around | None:
 def _told_by(parent: Any, graphs: Mapping[str, Any]) -> _Around:
     numbers: dict[str, int] = {}
     tensors: dict[str, dict[str, str]] = {}
-    for node in parent.node:
+    for node in in_order(parent.node):
         told = {a.name: a.s.decode("utf-8", "replace") for a in node.attribute if a.name == "model"}
         file = re.split(r"[/\\]", told.get("model", ""))[-1]
         if file in graphs:
