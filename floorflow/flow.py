@@ -45,7 +45,9 @@ def plan(
     def searched(context: PlanningContext) -> SearchResult:
         fpgas = len(context.platform.fpgas)
         asked = context.request
-        at_any_rate = None if asked.fps is None else partial(prepared, asked.changed(fps=None), fpgas)
+        # A bargain that the fastest design alone would meet is none, and to find that out takes a search of its own.
+        falls_back = asked.fps is not None and context.floorplans
+        at_any_rate = partial(prepared, asked.changed(fps=None), fpgas) if falls_back else None
         one = partial(search_nearest, progress=progress, at_any_rate=at_any_rate)
         return search_lifting(context, partial(search_sparing, search=one, progress=progress))
 

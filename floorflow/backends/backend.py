@@ -21,6 +21,7 @@ from floorflow.backends.builds import Build
 from floorflow.backends.clock import ClockTarget, LikelyClock
 from floorflow.backends.given import rows_as_given
 from floorflow.backends.instances import Instances, NamedCells, plain_name
+from floorflow.backends.placed import Home, PlacedStream
 from floorflow.backends.reports import BuiltFoldings, Report
 from floorflow.dataflow.bands import Band
 from floorflow.dataflow.fifo import FifoChoice
@@ -317,15 +318,11 @@ class Backend(Protocol):
     def unbuildable(
         self,
         folded: FoldedDataflow,  # noqa: ARG002
-        streams: Sequence[Mapping[str, Any]],  # noqa: ARG002
-        home: Mapping[str, tuple[str, int, int]],  # noqa: ARG002
+        streams: Sequence[PlacedStream],  # noqa: ARG002
+        home: Mapping[str, Home],  # noqa: ARG002
         options: Any,  # noqa: ARG002
     ) -> tuple[str, ...]:
-        """Return engines that the tool cannot build where they lie, none if it can.
-
-        ``home`` is the module of every engine, the number of its FPGA and of its SLR there; ``streams`` are channels
-        with their ends (None outside), ports, widths, converter, and the modules that hold FIFO and converter.
-        """
+        """Return engines that the tool cannot build where they lie, none if it can; ``home`` is where each does."""
         return ()
 
     def check_boards(self, options: Any, boards: Mapping[str, str]) -> None:

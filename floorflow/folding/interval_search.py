@@ -17,12 +17,15 @@ def shortest_interval(
     start: int = 0,
     tries: int | None = None,
     ratio: float | None = None,
+    *,
+    within: float = 0.0,
 ) -> int | None:
     """Search ascending ``intervals`` for the first for which ``feasible`` holds, as if it were monotone.
 
     ``start`` is an index below which nothing need be tried; the answer is expected near it. If it is not there, the
     last interval tells whether there is one, steps grow from the start, and what lies between is bisected, in at
-    most so many ``tries``. Steps are of 1, 2, 4, ... intervals, or by the ``ratio``, its square, that one's square, ...
+    most so many ``tries`` and until the answer is ``within`` so small a share of what fails. Steps are of 1, 2, 4, ...
+    intervals, or by the ``ratio``, its square, that one's square, ...
     Returns the least index for which ``feasible`` was seen to hold, None if the last one fails.
     """
     low, high, step, growing = start, len(intervals) - 1, 1, True
@@ -32,7 +35,7 @@ def shortest_interval(
         return start
     if start == high or not feasible(intervals[high]):
         return None
-    while high - low > 1 and tries != 0:
+    while high - low > 1 and tries != 0 and intervals[high] > (1 + within) * intervals[low]:
         tries = None if tries is None else tries - 1
         at = high
         if growing:

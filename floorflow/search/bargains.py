@@ -24,8 +24,8 @@ from floorflow.search.search import Search, SearchResult
 
 LESS = (0.01, 0.02, 0.05, 0.1, 0.2)
 """Shares of the rate that are given up."""
-MOST_MODULES = 20
-"""Modules of a plan up to which bargains are sought unasked: of larger ones they take longer than the plan."""
+MOST_MODULES, MOST_ENGINES = 20, 150
+"""Modules and engines of a plan up to which bargains are sought unasked: of larger ones they take longer than it."""
 DIGITS = range(4, 13)
 """How many digits a rate may have that is asked for; the fewest that will do."""
 INSTEAD = "--objective resources"
@@ -43,7 +43,7 @@ def bargains(
 
     ``prepare`` takes a request and a number of FPGAs, ``search`` what it prepared.
     """
-    if not _are_sought(context, len(found.candidate.modules)):
+    if not _are_sought(context, len(found.candidate.modules), len(found.candidate.folded.options)):
         return None
     planned = context.request.bargains_sought == "plan"
     with progress.stage("bargains"):
@@ -52,14 +52,14 @@ def bargains(
     return Bargains(now, rows, planned, tuple(_beside(context)))
 
 
-def _are_sought(context: PlanningContext, modules: int) -> bool:
+def _are_sought(context: PlanningContext, modules: int, engines: int) -> bool:
     """Whether a rate can be given up and a command asks for that; no command knows what a build measured."""
     request = context.request
     if request.bargains_sought == "none" or request.keep_folding or context.measured != NO_MEASUREMENTS:
         return False
     if request.goal == "latency" or (request.goal == "resources" and request.fps is None):
         return False
-    return request.bargains is not None or modules <= MOST_MODULES
+    return request.bargains is not None or (modules <= MOST_MODULES and engines <= MOST_ENGINES)
 
 
 def _beside(context: PlanningContext) -> Iterator[str]:

@@ -226,12 +226,15 @@ def _first_found(run: SearchState, intervals: tuple[int, ...], start: int) -> in
 
 
 def _first_cut(run: SearchState, intervals: tuple[int, ...], start: int) -> int | None:
-    """Return the index of the first interval from the start on at which every slot can fold its segment."""
+    """Return the index of the first interval from the start on at which every slot can fold its segment.
+
+    It only tells where to begin: nearer than what is worth a try it is not told, for each refusal takes a proof.
+    """
 
     def is_cut(interval: int) -> bool:
         return run.has_folding(interval) if len(run.context.limits) == 1 else not isinstance(run.cut(interval), Refusal)
 
-    return shortest_interval(intervals, is_cut, start, ratio=RATIO)
+    return shortest_interval(intervals, is_cut, start, ratio=RATIO, within=run.context.search_limits.worth_a_try)
 
 
 def _shorter(run: SearchState, intervals: tuple[int, ...], start: int, first: int) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
+from floorflow.backends.placed import Home, PlacedStream
 from floorflow.channels import Channel
 from floorflow.errors import Refusal
 from floorflow.hardware import Fpga, Rect
@@ -80,21 +80,20 @@ def _unbuildable(context: PlanningContext, candidate: Candidate) -> Refusal | No
     return Refusal("unbuildable", place=slot_of[module], names=names)
 
 
-def _told(channel: Channel, home: Mapping[str, tuple[str, int, int]]) -> dict[str, Any]:
-    """Return a channel as plain values: its ends, and the modules that hold its FIFO and its converter."""
+def _told(channel: Channel, home: Mapping[str, Home]) -> PlacedStream:
     stream = channel.stream
-    return {
-        "name": channel.name,
-        "source": stream.source if stream.source in home else None,
-        "source_port": stream.source_port,
-        "target": stream.target if stream.target in home else None,
-        "target_port": stream.target_port,
-        "source_width": channel.source_width_bits,
-        "target_width": channel.target_width_bits,
-        "converter": channel.converter,
-        "converter_module": home[channel.converter_engine][0] if channel.converter else None,
-        "fifo_module": home[channel.fifo_engine][0],
-    }
+    return PlacedStream(
+        channel.name,
+        stream.source if stream.source in home else None,
+        stream.source_port,
+        stream.target if stream.target in home else None,
+        stream.target_port,
+        channel.source_width_bits,
+        channel.target_width_bits,
+        channel.converter,
+        home[channel.converter_engine][0] if channel.converter else None,
+        home[channel.fifo_engine][0],
+    )
 
 
 def _placed(

@@ -86,6 +86,23 @@ def test_shortest_interval_equals_trying_them_all(options: list[list[Option]], b
     assert index == (feasible[0] if feasible else None)
 
 
+def test_an_interval_that_is_near_enough_to_one_that_fails_will_do() -> None:
+    tried: list[int] = []
+
+    def holds(interval: int) -> bool:
+        tried.append(interval)
+        return interval >= 777
+
+    intervals = range(1, 1001)
+    found = shortest_interval(intervals, holds, within=0.1)
+    assert found is not None
+    assert 777 <= intervals[found] <= 1.1 * 777
+    near, tried[:] = len(tried), []
+    exact = shortest_interval(intervals, holds)
+    assert exact is not None
+    assert (intervals[exact], len(tried) > near) == (777, True)
+
+
 @st.composite
 def coupled_problems(draw: st.DrawFn) -> FoldingProblem:
     """Groups of up to four rows in a row, two more streams between random groups, and ports that may not fit."""

@@ -15,7 +15,8 @@ from onnx import helper
 
 import floorflow as ff
 from floorflow.schema import Plan
-from tests.conftest import EXAMPLES
+from tests.backends.finn.recorded_kernels import part_for_finn_plus
+from tests.conftest import EXAMPLES, FREE
 from tests.tools_finn.oracle import FinnPlus
 from tests.tools_finn.test_estimates import plan, saved
 
@@ -105,6 +106,33 @@ def test_finn_plus_builds_the_kernels_cells_and_fifos_of_a_plan(
     name: str, platform: str, options: dict[str, Any], tmp_path: Path, finn_plus: FinnPlus
 ) -> None:
     assert_is_the_plan(built(saved(name, tmp_path), platform, tmp_path, finn_plus, **options))
+
+
+def test_engines_that_the_host_writes_begin_the_planned_kernels(tmp_path: Path, finn_plus: FinnPlus) -> None:
+    """In FINN+ a node with an AXI-lite port begins a kernel itself."""
+    graph = saved("cnv_2w2a", tmp_path)
+    one = built(graph, "alveo-u250", tmp_path, finn_plus, runtime_weights="always", **FREE)
+    written = [node for node in one.nodes.values() if attribute(node, "runtime_writeable_weights") == 1]
+    assert written
+    assert_is_the_plan(one)
+
+
+@pytest.mark.parametrize(
+    ("last", "options"),
+    [
+        pytest.param(26, {"constraint_style": "hard"}, id="two fire modules"),
+        pytest.param(91, {"fps": 600.0}, id="SqueezeNet", marks=pytest.mark.slow),
+    ],
+)
+def test_concatenated_branches_are_built_as_planned(
+    last: int, options: dict[str, Any], tmp_path: Path, finn_plus: FinnPlus
+) -> None:
+    """SqueezeNet of the recorded kernels, from its first fire module on or whole, with FINN+'s StreamingConcat."""
+    onnx.save(part_for_finn_plus("squeezenet_u250", 6 if last == 26 else 0, last), tmp_path / "part.onnx")
+    one = built(tmp_path / "part.onnx", "alveo-u250", tmp_path, finn_plus, **options)
+    joins = [node for node in one.nodes.values() if node.op_type == "StreamingConcat_hls"]
+    assert len(joins) == (2 if last == 26 else 8)
+    assert_is_the_plan(one)
 
 
 def test_finn_plus_links_with_the_hook_and_the_planned_memory(tmp_path: Path, finn_plus: FinnPlus) -> None:

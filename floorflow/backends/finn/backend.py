@@ -42,6 +42,7 @@ from floorflow.backends.finn.specialise import respecialised, specialised
 from floorflow.backends.finn.version import VERSION_NAMES
 from floorflow.backends.finn.warnings import warnings_of
 from floorflow.backends.finn.weight_memory import MEMORY_ATTRIBUTES, weight_memory
+from floorflow.backends.placed import Home, PlacedStream
 from floorflow.backends.reports import BuiltFoldings, Report
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option
 from floorflow.dataflow.options import OptionGroup, OptionTable
@@ -168,8 +169,8 @@ class FinnBackend(Backend):
     def unbuildable(
         self,
         folded: FoldedDataflow,
-        streams: Sequence[Mapping[str, Any]],
-        home: Mapping[str, tuple[str, int, int]],
+        streams: Sequence[PlacedStream],
+        home: Mapping[str, Home],
         options: FinnOptions,
     ) -> tuple[str, ...]:
         """Return the engines of kernels that would wait for themselves."""

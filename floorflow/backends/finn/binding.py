@@ -9,7 +9,8 @@ from typing import Any
 
 from floorflow.backends.binding import Binding
 from floorflow.backends.finn import export
-from floorflow.backends.finn.step.bind import Kernels, as_files, bind_kernels, read_partitions, read_whole
+from floorflow.backends.finn.step.bind import as_files, bind_kernels
+from floorflow.backends.finn.step.kernel_files import Kernels, read_partitions, read_whole
 from floorflow.errors import InputError
 from floorflow.schema import Plan
 

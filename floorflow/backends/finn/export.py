@@ -72,13 +72,12 @@ def cells(plan: Plan, phase: int, cell_pattern: str) -> dict[str, str]:
 
 
 def folding_config(one: NetworkInPhase) -> dict[str, dict[str, Any]]:
-    """Return folding_config.json: every engine's folding, and the depths of FIFOs at its ports where they are known.
+    """Return folding_config.json: every engine's folding, and the depths of FIFOs at its ports where these ask.
 
-    FINN+ has them from fifo_config.json: it passes over a FIFO whose depth is right already, and over its memory.
+    FINN+ would pass over a FIFO whose depth is right already, and over its memory.
     """
     folding = {name: dict(entry.attributes) for name, entry in one.folding.items()}
-    options = one.plan.options.backend_options
-    if _knows_fifos(one) and isinstance(options, FinnOptions) and options.finn != "plus":
+    if _depths_at_ports(one):
         for name, depths in _fifo_depths(one).items():
             folding[name] |= depths
     return {"Defaults": {}} | folding
@@ -98,6 +97,12 @@ def _fifo_depths(one: NetworkInPhase) -> dict[str, dict[str, list[int]]]:
         if slot_of[stream["source"]] != slot_of[stream["target"]]:
             ports[link.target]["inFIFODepths"][link.target.positions[link.target_port]] = LEAST_DEPTH
     return {name: ports[bound.nodes[identity]] for name, identity in one.id_of.items()}
+
+
+def _depths_at_ports(one: NetworkInPhase) -> bool:
+    """Whether engines' ports ask for the plan's depths: FINN+ knows these too, but from fifo_config.json alone."""
+    options = one.plan.options.backend_options
+    return _knows_fifos(one) and isinstance(options, FinnOptions) and options.finn != "plus"
 
 
 def _knows_fifos(one: NetworkInPhase) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from floorflow.backends.finn.buildable import moves, waiting
@@ -10,22 +11,18 @@ from floorflow.backends.finn.made_graph import made_nodes
 from floorflow.backends.finn.step.graph import joined
 from floorflow.backends.finn.step.match import streams_between
 from floorflow.backends.finn.step.settings import Bound
+from floorflow.backends.placed import Home, PlacedStream
 from floorflow.dataflow.model import FoldedDataflow
-
-Stream = Mapping[str, Any]
-"""A channel as floorflow_plan.json has it, without depth and style."""
-Home = tuple[str, int, int]
-"""Module of an engine, number of its FPGA and of its SLR there."""
 
 
 def unbuildable_engines(
-    folded: FoldedDataflow, streams: Sequence[Stream], home: Mapping[str, Home], finn: str
+    folded: FoldedDataflow, streams: Sequence[PlacedStream], home: Mapping[str, Home], finn: str
 ) -> tuple[str, ...]:
     """Return the engines of kernels that wait for each other in a circle; none where nothing joins or one SLR has all.
 
     FIFOs before sums are moved as they are when files are written.
     """
-    targets = [stream["target"] for stream in streams]
+    targets = [stream.target for stream in streams]
     if len({place[1:] for place in home.values()}) < 2 or len(set(targets)) == len(targets):
         return ()
     data = _data(folded, streams, home, finn)
@@ -36,7 +33,9 @@ def unbuildable_engines(
     return tuple(name for name, node in of.items() if node in circle)
 
 
-def _data(folded: FoldedDataflow, streams: Sequence[Stream], home: Mapping[str, Home], finn: str) -> dict[str, Any]:
+def _data(
+    folded: FoldedDataflow, streams: Sequence[PlacedStream], home: Mapping[str, Home], finn: str
+) -> dict[str, Any]:
     """Return of floorflow_plan.json what kernels depend on."""
     engines = folded.dataflow.engines
     modules = {module: {"device": device, "slr": slr} for module, device, slr in home.values()}
@@ -53,7 +52,7 @@ def _data(folded: FoldedDataflow, streams: Sequence[Stream], home: Mapping[str, 
             }
             for engine in engines
         ],
-        "streams": list(streams),
+        "streams": [asdict(stream) for stream in streams],
         "modules": modules,
         "dma": ends,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ from floorflow.backends.finn.step.graph import BuiltNode, joined
 from floorflow.backends.finn.step.kernels import kernel_order, local_names
 from floorflow.backends.finn.step.match import streams_between
 from floorflow.backends.finn.step.settings import Bound, own_kernels, placements
+from floorflow.backends.placed import PlacedStream
 from floorflow.schema import ChannelEntry
 
 SCHEMA = "floorflow-step/1"
@@ -121,20 +122,19 @@ def _data(one: NetworkInPhase) -> dict[str, Any]:
 
 def _stream(channel: ChannelEntry, one: NetworkInPhase) -> dict[str, Any]:
     inside = set(one.id_of.values())
-    return {
-        "name": channel.name,
-        "source": channel.source if channel.source in inside else None,
-        "source_port": channel.source_port,
-        "target": channel.target if channel.target in inside else None,
-        "target_port": channel.target_port,
-        "source_width": channel.source_width_bits,
-        "target_width": channel.target_width_bits,
-        "converter": channel.converter,
-        "converter_module": channel.converter_module,
-        "depth": channel.fifo_depth,
-        "style": channel.fifo_style,
-        "fifo_module": channel.fifo_module,
-    }
+    placed = PlacedStream(
+        channel.name,
+        channel.source if channel.source in inside else None,
+        channel.source_port,
+        channel.target if channel.target in inside else None,
+        channel.target_port,
+        channel.source_width_bits,
+        channel.target_width_bits,
+        channel.converter,
+        channel.converter_module,
+        channel.fifo_module,
+    )
+    return {**asdict(placed), "depth": channel.fifo_depth, "style": channel.fifo_style}
 
 
 def _place(one: NetworkInPhase, slot: str) -> dict[str, int]:

@@ -74,6 +74,26 @@ def model_of(graph: Mapping[str, Any]) -> onnx.ModelProto:
     return helper.make_model(helper.make_graph(nodes, "recorded", *ends, constants, value_info=list(shaped.values())))
 
 
+def part_for_finn_plus(name: str, first: int, last: int) -> onnx.ModelProto:
+    """Return some nodes of a recorded graph, one after the other, with concatenations as FINN+ has them."""
+    graph = json.loads(gzip.decompress((FOLDER / f"{name}.json.gz").read_bytes()))["graph"]
+    nodes = graph["nodes"][first:last]
+    made, read = ([tensor for node in nodes for tensor in node[side]] for side in ("outputs", "inputs"))
+    ends = {
+        "graph_inputs": [name for name in read if name not in made],
+        "graph_outputs": [name for name in made if name not in read],
+    }
+    model = model_of({**graph, **ends, "nodes": nodes})
+    for node in model.graph.node:
+        if node.op_type.startswith("StreamingConcat"):
+            has = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+            sizes, data_type = has.pop("ElemsPerStream"), has.pop("inputDataType")
+            has |= {"ChannelsPerStream": sizes, "inputDataTypes": [data_type] * len(sizes), "SIMD": 1}
+            del node.attribute[:]
+            node.attribute.extend(helper.make_attribute(key, value) for key, value in has.items())
+    return model
+
+
 def shape_of(node: Mapping[str, Any], side: str) -> list[int]:
     """Return the shape of what a node reads or sends, as FINN's custom ops tell it."""
     kind, told = node["op_type"].rpartition("_")[0], node["attrs"]

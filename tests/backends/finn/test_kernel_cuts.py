@@ -16,6 +16,7 @@ from floorflow.backends.finn.in_phase import networks_in
 from floorflow.backends.finn.kernel_cuts import unbuildable_engines
 from floorflow.backends.finn.step.kernels import check_acyclic
 from floorflow.backends.finn.step_data import foreseen
+from floorflow.backends.placed import Home, PlacedStream
 from floorflow.request import Request
 from tests.backends.finn.finn_rules import floorplan
 from tests.conftest import CNV, EXAMPLES, FREE
@@ -28,24 +29,16 @@ FOLDED: Any = SimpleNamespace(
 ENDS = [(None, 0, "fork", 0), ("fork", 0, "unit", 0), ("fork", 1, "sum", 1), ("unit", 0, "sum", 0), ("sum", 0, None, 0)]
 
 
-def home(unit_slr: int) -> dict[str, tuple[str, int, int]]:
+def home(unit_slr: int) -> dict[str, Home]:
     return {"fork": ("a", 0, 0), "unit": ("b", 0, unit_slr), "sum": ("c", 0, 0)}
 
 
-def streams(homes: Mapping[str, tuple[str, int, int]]) -> list[dict[str, Any]]:
+def streams(homes: Mapping[str, Home]) -> list[PlacedStream]:
     return [
-        {
-            "name": f"{source}->{target}.{target_port}",
-            "source": source,
-            "source_port": source_port,
-            "target": target,
-            "target_port": target_port,
-            "source_width": 8,
-            "target_width": 8,
-            "converter": None,
-            "converter_module": None,
-            "fifo_module": homes[source or target or ""][0],
-        }
+        PlacedStream(
+            *(f"{source}->{target}.{target_port}", source, source_port, target, target_port),
+            *(8, 8, None, None, homes[source or target or ""][0]),
+        )
         for source, source_port, target, target_port in ENDS
     ]
 

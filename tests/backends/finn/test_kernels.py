@@ -12,8 +12,8 @@ import pytest
 from onnx import TensorProto, helper
 
 from floorflow.backends.finn.buildable import moves
-from floorflow.backends.finn.step.bind import read_partitions
 from floorflow.backends.finn.step.graph import BuiltNode, joined
+from floorflow.backends.finn.step.kernel_files import read_partitions
 from floorflow.backends.finn.step.kernels import NotBuildable, check_acyclic, kernel_order, partition_ids
 from floorflow.backends.finn.step.match import streams_between
 from floorflow.backends.finn.step.settings import Bound, own_kernels

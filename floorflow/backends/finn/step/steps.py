@@ -14,8 +14,9 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from floorflow.backends.finn.step.bind import Kernels, bind_kernels, read_partitions, write_bound
+from floorflow.backends.finn.step.bind import bind_kernels, write_bound
 from floorflow.backends.finn.step.graph import MARK, BuiltNode, read_graph
+from floorflow.backends.finn.step.kernel_files import Kernels, read_partitions
 from floorflow.backends.finn.step.match import Mismatch
 from floorflow.backends.finn.step.settings import (
     LEAST_DEPTH,
