@@ -58,6 +58,7 @@ def test_in_one_slr_there_is_no_circle(monkeypatch: pytest.MonkeyPatch) -> None:
     assert unbuildable_engines(FOLDED, streams(home(0)), home(0), "main") == ()
 
 
+@pytest.mark.slow
 def test_a_cut_that_cannot_be_built_is_not_planned(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tool that can build nothing over two SLRs gets a plan in one, at a lower rate."""
 
