@@ -75,6 +75,8 @@ class PlanOptions(CompareOptions, total=False):
 
     objective: Objective | None
     tie_break: TieBreak
+    reconfigure: Literal["none", "full"]
+    batch: int | None
     preset: Preset
     max_fpgas: int
     link: str | Path | None
