@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 from floorflow.channels import StreamPrices
 from floorflow.dataflow.model import CUT_PREFIX, Dataflow
 from floorflow.errors import Refusal
-from floorflow.folding import RATIO, FeasibilityOracle, FoldingInfeasible, restricted, shortest_interval
+from floorflow.folding import (
+    RATIO,
+    FeasibilityOracle,
+    FoldingInfeasible,
+    fold_at_interval,
+    restricted,
+    shortage,
+    shortest_interval,
+)
 from floorflow.search.context import PlanningContext
 from floorflow.segments import Segments, SegmentTable, Space, parts_of
 
@@ -78,6 +86,14 @@ class SegmentsInTime:
         found = self._table.shortest(self._segments.between(span[0], span[1] - 1), self._space)
         by_folding = inf if found.bound_cycles is None else found.bound_cycles
         self.lowest[span] = max(self.lowest[span], by_folding)
+
+    def refusals(self, span: Span) -> tuple[Refusal, ...]:
+        """Return why a segment has no folding at any interval, and how much larger the budget must be for one."""
+        problem = self._segments.between(span[0], span[1] - 1).problem(self._space)
+        longest = problem.intervals()[-1]
+        answer, short = fold_at_interval(problem, longest), shortage(problem, longest)
+        told = (answer.refusal,) if isinstance(answer, FoldingInfeasible) else ()
+        return told + (short.refusals if short else ())
 
     @cached_property
     def _segments(self) -> Segments:

@@ -7,7 +7,6 @@ what that gave, until all of its best path is planned: every other path is then 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import inf
 
@@ -25,6 +24,8 @@ from floorflow.stats import SolveStats
 
 MOST_PLANNED = {"fast": 8, "default": 24, "best": 96}
 """Segments that are planned at most, by effort, beyond a first path."""
+WORTH = {"fast": 0.05, "default": 0.01, "best": 0.0}
+"""Share of a batch's time that may be open, by effort: for less than that no other path is planned."""
 METHOD = "bounds of all segments, those of the best path planned"
 
 
@@ -104,21 +105,17 @@ class _Run:
         context = context_of(self.whole)
         segments = SegmentsInTime(context, self.memory)
         us_per_cycle = frames / self.whole.platform.clock_mhz
-        best: tuple[float, list[Span]] = (inf, [])
-        first = True
+        costs = us_per_cycle, reconfiguration_us
+        cost, spans = inf, list[Span]()
         while not self.interrupted:
-            path = self._best_path(segments, us_per_cycle, reconfiguration_us)
-            if path is None:
-                break
+            hoped, path = self._best_path(segments, *costs)
             todo = [span for span in path if span not in self.planned]
-            if not first and best[1] and len(self.planned) + len(todo) > MOST_PLANNED[self.whole.request.effort]:
+            if not path or (spans and self._is_enough(cost, hoped, len(todo))):
                 break
             self._plan(segments, todo)
-            first = False
-            best = self._best_planned(len(segments.blocks), us_per_cycle, reconfiguration_us)
+            cost, spans = self._best_planned(len(segments.blocks), *costs)
             if not todo:
                 break
-        cost, spans = best if best[1] else self._best_planned(len(segments.blocks), us_per_cycle, reconfiguration_us)
         if not spans:
             raise self._no_plan(segments)
         bound, _ = cheapest_path(segments.lowest * us_per_cycle, reconfiguration_us)
@@ -130,20 +127,27 @@ class _Run:
         shared = replace(context, needs={})
         return InPhases(shared, phases, stats, reconfiguration_us, self.memory, alone, self.interrupted)
 
-    def _best_path(self, segments: SegmentsInTime, us_per_cycle: float, reconfiguration_us: float) -> list[Span] | None:
-        """Return the best path by what is planned, and by what folding proves of all that is not."""
+    def _is_enough(self, cost: float, hoped: float, more: int) -> bool:
+        """Whether a plan is so near to what may be hoped for, or so much was planned, that no more is."""
+        effort = self.whole.request.effort
+        return cost * (1 - WORTH[effort]) <= hoped or len(self.planned) + more > MOST_PLANNED[effort]
+
+    def _best_path(
+        self, segments: SegmentsInTime, us_per_cycle: float, reconfiguration_us: float
+    ) -> tuple[float, list[Span]]:
+        """Return the best path by what is planned, and by what folding proves of all that is not, and its cost."""
         while True:
             costs = segments.lowest.copy()
             for span, phase in self.planned.items():
                 costs[span] = phase.interval_cycles
             for span in self.refused:
                 costs[span] = np.inf
-            _, path = cheapest_path(costs * us_per_cycle, reconfiguration_us)
+            cost, path = cheapest_path(costs * us_per_cycle, reconfiguration_us)
             if path is None:
-                return None
+                return cost, []
             open_ = [span for span in path if not segments.is_folded(span)]
             if not open_:
-                return path
+                return cost, path
             with self.progress.stage("folding"):
                 for span in open_:
                     self.progress.note(f"blocks {span[0]} to {span[1] - 1} of {len(segments.blocks)}")
@@ -195,10 +199,9 @@ class _Run:
         refusals = tuple(r for error in self.refused.values() for r in error.refusals)
         if closed:
             names = segments.blocks[closed[0]]
-            message = f"proven infeasible by the cost model: {about}: {names[0]} to {names[-1]} alone need too much"
-            return InfeasibleError(message, "a larger platform or a narrower network", refusals)
+            refused = segments.refusals((closed[0], closed[0] + 1))
+            message = f"proven infeasible by the cost model: {about}: {names[0]} to {names[-1]} alone: {sentence(*refused)}"
+            return InfeasibleError(message, "a larger platform or a narrower network", refused)
         told = "; ".join(dict.fromkeys(str(error) for error in self.refused.values())) or "no path of partitions"
         return LimitError(f"{about}, as far as was found: {told}", "try --effort best", refusals)
 
-
-PhaseSearch = Callable[[PlanningContext], SearchResult]
