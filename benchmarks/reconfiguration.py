@@ -145,7 +145,9 @@ def picture(results: Path, folder: Path, pairs: list[tuple[str, str]]) -> None:
         for row in plans:
             if (row["network"], row["board"]) == (network, board) and "batch_ms" in row:
                 rate, mark = BATCH * 1e3 / row["batch_ms"], "s" if row["way"] == "space" else "o"
-                axes.plot([BATCH], [rate], mark, color="#009e73", label=f"planned, {row['way']}, {row['phases']} phases")
+                axes.plot(
+                    [BATCH], [rate], mark, color="#009e73", label=f"planned, {row['way']}, {row['phases']} phases"
+                )
         axes.set(xlabel="frames a batch", ylabel="frames/s", title=f"{network} on {board}")
         axes.grid(visible=True, which="major", color="#e5e5e5")
         axes.legend(fontsize=7, loc="lower right")

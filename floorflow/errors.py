@@ -235,7 +235,7 @@ _WORDS: Mapping[What, Callable[[Refusal], str]] = {
         f"link {r.place}: at least {r.needed or 0:.4g} Gb/s needed ({_names(r)}), {r.allowed or 0:g} Gb/s allowed"
     ),
     "memory": lambda r: (
-        f"too fast for the memory: no folding is as slow as the {_amount(r.needed)} cycles that it takes to carry a frame"
+        f"too fast for the memory: it takes {_amount(r.needed)} cycles to carry a frame, and no folding is as slow"
     ),
     "slot rectangles": lambda r: (
         f"rectangles in {r.place} hold at most {_amount(r.allowed)} {r.resource}, "

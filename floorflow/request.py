@@ -75,6 +75,8 @@ LEAST_ENGINE_LIMITS: Mapping[str, int] = MappingProxyType({"LUT": 20_000, "DSP":
 """What that share allows at least: in a small slot a share of it says little."""
 MOST_EPSILON = 1000
 """Largest imbalance of consecutive layers that can be asked for."""
+RESOURCES_ALONE = "samo:"
+"""What platforms begin with of which resources alone are known: nothing can be placed there."""
 MOST_BATCH = 10**9
 DEFAULT_BATCH = 256
 """Frames a run: those of SAMO's Table V."""
@@ -357,7 +359,9 @@ class Request(BaseModel):
         """Refuse what does not go with partitions in time."""
         if self.reconfigure == "none":
             if self.batch is not None:
-                raise InputError(f"--batch {self.batch}: only --reconfigure runs a batch", hint="give --reconfigure full")
+                raise InputError(
+                    f"--batch {self.batch}: only --reconfigure runs a batch", hint="give --reconfigure full"
+                )
             return
         told = f"--reconfigure {self.reconfigure}"
         if self.fps is not None or self.objective == "resources":
@@ -365,7 +369,9 @@ class Request(BaseModel):
             hint = "leave out one of the two; --objective latency and throughput go with it"
             raise InputError(f"{told}: it plans for the shortest time of a batch, not with {other}", hint=hint)
         if self.fpgas != 1:
-            raise InputError(f"{told}: one FPGA runs the parts, --fpgas {self.fpgas} asks for others", hint="leave it out")
+            raise InputError(
+                f"{told}: one FPGA runs the parts, --fpgas {self.fpgas} asks for others", hint="leave it out"
+            )
         if self.objective == "latency" and self.batch not in (None, 1):
             raise InputError(
                 f"{told}: --objective latency is of one frame, --batch {self.batch} of more",
@@ -457,7 +463,8 @@ class Request(BaseModel):
             require_file(self.model)
         if self.folding is not None:
             require_file(self.folding, "--folding ")
-        board_path(self.platform)
+        if not self.platform.startswith(RESOURCES_ALONE):
+            board_path(self.platform)
         if self.link is not None:
             link_path(self.link)
 

@@ -215,7 +215,9 @@ def read_board(text: str, file: str) -> Board:
         unstated=tuple(name for name in STATED if name not in stated),
         memories=memories,
         host_memory=memories[0].name if memories else None,
-        reconfiguration=None if model.reconfiguration is None else Reconfiguration(**model.reconfiguration.model_dump()),
+        reconfiguration=None
+        if model.reconfiguration is None
+        else Reconfiguration(**model.reconfiguration.model_dump()),
         memory_gbps=model.memory_gbps,
     )
 

@@ -33,7 +33,9 @@ def _names(found: InPhases) -> dict[str, str]:
 
     The back end numbers the engines of all phases together; a buffer is named after the port that fills it.
     """
-    options = {name: option for phase in found.phases for name, option in phase.result.candidate.folding.options.items()}
+    options = {
+        name: option for phase in found.phases for name, option in phase.result.candidate.folding.options.items()
+    }
     whole = found.whole.dataflow
     finished = found.whole.backend.finished(FoldedDataflow(whole, options)).dataflow
     names = renamings(whole, finished)

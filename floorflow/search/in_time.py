@@ -1,7 +1,7 @@
 """A network as segments in time: where it may be cut, what each segment moves to and from memory, and how fast it is.
 
-Source: Montgomerie-Corcoran et al., SAMO (2022), equations 2 to 7. A cut lies between two parts (`segments.parts`) where
-one stream alone is live: it goes to the board's memory, from which the next segment reads it.
+Source: Montgomerie-Corcoran et al., SAMO (2022), equations 2 to 7. A cut lies between two parts (`segments.parts`)
+where one stream alone is live: it goes to the board's memory, from which the next segment reads it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from floorflow.channels import StreamPrices
 from floorflow.dataflow.model import CUT_PREFIX, Dataflow
+from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import Refusal
 from floorflow.folding import (
     RATIO,
@@ -47,7 +48,7 @@ class BoardMemory:
     clock_mhz: float
 
     def slow_enough(self, bits_per_frame: int) -> int:
-        """Return the shortest interval, in cycles, at which a frame's bits need less than all that it carries (eq. 7)."""
+        """Return the shortest interval, in cycles, at which a frame needs less than all that it carries (eq. 7)."""
         return floor(bits_per_frame * self.clock_mhz / (self.gbps * 1e3)) + 1
 
 
@@ -60,7 +61,7 @@ class SegmentsInTime:
 
     def __init__(self, context: PlanningContext, memory: BoardMemory) -> None:
         self.context, self.memory = context, memory
-        self.blocks = blocks_of(context)
+        self.blocks = blocks_of(context.dataflow, context.problem.groups)
         self.slow_enough = self._slow_enough()
         self.lowest: NDArray[np.float64] = np.maximum(self._by_resources(), self.slow_enough)
         self.times_folded = 0
@@ -128,7 +129,9 @@ class SegmentsInTime:
             so_far = np.minimum.accumulate(group.use[order], axis=0)
             at = np.searchsorted(group.cycles[order], levels, side="right") - 1
             least[:, place[group.engines[0]]] += np.where((at < 0)[:, None], np.inf, so_far[at])
-        sums = np.concatenate([np.zeros((len(levels), 1, 5)), np.cumsum(np.nan_to_num(least, posinf=1e30), axis=1)], axis=1)
+        sums = np.concatenate(
+            [np.zeros((len(levels), 1, 5)), np.cumsum(np.nan_to_num(least, posinf=1e30), axis=1)], axis=1
+        )
         lowest = np.full((count + 1, count + 1), np.inf)
         budget = np.array(problem.budget.as_tuple())
         for number in range(len(levels) - 1, -1, -1):
@@ -138,12 +141,12 @@ class SegmentsInTime:
         return lowest
 
 
-def blocks_of(context: PlanningContext) -> tuple[tuple[str, ...], ...]:
+def blocks_of(dataflow: Dataflow, groups: Sequence[OptionGroup]) -> tuple[tuple[str, ...], ...]:
     """Return the engines between the places where a network may be cut in time, in its order."""
-    parts = parts_of(context.dataflow, context.problem.groups)
+    parts = parts_of(dataflow, groups)
     place = {name: number for number, part in enumerate(parts) for name in part}
     live = np.zeros(len(parts) + 1, dtype=np.int64)
-    for source, target in context.dataflow.engine_pairs:
+    for source, target in dataflow.engine_pairs:
         live[place[source] + 1 : place[target] + 1] += 1
     blocks: list[list[str]] = []
     for number, part in enumerate(parts):

@@ -13,6 +13,7 @@ from math import inf
 import numpy as np
 
 from floorflow.errors import FloorflowError, InfeasibleError, InputError, LimitError, Refusal, sentence
+from floorflow.hardware import Platform
 from floorflow.request import Request
 from floorflow.schedule.cheapest_path import cheapest_path
 from floorflow.search.context import PlanningContext
@@ -64,6 +65,23 @@ def phase_request(request: Request) -> Request:
     return request.changed(objective=None, bargains="none")
 
 
+def loading_of(request: Request, platform: Platform) -> tuple[float, BoardMemory]:
+    """Return what loading the device takes, in us, and what its board's memory carries.
+
+    Raises
+    ------
+    InputError
+        If the board's file does not say so.
+
+    """
+    board = platform.fpgas[0].board
+    if board.reconfiguration is None or board.memory_gbps is None:
+        lacking = "reconfiguration" if board.reconfiguration is None else "memory_gbps"
+        hint = f"state {lacking} in a file of the board of your own (platforms/README.md)"
+        raise InputError(f"--reconfigure {request.reconfigure}: the file of {board.name} has no {lacking}", hint)
+    return board.reconfiguration.ms * 1e3, BoardMemory(board.memory_gbps, platform.clock_mhz)
+
+
 def search_in_time(whole: Priced, search: Search, progress: Progress) -> InPhases:
     """Find the partitions of a network in time whose batch takes least; one partition alone is among them.
 
@@ -77,15 +95,10 @@ def search_in_time(whole: Priced, search: Search, progress: Progress) -> InPhase
         If none were found, and that is not proven.
 
     """
-    board = whole.platform.fpgas[0].board
-    if board.reconfiguration is None or board.memory_gbps is None:
-        lacking = "reconfiguration" if board.reconfiguration is None else "memory_gbps"
-        hint = f"state {lacking} in a file of the board of your own (platforms/README.md)"
-        raise InputError(f"--reconfigure {whole.request.reconfigure}: the file of {board.name} has no {lacking}", hint)
-    memory = BoardMemory(board.memory_gbps, whole.platform.clock_mhz)
+    load_us, memory = loading_of(whole.request, whole.platform)
     with progress.stage("search"):
         run = _Run(replace(whole, request=phase_request(whole.request)), search, progress, memory)
-        return run.result(board.reconfiguration.ms * 1e3, whole.request.frames)
+        return run.result(load_us, whole.request.frames)
 
 
 @dataclass
@@ -187,21 +200,27 @@ class _Run:
         costs = np.full((count + 1, count + 1), np.inf)
         for span, phase in self.planned.items():
             costs[span] = phase.interval_cycles
-        cost, path = cheapest_path(costs * us_per_cycle, reconfiguration_us)
-        return cost, path or []
+        _, path = cheapest_path(costs * us_per_cycle, reconfiguration_us)
+        if path is None:
+            return inf, []
+        # Summed anew: the program's own sum begins below zero.
+        return sum(costs[span] * us_per_cycle for span in path) + (len(path) - 1) * reconfiguration_us, path
 
     def _no_plan(self, segments: SegmentsInTime) -> FloorflowError:
         """Return why no partitions were found: a block that fits nowhere, or what stopped the last that was tried."""
         if self.interrupted:
             raise KeyboardInterrupt
         about = f"{self.whole.dataflow.name} does not fit {self.whole.platform.name}, however it is cut in time"
-        closed = [number for number in range(len(segments.blocks)) if not np.isfinite(segments.lowest[number, number + 1])]
+        closed = [
+            number for number in range(len(segments.blocks)) if not np.isfinite(segments.lowest[number, number + 1])
+        ]
         refusals = tuple(r for error in self.refused.values() for r in error.refusals)
         if closed:
             names = segments.blocks[closed[0]]
             refused = segments.refusals((closed[0], closed[0] + 1))
-            message = f"proven infeasible by the cost model: {about}: {names[0]} to {names[-1]} alone: {sentence(*refused)}"
+            message = (
+                f"proven infeasible by the cost model: {about}: {names[0]} to {names[-1]} alone: {sentence(*refused)}"
+            )
             return InfeasibleError(message, "a larger platform or a narrower network", refused)
         told = "; ".join(dict.fromkeys(str(error) for error in self.refused.values())) or "no path of partitions"
         return LimitError(f"{about}, as far as was found: {told}", "try --effort best", refusals)
-

@@ -29,7 +29,7 @@ _ROW = {
 
 def is_asked(plan: Record) -> bool:
     """Whether the options ask for partitions in time."""
-    return plan["options"].get("reconfigure", "none") != "none"
+    return bool(plan["options"].get("reconfigure", "none") != "none")
 
 
 def check_reconfigured(

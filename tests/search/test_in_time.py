@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from floorflow import flow
 from floorflow.backends.finn.read.source import read_source
 from floorflow.dataflow.model import Dataflow, Engine, Stream
 from floorflow.errors import InfeasibleError, InputError, Refusal
@@ -17,7 +18,6 @@ from floorflow.search.in_time import BoardMemory, SegmentsInTime, at_memory, mov
 from floorflow.search.preparing import prepare
 from tests.conftest import TFC
 from tests.reconfigured import quick_request
-from floorflow import flow
 
 
 def stream(source: str, target: str, elements: int, port: int = 0) -> Stream:

@@ -51,6 +51,7 @@ def test_mutants_with_needs_do_not_apply_where_these_are_not_met() -> None:
 
 def test_titles_are_unique_and_every_violation_has_a_mutant() -> None:
     assert max(Counter(mutant.title for mutant in MUTANTS).values()) == 1
-    assert {mutant.expected for mutant in (*MUTANTS, *ACROSS, *RECONFIGURED.mutants)} | NOT_OF_FINN == {*VIOLATIONS, *finn_findings} - {
-        *FINDINGS
-    }
+    assert {mutant.expected for mutant in (*MUTANTS, *ACROSS, *RECONFIGURED.mutants)} | NOT_OF_FINN == {
+        *VIOLATIONS,
+        *finn_findings,
+    } - {*FINDINGS}

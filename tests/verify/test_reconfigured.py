@@ -37,12 +37,14 @@ def test_partitions_in_time_are_legal(out: Path) -> None:
 
 def test_a_batch_takes_what_equation_4_says(plan: WholePlan) -> None:
     schedule = plan.schedule
-    assert schedule is not None and schedule.stats is not None
+    assert schedule is not None
+    assert schedule.stats is not None
     assert len(plan.phases) == 2
     cycles = sum(phase.networks[0].interval_cycles for phase in plan.phases)
     assert schedule.period_us == pytest.approx(BATCH * cycles / 100 + LOAD_MS * 1e3)
     assert plan.summary.networks[0].fps == pytest.approx(BATCH * 1e6 / schedule.period_us)
-    assert schedule.stats.bound is not None and schedule.stats.bound <= schedule.period_us
+    assert schedule.stats.bound is not None
+    assert schedule.stats.bound <= schedule.period_us
 
 
 def test_partitions_are_no_worse_than_one_alone(plan: WholePlan, tmp_path: Path) -> None:
