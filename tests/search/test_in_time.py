@@ -99,4 +99,4 @@ def test_a_board_that_says_nothing_of_loading_or_memory_is_refused_by_name(fact:
 
 def test_a_network_of_which_one_part_fits_nowhere_is_proven_infeasible(tmp_path: Path) -> None:
     with pytest.raises(InfeasibleError, match=r"however it is cut in time: .* alone: LUT: at least"):
-        flow.plan(quick_request(tmp_path, lut=0.03))
+        flow.plan(quick_request(tmp_path, lut=0.012))
