@@ -29,6 +29,7 @@ from floorflow.search.phases import phase_request
 from floorflow.search.preparing import context_of, priced, read
 
 ZOO = Path(__file__).parent.parent / "examples" / "zoo"
+EXAMPLES = ZOO.parent
 NETWORKS = ("three_layer", "tfc", "mpcnn", "lenet", "cnv", "mobilenet_v1", "vgg11")
 BOARDS = ("pynq-z1", "zcu104", "alveo-u250", "xcku5p")
 BATCH = 256
@@ -103,11 +104,13 @@ def table(results: Path) -> None:
 
 def rates(network: str, board: str, batches: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """Return frames a second by batch, the number of partitions, and the rate of one alone, all by folding bounds."""
-    request = Request(ZOO / f"{network}.onnx", board, reconfigure="full", bargains="none")
+    place = ZOO / f"{network}.onnx"
+    model = place if place.exists() else EXAMPLES / place.name
+    request = Request(model, board, reconfigure="full", bargains="none")
     whole = priced(read(request), phase_request(request), 1)
-    place = whole.platform.fpgas[0].board
-    segments = SegmentsInTime(context_of(whole), BoardMemory(place.memory_gbps or 0, whole.platform.clock_mhz))
-    count, load_us = len(segments.blocks), (place.reconfiguration.ms if place.reconfiguration else 0) * 1e3
+    own = whole.platform.fpgas[0].board
+    segments = SegmentsInTime(context_of(whole), BoardMemory(own.memory_gbps or 0, whole.platform.clock_mhz))
+    count, load_us = len(segments.blocks), (own.reconfiguration.ms if own.reconfiguration else 0) * 1e3
     fps, parts = np.zeros(len(batches)), np.zeros(len(batches), dtype=np.int64)
     for number, batch in enumerate(batches.tolist()):
         us_per_cycle = batch / whole.platform.clock_mhz
@@ -163,7 +166,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, nargs="?", default=Path())
     parser.add_argument("--only", default="")
     parser.add_argument("--seconds", type=float, default=240.0)
-    parser.add_argument("--pairs", default="cnv:pynq-z1,mobilenet_v1:pynq-z1,mobilenet_v1:zcu104")
+    parser.add_argument("--pairs", default="cnv_2w2a:pynq-z1,mobilenet_v1_w4a4:pynq-z1,mobilenet_v1:zcu104")
     asked = parser.parse_args()
     if asked.what == "plan":
         plan_all(asked.results, asked.only, asked.seconds)
