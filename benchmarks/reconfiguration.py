@@ -139,7 +139,15 @@ def picture(results: Path, folder: Path, pairs: list[tuple[str, str]]) -> None:
         pays = next((batch for batch, count in zip(batches.tolist(), parts.tolist(), strict=True) if count > 1), None)
         if pays is not None and alone > 0:
             axes.axvline(pays, color="#999999", linewidth=0.8)
-            axes.annotate(f"pays from {pays:,} frames", (pays, fps.min()), fontsize=8, color="#555555", rotation=90)
+            axes.annotate(
+                f"pays from {pays:,} frames",
+                (pays, fps.max()),
+                fontsize=8,
+                color="#555555",
+                rotation=90,
+                va="top",
+                ha="right",
+            )
         before = 0
         for batch, count, rate in zip(batches.tolist(), parts.tolist(), fps.tolist(), strict=True):
             if count != before:
@@ -153,7 +161,7 @@ def picture(results: Path, folder: Path, pairs: list[tuple[str, str]]) -> None:
                 )
         axes.set(xlabel="frames a batch", ylabel="frames/s", title=f"{network} on {board}")
         axes.grid(visible=True, which="major", color="#e5e5e5")
-        axes.legend(fontsize=7, loc="lower right")
+        axes.legend(fontsize=7, loc="best")
     folder.mkdir(parents=True, exist_ok=True)
     for end in ("png", "svg"):
         figure.savefig(folder / f"reconfiguration_pays.{end}", dpi=150)
