@@ -92,6 +92,7 @@ What = Literal[
     "merged cycle",
     "merged limit",
     "link",
+    "memory",
     "slot rectangles",
     "no rectangle",
     "overlap",
@@ -232,6 +233,9 @@ _WORDS: Mapping[What, Callable[[Refusal], str]] = {
     "merged limit": lambda _: "merged modules exceed a limit",
     "link": lambda r: (
         f"link {r.place}: at least {r.needed or 0:.4g} Gb/s needed ({_names(r)}), {r.allowed or 0:g} Gb/s allowed"
+    ),
+    "memory": lambda r: (
+        f"too fast for the memory: it takes {_amount(r.needed)} cycles to carry a frame, and no folding is as slow"
     ),
     "slot rectangles": lambda r: (
         f"rectangles in {r.place} hold at most {_amount(r.allowed)} {r.resource}, "

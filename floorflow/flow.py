@@ -9,6 +9,7 @@ from floorflow.backends.backend import Source
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.emit import bundle
 from floorflow.record import Outcome, record
+from floorflow.record.in_time import record_in_time
 from floorflow.request import Request
 from floorflow.search.asked import settled
 from floorflow.search.bargains import bargains
@@ -17,7 +18,8 @@ from floorflow.search.fewest_hops import search_nearest
 from floorflow.search.fpga_count import least_fpgas
 from floorflow.search.host_weights import search_sparing
 from floorflow.search.lifting import search_lifting
-from floorflow.search.preparing import prepare, read
+from floorflow.search.phases import search_in_time
+from floorflow.search.preparing import prepare, priced, read
 from floorflow.search.progress import SILENT, Progress
 from floorflow.search.search import SearchResult
 
@@ -37,6 +39,8 @@ def plan(
     request = settled(request)
     with progress.stage("reading"):
         model = source or read(request)
+    if request.reconfigure != "none":
+        return _plan_in_time(request, model, measured, progress)
 
     def prepared(asked: Request, fpgas: int) -> PlanningContext:
         with progress.stage("lowering"):
@@ -67,3 +71,21 @@ def plan(
         if found.interrupted:
             raise
         return outcome(replace(found, interrupted=True))
+
+
+def _plan_in_time(request: Request, model: Source, measured: Measurements, progress: Progress) -> Outcome:
+    """Plan partitions that one FPGA runs one after another: cut in time, and search for each partition."""
+
+    def searched(context: PlanningContext) -> SearchResult:
+        return search_lifting(
+            context, partial(search_sparing, search=partial(search_nearest, progress=progress), progress=progress)
+        )
+
+    with progress.stage("lowering"):
+        whole = priced(model, request, 1, measured)
+    found = search_in_time(whole, searched, progress)
+    with progress.stage("recording"):
+        objective = "latency" if request.objective == "latency" else "throughput"
+        result = record_in_time(model, found, objective, request.frames, measured)
+        files = bundle(result, found.whole.platform, found.whole.backend)
+    return Outcome(result, found.whole.platform, files)

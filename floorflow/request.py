@@ -49,6 +49,7 @@ Objective = Literal["throughput", "latency", "resources"]
 Bargains = Literal["fold", "plan", "none"]
 ConstraintStyle = Literal["auto", "none", "slr", "soft", "hard"]
 TieBreak = Literal["fullness", "scarcity"]
+Reconfigure = Literal["none", "full"]
 
 DEFAULT_CAP: Mapping[str, float] = MappingProxyType({"LUT": 0.7, "FF": 0.5, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9})
 """The coarse-grained floorplanning paper's share of a slot that a design may use."""
@@ -74,6 +75,11 @@ LEAST_ENGINE_LIMITS: Mapping[str, int] = MappingProxyType({"LUT": 20_000, "DSP":
 """What that share allows at least: in a small slot a share of it says little."""
 MOST_EPSILON = 1000
 """Largest imbalance of consecutive layers that can be asked for."""
+RESOURCES_ALONE = "samo:"
+"""What platforms begin with of which resources alone are known: nothing can be placed there."""
+MOST_BATCH = 10**9
+DEFAULT_BATCH = 256
+"""Frames a run: those of SAMO's Table V."""
 MOST_FPGAS = 16
 """As many FPGAs ``auto`` takes at most."""
 
@@ -192,6 +198,16 @@ class Request(BaseModel):
     tie_break: Annotated[TieBreak, GOAL] = Field(
         "fullness",
         description="At one interval: the least full design, then the least scarce; or the least scarce at once.",
+    )
+    reconfigure: Annotated[Reconfigure, GOAL] = Field(
+        "none",
+        description="Cut the network into parts that the device runs one after another: full loads it as a whole.",
+    )
+    batch: Annotated[int | None, GOAL] = Field(
+        None,
+        ge=1,
+        le=MOST_BATCH,
+        description=f"Frames a run, with --reconfigure; {DEFAULT_BATCH} if not given, 1 with --objective latency.",
     )
     preset: Annotated[Preset, GOAL] = Field(
         DEFAULT_PRESET,
@@ -336,7 +352,31 @@ class Request(BaseModel):
                 hint="ask for fewer or raise --max-fpgas",
             )
         self._methods_go_together()
+        self._phases_can_be_planned()
         return self
+
+    def _phases_can_be_planned(self) -> None:
+        """Refuse what does not go with partitions in time."""
+        if self.reconfigure == "none":
+            if self.batch is not None:
+                raise InputError(
+                    f"--batch {self.batch}: only --reconfigure runs a batch", hint="give --reconfigure full"
+                )
+            return
+        told = f"--reconfigure {self.reconfigure}"
+        if self.fps is not None or self.objective == "resources":
+            other = "--objective resources" if self.fps is None else f"--fps {self.fps:g}"
+            hint = "leave out one of the two; --objective latency and throughput go with it"
+            raise InputError(f"{told}: it plans for the shortest time of a batch, not with {other}", hint=hint)
+        if self.fpgas != 1:
+            raise InputError(
+                f"{told}: one FPGA runs the parts, --fpgas {self.fpgas} asks for others", hint="leave it out"
+            )
+        if self.objective == "latency" and self.batch not in (None, 1):
+            raise InputError(
+                f"{told}: --objective latency is of one frame, --batch {self.batch} of more",
+                hint="leave out --batch, or ask for --objective throughput",
+            )
 
     def _methods_go_together(self) -> None:
         for field in ("fold_method", "partition_method", "place_method"):
@@ -369,6 +409,11 @@ class Request(BaseModel):
     def goal(self) -> Objective:
         """The objective: what was asked for, else the highest rate, or the least resources at a given rate."""
         return self.objective or ("throughput" if self.fps is None else "resources")
+
+    @property
+    def frames(self) -> int:
+        """Frames of a batch, with partitions in time."""
+        return self.batch or (1 if self.objective == "latency" else DEFAULT_BATCH)
 
     @property
     def bargains_sought(self) -> Bargains:
@@ -418,7 +463,8 @@ class Request(BaseModel):
             require_file(self.model)
         if self.folding is not None:
             require_file(self.folding, "--folding ")
-        board_path(self.platform)
+        if not self.platform.startswith(RESOURCES_ALONE):
+            board_path(self.platform)
         if self.link is not None:
             link_path(self.link)
 

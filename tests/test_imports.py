@@ -79,6 +79,8 @@ SEARCH_ORDER = (
     "bargains",
     "what_fits",
     "fpga_count",
+    "in_time",
+    "phases",
 )
 """The modules of `search` from the bottom up: each imports only earlier ones."""
 

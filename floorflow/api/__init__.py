@@ -16,7 +16,7 @@ from floorflow.api.pictures import Picture, Pictures
 from floorflow.api.planning import plan
 from floorflow.api.pricing import cost
 from floorflow.api.results import Interrupted, Plan, load
-from floorflow.api.scheduling import CASE_METHODS, CaseComparison, compare_case
+from floorflow.api.scheduling import CASE_METHODS, CaseComparison, compare_case, compare_reconfigured
 from floorflow.api.studies import FEWEST_POINTS, MOST_POINTS, POINTS, Comparison, Pareto, Study, compare, pareto
 from floorflow.api.targets import Platform, link_kinds, platform, platforms
 from floorflow.errors import FloorflowError, InputError, Refusal, some
@@ -69,6 +69,7 @@ __all__ = [
     "check",
     "compare",
     "compare_case",
+    "compare_reconfigured",
     "cost",
     "inspect",
     "known_methods",

@@ -70,11 +70,21 @@ class CompareOptions(ProblemOptions, total=False):
     fps: float | None
 
 
+class ReconfigureOptions(ProblemOptions, total=False):
+    """Options of `compare_reconfigured`."""
+
+    objective: Objective | None
+    reconfigure: Literal["none", "full"]
+    batch: int | None
+
+
 class PlanOptions(CompareOptions, total=False):
     """Options of `plan`, with the names, limits and defaults of ``floorflow plan --help``."""
 
     objective: Objective | None
     tie_break: TieBreak
+    reconfigure: Literal["none", "full"]
+    batch: int | None
     preset: Preset
     max_fpgas: int
     link: str | Path | None

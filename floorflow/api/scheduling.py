@@ -1,13 +1,19 @@
-"""Methods that cut a network into partitions in time, side by side on a case: options given, no model read."""
+"""Methods that cut a network into partitions in time, side by side: on a case with its options, or on a network."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
+from floorflow.api.asking import asked, require_platform
+from floorflow.api.events import Callback, told_to
+from floorflow.api.models import AnyModel
+from floorflow.api.options import ReconfigureOptions, require_options, with_options
+from floorflow.api.targets import Platform
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
+from floorflow.request import RESOURCES_ALONE
 from floorflow.stats import method_names
 
 if TYPE_CHECKING:
@@ -40,10 +46,7 @@ def compare_case(case: str | Path, *, methods: Sequence[str] = (), seed: int = 0
         If the file is no case, with file and field named, or a method is unknown.
 
     """
-    named = tuple(methods) or DEFAULT_CASE_METHODS
-    for name in named:
-        if name not in CASE_METHODS:
-            raise InputError(f"--methods {name}: unknown method, expected one of {', '.join(CASE_METHODS)}")
+    named = _known(methods)
     if not Path(case).is_file():
         raise InputError(f"--case {case}: there is no such file", hint="give a case as docs/schedule.md has it")
     with whole_imports():
@@ -51,3 +54,43 @@ def compare_case(case: str | Path, *, methods: Sequence[str] = (), seed: int = 0
         from floorflow.study.comparison.cases import compare_on_case
 
     return CaseComparison(compare_on_case(read_case(Path(case)), str(case), named, seed))
+
+
+@with_options(ReconfigureOptions)
+def compare_reconfigured(
+    model: AnyModel,
+    platform: str | Path | Platform,
+    *,
+    methods: Sequence[str] = (),
+    progress: Callback | None = None,
+    **options: Unpack[ReconfigureOptions],
+) -> CaseComparison:
+    """Cut a network into partitions in time by every method: exact, rule and annealing unless told. No floorplan.
+
+    Streams between engines cost nothing here, so what `plan` finds is never better than ``exact``.
+
+    Raises
+    ------
+    InputError
+        If a model, a platform, an option or a method is not what was expected.
+    Infeasible
+        If an engine fits no slot.
+
+    """
+    require_options(options, ReconfigureOptions, "compare --reconfigure")
+    named = _known(methods)
+    request, source = asked(model, platform, {"reconfigure": "full", **options})
+    if not request.platform.startswith(RESOURCES_ALONE):
+        require_platform(request)
+    with whole_imports():
+        from floorflow.study.comparison.in_time import compare_in_time
+
+    return CaseComparison(compare_in_time(request, named, told_to(progress), source))
+
+
+def _known(methods: Sequence[str]) -> tuple[str, ...]:
+    named = tuple(methods) or DEFAULT_CASE_METHODS
+    for name in named:
+        if name not in CASE_METHODS:
+            raise InputError(f"--methods {name}: unknown method, expected one of {', '.join(CASE_METHODS)}")
+    return named

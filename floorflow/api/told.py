@@ -117,7 +117,7 @@ def _bounds(found: NetworkSummary) -> str:
 
 def _whole_rate(plan: Plan, found: NetworkSummary, parts: Parts) -> str:
     """Tell a network's rate and bottleneck: with a schedule what comes of it there, and the phase that is slowest."""
-    if plan.schedule is None:
+    if plan.schedule is None or len(plan.phases) == 1:
         return _part_rate(plan, parts[0][1])
     from floorflow.emit.tables import rate
 
@@ -168,10 +168,29 @@ def _part_rate(plan: Plan, part: PhaseNetworkEntry) -> str:
 
 
 def _schedule(schedule: ScheduleEntry) -> list[str]:
-    """Tell how long a batch takes in all phases, and how much of that goes into loading them."""
+    """Tell how long a batch takes in all phases, how much of that goes into loading them, and what is proven of it."""
     batch = f"batch {schedule.batch:,} frame{'s' * (schedule.batch != 1)}"
     loading = f"loading takes {loading_share(schedule):.1%} of the time"
-    return [f"  schedule  {batch}, period {schedule.period_us / 1000:,.3f} ms, {loading}"]
+    lines = [f"  schedule  {batch}, period {schedule.period_us / 1000:,.3f} ms, {loading}"]
+    if schedule.stats is None:
+        return lines
+    if schedule.stats.bound is not None:
+        lines[0] += f"; {schedule.stats.status}, bound {schedule.stats.bound / 1000:,.3f} ms"
+    alone = "one partition alone: " + (
+        "proven not to fit" if schedule.alone_us is None else f"{schedule.alone_us / 1000:,.3f} ms at least"
+    )
+    lines.append(f"            {alone}{_again(schedule)}")
+    return lines
+
+
+def _again(schedule: ScheduleEntry) -> str:
+    """Tell what batch after batch comes to, for which the first phase is loaded again."""
+    if not schedule.reload_us:
+        return ""
+    from floorflow.emit.tables import rate
+
+    us = schedule.period_us + schedule.reload_us
+    return f"; batch after batch, the first phase loaded again: {rate(schedule.batch * 1e6 / us)} frames/s"
 
 
 def _running(plan: Plan, phase: PhaseEntry) -> list[str]:

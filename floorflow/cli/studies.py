@@ -123,14 +123,16 @@ PROBLEM = (
 SUMMED = "Number of FPGAs whose limits are summed."
 
 
-@asks_for(*PROBLEM, "fps", defaults={"model": None, "platform": None}, fpgas=SUMMED)
+@asks_for(
+    *PROBLEM, "fps", "objective", "reconfigure", "batch", defaults={"model": None, "platform": None}, fpgas=SUMMED
+)
 def compare(
     asked: Mapping[str, Any],
     methods: Annotated[
         str,
         typer.Option(
             help=f"Comma-separated: {', '.join(api.known_methods('fold_method'))}; all but brute unless told. "
-            f"With --case: {', '.join(api.CASE_METHODS)}; exact, rule and annealing unless told.",
+            f"With --case or --reconfigure: {', '.join(api.CASE_METHODS)}; exact, rule and annealing unless told.",
             show_default=False,
         ),
     ] = "",
@@ -158,6 +160,12 @@ def compare(
             on_case = api.compare_case(case, methods=_names(methods), seed=asked.get("seed", 0)).as_dict()
             print_json(on_case) if as_json else paper().print(case_table(on_case))
             return
+        if asked.get("reconfigure", "none") != "none":
+            _refuse_besides_time(out, epsilon, asked)
+            with progress_shown(quiet=as_json) as tell:
+                in_time = api.compare_reconfigured(**asked, methods=_names(methods), progress=tell).as_dict()
+            print_json(in_time) if as_json else paper().print(case_table(in_time))
+            return
         _require_free(out, force=force)
         with progress_shown(quiet=as_json) as tell:
             found = api.compare(**asked, methods=_names(methods), epsilon=epsilon, progress=tell)
@@ -170,6 +178,13 @@ def _require_model_and_platform(asked: Mapping[str, Any]) -> None:
         raise typer.BadParameter("Missing argument 'MODEL', or --case FILE.")
     if "platform" not in asked:
         raise typer.BadParameter("Missing option '--platform' / '-p'.")
+
+
+def _refuse_besides_time(out: Path | None, epsilon: float | None, asked: Mapping[str, Any]) -> None:
+    """Refuse what a comparison of partitions in time does not have."""
+    for name, value in (("--out", out), ("--epsilon", epsilon), ("--fps", asked.get("fps"))):
+        if value is not None:
+            raise InputError(f"{name}: compare --reconfigure has no such option", hint="leave it out")
 
 
 def _refuse_besides_case(asked: Mapping[str, Any], out: Path | None, epsilon: float | None) -> None:

@@ -8,12 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from floorflow import __version__
 from floorflow.assets import asset_folder
 from floorflow.emit.backend import PlanBackend
+from floorflow.emit.buffers import buffers
 from floorflow.emit.constraints import STYLE_WORDS, Assigned, Constraint, Pblock, tcl, xdc
 from floorflow.emit.report import report
 from floorflow.hardware import Fpga, Platform
 from floorflow.schema import PhaseEntry, Plan
 
 _LIBRARY = "vivado/floorflow.tcl"
+BUFFERS = "buffers.json"
 
 
 def bundle(plan: Plan, platform: Platform, backend: PlanBackend) -> dict[str, str | bytes]:
@@ -38,6 +40,8 @@ def emit(plan: Plan, platform: Platform, backend: PlanBackend, plan_sha256: str)
         folder = plan.phase_folder(number)
         own = dict(backend.files(plan, number)) | _constraints(plan, number, platform, backend, header)
         fpgas = [_unbound(plan, number, fpga, header) for fpga in platform.fpgas]
+        held = buffers(plan, number)
+        own |= {} if held is None else {BUFFERS: held}
         own |= backend.bound_files(plan, number, fpgas, library)
         files |= {folder + name: content for name, content in own.items()}
     return files

@@ -62,6 +62,17 @@ class Memory:
 
 
 @dataclass(frozen=True)
+class Reconfiguration:
+    """Loading the device anew while the host runs: ``full``, or ``partial`` where a part of it may be loaded alone.
+
+    ``ms`` is what loading all of it takes.
+    """
+
+    kind: Literal["full", "partial"]
+    ms: float
+
+
+@dataclass(frozen=True)
 class BoardLink:
     """How boards are joined: links end in the SLR ``slr``, at most ``max_links`` in one FPGA (None: any number).
 
@@ -115,6 +126,10 @@ class Board:
     """Which of shell, infrastructure and host_port the file says nothing of, not even that there is none."""
     memories: tuple[Memory, ...] = ()
     host_memory: str | None = None
+    reconfiguration: Reconfiguration | None = None
+    """None where the file does not say that the device can be loaded anew, and in what time."""
+    memory_gbps: float | None = None
+    """What the memory at which the host's streams end carries, both ways together; None where the file does not say."""
 
     @property
     def is_alveo(self) -> bool:

@@ -6,13 +6,22 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from floorflow.hardware.board import Board, BoardInfrastructure, BoardLink, Memory, Occurrence, Shell
+from floorflow.hardware.board import (
+    Board,
+    BoardInfrastructure,
+    BoardLink,
+    Memory,
+    Occurrence,
+    Reconfiguration,
+    Shell,
+)
 from floorflow.hardware.geometry import Rect
 from floorflow.hardware.reading import FileModel, parse
 from floorflow.resources import Resources
 
 Count = Annotated[int, Field(ge=0)]
 MOST_GBPS, MOST_LATENCY_US, MOST_MHZ, MOST_FPGAS, MOST_REGISTERS = 100_000, 1_000_000, 1000, 64, 16
+MOST_RECONFIGURATION_MS = 1_000_000
 """Above these a number in a file is a slip: the wrong unit, or a digit too many."""
 SlrName = Annotated[str, Field(pattern=r"^SLR\d+$")]
 STATED = ("shell", "infrastructure", "host_port")
@@ -93,6 +102,13 @@ class MemoryModel(FileModel):
     assumed: bool
 
 
+class ReconfigurationModel(FileModel):
+    """How the device is loaded anew, and in what time."""
+
+    kind: Literal["full", "partial"]
+    ms: float = Field(gt=0, le=MOST_RECONFIGURATION_MS, allow_inf_nan=False)
+
+
 class LinkModel(FileModel):
     """How boards are joined."""
 
@@ -136,6 +152,8 @@ class BoardModel(FileModel):
     shell: ShellModel | None = None
     infrastructure: list[InfrastructureModel] = Field(default=[])
     link: LinkModel | None = None
+    reconfiguration: ReconfigurationModel | None = None
+    memory_gbps: float | None = Field(default=None, gt=0, le=MOST_GBPS, allow_inf_nan=False)
     evidence: list[EvidenceModel]
 
     @model_validator(mode="before")
@@ -197,6 +215,10 @@ def read_board(text: str, file: str) -> Board:
         unstated=tuple(name for name in STATED if name not in stated),
         memories=memories,
         host_memory=memories[0].name if memories else None,
+        reconfiguration=None
+        if model.reconfiguration is None
+        else Reconfiguration(**model.reconfiguration.model_dump()),
+        memory_gbps=model.memory_gbps,
     )
 
 

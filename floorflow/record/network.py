@@ -55,13 +55,17 @@ def network_entry(network: Network, parts: Sequence[tuple[str, Part, EstimatesEn
 
 def _engines(parts: Sequence[Part]) -> list[EngineEntry]:
     """Return the engines of all phases, each once."""
-    engines = {engine.name: engine for part in parts for engine in part.candidate.folded.dataflow.engines}
-    return [_engine(engine) for engine in engines.values()]
+    engines = {
+        part.renamed.get(engine.name, engine.name): engine
+        for part in parts
+        for engine in part.candidate.folded.dataflow.engines
+    }
+    return [_engine(name, engine) for name, engine in engines.items()]
 
 
-def _engine(engine: Engine) -> EngineEntry:
+def _engine(name: str, engine: Engine) -> EngineEntry:
     return EngineEntry(
-        name=engine.name,
+        name=name,
         kind=engine.kind,
         label=engine.label or engine.kind,
         role=engine.role,

@@ -33,6 +33,8 @@ class Part:
     result: SearchResult
     prefix: str = ""
     measured: Collection[str] = field(default=())
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """What the plan calls engines and buffers, by the candidate's names, where these are of a phase alone."""
 
     @property
     def candidate(self) -> Candidate:
@@ -52,15 +54,27 @@ class Part:
 
     def id(self, end: str) -> str:
         """Return how the plan's phases name an engine, or an end outside."""
-        return self.prefix + end
+        return self.prefix + self.renamed.get(end, end)
 
     def module(self, name: str) -> str:
         """Return how the plan names a module: below its network's name if there are several, in letters, digits, _."""
+        name = self.told(name)
         return re.sub(r"[^A-Za-z0-9_]", "_", f"{self.prefix[:-1]}__{name}") if self.prefix else name
 
     def channel_name(self, name: str) -> str:
         """Return how the plan names a channel of the candidate."""
-        return "->".join(self.id(end) for end in name.split("->"))
+        ends = (end.rpartition(".") for end in name.split("->"))
+        return "->".join(f"{self.id(end)}.{port}" for end, _, port in ends)
+
+    def told(self, text: str) -> str:
+        """Return a text with the engines by the plan's names."""
+        return self._names.sub(lambda found: self.renamed[found[0]], text) if self.renamed else text
+
+    @cached_property
+    def _names(self) -> re.Pattern[str]:
+        """Any of the names that the plan does not take over."""
+        names = sorted(self.renamed, key=lambda name: (-len(name), name))
+        return re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(map(re.escape, names))})(?![0-9])")
 
 
 @dataclass(frozen=True)
@@ -103,12 +117,12 @@ class PhaseRun:
         return self.parts[0].context
 
 
-def alone(part: Part) -> PhaseRun:
-    """Return the phase of a network that has the platform to itself, all the time."""
+def alone(part: Part, name: str = MAIN) -> PhaseRun:
+    """Return the phase of a network that has the platform to itself."""
     candidate = part.candidate
     cost = candidate.problem.cost(candidate.partition.slot_of)
     placements = {
         fpga: replace(placed, regions={part.module(name): region for name, region in placed.regions.items()})
         for fpga, placed in part.result.placements.items()
     }
-    return PhaseRun(MAIN, (part,), cost, candidate.partition.stats, placements, part.result.fullness.slots)
+    return PhaseRun(name, (part,), cost, candidate.partition.stats, placements, part.result.fullness.slots)

@@ -52,11 +52,11 @@ def record_runs(
     Raises
     ------
     ValueError
-        If several phases have no schedule, or one phase has one.
+        If several phases have no schedule.
 
     """
-    if (schedule is None) != (len(runs) == 1):
-        raise ValueError(f"{len(runs)} phases {'without' if schedule is None else 'with'} a schedule")
+    if schedule is None and len(runs) > 1:
+        raise ValueError(f"{len(runs)} phases without a schedule")
     phases, contexts = [phase(run) for run in runs], _contexts(sources, runs)
     context = contexts[0]
     platform = platform_entry(context.platform)

@@ -46,7 +46,7 @@ def summary(
 def _network(network: NetworkEntry, phases: Sequence[PhaseEntry], schedule: ScheduleEntry | None) -> NetworkSummary:
     parts = [part for phase in phases for part in phase.networks if part.network == network.name]
     slowest = max(parts, key=lambda part: part.interval_cycles)
-    alone = None if schedule is not None else slowest.estimates
+    alone = None if len(phases) > 1 else slowest.estimates
     return NetworkSummary(
         network=network.name,
         fps=_scheduled_fps(slowest, schedule),

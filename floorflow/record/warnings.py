@@ -40,8 +40,9 @@ def warnings_of(part: Part) -> list[str]:
     """Return what is to be said of a network in a phase."""
     context, result = part.context, part.result
     options = context.request.backend_options
-    warnings = list(context.backend.warnings(result.candidate.folded, context.platform.clock_mhz, options))
-    warnings += part.likely_clock.notes if part.likely_clock is not None else ()
+    own = list(context.backend.warnings(result.candidate.folded, context.platform.clock_mhz, options))
+    own += part.likely_clock.notes if part.likely_clock is not None else ()
+    warnings = [part.told(sentence) for sentence in own]
     far = far_streams(part)
     if far:
         why = result.hop_proof or f"--max-hops {result.max_hops} allows it"

@@ -14,7 +14,7 @@ from floorflow.request import Objective, Request
 from floorflow.schema.network import EngineEntry, NetworkEntry
 from floorflow.schema.phase import PhaseEntry, PhaseNetworkEntry
 from floorflow.schema.platform import PlatformEntry
-from floorflow.schema.values import Amount, InputFile, PlainName, PlanModel, engine_id
+from floorflow.schema.values import Amount, InputFile, PlainName, PlanModel, Stats, engine_id
 
 Entry = TypeVar("Entry")
 SCHEMA: Literal["floorflow-plan/2"] = "floorflow-plan/2"
@@ -60,11 +60,21 @@ class ScheduleStep(PlanModel):
 
 
 class ScheduleEntry(PlanModel):
-    """How phases follow one another: each is loaded and run on ``batch`` frames, then the next, and so on again."""
+    """How phases follow one another: each is loaded and run on ``batch`` frames, then the next.
+
+    The first phase is on the device when a batch comes; to run another batch it is loaded again, in ``reload_us``.
+    ``memory_gbps``: what the board's memory carries. ``alone_us``: what one phase alone would take at least, null where
+    none is possible. ``stats`` are of ``period_us``; null where nothing was sought.
+    """
 
     kind: Literal["reconfigure"]
+    objective: Literal["latency", "throughput"] = "throughput"
     batch: int = Field(ge=1)
     period_us: float
+    reload_us: float = 0.0
+    memory_gbps: float | None = None
+    alone_us: float | None = None
+    stats: Stats | None = None
     steps: list[ScheduleStep]
 
 

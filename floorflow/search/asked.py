@@ -8,7 +8,7 @@ from floorflow.errors import InputError
 from floorflow.hardware.load import described_fpgas, load_platform, require_described
 from floorflow.hardware.platform import Platform
 from floorflow.presets import ALVEO_MHZ
-from floorflow.request import Request
+from floorflow.request import RESOURCES_ALONE, Request
 
 
 def settled(request: Request) -> Request:
@@ -22,6 +22,11 @@ def settled(request: Request) -> Request:
         If another number was asked for.
 
     """
+    if request.platform.startswith(RESOURCES_ALONE):
+        raise InputError(
+            f"--platform {request.platform}: its resources alone are known, so nothing can be placed there",
+            hint="floorflow compare MODEL --reconfigure full cuts and folds networks on it",
+        )
     asked = [option for option in ("cap", "fill") if option in request.model_fields_set]
     if request.risk is not None and asked:
         raise InputError(

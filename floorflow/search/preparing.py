@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from floorflow.backends.backend import Backend, Costs, Source, backend_named
 from floorflow.channels import StreamPrices, not_convertible
@@ -13,6 +13,7 @@ from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InfeasibleError, InputError, some
 from floorflow.folding import FoldingProblem, fitting
 from floorflow.folding.balance import NO_BALANCE, Balance, layer_pairs
+from floorflow.hardware import Platform
 from floorflow.plugins import backend_names
 from floorflow.request import Request
 from floorflow.resources import Resources, total
@@ -42,8 +43,31 @@ def read(request: Request) -> Source:
         raise InputError(str(error), "; ".join(filter(None, (error.hint, hint)))) from error
 
 
+@dataclass(frozen=True)
+class Priced:
+    """A network, or a part of it, lowered for a platform, with every engine's foldings and what they cost."""
+
+    request: Request
+    platform: Platform
+    backend: Backend
+    costs: Costs
+    dataflow: Dataflow
+    groups: tuple[OptionGroup, ...]
+    measured: Measurements = NO_MEASUREMENTS
+
+    def part(self, dataflow: Dataflow) -> Priced:
+        """Return the same of a part that takes each group whole or not at all."""
+        inside = {engine.name for engine in dataflow.engines}
+        return replace(self, dataflow=dataflow, groups=tuple(g for g in self.groups if inside.issuperset(g.engines)))
+
+
 def prepare(source: Source, request: Request, fpgas: int, measured: Measurements = NO_MEASUREMENTS) -> PlanningContext:
     """Lower the model, price every engine's foldings, or the one to be kept, and keep those that fit some slot."""
+    return context_of(priced(source, request, fpgas, measured))
+
+
+def priced(source: Source, request: Request, fpgas: int, measured: Measurements = NO_MEASUREMENTS) -> Priced:
+    """Lower the model, and price every engine's foldings, or the one to be kept."""
     platform = platform_of(request, fpgas)
     technology = platform.technology
     backend = backend_named(request.backend)
@@ -55,12 +79,27 @@ def prepare(source: Source, request: Request, fpgas: int, measured: Measurements
     costs = backend.costs(technology, request.backend_options)
     if not request.keep_folding:
         costs = costs.reaching(clock_target(platform))
-    priced = _kept(dataflow, request, backend, costs) if request.keep_folding else costs.groups(dataflow)
-    request = at_risk(request, dataflow, priced, costs)
+    groups = _kept(dataflow, request, backend, costs) if request.keep_folding else costs.groups(dataflow)
+    request = at_risk(request, dataflow, groups, costs)
+    repriced = tuple(measured.repriced(dataflow, groups))
+    return Priced(request, platform, backend, costs, dataflow, repriced, measured)
+
+
+def context_of(found: Priced) -> PlanningContext:
+    """Return what a search of the network begins with: the foldings that fit some slot, within the limits on engines.
+
+    Raises
+    ------
+    InfeasibleError
+        If an engine has none.
+
+    """
+    request, platform, backend = found.request, found.platform, found.backend
+    dataflow, costs, measured = found.dataflow, found.costs, found.measured
     limits, largest = slot_limits(platform, request), largest_pblocks(platform, request)
     places = tuple(_places(request, limits, largest))
     longest = longest_interval(platform, request)
-    groups = _fitting(dataflow, costs, measured.repriced(dataflow, priced), places, longest)
+    groups = _fitting(dataflow, costs, found.groups, places, longest)
     # At the least that any memory of each FIFO costs: what is infeasible so is infeasible in every other.
     channels = StreamPrices(costs, prices=None, joins=not costs.sizes_fifos).couplings(dataflow, groups)
     paths = dataflow.engine_pairs if request.goal == "latency" else None

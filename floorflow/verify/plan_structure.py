@@ -55,6 +55,7 @@ FILE = Scalar(
 SHA256 = Scalar("64 hexadecimal digits", lambda value: isinstance(value, str) and bool(_SHA256.fullmatch(value)))
 FPGA_COUNT = Scalar("auto or a number", lambda value: value == "auto" or is_count(value))
 MOST_PRODUCTS = Scalar("none or a positive integer", lambda value: value == "none" or (is_count(value) and value > 0))
+RECONFIGURE = Scalar("none or full", lambda value: value in ("none", "full"))
 AMOUNTS = dict.fromkeys(RESOURCE_NAMES, COUNT)
 FRACTIONS = dict.fromkeys(RESOURCE_NAMES, NUMBER)
 SOME_FRACTIONS = dict.fromkeys(RESOURCE_NAMES, Nullable(NUMBER))
@@ -275,6 +276,8 @@ OPTIONS = {
     "host_port": Nullable(TEXT),
     "link": Nullable(FOLDER),
     "objective": TEXT,
+    "reconfigure": Optional(RECONFIGURE),
+    "batch": Optional(Nullable(COUNT)),
     "tie_break": TEXT,
     "topology": TEXT,
     "models": [FILE],
@@ -361,8 +364,13 @@ NETWORK = {
 }
 SCHEDULE = {
     "kind": TEXT,
+    "objective": Optional(TEXT),
     "batch": COUNT,
     "period_us": NUMBER,
+    "reload_us": Optional(NUMBER),
+    "memory_gbps": Optional(Nullable(NUMBER)),
+    "alone_us": Optional(Nullable(NUMBER)),
+    "stats": Optional(Nullable(STATS)),
     "steps": [{"phase": TEXT, "load_us": NUMBER, "run_us": NUMBER}],
 }
 LIFTED = {"phase": PLAIN_NAME, "engine": ENGINE_ID, "limit": TEXT, "value": COUNT, "allowed": COUNT, "reason": TEXT}

@@ -9,12 +9,16 @@ KINDS = ("reconfigure",)
 
 
 def check_schedule(plan: Record, findings: Findings) -> None:
-    """Judge the schedule, which a plan has if and only if it has several phases."""
+    """Judge the schedule, which a plan has if it has several phases, or if partitions in time were asked for."""
     schedule, phases, name = plan["schedule"], plan["phases"], "wrong-schedule"
-    if schedule is None or len(phases) == 1:
-        if (schedule is None) != (len(phases) == 1):
-            message = "is null, the plan has several phases" if schedule is None else "is given, the plan has one phase"
-            findings.add(name, "schedule", message)
+    asked = plan["options"].get("reconfigure", "none") != "none"
+    if schedule is None:
+        if len(phases) > 1 or asked:
+            why = "the plan has several phases" if len(phases) > 1 else "options.reconfigure asks for one"
+            findings.add(name, "schedule", f"is null, {why}")
+        return
+    if len(phases) == 1 and not asked:
+        findings.add(name, "schedule", "is given, the plan has one phase")
         return
     if schedule["kind"] not in KINDS:
         findings.add(name, "schedule.kind", f"is {schedule['kind']}, expected {', '.join(KINDS)}")

@@ -58,7 +58,7 @@ def _network(plan: Record, network: Record) -> dict[str, Any]:
     if not parts:
         return figures  # reported where networks are judged
     slowest = max(parts, key=lambda part: part["interval_cycles"])
-    alone = slowest["estimates"] if plan["schedule"] is None else {"sustained_fps": None, "latency_us": None}
+    alone = slowest["estimates"] if len(plan["phases"]) == 1 else {"sustained_fps": None, "latency_us": None}
     return {
         **figures,
         "interval_cycles": slowest["interval_cycles"],

@@ -32,6 +32,7 @@ from floorflow.verify.phases import phases_of
 from floorflow.verify.plan_structure import PLAN, SCHEMA
 from floorflow.verify.platforms import check_files, check_platform, load_boards
 from floorflow.verify.provenance import check_provenance
+from floorflow.verify.reconfigured import check_reconfigured
 from floorflow.verify.schedule import check_schedule
 from floorflow.verify.solver_claims import check_phase_stats, check_search
 from floorflow.verify.summary import check_summary
@@ -100,6 +101,7 @@ def judge(out: Path, build: Path | None = None) -> Verdict:
         for phase in phases:
             _check_phase(plan, phase, boards, findings)
             check_emitted(folder, plan, phase, boards, findings, build=build)
+        check_reconfigured(folder, plan, phases, boards, findings)
         check_left_overs(folder, plan, phases, findings)
     except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError, MemoryError) as error:
         # A value that no rule foresaw is the plan's fault, never a reason to give no verdict.

@@ -92,6 +92,10 @@ VIOLATIONS: dict[str, str] = {
     "handover-mismatch": "a stream handed to or from another phase has not one counterpart there",
     "handover-backwards": "with reconfiguration, a stream is handed to a phase that runs before",
     "wrong-schedule": "the schedule does not follow from the phases and their intervals, or is missing or needless",
+    "engine-in-two-partitions": "partitions in time share an engine",
+    "wrong-load-time": "loading a partition takes other than the board's time, or its memory carries something else",
+    "too-fast-for-memory": "a partition moves as much as the board's memory carries, or more",
+    "wrong-buffers": "buffers.json does not tell what a partition loads from memory and stores there",
     "summary-differs": "the summary says something else than the rest of the plan",
     # sums
     "module-repeated": "two modules have one name",

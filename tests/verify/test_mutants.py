@@ -13,6 +13,7 @@ from floorflow.verify import VIOLATIONS, check
 from floorflow.verify.finn.build import FINDINGS
 from floorflow.verify.finn.judge import findings as finn_findings
 from tests.verify.mutants import ACROSS, MUTANTS, Files, Mutant, NotApplicable, Plan
+from tests.verify.mutants_reconfigured import RECONFIGURED
 from tests.verify.planting import ANY_PLAN, JOIN, LINK_CORES, TWO_FPGAS, TWO_SLRS
 from tests.verify.tiny import tiny_plan, write_folder
 
@@ -50,6 +51,7 @@ def test_mutants_with_needs_do_not_apply_where_these_are_not_met() -> None:
 
 def test_titles_are_unique_and_every_violation_has_a_mutant() -> None:
     assert max(Counter(mutant.title for mutant in MUTANTS).values()) == 1
-    assert {mutant.expected for mutant in (*MUTANTS, *ACROSS)} | NOT_OF_FINN == {*VIOLATIONS, *finn_findings} - {
-        *FINDINGS
-    }
+    assert {mutant.expected for mutant in (*MUTANTS, *ACROSS, *RECONFIGURED.mutants)} | NOT_OF_FINN == {
+        *VIOLATIONS,
+        *finn_findings,
+    } - {*FINDINGS}

@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from floorflow.errors import LimitError
+from floorflow.schedule.cheapest_path import cheapest_path
 from floorflow.schedule.intervals import SegmentIntervals
-from floorflow.schedule.problem import Design, Floats, ScheduleAnswer, ScheduleProblem
+from floorflow.schedule.problem import Design, ScheduleAnswer, ScheduleProblem
 from floorflow.stats import SolveStats
 
 
@@ -24,7 +25,7 @@ def solve(problem: ScheduleProblem, seed: int = 0) -> ScheduleAnswer:
     intervals = SegmentIntervals(problem)
     run_us = np.append([problem.microseconds(cycles) for cycles in problem.levels.tolist()], np.inf)
     while True:
-        cost, path = _cheapest_path(run_us[intervals.lowest], problem.reconfiguration_us)
+        cost, path = cheapest_path(run_us[intervals.lowest], problem.reconfiguration_us)
         if path is None:
             return ScheduleAnswer(None, SolveStats("exact", "infeasible"))
         open_ = [segment for segment in path if not intervals.is_known(*segment)]
@@ -35,24 +36,6 @@ def solve(problem: ScheduleProblem, seed: int = 0) -> ScheduleAnswer:
                 intervals.shortest(*segment)
         except LimitError as error:
             return ScheduleAnswer(None, SolveStats("exact", "heuristic", None, cost), str(error))
-
-
-def _cheapest_path(costs: Floats, reconfiguration_us: float) -> tuple[float, list[tuple[int, int]] | None]:
-    """Return the least cost of segments from the first border to the last, and them; infinite and None without any."""
-    count = len(costs)
-    least, before = np.full(count, np.inf), np.zeros(count, dtype=np.int64)
-    least[0] = -reconfiguration_us
-    for b in range(1, count):
-        sums = least[:b] + costs[:b, b] + reconfiguration_us
-        before[b] = int(np.argmin(sums))
-        least[b] = sums[before[b]]
-    if not np.isfinite(least[-1]):
-        return np.inf, None
-    path, b = [], count - 1
-    while b > 0:
-        path.append((int(before[b]), b))
-        b = int(before[b])
-    return float(least[-1]), path[::-1]
 
 
 def _answer(

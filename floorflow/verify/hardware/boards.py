@@ -69,6 +69,8 @@ BOARD = {
             "reliable": Optional(FLAG),
         }
     ),
+    "reconfiguration": Optional({"kind": TEXT, "ms": NUMBER}),
+    "memory_gbps": Optional(NUMBER),
 }
 """Fields of a board file that check reads."""
 

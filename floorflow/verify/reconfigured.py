@@ -1,0 +1,150 @@
+"""Partitions in time: each engine once, what loading takes, what memory carries, and what the files say of buffers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from floorflow.verify.ends import End
+from floorflow.verify.files.reader import Folder
+from floorflow.verify.hardware.boards import Board
+from floorflow.verify.phase_facts import PhaseFacts
+from floorflow.verify.solver_claims import check_stats
+from floorflow.verify.templates import Record, Scalar, departures, is_count
+from floorflow.verify.violations import Findings
+
+BUFFERS = "buffers.json"
+BUFFERS_SCHEMA = "floorflow-buffers/1"
+_COUNT = Scalar("a non-negative integer", is_count)
+_TEXT = Scalar("a string", lambda value: isinstance(value, str))
+_ROW = {
+    "buffer": _TEXT,
+    "channel": _TEXT,
+    "width_bits": _COUNT,
+    "words_per_frame": _COUNT,
+    "bytes_per_batch": _COUNT,
+    "phases": [_TEXT],
+}
+
+
+def is_asked(plan: Record) -> bool:
+    """Whether the options ask for partitions in time."""
+    return bool(plan["options"].get("reconfigure", "none") != "none")
+
+
+def check_reconfigured(
+    folder: Folder, plan: Record, phases: Sequence[PhaseFacts], boards: Mapping[str, Board], findings: Findings
+) -> None:
+    """Judge a plan of partitions in time; others are left alone."""
+    if not is_asked(plan) or plan["schedule"] is None:
+        return
+    _check_once(phases, findings)
+    board = next(iter(boards.values()), None)
+    if board is not None:
+        _check_loads(plan, board, findings)
+    _check_batch(plan, findings)
+    _check_bandwidth(plan, phases, findings)
+    _check_claims(plan, findings)
+    for phase in phases:
+        _check_buffers(folder, plan, phase, phases, findings)
+
+
+def _check_once(phases: Sequence[PhaseFacts], findings: Findings) -> None:
+    """Judge that no engine is in two partitions; that each is in one is judged for all plans."""
+    for name, count in Counter(name for phase in phases for name in phase.folded).items():
+        if count > 1:
+            findings.add("engine-in-two-partitions", f"engine {name}", f"{count} partitions have it, expected one")
+
+
+def _check_loads(plan: Record, board: Board, findings: Findings) -> None:
+    """Judge that the device is loaded before each phase but the first, in the board's time, and what memory carries."""
+    schedule, raw = plan["schedule"], board.raw
+    stated = raw.get("reconfiguration")
+    if stated is None or "memory_gbps" not in raw:
+        findings.add("wrong-load-time", "schedule", f"the file of {raw['name']} does not say how it is loaded anew")
+        return
+    load_us = stated["ms"] * 1000
+    for number, step in enumerate(schedule["steps"]):
+        where = f"schedule.steps {step['phase']}"
+        findings.expect("wrong-load-time", where, "load_us", step["load_us"], load_us if number else 0.0)
+    again = load_us if len(schedule["steps"]) > 1 else 0.0
+    findings.expect("wrong-load-time", "schedule", "reload_us", schedule.get("reload_us"), again)
+    findings.expect("wrong-load-time", "schedule", "memory_gbps", schedule.get("memory_gbps"), raw["memory_gbps"])
+
+
+def _check_batch(plan: Record, findings: Findings) -> None:
+    batch, objective = plan["schedule"]["batch"], plan["schedule"].get("objective")
+    asked = plan["options"].get("batch")
+    if asked is not None:
+        findings.expect("wrong-schedule", "schedule", "batch", batch, asked)
+    if objective not in ("latency", "throughput") or (objective == "latency" and batch != 1):
+        told = f"is {objective} with a batch of {batch}; expected throughput, or latency of one frame"
+        findings.add("wrong-schedule", "schedule.objective", told)
+
+
+def _check_bandwidth(plan: Record, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+    """Judge that what a phase moves to and from memory while it runs is less than the memory carries (SAMO, eq. 7)."""
+    most = plan["schedule"].get("memory_gbps")
+    if most is None:
+        findings.add("too-fast-for-memory", "schedule.memory_gbps", "is not stated")
+        return
+    for phase in phases:
+        gbps = 0.0
+        for channel in phase.channels:
+            ends = [phase.end(channel, side) for side in ("source", "target")]
+            interval = phase.interval_cycles(channel)
+            bits = channel["words_per_frame"] * channel["width_bits"]
+            if interval:
+                gbps += sum(map(_is_in_memory, ends)) * bits * phase.clock_mhz / interval / 1e3
+        if gbps >= most:
+            findings.add("too-fast-for-memory", phase.where, f"{gbps:g} Gb/s are moved, the memory carries {most:g}")
+
+
+def _is_in_memory(end: End | None) -> bool:
+    return end is not None and end.kind in ("host", "memory")
+
+
+def _check_claims(plan: Record, findings: Findings) -> None:
+    """Judge that what was minimised is the time of a batch, and that no proof is above it."""
+    stats, period_us = plan["schedule"].get("stats"), plan["schedule"]["period_us"]
+    if stats is None:
+        findings.add("wrong-schedule", "schedule.stats", "are not stated")
+        return
+    check_stats(stats, "schedule.stats", findings)
+    findings.expect("wrong-objective", "schedule.stats", "objective", stats["objective"], period_us)
+
+
+def _check_buffers(
+    folder: Folder, plan: Record, phase: PhaseFacts, phases: Sequence[PhaseFacts], findings: Findings
+) -> None:
+    """Judge that buffers.json of a phase tells of each of its streams at memory or at the host, and of nothing else."""
+    name = f"{'' if len(phases) == 1 else f'phases/{phase.name}/'}{BUFFERS}"
+    content = folder.json(name, findings)
+    if content is None:
+        return
+    template = {"schema": _TEXT, "phase": _TEXT, "batch": _COUNT, "loads": [_ROW], "stores": [_ROW]}
+    faults = list(departures(content, template, name))
+    for where, message in faults:
+        findings.add("wrong-buffers", where, message)
+    if faults:
+        return
+    batch = plan["schedule"]["batch"]
+    expected = {"schema": BUFFERS_SCHEMA, "phase": phase.name, "batch": batch}
+    for key, value in expected.items():
+        findings.expect("wrong-buffers", name, key, content[key], value)
+    for key, side, other in (("loads", "source", "target"), ("stores", "target", "source")):
+        rows = [
+            {
+                "buffer": channel[side],
+                "channel": channel["name"],
+                "width_bits": channel["width_bits"],
+                "words_per_frame": channel["words_per_frame"],
+                "bytes_per_batch": batch * channel["words_per_frame"] * -(-channel["width_bits"] // 8),
+                "phases": [p.name for p in phases if any(c[other] == channel[side] for c in p.channels)],
+            }
+            for channel in phase.channels
+            if _is_in_memory(phase.end(channel, side))
+        ]
+        stated = [{field: row[field] for field in _ROW} for row in content[key]]
+        if stated != rows:
+            findings.add("wrong-buffers", f"{name} {key}", "they are not those of the phase's channels")

@@ -1,0 +1,82 @@
+"""Partitions in time from a model to files, and mistakes planted in them that check finds."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+
+from floorflow import flow
+from floorflow.output import write
+from floorflow.request import Request
+from floorflow.schema import Plan as WholePlan
+from floorflow.schema import read_plan
+from floorflow.verify import check
+from tests.conftest import TFC
+from tests.reconfigured import BATCH, LOAD_MS, quick_board, quick_request
+from tests.verify.mutants_reconfigured import RECONFIGURED, Files, Mutant, Plan
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("reconfigured")
+    write(folder / "out", flow.plan(quick_request(folder)).files, {})
+    return folder / "out"
+
+
+@pytest.fixture(scope="module")
+def plan(out: Path) -> WholePlan:
+    return read_plan(out / "plan.json")
+
+
+def test_partitions_in_time_are_legal(out: Path) -> None:
+    assert check(out) == []
+
+
+def test_a_batch_takes_what_equation_4_says(plan: WholePlan) -> None:
+    schedule = plan.schedule
+    assert schedule is not None
+    assert schedule.stats is not None
+    assert len(plan.phases) == 2
+    cycles = sum(phase.networks[0].interval_cycles for phase in plan.phases)
+    assert schedule.period_us == pytest.approx(BATCH * cycles / 100 + LOAD_MS * 1e3)
+    assert plan.summary.networks[0].fps == pytest.approx(BATCH * 1e6 / schedule.period_us)
+    assert schedule.stats.bound is not None
+    assert schedule.stats.bound <= schedule.period_us
+
+
+def test_partitions_are_no_worse_than_one_alone(plan: WholePlan, tmp_path: Path) -> None:
+    alone = flow.plan(Request(TFC, quick_board(tmp_path), cap={"LUT": 0.1}, bargains="none")).plan
+    assert plan.schedule is not None
+    assert plan.schedule.period_us <= BATCH * 1e6 / alone.summary.networks[0].fps
+
+
+def test_engines_have_the_names_of_the_whole_network_and_buffers_that_of_their_source(plan: WholePlan) -> None:
+    names = [engine.name for engine in plan.networks[0].engines]
+    assert len({*names}) == len(names)
+    first, second = plan.phases
+    assert sorted([*first.engines, *second.engines]) == sorted(names)
+    (stored,) = (c for c in first.channels if c.target.startswith("memory:"))
+    assert stored.target == f"memory:{stored.source}.0"
+    assert [c.source for c in second.channels if c.source.startswith("memory:")] == [stored.target]
+
+
+def test_a_frame_of_one_is_not_worth_a_load(tmp_path: Path) -> None:
+    plan = flow.plan(quick_request(tmp_path, batch=None, objective="latency")).plan
+    assert len(plan.phases) == 1
+    assert plan.schedule is not None
+    assert (plan.schedule.objective, plan.schedule.batch) == ("latency", 1)
+    assert plan.schedule.period_us == plan.phases[0].networks[0].interval_cycles / 100
+
+
+@pytest.mark.parametrize("mutant", RECONFIGURED.mutants, ids=lambda mutant: mutant.title)
+def test_a_mistake_in_time_is_found(mutant: Mutant, out: Path, tmp_path: Path) -> None:
+    files: Files = {
+        path.relative_to(out).as_posix(): path.read_text(encoding="utf-8") for path in out.rglob("*") if path.is_file()
+    }
+    plan: Plan = copy.deepcopy(json.loads(files.pop("plan.json")))
+    mutant.spoil(plan, files)
+    write(tmp_path / "out", {**files, "plan.json": json.dumps(plan)}, {})
+    assert mutant.expected in {violation.name for violation in check(tmp_path / "out")}
