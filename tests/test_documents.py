@@ -37,6 +37,7 @@ STANDS_FOR = {
 """What a word in capitals in a command is replaced by."""
 QUICKER = {
     "benchmarks/kills.py": ("--random", "5", "--stride", "40"),
+    "benchmarks/samo.py": ("--methods", "exact", "--only", "cnv_b1__zc706"),
     "plan": ("--effort", "fast", "--no-plots"),
 }
 """What makes a long program or command short, which it is not when somebody reads of it."""
