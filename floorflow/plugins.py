@@ -1,4 +1,4 @@
-"""Back ends by name, before anything slow is imported: FINN's is built in, others register by entry points.
+"""Back ends by name, before anything slow is imported: FINN's, hls4ml's and fpgaConvNet's are built in, others register by entry points.
 
 An entry point of the group ``floorflow.backends`` bears the back end's name and leads to its `Registration`.
 """
@@ -19,7 +19,11 @@ from floorflow.importing import whole_imports
 GROUP = "floorflow.backends"
 DEFAULT_BACKEND = "finn"
 """The back end of a request that names none; the command line has options of their own for its options."""
-_BUILT_IN = {DEFAULT_BACKEND: EntryPoint(DEFAULT_BACKEND, "floorflow.backends.finn.registration:FINN", GROUP)}
+_OBJECTS = {
+    DEFAULT_BACKEND: "floorflow.backends.finn.registration:FINN",
+    "hls4ml": "floorflow.backends.hls4ml.options:HLS4ML",
+}
+_BUILT_IN = {name: EntryPoint(name, value, GROUP) for name, value in _OBJECTS.items()}
 
 _INSTALL = "another is there once the package that brings it is installed (docs/backends.md)"
 
