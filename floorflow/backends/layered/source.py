@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,6 +14,8 @@ from floorflow.network.onnx_file import OnnxFile, load
 
 _AFTER_CLEAN_UP: Mapping[str, str] = {"Gemm": "MatMul"}
 """Operators that QONNX makes of others before it numbers them."""
+_EIGHT_BIT_INPUT = re.compile(r"input '.*' has no quantiser before ")
+"""The reader's note that it takes such an input as 8 bits; here it has the bits of the other activations."""
 _BITS_OPTIONS = ("weight_bits", "activation_bits")
 
 
@@ -37,7 +40,8 @@ def read_layers(path: Path, bits: FloatBits) -> LayerSource:
     file = load(path)
     names, sha256 = _clean_names(file), file.sha256  # before dialects rewrite the model in place
     network = partial_network(file, bits)
-    return LayerSource(replace(network, notes=tuple(map(_own_spelling, network.notes))), sha256, names)
+    notes = tuple(_own_spelling(note) for note in network.notes if not _EIGHT_BIT_INPUT.match(note))
+    return LayerSource(replace(network, notes=notes), sha256, names)
 
 
 def check_read(network: Network) -> None:
