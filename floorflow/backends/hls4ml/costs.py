@@ -2,7 +2,7 @@
 
 Nothing here is calibrated: no build stands behind an area. Structure, for n multipliers at reuse factor R:
 
-* products are summed by n adders as wide as the sum; inputs are chosen and sums kept in registers;
+* products are summed by n adders as wide as the sum; inputs are chosen, and the sums of all outputs kept in registers;
 * weights lie in n words' width, R deep: ``Resource`` in LUTs up to 64 words, then in blocks; ``Latency`` in LUTs;
 * a window is kernel - 1 lines of shift registers and a register for each of its values.
 """
@@ -100,14 +100,11 @@ class Shape:
     def area(self, reuse: int, strategy: str) -> Resources:
         """Return the resources at a reuse factor."""
         own = self._weighted(reuse, strategy) if self.engine.kind in WEIGHTED else self._plain(reuse)
-        registers = sum(self.widths[1])
-        base = Resources(lut=areas.CONTROL_LUT, ff=areas.CONTROL_FF + registers)
-        return base + own + self._window()
+        return Resources(lut=areas.CONTROL_LUT, ff=areas.CONTROL_FF) + own + self._window()
 
     def _weighted(self, reuse: int, strategy: str) -> Resources:
         layer, engine = layer_of(self.engine), self.engine
-        n, inputs = layer.products // reuse, layer.channels_in * layer.kernel**2
-        total = engine.input_bits + engine.weight_bits + ceil(log2(max(inputs, 2)))
+        n, total = layer.products // reuse, self.sizes["accum_bits"]
         word = n * engine.weight_bits
         chosen = n * engine.input_bits if reuse > 1 else 0
         held = self.sizes["n_in"] * engine.input_bits if engine.kind == "Dense" else 0
@@ -121,15 +118,17 @@ class Shape:
     def _plain(self, reuse: int) -> Resources:
         """Return what is done to values of a word at once: scale, compare, add, copy."""
         bits, lanes = max(self.engine.input_bits, self.engine.output_bits), ceil(self.channels / reuse)
+        word = Resources(ff=sum(self.widths[1]))
         if self.engine.kind == "BatchNormalization":
             scales = self.channels * self.engine.weight_bits
-            return Resources(lut=lanes * 2 * bits + ceil(2 * scales / areas.DEEPEST_IN_LUTS), ff=lanes * bits, dsp=lanes)
+            held = ceil(2 * scales / areas.DEEPEST_IN_LUTS)
+            return word + Resources(lut=lanes * 2 * bits + held, ff=lanes * bits, dsp=lanes)
         if self.engine.kind == "GlobalPooling2D":
             total = bits + ceil(log2(max(self.pixels, 2)))
-            return Resources(lut=2 * lanes * total, ff=lanes * total)
+            return word + Resources(lut=2 * lanes * total, ff=lanes * total)
         if self.engine.kind == "Pooling2D":
-            return Resources(lut=lanes * bits * max(self.sizes["filter"] ** 2 - 1, 1))
-        return Resources(lut=lanes * bits * max(self.sizes.get("n_inputs", 1) - 1, 1), ff=lanes * bits)
+            return word + Resources(lut=lanes * bits * max(self.sizes["filter"] ** 2 - 1, 1))
+        return word + Resources(lut=lanes * bits * max(self.sizes.get("n_inputs", 1) - 1, 1))
 
     def _window(self) -> Resources:
         kernel = self.sizes.get("filter", 1)

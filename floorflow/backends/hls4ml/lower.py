@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
+from math import ceil, log2, prod
 
-from floorflow.backends.hls4ml.kinds import KINDS
+from floorflow.backends.hls4ml.kinds import KINDS, WEIGHTED
 from floorflow.backends.layered.graph import Wires, joined, plain_names
 from floorflow.backends.layered.source import LayerSource, check_read
 from floorflow.dataflow.model import AttributeValue, Dataflow, Engine
@@ -47,7 +47,7 @@ def lowered(source: LayerSource, float_bits: int) -> Dataflow:
         raise InputError(f"{network.name}: no layer of hls4ml for {', '.join(missing)}", hint=hint)
     wires, names = Wires.of(network, WITHOUT_ENGINE, float_bits), plain_names([o.name for o in operations])
     engines = {
-        o.name: _engine(wires, o, kinds[o.name], (names[o.name], source.clean_names.get(o.name, o.name)))
+        o.name: _engine(source, wires, o, kinds[o.name], names[o.name])
         for o in operations
     }
     return joined(wires, engines, _copier)
@@ -78,14 +78,21 @@ def _pair(operation: Operation, key: str) -> tuple[int, ...]:
     return value if isinstance(value, tuple) else (value,) if isinstance(value, int) else ()
 
 
-def _engine(wires: Wires, operation: Operation, kind: str, names: tuple[str, str]) -> Engine:
-    attributes = {**_sizes(wires, operation, kind), "layer": names[1]}
+def _engine(source: LayerSource, wires: Wires, operation: Operation, kind: str, name: str) -> Engine:
+    attributes = {
+        **_sizes(wires, operation, kind),
+        "layer": source.clean_names.get(operation.name, operation.name),
+    }
     weights = wires.network.tensor(operation.text("weights")).datatype.bits if "weights" in operation.attributes else 0
     bits_in = max(wires.bits(name) for name in operation.inputs)
     if kind == "BatchNormalization":
         weights = wires.float_bits
+    if kind in WEIGHTED:
+        # hls4ml's default type is that of sums, too; quantisers make it as wide as sums can be.
+        whole = bits_in + weights + ceil(log2(max(_summed(attributes, kind), 2)))
+        attributes["accum_bits"] = whole if source.has_quantisers else wires.float_bits
     return Engine(
-        names[0],
+        name,
         kind,
         operation.name,
         attributes,
@@ -113,6 +120,14 @@ def _sizes(wires: Wires, operation: Operation, kind: str) -> dict[str, Attribute
     if kind == "Merge":
         sizes["n_inputs"] = len(operation.inputs)
     return sizes
+
+
+def _summed(sizes: Mapping[str, AttributeValue], kind: str) -> int:
+    """Return the products of a sum."""
+    if kind == "Dense":
+        return int(sizes["n_in"])  # type: ignore[arg-type]
+    channels = 1 if kind == "DepthwiseConv2D" else int(sizes["n_chan"])  # type: ignore[arg-type]
+    return channels * int(sizes["filter"]) ** 2  # type: ignore[arg-type]
 
 
 def _image(tensor: Tensor) -> tuple[int, int]:

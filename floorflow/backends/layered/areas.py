@@ -36,7 +36,7 @@ def shift_luts(width_bits: int, depth_words: int) -> int:
 
 
 def fifo(width_bits: int, depth_words: int) -> Resources:
-    """Price a FIFO: shift registers up to `DEEPEST_IN_LUTS` words, else blocks."""
+    """Price a FIFO: shift registers, read without a register, up to `DEEPEST_IN_LUTS` words, else blocks."""
     if depth_words <= DEEPEST_IN_LUTS:
-        return Resources(lut=QUEUE_LUT + shift_luts(width_bits, depth_words), ff=QUEUE_FF + width_bits)
+        return Resources(lut=QUEUE_LUT + shift_luts(width_bits, depth_words), ff=QUEUE_FF)
     return Resources(lut=QUEUE_LUT, ff=QUEUE_FF + width_bits, bram18=int(blocks(width_bits, depth_words)))

@@ -16,16 +16,21 @@ _AFTER_CLEAN_UP: Mapping[str, str] = {"Gemm": "MatMul"}
 """Operators that QONNX makes of others before it numbers them."""
 _EIGHT_BIT_INPUT = re.compile(r"input '.*' has no quantiser before ")
 """The reader's note that it takes such an input as 8 bits; here it has the bits of the other activations."""
+_FLOAT = "the network has no quantisers"
 _BITS_OPTIONS = ("weight_bits", "activation_bits")
 
 
 @dataclass(frozen=True)
 class LayerSource:
-    """A model that was read; ``clean_names`` are nodes' names after ``qonnx.util.cleanup``, by their own."""
+    """A model that was read; ``clean_names`` are nodes' names after ``qonnx.util.cleanup``, by their own.
+
+    ``has_quantisers``: whether it says itself which bits values have.
+    """
 
     network: Network
     sha256: str
     clean_names: Mapping[str, str]
+    has_quantisers: bool
 
 
 def read_layers(path: Path, bits: FloatBits) -> LayerSource:
@@ -41,7 +46,7 @@ def read_layers(path: Path, bits: FloatBits) -> LayerSource:
     names, sha256 = _clean_names(file), file.sha256  # before dialects rewrite the model in place
     network = partial_network(file, bits)
     notes = tuple(_own_spelling(note) for note in network.notes if not _EIGHT_BIT_INPUT.match(note))
-    return LayerSource(replace(network, notes=notes), sha256, names)
+    return LayerSource(replace(network, notes=notes), sha256, names, _FLOAT not in " ".join(network.notes))
 
 
 def check_read(network: Network) -> None:
