@@ -22,6 +22,7 @@ DEFAULT_BACKEND = "finn"
 _OBJECTS = {
     DEFAULT_BACKEND: "floorflow.backends.finn.registration:FINN",
     "hls4ml": "floorflow.backends.hls4ml.options:HLS4ML",
+    "fpgaconvnet": "floorflow.backends.fpgaconvnet.options:FPGACONVNET",
 }
 _BUILT_IN = {name: EntryPoint(name, value, GROUP) for name, value in _OBJECTS.items()}
 

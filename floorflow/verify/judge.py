@@ -16,7 +16,11 @@ Row = Mapping[str, Any]
 """One engine of a phase: id, network, entry, folding, module, slot, slr, style, fpga, dies, fpga_number and part."""
 
 GROUP = "floorflow.judges"
-BUILT_IN = {"finn": "floorflow.verify.finn.judge", "hls4ml": "floorflow.verify.hls4ml.judge"}
+BUILT_IN = {
+    "finn": "floorflow.verify.finn.judge",
+    "hls4ml": "floorflow.verify.hls4ml.judge",
+    "fpgaconvnet": "floorflow.verify.fpgaconvnet.judge",
+}
 """Modules that come with floorflow, by the name of their back end."""
 ANSWERS = ("findings", "option_objections", "may_cost_nothing", "engine", "joined", "converter", "fifo", "files")
 """Names that a part must have."""
