@@ -1,4 +1,4 @@
-"""Back ends by name, before anything slow is imported: FINN's, hls4ml's and fpgaConvNet's are built in, others register by entry points.
+"""Back ends by name, before anything slow is imported: three are built in, others register by entry points.
 
 An entry point of the group ``floorflow.backends`` bears the back end's name and leads to its `Registration`.
 """

@@ -1,4 +1,4 @@
-"""``cells.json``, in which the user writes what the cells of engines are called, and the constraints that wait for it."""
+"""``cells.json``, in which the user writes what engines' cells are called, and the constraints that wait for it."""
 
 from __future__ import annotations
 

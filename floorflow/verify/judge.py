@@ -1,8 +1,8 @@
 """The part of the judge for a back end: what it must answer, and where it is found by the back end's name.
 
 It speaks plain values (docs/backends.md, The judge's part), so that one made elsewhere imports nothing of floorflow.
-FINN's, hls4ml's and fpgaConvNet's come with floorflow; others register an entry point of the group ``floorflow.judges`` under their back end's
-name.
+Those of FINN, hls4ml and fpgaConvNet come with floorflow; others register an entry point of the group
+``floorflow.judges`` under their back end's name.
 """
 
 from __future__ import annotations

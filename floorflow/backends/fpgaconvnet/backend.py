@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from floorflow.backends.backend import Backend, Parallelism
-from floorflow.backends.binding import Binding
+from floorflow.backends.backend import Parallelism
 from floorflow.backends.fpgaconvnet import export
 from floorflow.backends.fpgaconvnet.costs import FpgaConvNetCosts
 from floorflow.backends.fpgaconvnet.layers import BITS
 from floorflow.backends.fpgaconvnet.lower import layer_of, lowered
 from floorflow.backends.fpgaconvnet.options import FpgaConvNetOptions
-from floorflow.backends.layered.cells import bound
+from floorflow.backends.layered.backend import NamedByUser
 from floorflow.backends.layered.in_phase import parallel_rows
 from floorflow.backends.layered.rows import by_rows, rows_written
 from floorflow.backends.layered.source import LayerSource, read_layers
@@ -31,7 +29,7 @@ UNCALIBRATED = (
 )
 
 
-class FpgaConvNetBackend(Backend):
+class FpgaConvNetBackend(NamedByUser):
     """fpgaConvNet's layers, from ONNX and QONNX."""
 
     name = "fpgaconvnet"
@@ -39,7 +37,8 @@ class FpgaConvNetBackend(Backend):
     folding_limit = "divide no channels, or differ at the ends of a stream"
     start_ups = "dense layers read a frame before they write"
     fifo_depths = "fpgaConvNet: buffer_depth"
-    names_are_read = True
+    tool_name = "fpgaConvNet"
+    config_file = export.CONFIG
 
     def read(self, path: Path, options: FpgaConvNetOptions) -> LayerSource:  # noqa: ARG002
         """Read a model file; its quantisers count for nothing."""
@@ -83,26 +82,6 @@ class FpgaConvNetBackend(Backend):
     def files(self, plan: Plan, phase: int, /) -> Mapping[str, str]:
         """Return fpgaConvNet's configuration and the table of cells."""
         return export.files(plan, phase)
-
-    def bound_files(
-        self,
-        plan: Plan,  # noqa: ARG002
-        phase: int,  # noqa: ARG002
-        fpgas: Sequence[Mapping[str, Any]],
-        library: str,  # noqa: ARG002
-        /,
-    ) -> Mapping[str, str]:
-        """Return the constraints with modules in the place of cells."""
-        return export.bound_files(fpgas)
-
-    def bind(self, plan: Plan, files: Mapping[str, bytes], build: Path, /) -> Binding:
-        """Return the plan's constraints by the cells that the user wrote into ``cells.json``."""
-        return bound(plan, files, self.name, build)
-
-    def next_step(self, plan: Plan, phase: int, folder: Path, /) -> str:  # noqa: ARG002
-        """Return what fpgaConvNet takes, and what the constraints wait for."""
-        own = folder / self.name
-        return f"fpgaConvNet: {own / export.CONFIG}; fill in {own / 'cells.json'}, then floorflow bind --build that file"
 
     def cost_model(self, plan: Plan, /) -> str:  # noqa: ARG002
         """Return in words what the plan's resources are."""

@@ -1,7 +1,7 @@
 """What fpgaConvNet's engines cost: the models of ``fpgaconvnet-model`` 0.1.4, and structure where they have none.
 
-Not calibrated by builds of floorflow's: the regressions are fpgaConvNet's own, of 2022. ReLU, split and element-wise layers,
-FIFOs and squeeze layers have no model there (or one of no area) and are counted from structure.
+No build stands behind them here: the regressions are fpgaConvNet's own, of 2022. ReLU, split and element-wise layers,
+FIFOs and squeeze layers have no model there, or one without area, and are counted from structure.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from floorflow.backends.layered import areas
 from floorflow.dataflow.model import Dataflow, Engine, Option
 from floorflow.dataflow.options import OptionGroup
 from floorflow.resources import Resources
-
 
 _ROUNDING = 1e-6
 """Cycles are fractions in the models; whole ones that floating point has put above are not rounded up."""

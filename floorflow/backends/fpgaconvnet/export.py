@@ -1,6 +1,6 @@
 """fpgaConvNet's configuration: its protocol buffer ``partitions`` as JSON, one partition a network.
 
-Source: ``fpgaconvnet-model``, ``proto/fpgaconvnet.proto`` and ``models/network/represent.py``, which writes and reads it.
+Source: ``fpgaconvnet-model``, ``proto/fpgaconvnet.proto`` and ``models/network/represent.py``, which writes it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 from floorflow.backends.fpgaconvnet.kinds import KINDS, WITH_WEIGHTS
 from floorflow.backends.fpgaconvnet.layers import BITS
-from floorflow.backends.layered.cells import CELLS, CONSTRAINTS, as_json, cells_file, constraints_file
+from floorflow.backends.layered.cells import CELLS, as_json, cells_file
 from floorflow.backends.layered.in_phase import Running, running
 from floorflow.schema import ChannelEntry, EngineEntry, FoldedEntry, Plan
 
@@ -29,21 +29,16 @@ def files(plan: Plan, phase: int) -> dict[str, str]:
     return found
 
 
-def bound_files(fpgas: Any) -> dict[str, str]:
-    """Return the constraints, for the cells that the user fills in."""
-    return {f"{_OWN}/{CONSTRAINTS}": constraints_file(fpgas)}
-
-
 def _partition(plan: Plan, phase: int, one: Running) -> dict[str, Any]:
     ids = {plan.engine_id(one.network.name, engine.name): engine for engine, _ in one.engines}
     channels = [c for c in plan.phases[phase].channels if c.source in ids or c.target in ids]
-    layers = [_layer(engine, folded, _Around(plan, one, ids, channels)) for engine, folded in one.engines]
+    layers = [_layer(engine, folded, _Around(ids, channels)) for engine, folded in one.engines]
     return {
         "id": phase,
         "ports": 1,
         "batch_size": 1,
-        "input_nodes": [one_end(c.source, "host:") for c in channels if c.source not in ids],
-        "output_nodes": [one_end(c.target, "host:") for c in channels if c.target not in ids],
+        "input_nodes": [_outside(c.source) for c in channels if c.source not in ids],
+        "output_nodes": [_outside(c.target) for c in channels if c.target not in ids],
         "weights_reloading_factor": 1,
         "weights_reloading_layer": "None",
         "layers": layers,
@@ -51,17 +46,15 @@ def _partition(plan: Plan, phase: int, one: Running) -> dict[str, Any]:
     }
 
 
-def one_end(name: str, prefix: str) -> str:
-    """Return the end of a channel outside, without what says so."""
-    return name.rpartition(prefix)[2]
+def _outside(end: str) -> str:
+    """Return a channel's end outside the network, without what says that it is the host's."""
+    return end.rpartition(":")[2]
 
 
 class _Around:
     """The streams around an engine."""
 
-    def __init__(
-        self, plan: Plan, one: Running, ids: Mapping[str, EngineEntry], channels: list[ChannelEntry]
-    ) -> None:
+    def __init__(self, ids: Mapping[str, EngineEntry], channels: list[ChannelEntry]) -> None:
         self.ids, self.channels = ids, channels
         self.id_of = {engine.name: identity for identity, engine in ids.items()}
 
@@ -85,14 +78,14 @@ class _Around:
 
 
 def _layer(engine: EngineEntry, folded: FoldedEntry, around: _Around) -> dict[str, Any]:
-    kind, folding = KINDS[engine.kind], folded.attributes
+    kind, parameters = KINDS[engine.kind], _parameters(engine, folded.attributes)
     layer: dict[str, Any] = {
         "name": engine.name,
         "onnx_node": engine.operation,
         "type": kind.proto_type,
-        "streams_in": around.streams(engine, _whole(folding["coarse_in"]), into=True),
-        "streams_out": around.streams(engine, _whole(folding["coarse_out"]), into=False),
-        "parameters": _parameters(engine, folding),
+        "streams_in": around.streams(engine, parameters["coarse_in"], into=True),
+        "streams_out": around.streams(engine, parameters["coarse_out"], into=False),
+        "parameters": parameters,
     }
     if engine.kind == "PoolingLayer":
         layer["op_type"] = str(engine.attributes["pool_type"])
@@ -103,24 +96,20 @@ def _layer(engine: EngineEntry, folded: FoldedEntry, around: _Around) -> dict[st
     return layer
 
 
-def _whole(value: Any) -> int:
-    return int(value)
-
-
 def _parameters(engine: EngineEntry, folding: Mapping[str, Any]) -> dict[str, Any]:
     has = engine.attributes
     word = {"width": BITS, "binary_point": _FRACTION_BITS}
     told: dict[str, Any] = {"batch_size": 1, "data_t": word}
     told |= {key: has[key] for key in ("rows_in", "cols_in", "channels_in", "rows_out", "cols_out", "channels_out")}
-    told |= {key: _whole(folding[key]) for key in ("coarse_in", "coarse_out")}
+    told |= {key: int(folding[key]) for key in ("coarse_in", "coarse_out")}
     if engine.kind in WITH_WEIGHTS:
         wide = {"width": 2 * BITS, "binary_point": 2 * _FRACTION_BITS}
         told |= {"input_t": word, "output_t": word, "weight_t": word, "acc_t": wide}
         told |= {"filters": has["channels_out"], "has_bias": has["has_bias"]}
     else:
-        told["coarse"] = _whole(folding["coarse_in"])
+        told["coarse"] = int(folding["coarse_in"])
     if engine.kind == "ConvolutionLayer":
-        told |= {"fine": _whole(folding["fine"]), "groups": has["groups"], "coarse_group": 1}
+        told |= {"fine": int(folding["fine"]), "groups": has["groups"], "coarse_group": 1}
     if "kernel_size" in has:
         told |= _window(has)
     told |= {key: has[key] for key in ("ports_in", "ports_out") if key in has}

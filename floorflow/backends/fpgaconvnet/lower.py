@@ -1,7 +1,7 @@
 """From a network's operations to fpgaConvNet's layers.
 
-Source: ``fpgaconvnet-model`` 0.1.4, ``parser/onnx``: batch norm is fused into the convolution before it, a fully connected
-layer takes the feature map as it is. Words are 16 bits, a stream is as many of them as the folding says.
+Source: ``fpgaconvnet-model`` 0.1.4, ``parser/onnx``: batch norm is fused into the convolution before it, a fully
+connected layer takes the feature map as it is. Words are 16 bits, a stream is as many of them as the folding says.
 """
 
 from __future__ import annotations

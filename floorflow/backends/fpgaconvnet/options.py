@@ -16,8 +16,8 @@ class FpgaConvNetOptions(BackendOptions):
 
     matching: Matching = Field(
         "inter",
-        description="Streams between layers: equal foldings at both ends (SAMO since 2022-09), or any with a squeeze layer "
-        "between (SAMO's Table II).",
+        description="Foldings at the ends of a stream: equal (SAMO since 2022-09), or any, with a squeeze layer between them "
+        "(SAMO's Table II).",
     )
 
 

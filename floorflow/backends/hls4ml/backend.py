@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from floorflow.backends.backend import Backend, Parallelism, WeightMemory
-from floorflow.backends.binding import Binding
+from floorflow.backends.backend import Parallelism, WeightMemory
 from floorflow.backends.hls4ml import export
 from floorflow.backends.hls4ml.costs import Hls4mlCosts, Shape
 from floorflow.backends.hls4ml.foldings import layer_of
@@ -17,7 +15,7 @@ from floorflow.backends.hls4ml.kinds import WEIGHTED
 from floorflow.backends.hls4ml.lower import DEFAULT_BITS, lowered
 from floorflow.backends.hls4ml.options import Hls4mlOptions
 from floorflow.backends.layered.areas import DEEPEST_IN_LUTS
-from floorflow.backends.layered.cells import bound
+from floorflow.backends.layered.backend import NamedByUser
 from floorflow.backends.layered.rows import by_rows, rows_written
 from floorflow.backends.layered.source import LayerSource, read_layers
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option
@@ -29,16 +27,19 @@ from floorflow.technology import Technology
 UNCALIBRATED = (
     "areas are not calibrated: DSPs and cycles are SAMO's model of hls4ml, LUT, FF and BRAM are counted from structure"
 )
-SAMO_ONLY = "costs=samo: LUT, FF and BRAM of engines count as nothing, as in SAMO's model; the plan may not fit the device"
+SAMO_ONLY = (
+    "costs=samo: LUT, FF and BRAM of engines count as nothing, as in SAMO's model; the plan may not fit the device"
+)
 
 
-class Hls4mlBackend(Backend):
+class Hls4mlBackend(NamedByUser):
     """hls4ml's layers with streams of whole pixels, from ONNX and QONNX."""
 
     name = "hls4ml"
     folding_limit = "are no reuse factors of hls4ml"
     start_ups = "dense layers read a frame before they start"
-    names_are_read = True
+    tool_name = "hls4ml"
+    config_file = export.HLS_CONFIG
 
     def read(self, path: Path, options: Hls4mlOptions) -> LayerSource:
         """Read a model file; ``weight_bits`` and ``activation_bits`` are for a network without quantisers."""
@@ -94,26 +95,6 @@ class Hls4mlBackend(Backend):
     def files(self, plan: Plan, phase: int, /) -> Mapping[str, str]:
         """Return hls4ml's configuration and the table of cells."""
         return export.files(plan, phase)
-
-    def bound_files(
-        self,
-        plan: Plan,  # noqa: ARG002
-        phase: int,  # noqa: ARG002
-        fpgas: Sequence[Mapping[str, Any]],
-        library: str,  # noqa: ARG002
-        /,
-    ) -> Mapping[str, str]:
-        """Return the constraints with modules in the place of cells."""
-        return export.bound_files(fpgas)
-
-    def bind(self, plan: Plan, files: Mapping[str, bytes], build: Path, /) -> Binding:
-        """Return the plan's constraints by the cells that the user wrote into ``cells.json``."""
-        return bound(plan, files, self.name, build)
-
-    def next_step(self, plan: Plan, phase: int, folder: Path, /) -> str:  # noqa: ARG002
-        """Return what hls4ml takes, and what the constraints wait for."""
-        own = folder / "hls4ml"
-        return f"hls4ml: {own / export.HLS_CONFIG}; fill in {own / 'cells.json'}, then floorflow bind --build that file"
 
     def cost_model(self, plan: Plan, /) -> str:  # noqa: ARG002
         """Return in words what the plan's resources are."""

@@ -42,7 +42,7 @@ class Hls4mlCosts(Costs):
         """Return what a folding costs; the widths are whole pixels, whatever it is."""
         reuse, strategy = folding
         shape = Shape(engine)
-        chosen = {"ReuseFactor": reuse, **({"Strategy": strategy} if strategy else {})}
+        chosen: dict[str, int | str] = {"ReuseFactor": reuse, **({"Strategy": strategy} if strategy else {})}
         use = shape.area(reuse, strategy)
         if self.options.costs == "samo":
             use = Resources(dsp=use.dsp if engine.kind in WEIGHTED else 0)

@@ -1,7 +1,8 @@
 """hls4ml's configuration: a reuse factor for each layer, and a strategy where it has weights.
 
 ``hls_config.json`` is the dictionary that ``convert_from_onnx_model(hls_config=...)`` takes, ``config.yml`` the file of
-``hls4ml convert -c``. Layers go by the names that QONNX's clean-up gives their nodes, for hls4ml reads ONNX behind it alone.
+``hls4ml convert -c``. Layers go by the names that QONNX's clean-up gives their nodes, for hls4ml
+reads ONNX behind it alone.
 Source: hls4ml 1.3.0, ``model/graph.py`` (HLSConfig) and ``converters``.
 """
 
@@ -14,7 +15,7 @@ import yaml
 
 from floorflow.backends.hls4ml.lower import DEFAULT_BITS
 from floorflow.backends.hls4ml.options import Hls4mlOptions
-from floorflow.backends.layered.cells import CELLS, CONSTRAINTS, as_json, cells_file, constraints_file
+from floorflow.backends.layered.cells import CELLS, as_json, cells_file
 from floorflow.backends.layered.in_phase import Running, running
 from floorflow.schema import Plan
 
@@ -31,11 +32,6 @@ def files(plan: Plan, phase: int) -> dict[str, str]:
         found[f"{one.folder}/{HLS_CONFIG}"] = as_json(config)
         found[f"{one.folder}/{PROJECT}"] = yaml.safe_dump(_project(plan, one, config), sort_keys=True)
     return found
-
-
-def bound_files(fpgas: Any) -> dict[str, str]:
-    """Return the constraints, for the cells that the user fills in."""
-    return {f"hls4ml/{CONSTRAINTS}": constraints_file(fpgas)}
 
 
 def hls_config(plan: Plan, one: Running) -> dict[str, Any]:

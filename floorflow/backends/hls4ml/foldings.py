@@ -1,6 +1,6 @@
 """Legal reuse factors of hls4ml's layers.
 
-Source: hls4ml 1.3.0, ``FPGABackend._validate_reuse_factor``; SAMO (c562238) puts the same test to numbers of multipliers.
+Source: hls4ml 1.3.0, ``FPGABackend._validate_reuse_factor``; SAMO (c562238) puts that test to numbers of multipliers.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
 """From a network's operations to hls4ml's layers, with streams of whole pixels (``io_stream``).
 
-Sources: hls4ml 1.3.0, ``converters/onnx``, ``backends/vivado`` and ``templates/vivado/nnet_utils/*_stream.h``. A word holds
-all channels of a pixel, or a dense layer's whole result. Flattening moves nothing (``inplace_stream_flatten``).
+Sources: hls4ml 1.3.0, ``converters/onnx``, ``backends/vivado`` and ``templates/vivado/nnet_utils/*_stream.h``. A word
+holds all channels of a pixel, or a dense layer's whole result. Flattening moves nothing (``inplace_stream_flatten``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, log2, prod
 
@@ -46,10 +45,7 @@ def lowered(source: LayerSource, float_bits: int) -> Dataflow:
         )
         raise InputError(f"{network.name}: no layer of hls4ml for {', '.join(missing)}", hint=hint)
     wires, names = Wires.of(network, WITHOUT_ENGINE, float_bits), plain_names([o.name for o in operations])
-    engines = {
-        o.name: _engine(source, wires, o, kinds[o.name], names[o.name])
-        for o in operations
-    }
+    engines = {o.name: _engine(source, wires, o, kinds[o.name], names[o.name]) for o in operations}
     return joined(wires, engines, _copier)
 
 

@@ -1,7 +1,7 @@
 """Area by structure, for hardware that a tool has no model of: bits held and bits that change, nothing measured.
 
-Source: the primitives of UG474, UG574 and UG573: a LUT holds 64 bits or a shift register of 32, or adds a bit; a block of
-18 Kb is 36 bits by 512 to 1 by 16,384.
+Source: the primitives of UG474, UG574 and UG573: a LUT holds 64 bits or a shift register of 32, or adds a bit; a block
+of 18 Kb is 36 bits by 512 to 1 by 16,384.
 """
 
 from __future__ import annotations

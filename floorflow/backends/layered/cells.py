@@ -1,7 +1,7 @@
 """Cells whose names nobody can foresee: a file in which the user writes them, and constraints that take them from it.
 
-``cells.json`` has every engine with its module and an empty ``cell``; ``constraints.json`` beside it the constraints with
-``members:<module>`` in the place of cells. Written into the first, they are put into the second by ``floorflow bind``.
+``cells.json`` has every engine with its module and an empty ``cell``; ``constraints.json`` beside it the constraints
+with ``members:<module>`` in the place of cells. Written into the first, they are put into the second by ``floorflow bind``.
 """
 
 from __future__ import annotations

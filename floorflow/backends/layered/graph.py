@@ -1,4 +1,4 @@
-"""Engines of a network's operations, joined as its tensors are; a tensor that several read gets an engine that copies."""
+"""Engines of a network's operations, joined as its tensors are; a tensor that several read is copied by an engine."""
 
 from __future__ import annotations
 
@@ -93,9 +93,7 @@ def _read(
     else:
         sources = [source] * len(readers)
     for (start, port), (target, target_port) in zip(sources, readers, strict=True):
-        streams.append(
-            replace(stream, source=start, source_port=port, target=target, target_port=target_port)
-        )
+        streams.append(replace(stream, source=start, source_port=port, target=target, target_port=target_port))
 
 
 def plain_names(names: list[str]) -> dict[str, str]:

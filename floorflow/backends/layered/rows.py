@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.rates import Actor, moves
+from floorflow.rates.problem import Moves
 
 Ints = NDArray[np.int64]
 
@@ -14,7 +15,7 @@ def rows_written(rows_in: int, rows_out: int, window: tuple[int, int, int]) -> I
     """Return how many output rows end with each input row, (rows_in,); ``window``: kernel, stride and padding above."""
     kernel, stride, above = window
     last = np.minimum(np.arange(rows_out) * stride - above + kernel - 1, rows_in - 1)
-    return np.bincount(np.maximum(last, 0), minlength=rows_in)
+    return np.asarray(np.bincount(np.maximum(last, 0), minlength=rows_in), dtype=np.int64)
 
 
 def by_rows(name: str, cycles: int, words: tuple[tuple[int, ...], tuple[int, ...]], written: Ints) -> Actor:
@@ -38,9 +39,9 @@ def by_rows(name: str, cycles: int, words: tuple[tuple[int, ...], tuple[int, ...
 
 def _split(words: int, weights: Ints) -> Ints:
     """Return words by rows in proportion to weights."""
-    return np.diff(words * np.concatenate([[0], np.cumsum(weights)]) // weights.sum())
+    return np.asarray(np.diff(words * np.concatenate([[0], np.cumsum(weights)]) // weights.sum()), dtype=np.int64)
 
 
-def _at_end(counts: Ints, steps: Ints) -> object:
+def _at_end(counts: Ints, steps: Ints) -> Moves:
     stride = steps // np.maximum(counts, 1)
     return moves(counts, steps - 1 - np.maximum(counts - 1, 0) * stride, stride)

@@ -9,7 +9,7 @@ from floorflow.verify.judge import Files
 
 FINDINGS = {
     "fpgaconvnet-layer-missing": "fpgaConvNet's configuration lacks a layer, or has one that is no engine",
-    "fpgaconvnet-config-differs": "a layer of fpgaConvNet's configuration has other foldings, sizes or streams than planned",
+    "fpgaconvnet-config-differs": "a layer of fpgaConvNet's configuration has other foldings, sizes or streams",
     "fpgaconvnet-config-malformed": "fpgaConvNet's configuration is not one partition of layers",
 }
 TYPES = {

@@ -113,7 +113,8 @@ def _illegal(kind: str, has: Mapping[str, Any], folding: Mapping[str, Any]) -> s
 
 
 def _cycles(kind: str, has: Mapping[str, Any], folding: Mapping[str, Any]) -> int:
-    pixels, into, out = has["rows_in"] * has["cols_in"], has["channels_in"], has["channels_out"]
+    pixels = int(has["rows_in"] * has["cols_in"])
+    into, out = int(has["channels_in"]), int(has["channels_out"])
     words, results = Fraction(into, folding["coarse_in"]), Fraction(out, folding["coarse_out"])
     if kind == "InnerProductLayer":
         return ceil(pixels * words * results)
@@ -121,10 +122,10 @@ def _cycles(kind: str, has: Mapping[str, Any], folding: Mapping[str, Any]) -> in
         return ceil(pixels * words)
     # A dot product takes that many steps an output; the windows come at the pace of what is read again for each result.
     steps = Fraction(into * has["kernel_size"] ** 2, has["groups"] * folding["fine"] * folding["coarse_in"])
-    made = has["rows_out"] * has["cols_out"]
+    made = int(has["rows_out"] * has["cols_out"])
     pace = min(Fraction(1), steps, results * Fraction(made, pixels))
     top, left, bottom, right = has["pads"]
-    padded = (has["rows_in"] + top + bottom) * (has["cols_in"] + left + right)
+    padded = int((has["rows_in"] + top + bottom) * (has["cols_in"] + left + right))
     return ceil(max(made * results * steps / pace, words * padded * results * Fraction(made, pixels) / pace))
 
 
@@ -161,9 +162,7 @@ def _least(kind: str, has: Mapping[str, Any], folding: Mapping[str, Any]) -> dic
 
 def joined(source: Row, target: Row, context: Mapping[str, Any]) -> dict[str, Any]:
     """Return whether the foldings at the two ends of a stream match (eq. 10), where the options ask for it."""
-    out, into = (
-        row["folding"]["attributes"].get(key) for row, key in ((source, "coarse_out"), (target, "coarse_in"))
-    )
+    out, into = (row["folding"]["attributes"].get(key) for row, key in ((source, "coarse_out"), (target, "coarse_in")))
     if context["options"].get("matching") == "inter" and out != into:
         return {"objections": [("illegal-folding", f"coarse_out {out!r:.60} meets coarse_in {into!r:.60}")]}
     return {}

@@ -1,7 +1,7 @@
 """hls4ml's part of the judge: every number anew from the engines' attributes.
 
-Sources: hls4ml 1.3.0, ``backends/fpga/fpga_backend.py`` (which reuse factors it takes) and its io_stream templates (a word
-is a pixel); SAMO (c562238) for cycles and DSPs.
+Sources: hls4ml 1.3.0, ``backends/fpga/fpga_backend.py`` (which reuse factors it takes) and its io_stream templates (a
+word is a pixel); SAMO (c562238) for cycles and DSPs.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _count(value: object) -> bool:
 
 def _malformed(entry: Mapping[str, Any]) -> str:
     kind, has = entry["kind"], entry["attributes"]
-    wanted = ("n_in", "n_out", "n_pack") if kind == "Dense" else MAP
+    wanted: tuple[str, ...] = ("n_in", "n_out", "n_pack") if kind == "Dense" else MAP
     wanted += ("filter", "stride") if kind in WINDOWS else ()
     wanted += ("n_inputs",) if kind == "Merge" else ("copies",) if kind == "Clone" else ()
     wrong = [key for key in wanted if not _count(has.get(key))]
@@ -90,9 +90,8 @@ def _malformed(entry: Mapping[str, Any]) -> str:
         return f"{has['n_in']} inputs are no whole number of words of {has['n_pack']}"
     if (kind in WEIGHTED) != bool(entry["weight_bits"]) and kind != "BatchNormalization":
         return f"weight_bits is {entry['weight_bits']}"
-    if kind in ("DepthwiseConv2D", "Pooling2D", "GlobalPooling2D", "Merge", "Clone", *FOLDED):
-        if has["n_chan"] != has["n_filt"]:
-            return f"takes {has['n_chan']} channels and makes {has['n_filt']}"
+    if kind not in ("Dense", "Conv2D") and has["n_chan"] != has["n_filt"]:
+        return f"takes {has['n_chan']} channels and makes {has['n_filt']}"
     return _wrong_window(has) if kind in WINDOWS else ""
 
 
@@ -102,8 +101,7 @@ def _wrong_window(has: Mapping[str, Any]) -> str:
         return f"pads is {pads!r:.60}, expected top, left, bottom and right"
     for side, (before, behind) in {"height": (pads[0], pads[2]), "width": (pads[1], pads[3])}.items():
         windows = (has[f"in_{side}"] + before + behind - has["filter"]) // has["stride"] + 1
-        # Pools may round up.
-        if not windows <= has[f"out_{side}"] <= windows + (1 if "Pooling" in str(has.get("layer", "")) else 1):
+        if not windows <= has[f"out_{side}"] <= windows + 1:  # pools may round up
             return f"out_{side} is {has[f'out_{side}']}, {windows} windows fit"
     return ""
 
@@ -131,9 +129,7 @@ def _illegal(kind: str, sizes: Sizes, folding: Mapping[str, Any], options: Mappi
         yield f"{kind} has a reuse factor of {reuse}, expected 1"
 
 
-def _illegal_weights(
-    kind: str, sizes: Sizes, chosen: tuple[int, Any], options: Mapping[str, Any]
-) -> Iterator[str]:
+def _illegal_weights(kind: str, sizes: Sizes, chosen: tuple[int, Any], options: Mapping[str, Any]) -> Iterator[str]:
     reuse, strategy = chosen
     asked = options.get("strategy")
     if strategy not in ("Resource", "Latency") or asked not in ("auto", str(strategy).lower()):
