@@ -16,7 +16,7 @@ class FpgaConvNetOptions(BackendOptions):
 
     matching: Matching = Field(
         "inter",
-        description="Foldings at the ends of a stream: equal (SAMO since 2022-09), or any, with a squeeze layer between them "
+        description="Foldings at the ends of a stream: equal (SAMO since 2022-09), or any with a squeeze layer between "
         "(SAMO's Table II).",
     )
 

@@ -1,12 +1,13 @@
 """Cells whose names nobody can foresee: a file in which the user writes them, and constraints that take them from it.
 
 ``cells.json`` has every engine with its module and an empty ``cell``; ``constraints.json`` beside it the constraints
-with ``members:<module>`` in the place of cells. Written into the first, they are put into the second by ``floorflow bind``.
+with ``members:<module>`` in the place of cells. ``floorflow bind`` puts those of the filled in first into the second.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from floorflow.schema import Plan
 
 CELLS, CONSTRAINTS = "cells.json", "constraints.json"
 _MEMBERS = "members:"
+_ASSIGNED = re.compile(r"floorflow::slr \{[^}]*\} \\\n\s+-cells \{([^}]*)\}")
 
 
 def as_json(content: object) -> str:
@@ -86,7 +88,10 @@ def _check_names(build: Path, cells: Mapping[str, str], hint: str) -> None:
 
 
 def _filled(text: str, members: Mapping[str, Sequence[str]]) -> str:
-    return "\n".join(line for each in text.splitlines() for line in _lines(each, members)) + "\n"
+    """Return constraints with cells, and a Tcl script with the number of those that it assigns to SLRs."""
+    filled = "\n".join(line for each in text.splitlines() for line in _lines(each, members)) + "\n"
+    assigned = sum(len(cells.split()) for cells in _ASSIGNED.findall(filled))
+    return re.sub(r"-assigned \d+", f"-assigned {assigned}", filled)
 
 
 def _lines(line: str, members: Mapping[str, Sequence[str]]) -> Iterator[str]:
