@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from floorflow.dataflow.model import HOST_PREFIX, Dataflow, Engine, Stream
 from floorflow.network import Network, Tensor
 
 End = tuple[str, int]
+Reader = tuple[End, str]
+"""An input port, and the operation of its engine; empty for the host."""
 Copier = Callable[[str, Tensor, int, int], Engine]
 """From name, tensor, bits of an element and number of readers to the engine that copies it."""
 
@@ -48,52 +50,51 @@ def joined(wires: Wires, engines: Mapping[str, Engine], copier: Copier) -> Dataf
     Engines are in the order of operations, each copier behind what it copies.
     """
     network = wires.network
-    ends: dict[str, End] = {name: (f"{HOST_PREFIX}in{number}", 0) for number, name in enumerate(network.inputs)}
-    readers = _readers(wires, engines)
-    placed: list[Engine] = []
-    streams: list[Stream] = []
-    for name in network.inputs:
-        _read(wires, name, ends[name], readers.get(name, []), (placed, streams, copier))
+    made, readers = _Made(wires, copier), _readers(wires, engines)
+    for number, name in enumerate(network.inputs):
+        made.read(name, (f"{HOST_PREFIX}in{number}", 0), readers.get(name, []))
     for operation in network.operations:
         if operation.name in engines:
-            engine = engines[operation.name]
-            placed.append(engine)
-            output = operation.outputs[0]
-            _read(wires, output, (engine.name, 0), readers.get(output, []), (placed, streams, copier))
-    return Dataflow(network.name, tuple(placed), tuple(streams), network.notes)
+            engine, output = engines[operation.name], operation.outputs[0]
+            made.engines.append(engine)
+            made.read(output, (engine.name, 0), readers.get(output, []), operation.name)
+    return Dataflow(network.name, tuple(made.engines), tuple(made.streams), network.notes)
 
 
-def _readers(wires: Wires, engines: Mapping[str, Engine]) -> dict[str, list[End]]:
-    found: dict[str, list[End]] = {}
+def _readers(wires: Wires, engines: Mapping[str, Engine]) -> dict[str, list[Reader]]:
+    found: dict[str, list[Reader]] = {}
     for operation in wires.network.operations:
         if operation.name in engines:
             for port, name in enumerate(operation.inputs):
-                found.setdefault(wires.maker[name], []).append((engines[operation.name].name, port))
+                end = engines[operation.name].name, port
+                found.setdefault(wires.maker[name], []).append((end, operation.name))
     for number, name in enumerate(wires.network.outputs):
-        found.setdefault(wires.maker[name], []).append((f"{HOST_PREFIX}out{number}", 0))
+        found.setdefault(wires.maker[name], []).append(((f"{HOST_PREFIX}out{number}", 0), ""))
     return found
 
 
-def _read(
-    wires: Wires,
-    name: str,
-    source: End,
-    readers: list[End],
-    made: tuple[list[Engine], list[Stream], Copier],
-) -> None:
-    placed, streams, copier = made
-    tensor, bits = wires.tensor(name), wires.bits(name)
-    stream = Stream(*source, "", 0, tensor.elements, tensor.shape[1], bits)
-    if len(readers) > 1:
-        plain = re.sub(r"\W", "_", source[0])
-        copy = copier(f"{plain}_copy", tensor, bits, len(readers))
-        placed.append(copy)
-        streams.append(replace(stream, target=copy.name))
-        sources = [(copy.name, port) for port in range(len(readers))]
-    else:
+@dataclass
+class _Made:
+    """Engines and streams so far."""
+
+    wires: Wires
+    copier: Copier
+    engines: list[Engine] = field(default_factory=list)
+    streams: list[Stream] = field(default_factory=list)
+
+    def read(self, name: str, source: End, readers: list[Reader], operation: str = "") -> None:
+        """Join a tensor's maker to all that read it; a copier belongs to the operation, or to the first reader's."""
+        tensor, bits = self.wires.tensor(name), self.wires.bits(name)
+        stream = Stream(*source, "", 0, tensor.elements, tensor.shape[1], bits)
         sources = [source] * len(readers)
-    for (start, port), (target, target_port) in zip(sources, readers, strict=True):
-        streams.append(replace(stream, source=start, source_port=port, target=target, target_port=target_port))
+        if len(readers) > 1:
+            plain = re.sub(r"\W", "_", source[0])
+            copy = self.copier(f"{plain}_copy", tensor, bits, len(readers))
+            self.engines.append(replace(copy, operation=operation or readers[0][1]))
+            self.streams.append(replace(stream, target=copy.name))
+            sources = [(copy.name, port) for port in range(len(readers))]
+        for (start, port), ((end, end_port), _) in zip(sources, readers, strict=True):
+            self.streams.append(replace(stream, source=start, source_port=port, target=end, target_port=end_port))
 
 
 def plain_names(names: list[str]) -> dict[str, str]:

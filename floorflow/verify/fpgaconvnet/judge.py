@@ -157,7 +157,9 @@ def _least(kind: str, has: Mapping[str, Any], folding: Mapping[str, Any]) -> dic
     taps = has["kernel_size"] ** 2 if kind == "ConvolutionLayer" else has["rows_in"] * has["cols_in"]
     words = taps * has["channels_in"] * has["channels_out"] // has.get("groups", 1)
     products = folding["coarse_in"] * folding["coarse_out"] * folding.get("fine", 1)
-    return {"DSP": products, "BRAM18": max(products, words * WORD_BITS // BRAM_BITS), "LUT": products}
+    # A memory for each multiplier; where there are more of these than weights, the models count none.
+    memories = max(products, words * WORD_BITS // BRAM_BITS) if words >= products else 0
+    return {"DSP": products, "BRAM18": memories}
 
 
 def joined(source: Row, target: Row, context: Mapping[str, Any]) -> dict[str, Any]:
