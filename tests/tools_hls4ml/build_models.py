@@ -1,8 +1,8 @@
 """Run by hls4ml's own Python: build models with given configurations, and tell what became of each layer.
 
 Reads one JSON object from standard input, ``{"models": [[path, hls_config], ...], "matrices": [[n_in, n_out], ...]}``,
-and writes one to the file named by the argument: of each model the layers and all that hls4ml printed, of each matrix the
-reuse factors that it takes.
+and writes one to the file named by the argument: of each model the layers and all that hls4ml printed, of each matrix
+the reuse factors that it takes.
 """
 
 from __future__ import annotations
