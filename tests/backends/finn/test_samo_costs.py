@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,17 @@ def engine_attributes(told: dict[str, Any]) -> dict[str, Any]:
     return {**defaults, **kept}
 
 
+def style_of(op: str, told: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what of a memory and of products the fork's estimator of a type tells apart."""
+    mode, ram, products = (str(told.get(name)) for name in ("mem_mode", "ram_style", "resType"))
+    mode = MEMORIES.get(mode, mode)
+    if op == "StreamingFCLayer_Batch":
+        ram = "distributed" if (mode, ram) == ("decoupled", "distributed") else mode
+    return {"StreamingMaxPool_Batch": "", "Vector_Vector_Activate_Batch": ""}.get(op, ram), (
+        "dsp" if products == "dsp" else "lut"
+    )
+
+
 def key(row: Any) -> tuple[int, ...]:
     """Return input and output folding of a row of a table."""
     return int(row[0]), int(row[1])
@@ -54,9 +66,7 @@ def test_engines_cost_what_samos_tables_say(table: str, op: str, least: int) -> 
         listed = {key(row): row[3:] for row in node["options"]}
         attributes = engine_attributes(node["attributes"])
         for option in legal_options(kind_of(TODAY[op]), attributes, choice):
-            memory = MEMORIES.get(str(option.folding.get("mem_mode")), "const")
-            in_style = option.folding.get("ram_style", "auto") == node["attributes"].get("ram_style", "auto")
-            if "MW" in attributes and (memory != node["attributes"].get("mem_mode", "const") or not in_style):
+            if style_of(op, option.folding) != style_of(op, node["attributes"]):
                 continue
             simd, pe = (int(option.folding.get(name, 0)) for name in ("SIMD", "PE"))
             both = (simd, pe) if "MW" in attributes else (max(simd, pe, 1),) * 2

@@ -128,7 +128,7 @@ def forget_options() -> None:
 def legal_options(kind: EngineKind, attributes: Attributes, choice: Choice) -> OptionTable:
     """Return every folding that FINN's whole build takes, with its price, dominated ones included."""
     if choice.model == "samo":
-        return repriced(kind.op_type, attributes, legal_options(kind, attributes, replace(choice, model="finn")))
+        return repriced(kind.op_type, attributes, legal_options(kind, attributes, replace(choice, model="estimated")))
     batches = list(kind.batches(attributes, choice))
     if not batches:
         return OptionTable(np.empty((6, 0), dtype=np.int64), objects([]), objects([]), 0)

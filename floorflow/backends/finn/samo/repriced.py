@@ -1,7 +1,7 @@
 """Foldings of FINN's engines at the cycles and resources of the fork's estimators (``--costs samo``).
 
 The engines are today's; their types and attributes are told to the estimators by the fork's names. The fork has no
-parallel windows, and no estimator for kinds that came later.
+parallel windows, no UltraRAM, and no estimator for kinds that came later.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from floorflow.backends.finn.names import family
 from floorflow.backends.finn.samo.estimators import ESTIMATORS
-from floorflow.dataflow.model import Attributes
+from floorflow.dataflow.model import Attributes, Option
 from floorflow.dataflow.options import OptionTable
 from floorflow.errors import InputError
 
@@ -56,7 +56,7 @@ def repriced(op_type: str, attributes: Attributes, table: OptionTable) -> Option
         raise InputError(
             f"--costs samo: SAMO's FINN has no estimator for {op_type}", hint="use --finn main, or other costs"
         )
-    table = table.take(table.attribute("parallel_window", 0) == 0)
+    table = table.take((table.attribute("parallel_window", 0) == 0) & table.of_styles(_is_in_fork))
     numbers = table.numbers.copy()
     styles: dict[int, tuple[Attributes, list[int]]] = {}
     for row, style in enumerate(table.styles):
@@ -66,6 +66,11 @@ def repriced(op_type: str, attributes: Attributes, table: OptionTable) -> Option
         part = table.take(rows)
         numbers[:6, rows] = _estimated(fork, {**attributes, **style}, part)
     return replace(table, numbers=numbers)
+
+
+def _is_in_fork(option: Option) -> bool:
+    """Whether the fork knows the memory: it has no UltraRAM."""
+    return "ultra" not in option.folding.values()
 
 
 def _estimated(fork: str, has: Told, part: OptionTable) -> NDArray[np.int64]:
