@@ -1,7 +1,8 @@
-"""``--costs samo``: FINN's engines at the cycles and resources of SAMO's tables, and plans that the judge finds legal."""
+"""``--costs samo``: FINN's engines at the cycles and resources of SAMO's tables, in plans that are legal."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from floorflow.backends.finn.folding.legal_foldings import legal_options
 from floorflow.backends.finn.kinds.kind import Choice
 from floorflow.backends.finn.kinds.registry import kind_of
+from floorflow.backends.finn.read.source import read_source
 from floorflow.technology import technology_of
 from tests.command_line import floorflow
 from tests.conftest import ROOT
@@ -94,3 +96,30 @@ def test_styles_are_not_free_at_costs_that_know_none(tmp_path: Path) -> None:
     words = ("plan", ROOT / "examples" / "tfc_1w1a.onnx", "--costs", "samo", "--impl-style", "free", "-p", "zcu104")
     ended = floorflow(*words, "-o", tmp_path / "out")
     assert (ended.returncode, "--costs samo prices" in ended.stderr) == (2, True), ended.stderr
+
+
+def test_a_single_engine_and_a_given_folding_cost_the_same(tmp_path: Path) -> None:
+    node = next(n for n in tables()["finn_mpcnn_w4a4_b1"]["nodes"] if n["op"] == "StreamingFCLayer_Batch")
+    attributes = {**engine_attributes(node["attributes"]), "SIMD": 5, "PE": 4, "mem_mode": "internal_embedded"}
+    lines = tmp_path / "lines.json"
+    lines.write_text(json.dumps({"op_type": "MVAU_hls", "attrs": attributes}) + "\n")
+    told = json.loads(floorflow("cost", lines, "--costs", "samo").stdout)
+    listed = next(row for row in node["options"] if key(row) == (5, 4))
+    assert [told[name] for name in ("cycles", "LUT", "DSP", "BRAM_18K", "FF")] == listed[3:]
+
+
+def test_what_the_fork_has_no_estimator_for_is_refused(tmp_path: Path) -> None:
+    lines = tmp_path / "lines.json"
+    node = {"op_type": "UpsampleNearestNeighbour_hls", "attrs": {}}
+    lines.write_text(json.dumps(node) + "\n")
+    ended = floorflow("cost", lines, "--costs", "samo")
+    assert (ended.returncode, "error" in ended.stdout) == (2, True)
+
+
+def test_resnet_50_has_the_interval_of_table_6(tmp_path: Path) -> None:
+    # 3081.3 us at 200 MHz: the window of its first layer, whatever the folding of the others.
+    choice = Choice(technology_of("xcu250-figd2104-2L-e"), "samo")
+    source = read_source(ROOT / "examples" / "resnet50_w1a2.onnx")
+    windows = [e for e in source.lower(choice.technology).engines if e.kind.startswith("ConvolutionInputGenerator")]
+    fastest = [min(o.cycles for o in legal_options(kind_of(e.kind), dict(e.attributes), choice)) for e in windows]
+    assert max(fastest) / 200 == pytest.approx(3081.3, abs=0.05)

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.backends.finn.names import family
-from floorflow.backends.finn.samo.estimators import ESTIMATORS
+from floorflow.backends.finn.samo.estimators import ESTIMATORS, Floats
 from floorflow.dataflow.model import Attributes, Option
 from floorflow.dataflow.options import OptionTable
 from floorflow.errors import InputError
+from floorflow.resources import Resources
 
 Told = dict[str, Any]
 _MEMORIES = {"internal_embedded": "const", "internal_decoupled": "decoupled"}
@@ -51,11 +52,7 @@ def repriced(op_type: str, attributes: Attributes, table: OptionTable) -> Option
     """
     if family(op_type) in UNPRICED:
         return replace(table, numbers=np.concatenate([table.numbers[:1], 0 * table.use, table.numbers[6:]]))
-    fork = FORK_TYPES.get(family(op_type))
-    if fork is None:
-        raise InputError(
-            f"--costs samo: SAMO's FINN has no estimator for {op_type}", hint="use --finn main, or other costs"
-        )
+    fork = _fork_type(op_type)
     table = table.take((table.attribute("parallel_window", 0) == 0) & table.of_styles(_is_in_fork))
     numbers = table.numbers.copy()
     styles: dict[int, tuple[Attributes, list[int]]] = {}
@@ -64,8 +61,37 @@ def repriced(op_type: str, attributes: Attributes, table: OptionTable) -> Option
     for style, listed in styles.values():
         rows = np.array(listed, dtype=np.intp)
         part = table.take(rows)
-        numbers[:6, rows] = _estimated(fork, {**attributes, **style}, part)
+        foldings = (part.attribute(name, 1).astype(np.float64) for name in ("SIMD", "PE"))
+        numbers[:6, rows] = _estimated(fork, {**attributes, **style}, *foldings)
     return replace(table, numbers=numbers)
+
+
+def estimate(op_type: str, attributes: Attributes) -> tuple[int, Resources]:
+    """Return cycles and resources of one folded engine.
+
+    Raises
+    ------
+    InputError
+        If the fork has no estimator for the kind, or it asks for an attribute that is missing.
+
+    """
+    if attributes.get("parallel_window", 0) == 1 or "ultra" in attributes.values():
+        raise InputError(f"--costs samo: SAMO's FINN has no parallel windows and no UltraRAM ({op_type})")
+    foldings = (np.array([float(str(attributes.get(name, 1)))]) for name in ("SIMD", "PE"))
+    try:
+        cycles, *use = _estimated(_fork_type(op_type), dict(attributes), *foldings)[:, 0].tolist()
+    except KeyError as error:
+        raise InputError(f"--costs samo: attribute {error} of {op_type} is missing") from error
+    return cycles, Resources(*use)
+
+
+def _fork_type(op_type: str) -> str:
+    fork = FORK_TYPES.get(family(op_type))
+    if fork is None:
+        raise InputError(
+            f"--costs samo: SAMO's FINN has no estimator for {op_type}", hint="use --finn main, or other costs"
+        )
+    return fork
 
 
 def _is_in_fork(option: Option) -> bool:
@@ -73,9 +99,8 @@ def _is_in_fork(option: Option) -> bool:
     return "ultra" not in option.folding.values()
 
 
-def _estimated(fork: str, has: Told, part: OptionTable) -> NDArray[np.int64]:
+def _estimated(fork: str, has: Told, simd: Floats, pe: Floats) -> NDArray[np.int64]:
     """Return cycles, LUT, FF, BRAM18, URAM and DSP of foldings of one style, (6, n_options)."""
-    simd, pe = (part.attribute(name, 1).astype(np.float64) for name in ("SIMD", "PE"))
     if fork not in {"StreamingFCLayer_Batch", "Vector_Vector_Activate_Batch"}:
         simd = pe = np.maximum(simd, pe)
     cycles, lut, dsp, bram = ESTIMATORS[fork](_told(fork, has), simd, pe)
