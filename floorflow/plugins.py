@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_args
 
 from pydantic import BaseModel, ConfigDict
+from pydantic.fields import FieldInfo
 
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
@@ -92,6 +93,18 @@ def registration(name: str) -> Registration:
             hint="expected a floorflow.plugins.Registration (docs/backends.md)",
         )
     return made
+
+
+def options_in_words() -> str:
+    """Return the options of the built-in back ends whose options have no spelling of their own, with their choices."""
+    own = {name: registration(name).options.model_fields for name in _OBJECTS if name != DEFAULT_BACKEND}
+    return "; ".join(f"{name}: {', '.join(map(_in_words, fields.items()))}" for name, fields in own.items())
+
+
+def _in_words(field: tuple[str, FieldInfo]) -> str:
+    name, info = field
+    choices = [choice for choice in get_args(info.annotation) if isinstance(choice, str)]
+    return f"{name} ({', '.join(choices)})" if choices else f"{name} (a number)"
 
 
 def _loaded(entry: EntryPoint) -> Any:

@@ -85,7 +85,7 @@ class FpgaConvNetBackend(NamedByUser):
 
     def cost_model(self, plan: Plan, /) -> str:  # noqa: ARG002
         """Return in words what the plan's resources are."""
-        return "fpgaconvnet-model 0.1.4, structure where it has none, not calibrated (docs/fpgaconvnet.md)"
+        return "fpgaconvnet-model 0.1.4, structure where it has none, not calibrated (docs/samo-backends.md)"
 
 
 BACKEND = FpgaConvNetBackend()

@@ -98,7 +98,7 @@ class Hls4mlBackend(NamedByUser):
 
     def cost_model(self, plan: Plan, /) -> str:  # noqa: ARG002
         """Return in words what the plan's resources are."""
-        return "SAMO's model of hls4ml, area by structure, not calibrated (docs/hls4ml.md)"
+        return "SAMO's model of hls4ml, area by structure, not calibrated (docs/samo-backends.md)"
 
     def faster_by_hand(self, engines: Sequence[EngineEntry], /) -> str:
         """Return what would shorten engines at a reuse factor of 1: hls4ml takes one pixel a time."""
