@@ -70,6 +70,11 @@ def backend_names() -> tuple[str, ...]:
     return tuple(sorted({*_BUILT_IN, *entry_points(group=GROUP).names}))
 
 
+def added_names() -> tuple[str, ...]:
+    """Return the names of the back ends that are not built in: they may read other files than ONNX."""
+    return tuple(name for name in backend_names() if name not in _BUILT_IN)
+
+
 def registration(name: str) -> Registration:
     """Return what is known of a back end.
 

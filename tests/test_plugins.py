@@ -81,7 +81,7 @@ def test_plan_json_holds_the_options_of_the_back_end_together() -> None:
         ({"backend_options": ["finn"]}, "--backend-option finn: expected NAME=VALUE"),
         ({"backend_options": ["finn=plus", "finn=dev"]}, "finn is given twice, before as plus"),
         ({"backend_options": {"fin": "plus"}}, "unknown option 'fin'"),
-        ({"backend_options": {"costs": "cheap"}}, "--costs cheap: expected calibrated, estimated or finn"),
+        ({"backend_options": {"costs": "cheap"}}, "--costs cheap: expected calibrated, estimated, finn or samo"),
         ({"costs": "finn", "impl_style": "free"}, "--impl-style free: --costs finn prices FINN's own choices"),
     ],
 )
