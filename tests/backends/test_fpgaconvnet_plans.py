@@ -72,6 +72,17 @@ def test_without_inter_matching_squeeze_layers_stand_between(folder: Path) -> No
     assert intervals[0] <= intervals[1]
 
 
+def test_methods_carry_changes_on_to_neighbours_that_must_match() -> None:
+    words = ("compare", ZOO / "mpcnn.onnx", "--backend", "fpgaconvnet", "-p", "zcu104", "--methods", "exact,rule,brute")
+    ended = floorflow(*words, "--json")
+    assert ended.returncode == 0, ended.stderr
+    exact, rule, brute = json.loads(ended.stdout)["methods"]
+    assert exact["interval_cycles"] <= rule["interval_cycles"] < 2 * exact["interval_cycles"]
+    assert (brute["interval_cycles"], brute["verdict"][:9]) == (None, "not tried")
+    chain = [rule["folding"][name] for name in ("conv1", "pool1", "conv2", "pool2", "conv3", "ip1", "ip2")]
+    assert all(a["coarse_out"] == b["coarse_in"] for a, b in itertools.pairwise(chain))
+
+
 @pytest.mark.parametrize("matching", ["inter", "none"])
 def test_a_strict_reader_takes_the_configuration(matching: str, folder: Path) -> None:
     words = () if matching == "inter" else ("--backend-option", "matching=none")
