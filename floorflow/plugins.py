@@ -1,4 +1,4 @@
-"""Back ends by name, before anything slow is imported: FINN's is built in, others register by entry points.
+"""Back ends by name, before anything slow is imported: three are built in, others register by entry points.
 
 An entry point of the group ``floorflow.backends`` bears the back end's name and leads to its `Registration`.
 """
@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_args
 
 from pydantic import BaseModel, ConfigDict
+from pydantic.fields import FieldInfo
 
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
@@ -19,7 +20,12 @@ from floorflow.importing import whole_imports
 GROUP = "floorflow.backends"
 DEFAULT_BACKEND = "finn"
 """The back end of a request that names none; the command line has options of their own for its options."""
-_BUILT_IN = {DEFAULT_BACKEND: EntryPoint(DEFAULT_BACKEND, "floorflow.backends.finn.registration:FINN", GROUP)}
+_OBJECTS = {
+    DEFAULT_BACKEND: "floorflow.backends.finn.registration:FINN",
+    "hls4ml": "floorflow.backends.hls4ml.options:HLS4ML",
+    "fpgaconvnet": "floorflow.backends.fpgaconvnet.options:FPGACONVNET",
+}
+_BUILT_IN = {name: EntryPoint(name, value, GROUP) for name, value in _OBJECTS.items()}
 
 _INSTALL = "another is there once the package that brings it is installed (docs/backends.md)"
 
@@ -64,6 +70,11 @@ def backend_names() -> tuple[str, ...]:
     return tuple(sorted({*_BUILT_IN, *entry_points(group=GROUP).names}))
 
 
+def added_names() -> tuple[str, ...]:
+    """Return the names of the back ends that are not built in: they may read other files than ONNX."""
+    return tuple(name for name in backend_names() if name not in _BUILT_IN)
+
+
 def registration(name: str) -> Registration:
     """Return what is known of a back end.
 
@@ -87,6 +98,18 @@ def registration(name: str) -> Registration:
             hint="expected a floorflow.plugins.Registration (docs/backends.md)",
         )
     return made
+
+
+def options_in_words() -> str:
+    """Return the options of the built-in back ends whose options have no spelling of their own, with their choices."""
+    own = {name: registration(name).options.model_fields for name in _OBJECTS if name != DEFAULT_BACKEND}
+    return "; ".join(f"{name}: {', '.join(map(_in_words, fields.items()))}" for name, fields in own.items())
+
+
+def _in_words(field: tuple[str, FieldInfo]) -> str:
+    name, info = field
+    choices = [choice for choice in get_args(info.annotation) if isinstance(choice, str)]
+    return f"{name} ({', '.join(choices)})" if choices else f"{name} (a number)"
 
 
 def _loaded(entry: EntryPoint) -> Any:

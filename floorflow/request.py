@@ -29,7 +29,7 @@ from pydantic.fields import FieldInfo
 
 from floorflow.assets import Topology, board_path, link_path
 from floorflow.errors import InputError, some
-from floorflow.plugins import DEFAULT_BACKEND, BackendOptions, registration
+from floorflow.plugins import DEFAULT_BACKEND, BackendOptions, options_in_words, registration
 from floorflow.presets import CHANGES, DEFAULT_PRESET, PRESET_FIELDS, Preset
 from floorflow.resources import (
     NONE,
@@ -259,7 +259,9 @@ class Request(BaseModel):
 
     backend: Annotated[str, ENGINES] = Field(DEFAULT_BACKEND, description="Tool whose engines the network becomes.")
     backend_options: Annotated[OwnOptions, Spelling(ENGINES.panel, option="--backend-option")] = Field(
-        BackendOptions(), description="Option of a back end without one of its own here, NAME=VALUE; repeatable."
+        BackendOptions(),
+        description="Option of a back end without one of its own here, NAME=VALUE; repeatable. "
+        f"{options_in_words()} (docs/samo-backends.md).",
     )
 
     fold_method: Annotated[FoldMethod, FOLDING] = Field(

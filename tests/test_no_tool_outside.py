@@ -16,6 +16,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "floorflow"
 OWN = ("backends/finn/", "verify/finn/")
 PLAIN_WORDS = {
     "dtype",
+    "depthwise",
     "bodies",
     "Size",
     "Stride",

@@ -81,7 +81,7 @@ def test_plan_json_holds_the_options_of_the_back_end_together() -> None:
         ({"backend_options": ["finn"]}, "--backend-option finn: expected NAME=VALUE"),
         ({"backend_options": ["finn=plus", "finn=dev"]}, "finn is given twice, before as plus"),
         ({"backend_options": {"fin": "plus"}}, "unknown option 'fin'"),
-        ({"backend_options": {"costs": "cheap"}}, "--costs cheap: expected calibrated, estimated or finn"),
+        ({"backend_options": {"costs": "cheap"}}, "--costs cheap: expected calibrated, estimated, finn or samo"),
         ({"costs": "finn", "impl_style": "free"}, "--impl-style free: --costs finn prices FINN's own choices"),
     ],
 )
@@ -92,7 +92,7 @@ def test_wrong_options_of_a_back_end_are_refused(options: dict[str, Any], messag
 
 
 def test_an_installed_back_end_is_known_with_its_options_and_methods(toy: Path) -> None:
-    assert backend_names() == ("finn", "missing", "toy", "wrong")
+    assert backend_names() == ("finn", "fpgaconvnet", "hls4ml", "missing", "toy", "wrong")
     request = asked(backend="toy", lanes=3, fold_method="toy-fold")
     assert request.backend_options.model_dump() == {"lanes": 3}
     assert "toy-fold" in known_methods("fold_method", "toy")

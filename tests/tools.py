@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 FINN_PLUS_PINS = Path(__file__).parent / "tools_finn" / "requirements.txt"
+HLS4ML_PINS = Path(__file__).parent / "tools_hls4ml" / "requirements.txt"
 
 
 def need_module(name: str, reason: str) -> None:
@@ -29,17 +30,26 @@ def need_tcl() -> None:
 
 def need_finn_plus() -> Path:
     """Return the Python of FINN+'s environment: FLOORFLOW_FINN_PLUS, else the one that .ci/run keeps in the cache."""
-    named = os.environ.get("FLOORFLOW_FINN_PLUS")
-    python = (Path(named) if named else _cached_finn_plus()) / "bin" / "python"
+    return _need_environment("FINN+", "FLOORFLOW_FINN_PLUS", "finn-plus", FINN_PLUS_PINS)
+
+
+def need_hls4ml() -> Path:
+    """Return the Python of hls4ml's environment: FLOORFLOW_HLS4ML, else the one that .ci/run keeps in the cache."""
+    return _need_environment("hls4ml", "FLOORFLOW_HLS4ML", "hls4ml", HLS4ML_PINS)
+
+
+def _need_environment(tool: str, variable: str, folder: str, pins: Path) -> Path:
+    named = os.environ.get(variable)
+    python = (Path(named) if named else _cached(folder, pins)) / "bin" / "python"
     if not python.exists():
-        reason = f"FINN+ is not installed at {python}: pip install --no-deps -r {FINN_PLUS_PINS.name} (see .ci/run)"
+        reason = f"{tool} is not installed at {python}: pip install --no-deps -r {pins} (see .ci/run)"
         if os.environ.get("FLOORFLOW_TOOLS_REQUIRED"):
             pytest.fail(reason)
         pytest.skip(reason)
     return python
 
 
-def _cached_finn_plus() -> Path:
+def _cached(folder: str, pins: Path) -> Path:
     """Return where .ci/run puts the environment of these very pins."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return cache / "floorflow" / f"finn-plus-{hashlib.sha256(FINN_PLUS_PINS.read_bytes()).hexdigest()[:12]}"
+    return cache / "floorflow" / f"{folder}-{hashlib.sha256(pins.read_bytes()).hexdigest()[:12]}"

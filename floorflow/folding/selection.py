@@ -40,6 +40,10 @@ class Evaluator:
             tuple(c for c in self.between_groups if g in (c.source, c.target)) for g in range(len(self.problem.groups))
         )
 
+    def at(self, group: int) -> tuple[Coupling, ...]:
+        """Return the streams between a group and others."""
+        return self._at[group]
+
     @cached_property
     def budget(self) -> Array:
         """The budget, (5,)."""

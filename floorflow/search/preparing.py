@@ -14,7 +14,7 @@ from floorflow.errors import InfeasibleError, InputError, some
 from floorflow.folding import FoldingProblem, fitting
 from floorflow.folding.balance import NO_BALANCE, Balance, layer_pairs
 from floorflow.hardware import Platform
-from floorflow.plugins import backend_names
+from floorflow.plugins import added_names
 from floorflow.request import Request
 from floorflow.resources import Resources, total
 from floorflow.search.asked import platform_of
@@ -36,7 +36,7 @@ def read(request: Request) -> Source:
     try:
         return backend_named(request.backend).read(request.model, request.backend_options)
     except InputError as error:
-        others = [name for name in backend_names() if name != request.backend]
+        others = [name for name in added_names() if name != request.backend]
         if "backend" in request.model_fields_set or not others:
             raise
         hint = f"if it is a model of another back end, name that with --backend: {some(others)}"

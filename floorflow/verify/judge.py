@@ -1,8 +1,8 @@
 """The part of the judge for a back end: what it must answer, and where it is found by the back end's name.
 
 It speaks plain values (docs/backends.md, The judge's part), so that one made elsewhere imports nothing of floorflow.
-FINN's comes with floorflow; others register an entry point of the group ``floorflow.judges`` under their back end's
-name.
+Those of FINN, hls4ml and fpgaConvNet come with floorflow; others register an entry point of the group
+``floorflow.judges`` under their back end's name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,11 @@ Row = Mapping[str, Any]
 """One engine of a phase: id, network, entry, folding, module, slot, slr, style, fpga, dies, fpga_number and part."""
 
 GROUP = "floorflow.judges"
-BUILT_IN = {"finn": "floorflow.verify.finn.judge"}
+BUILT_IN = {
+    "finn": "floorflow.verify.finn.judge",
+    "hls4ml": "floorflow.verify.hls4ml.judge",
+    "fpgaconvnet": "floorflow.verify.fpgaconvnet.judge",
+}
 """Modules that come with floorflow, by the name of their back end."""
 ANSWERS = ("findings", "option_objections", "may_cost_nothing", "engine", "joined", "converter", "fifo", "files")
 """Names that a part must have."""

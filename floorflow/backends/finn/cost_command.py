@@ -13,6 +13,7 @@ from floorflow.backends.finn.attributes import GivenAttributes
 from floorflow.backends.finn.cost.bands import band
 from floorflow.backends.finn.kinds.kind import CostModel, priced
 from floorflow.backends.finn.kinds.registry import known_kind
+from floorflow.backends.finn.samo.repriced import estimate
 from floorflow.backends.finn.version import FinnVersion, technology_for
 from floorflow.errors import FloorflowError, InputError
 from floorflow.resources import Resources
@@ -112,10 +113,13 @@ def _cost(question: Mapping[str, Any], options: CostOptions) -> dict[str, Any]:
     own = options.model != "finn"
     technology = _technology(_text({"part": options.part, **question}, "part"), None if own else finn)
     unit = kind.unit(_attributes(question), finn)
-    resources = priced(unit, technology, options.model)
+    if options.model == "samo":
+        cycles, resources = estimate(question["op_type"], _attributes(question))
+    else:
+        cycles, resources = unit.cycles, priced(unit, technology, options.model)
     inside, outside = unit.finn_widths_bits
     return {
-        "cycles": unit.cycles,
+        "cycles": cycles,
         "LUT": resources.lut,
         **({"FF": resources.ff} if own else {}),
         "BRAM_18K": resources.bram18,

@@ -12,7 +12,7 @@ from floorflow.errors import InputError
 from floorflow.plugins import BackendOptions
 from floorflow.request import ENGINES, NETWORK, Spelling
 
-CostModelName = Literal["calibrated", "estimated", "finn"]
+CostModelName = Literal["calibrated", "estimated", "finn", "samo"]
 FinnName = Literal["main", "dev", "plus"]
 ImplStyle = Literal["auto", "default", "free"]
 FlowName = Literal["auto", "vitis", "zynq"]
@@ -58,9 +58,9 @@ class FinnOptions(BackendOptions):
 
     @model_validator(mode="after")
     def _styles_have_prices(self) -> Self:
-        if self.impl_style == "free" and self.costs == "finn":
+        if self.impl_style == "free" and self.costs in {"finn", "samo"}:
             raise InputError(
-                "--impl-style free: --costs finn prices FINN's own choices, and some hardware at nothing",
+                f"--impl-style free: --costs {self.costs} prices FINN's own choices, and some hardware at nothing",
                 hint="use --costs calibrated or estimated to choose between hls and rtl",
             )
         return self
@@ -68,4 +68,4 @@ class FinnOptions(BackendOptions):
     @property
     def styles_are_open(self) -> bool:
         """Whether engines may be hls where FINN would make them rtl, and the other way."""
-        return self.impl_style != "default" and self.costs != "finn"
+        return self.impl_style != "default" and self.costs not in {"finn", "samo"}

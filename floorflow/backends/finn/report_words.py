@@ -21,6 +21,7 @@ _COSTS = {
     "calibrated": "floorflow's estimates, fitted to real builds (docs/cost-model.md)",
     "estimated": "floorflow's estimates from structure (docs/cost-model.md)",
     "finn": "FINN's own estimates",
+    "samo": "the estimators of SAMO's fork of FINN, in which some hardware costs nothing (docs/samo-backends.md)",
 }
 
 

@@ -26,6 +26,8 @@ def warnings_of(folded: FoldedDataflow, clock_mhz: float, options: FinnOptions) 
             yield from _too_wide(stream, folded.options[stream.target].input_widths_bits[stream.target_port], clock_mhz)
     if options.costs == "finn":
         yield "costs are FINN's own estimates, in which some hardware costs nothing; real use is higher"
+    if options.costs == "samo":
+        yield "costs are those of SAMO's fork of FINN (2022), in which some hardware costs nothing; real use is higher"
 
 
 def _too_wide(stream: Stream, width_bits: int, clock_mhz: float) -> Iterator[str]:

@@ -56,7 +56,9 @@ def options(layer: Layer) -> Floats:
         "ConvolutionLayer": _convolution,
         "InnerProductLayer": _dense,
         "PoolingLayer": _pool,
-        "ReLULayer": _relu,
+        "ReLULayer": _streaming,
+        "EltWiseLayer": _streaming,
+        "SplitLayer": _streaming,
     }[layer.op](layer, foldings)
     return np.column_stack([np.array(triples, dtype=np.float64), cycles, use])
 
@@ -125,7 +127,7 @@ def _pool(layer: Layer, f: Foldings) -> tuple[Floats, Floats]:
     return layer.rows_in * layer.columns_in * c, (_window(layer, c) + own) * f.coarse_in[:, None]
 
 
-def _relu(layer: Layer, f: Foldings) -> tuple[Floats, Floats]:
+def _streaming(layer: Layer, f: Foldings) -> tuple[Floats, Floats]:
     return layer.rows_in * layer.columns_in * layer.channels_in / f.coarse_in, np.zeros((len(f.coarse_in), 4))
 
 

@@ -16,9 +16,10 @@ _KINDS: Mapping[str, str] = {
     "relu": "ReLULayer",
     "max_pool": "PoolingLayer",
     "average_pool": "PoolingLayer",
+    "add": "EltWiseLayer",
 }
-_NO_HARDWARE = frozenset({"quantise", "flatten"})
-"""Types are fixed, and a fully connected layer takes the feature map as it is."""
+NO_HARDWARE = frozenset({"quantise", "flatten", "affine"})
+"""Types are fixed, a fully connected layer takes the feature map as it is, and batch norm is a convolution's."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def layers_of(network: Network) -> tuple[NamedLayer, ...]:
         If operations have no layer; all of them are named.
 
     """
-    operations = [operation for operation in network.operations if operation.type not in _NO_HARDWARE]
+    operations = [operation for operation in network.operations if operation.type not in NO_HARDWARE]
     missing = [f"'{o.name}' ({o.type})" for o in operations if o.type not in _KINDS or not _is_square(o)]
     if missing:
         hint = "fpgaConvNet's layers are read from conv and pools (square), fully_connected and relu"
@@ -76,6 +77,6 @@ def _map(shape: tuple[int, ...]) -> tuple[int, int, int]:
 def _map_before(network: Network, operation: Operation, source: Mapping[str, Operation]) -> tuple[int, int, int]:
     """Return the feature map that an operation reads, before it is flattened."""
     tensor = operation.inputs[0]
-    while tensor in source and source[tensor].type in _NO_HARDWARE:
+    while tensor in source and source[tensor].type in NO_HARDWARE:
         tensor = source[tensor].inputs[0]
     return _map(network.tensor(tensor).shape)

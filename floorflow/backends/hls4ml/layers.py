@@ -33,12 +33,13 @@ class Layer:
 def multipliers(layer: Layer) -> NDArray[np.int64]:
     """Return the numbers of multipliers that are legal, ascending: products over reuse factors."""
     products, inputs, outputs = layer.products, layer.channels_in * layer.kernel**2, layer.channels_out
-    n = np.array(_divisors(products), dtype=np.int64)
+    n = np.array(divisors(products), dtype=np.int64)
     limit = -(-(inputs * outputs) // np.minimum(inputs, n))
     return np.asarray(n[((limit % outputs == 0) | (n >= inputs)) & ((n % inputs == 0) | (n < inputs))])
 
 
-def _divisors(number: int) -> list[int]:
+def divisors(number: int) -> list[int]:
+    """Return the divisors of a number, ascending."""
     small = [d for d in range(1, int(number**0.5) + 1) if number % d == 0]
     return sorted({*small, *(number // d for d in small)})
 

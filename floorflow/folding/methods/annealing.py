@@ -2,7 +2,7 @@
 
 Source: Montgomerie-Corcoran et al., SAMO (2022), the published schedule: the temperature falls by 2% a step over three
 decades. It is scaled to the cost, which the paper leaves to the user, and the best state seen is the answer, not
-the last.
+the last. A change is carried on to neighbours that must match it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import random
 import numpy as np
 from numpy.typing import NDArray
 
+from floorflow.dataflow.options import UNBUILDABLE
+from floorflow.folding.matching import matched
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
 from floorflow.folding.selection import Evaluator
 
@@ -87,11 +89,18 @@ class _Walk:
         use = self.use - pair[0] + pair[1]
         cycles = int(self.evaluator.problem.groups[group].cycles[row])
         slowest = max(cycles, *(c for g, c in enumerate(self.cycles) if g != group), 0)
+        new = [*self.selection[:group], row, *self.selection[group + 1 :]]
+        if (pair[1] >= UNBUILDABLE).any() and not (pair[0] >= UNBUILDABLE).any():
+            carried = matched(self.evaluator, self.rows, self.selection, group, row)
+            if carried is None:
+                return
+            new, use = carried, self.evaluator.use(carried)
+            slowest = max(self.evaluator.cycles(new))
         energy = self._energy(use, slowest)
         worse = energy - self.energy
         if worse > 0 and self.random.random() >= math.exp(-worse / temperature):
             return
-        self.selection[group], self.cycles[group] = row, cycles
+        self.selection, self.cycles = new, self.evaluator.cycles(new)
         self.use, self.energy = use, energy
         self._remember()
 

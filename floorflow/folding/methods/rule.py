@@ -2,7 +2,8 @@
 
 Source: Montgomerie-Corcoran et al., SAMO (2022), the rule-based optimiser, for one partition. Two changes: what is
 least is the scarcity, converters and FIFOs of the neighbours included, and a start that exceeds the budget (a memory
-too deep, ports that cannot be joined) is repaired first instead of giving up.
+too deep, ports that cannot be joined) is repaired first instead of giving up. As there, a change is carried on to
+neighbours that must match it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from floorflow.folding.matching import matched
 from floorflow.folding.problem import FoldingInfeasible, FoldingProblem, FoldingSolution, FoldingUnknown
 from floorflow.folding.selection import Evaluator
 
@@ -80,9 +82,24 @@ class _Climb:
         after = self._after(slowest, faster)
         fits = (after <= self.evaluator.budget).all(axis=1)
         if not fits.any():
-            return False
+            return self._widen_with_neighbours(slowest, faster)
         rows, after = faster[fits], after[fits]
         self._set(slowest, int(rows[np.lexsort((rows, self.evaluator.cost(after)))[0]]))
+        return True
+
+    def _widen_with_neighbours(self, slowest: int, faster: Array) -> bool:
+        """Do so where streams need equal foldings: those around it change with it, none as slow as it was."""
+        rows = [
+            rows[group.cycles[rows] < self.cycles[slowest]]
+            for group, rows in zip(self.evaluator.problem.groups, self.rows, strict=True)
+        ]
+        found = [matched(self.evaluator, rows, self.selection, slowest, int(row)) for row in faster]
+        uses = [(self.evaluator.use(each), each) for each in found if each is not None]
+        fitting = [(int(self.evaluator.cost(use)), each) for use, each in uses if (use <= self.evaluator.budget).all()]
+        if not fitting:
+            return False
+        self.selection = min(fitting)[1]
+        self.cycles, self.use = self.evaluator.cycles(self.selection), self.evaluator.use(self.selection)
         return True
 
     def _repair_one(self, group: int, rows: Array) -> None:

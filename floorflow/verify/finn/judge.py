@@ -26,6 +26,7 @@ from floorflow.verify.finn.flow import FINDINGS as FLOW_FINDINGS
 from floorflow.verify.finn.flow import check_flow_files
 from floorflow.verify.finn.foldings import MAX_HLS_STREAM_BITS, objections, window_objections
 from floorflow.verify.finn.ports import PORTS, Port
+from floorflow.verify.finn.samo_cycles import SAMO_CYCLES
 from floorflow.verify.finn.styles import check_styles
 from floorflow.verify.finn.window_fill import reads_only_padding, window_fill
 from floorflow.verify.judge import Files, Row
@@ -34,7 +35,7 @@ from floorflow.verify.violations import VIOLATIONS, Findings
 Problem = tuple[str, str]
 
 CHOICES = {
-    "costs": ("calibrated", "estimated", "finn"),
+    "costs": ("calibrated", "estimated", "finn", "samo"),
     "finn": ("main", "dev", "plus"),
     "flow": ("auto", "vitis", "zynq"),
     "impl_style": ("auto", "default", "free"),
@@ -75,7 +76,7 @@ def option_objections(options: Mapping[str, Any]) -> Iterator[str]:
 
 def may_cost_nothing(options: Mapping[str, Any]) -> bool:
     """Whether engines may be free: in FINN's own estimates some are."""
-    return options.get("costs") == "finn"
+    return options.get("costs") in ("finn", "samo")
 
 
 def engine(row: Row, context: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -92,7 +93,8 @@ def engine(row: Row, context: Mapping[str, Any]) -> dict[str, Any] | None:
         found.append(("illegal-folding", "its weights are written at run time, which the options rule out"))
     cycles = None
     try:
-        cycles = CYCLES[folded.kind](folded)
+        rules = {**CYCLES, **SAMO_CYCLES} if context["options"].get("costs") == "samo" else CYCLES
+        cycles = rules[folded.kind](folded)
     except (AttributeProblem, ArithmeticError) as problem:
         if not illegal:
             found.append(("engine-malformed", str(problem)))

@@ -45,6 +45,11 @@ class CostTable(Costs):
         return self.model
 
     @property
+    def _joining(self) -> CostModel:
+        """The model of FIFOs and converters: SAMO counts none of them."""
+        return "estimated" if self.model == "samo" else self.model
+
+    @property
     def sizes_fifos(self) -> bool:
         """Not by FINN's own costs: deep FIFOs are FINN's to size, for it asks for UltraRAM on any part."""
         return self.model != "finn"
@@ -78,15 +83,15 @@ class CostTable(Costs):
 
     def fifo_resources(self, width_bits: int, depth_words: int) -> Resources:
         """Price one FIFO in FINN+'s automatic choice of memory."""
-        return fifo_resources(width_bits, depth_words, self.technology, self.model, self.finn)
+        return fifo_resources(width_bits, depth_words, self.technology, self._joining, self.finn)
 
     def fifo_choices(self, width_bits: int, depth_words: int) -> tuple[FifoChoice, ...]:
         """Return what ``ram_style`` may be, first FINN+'s automatic choice; ``auto`` where there is none."""
-        return fifo_choices(width_bits, depth_words, self.technology, self.model, self.finn)
+        return fifo_choices(width_bits, depth_words, self.technology, self._joining, self.finn)
 
     def converter_resources(self, input_bits: int, output_bits: int) -> Resources:
         """Price one width converter; equal widths cost nothing."""
-        return converter_resources(input_bits, output_bits, self.technology, self.model)
+        return converter_resources(input_bits, output_bits, self.technology, self._joining)
 
     def dma_resources(self, stream_bits: int, memory_bits: int, *, reads: bool) -> Resources | None:
         """Price IODMA_hls; FINN estimates none."""

@@ -12,6 +12,7 @@ from floorflow.backends.finn.folding.tied_engines import ports_of, tied_pairs
 from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, Choice, priced
 from floorflow.backends.finn.kinds.registry import kind_of
 from floorflow.backends.finn.names import FOLDING_ATTRIBUTES, RUNTIME_WEIGHTS, family
+from floorflow.backends.finn.samo.repriced import estimate
 from floorflow.dataflow.model import AttributeValue, Dataflow, Engine, Option
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InputError
@@ -73,6 +74,9 @@ def _given_option(engine: Engine, dataflow: Dataflow, choice: Choice) -> Option:
         raise _illegal(engine, _TOO_WIDE)
     if not ports_of(engine, dataflow.streams).take(option):
         raise _illegal(engine, "its words do not divide the last dimension of the streams at its ends")
+    if choice.model == "samo":
+        cycles, resources = estimate(engine.kind, {**attributes, **option.folding})
+        return replace(option, cycles=cycles, resources=resources)
     unit = kind.unit({**attributes, **option.folding}, choice.finn)
     return replace(option, resources=priced(unit, choice.technology, choice.model))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from floorflow.backends.finn.cost.vectorised import Column, Mask
 from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS, Batch, Choice, CostModel, EngineKind
 from floorflow.backends.finn.kinds.registry import kind_of
+from floorflow.backends.finn.samo.repriced import repriced
 from floorflow.backends.finn.version import FinnVersion
 from floorflow.dataflow.model import Attributes, AttributeValue, Engine, Option
 from floorflow.dataflow.options import OptionTable, objects
@@ -126,6 +127,8 @@ def forget_options() -> None:
 
 def legal_options(kind: EngineKind, attributes: Attributes, choice: Choice) -> OptionTable:
     """Return every folding that FINN's whole build takes, with its price, dominated ones included."""
+    if choice.model == "samo":
+        return repriced(kind.op_type, attributes, legal_options(kind, attributes, replace(choice, model="estimated")))
     batches = list(kind.batches(attributes, choice))
     if not batches:
         return OptionTable(np.empty((6, 0), dtype=np.int64), objects([]), objects([]), 0)

@@ -17,8 +17,9 @@ from floorflow.dataflow.model import Attributes
 from floorflow.resources import Resources
 from floorflow.technology import Technology
 
-CostModel = Literal["finn", "estimated", "calibrated"]
-"""``finn``: what FINN reports. ``estimated``: its structure with holes closed. ``calibrated``: fitted to builds."""
+CostModel = Literal["finn", "estimated", "calibrated", "samo"]
+"""``finn``: what FINN reports. ``estimated``: its structure with holes closed. ``calibrated``: fitted to builds.
+``samo``: the estimators of SAMO's fork for engines, and ``estimated`` for what it does not count."""
 
 EVERY_FINN: frozenset[FinnVersion] = frozenset({"main", "dev", "plus"})
 ONLY_MAIN: frozenset[FinnVersion] = frozenset({"main"})

@@ -1,0 +1,78 @@
+"""hls4ml's configuration: a reuse factor for each layer, and a strategy where it has weights.
+
+``hls_config.json`` is the dictionary that ``convert_from_onnx_model(hls_config=...)`` takes, ``config.yml`` the file of
+``hls4ml convert -c``. Layers go by the names that QONNX's clean-up gives their nodes, for hls4ml
+reads ONNX behind it alone.
+Source: hls4ml 1.3.0, ``model/graph.py`` (HLSConfig) and ``converters``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from floorflow.backends.hls4ml.lower import DEFAULT_BITS
+from floorflow.backends.hls4ml.options import Hls4mlOptions
+from floorflow.backends.layered.cells import CELLS, as_json, cells_file
+from floorflow.backends.layered.in_phase import Running, running
+from floorflow.schema import Plan
+
+HLS_CONFIG, PROJECT = "hls_config.json", "config.yml"
+_INTEGER_BITS = 6
+"""Of hls4ml's default, ``fixed<16,6>``; how numbers are scaled is the user's to tune."""
+
+
+def files(plan: Plan, phase: int) -> dict[str, str]:
+    """Return hls4ml's files of a phase, and the table of cells."""
+    found = {f"hls4ml/{CELLS}": cells_file(plan, phase)}
+    for one in running(plan, phase):
+        config = hls_config(plan, one)
+        found[f"{one.folder}/{HLS_CONFIG}"] = as_json(config)
+        found[f"{one.folder}/{PROJECT}"] = yaml.safe_dump(_project(plan, one, config), sort_keys=True)
+    return found
+
+
+def hls_config(plan: Plan, one: Running) -> dict[str, Any]:
+    """Return the dictionary of a network."""
+    asked = plan.options.backend_options
+    bits = asked.activation_bits if isinstance(asked, Hls4mlOptions) else None
+    model = {
+        "Precision": {"default": _fixed(bits or DEFAULT_BITS)},
+        "ReuseFactor": 1,
+        "Strategy": "Resource",
+    }
+    weight_bits = asked.weight_bits if isinstance(asked, Hls4mlOptions) else None
+    layers: dict[str, Any] = {}
+    for engine, folded in one.engines:
+        name = engine.attributes.get("layer", "")
+        if isinstance(name, str) and name:
+            layers[name] = {**_values(folded.attributes), **_precision(engine.weight_bits, weight_bits)}
+    return {"Model": model, "LayerName": layers}
+
+
+def _values(folding: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: folding[key] for key in ("ReuseFactor", "Strategy") if key in folding}
+
+
+def _precision(bits: int, asked: int | None) -> dict[str, Any]:
+    """Return the type of weights where the user chose one; a network with quantisers has its own."""
+    return {"Precision": {"weight": _fixed(bits)}} if bits and asked is not None else {}
+
+
+def _fixed(bits: int) -> str:
+    return f"fixed<{bits},{min(bits, _INTEGER_BITS)}>"
+
+
+def _project(plan: Plan, one: Running, config: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "Backend": "Vitis",
+        "ClockPeriod": round(1000 / plan.summary.clock_mhz, 4),
+        "HLSConfig": dict(config),
+        "IOType": "io_stream",
+        "OnnxModel": f"{one.network.name}_channels_last.onnx",
+        "OutputDir": f"{one.network.name}_prj",
+        "Part": plan.platform.fpgas[0].part,
+        "ProjectName": one.network.name,
+    }

@@ -1,0 +1,67 @@
+"""Legal reuse factors of hls4ml's layers.
+
+Source: hls4ml 1.3.0, ``FPGABackend._validate_reuse_factor``; SAMO (c562238) puts that test to numbers of multipliers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from floorflow.backends.hls4ml.kinds import WEIGHTED
+from floorflow.backends.hls4ml.layers import Layer, divisors, multipliers
+from floorflow.backends.hls4ml.options import Hls4mlOptions
+from floorflow.dataflow.model import Engine
+
+MOST_UNROLLED = 4096
+"""Weights of a layer that are unrolled at most: Vivado HLS partitions no larger array completely (hls4ml's FAQ)."""
+Folding = tuple[int, str]
+"""Reuse factor and strategy; no strategy for layers without weights."""
+
+
+def layer_of(engine: Engine) -> Layer:
+    """Return the layer of a weighted engine as SAMO's model has it; a depthwise one has one channel for each filter."""
+    sizes = {key: value for key, value in engine.attributes.items() if isinstance(value, int)}
+    if engine.kind == "Dense":
+        return Layer("Dense", sizes["n_in"], sizes["n_out"], 1, 1)
+    channels = 1 if engine.kind == "DepthwiseConv2D" else sizes["n_chan"]
+    return Layer("Conv2D", channels, sizes["n_filt"], sizes["filter"], sizes["in_height"] * sizes["in_width"])
+
+
+def foldings(engine: Engine, options: Hls4mlOptions) -> Iterator[Folding]:
+    """Yield the legal foldings of an engine, the fastest first."""
+    if engine.kind in WEIGHTED:
+        for strategy in strategies(engine, options):
+            yield from ((reuse, strategy) for reuse in _weighted(engine, options, strategy).tolist())
+    elif engine.kind in {"Activation", "BatchNormalization"}:
+        channels = engine.attributes["n_chan"]
+        yield from ((reuse, "") for reuse in divisors(int(channels)))  # type: ignore[arg-type]
+    else:
+        yield (1, "")
+
+
+def strategies(engine: Engine, options: Hls4mlOptions) -> tuple[str, ...]:
+    """Return the strategies that an engine may have: ``Latency`` unrolls all weights."""
+    asked = {"resource": ("Resource",), "latency": ("Latency",), "auto": ("Latency", "Resource")}[options.strategy]
+    if options.strategy == "auto" and layer_of(engine).products > MOST_UNROLLED:
+        return ("Resource",)
+    return asked
+
+
+def _weighted(engine: Engine, options: Hls4mlOptions, strategy: str) -> NDArray[np.int64]:
+    layer = layer_of(engine)
+    if options.legal_set == "samo":
+        return np.sort(layer.products // multipliers(layer))
+    reuse = np.array(divisors(layer.products), dtype=np.int64)
+    if strategy == "Latency" or engine.kind == "DepthwiseConv2D":
+        return reuse  # hls4ml counts a depthwise layer's inputs over all channels: every divisor passes its test
+    return reuse[taken(layer.channels_in * layer.kernel**2, layer.channels_out, reuse)]
+
+
+def taken(inputs: int, outputs: int, reuse: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Mark the reuse factors, divisors of ``inputs * outputs``, that hls4ml takes with the strategy Resource."""
+    limit = -(-(inputs * outputs) // np.minimum(inputs, reuse))
+    passes = ((limit % outputs == 0) | (reuse >= inputs)) & ((reuse % inputs == 0) | (reuse < inputs))
+    return np.asarray(passes, dtype=np.bool_)

@@ -1,0 +1,33 @@
+"""What runs of each network in a phase of a plan, and where its files lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from floorflow.schema import EngineEntry, FoldedEntry, NetworkEntry, Plan
+
+
+@dataclass(frozen=True)
+class Running:
+    """A network in a phase: its engines in order, with how they are folded, and the folder of its files."""
+
+    network: NetworkEntry
+    engines: tuple[tuple[EngineEntry, FoldedEntry], ...]
+    folder: str
+
+
+def running(plan: Plan, phase: int) -> Iterator[Running]:
+    """Yield what runs of each network in a phase."""
+    backend = plan.options.backend
+    for part in plan.phases[phase].networks:
+        network, folded = plan.network(part.network), part.folding.engines
+        ids = {engine.name: plan.engine_id(network.name, engine.name) for engine in network.engines}
+        engines = tuple((e, folded[ids[e.name]]) for e in network.engines if ids[e.name] in folded)
+        folder = backend if len(plan.networks) == 1 else f"{backend}/{network.name}"
+        yield Running(network, engines, folder)
+
+
+def parallel_rows(named: Mapping[str, tuple[int, int]]) -> tuple[tuple[str, int, int], ...]:
+    """Return rows of parallelism: name, value and most, of what can be more than one."""
+    return tuple((name, value, most) for name, (value, most) in named.items())

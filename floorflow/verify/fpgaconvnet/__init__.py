@@ -1,0 +1,1 @@
+"""fpgaConvNet's part of the judge."""

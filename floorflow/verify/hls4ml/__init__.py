@@ -1,0 +1,1 @@
+"""hls4ml's part of the judge."""

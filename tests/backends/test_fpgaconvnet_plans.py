@@ -1,0 +1,229 @@
+"""fpgaConvNet as a back end: from a float model to a legal plan with its configuration, and what its judge refuses."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import shutil
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+
+from floorflow.backends.fpgaconvnet.costs import options_of
+from floorflow.backends.fpgaconvnet.lower import lowered
+from floorflow.backends.layered.source import read_layers
+from floorflow.network import FloatBits
+from floorflow.verify.fpgaconvnet import judge
+from tests.backends.fpgaconvnet_reader import FormatError
+from tests.backends.fpgaconvnet_reader import read as read_config
+from tests.backends.layered_plans import ZOO, assert_legal, plan
+from tests.command_line import floorflow
+
+Change = Callable[[dict[str, Any], dict[str, Any]], None]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("fpgaconvnet")
+
+
+def read(out: Path) -> dict[str, Any]:
+    return json.loads((out / "plan.json").read_text())
+
+
+def foldings(made: dict[str, Any]) -> dict[str, Any]:
+    return made["phases"][0]["networks"][0]["folding"]["engines"]
+
+
+def test_a_card_has_a_legal_plan_and_no_names_of_cells(folder: Path) -> None:
+    out = plan(folder, "three_layer", "fpgaconvnet", platform="alveo-u250")
+    assert_legal(out)
+    assert (out / "fpga0" / "pblocks.unbound.tcl").exists()
+    assert not list(out.rglob("*.xdc"))
+    cells = json.loads((out / "fpgaconvnet" / "cells.json").read_text())
+    assert set(cells) == set(foldings(read(out)))
+
+
+def test_foldings_match_inside_layers_and_between_them(folder: Path) -> None:
+    out = plan(folder, "mpcnn", "fpgaconvnet")
+    assert_legal(out)
+    made = read(out)
+    folded = foldings(made)
+    pools = [folded[name]["attributes"] for name in ("pool1", "pool2")]
+    assert all(pool["coarse_in"] == pool["coarse_out"] for pool in pools)
+    chain = [folded[engine["name"]]["attributes"] for engine in made["networks"][0]["engines"]]
+    assert all(a["coarse_out"] == b["coarse_in"] for a, b in itertools.pairwise(chain))
+    assert not any(channel["converter"] for channel in made["phases"][0]["channels"])
+    assert min(sum(entry["resources"].values()) for entry in folded.values()) > 0
+
+
+def test_without_inter_matching_squeeze_layers_stand_between(folder: Path) -> None:
+    out = plan(folder, "mpcnn", "fpgaconvnet", "--backend-option", "matching=none")
+    assert_legal(out)
+    made = read(out)
+    assert {c["converter"] for c in made["phases"][0]["channels"]} == {None, "SqueezeLayer"}
+    matched = read(plan(folder, "mpcnn", "fpgaconvnet"))
+    intervals = [each["summary"]["networks"][0]["interval_cycles"] for each in (made, matched)]
+    assert intervals[0] <= intervals[1]
+
+
+def test_methods_carry_changes_on_to_neighbours_that_must_match() -> None:
+    words = ("compare", ZOO / "mpcnn.onnx", "--backend", "fpgaconvnet", "-p", "zcu104", "--methods", "exact,rule,brute")
+    ended = floorflow(*words, "--json")
+    assert ended.returncode == 0, ended.stderr
+    exact, rule, brute = json.loads(ended.stdout)["methods"]
+    assert exact["interval_cycles"] <= rule["interval_cycles"] < 2 * exact["interval_cycles"]
+    assert (brute["interval_cycles"], brute["verdict"][:9]) == (None, "not tried")
+    chain = [rule["folding"][name] for name in ("conv1", "pool1", "conv2", "pool2", "conv3", "ip1", "ip2")]
+    assert all(a["coarse_out"] == b["coarse_in"] for a, b in itertools.pairwise(chain))
+
+
+@pytest.mark.parametrize("matching", ["inter", "none"])
+def test_a_strict_reader_takes_the_configuration(matching: str, folder: Path) -> None:
+    words = () if matching == "inter" else ("--backend-option", "matching=none")
+    out = plan(folder, "mpcnn", "fpgaconvnet", *words)
+    config = json.loads((out / "fpgaconvnet" / "config.json").read_text())
+    told = read_config(config, matching=matching == "inter")
+    planned = {name: entry["attributes"] for name, entry in foldings(read(out)).items()}
+    assert {name: (f.coarse_in, f.coarse_out, f.fine) for name, f in told.items()} == {
+        name: (a["coarse_in"], a["coarse_out"], a.get("fine", 1)) for name, a in planned.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda layer: layer.update(colour="red"), "has a field colour"),
+        (lambda layer: layer.pop("onnx_node"), "lacks onnx_node"),
+        (lambda layer: layer["parameters"].update(fine=2), "2 does not divide 25"),
+        (lambda layer: layer["parameters"].update(groups="1"), "is '1', no int"),
+        (lambda layer: layer["parameters"].pop("pad_left"), "is made from ['pad_left']"),
+        (lambda layer: layer["streams_out"][0].update(coarse=7), "stream conv1_pool1"),
+    ],
+)
+def test_the_strict_reader_is_strict(spoil: Callable[[dict[str, Any]], None], message: str, folder: Path) -> None:
+    out = plan(folder, "mpcnn", "fpgaconvnet")
+    config = json.loads((out / "fpgaconvnet" / "config.json").read_text())
+    broken = copy.deepcopy(config)
+    spoil(next(layer for layer in broken["partition"][0]["layers"] if layer["name"] == "conv1"))
+    with pytest.raises(FormatError) as refused:
+        read_config(broken, matching=True)
+    assert message in str(refused.value)
+
+
+@pytest.mark.parametrize("model", ["mpcnn", "mobilenet_v1", "three_layer"])
+def test_the_judge_derives_the_cycles_of_every_option(model: str) -> None:
+    # Written apart: the back end in floating point, the judge in fractions.
+    dataflow = lowered(read_layers(ZOO / f"{model}.onnx", FloatBits(16, 16)))
+    for engine in dataflow.engines:
+        has = {key: list(v) if isinstance(v, tuple) else v for key, v in engine.attributes.items()}
+        entry = {"kind": engine.kind, "attributes": has, "input_bits": 16, "output_bits": 16}
+        entry["weight_bits"] = engine.weight_bits
+        for option in options_of(engine):
+            row = {"entry": entry, "folding": {"attributes": dict(option.folding)}}
+            told = judge.engine(row, {})
+            assert told is not None
+            assert (told["objections"], told["cycles"]) == ([], option.cycles), engine.name
+            assert told["window_fill"] == engine.window_fill
+            assert all(getattr(option.resources, n.lower()) >= v for n, v in told["least_resources"].items())
+
+
+def test_branches_are_split_and_joined(tmp_path: Path) -> None:
+    source = read_layers(_residual(tmp_path), FloatBits(16, 16))
+    dataflow = lowered(source)
+    kinds = [engine.kind for engine in dataflow.engines]
+    assert kinds == ["ConvolutionLayer", "SplitLayer", "ConvolutionLayer", "EltWiseLayer", "ReLULayer"]
+    out = tmp_path / "out"
+    words = ("plan", tmp_path / "residual.onnx", "--backend", "fpgaconvnet", "-p", "zcu104", "--no-plots", "-o", out)
+    assert floorflow(*words).returncode == 0
+    assert_legal(out)
+    config = json.loads((out / "fpgaconvnet" / "config.json").read_text())
+    assert len(read_config(config, matching=True)) == len(kinds)
+    short = next(c for c in read(out)["phases"][0]["channels"] if c["name"].endswith("copy.1->join.1"))
+    fill = Fraction(9, 64)  # of the window of the long branch: a row and two pixels of 8 x 8, padded
+    assert short["fifo_depth"] >= fill * short["words_per_frame"]
+
+
+def _residual(folder: Path) -> Path:
+    """Return a model of two convolutions, the second with a branch beside it."""
+    from onnx import TensorProto, helper
+
+    sizes = helper.make_tensor("sizes", TensorProto.INT64, [4], [4, 4, 3, 3])
+    window = {"kernel_shape": [3, 3], "pads": [1] * 4}
+    nodes = [
+        helper.make_node("ConstantOfShape", ["sizes"], ["w"], "filling"),
+        helper.make_node("Conv", ["x", "w"], ["a"], "first", **window),
+        helper.make_node("Conv", ["a", "w"], ["b"], "second", **window),
+        helper.make_node("Add", ["b", "a"], ["c"], "join"),
+        helper.make_node("Relu", ["c"], ["y"], "last"),
+    ]
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 4, 8, 8]) for name in "xy"]
+    graph = helper.make_graph(nodes, "residual", ends[:1], ends[1:], [sizes])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+    onnx.save(model, folder / "residual.onnx")
+    return folder / "residual.onnx"
+
+
+def folding(name: str, **values: object) -> Change:
+    return lambda made, files: foldings(made)[name]["attributes"].update(values)
+
+
+def attribute(name: str, **values: object) -> Change:
+    return lambda made, files: next(e for e in made["networks"][0]["engines"] if e["name"] == name)[
+        "attributes"
+    ].update(values)
+
+
+def no_dsp(made: dict[str, Any], files: dict[str, Any]) -> None:
+    foldings(made)["conv1"]["resources"]["DSP"] = 0
+
+
+def layer(number: int, **values: object) -> Change:
+    return lambda made, files: files["config.json"]["partition"][0]["layers"][number]["parameters"].update(values)
+
+
+def no_layer(made: dict[str, Any], files: dict[str, Any]) -> None:
+    files["config.json"]["partition"][0]["layers"].pop()
+
+
+def shallow(made: dict[str, Any], files: dict[str, Any]) -> None:
+    files["config.json"]["partition"][0]["layers"][1]["streams_in"][0]["buffer_depth"] = 999
+
+
+MISTAKES: dict[str, tuple[Change, str]] = {
+    "a folding that divides no channels": (folding("conv2", coarse_in=3), "illegal-folding"),
+    "a kernel that is folded unevenly": (folding("conv2", fine=2), "illegal-folding"),
+    "a pool with two foldings": (folding("pool1", coarse_in=1, coarse_out=2), "illegal-folding"),
+    "streams of two foldings meet": (folding("ip2", coarse_in=300), "illegal-folding"),
+    "another folding than that of the cycles": (folding("ip2", coarse_out=6), "wrong-cycles"),
+    "an attribute of another tool": (folding("conv1", lanes=2), "illegal-folding"),
+    "a map without rows": (attribute("conv1", rows_in=0), "engine-malformed"),
+    "windows that do not fit": (attribute("conv1", cols_out=3), "engine-malformed"),
+    "multiplies in nothing": (no_dsp, "resources-too-few"),
+    "fpgaConvNet gets another folding": (layer(0, fine=3), "fpgaconvnet-config-differs"),
+    "fpgaConvNet gets another map": (layer(0, rows_in=3), "fpgaconvnet-config-differs"),
+    "fpgaConvNet gets another FIFO": (shallow, "fpgaconvnet-config-differs"),
+    "fpgaConvNet lacks a layer": (no_layer, "fpgaconvnet-layer-missing"),
+    "an option of no value": (
+        lambda made, files: made["options"]["backend_options"].update(matching="some"),
+        "plan-malformed",
+    ),
+}
+
+
+@pytest.mark.parametrize("title", MISTAKES)
+def test_the_judge_finds_planted_mistakes(title: str, folder: Path, tmp_path: Path) -> None:
+    spoil, finding = MISTAKES[title]
+    out = shutil.copytree(plan(folder, "mpcnn", "fpgaconvnet"), tmp_path / "out")
+    made = read(out)
+    files = {"config.json": json.loads((out / "fpgaconvnet" / "config.json").read_text())}
+    spoil(made, files)
+    (out / "plan.json").write_text(json.dumps(made))
+    (out / "fpgaconvnet" / "config.json").write_text(json.dumps(files["config.json"]))
+    told = floorflow("check", out)
+    assert (told.returncode, f"{finding}:" in told.stdout) == (1, True), told.stdout

@@ -1,0 +1,1 @@
+"""What the real hls4ml makes of floorflow's configuration."""

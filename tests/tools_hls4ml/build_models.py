@@ -1,0 +1,67 @@
+"""Run by hls4ml's own Python: build models with given configurations, and tell what became of each layer.
+
+Reads one JSON object from standard input, ``{"models": [[path, hls_config], ...], "matrices": [[n_in, n_out], ...]}``,
+and writes one to the file named by the argument: of each model the layers and all that hls4ml printed, of each matrix
+the reuse factors that it takes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import sys
+import tempfile
+import warnings
+from typing import Any
+
+import hls4ml
+from onnx import helper
+from qonnx.core.modelwrapper import ModelWrapper
+from qonnx.transformation.channels_last import ConvertToChannelsLastAndClean
+from qonnx.transformation.gemm_to_matmul import GemmToMatMul
+from qonnx.util.cleanup import cleanup_model
+
+IMPLIED: dict[str, dict[str, Any]] = {
+    "Conv": {"dilations": [1, 1], "group": 1},
+    "MaxPool": {"dilations": [1, 1], "pads": [0] * 4, "ceil_mode": 0, "storage_order": 0},
+}
+"""Attributes that ONNX lets out where they have these values, and QONNX's channels-last operators ask for."""
+
+
+def prepared(path: str) -> Any:
+    """Return a model as hls4ml's documentation prepares it: clean, without Gemm, channels last."""
+    model = cleanup_model(ModelWrapper(path))
+    for node in model.graph.node:
+        has = {attribute.name for attribute in node.attribute}
+        missing = {key: value for key, value in IMPLIED.get(node.op_type, {}).items() if key not in has}
+        node.attribute.extend(helper.make_attribute(key, value) for key, value in missing.items())
+    model = cleanup_model(model.transform(GemmToMatMul()))
+    return cleanup_model(model.transform(ConvertToChannelsLastAndClean(make_input_channels_last=True)))
+
+
+def built(path: str, config: dict[str, Any]) -> dict[str, Any]:
+    """Return the layers of hls4ml's model, by name, and what it printed."""
+    told = io.StringIO()
+    with contextlib.redirect_stdout(told), tempfile.TemporaryDirectory() as folder:
+        model = hls4ml.converters.convert_from_onnx_model(
+            prepared(path), output_dir=folder, io_type="io_stream", backend="Vitis", hls_config=config
+        )
+    keys = ("reuse_factor", "strategy")
+    layers = {each.name: {key: each.get_attr(key) for key in keys} for each in model.get_layers()}
+    return {"layers": layers, "printed": told.getvalue()}
+
+
+def main(asked: dict[str, Any]) -> dict[str, Any]:
+    backend = hls4ml.backends.get_backend("Vitis")
+    return {
+        "models": [built(path, config) for path, config in asked["models"]],
+        "matrices": [backend.get_valid_reuse_factors(*sizes) for sizes in asked["matrices"]],
+    }
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    answer = main(json.load(sys.stdin))
+    with open(sys.argv[1], "w", encoding="utf-8") as file:  # noqa: PTH123
+        json.dump(answer, file)

@@ -1,0 +1,37 @@
+"""One run of hls4ml for all tests of a session, since its import alone takes seconds."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.backends.layered_plans import ZOO, plan
+from tests.tools import need_hls4ml
+
+MODELS = (("three_layer", ()), ("mpcnn", ()), ("mpcnn", ("--backend-option", "strategy=resource")))
+MATRICES = ((1, 1), (4, 3), (16, 64), (64, 32), (27, 64), (75, 20), (180, 300), (300, 6), (9, 128))
+"""Inputs and outputs: of the zoo's layers, and small ones."""
+
+
+@pytest.fixture(scope="session")
+def hls4ml_says(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What hls4ml makes of plans' configurations, with these, and the reuse factors that it takes."""
+    python = need_hls4ml()
+    folder = tmp_path_factory.mktemp("hls4ml")
+    plans = [plan(folder, model, "hls4ml", *words) for model, words in MODELS]
+    configs = [json.loads((out / "hls4ml" / "hls_config.json").read_text()) for out in plans]
+    models = [[str(ZOO / f"{model}.onnx"), config] for (model, _), config in zip(MODELS, configs, strict=True)]
+    script, answer = Path(__file__).with_name("build_models.py"), folder / "answer.json"
+    ran = subprocess.run(
+        [python, script, answer],
+        input=json.dumps({"models": models, "matrices": MATRICES}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    return {**json.loads(answer.read_text()), "configs": configs}
