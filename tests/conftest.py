@@ -114,9 +114,11 @@ def branches_on_two_u250(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def far_on_u250(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same on one card, with streams over several SLR boundaries."""
+    """The same on one card, with streams over several SLR boundaries, and no two engines of a slot alike."""
     cap = {**DEFAULT_CAP, "LUT": 0.01}
-    return made_once(tmp_path_factory, "far", lambda folder: branches(folder, cap=cap, max_hops=3))
+    return made_once(
+        tmp_path_factory, "far", lambda folder: branches(folder, cap=cap, max_hops=3, tie_break="scarcity")
+    )
 
 
 def branches(folder: Path, **options: Any) -> Path:

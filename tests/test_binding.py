@@ -174,6 +174,7 @@ def test_real_builds_bind_to_plans_of_their_graphs(name: str, tmp_path: Path) ->
     full = dict.fromkeys(("LUT", "FF", "BRAM18", "DSP"), 1.0)
     plan = ff.plan(model, "pynq-z2", keep_folding=True, finn="plus", cap=full, effort="fast", plots=False)
     plan.save(tmp_path / "out")
+    assert ff.check(tmp_path / "out").legal
     bound = ff.bind(tmp_path / "out", BUILDS / name)
     assert not bound.renamed
     assert {cell.split("/")[1] for cell in bound.cells.values()} == {"StreamingDataflowPartition_1"}

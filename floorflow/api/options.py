@@ -59,7 +59,7 @@ class ProblemOptions(ReadOptions, total=False):
     cap: Shares
     max_products: int | Literal["none"]
     max_engine_share: Shares | Literal["none"]
-    costs: Literal["calibrated", "estimated", "finn"]
+    costs: Literal["calibrated", "estimated", "finn", "samo"]
     impl_style: Literal["auto", "default", "free"]
     seed: int
 

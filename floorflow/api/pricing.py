@@ -18,7 +18,7 @@ def cost(
     part: str = INSPECTED_PART,
     backend: str = DEFAULT_BACKEND,
     backend_options: Mapping[str, Any] | Sequence[str] = (),
-    costs: Literal["calibrated", "estimated", "finn"] | None = None,
+    costs: Literal["calibrated", "estimated", "finn", "samo"] | None = None,
     finn: Literal["main", "dev", "plus"] | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Yield cycles, resources and stream widths of a back end's engines, as they are asked for.

@@ -43,6 +43,7 @@ class EngineFacts:
 
     ``products``: formed at once, by high-level synthesis; ``beyond_known_builds``: more than in any known build.
     ``host_writes``: the host has to write its weights; ``host_spared``: the options ask for few such engines.
+    ``only_wires``: it passes words on and has no logic, so that it costs nothing.
     """
 
     cycles: int | None = None
@@ -54,6 +55,10 @@ class EngineFacts:
     beyond_known_builds: bool = False
     host_writes: bool = False
     host_spared: bool = False
+    only_wires: bool = False
+
+
+FLAGS = ("beyond_known_builds", "host_writes", "host_spared", "only_wires")
 
 
 @dataclass(frozen=True)
@@ -88,7 +93,7 @@ class BackEnd:
             Fraction(answer.get("window_fill", 0)),
             {resource: _count(least[resource]) for resource in RESOURCE_NAMES if resource in least},
             _count(answer.get("products", 0)),
-            *(answer.get(name, False) is True for name in ("beyond_known_builds", "host_writes", "host_spared")),
+            *(answer.get(name, False) is True for name in FLAGS),
         )
 
     def check_joined(self, source: Row, target: Row, where: str) -> None:

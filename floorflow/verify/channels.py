@@ -181,7 +181,7 @@ def _check_registers(phase: PhaseFacts, channel: Record, where: str, findings: F
 def check_costs(phase: PhaseFacts, findings: Findings) -> None:
     """Judge that nothing that exists costs nothing (not asked where the back end's own estimates may)."""
     for name, engine in phase.folded.items():
-        if not any(engine.folding["resources"][resource] for resource in RESOURCE_NAMES):
+        if not engine.facts.only_wires and not any(engine.folding["resources"][r] for r in RESOURCE_NAMES):
             findings.add("zero-resources", f"{phase.where} engine {name}", "the engine costs nothing")
     for channel in phase.channels:
         where = f"{phase.where} channel {channel['name']}"

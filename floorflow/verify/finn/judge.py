@@ -100,7 +100,8 @@ def engine(row: Row, context: Mapping[str, Any]) -> dict[str, Any] | None:
             found.append(("engine-malformed", str(problem)))
     told = {"objections": found, "cycles": cycles, "window_fill": window_fill(folded), **_ports(folded)}
     spared = context["options"].get("runtime_weights") == "auto"
-    return {**told, **_products(folded), "host_writes": written, "host_spared": spared}
+    wires = folded.kind == "Reshape_rtl"
+    return {**told, **_products(folded), "host_writes": written, "host_spared": spared, "only_wires": wires}
 
 
 def _products(folded: FoldedEngine) -> dict[str, Any]:
