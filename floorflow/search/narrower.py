@@ -64,11 +64,8 @@ def _with_room_beside(
         places = [slot for slot, need in engine.needs.items() if slot in reach[engine.name]]
         fits = [slot for slot in places if (taken[slot] + engine.needs[slot]).fits(limits[slot])]
         if places and not fits:
-
-            def fullness(slot: str, needs: Mapping[str, Resources] = engine.needs) -> float:
-                return largest_share(taken[slot] + needs[slot], context.allowed[slot])
-
-            slot = min(places, key=fullness)
+            full = {s: largest_share(taken[s] + engine.needs[s], context.allowed[s]) for s in places}
+            slot = min(places, key=full.__getitem__)
             limits[slot] = limits[slot].most(taken[slot] + engine.needs[slot]).least(context.allowed[slot])
             fits = [slot]
         if len(fits) == 1:

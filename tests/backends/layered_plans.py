@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
+import json
 from pathlib import Path
+from typing import Any
 
 from tests.command_line import floorflow
 from tests.conftest import ROOT
@@ -16,15 +17,20 @@ def plan(folder: Path, model: str, backend: str, *words: str, platform: str = "z
     out = folder / "_".join([backend, model, platform, *(word.strip("-").replace("=", "_") for word in words)])
     named = (f"{ZOO / model}.onnx", "--backend", backend, "-p", platform, "-o", out, "--effort", "fast")
     if not (out / "plan.json").exists():
-        ended = floorflow("plan", *named, *(() if "--plots" in words else ("--no-plots",)), *words_of(words))
+        plots = () if "--plots" in words else ("--no-plots",)
+        ended = floorflow("plan", *named, *plots, *(word for word in words if word != "--plots"))
         assert ended.returncode == 0, ended.stderr
     return out
 
 
-@cache
-def words_of(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the words of the command line, without that which asks for pictures."""
-    return tuple(word for word in words if word != "--plots")
+def read(out: Path) -> dict[str, Any]:
+    """Return a plan's JSON."""
+    return json.loads((out / "plan.json").read_text())
+
+
+def foldings(made: dict[str, Any]) -> dict[str, Any]:
+    """Return the folding of each engine."""
+    return made["phases"][0]["networks"][0]["folding"]["engines"]
 
 
 def assert_legal(out: Path) -> None:

@@ -21,7 +21,7 @@ from floorflow.network import FloatBits
 from floorflow.verify.fpgaconvnet import judge
 from tests.backends.fpgaconvnet_reader import FormatError
 from tests.backends.fpgaconvnet_reader import read as read_config
-from tests.backends.layered_plans import ZOO, assert_legal, plan
+from tests.backends.layered_plans import ZOO, assert_legal, foldings, plan, read
 from tests.command_line import floorflow
 
 Change = Callable[[dict[str, Any], dict[str, Any]], None]
@@ -30,14 +30,6 @@ Change = Callable[[dict[str, Any], dict[str, Any]], None]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("fpgaconvnet")
-
-
-def read(out: Path) -> dict[str, Any]:
-    return json.loads((out / "plan.json").read_text())
-
-
-def foldings(made: dict[str, Any]) -> dict[str, Any]:
-    return made["phases"][0]["networks"][0]["folding"]["engines"]
 
 
 def test_a_card_has_a_legal_plan_and_no_names_of_cells(folder: Path) -> None:

@@ -12,7 +12,7 @@ import onnx
 import pytest
 import yaml
 
-from tests.backends.layered_plans import ZOO, assert_legal, plan
+from tests.backends.layered_plans import ZOO, assert_legal, foldings, plan, read
 from tests.command_line import floorflow
 from tests.conftest import ROOT
 
@@ -22,14 +22,6 @@ Change = Callable[[dict[str, Any], dict[str, Any]], None]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("hls4ml")
-
-
-def read(out: Path) -> dict[str, Any]:
-    return json.loads((out / "plan.json").read_text())
-
-
-def foldings(made: dict[str, Any]) -> dict[str, Any]:
-    return made["phases"][0]["networks"][0]["folding"]["engines"]
 
 
 def test_a_card_has_a_legal_plan_with_pictures_and_no_names_of_cells(folder: Path) -> None:

@@ -12,8 +12,9 @@ from fractions import Fraction
 
 from floorflow.backends.fpgaconvnet.kinds import KINDS, WITH_WEIGHTS
 from floorflow.backends.fpgaconvnet.layers import BITS, Layer
-from floorflow.backends.fpgaconvnet.read_layers import NO_HARDWARE, NamedLayer, layers_of
+from floorflow.backends.fpgaconvnet.read_layers import NO_HARDWARE, layers_of
 from floorflow.backends.layered.graph import Wires, joined, plain_names
+from floorflow.backends.layered.named import NamedLayer
 from floorflow.backends.layered.source import LayerSource, check_read
 from floorflow.dataflow.model import AttributeValue, Dataflow, Engine
 from floorflow.network import Network, Operation, Tensor
@@ -45,7 +46,7 @@ def _sixteen_bits(network: Network) -> Network:
     return replace(network, tensors=tensors, notes=(*kept, note))
 
 
-def _engine(name: str, operation: Operation, named: NamedLayer) -> Engine:
+def _engine(name: str, operation: Operation, named: NamedLayer[Layer]) -> Engine:
     layer = named.layer
     attributes = attributes_of(layer)
     if layer.op == "EltWiseLayer":

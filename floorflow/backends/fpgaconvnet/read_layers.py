@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from floorflow.backends.fpgaconvnet.layers import Layer
-from floorflow.errors import InputError
+from floorflow.backends.layered.named import NamedLayer, has_square_kernel, refuse_others
 from floorflow.network import Network, Operation
 
 _KINDS: Mapping[str, str] = {
@@ -22,17 +21,7 @@ NO_HARDWARE = frozenset({"quantise", "flatten", "affine"})
 """Types are fixed, a fully connected layer takes the feature map as it is, and batch norm is a convolution's."""
 
 
-@dataclass(frozen=True)
-class NamedLayer:
-    """A layer by its operation's name, and the words of its feature maps."""
-
-    name: str
-    layer: Layer
-    words_in: int
-    words_out: int
-
-
-def layers_of(network: Network) -> tuple[NamedLayer, ...]:
+def layers_of(network: Network) -> tuple[NamedLayer[Layer], ...]:
     """Return the layers of a network.
 
     Raises
@@ -42,20 +31,17 @@ def layers_of(network: Network) -> tuple[NamedLayer, ...]:
 
     """
     operations = [operation for operation in network.operations if operation.type not in NO_HARDWARE]
-    missing = [f"'{o.name}' ({o.type})" for o in operations if o.type not in _KINDS or not _is_square(o)]
-    if missing:
-        hint = "fpgaConvNet's layers are read from conv and pools (square), fully_connected and relu"
-        raise InputError(f"{network.name}: no layer of fpgaConvNet for {', '.join(missing)}", hint=hint)
+    hint = "fpgaConvNet's layers are read from conv and pools (square), fully_connected and relu"
+    refuse_others(network, operations, _has_layer, "fpgaConvNet", hint)
     source = {operation.outputs[0]: operation for operation in network.operations}
     return tuple(_named(network, operation, source) for operation in operations)
 
 
-def _is_square(operation: Operation) -> bool:
-    kernel = operation.attributes.get("kernel", (1, 1))
-    return isinstance(kernel, tuple) and len({*kernel}) == 1
+def _has_layer(operation: Operation) -> bool:
+    return operation.type in _KINDS and has_square_kernel(operation)
 
 
-def _named(network: Network, operation: Operation, source: Mapping[str, Operation]) -> NamedLayer:
+def _named(network: Network, operation: Operation, source: Mapping[str, Operation]) -> NamedLayer[Layer]:
     shape, after = _map_before(network, operation, source), _map(network.tensor(operation.outputs[0]).shape)
     window: dict[str, Any] = {}
     if "kernel" in operation.attributes:

@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from math import prod
 
 from floorflow.backends.hls4ml.layers import Layer
-from floorflow.errors import InputError
+from floorflow.backends.layered.named import NamedLayer, has_square_kernel, refuse_others
 from floorflow.network import Network, Operation
 
 
-@dataclass(frozen=True)
-class NamedLayer:
-    """A layer by its operation's name, and the words of its feature maps."""
-
-    name: str
-    layer: Layer
-    words_in: int
-    words_out: int
-
-
-def layers_of(network: Network) -> tuple[NamedLayer, ...]:
+def layers_of(network: Network) -> tuple[NamedLayer[Layer], ...]:
     """Return the layers of a network; quantisers are none, for hls4ml's types stand on layers.
 
     Raises
@@ -31,19 +20,16 @@ def layers_of(network: Network) -> tuple[NamedLayer, ...]:
 
     """
     operations = [operation for operation in network.operations if operation.type != "quantise"]
-    missing = [f"'{o.name}' ({o.type})" for o in operations if o.type not in _KINDS or not _is_square(o)]
-    if missing:
-        hint = "hls4ml's layers are read from conv (square, one group), fully_connected, relu, pools and flatten"
-        raise InputError(f"{network.name}: no layer of hls4ml for {', '.join(missing)}", hint=hint)
+    hint = "hls4ml's layers are read from conv (square, one group), fully_connected, relu, pools and flatten"
+    refuse_others(network, operations, _has_layer, "hls4ml", hint)
     return tuple(_named(network, operation) for operation in operations)
 
 
-def _is_square(operation: Operation) -> bool:
-    kernel = operation.attributes.get("kernel", (1, 1))
-    return operation.attributes.get("group", 1) == 1 and isinstance(kernel, tuple) and len({*kernel}) == 1
+def _has_layer(operation: Operation) -> bool:
+    return operation.type in _KINDS and operation.attributes.get("group", 1) == 1 and has_square_kernel(operation)
 
 
-def _named(network: Network, operation: Operation) -> NamedLayer:
+def _named(network: Network, operation: Operation) -> NamedLayer[Layer]:
     before, after = (network.tensor(ends[0]) for ends in (operation.inputs, operation.outputs))
     op, kernel = _KINDS[operation.type]
     pixels = prod(before.shape[2:])

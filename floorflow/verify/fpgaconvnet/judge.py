@@ -15,11 +15,12 @@ from floorflow.verify.cells_file import check_cells_file
 from floorflow.verify.fpgaconvnet.config import FINDINGS as CONFIG_FINDINGS
 from floorflow.verify.fpgaconvnet.config import check_configs
 from floorflow.verify.judge import Files, Row
+from floorflow.verify.plain_fifos import BRAM_BITS, check_plain_fifo
 
 findings: Mapping[str, str] = {**CELLS_FINDINGS, **CONFIG_FINDINGS}
 names_are_read = True
 
-WORD_BITS, BRAM_BITS, LUT_BITS = 16, 18432, 64
+WORD_BITS = 16
 MAP = ("rows_in", "cols_in", "channels_in", "rows_out", "cols_out", "channels_out")
 MORE: Mapping[str, tuple[str, ...]] = {
     "ConvolutionLayer": ("kernel_size", "stride", "groups"),
@@ -177,12 +178,8 @@ def converter(narrow_bits: int, wide_bits: int) -> tuple[str, list[str]]:
 
 
 def fifo(channel: Mapping[str, Any], part: str, context: Mapping[str, Any]) -> Iterator[str]:  # noqa: ARG001
-    """Yield what is wrong with a FIFO: a style, or too little room for its words."""
-    if channel["fifo_style"]:
-        yield f"a FIFO is in {channel['fifo_style']!r:.60}, and fpgaConvNet gives no choice"
-    use, bits = channel["fifo_resources"], channel["fifo_depth"] * channel["width_bits"]
-    if bits > use["BRAM18"] * BRAM_BITS + use["LUT"] * LUT_BITS:
-        yield f"{bits} bits do not fit {use['BRAM18']} BRAM18 and {use['LUT']} LUTs"
+    """Return what is wrong with a FIFO: a style, or too little room for its words."""
+    return check_plain_fifo(channel, "fpgaConvNet")
 
 
 def files(

@@ -16,6 +16,7 @@ from floorflow.verify.cells_file import check_cells_file
 from floorflow.verify.hls4ml.config import FINDINGS as CONFIG_FINDINGS
 from floorflow.verify.hls4ml.config import check_configs
 from floorflow.verify.judge import Files, Row
+from floorflow.verify.plain_fifos import BRAM_BITS, LUT_BITS, check_plain_fifo
 
 findings: Mapping[str, str] = {**CELLS_FINDINGS, **CONFIG_FINDINGS}
 names_are_read = True
@@ -30,7 +31,7 @@ FOLDED = ("Activation", "BatchNormalization")
 WINDOWS = ("Conv2D", "DepthwiseConv2D", "Pooling2D", "GlobalPooling2D")
 KINDS = (*WEIGHTED, *FOLDED, "Pooling2D", "GlobalPooling2D", "Merge", "Clone")
 MAP = ("in_height", "in_width", "out_height", "out_width", "n_chan", "n_filt")
-BRAM_BITS, LUT_BITS, MOST_UNROLLED = 18432, 64, 4096
+MOST_UNROLLED = 4096
 Sizes = dict[str, int]
 
 
@@ -217,12 +218,8 @@ def converter(narrow_bits: int, wide_bits: int) -> tuple[str, list[str]]:
 
 
 def fifo(channel: Mapping[str, Any], part: str, context: Mapping[str, Any]) -> Iterator[str]:  # noqa: ARG001
-    """Yield what is wrong with a FIFO: a style, or too little room for its words."""
-    if channel["fifo_style"]:
-        yield f"a FIFO is in {channel['fifo_style']!r:.60}, and hls4ml gives no choice"
-    use, bits = channel["fifo_resources"], channel["fifo_depth"] * channel["width_bits"]
-    if bits > use["BRAM18"] * BRAM_BITS + use["LUT"] * LUT_BITS:
-        yield f"{bits} bits do not fit {use['BRAM18']} BRAM18 and {use['LUT']} LUTs"
+    """Return what is wrong with a FIFO: a style, or too little room for its words."""
+    return check_plain_fifo(channel, "hls4ml")
 
 
 def files(
