@@ -3,6 +3,8 @@
 from floorflow.hardware.board import Board, BoardInfrastructure, BoardLink, Memory, Shell
 from floorflow.hardware.boundary_pairs import BoundaryPair, boundary_pairs
 from floorflow.hardware.catalogue import known_links, known_platforms
+from floorflow.hardware.configuration import bitstream_bytes
+from floorflow.hardware.confined import confined, gaps
 from floorflow.hardware.crossing import (
     Crossing,
     Route,
@@ -21,6 +23,7 @@ from floorflow.hardware.load import described_fpgas, load_platform
 from floorflow.hardware.max_pblocks import clear_rectangles, max_pblocks
 from floorflow.hardware.platform import Fpga, Platform, SllBoundary
 from floorflow.hardware.ranges import anchor, count_sites, parse_ranges, range_rect, ranges, resources_of_sites
+from floorflow.hardware.reconfigurable import RegionGrid, region_grid
 from floorflow.hardware.route_steps import RouteStep
 from floorflow.hardware.slot_graph import DirectedEdge, Edge, SlotGraph
 from floorflow.hardware.slots import Infrastructure, Slot
@@ -49,17 +52,21 @@ __all__ = [
     "Slot",
     "SlotGraph",
     "Slr",
+    "RegionGrid",
     "anchor",
+    "bitstream_bytes",
     "boundaries_cost",
     "boundary_crossing",
     "boundary_pairs",
     "bounding_box",
     "clear_rectangles",
+    "confined",
     "count_sites",
     "described_fpgas",
     "free_cells",
     "free_rectangles",
     "free_supply",
+    "gaps",
     "known_links",
     "known_platforms",
     "link_crossing",
@@ -70,6 +77,7 @@ __all__ = [
     "range_rect",
     "ranges",
     "read_device",
+    "region_grid",
     "resources_of_sites",
     "stream_wires",
 ]

@@ -65,11 +65,16 @@ class Memory:
 class Reconfiguration:
     """Loading the device anew while the host runs: ``full``, or ``partial`` where a part of it may be loaded alone.
 
-    ``ms`` is what loading all of it takes.
+    ``ms`` is what loading all of it takes, ``bytes`` the bitstream that is loaded then; None where that is not said.
     """
 
     kind: Literal["full", "partial"]
     ms: float
+    bytes: int | None = None
+
+    def load_us(self, part_bytes: int) -> float | None:
+        """Return what a bitstream of a part takes at the port's rate; None where that is not known."""
+        return None if self.bytes is None else self.ms * 1e3 * part_bytes / self.bytes
 
 
 @dataclass(frozen=True)

@@ -107,6 +107,7 @@ class ReconfigurationModel(FileModel):
 
     kind: Literal["full", "partial"]
     ms: float = Field(gt=0, le=MOST_RECONFIGURATION_MS, allow_inf_nan=False)
+    bytes: int | None = Field(default=None, gt=0)
 
 
 class LinkModel(FileModel):

@@ -105,7 +105,7 @@ class Device:
         raise KeyError(name)
 
     @cached_property
-    def _units(self) -> tuple[tuple[int, int], ...]:
+    def units(self) -> tuple[tuple[int, int], ...]:
         """Runs of columns that no pblock edge may cut: an interconnect column and both its neighbours.
 
         On UltraScale+ an INT column serves the columns on its left and on its right (UG909, programmable units). On
@@ -125,7 +125,7 @@ class Device:
     def _usable_units(self) -> tuple[tuple[int, int], ...]:
         """Units in which some row has logic or a hard block."""
         usable = {p for site_type in self.site_types.values() if site_type.name != "LAGUNA" for p in site_type.columns}
-        return tuple((start, end) for start, end in self._units if usable.intersection(range(start, end + 1)))
+        return tuple((start, end) for start, end in self.units if usable.intersection(range(start, end + 1)))
 
     @cached_property
     def left_edges(self) -> IntArray:

@@ -69,7 +69,7 @@ BOARD = {
             "reliable": Optional(FLAG),
         }
     ),
-    "reconfiguration": Optional({"kind": TEXT, "ms": NUMBER}),
+    "reconfiguration": Optional({"kind": TEXT, "ms": NUMBER, "bytes": Optional(COUNT)}),
     "memory_gbps": Optional(NUMBER),
 }
 """Fields of a board file that check reads."""

@@ -1,0 +1,17 @@
+"""Reconfigurable regions: which rectangles of a die hold what is swapped, at the fewest frames to load."""
+
+from floorflow.placement.region.candidates import Candidates, candidates
+from floorflow.placement.region.choice import ChosenRegion, RegionChoice, choose_regions
+from floorflow.placement.region.problem import REGION_FILL, RegionNeed, RegionProblem, StaticPart
+
+__all__ = [
+    "REGION_FILL",
+    "Candidates",
+    "ChosenRegion",
+    "RegionChoice",
+    "RegionNeed",
+    "RegionProblem",
+    "StaticPart",
+    "candidates",
+    "choose_regions",
+]
