@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from floorflow.hardware.geometry import Rect, bounding_box
 from floorflow.hardware.platform import Fpga, Platform
@@ -37,7 +38,7 @@ def gaps(region: Rect, owned: Sequence[Rect]) -> tuple[Rect, ...]:
     """Return disjoint rectangles of what lies in a rectangle and in none of some disjoint others inside it."""
     cuts = sorted({region.bottom, region.top + 1, *(r.bottom for r in owned), *(r.top + 1 for r in owned)})
     found = []
-    for bottom, after in zip(cuts, cuts[1:], strict=False):
+    for bottom, after in pairwise(cuts):
         here = sorted((r.left, r.right) for r in owned if r.bottom <= bottom and r.top >= after - 1)
         column = region.left
         for left, right in [*here, (region.right + 1, region.right + 1)]:

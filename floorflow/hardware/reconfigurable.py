@@ -94,7 +94,7 @@ def region_grid(device: Device, keep_outs: Iterable[Rect] = ()) -> RegionGrid:
     )
     held = device.resources_of(bounds).reshape(len(tiles), len(units), -1)
     # Snapping leaves out the logic of a programmable unit that is not whole; on 7 series, with ROUTING, it does not.
-    owned = held.any(axis=2) if device.architecture == "7series" else whole
+    owned: BoolArray = np.asarray(held.any(axis=2) if device.architecture == "7series" else whole)
     for rect in keep_outs:
         touched = np.array([rect.overlaps(Rect(*bound)) for bound in bounds.tolist()])
         may_span &= ~touched.reshape(may_span.shape)

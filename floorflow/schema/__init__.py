@@ -70,6 +70,7 @@ from floorflow.schema.platform import (
     SlotEntry,
 )
 from floorflow.schema.reading import json_schema, read_plan
+from floorflow.schema.region import ReconfigurableEntry, RegionEntry, StaticPartEntry
 from floorflow.schema.values import Amounts, AttributeValue, InputFile, RectangleEntry, Stats
 
 __all__ = [
@@ -122,14 +123,17 @@ __all__ = [
     "Plan",
     "PlatformEntry",
     "PortEntry",
+    "ReconfigurableEntry",
     "RectangleEntry",
     "RefusalEntry",
+    "RegionEntry",
     "ScheduleEntry",
     "ScheduleStep",
     "SearchEntry",
     "ShallowEntry",
     "SlotEntry",
     "SlotStyle",
+    "StaticPartEntry",
     "Stats",
     "SummaryEntry",
     "ThroughputEntry",

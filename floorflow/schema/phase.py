@@ -302,9 +302,13 @@ class PhaseEntry(PlanModel):
     """What is on the platform at one time; ``bands`` and ``fits`` are empty where the cost model knows no error.
 
     ``fifo_kind``: what FIFOs are called in ``bands``. ``constraint_styles``: what constraint files say of each slot.
+    ``region``: that it is loaded into, once the phase ``loads_after`` has run there; null where the device is loaded as
+    a whole, or where it is the first in its region.
     """
 
     name: PlainName
+    region: PlainName | None = None
+    loads_after: PlainName | None = None
     networks: list[PhaseNetworkEntry]
     channels: list[ChannelEntry]
     modules: list[ModuleEntry]

@@ -14,6 +14,7 @@ from floorflow.request import Objective, Request
 from floorflow.schema.network import EngineEntry, NetworkEntry
 from floorflow.schema.phase import PhaseEntry, PhaseNetworkEntry
 from floorflow.schema.platform import PlatformEntry
+from floorflow.schema.region import ReconfigurableEntry
 from floorflow.schema.values import Amount, InputFile, PlainName, PlanModel, Stats, engine_id
 
 Entry = TypeVar("Entry")
@@ -142,6 +143,7 @@ class Plan(PlanModel):
     networks: Annotated[list[NetworkEntry], Field(min_length=1)]
     phases: Annotated[list[PhaseEntry], Field(min_length=1)]
     schedule: ScheduleEntry | None
+    reconfigurable: ReconfigurableEntry | None = None
     limits_lifted: list[LiftedEntry] = Field(default_factory=list)
     warnings: list[str]
     interrupted: bool

@@ -200,8 +200,34 @@ PART = {
     ),
 }
 PORT = {"channel": TEXT, "direction": DIRECTION, "width_bits": COUNT}
+REGION = {
+    "name": PLAIN_NAME,
+    "fpga": TEXT,
+    "slot": TEXT,
+    "cell": TEXT,
+    "rectangle": RECTANGLE,
+    "owned": [RECTANGLE],
+    "ranges": [TEXT],
+    "need": AMOUNTS,
+    "supply": AMOUNTS,
+    "frames": COUNT,
+    "bitstream_bytes": COUNT,
+    "load_us": NUMBER,
+    "assumed": FLAG,
+    "snapping_mode": TEXT,
+    "reset_after_reconfig": FLAG,
+}
+RECONFIGURABLE = {
+    "regions": [REGION],
+    "static": [{"name": TEXT, "resources": AMOUNTS}],
+    "static_left": AMOUNTS,
+    "fill": FRACTIONS,
+    "stats": STATS,
+}
 PHASE = {
     "name": PLAIN_NAME,
+    "region": Optional(Nullable(PLAIN_NAME)),
+    "loads_after": Optional(Nullable(PLAIN_NAME)),
     "networks": [PART],
     "channels": [CHANNEL],
     "modules": [
@@ -387,6 +413,7 @@ PLAN = {
     "networks": [NETWORK],
     "phases": [PHASE],
     "schedule": Nullable(SCHEDULE),
+    "reconfigurable": Optional(Nullable(RECONFIGURABLE)),
     "limits_lifted": [LIFTED],
     "warnings": [TEXT],
     "interrupted": FLAG,

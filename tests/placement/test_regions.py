@@ -6,9 +6,19 @@ from itertools import product
 
 import pytest
 
-from floorflow.errors import InfeasibleError
 from floorflow.assets import asset_folder
-from floorflow.hardware import Device, Fpga, Rect, bitstream_bytes, confined, gaps, load_platform, read_device, region_grid
+from floorflow.errors import InfeasibleError
+from floorflow.hardware import (
+    Device,
+    Fpga,
+    Rect,
+    bitstream_bytes,
+    confined,
+    gaps,
+    load_platform,
+    read_device,
+    region_grid,
+)
 from floorflow.placement.region import RegionNeed, RegionProblem, StaticPart, choose_regions
 from floorflow.resources import Resources, total
 
@@ -140,8 +150,8 @@ def test_regions_that_fit_alone_and_not_together_are_refused() -> None:
 def test_whole_xc7z020_has_the_documented_bitstream() -> None:
     device = load_device("xc7z020")
     grid = region_grid(device)
-    # Beside what a region may span: two I/O columns of 42 frames and four of 30 (CMT, clock, VFRAME) each row; under the
-    # processor two BRAM and two DSP columns are configured as elsewhere.
+    # Beside what a region may span: two I/O columns of 42 frames and four of 30 (CMT, clock, VFRAME) each row; under
+    # the processor two BRAM and two DSP columns are configured as elsewhere.
     others = 3 * (2 * (42 - 36) + 4 * (30 - 36)) + 2 * (2 * (156 - 36) + 2 * (28 - 36))
     assert bitstream_bytes(device, int(grid.frames.sum()) + others, 3) * 8 == 32_364_512
 
@@ -178,6 +188,4 @@ def test_confined_slot_has_what_the_region_owns() -> None:
 
 
 def test_gaps_are_what_is_left() -> None:
-    assert gaps(Rect(0, 0, 9, 9), [Rect(0, 0, 3, 9), Rect(6, 0, 9, 4)]) == (
-        *(Rect(4, 0, 5, 4), Rect(4, 5, 9, 9)),
-    )
+    assert gaps(Rect(0, 0, 9, 9), [Rect(0, 0, 3, 9), Rect(6, 0, 9, 4)]) == (*(Rect(4, 0, 5, 4), Rect(4, 5, 9, 9)),)

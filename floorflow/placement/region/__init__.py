@@ -2,10 +2,9 @@
 
 from floorflow.placement.region.candidates import Candidates, candidates
 from floorflow.placement.region.choice import ChosenRegion, RegionChoice, choose_regions
-from floorflow.placement.region.problem import REGION_FILL, RegionNeed, RegionProblem, StaticPart
+from floorflow.placement.region.problem import RegionNeed, RegionProblem, StaticPart
 
 __all__ = [
-    "REGION_FILL",
     "Candidates",
     "ChosenRegion",
     "RegionChoice",

@@ -34,9 +34,7 @@ class Candidates:
 
 def candidates(grid: RegionGrid) -> Candidates:
     """Return all legal rectangles: edges beside whole units, nothing inside that is closed, within one SLR."""
-    parts = [
-        part for first, last in grid.slr_rows for part in _of_slr(grid, first, last) if len(part)
-    ]
+    parts = [part for first, last in grid.slr_rows for part in _of_slr(grid, first, last) if len(part)]
     if not parts:
         empty = np.zeros((0, 5), dtype=np.int64)
         return Candidates(empty[:, :4], empty, empty[:, 0])
@@ -58,7 +56,8 @@ def _of_rows(grid: RegionGrid, bottom: int, top: int) -> Candidates:
     rows = slice(bottom, top + 1)
     edge = np.flatnonzero((grid.whole[rows] & grid.may_span[rows]).all(axis=0))
     first, last = (side.ravel() for side in np.meshgrid(edge, edge, indexing="ij"))
-    closed = _sums((~grid.may_span[rows]).any(axis=0).astype(np.int64)[:, None])
+    barred: NDArray[np.bool_] = np.asarray((~grid.may_span[rows]).any(axis=0))
+    closed = _sums(barred.astype(np.int64)[:, None])
     keep = (first <= last) & ((closed[last + 1] - closed[first])[:, 0] == 0)
     first, last = first[keep], last[keep]
     supply, frames = _sums(grid.supply[rows].sum(axis=0)), _sums(grid.frames[rows].sum(axis=0)[:, None])

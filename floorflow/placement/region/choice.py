@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from floorflow.errors import InfeasibleError, LimitError
 from floorflow.hardware import Rect, ranges
@@ -71,7 +72,7 @@ def choose_regions(problem: RegionProblem, most_choices: int = MOST_CHOICES) -> 
     options = []
     for need in problem.needs:
         wanted = problem.with_room(need.resources)
-        enough = left & (every.supply >= wanted).all(axis=1)
+        enough: NDArray[np.bool_] = np.asarray(left & (every.supply >= wanted).all(axis=1))
         if not enough.any():
             raise InfeasibleError(*refusal_alone(problem, need, every))
         options.append(smallest(every.only(enough)))

@@ -18,16 +18,16 @@ def refusal_alone(problem: RegionProblem, need: RegionNeed, every: Candidates) -
     place = f"region {need.name} of {problem.device.part}"
     static = _shortage(problem, place)
     if static:
-        return _told(place, static)
+        return _told(static)
     wanted = problem.with_room(need.resources)
-    left = every.only((every.supply <= problem.most_swapped).all(axis=1))
+    left = every.only(np.asarray((every.supply <= problem.most_swapped).all(axis=1)))
     most = left.supply.max(axis=0) if len(left) else np.zeros(5, dtype=np.int64)
     short = [
         Refusal("slot", name, place, int(want), int(have), proven=True)
         for name, want, have in zip(RESOURCE_NAMES, wanted, most, strict=True)
         if want > have
     ]
-    return _told(place, tuple(short) or (_closest(place, wanted, left),))
+    return _told(tuple(short) or (_closest(place, wanted, left),))
 
 
 def _shortage(problem: RegionProblem, place: str) -> tuple[Refusal, ...]:
@@ -52,19 +52,19 @@ def _closest(place: str, wanted: np.ndarray, left: Candidates) -> Refusal:
 def refusal_together(problem: RegionProblem, frames: int) -> Told:
     """Return why regions that each have a rectangle have none together."""
     place = f"regions {', '.join(need.name for need in problem.needs)} of {problem.device.part}"
-    wanted = sum(problem.with_room(need.resources) for need in problem.needs)
+    wanted = np.sum([problem.with_room(need.resources) for need in problem.needs], axis=0)
     short = [
         Refusal("slot", name, place, int(want), int(have), proven=True)
         for name, want, have in zip(RESOURCE_NAMES, wanted, problem.most_swapped, strict=True)
         if want > have
     ]
     if short:
-        return _told(place, tuple(short))
+        return _told(tuple(short))
     message = f"proven infeasible: {place}: each has a rectangle, but no choice of them is disjoint and leaves the rest"
     return f"{message} its room (at least {frames:,} frames)", "fewer or smaller regions", ()
 
 
-def _told(place: str, refusals: tuple[Refusal, ...]) -> Told:
+def _told(refusals: tuple[Refusal, ...]) -> Told:
     hint = "a larger device, smaller chunks, or a smaller static part"
     short = "; ".join(f"{r.resource} {int((r.needed or 0) - (r.allowed or 0)):,} short" for r in refusals)
     return f"proven infeasible: no rectangle is left: {sentence(*refusals)} ({short})", hint, refusals

@@ -12,10 +12,8 @@ import numpy as np
 from floorflow.hardware import Device, Rect, Slot
 from floorflow.hardware.grid import IntArray
 from floorflow.hardware.reconfigurable import RegionGrid, region_grid
+from floorflow.request import HARD_FILL
 from floorflow.resources import RESOURCE_NAMES, Resources, total
-
-REGION_FILL: Mapping[str, float] = {"LUT": 0.85, "FF": 0.85, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9}
-"""How full of each resource a region, or what is left beside all of them, may be: as hard pblocks with room."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,8 @@ class RegionProblem:
     """Regions to be found on the slots of one FPGA.
 
     ``static`` is all logic outside of them; ``keep_outs`` are further rectangles that none may touch, such as the
-    place where streams leave the die.
+    place where streams leave the die. ``fill`` is how full of each resource a region, or what is left beside all of
+    them, may be: as a hard pblock with room.
     """
 
     device: Device
@@ -47,7 +46,7 @@ class RegionProblem:
     needs: tuple[RegionNeed, ...]
     static: tuple[StaticPart, ...]
     keep_outs: tuple[Rect, ...] = ()
-    fill: Mapping[str, float] = field(default_factory=lambda: dict(REGION_FILL))
+    fill: Mapping[str, float] = field(default_factory=lambda: dict(HARD_FILL))
 
     @cached_property
     def grid(self) -> RegionGrid:

@@ -136,6 +136,8 @@ class Board:
     kind: Record | None = None
     joins: tuple[Join, ...] | None = None
     asked_memory: str | None = None
+    kept_free: tuple[Rectangle, ...] = ()
+    """What no pblock of a phase may touch because it is not of the phase's region."""
 
     @property
     def host_memory(self) -> Record | None:
@@ -294,7 +296,7 @@ class Board:
         """Rectangles that no pblock may touch: static ranges without LAGUNA, and reserved ones."""
         spans = [span for span in self.static_ranges if span.kind != "LAGUNA"]
         spans += [self._range(item["reserved"]) for item in self.infrastructure if item.get("reserved")]
-        return [rectangle_of_range(self.device, span) for span in spans]
+        return [rectangle_of_range(self.device, span) for span in spans] + [*self.kept_free]
 
     @cached_property
     def keep_out_sites(self) -> Sites:

@@ -1,0 +1,6 @@
+"""Reconfigurable regions, judged by the rules of Dynamic Function eXchange (UG909, UG912)."""
+
+from floorflow.verify.regions.confined import confined_boards, confined_phase
+from floorflow.verify.regions.rules import check_regions
+
+__all__ = ["check_regions", "confined_boards", "confined_phase"]

@@ -1,0 +1,119 @@
+"""Which columns of a die belong together, which may be swapped, and what their frames weigh: counted column by column.
+
+7 series: INT columns stand back to back, INT_L at even columns of the die and INT_R at odd ones, so that columns 2n
+and 2n + 1 share interconnect. UltraScale+: an INT column serves the column on either side, and what is joined by them
+is one programmable unit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from floorflow.verify.hardware.geometry import Device, Rectangle
+
+LOGIC = ("clb", "dsp", "bram", "uram")
+JOINING = "interconnect"
+NEVER = ("PS7", "PS8", "no fabric")
+"""How descriptions begin of what no region may lie over: the processor, and where there is nothing."""
+SERIES_7_FRAMES = {"clb": 36, "dsp": 28, "bram": 28 + 128, "other": 36}
+PLUS_FRAMES = {"clb": 16, "dsp": 8, "bram": 6 + 256, "uram": 9, "interconnect": 76, "laguna": 16, "other": 12}
+"""Frames of a column in one row of clock regions, with those of a BRAM's contents."""
+FRAME_WORDS = {True: 101, False: 93}
+"""Words of a frame, on 7 series or not."""
+PADDING, COMMANDS = 4, 583
+"""Frames of padding in a row of clock regions, and words of commands."""
+
+
+@dataclass(frozen=True)
+class Fabric:
+    """A die as regions see it."""
+
+    device: Device
+
+    @property
+    def is_series_7(self) -> bool:
+        """Whether clock regions are 50 rows high."""
+        return self.device.region_rows == 50
+
+    def _kind(self, column: int, row: int) -> str:
+        return str(self.device.legend_at(column, row)["kind"])
+
+    def _is_plain(self, column: int, row: int) -> bool:
+        """Whether a column is logic or interconnect over all of a row of clock regions."""
+        entry = self.device.legend_at(column, row)
+        return entry["kind"] == JOINING or (entry["kind"] in LOGIC and not entry.get("first_row"))
+
+    def partners(self, column: int) -> range:
+        """Return the columns that share interconnect with one, itself among them."""
+        if self.is_series_7:
+            # The outermost columns are those of I/O and clock managers: nothing of a region is there.
+            return range(column & ~1, (column | 1) + 1)
+        first = last = column
+        while first > 0 and self._joined(first - 1, first):
+            first -= 1
+        while last + 1 < self.device.columns and self._joined(last, last + 1):
+            last += 1
+        return range(first, last + 1)
+
+    def _joined(self, left: int, right: int) -> bool:
+        rows = range(len(self.device.raw["clock_region_layouts"]))
+        return any(JOINING in (self._kind(left, row), self._kind(right, row)) for row in rows)
+
+    def may_edge(self, column: int, rows: range) -> bool:
+        """Whether all that shares interconnect with a column is logic in all of some rows."""
+        return all(self._is_plain(other, row) for other in self.partners(column) for row in rows)
+
+    def owns(self, column: int, row: int) -> bool:
+        """Whether a region that lies over a column has what is in it.
+
+        Snapping takes a programmable unit of UltraScale+ whole or not at all.
+        """
+        if self._kind(column, row) not in (*LOGIC, JOINING):
+            return False
+        return self.is_series_7 or all(self._is_plain(other, row) for other in self.partners(column))
+
+    def never(self, area: Rectangle) -> list[tuple[int, int]]:
+        """Return columns and rows of clock regions with the processor or nothing inside a rectangle."""
+        return [
+            (column, row)
+            for row in self.device.regions_in(area)
+            for column in range(area.left, area.right + 1)
+            if str(self.device.legend_at(column, row).get("description", "")).startswith(NEVER)
+        ]
+
+    def has_gap(self, area: Rectangle) -> bool:
+        """Whether something inside a rectangle is neither logic nor interconnect."""
+        rows = self.device.regions_in(area)
+        return not all(self._is_plain(column, row) for row in rows for column in range(area.left, area.right + 1))
+
+    def owned(self, area: Rectangle) -> set[tuple[int, int]]:
+        """Return the columns, by rows of clock regions, that a region over a rectangle has."""
+        rows = self.device.regions_in(area)
+        found = {(column, row) for row in rows for column in range(area.left, area.right + 1) if self.owns(column, row)}
+        return {(c, r) for c, r in found if self.is_series_7 or set(self.partners(c)) <= set(self._of(found, r))}
+
+    @staticmethod
+    def _of(found: set[tuple[int, int]], row: int) -> set[int]:
+        return {column for column, other in found if other == row}
+
+    def supply(self, owned: set[tuple[int, int]], area: Rectangle) -> dict[str, int]:
+        """Count what owned columns hold inside a rectangle."""
+        height, total = self.device.region_rows, dict[str, int]()
+        for column, row in owned:
+            bottom, top = max(area.bottom, row * height), min(area.top, (row + 1) * height - 1)
+            for name, amount in self.device.resources(Rectangle(column, bottom, column, top)).items():
+                total[name] = total.get(name, 0) + amount
+        return total
+
+    def frames(self, area: Rectangle) -> int:
+        """Return the frames of a rectangle."""
+        counts = SERIES_7_FRAMES if self.is_series_7 else PLUS_FRAMES
+        rows = self.device.regions_in(area)
+        return sum(
+            counts.get(self._kind(column, row), 0) for row in rows for column in range(area.left, area.right + 1)
+        )
+
+    def bitstream_bytes(self, area: Rectangle) -> int:
+        """Return the most bytes that loading a rectangle takes."""
+        frames = self.frames(area) + PADDING * len(self.device.regions_in(area))
+        return 4 * (frames * FRAME_WORDS[self.is_series_7] + COMMANDS)
