@@ -1,12 +1,13 @@
-"""The zoo on real boards: space only, time and space; and the batch at which a reconfiguration pays.
+"""The zoo on real boards: in space, in time, in both; and the batch at which a reconfiguration pays.
 
     python benchmarks/reconfiguration.py plan RESULTS.json [--only TEXT] [--seconds 240]
     python benchmarks/reconfiguration.py table RESULTS.json
     python benchmarks/reconfiguration.py picture RESULTS.json FOLDER
 
 `plan` runs `floorflow plan` and `floorflow check` on each network and board, and keeps what is known already; a run
-that is cut off by its time is a row of its own. `picture` folds all segments of the networks that come in several
-phases, and draws the frame rate of a batch over its size: by the folding bounds, so no plan is above its line.
+that is cut off by its time is a row of its own. *Time* on a card with several SLRs leaves it the host's SLR alone.
+`picture` folds all segments of the networks that come in several phases, and draws the frame rate of a batch over its
+size: by the folding bounds, so no plan is above its line.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ import time
 from pathlib import Path
 
 import numpy as np
+import yaml
 from matplotlib.figure import Figure
 
 from floorflow.request import Request
+from floorflow.resources import RESOURCE_NAMES
 from floorflow.schedule.cheapest_path import cheapest_path
 from floorflow.search.in_time import BoardMemory, SegmentsInTime
 from floorflow.search.phases import phase_request
@@ -30,17 +33,38 @@ from floorflow.search.preparing import context_of, priced, read
 
 ZOO = Path(__file__).parent.parent / "examples" / "zoo"
 EXAMPLES = ZOO.parent
-NETWORKS = ("three_layer", "tfc", "mpcnn", "lenet", "cnv", "mobilenet_v1", "vgg11")
+NETWORKS = ("three_layer", "tfc", "mpcnn", "lenet", "cnv", "mobilenet_v1", "vgg11", "resnet50_w1a2")
 BOARDS = ("pynq-z1", "zcu104", "alveo-u250", "xcku5p")
+SEVERAL_SLRS = "alveo-u250"
 BATCH = 256
-WAYS = {"space": [], "space and time": ["--reconfigure", "full", "--batch", str(BATCH)]}
+IN_TIME = ["--reconfigure", "full", "--batch", str(BATCH)]
+WAYS = {"space": [], "time": IN_TIME, "space and time": IN_TIME}
+
+
+def model_of(network: str) -> Path:
+    """Return a network of the zoo, or of the examples beside it."""
+    place = ZOO / f"{network}.onnx"
+    return place if place.exists() else EXAMPLES / place.name
+
+
+def with_one_slr(board: str, folder: Path) -> Path:
+    """Write the file of a card of which the host's SLR alone may be used."""
+    text = (EXAMPLES.parent / "platforms" / "boards" / f"{board}.yaml").read_text(encoding="utf-8")
+    facts = yaml.safe_load(text)
+    measured = facts["shell"]["measured_available"]
+    measured |= {slr: dict.fromkeys(RESOURCE_NAMES, 0) for slr in ("SLR1", "SLR2", "SLR3")}
+    path = folder / f"{board}.yaml"
+    path.write_text(yaml.safe_dump(facts | {"name": f"{board}-one-slr"}), encoding="utf-8")
+    return path
 
 
 def planned(network: str, board: str, way: str, seconds: float) -> dict[str, object]:
     """Return what a plan and its check say, as a row of the table."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out"
-        asked = [str(ZOO / f"{network}.onnx"), "-p", board, "-o", str(out), "--no-plots", "--bargains", "none"]
+        alone = way == "time" and board == SEVERAL_SLRS
+        platform = str(with_one_slr(board, Path(folder))) if alone else board
+        asked = [str(model_of(network)), "-p", platform, "-o", str(out), "--no-plots", "--bargains", "none"]
         command = [sys.executable, "-m", "floorflow", "plan", *asked, "--effort", "fast", *WAYS[way]]
         started = time.perf_counter()
         row: dict[str, object] = {"network": network, "board": board, "way": way}
@@ -80,7 +104,9 @@ def plan_all(results: Path, only: str, seconds: float) -> None:
         for board in BOARDS:
             for way in WAYS:
                 key = network, board, way
-                if key in known or only not in " ".join(key):
+                # On one die time alone is the same as space and time.
+                same = way == "time" and board != SEVERAL_SLRS
+                if same or key in known or only not in " ".join(key):
                     continue
                 rows.append(planned(*key, seconds))
                 print(rows[-1], flush=True)
@@ -104,9 +130,7 @@ def table(results: Path) -> None:
 
 def rates(network: str, board: str, batches: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """Return frames a second by batch, the number of partitions, and the rate of one alone, all by folding bounds."""
-    place = ZOO / f"{network}.onnx"
-    model = place if place.exists() else EXAMPLES / place.name
-    request = Request(model, board, reconfigure="full", bargains="none")
+    request = Request(model_of(network), board, reconfigure="full", bargains="none")
     whole = priced(read(request), phase_request(request), 1)
     own = whole.platform.fpgas[0].board
     segments = SegmentsInTime(context_of(whole), BoardMemory(own.memory_gbps or 0, whole.platform.clock_mhz))

@@ -131,6 +131,7 @@ class _Run:
                 break
         if not spans:
             raise self._no_plan(segments)
+        cost, spans = self._rather_alone(segments, (cost, spans), *costs)
         bound, _ = cheapest_path(segments.lowest * us_per_cycle, reconfiguration_us)
         bound = min(cost, bound)
         proven = bound >= cost * (1 - 1e-9)
@@ -144,6 +145,31 @@ class _Run:
         """Whether a plan is so near to what may be hoped for, or so much was planned, that no more is."""
         effort = self.whole.request.effort
         return cost * (1 - WORTH[effort]) <= hoped or len(self.planned) + more > MOST_PLANNED[effort]
+
+    def _rather_alone(
+        self,
+        segments: SegmentsInTime,
+        best: tuple[float, list[Span]],
+        us_per_cycle: float,
+        reconfiguration_us: float,
+    ) -> tuple[float, list[Span]]:
+        """Return one partition alone in place of several that are not worth their loads.
+
+        Equation 4 has the first partition loaded when the batch comes. Where batch follows batch it is loaded again,
+        which one partition alone never is: it is taken where that makes it faster, and the paper's batch takes as good
+        as no longer.
+        """
+        cost, spans = best
+        whole = (0, len(segments.blocks))
+        most = min(cost * (1 + WORTH[self.whole.request.effort]), cost + reconfiguration_us)
+        if len(spans) == 1 or segments.lowest[whole] * us_per_cycle > most:
+            return best
+        if whole not in self.planned and whole not in self.refused and not self.interrupted:
+            self._plan(segments, [whole])
+        alone = self.planned.get(whole)
+        if alone is None or alone.interval_cycles * us_per_cycle > most:
+            return best
+        return alone.interval_cycles * us_per_cycle, [whole]
 
     def _best_path(
         self, segments: SegmentsInTime, us_per_cycle: float, reconfiguration_us: float

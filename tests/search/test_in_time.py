@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -15,7 +17,10 @@ from floorflow.errors import InfeasibleError, InputError, Refusal
 from floorflow.request import Request
 from floorflow.search.context import PlanningContext
 from floorflow.search.in_time import BoardMemory, SegmentsInTime, at_memory, moved_bits, shortest_cycles, slowed
-from floorflow.search.preparing import prepare
+from floorflow.search.phases import PlannedPhase, _Run
+from floorflow.search.preparing import Priced, prepare
+from floorflow.search.progress import SILENT
+from floorflow.search.search import SearchResult
 from tests.conftest import TFC
 from tests.reconfigured import quick_request
 
@@ -100,3 +105,21 @@ def test_a_board_that_says_nothing_of_loading_or_memory_is_refused_by_name(fact:
 def test_a_network_of_which_one_part_fits_nowhere_is_proven_infeasible(tmp_path: Path) -> None:
     with pytest.raises(InfeasibleError, match=r"however it is cut in time: .* alone: LUT: at least"):
         flow.plan(quick_request(tmp_path, lut=0.012))
+
+
+def chosen(tmp_path: Path, alone_cycles: int, effort: str = "default") -> list[tuple[int, int]]:
+    """Return what is taken of two partitions in 100,000 us, loads of 50 us among them, and of one alone."""
+    whole = cast(Priced, SimpleNamespace(request=quick_request(tmp_path, effort=effort)))
+    run = _Run(whole, lambda _: cast(SearchResult, None), SILENT, BoardMemory(1e6, 100))
+    alone = SimpleNamespace(interval_cycles=alone_cycles)
+    run.planned[(0, 2)] = cast(PlannedPhase, alone)
+    lowest = np.full((3, 3), float(alone_cycles))
+    segments = cast(SegmentsInTime, SimpleNamespace(blocks=("a", "b"), lowest=lowest))
+    best = 100_000.0, [(0, 1), (1, 2)]
+    return run._rather_alone(segments, best, 1.0, 50.0)[1]
+
+
+def test_one_partition_is_taken_where_several_save_less_than_the_load_that_the_next_batch_takes(tmp_path: Path) -> None:
+    assert chosen(tmp_path, 100_049) == [(0, 2)]
+    assert chosen(tmp_path, 100_051) == [(0, 1), (1, 2)]
+    assert chosen(tmp_path, 100_001, effort="best") == [(0, 1), (1, 2)]

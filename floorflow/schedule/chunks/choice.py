@@ -1,0 +1,208 @@
+"""One option of each layer of an interval: the least total cycles within limits on resources and on the slowest layer.
+
+A multiple-choice knapsack. Prices on resources give a bound for every option (Lagrange), which drops most of them; what
+is left is worked out layer by layer with labels, of which the dominated and those above the bound are dropped. So the
+answer is exact, and `None` a proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from floorflow.errors import LimitError
+from floorflow.schedule.chunks.problem import Floats, Ints
+from floorflow.schedule.chunks.undominated import undominated
+
+STEPS = 40
+"""Of the subgradient method."""
+BEAM = 64
+MOST_LABELS = 400_000
+EPSILON = 1e-6
+"""Of a cycle: all amounts are whole, and prices are not."""
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """The options of an interval's layers, one after another: ``start`` is where each layer's begin."""
+
+    cost: Ints
+    """(n,), what is minimised."""
+    use: Ints
+    """(n, n_resources)."""
+    number: Ints
+    """(n,), the row in the layer's own table."""
+    start: Ints
+
+    @property
+    def sizes(self) -> Ints:
+        """Options of each layer."""
+        return np.diff(np.append(self.start, len(self.cost)))
+
+    @property
+    def layer(self) -> Ints:
+        """The layer of each option."""
+        return np.repeat(np.arange(len(self.start)), self.sizes)
+
+    def kept(self, keep: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Options | None:
+        """Return the options that are marked; None if a layer has none left."""
+        counts = np.add.reduceat(keep, self.start)
+        if not counts.all():
+            return None
+        start = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
+        return Options(self.cost[keep], self.use[keep], self.number[keep], start)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The total cost, its resources and the option of each layer by its number."""
+
+    cost: int
+    use: tuple[int, ...]
+    numbers: tuple[int, ...]
+
+
+def fits_alone(options: Options, limits: Ints) -> Options | None:
+    """Return the options that fit beside the least that the other layers need of each resource; None: proven unfit."""
+    while True:
+        least = np.minimum.reduceat(options.use, options.start, axis=0)
+        room = limits - least.sum(axis=0)
+        if (room < 0).any():
+            return None
+        keep = (options.use - least[options.layer] <= room).all(axis=1)
+        if keep.all():
+            return options
+        left = options.kept(keep)
+        if left is None:
+            return None
+        options = left
+
+
+def cheapest(options: Options, limits: Ints, most: float, area: Ints) -> Choice | None:
+    """Return the least cost within the limits, if it is at most ``most``; of equal ones that of least area.
+
+    ``area``, (n_resources,), is what the device has: the area of a choice is its largest share. None: proven that
+    there is none.
+
+    Raises
+    ------
+    LimitError
+        If too many labels would have to be kept.
+
+    """
+    start = fits_alone(options, limits)
+    if start is None:
+        return None
+    # No choice costs more than the most of each layer: a finite bound from the start.
+    most = min(most, float(np.maximum.reduceat(start.cost, start.start).sum()))
+    prices, options_left, most = _narrowed(start, limits, most)
+    if options_left is None:
+        return None
+    quick = _labelled(options_left, limits, prices, most, area, BEAM)
+    if quick is not None and quick.cost < most:
+        prices, options_left, most = _narrowed(options_left, limits, float(quick.cost), prices)
+        assert options_left is not None
+    return _labelled(options_left, limits, prices, most, area, None)
+
+
+def _narrowed(
+    options: Options, limits: Ints, most: float, prices: Floats | None = None
+) -> tuple[Floats, Options | None, float]:
+    """Return the best prices found and the options that a choice of at most so great a cost may have."""
+    scale = np.maximum(limits, 1).astype(np.float64)
+    use, room = options.use / scale, limits / scale
+    cost = options.cost.astype(np.float64)
+    now = np.zeros(len(limits)) if prices is None else prices * scale
+    best, best_prices, keep = -np.inf, now, np.ones(len(cost), dtype=np.bool_)
+    pace = 1.0
+    for _ in range(STEPS):
+        priced = cost + use @ now
+        least = np.minimum.reduceat(priced, options.start)
+        bound = float(least.sum() - now @ room)
+        keep &= bound + (priced - least[options.layer]) <= most + EPSILON
+        if bound > best:
+            best, best_prices = bound, now
+        else:
+            pace *= 0.85
+        if bound > most + EPSILON or not keep.any():
+            return best_prices / scale, None, most
+        chosen = _first_least(priced, least, options)
+        over = use[chosen].sum(axis=0) - room
+        norm = float(over @ over)
+        if norm < 1e-18:
+            break
+        now = np.maximum(0.0, now + pace * max(most - bound, 1e-3 * abs(most)) / norm * over)
+    return best_prices / scale, options.kept(keep), most
+
+
+def _first_least(priced: Floats, least: Floats, options: Options) -> Ints:
+    """Return the first option of least price of each layer."""
+    at = np.flatnonzero(priced <= least[options.layer])
+    _, first = np.unique(options.layer[at], return_index=True)
+    return np.asarray(at[first], dtype=np.int64)
+
+
+def _labelled(
+    options: Options, limits: Ints, prices: Floats, most: float, area: Ints, beam: int | None
+) -> Choice | None:
+    """Return the best choice by labels layer by layer; a ``beam`` keeps so many of least bound only."""
+    priced = options.cost + options.use @ prices
+    least = np.minimum.reduceat(priced, options.start)
+    least_use = np.minimum.reduceat(options.use, options.start, axis=0)
+    sizes = options.sizes
+    order = np.argsort(sizes, kind="stable")[::-1]
+    labels = np.zeros((1, 1 + len(limits)), dtype=np.int64)
+    history: list[tuple[Ints, Ints]] = []
+    rest, rest_use = float(least.sum() - prices @ limits), least_use.sum(axis=0)
+    for layer in order.tolist():
+        rest, rest_use = rest - float(least[layer]), rest_use - least_use[layer]
+        rows = slice(int(options.start[layer]), int(options.start[layer] + sizes[layer]))
+        added = np.concatenate([options.cost[rows, None], options.use[rows]], axis=1)
+        labels, parents, chosen = _extended(labels, added, limits - rest_use, prices, most - rest, beam)
+        if not len(labels):
+            return None
+        history.append((parents, options.number[rows][chosen]))
+    return _best(labels, history, order, area)
+
+
+def _extended(
+    labels: Ints, added: Ints, room: Ints, prices: Floats, most: float, beam: int | None
+) -> tuple[Ints, Ints, Ints]:
+    """Return labels with each option of a layer, which of the labels before and which option they come from."""
+    per_block = max(1, MOST_LABELS // len(added))
+    found, parents, chosen = [], [], []
+    for first in range(0, len(labels), per_block):
+        block = labels[first : first + per_block]
+        sums = (block[:, None, :] + added[None, :, :]).reshape(-1, labels.shape[1])
+        fits = (sums[:, 1:] <= room).all(axis=1) & (sums[:, 0] + sums[:, 1:] @ prices <= most + EPSILON)
+        at = np.flatnonzero(fits)
+        if len(at):
+            at = at[undominated(sums[at])] if len(at) > 1 else at
+        found.append(sums[at])
+        parents.append(first + at // len(added))
+        chosen.append(at % len(added))
+    merged, before, option = np.concatenate(found), np.concatenate(parents), np.concatenate(chosen)
+    if len(found) > 1 and len(merged) > 1:
+        keep = undominated(merged)
+        merged, before, option = merged[keep], before[keep], option[keep]
+    if beam is not None and len(merged) > beam:
+        ranked = np.argsort(merged[:, 0] + merged[:, 1:] @ prices, kind="stable")[:beam]
+        merged, before, option = merged[ranked], before[ranked], option[ranked]
+    if len(merged) > MOST_LABELS:
+        raise LimitError("too many foldings of an interval have to be kept", hint="try --foldings powers")
+    return merged, before, option
+
+
+def _best(labels: Ints, history: Sequence[tuple[Ints, Ints]], order: Ints, area: Ints) -> Choice:
+    """Return the choice of the label of least cost, then least area."""
+    cheap = np.flatnonzero(labels[:, 0] == labels[:, 0].min())
+    shares = (labels[cheap, 1:] / np.maximum(area, 1)).max(axis=1)
+    at = int(cheap[int(np.argmin(shares))])
+    label = labels[at]
+    numbers = [0] * len(order)
+    for layer, (parents, chosen) in zip(order.tolist()[::-1], history[::-1], strict=True):
+        numbers[layer] = int(chosen[at])
+        at = int(parents[at])
+    return Choice(int(label[0]), tuple(int(amount) for amount in label[1:]), tuple(numbers))
