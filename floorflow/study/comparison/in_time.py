@@ -26,7 +26,7 @@ from floorflow.search.phases import loading_of, phase_request
 from floorflow.search.preparing import context_of, priced, read
 from floorflow.search.progress import SILENT, Progress
 from floorflow.study.comparison.cases import CaseComparison, compare_on_case
-from floorflow.study.comparison.resource_platforms import resource_platform
+from floorflow.hardware.resource_platforms import resource_platform
 
 _COLUMNS = {"LUT": "LUT", "DSP": "DSP", "BRAM": "BRAM18", "FF": "FF"}
 """Our name of each of the scheduling problem's resources."""
