@@ -21,17 +21,25 @@ def buffers(plan: Plan, number: int) -> str | None:
     if schedule is None:
         return None
     phase = plan.phases[number]
-    rows = [*_rows(plan, phase, schedule)]
+    told = [*rows(plan, phase, schedule)]
     content = {
         "schema": SCHEMA,
         "phase": phase.name,
+        **_in_region(phase),
         "batch": schedule.batch,
-        "loads": [row for side, row in rows if side == "source"],
-        "stores": [row for side, row in rows if side == "target"],
+        "loads": [row for side, row in told if side == "source"],
+        "stores": [row for side, row in told if side == "target"],
         "gbps": moved_gbps(plan, phase),
         "memory_gbps": schedule.memory_gbps,
     }
     return json.dumps(content, indent=2, sort_keys=True) + "\n"
+
+
+def _in_region(phase: PhaseEntry) -> dict[str, Any]:
+    """Return where a phase is loaded and after which other, nothing where the device is loaded as a whole."""
+    if phase.region is None:
+        return {}
+    return {"region": phase.region, "loads_after": phase.loads_after, "bitstream": f"{phase.name}.bit"}
 
 
 def moved_gbps(plan: Plan, phase: PhaseEntry) -> float:
@@ -47,7 +55,8 @@ def moved_gbps(plan: Plan, phase: PhaseEntry) -> float:
     )
 
 
-def _rows(plan: Plan, phase: PhaseEntry, schedule: ScheduleEntry) -> Iterator[tuple[str, dict[str, Any]]]:
+def rows(plan: Plan, phase: PhaseEntry, schedule: ScheduleEntry) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what a phase loads (``source``) and stores (``target``), a buffer each."""
     for channel in phase.channels:
         for side, end, text in zip(("source", "target"), channel.ends, (channel.source, channel.target), strict=True):
             if end.outside in ("host", "memory"):

@@ -9,7 +9,9 @@ from floorflow import __version__
 from floorflow.assets import asset_folder
 from floorflow.emit.backend import PlanBackend
 from floorflow.emit.buffers import buffers
+from floorflow.emit.chunks import chunk_files
 from floorflow.emit.constraints import STYLE_WORDS, Assigned, Constraint, Pblock, tcl, xdc
+from floorflow.emit.dfx import dfx_files
 from floorflow.emit.report import report
 from floorflow.hardware import Fpga, Platform
 from floorflow.schema import PhaseEntry, Plan
@@ -36,6 +38,7 @@ def emit(plan: Plan, platform: Platform, backend: PlanBackend, plan_sha256: str)
     library = (asset_folder("tcl") / "floorflow.tcl").read_text(encoding="utf-8")
     if any(constrained_fpgas(phase, platform.fpgas) for phase in plan.phases):
         files[_LIBRARY] = library
+    files |= dfx_files(plan, header) | chunk_files(plan)
     for number in range(len(plan.phases)):
         folder = plan.phase_folder(number)
         own = dict(backend.files(plan, number)) | _constraints(plan, number, platform, backend, header)

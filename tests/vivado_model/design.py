@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from .arguments import Arguments, VivadoError, parse_arguments
+from .checkpoints import Dfx
 from .pblocks import LEGAL_VALUES, Pblock, ancestors
 from .projects import Project
 from .sites import Sites
@@ -36,6 +37,7 @@ class Design:
         self.table: dict[str, Pblock] = {}
         self.slr_of: dict[str, str] = {}
         self.project: Project | None = None
+        self.dfx: Dfx | None = None
         self._pins = {cell: dict(_pins(*widths)) for cell, widths in (streams or {}).items()}
         for name, ranges in sorted(existing_pblocks.items()):
             pblock = self.table[name] = Pblock(name, existing=True)
@@ -46,6 +48,13 @@ class Design:
     def run(self, command: str, words: Sequence[str]) -> Answer:
         """Run one command of ``commands.json``; raises VivadoError."""
         arguments = parse_arguments(command, words)
+        if self.dfx is not None:
+            if hasattr(Dfx, f"_{command}"):
+                return self.dfx.run(command, arguments)
+            self.dfx.open_design(command)
+            self._cells, self._part = self.dfx.cells, self.dfx.open_design(command).part
+        elif hasattr(Dfx, f"_{command}") and not hasattr(Project, f"_{command}"):
+            raise VivadoError(f"{command}: there are no checkpoints in this model")
         if hasattr(Project, f"_{command}"):
             if self.project is None:
                 raise VivadoError(f"{command}: there is no project in this model")
@@ -53,14 +62,14 @@ class Design:
         answer: Answer = getattr(self, f"_{command}")(arguments)
         return answer
 
-    def _words(self, command: str, text: str) -> tuple[str, ...]:
+    def words(self, command: str, text: str) -> tuple[str, ...]:
         try:
             return tuple(str(word) for word in self._split_list(text))
         except ValueError as error:
             raise VivadoError(f"{command}: '{text}' is not a Tcl list: {error}") from error
 
     def _one_pblock(self, command: str, text: str, *, change: bool = True) -> Pblock:
-        names = self._words(command, text)
+        names = self.words(command, text)
         if len(names) != 1:
             raise VivadoError(f"{command}: expected one pblock, got {len(names)}: '{text}'")
         if names[0] not in self.table:
@@ -71,7 +80,7 @@ class Design:
         return pblock
 
     def _one_cell(self, command: str, text: str) -> str:
-        names = self._words(command, text)
+        names = self.words(command, text)
         if len(names) != 1:
             raise VivadoError(f"{command}: expected one cell, got {len(names)}: '{text}'")
         if names[0] not in self._cells:
@@ -100,7 +109,7 @@ class Design:
         if len(arguments.values) != 1:
             raise VivadoError("resize_pblock: expected one of -add and -remove")
         ((option, text),) = arguments.values.items()
-        ranges = self._words("resize_pblock", text)
+        ranges = self.words("resize_pblock", text)
         if not ranges:
             raise VivadoError(f"resize_pblock: no range is given for pblock '{pblock.name}'")
         for word in ranges:
@@ -164,7 +173,7 @@ class Design:
     ) -> Answer:
         """Return the members of ``pool`` whose key matches a pattern; each pattern must match unless -quiet."""
         found: list[str] = []
-        for pattern in self._words(command, arguments.positionals.get("patterns", "*")):
+        for pattern in self.words(command, arguments.positionals.get("patterns", "*")):
             glob = _glob(pattern)
             matches = [name for name, key in zip(pool, keys, strict=True) if glob.fullmatch(key)]
             if not matches and not arguments.quiet:
@@ -184,6 +193,9 @@ class Design:
             return ""
         if self.project is not None and self.project.knows(arguments.positionals["objects"]):
             self.project.set_property(name, value, arguments.positionals["objects"])
+            return ""
+        if self.dfx is not None and name.startswith("HD."):
+            self.dfx.set_cell_property(name, value, arguments.positionals["objects"])
             return ""
         pblock = self._one_pblock("set_property", arguments.positionals["objects"])
         if name == "PARENT":
@@ -213,7 +225,7 @@ class Design:
         child.parent = parent.name
 
     def _get_property(self, arguments: Arguments) -> Answer:
-        name, words = arguments.positionals["name"], self._words("get_property", arguments.positionals["object"])
+        name, words = arguments.positionals["name"], self.words("get_property", arguments.positionals["object"])
         if len(words) != 1:
             raise VivadoError(f"get_property: expected one object, got {len(words)}")
         known = self._properties(words[0])
@@ -235,7 +247,7 @@ class Design:
                 "GRID_RANGES": " ".join(pblock.ranges),
             }
         if thing in self._cells:
-            return {"NAME": thing}
+            return {"NAME": thing} | (self.dfx.cell_properties(thing) if self.dfx is not None else {})
         cell, _, pin = thing.rpartition("/")
         if pin in self._pins.get(cell, {}):
             return {"NAME": thing, "REF_PIN_NAME": pin, "DIRECTION": self._pins[cell][pin]}

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .arguments import COMMANDS, VivadoError
+from .checkpoints import Dfx
 from .design import Answer, Design, Streams
 from .pblocks import check_finished
 from .projects import Project
@@ -47,6 +48,7 @@ class VivadoModel:
         streams: Mapping[str, Streams] | None = None,
     ) -> None:
         self.output: list[str] = []
+        self._device_yaml = device_yaml
         self._tk: Any = tkinter.Tcl().tk
         sites = load_sites(device_yaml)
         self._design = Design(sites, cells, existing_pblocks or {}, part or sites.part, self._split_list, streams)
@@ -60,6 +62,13 @@ class VivadoModel:
         """Let there be a project with a finished synthesis; hooks of its runs are sourced in this very design."""
         self._design.project = Project(path, part, self._hooked, **states)
         return self._design.project
+
+    def add_checkpoints(self, silent: Sequence[str] = ()) -> Dfx:
+        """Let there be no design until a checkpoint is opened; ``silent`` commands run and make nothing."""
+        design = self._design
+        split = design.words
+        design.dfx = Dfx(load_sites(self._device_yaml), design.table, split, silent)
+        return design.dfx
 
     def _hooked(self, path: Path) -> None:
         failed, message, line = self._tk.splitlist(self._tk.call("vivado_model::run_tcl", str(path)))

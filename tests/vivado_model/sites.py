@@ -69,6 +69,25 @@ class Sites:
         self._starts = {site: starts for site, (_, _, starts) in built.items()}
 
     @property
+    def is_series_7(self) -> bool:
+        """Whether the die is of the 7 series."""
+        return str(self._device["architecture"]) == "7series"
+
+    @property
+    def letters(self) -> list[str]:
+        """The letter of each column, in each row of clock regions."""
+        return list(self._rows)
+
+    def in_row(self, site: str, mask: Mask, row: int) -> Mask:
+        """Return the part of a mask that is in a row of clock regions."""
+        starts = self._starts[site]
+        return mask[:, starts[row] : starts[row + 1]]
+
+    def column(self, site: str, x: int) -> int:
+        """Return the device column of a site's X."""
+        return self._columns[site][x]
+
+    @property
     def slrs(self) -> tuple[str, ...]:
         """Names of the dies."""
         return tuple(str(slr["name"]) for slr in self._device["slrs"])
