@@ -9,14 +9,15 @@ from floorflow.backends.backend import Source
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.emit import bundle
 from floorflow.record import Outcome, record
-from floorflow.record.in_time import record_in_time
-from floorflow.request import Request
+from floorflow.record.in_time import record_in_regions, record_in_time
+from floorflow.request import Objective, Request
 from floorflow.search.asked import settled
 from floorflow.search.bargains import bargains
 from floorflow.search.context import PlanningContext
 from floorflow.search.fewest_hops import search_nearest
 from floorflow.search.fpga_count import least_fpgas
 from floorflow.search.host_weights import search_sparing
+from floorflow.search.in_regions import search_in_regions
 from floorflow.search.lifting import search_lifting
 from floorflow.search.phases import search_in_time
 from floorflow.search.preparing import prepare, priced, read
@@ -83,9 +84,17 @@ def _plan_in_time(request: Request, model: Source, measured: Measurements, progr
 
     with progress.stage("lowering"):
         whole = priced(model, request, 1, measured)
-    found = search_in_time(whole, searched, progress)
+    objective: Objective = "latency" if request.objective == "latency" else "throughput"
+    if request.reconfigure == "partial":
+        in_regions = search_in_regions(whole, searched, progress)
+        context = in_regions.whole
+        with progress.stage("recording"):
+            result = record_in_regions(model, in_regions, objective, request.frames, measured)
+    else:
+        found = search_in_time(whole, searched, progress)
+        context = found.whole
+        with progress.stage("recording"):
+            result = record_in_time(model, found, objective, request.frames, measured)
     with progress.stage("recording"):
-        objective = "latency" if request.objective == "latency" else "throughput"
-        result = record_in_time(model, found, objective, request.frames, measured)
-        files = bundle(result, found.whole.platform, found.whole.backend)
-    return Outcome(result, found.whole.platform, files)
+        files = bundle(result, context.platform, context.backend)
+    return Outcome(result, context.platform, files)

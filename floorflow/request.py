@@ -49,7 +49,9 @@ Objective = Literal["throughput", "latency", "resources"]
 Bargains = Literal["fold", "plan", "none"]
 ConstraintStyle = Literal["auto", "none", "slr", "soft", "hard"]
 TieBreak = Literal["fullness", "scarcity"]
-Reconfigure = Literal["none", "full"]
+Reconfigure = Literal["none", "full", "partial"]
+MOST_REGIONS = 4
+"""Reconfigurable regions that a plan can have."""
 
 DEFAULT_CAP: Mapping[str, float] = MappingProxyType({"LUT": 0.7, "FF": 0.5, "BRAM18": 0.9, "URAM": 0.9, "DSP": 0.9})
 """The coarse-grained floorplanning paper's share of a slot that a design may use."""
@@ -201,7 +203,21 @@ class Request(BaseModel):
     )
     reconfigure: Annotated[Reconfigure, GOAL] = Field(
         "none",
-        description="Cut the network into parts that the device runs one after another: full loads it as a whole.",
+        description="Cut the network into parts that the device runs one after another: full loads it as a whole, "
+        "partial a region of it.",
+    )
+    regions: Annotated[int | None, GOAL] = Field(
+        None,
+        ge=1,
+        le=MOST_REGIONS,
+        description="Regions that take turns, with --reconfigure partial: one is loaded while another runs; 1 if not "
+        "given.",
+    )
+    area: Annotated[float, GOAL] = Field(
+        1.0,
+        gt=0,
+        le=1,
+        description="Share of what the caps allow that all regions together may hold, with --reconfigure partial.",
     )
     batch: Annotated[int | None, GOAL] = Field(
         None,
@@ -359,6 +375,11 @@ class Request(BaseModel):
 
     def _phases_can_be_planned(self) -> None:
         """Refuse what does not go with partitions in time."""
+        if self.reconfigure != "partial":
+            for option, given in (("--regions", self.regions is not None), ("--area", self.area != 1.0)):
+                if given:
+                    hint = "give --reconfigure partial"
+                    raise InputError(f"{option}: only --reconfigure partial has regions", hint=hint)
         if self.reconfigure == "none":
             if self.batch is not None:
                 raise InputError(

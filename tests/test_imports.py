@@ -80,7 +80,10 @@ SEARCH_ORDER = (
     "what_fits",
     "fpga_count",
     "in_time",
+    "segment_plans",
     "phases",
+    "regions",
+    "in_regions",
 )
 """The modules of `search` from the bottom up: each imports only earlier ones."""
 

@@ -83,8 +83,10 @@ class PlanOptions(CompareOptions, total=False):
 
     objective: Objective | None
     tie_break: TieBreak
-    reconfigure: Literal["none", "full"]
+    reconfigure: Literal["none", "full", "partial"]
     batch: int | None
+    regions: int | None
+    area: float
     preset: Preset
     max_fpgas: int
     link: str | Path | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isfinite
 
 from floorflow.backends.backend import Source
@@ -9,36 +10,68 @@ from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import FoldedDataflow, renamings
 from floorflow.record.network import plain_name
 from floorflow.record.part import MAIN, Part, PhaseRun, alone
+from floorflow.record.regions import reconfigurable_entry
 from floorflow.record.run import record_runs
 from floorflow.record.values import statistics
+from floorflow.request import Objective
 from floorflow.schema import Plan, ScheduleEntry, ScheduleStep
+from floorflow.search.context import PlanningContext
+from floorflow.search.in_regions import InRegions
 from floorflow.search.in_time import MEMORY_PREFIX
-from floorflow.search.phases import InPhases, PlannedPhase
+from floorflow.search.phases import InPhases
+from floorflow.search.regions import SizedRegions
+from floorflow.search.segment_plans import PlannedPhase
 
 
 def record_in_time(
-    source: Source, found: InPhases, objective: str, frames: int, measured: Measurements = NO_MEASUREMENTS
+    source: Source, found: InPhases, objective: Objective, frames: int, measured: Measurements = NO_MEASUREMENTS
 ) -> Plan:
     """Return the Plan of partitions in time; ``frames`` are those of a batch."""
-    names = _names(found)
-    runs = [
-        _run(source, phase, f"p{number}" if len(found.phases) > 1 else MAIN, names, measured)
-        for number, phase in enumerate(found.phases)
-    ]
+    runs = _runs(source, found.whole, found.phases, measured)
     return record_runs([source], runs, _schedule(found, runs, objective, frames), (), measured)
 
 
-def _names(found: InPhases) -> dict[str, str]:
+def record_in_regions(
+    source: Source, found: InRegions, objective: Objective, frames: int, measured: Measurements = NO_MEASUREMENTS
+) -> Plan:
+    """Return the Plan of parts that are swapped by partial reconfiguration."""
+    runs = _runs(source, found.whole, found.phases, measured)
+    schedule = _schedule_in_regions(found, runs, objective, frames)
+    plan = record_runs([source], runs, schedule, (), measured, whole=found.whole)
+    return plan if found.sized is None else _with_regions(plan, found, found.sized)
+
+
+def _with_regions(plan: Plan, found: InRegions, sized: SizedRegions) -> Plan:
+    """Return the plan with its regions, and the one of each phase."""
+    fpga = found.whole.platform.fpgas[0]
+    cells = {name: name for name in sized.names}
+    last: dict[str, str] = {}
+    phases = []
+    for entry, step in zip(plan.phases, found.steps, strict=True):
+        region = sized.names[step.region]
+        phases.append(entry.model_copy(update={"region": region, "loads_after": last.get(region)}))
+        last[region] = entry.name
+    regions = reconfigurable_entry(sized.choice, sized.problem, fpga, cells)
+    return plan.model_copy(update={"phases": phases, "reconfigurable": regions})
+
+
+def _runs(
+    source: Source, whole: PlanningContext, phases: Sequence[PlannedPhase], measured: Measurements
+) -> list[PhaseRun]:
+    names, several = _names(whole, phases), len(phases) > 1
+    return [
+        _run(source, phase, f"p{number}" if several else MAIN, names, measured) for number, phase in enumerate(phases)
+    ]
+
+
+def _names(whole: PlanningContext, phases: Sequence[PlannedPhase]) -> dict[str, str]:
     """Return what the plan calls engines and buffers, by the names in the whole network before kinds were chosen.
 
     The back end numbers the engines of all phases together; a buffer is named after the port that fills it.
     """
-    options = {
-        name: option for phase in found.phases for name, option in phase.result.candidate.folding.options.items()
-    }
-    whole = found.whole.dataflow
-    finished = found.whole.backend.finished(FoldedDataflow(whole, options)).dataflow
-    names = renamings(whole, finished)
+    options = {name: option for phase in phases for name, option in phase.result.candidate.folding.options.items()}
+    finished = whole.backend.finished(FoldedDataflow(whole.dataflow, options)).dataflow
+    names = renamings(whole.dataflow, finished)
     for number, stream in enumerate(finished.streams):
         names[f"{MEMORY_PREFIX}s{number}"] = f"{MEMORY_PREFIX}{stream.source}.{stream.source_port}"
     return names
@@ -57,7 +90,7 @@ def _run(source: Source, phase: PlannedPhase, name: str, names: dict[str, str], 
     return alone(part, name)
 
 
-def _schedule(found: InPhases, runs: list[PhaseRun], objective: str, frames: int) -> ScheduleEntry:
+def _schedule(found: InPhases, runs: Sequence[PhaseRun], objective: Objective, frames: int) -> ScheduleEntry:
     clock_mhz, several = found.whole.platform.clock_mhz, len(runs) > 1
     steps = [
         ScheduleStep(
@@ -73,6 +106,33 @@ def _schedule(found: InPhases, runs: list[PhaseRun], objective: str, frames: int
         "batch": frames,
         "period_us": sum(step.load_us + step.run_us for step in steps),
         "reload_us": found.reconfiguration_us if several else 0.0,
+        "memory_gbps": found.memory.gbps,
+        "alone_us": found.alone_us if isfinite(found.alone_us) else None,
+        "stats": statistics(found.stats),
+        "steps": steps,
+    }
+    return ScheduleEntry.model_validate(entry)
+
+
+def _schedule_in_regions(
+    found: InRegions, runs: Sequence[PhaseRun], objective: Objective, frames: int
+) -> ScheduleEntry:
+    steps = [
+        ScheduleStep(
+            phase=run.name,
+            load_us=step.load_end_us - step.load_start_us,
+            run_us=step.run_end_us - step.run_start_us,
+            load_start_us=step.load_start_us,
+            run_start_us=step.run_start_us,
+        )
+        for run, step in zip(runs, found.steps, strict=True)
+    ]
+    entry = {
+        "kind": "reconfigure",
+        "objective": objective,
+        "batch": frames,
+        "period_us": max(step.run_end_us for step in found.steps),
+        "reload_us": 0.0,
         "memory_gbps": found.memory.gbps,
         "alone_us": found.alone_us if isfinite(found.alone_us) else None,
         "stats": statistics(found.stats),

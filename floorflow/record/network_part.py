@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from floorflow.hardware import Route
 from floorflow.record.engine_limits import products_of
 from floorflow.record.part import Part
 from floorflow.record.throughput import expected_cycles, sustained_fps, throughput_of
@@ -18,8 +17,8 @@ from floorflow.schema import (
     ParallelismEntry,
     PhaseNetworkEntry,
 )
+from floorflow.search.candidate import latency_us
 from floorflow.search.host_weights import written_by_host
-from floorflow.search.slot_problem import channel_routes
 
 
 def network_part(part: Part) -> PhaseNetworkEntry:
@@ -81,7 +80,7 @@ def _estimates(part: Part) -> EstimatesEntry:
         clock_mhz=clock_mhz,
         fps=part.frames_per_s,
         sustained_fps=sustained_fps(timed, clock_mhz),
-        latency_us=_latency_us(part),
+        latency_us=latency_us(part.context, part.candidate),
         bottleneck=part.id(slowest),
         expected_cycles=expected_cycles(
             timed.interval_cycles, candidate.interval_cycles, part.context.backend.expected_interval(candidate.folded)
@@ -97,20 +96,3 @@ def _likely_clock(part: Part) -> LikelyClockEntry | None:
         return None
     engine = part.id(found.engine) if found.engine else ""
     return LikelyClockEntry(low_mhz=found.low_mhz, high_mhz=found.high_mhz, engine=engine, path=found.path)
-
-
-def _latency_us(part: Part) -> float:
-    """Return the critical path: engine cycles summed along the longest path, and the latency of links on it."""
-    candidate, clock_mhz = part.candidate, part.context.platform.clock_mhz
-    routes = channel_routes(part.context, candidate.modules, candidate.channels, candidate.slot_of)
-    done_us: dict[str, float] = {}
-    latest_us = 0.0
-    order = {engine.name: i for i, engine in enumerate(candidate.folded.dataflow.engines)}
-    for channel in sorted(candidate.channels, key=lambda c: order.get(c.stream.source, -1)):
-        source, target = channel.stream.source, channel.stream.target
-        arrival_us = done_us.get(source, 0.0) + routes.get(channel.name, Route()).latency_us
-        if target in order:
-            cycles_us = candidate.folded.options[target].cycles / clock_mhz
-            done_us[target] = max(done_us.get(target, 0.0), arrival_us + cycles_us)
-        latest_us = max(latest_us, arrival_us)
-    return max(latest_us, *done_us.values())

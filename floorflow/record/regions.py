@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from floorflow.errors import InputError
-from floorflow.hardware import Board, Fpga
-from floorflow.placement.region import ChosenRegion, RegionChoice, RegionNeed, RegionProblem, StaticPart
+from floorflow.hardware import Fpga
+from floorflow.placement.region import ChosenRegion, RegionChoice, RegionProblem
 from floorflow.record.values import amounts, rectangle, statistics
-from floorflow.resources import ZERO, Resources
 from floorflow.schema import ReconfigurableEntry, RegionEntry, StaticPartEntry
-
-DECOUPLER, PORT = "decoupler", "configuration port"
-"""What stays beside the board's infrastructure: a decoupler for each region, and what drives the port."""
-
-
-def static_parts(
-    board: Board, regions: Sequence[str], decoupler: Resources, port: Resources = ZERO
-) -> tuple[StaticPart, ...]:
-    """Return all that stays while regions are loaded.
-
-    ``decoupler`` is the logic of one, for the streams and the control port of a region; ``port`` is that of a
-    configuration controller in the fabric, nothing where the processor's own port (PCAP) loads bitstreams.
-    """
-    own = (StaticPart(item.name, item.resources) for item in board.placed_infrastructure)
-    decouplers = (StaticPart(f"{DECOUPLER} {name}", decoupler) for name in regions)
-    return (*own, *decouplers, StaticPart(PORT, port))
-
-
-def region_problem(fpga: Fpga, needs: Sequence[RegionNeed], static: Sequence[StaticPart]) -> RegionProblem:
-    """Return the regions to be found on an FPGA, clear of where the host's streams leave the die."""
-    return RegionProblem(fpga.device, fpga.slots, tuple(needs), tuple(static), keep_outs=(fpga.host_port,))
+from floorflow.search.regions import load_us
 
 
 def reconfigurable_entry(
@@ -51,16 +29,6 @@ def reconfigurable_entry(
         fill=dict(problem.fill),
         stats=statistics(choice.stats),
     )
-
-
-def load_us(board: Board, part_bytes: int) -> float:
-    """Return what loading a part of a board's device takes; InputError if its file does not say."""
-    stated = board.reconfiguration
-    answer = None if stated is None or stated.kind != "partial" else stated.load_us(part_bytes)
-    if answer is None:
-        hint = "state reconfiguration: {kind: partial, ms: .., bytes: ..} in a file of the board of your own"
-        raise InputError(f"the file of {board.name} does not say at what rate a part of its device is loaded", hint)
-    return answer
 
 
 def _region(region: ChosenRegion, fpga: Fpga, cell: str) -> RegionEntry:

@@ -46,8 +46,12 @@ def record_runs(
     schedule: ScheduleEntry | None,
     tried: Sequence[str] = (),
     measured: Measurements = NO_MEASUREMENTS,
+    *,
+    whole: PlanningContext | None = None,
 ) -> Plan:
     """Return the Plan of networks in phases, which share a platform and, but for the model, their request.
+
+    ``whole`` has all of the platform where phases are confined to parts of it.
 
     Raises
     ------
@@ -59,8 +63,9 @@ def record_runs(
         raise ValueError(f"{len(runs)} phases without a schedule")
     phases, contexts = [phase(run) for run in runs], _contexts(sources, runs)
     context = contexts[0]
-    platform = platform_entry(context.platform)
-    options = options_entry(context.request, context.platform, [own.request.model.name for own in contexts])
+    target = (whole or context).platform
+    platform = platform_entry(target)
+    options = options_entry(context.request, target, [own.request.model.name for own in contexts])
     networks = _networks([source.network for source in sources], runs, phases)
     notes = dict.fromkeys(note for own in contexts for note in own.dataflow.notes)
     above = [entry for run in runs for part in run.parts for entry in lifted(run.name, part)]

@@ -53,11 +53,17 @@ class LiftedEntry(PlanModel):
 
 
 class ScheduleStep(PlanModel):
-    """One phase in a period: how long it takes to load, and to run on the whole batch."""
+    """One phase in a period: how long it takes to load, and to run on the whole batch.
+
+    Where phases are loaded into regions it is told when each load and run begins: a region may be loaded while another
+    runs. Else the phases follow one another, each loaded and then run.
+    """
 
     phase: str
     load_us: float
     run_us: float
+    load_start_us: float | None = None
+    run_start_us: float | None = None
 
 
 class ScheduleEntry(PlanModel):

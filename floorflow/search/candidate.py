@@ -11,6 +11,7 @@ from floorflow.channels.cost_allocation import engine_charges, module_resources
 from floorflow.dataflow.model import FoldedDataflow
 from floorflow.dataflow.modules import Joined, Module, module_of
 from floorflow.folding import FoldingSolution
+from floorflow.hardware import Route
 from floorflow.partition import (
     PartitionProblem,
     PartitionSolution,
@@ -152,3 +153,20 @@ def slot_demands(candidate: Candidate) -> dict[str, Resources]:
     """Return the demand of every slot, crossing registers included."""
     demands = candidate.problem.slot_demands(candidate.partition.slot_of)
     return {place.name: demand for place, demand in zip(candidate.problem.slots, demands, strict=True)}
+
+
+def latency_us(context: PlanningContext, candidate: Candidate) -> float:
+    """Return the critical path: engine cycles summed along the longest path, and the latency of links on it."""
+    clock_mhz = context.platform.clock_mhz
+    routes = channel_routes(context, candidate.modules, candidate.channels, candidate.slot_of)
+    done_us: dict[str, float] = {}
+    latest_us = 0.0
+    order = {engine.name: i for i, engine in enumerate(candidate.folded.dataflow.engines)}
+    for channel in sorted(candidate.channels, key=lambda c: order.get(c.stream.source, -1)):
+        source, target = channel.stream.source, channel.stream.target
+        arrival_us = done_us.get(source, 0.0) + routes.get(channel.name, Route()).latency_us
+        if target in order:
+            cycles_us = candidate.folded.options[target].cycles / clock_mhz
+            done_us[target] = max(done_us.get(target, 0.0), arrival_us + cycles_us)
+        latest_us = max(latest_us, arrival_us)
+    return max(latest_us, *done_us.values())

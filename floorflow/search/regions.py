@@ -1,0 +1,122 @@
+"""Regions in which the parts of a network may be swapped: a ladder of sizes, each where it loads fastest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from floorflow.errors import FloorflowError, InfeasibleError, InputError, LimitError
+from floorflow.hardware import Board, Fpga, Platform, confined
+from floorflow.placement.region import ChosenRegion, RegionChoice, RegionNeed, RegionProblem, StaticPart, choose_regions
+from floorflow.request import Request
+from floorflow.resources import ZERO, Resources, scaled_down, total
+from floorflow.stats import SolveStats
+
+STEPS = 12
+"""Sizes of regions that are looked at, evenly between nothing and all that the caps allow."""
+DECOUPLER, PORT = "decoupler", "configuration port"
+"""What stays beside the board's infrastructure: a decoupler for each region, and what drives the port."""
+DECOUPLER_RESOURCES = Resources(lut=300, ff=600)
+"""Of one region: registers on two AXI streams and a control port; assumed."""
+
+
+@dataclass(frozen=True)
+class SizedRegions:
+    """Regions of one size, what was asked for, and what the platform is to each of them."""
+
+    problem: RegionProblem
+    choice: RegionChoice
+    platforms: tuple[Platform, ...]
+    """The platform of which only one region may be built on, region by region."""
+    loads_us: tuple[float, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the regions, in the order of `platforms`."""
+        return tuple(region.name for region in self.choice.regions)
+
+
+def static_parts(
+    board: Board, regions: Sequence[str], decoupler: Resources = DECOUPLER_RESOURCES, port: Resources = ZERO
+) -> tuple[StaticPart, ...]:
+    """Return all that stays while regions are loaded.
+
+    ``decoupler`` is the logic of one, for the streams and the control port of a region; ``port`` is that of a
+    configuration controller in the fabric, nothing where the processor's own port (PCAP) loads bitstreams.
+    """
+    own = (StaticPart(item.name, item.resources) for item in board.placed_infrastructure)
+    decouplers = (StaticPart(f"{DECOUPLER} {name}", decoupler) for name in regions)
+    return (*own, *decouplers, StaticPart(PORT, port))
+
+
+def region_problem(
+    fpga: Fpga, needs: Sequence[RegionNeed], static: Sequence[StaticPart], request: Request | None = None
+) -> RegionProblem:
+    """Return the regions to be found on an FPGA, clear of where the host's streams leave the die.
+
+    Regions and what stays are filled as far as the request's cap says; hard pblocks with room where there is none.
+    """
+    problem = RegionProblem(fpga.device, fpga.slots, tuple(needs), tuple(static), keep_outs=(fpga.host_port,))
+    return problem if request is None else replace(problem, fill=request.cap.as_dict())
+
+
+def load_us(board: Board, part_bytes: int) -> float:
+    """Return what loading a part of a board's device takes; InputError if its file does not say."""
+    stated = board.reconfiguration
+    answer = None if stated is None or stated.kind != "partial" else stated.load_us(part_bytes)
+    if answer is None:
+        hint = "state reconfiguration: {kind: partial, ms: .., bytes: ..} in a file of the board of your own"
+        raise InputError(f"the file of {board.name} does not say at what rate a part of its device is loaded", hint)
+    return answer
+
+
+def region_sizes(platform: Platform, request: Request) -> tuple[SizedRegions, ...]:
+    """Return regions of all sizes that a platform of one FPGA can have, from small to large.
+
+    Raises
+    ------
+    InfeasibleError
+        If it can have none at all.
+
+    """
+    fpga = platform.fpgas[0]
+    names = [f"r{number}" for number in range(request.regions or 1)]
+    static = static_parts(fpga.board, names)
+    budget = total(scaled_down(slot.available, request.cap.as_dict()) for slot in fpga.slots)
+    found: dict[tuple[ChosenRegion, ...], SizedRegions] = {}
+    last: FloorflowError | None = None
+    for step in range(1, STEPS + 1):
+        share = request.area * step / STEPS / len(names)
+        needs = [RegionNeed(name, scaled_down(budget, dict.fromkeys(budget.as_dict(), share))) for name in names]
+        problem = region_problem(fpga, needs, static, request)
+        try:
+            choice = choose_regions(problem)
+        except (InfeasibleError, LimitError) as error:
+            last = error
+            break
+        sized = _sized(platform, problem, choice)
+        found.setdefault(tuple(replace(r, need=RegionNeed(r.name, ZERO)) for r in choice.regions), sized)
+    if not found and last is not None:
+        raise last
+    return tuple(found.values())
+
+
+def _sized(platform: Platform, problem: RegionProblem, choice: RegionChoice) -> SizedRegions:
+    fpga = platform.fpgas[0]
+    platforms = []
+    for region in choice.regions:
+        (slot,) = (slot for slot in fpga.slots if slot.region.contains(region.rect))
+        platforms.append(confined(platform, {slot.name: region.owned}))
+    loads = tuple(load_us(fpga.board, region.bytes) for region in choice.regions)
+    return SizedRegions(problem, choice, tuple(platforms), loads)
+
+
+def with_needs(sized: SizedRegions, needs: Sequence[RegionNeed]) -> SizedRegions:
+    """Return the same regions for what is loaded into them, with what is proven of the smallest that would hold it."""
+    problem = replace(sized.problem, needs=tuple(needs))
+    least = choose_regions(problem).stats
+    frames = float(sum(region.frames for region in sized.choice.regions))
+    bound = min(frames, frames if least.bound is None else least.bound)
+    stats = SolveStats(least.method, "optimal" if bound == frames else "feasible", frames, bound)
+    regions = tuple(replace(r, need=need) for r, need in zip(sized.choice.regions, needs, strict=True))
+    return replace(sized, problem=problem, choice=replace(sized.choice, regions=regions, stats=stats))
