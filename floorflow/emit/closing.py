@@ -85,7 +85,7 @@ def _fullest_slot(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
 
 def _largest_engine(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
     """Yield the engine that takes most of what is comfortable in its slot."""
-    slots, slot_of = {slot.name: slot for slot in plan.platform.slots}, phase.slot_of
+    slots, slot_of = {slot.name: slot for slot in plan.slots_in(phase)}, phase.slot_of
     found = [
         (entry.resources.model_dump()[r] / limit, engine, r, limit)
         for engine, entry in phase.engines.items()

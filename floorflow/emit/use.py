@@ -37,12 +37,16 @@ def slot_uses(plan: Plan, phase: PhaseEntry, platform: Platform) -> tuple[SlotUs
     cap, fill = options.cap.model_dump(), options.fullest_fill if options.keep_granularity else options.whole_slot_fill
     demand = {slot.name: total(_shares(phase, slot.name)) for slot in platform.slots}
     devices = {fpga.name: fpga.device for fpga in platform.fpgas}
+    available = {slot.name: resources(slot.available) for slot in plan.slots_in(phase)}
+    drawable = {slot.name: free_supply(devices[slot.fpga], slot) for slot in platform.slots}
+    if phase.region is not None:
+        drawable = {name: supply.least(available[name]) for name, supply in drawable.items()}
     return tuple(
         SlotUse(
             slot.name,
             demand[slot.name],
-            scaled_down(slot.available, cap),
-            scaled_down(free_supply(devices[slot.fpga], slot), fill),
+            scaled_down(available[slot.name], cap),
+            scaled_down(drawable[slot.name], fill),
         )
         for slot in platform.slots
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import isfinite
 
 from floorflow.backends.backend import Source
@@ -19,7 +20,6 @@ from floorflow.search.context import PlanningContext
 from floorflow.search.in_regions import InRegions
 from floorflow.search.in_time import MEMORY_PREFIX
 from floorflow.search.phases import InPhases
-from floorflow.search.regions import SizedRegions
 from floorflow.search.segment_plans import PlannedPhase
 
 
@@ -37,22 +37,22 @@ def record_in_regions(
     """Return the Plan of parts that are swapped by partial reconfiguration."""
     runs = _runs(source, found.whole, found.phases, measured)
     schedule = _schedule_in_regions(found, runs, objective, frames)
-    plan = record_runs([source], runs, schedule, (), measured, whole=found.whole)
-    return plan if found.sized is None else _with_regions(plan, found, found.sized)
+    sized, regions = found.sized, None
+    if sized is not None:
+        runs = _loaded(runs, [sized.names[step.region] for step in found.steps])
+        fpga, cells = found.whole.platform.fpgas[0], {name: name for name in sized.names}
+        regions = reconfigurable_entry(sized.choice, sized.problem, fpga, cells)
+    return record_runs([source], runs, schedule, (), measured, whole=found.whole, regions=regions)
 
 
-def _with_regions(plan: Plan, found: InRegions, sized: SizedRegions) -> Plan:
-    """Return the plan with its regions, and the one of each phase."""
-    fpga = found.whole.platform.fpgas[0]
-    cells = {name: name for name in sized.names}
+def _loaded(runs: Sequence[PhaseRun], regions: Sequence[str]) -> list[PhaseRun]:
+    """Return the phases with their regions, and after which phase each is loaded."""
     last: dict[str, str] = {}
-    phases = []
-    for entry, step in zip(plan.phases, found.steps, strict=True):
-        region = sized.names[step.region]
-        phases.append(entry.model_copy(update={"region": region, "loads_after": last.get(region)}))
-        last[region] = entry.name
-    regions = reconfigurable_entry(sized.choice, sized.problem, fpga, cells)
-    return plan.model_copy(update={"phases": phases, "reconfigurable": regions})
+    loaded = []
+    for run, region in zip(runs, regions, strict=True):
+        loaded.append(replace(run, region=region, loads_after=last.get(region)))
+        last[region] = run.name
+    return loaded
 
 
 def _runs(

@@ -97,6 +97,9 @@ class PhaseRun:
     placements: Mapping[str, PlacementSolution]
     fullness: SolveStats
     """Of the largest share of any slot's limit."""
+    region: str | None = None
+    """That it is loaded into, once ``loads_after`` has run there."""
+    loads_after: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse networks whose modules the plan could not tell apart."""

@@ -38,6 +38,8 @@ def phase(run: PhaseRun) -> PhaseEntry:
     styles = [constraint_styles(request, fpga, floorplan[fpga.name].pblocks) for fpga in fpgas]
     return PhaseEntry(
         name=run.name,
+        region=run.region,
+        loads_after=run.loads_after,
         networks=[network_part(part) for part in run.parts],
         channels=[channel for own in channels for channel in own],
         modules=[entry for part in run.parts for entry in _modules(part)],

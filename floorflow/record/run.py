@@ -20,7 +20,15 @@ from floorflow.record.platform import platform_entry
 from floorflow.record.summary import summary
 from floorflow.record.throughput import throughput_warnings
 from floorflow.record.warnings import doubts, warnings_of
-from floorflow.schema import CalibrationEntry, InputFile, NetworkEntry, PhaseEntry, Plan, ScheduleEntry
+from floorflow.schema import (
+    CalibrationEntry,
+    InputFile,
+    NetworkEntry,
+    PhaseEntry,
+    Plan,
+    ReconfigurableEntry,
+    ScheduleEntry,
+)
 from floorflow.schema.plan import SCHEMA
 from floorflow.search.context import PlanningContext
 from floorflow.search.search import SearchResult
@@ -48,10 +56,11 @@ def record_runs(
     measured: Measurements = NO_MEASUREMENTS,
     *,
     whole: PlanningContext | None = None,
+    regions: ReconfigurableEntry | None = None,
 ) -> Plan:
     """Return the Plan of networks in phases, which share a platform and, but for the model, their request.
 
-    ``whole`` has all of the platform where phases are confined to parts of it.
+    ``whole`` has all of the platform where phases are confined to ``regions`` of it.
 
     Raises
     ------
@@ -73,7 +82,16 @@ def record_runs(
     interrupted = any(part.result.interrupted for run in runs for part in run.parts)
     return Plan(
         schema=SCHEMA,
-        summary=summary(options, platform, networks, phases, schedule, warnings=warnings, interrupted=interrupted),
+        summary=summary(
+            options,
+            platform,
+            networks,
+            phases,
+            schedule,
+            warnings=warnings,
+            interrupted=interrupted,
+            regions=regions,
+        ),
         version=__version__,
         seed=context.request.seed,
         options=options,
@@ -83,6 +101,7 @@ def record_runs(
         networks=networks,
         phases=phases,
         schedule=schedule,
+        reconfigurable=regions,
         limits_lifted=above,
         warnings=warnings,
         interrupted=interrupted,

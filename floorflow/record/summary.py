@@ -14,8 +14,10 @@ from floorflow.schema import (
     PhaseEntry,
     PhaseNetworkEntry,
     PlatformEntry,
+    ReconfigurableEntry,
     ScheduleEntry,
     SummaryEntry,
+    slots_in,
 )
 
 
@@ -28,6 +30,7 @@ def summary(
     *,
     warnings: Sequence[str],
     interrupted: bool,
+    regions: ReconfigurableEntry | None = None,
 ) -> SummaryEntry:
     """Return the summary of a plan that holds these parts."""
     return SummaryEntry(
@@ -37,7 +40,7 @@ def summary(
         phases=len(phases),
         networks=[_network(network, phases, schedule) for network in networks],
         fullest=_fullest(platform, phases),
-        fullness=_fullness(options, platform, phases),
+        fullness=_fullness(options, platform, phases, regions),
         warnings=len(warnings),
         interrupted=interrupted,
     )
@@ -77,12 +80,14 @@ def _fullest(platform: PlatformEntry, phases: Sequence[PhaseEntry]) -> FullestEn
     return fullest if fullest.share > 0 else None
 
 
-def _fullness(options: Options, platform: PlatformEntry, phases: Sequence[PhaseEntry]) -> FullnessEntry | None:
+def _fullness(
+    options: Options, platform: PlatformEntry, phases: Sequence[PhaseEntry], regions: ReconfigurableEntry | None
+) -> FullnessEntry | None:
     """Return the largest share of a slot's limit; the first of equal ones, None where nothing is used."""
     caps = options.cap.as_dict()
     found: FullnessEntry | None = None
     for phase in phases:
-        for slot in platform.slots:
+        for slot in slots_in(regions, phase.region, platform.slots):
             available = Resources.from_dict(slot.available.model_dump())
             limits = scaled_down(available, caps).as_dict()
             for name in RESOURCE_NAMES:

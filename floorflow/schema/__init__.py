@@ -70,7 +70,7 @@ from floorflow.schema.platform import (
     SlotEntry,
 )
 from floorflow.schema.reading import json_schema, read_plan
-from floorflow.schema.region import ReconfigurableEntry, RegionEntry, StaticPartEntry
+from floorflow.schema.region import ReconfigurableEntry, RegionEntry, StaticPartEntry, slots_in
 from floorflow.schema.values import Amounts, AttributeValue, InputFile, RectangleEntry, Stats
 
 __all__ = [
@@ -143,4 +143,5 @@ __all__ = [
     "end_of",
     "json_schema",
     "read_plan",
+    "slots_in",
 ]

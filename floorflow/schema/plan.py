@@ -13,8 +13,8 @@ from floorflow.errors import InputError
 from floorflow.request import Objective, Request
 from floorflow.schema.network import EngineEntry, NetworkEntry
 from floorflow.schema.phase import PhaseEntry, PhaseNetworkEntry
-from floorflow.schema.platform import PlatformEntry
-from floorflow.schema.region import ReconfigurableEntry
+from floorflow.schema.platform import PlatformEntry, SlotEntry
+from floorflow.schema.region import ReconfigurableEntry, slots_in
 from floorflow.schema.values import Amount, InputFile, PlainName, PlanModel, Stats, engine_id
 
 Entry = TypeVar("Entry")
@@ -185,6 +185,10 @@ class Plan(PlanModel):
     def fpga_of(self) -> dict[str, str]:
         """The FPGA of every slot."""
         return {slot.name: slot.fpga for fpga in self.platform.fpgas for slot in fpga.slots}
+
+    def slots_in(self, phase: PhaseEntry) -> list[SlotEntry]:
+        """Return the slots as a phase sees them: where it is loaded into a region, no more than that is available."""
+        return slots_in(self.reconfigurable, phase.region, self.platform.slots)
 
     def phase_folder(self, number: int) -> str:
         """Return the folder of a phase's files: empty, or with a slash at its end where there are several phases."""

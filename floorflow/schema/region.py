@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
 
+from floorflow.schema.platform import SlotEntry
 from floorflow.schema.values import Amount, Amounts, PlainName, PlanModel, RectangleEntry, Stats
 
 
@@ -53,3 +55,17 @@ class ReconfigurableEntry(PlanModel):
     static_left: Amounts
     fill: dict[str, float]
     stats: Stats
+
+
+def slots_in(entry: ReconfigurableEntry | None, region: str | None, slots: Sequence[SlotEntry]) -> list[SlotEntry]:
+    """Return the slots as a phase sees them: that of its region has no more available than the region."""
+    held = {r.slot: r.supply for r in entry.regions if r.name == region} if entry else {}
+    return [
+        slot.model_copy(update={"available": _least(held[slot.name], slot.capacity)}) if slot.name in held else slot
+        for slot in slots
+    ]
+
+
+def _least(a: Amounts, b: Amounts) -> Amounts:
+    other = b.model_dump()
+    return Amounts(**{name: min(amount, other[name]) for name, amount in a.model_dump().items()})

@@ -55,7 +55,7 @@ FILE = Scalar(
 SHA256 = Scalar("64 hexadecimal digits", lambda value: isinstance(value, str) and bool(_SHA256.fullmatch(value)))
 FPGA_COUNT = Scalar("auto or a number", lambda value: value == "auto" or is_count(value))
 MOST_PRODUCTS = Scalar("none or a positive integer", lambda value: value == "none" or (is_count(value) and value > 0))
-RECONFIGURE = Scalar("none or full", lambda value: value in ("none", "full"))
+RECONFIGURE = Scalar("none, full or partial", lambda value: value in ("none", "full", "partial"))
 AMOUNTS = dict.fromkeys(RESOURCE_NAMES, COUNT)
 FRACTIONS = dict.fromkeys(RESOURCE_NAMES, NUMBER)
 SOME_FRACTIONS = dict.fromkeys(RESOURCE_NAMES, Nullable(NUMBER))
@@ -304,6 +304,8 @@ OPTIONS = {
     "objective": TEXT,
     "reconfigure": Optional(RECONFIGURE),
     "batch": Optional(Nullable(COUNT)),
+    "regions": Optional(Nullable(COUNT)),
+    "area": Optional(NUMBER),
     "tie_break": TEXT,
     "topology": TEXT,
     "models": [FILE],
@@ -397,7 +399,15 @@ SCHEDULE = {
     "memory_gbps": Optional(Nullable(NUMBER)),
     "alone_us": Optional(Nullable(NUMBER)),
     "stats": Optional(Nullable(STATS)),
-    "steps": [{"phase": TEXT, "load_us": NUMBER, "run_us": NUMBER}],
+    "steps": [
+        {
+            "phase": TEXT,
+            "load_us": NUMBER,
+            "run_us": NUMBER,
+            "load_start_us": Optional(Nullable(NUMBER)),
+            "run_start_us": Optional(Nullable(NUMBER)),
+        }
+    ],
 }
 LIFTED = {"phase": PLAIN_NAME, "engine": ENGINE_ID, "limit": TEXT, "value": COUNT, "allowed": COUNT, "reason": TEXT}
 INPUT = {"path": FILE, "sha256": SHA256}

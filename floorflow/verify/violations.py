@@ -122,6 +122,7 @@ VIOLATIONS: dict[str, str] = {
     "region-static-short": "what is left beside all regions has no room for what stays",
     "region-module-outside": "a pblock of a phase is not inside its region",
     "region-module-static": "a pblock of a phase that stays lies in a region",
+    "wrong-timeline": "a phase in a region loads or runs before it can, or later, or takes not its region's load",
     "region-order": "a phase is loaded after another than the one before it in its region",
     "summary-differs": "the summary says something else than the rest of the plan",
     # sums

@@ -34,7 +34,7 @@ def fits(plan: Plan, phase: PhaseEntry) -> list[str]:
     if not likely:
         return []
     worst = min(likely, key=lambda name: likely[name].likelihood)
-    have = {slot.name: slot.available.model_dump() for slot in plan.platform.slots}
+    have = {slot.name: slot.available.model_dump() for slot in plan.slots_in(phase)}
     rows: list[tuple[str, ...]] = [("eight of ten lie in", "likely to fit", *RESOURCE_NAMES)]
     for name, fit in likely.items():
         low, high = fit.low.model_dump(), fit.high.model_dump()

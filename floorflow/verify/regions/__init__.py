@@ -2,5 +2,6 @@
 
 from floorflow.verify.regions.confined import confined_boards, confined_phase
 from floorflow.verify.regions.rules import check_regions
+from floorflow.verify.regions.timeline import check_timeline
 
-__all__ = ["check_regions", "confined_boards", "confined_phase"]
+__all__ = ["check_regions", "check_timeline", "confined_boards", "confined_phase"]

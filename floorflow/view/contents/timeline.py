@@ -20,12 +20,17 @@ class RunView:
 
 @dataclass(frozen=True)
 class StepView:
-    """A phase in a period: when it begins to load, how long it loads, then runs, and the networks in it."""
+    """A phase in a period: when it begins to load and to run, how long each takes, and the networks in it.
+
+    ``region``: that it is loaded into, if it is one.
+    """
 
     phase: str
     start_us: float
     load_us: float
+    run_start_us: float
     run_us: float
+    region: str
     runs: tuple[RunView, ...]
 
 
@@ -53,17 +58,23 @@ def read_timeline(plan: Plan) -> TimelineView:
         raise InputError("plan.json: schedule is null", hint="a plan of one phase has no timeline")
     steps: list[StepView] = []
     start_us = 0.0
+    regions = {phase["name"]: phase.get("region") or "" for phase in plan["phases"]}
     for step in schedule["steps"]:
-        runs = _runs(plan, step["phase"], schedule["batch"])
-        steps.append(StepView(step["phase"], start_us, step["load_us"], step["run_us"], runs))
-        start_us += step["load_us"] + step["run_us"]
+        name = step["phase"]
+        runs = _runs(plan, name, schedule["batch"])
+        load, run = step.get("load_start_us"), step.get("run_start_us")
+        start_us = start_us if load is None else load
+        run_start_us = start_us + step["load_us"] if run is None else run
+        steps.append(StepView(name, start_us, step["load_us"], run_start_us, step["run_us"], regions[name], runs))
+        start_us = run_start_us + step["run_us"]
     period_us = schedule["period_us"]
     title = f"Timeline of {networks_text(network_names(plan))} on {platform_text(plan)}"
     return TimelineView(title, _subtitle(schedule["batch"], period_us, steps), period_us, tuple(steps))
 
 
 def _subtitle(batch: int, period_us: float, steps: list[StepView]) -> str:
-    loading_us = sum(step.load_us for step in steps)
+    # A load that hides behind a run takes no time of its own.
+    loading_us = period_us - sum(step.run_us for step in steps)
     return (
         f"batch {batch:,} frame{'s' * (batch != 1)}   ·   period {time_text(period_us)}   ·   "
         f"{frames_text(batch * 1e6 / period_us)} frames/s   ·   loading takes {loading_us / period_us:.1%} of the time"

@@ -70,21 +70,23 @@ def _draw_step(sheet: Sheet, area: Box, step: StepView, top: float, period_us: f
     """Draw a phase: its name, the hatched load, the run, and a lane for each network of it."""
     scale = area.width / period_us
     start, loaded = area.left + step.start_us * scale, area.left + (step.start_us + step.load_us) * scale
-    done, text_left = loaded + step.run_us * scale, area.right + _GAP
+    begun, text_left = area.left + step.run_start_us * scale, area.right + _GAP
+    done = begun + step.run_us * scale
     bottom = top - _height(step)
     sheet.line((_MARGIN, bottom), (sheet.width - _MARGIN, bottom), color=RULE, linewidth=0.4, zorder=1)
     high, low = top - _BETWEEN / 2, bottom + _BETWEEN / 2
     if step.load_us > 0:
         sheet.rectangle(Box(start, low, max(loaded, start + 0.8), high), zorder=4, **_LOADING)
-    sheet.rectangle(Box(loaded, low, max(done, loaded + 0.8), high), facecolor=TRACK, edgecolor="none", zorder=2)
+    sheet.rectangle(Box(begun, low, max(done, begun + 0.8), high), facecolor=TRACK, edgecolor="none", zorder=2)
     y = high - _HEAD / 2
-    phase = shortened(f"phase {step.phase}", _NAMES * 0.85, 9)
+    where = f" in {step.region}" if step.region else ""
+    phase = shortened(f"phase {step.phase}{where}", _NAMES * 0.85, 9)
     sheet.write(_MARGIN, y, phase, 9, va="center_baseline", weight="bold")
     times = f"load {time_text(step.load_us)}, run {time_text(step.run_us)}"
     sheet.write(text_left, y, times, _SIZE, va="center_baseline", weight="bold")
     for run in step.runs:
         y -= _LANE
-        box = Box(loaded, y - 0.36 * _LANE, max(loaded + run.run_us * scale, loaded + 0.8), y + 0.36 * _LANE)
+        box = Box(begun, y - 0.36 * _LANE, max(begun + run.run_us * scale, begun + 0.8), y + 0.36 * _LANE)
         colour = _colour(run) if several else BAR
         edge = darker(colour) if isinstance(colour, tuple) else "none"
         sheet.rectangle(box, facecolor=colour, edgecolor=edge, linewidth=0.6, zorder=5)
