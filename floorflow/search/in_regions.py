@@ -8,28 +8,29 @@ all of the device, and is never loaded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from math import inf, isfinite
 
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.errors import FloorflowError, InfeasibleError
+from floorflow.errors import InputError
+from floorflow.hardware import Rect
 from floorflow.placement.region import RegionNeed
-from floorflow.resources import Resources
+from floorflow.resources import Resources, total
 from floorflow.schedule.cheapest_path import cheapest_path
 from floorflow.schedule.chunks.paths import best_path
 from floorflow.schedule.chunks.timeline import Step, after, first_state
 from floorflow.search.candidate import slot_demands
-from floorflow.search.context import PlanningContext
+from floorflow.search.context import PlanningContext, slot_limits
 from floorflow.search.in_time import BoardMemory, Span
 from floorflow.search.phases import loading_of, phase_request
-from floorflow.search.preparing import Priced
+from floorflow.search.preparing import Priced, context_of
 from floorflow.search.progress import Progress
 from floorflow.search.regions import SizedRegions, region_sizes, with_needs
 from floorflow.search.search import Search
-from floorflow.search.segment_plans import MOST_PLANNED, WORTH, PlannedPhase, SegmentPlans
+from floorflow.search.segment_plans import MOST_FOLDED, MOST_PLANNED, WORTH, PlannedPhase, SegmentPlans
 from floorflow.stats import SolveStats
 
 METHOD = "bounds of all segments in regions of each size, those of the best path planned"
@@ -60,7 +61,8 @@ def search_in_regions(whole: Priced, search: Search, progress: Progress) -> InRe
     Raises
     ------
     InputError
-        If the board's file does not say how a part of its device is loaded, or what its memory carries.
+        If the board's file does not say how a part of its device is loaded, or what its memory carries; if its device
+        has several SLRs.
     InfeasibleError
         If it is proven that there are none.
     LimitError
@@ -68,6 +70,9 @@ def search_in_regions(whole: Priced, search: Search, progress: Progress) -> InRe
 
     """
     _, memory = loading_of(whole.request, whole.platform)
+    if len(whole.platform.slots) > 1:
+        told = f"--reconfigure partial: {whole.platform.name} has {len(whole.platform.slots)} SLRs, regions need one"
+        raise InputError(told, "give --reconfigure full")
     with progress.stage("search"):
         asked = replace(whole, request=phase_request(whole.request))
         return _Run(asked, search, progress, memory).result()
@@ -77,13 +82,14 @@ def search_in_regions(whole: Priced, search: Search, progress: Progress) -> InRe
 class _Way:
     """A way to run the network: in regions of one size, or uncut without any.
 
-    ``plans`` are those of each region; equal regions share them.
+    ``plans`` are those of each region.
     """
 
     sized: SizedRegions | None
     plans: tuple[SegmentPlans, ...]
     us_per_cycle: float
     frames: int
+    _hoped: dict[tuple[int, ...], tuple[float, list[Span]]] = field(default_factory=dict)
 
     @property
     def loads_us(self) -> tuple[float, ...]:
@@ -111,15 +117,20 @@ class _Way:
 
     def bound(self) -> float:
         """Return the time that no plan of this way is below."""
-        return self.best([plans.segments.lowest * self.us_per_cycle for plans in self.plans])[0]
+        return self.best([plans.bounds() * self.us_per_cycle for plans in self.plans])[0]
 
     def hoped(self) -> tuple[float, list[Span]]:
-        """Return the best path by what is planned, and by what folding proves of all that is not, and its time."""
-        while True:
-            us, path = self.best([self._planned_us(plans, plans.hoped() * self.us_per_cycle) for plans in self.plans])
-            folded = [self.plans_of(number).fold([span]) for number, span in enumerate(path)]
-            if not any(folded):
-                return us, path
+        """Return the best path by what is planned, and by what is proven of all that is not, and its time."""
+        known = tuple(plans.known for plans in self.plans)
+        if known not in self._hoped:
+            costs = [self._planned_us(plans, plans.hoped() * self.us_per_cycle) for plans in self.plans]
+            self._hoped[known] = self.best(costs)
+        return self._hoped[known]
+
+    def fold(self, path: Sequence[Span]) -> bool:
+        """Bound the segments of a path by folding in their regions; return whether any was not yet."""
+        folded = [self.plans_of(number).fold([span]) for number, span in enumerate(path)]
+        return any(folded)
 
     def found(self) -> tuple[float, list[Span]]:
         """Return the best path of segments that are planned."""
@@ -171,56 +182,54 @@ class _Run:
 
     def result(self) -> InRegions:
         """Return the best that was found of all ways, with what is proven of all others."""
-        ways, errors = self._ways()
+        ways = self._ways()
         best, cost = None, inf
-        while ways and not self._interrupted(ways):
+        while not self._interrupted(ways):
             hoped = [(way.hoped(), number) for number, way in enumerate(ways)]
             (us, path), number = min(hoped, key=lambda pair: (pair[0][0], pair[1]))
             todo = ways[number].unplanned(path)
             if not path or (best is not None and self._is_enough(cost, us, ways, len(todo))):
                 break
+            with self.progress.stage("folding"):
+                if _folded(ways) < MOST_FOLDED[self.whole.request.effort] and ways[number].fold(path):
+                    continue
             for plans, span in todo:
                 plans.plan([span])
             best, cost = _best_found(ways)
             if not todo:
                 break
         if best is None:
-            raise self._no_plan(ways, errors)
+            largest = max((plans for way in ways[1:] for plans in way.plans), key=lambda plans: plans.allowed_lut)
+            raise largest.no_plan(f"any region of {self.whole.platform.name} that was looked at")
         return self._told(best, cost, ways)
 
-    def _ways(self) -> tuple[list[_Way], list[FloorflowError]]:
-        """Return all ways that have foldings for every engine, and why others have none."""
-        us_per_cycle, frames = self.whole.request.frames / self.whole.platform.clock_mhz, self.whole.request.frames
-        ways, errors = [], list[FloorflowError]()
-
-        def add(make: Callable[[], tuple[SizedRegions | None, tuple[SegmentPlans, ...]]]) -> None:
-            try:
-                ways.append(_Way(*make(), us_per_cycle, frames))
-            except InfeasibleError as error:
-                errors.append(error)
-
-        request = self.whole.request
+    def _ways(self) -> list[_Way]:
+        """Return all ways: uncut, then in regions of all sizes that the device can have."""
+        request, platform = self.whole.request, self.whole.platform
+        per_cycle = request.frames / platform.clock_mhz, request.frames
+        whole = context_of(self.whole)
         share = {name: cap * request.area for name, cap in request.cap.as_dict().items()}
         uncut = replace(self.whole, request=request.changed(cap=share)) if request.area < 1 else self.whole
-        add(lambda: (None, (self._plans(uncut),)))
-        try:
-            sizes = region_sizes(self.whole.platform, self.whole.request)
-        except InfeasibleError as error:
-            return ways, [*errors, error]
-        for sized in sizes:
-            self.progress.note(f"regions of {', '.join(f'{r.frames:,}' for r in sized.choice.regions)} frames")
-            add(lambda sized=sized: (sized, self._plans_of(sized)))  # type: ignore[misc]
-        return ways, errors
+        ways = [_Way(None, (self._plans(uncut, whole),), *per_cycle)]
+        known: dict[Rect, SegmentPlans] = {}
+        for sized in region_sizes(platform, request):
+            told = ", ".join(f"{region.frames:,}" for region in sized.choice.regions)
+            self.progress.note(f"regions of {told} frames")
+            for region, part in zip(sized.choice.regions, sized.platforms, strict=True):
+                # A rectangle may be a region of several sizes.
+                if region.rect not in known:
+                    known[region.rect] = self._plans(replace(self.whole, platform=part), whole)
+            ways.append(_Way(sized, tuple(known[region.rect] for region in sized.choice.regions), *per_cycle))
+        return ways
 
-    def _plans_of(self, sized: SizedRegions) -> tuple[SegmentPlans, ...]:
-        return tuple(self._plans(replace(self.whole, platform=platform)) for platform in sized.platforms)
-
-    def _plans(self, whole: Priced) -> SegmentPlans:
-        return SegmentPlans(whole, self.search, self.progress, self.memory)
+    def _plans(self, part: Priced, whole: PlanningContext) -> SegmentPlans:
+        limits = total(slot_limits(part.platform, part.request).values())
+        context = replace(whole, request=part.request, problem=whole.problem.with_budget(limits))
+        return SegmentPlans(part, self.search, self.progress, self.memory, context)
 
     def _is_enough(self, cost: float, hoped: float, ways: Sequence[_Way], more: int) -> bool:
         effort = self.whole.request.effort
-        planned = sum(len(plans.planned) for way in ways for plans in way.plans)
+        planned = sum(len(plans.planned) for plans in _all_plans(ways))
         return cost * (1 - WORTH[effort]) <= hoped or planned + more > MOST_PLANNED[effort]
 
     @staticmethod
@@ -240,13 +249,15 @@ class _Run:
         sizes = sum(other.sized is not None for other in ways)
         return InRegions(whole, phases, steps, sized, stats, self.memory, alone, sizes, self._interrupted(ways))
 
-    def _no_plan(self, ways: Sequence[_Way], errors: Sequence[FloorflowError]) -> FloorflowError:
-        """Return why nothing was found, by the largest regions; of ways without foldings the last reason."""
-        if not ways:
-            return errors[-1]
-        largest = ways[-1]
-        where = "" if largest.sized is None else f"any region of {self.whole.platform.name} that was looked at"
-        return largest.plans[0].no_plan(where)
+
+def _all_plans(ways: Sequence[_Way]) -> Iterable[SegmentPlans]:
+    """Return the plans of all rectangles, each once."""
+    return {id(plans): plans for way in ways for plans in way.plans}.values()
+
+
+def _folded(ways: Sequence[_Way]) -> int:
+    """Return how many segments were bounded by folding."""
+    return sum(plans.segments.times_folded for plans in _all_plans(ways))
 
 
 def _best_found(ways: Sequence[_Way]) -> tuple[_Way | None, float]:

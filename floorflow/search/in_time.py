@@ -162,6 +162,14 @@ def blocks_of(dataflow: Dataflow, groups: Sequence[OptionGroup]) -> tuple[tuple[
     return tuple(tuple(block) for block in blocks)
 
 
+def no_less_than_parts(lowest: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the least intervals of segments, each no less than that of any segment inside it."""
+    inside = np.triu(np.ones_like(lowest, dtype=np.bool_), 1)
+    wider = np.maximum.accumulate(np.where(inside, lowest, 0.0), axis=1)
+    wider = np.maximum.accumulate(wider[::-1], axis=0)[::-1]
+    return np.where(inside, wider, lowest)
+
+
 def moved_bits(dataflow: Dataflow, blocks: Sequence[Sequence[str]]) -> dict[Span, int]:
     """Return the bits a frame that each segment reads from memory or the host and writes there."""
     place = {name: number for number, block in enumerate(blocks) for name in block}

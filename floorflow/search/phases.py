@@ -108,7 +108,7 @@ class _Run:
         if not spans:
             raise plans.no_plan()
         cost, spans = self._rather_alone((cost, spans), *costs)
-        bound, _ = cheapest_path(segments.lowest * us_per_cycle, reconfiguration_us)
+        bound, _ = cheapest_path(plans.bounds() * us_per_cycle, reconfiguration_us)
         bound = min(cost, bound)
         proven = bound >= cost * (1 - 1e-9)
         stats = SolveStats(METHOD, "optimal" if proven else "feasible", cost, cost if proven else bound)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from floorflow.errors import FloorflowError, InfeasibleError, InputError, LimitError
-from floorflow.hardware import Board, Fpga, Platform, confined
-from floorflow.placement.region import ChosenRegion, RegionChoice, RegionNeed, RegionProblem, StaticPart, choose_regions
+from floorflow.hardware import Board, Fpga, Platform, Rect, confined
+from floorflow.placement.region import RegionChoice, RegionNeed, RegionProblem, StaticPart, choose_regions
 from floorflow.request import Request
-from floorflow.resources import ZERO, Resources, scaled_down, total
+from floorflow.resources import RESOURCE_NAMES, ZERO, Resources, scaled_down, total
 from floorflow.stats import SolveStats
 
-STEPS = 12
-"""Sizes of regions that are looked at, evenly between nothing and all that the caps allow."""
+STEPS = {1: 12}
+"""In how many steps regions grow from nothing to all that the caps allow, by their number."""
+STEPS_OF_SEVERAL = 6
+"""The same for numbers that are not listed."""
 DECOUPLER, PORT = "decoupler", "configuration port"
 """What stays beside the board's infrastructure: a decoupler for each region, and what drives the port."""
 DECOUPLER_RESOURCES = Resources(lut=300, ff=600)
@@ -83,22 +85,35 @@ def region_sizes(platform: Platform, request: Request) -> tuple[SizedRegions, ..
     names = [f"r{number}" for number in range(request.regions or 1)]
     static = static_parts(fpga.board, names)
     budget = total(scaled_down(slot.available, request.cap.as_dict()) for slot in fpga.slots)
-    found: dict[tuple[ChosenRegion, ...], SizedRegions] = {}
+    found: dict[tuple[Rect, ...], SizedRegions] = {}
     last: FloorflowError | None = None
-    for step in range(1, STEPS + 1):
-        share = request.area * step / STEPS / len(names)
-        needs = [RegionNeed(name, scaled_down(budget, dict.fromkeys(budget.as_dict(), share))) for name in names]
+    steps = STEPS.get(len(names), STEPS_OF_SEVERAL)
+    for sizes in sorted(_sizes(len(names), steps), key=lambda sizes: (sum(sizes), sizes)):
+        shares = [request.area * size / steps for size in sizes]
+        needs = [
+            RegionNeed(name, scaled_down(budget, dict.fromkeys(RESOURCE_NAMES, share)))
+            for name, share in zip(names, shares, strict=True)
+        ]
         problem = region_problem(fpga, needs, static, request)
         try:
             choice = choose_regions(problem)
         except (InfeasibleError, LimitError) as error:
             last = error
-            break
-        sized = _sized(platform, problem, choice)
-        found.setdefault(tuple(replace(r, need=RegionNeed(r.name, ZERO)) for r in choice.regions), sized)
+            continue
+        found.setdefault(tuple(region.rect for region in choice.regions), _sized(platform, problem, choice))
     if not found and last is not None:
         raise last
     return tuple(found.values())
+
+
+def _sizes(count: int, steps: int) -> Iterator[tuple[int, ...]]:
+    """Yield all ways to give each region a number of steps, at least one, and together no more than there are."""
+    if count == 0:
+        yield ()
+        return
+    for first in range(1, steps - count + 2):
+        for rest in _sizes(count - 1, steps - first):
+            yield (first, *rest)
 
 
 def _sized(platform: Platform, problem: RegionProblem, choice: RegionChoice) -> SizedRegions:

@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 from floorflow.errors import FloorflowError, InfeasibleError, LimitError, Refusal, sentence
 from floorflow.search.candidate import latency_us
 from floorflow.search.context import PlanningContext
-from floorflow.search.in_time import BoardMemory, SegmentsInTime, Span, slowed
+from floorflow.search.in_time import BoardMemory, SegmentsInTime, Span, no_less_than_parts, slowed
 from floorflow.search.preparing import Priced, context_of
 from floorflow.search.progress import Progress
 from floorflow.search.search import Search, SearchResult
 
 MOST_PLANNED = {"fast": 8, "default": 24, "best": 96}
 """Segments that are planned at most, by effort, beyond a first path."""
+MOST_FOLDED = {"fast": 40, "default": 160, "best": 1600}
+"""Segments that are bounded by folding at most, by effort, where several parts of a device are tried."""
 WORTH = {"fast": 0.05, "default": 0.01, "best": 0.0}
 """Share of a batch's time that may be open, by effort: for less than that no other path is planned."""
 
@@ -43,11 +45,22 @@ class PlannedPhase:
 
 
 class SegmentPlans:
-    """Segments that were planned, and why others could not be; `segments` bounds all of them."""
+    """Segments that were planned, and why others could not be; `segments` bounds all of them.
 
-    def __init__(self, whole: Priced, search: Search, progress: Progress, memory: BoardMemory) -> None:
+    ``context``, if that of the whole network is known: where ``whole`` has only a part of the device not every engine
+    need fit there, and the folding problem has what the part allows.
+    """
+
+    def __init__(
+        self,
+        whole: Priced,
+        search: Search,
+        progress: Progress,
+        memory: BoardMemory,
+        context: PlanningContext | None = None,
+    ) -> None:
         self.whole, self.search, self.progress = whole, search, progress
-        self.context = context_of(whole)
+        self.context = context or context_of(whole)
         self.segments = SegmentsInTime.of(self.context, memory)
         self.planned: dict[Span, PlannedPhase] = {}
         self.refused: dict[Span, FloorflowError] = {}
@@ -58,9 +71,23 @@ class SegmentPlans:
         """Blocks between the places where the network may be cut."""
         return len(self.segments.blocks)
 
+    @property
+    def allowed_lut(self) -> int:
+        """LUTs that the design may use."""
+        return self.segments.problem.budget.lut
+
+    @property
+    def known(self) -> int:
+        """How much is known: it rises with all that changes `hoped`."""
+        return self.segments.times_folded + len(self.planned) + len(self.refused)
+
+    def bounds(self) -> NDArray[np.float64]:
+        """Return the interval in cycles below which no plan of each segment is."""
+        return no_less_than_parts(self.segments.lowest)
+
     def hoped(self) -> NDArray[np.float64]:
         """Return the interval in cycles of each segment: as planned, or as bounded; infinite where none was found."""
-        costs = self.segments.lowest.copy()
+        costs = self.bounds()
         for span, phase in self.planned.items():
             costs[span] = phase.interval_cycles
         for span in self.refused:
