@@ -122,6 +122,8 @@ VIOLATIONS: dict[str, str] = {
     "region-static-short": "what is left beside all regions has no room for what stays",
     "region-module-outside": "a pblock of a phase is not inside its region",
     "region-module-static": "a pblock of a phase that stays lies in a region",
+    "wrong-region-script": "the script of the regions does not say what the plan does, or is missing or needless",
+    "wrong-chunks": "chunks.json does not tell what phases load and store, or lets two buffers share bytes",
     "region-order": "a phase is loaded after another than the one before it in its region",
     "summary-differs": "the summary says something else than the rest of the plan",
     # sums

@@ -1,6 +1,7 @@
 """Reconfigurable regions, judged by the rules of Dynamic Function eXchange (UG909, UG912)."""
 
 from floorflow.verify.regions.confined import confined_boards, confined_phase
+from floorflow.verify.regions.files import check_region_files
 from floorflow.verify.regions.rules import check_regions
 
-__all__ = ["check_regions", "confined_boards", "confined_phase"]
+__all__ = ["check_region_files", "check_regions", "confined_boards", "confined_phase"]
