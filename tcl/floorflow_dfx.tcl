@@ -6,8 +6,8 @@
 #
 # STATIC.dcp is the synthesised checkpoint of what stays, with a black box for each region. MODULES
 # is a folder with a checkpoint <phase>.dcp of each phase, synthesised out of context with the ports
-# of its region, and with <phase>.tcl where the modules of a phase are floorplanned inside its region
-# (pblocks.tcl of the bound plan).
+# of its region, and <phase>.tcl where the modules of a phase are floorplanned inside its region:
+# pblocks.tcl of the bound plan.
 
 namespace eval floorflow {}
 

@@ -84,6 +84,7 @@ MISTAKES: dict[str, tuple[str, Callable[[Path], None]]] = {
     "two buffers at one place": ("wrong-chunks", chunks(lambda c: [b.update(offset=0) for b in c["buffers"]] and None)),
     "a shorter buffer": ("wrong-chunks", chunks(lambda c: c["buffers"][0].update(bytes=1))),
     "another writer": ("wrong-chunks", chunks(lambda c: c["buffers"][-1].update(written_by=["p1"]))),
+    "not packed anew": ("wrong-chunks", chunks(lambda c: c["buffers"][-1].update(packed_from=None))),
     "released too early": ("wrong-chunks", chunks(lambda c: c["buffers"][-1].update(last_step=0))),
     "less memory": ("wrong-chunks", chunks(lambda c: c.update(memory_bytes=1))),
     "another order": ("wrong-chunks", chunks(lambda c: c["steps"].reverse())),

@@ -1,4 +1,4 @@
-"""The files of a plan with regions: the data of the script that implements them, and what the host is told of buffers."""
+"""The files of a plan with regions: the script that implements them, and what the host is told of buffers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,14 @@ SCRIPT, CHUNKS = "dfx/dfx.tcl", "host/chunks.json"
 CHUNKS_SCHEMA = "floorflow-chunks/1"
 _COUNT = Scalar("a non-negative integer", is_count)
 _TEXT = Scalar("a string", lambda value: isinstance(value, str))
-_ROW = {"buffer": _TEXT, "channel": _TEXT, "bytes": _COUNT, "width_bits": _COUNT, "words_per_frame": _COUNT}
+_ROW = {
+    "buffer": _TEXT,
+    "area": _TEXT,
+    "channel": _TEXT,
+    "bytes": _COUNT,
+    "width_bits": _COUNT,
+    "words_per_frame": _COUNT,
+}
 _CHUNKS = {
     "schema": _TEXT,
     "batch": _COUNT,
@@ -38,6 +45,9 @@ _CHUNKS = {
             "name": _TEXT,
             "bytes": _COUNT,
             "offset": _COUNT,
+            "width_bits": _COUNT,
+            "words_per_frame": _COUNT,
+            "packed_from": Nullable(_TEXT),
             "written_by": [_TEXT],
             "read_by": [_TEXT],
             "first_step": _COUNT,
@@ -113,68 +123,84 @@ def _check_chunks(content: Record, plan: Record, phases: Sequence[PhaseFacts], f
     batch = plan["schedule"]["batch"]
     findings.expect("wrong-chunks", CHUNKS, "schema", content["schema"], CHUNKS_SCHEMA)
     findings.expect("wrong-chunks", CHUNKS, "batch", content["batch"], batch)
-    steps = [_step(phase, batch) for phase in phases]
-    stated = [
-        {**step, **{side: [_plain(row) for row in step[side]] for side in ("loads", "stores")}}
-        for step in content["steps"]
-    ]
+    left = {
+        channel["target"]: (channel["width_bits"], channel["words_per_frame"])
+        for phase in phases
+        for channel in phase.channels
+    }
+    steps = [_step(phase, batch, left) for phase in phases]
+    stated = content["steps"]
     for number, (told, step) in enumerate(zip(stated, steps, strict=False)):
         if {key: told[key] for key in step} != step:
             findings.add("wrong-chunks", f"{CHUNKS} step {number}", f"it is not what phase {step['phase']} does")
     findings.expect("wrong-chunks", CHUNKS, "number of steps", len(stated), len(steps))
-    first = {region["name"]: None for region in plan["reconfigurable"]["regions"]}
+    first: dict[str, str | None] = {region["name"]: None for region in plan["reconfigurable"]["regions"]}
     for phase in reversed(phases):
         first[str(phase.raw.get("region"))] = phase.name
     findings.expect("wrong-chunks", CHUNKS, "reference", content["reference"], first)
     _check_buffers(content, steps, findings)
 
 
-def _step(phase: PhaseFacts, batch: int) -> Record:
+def _step(phase: PhaseFacts, batch: int, left: Mapping[str, tuple[int, int]]) -> Record:
     return {
         "phase": phase.name,
         "region": phase.raw.get("region"),
         "loads_after": phase.raw.get("loads_after"),
         "bitstream": f"{phase.name}.bit",
-        "loads": [*_rows(phase, "source", batch)],
-        "stores": [*_rows(phase, "target", batch)],
+        "loads": [*_rows(phase, "source", batch, left)],
+        "stores": [*_rows(phase, "target", batch, left)],
     }
 
 
-def _rows(phase: PhaseFacts, side: str, batch: int) -> Iterator[Record]:
+def _rows(phase: PhaseFacts, side: str, batch: int, left: Mapping[str, tuple[int, int]]) -> Iterator[Record]:
+    """Yield what a phase loads or stores; words of another width than the buffer's are packed into an area apart."""
     for channel in phase.channels:
         end = phase.end(channel, side)
         if end is not None and end.kind in ("host", "memory"):
-            whole = channel["words_per_frame"] * -(-channel["width_bits"] // 8)
-            yield {"buffer": channel[side], "channel": channel["name"], "bytes": batch * whole}
+            name, width, words = channel[side], channel["width_bits"], channel["words_per_frame"]
+            same = left.get(name, (width, words)) == (width, words)
+            yield {
+                "buffer": name,
+                "area": name if same else f"{name} in {width} bits",
+                "channel": channel["name"],
+                "width_bits": width,
+                "words_per_frame": words,
+                "bytes": batch * words * -(-width // 8),
+            }
 
 
-def _plain(row: Record) -> Record:
-    return {key: row[key] for key in ("buffer", "channel", "bytes")}
+def _areas(steps: Sequence[Record]) -> dict[str, Record]:
+    """Return what must be said of each area but where it lies."""
+    needed: dict[str, Record] = {}
+    at: dict[str, set[int]] = {}
+    for number, step in enumerate(steps):
+        for side, key in (("stores", "written_by"), ("loads", "read_by")):
+            for row in step[side]:
+                held = needed.setdefault(row["area"], {"written_by": [], "read_by": [], "packed_from": None})
+                held |= {field: row[field] for field in ("bytes", "width_bits", "words_per_frame")}
+                held[key].append(step["phase"])
+                if row["area"] != row["buffer"]:
+                    held["packed_from"] = row["buffer"]
+                at.setdefault(row["area"], set()).add(number)
+                at.setdefault(row["buffer"], set()).add(number)
+    for name, held in needed.items():
+        outer = {0} if name.startswith("host:in") else {len(steps) - 1} if name.startswith("host:out") else set()
+        held["first_step"], held["last_step"] = min(at[name] | outer), max(at[name] | outer)
+        held["written_by"], held["read_by"] = held["written_by"] or ["host"], held["read_by"] or ["host"]
+    return needed
 
 
 def _check_buffers(content: Record, steps: Sequence[Record], findings: Findings) -> None:
     """Judge sizes, who writes and reads, when, and that what is in use together lies apart."""
-    needed: dict[str, Record] = {}
-    for number, step in enumerate(steps):
-        for side, key in (("stores", "written_by"), ("loads", "read_by")):
-            for row in step[side]:
-                held = needed.setdefault(row["buffer"], {"bytes": 0, "written_by": [], "read_by": [], "at": []})
-                held["bytes"] = max(held["bytes"], row["bytes"])
-                held[key].append(step["phase"])
-                held["at"].append(number)
-    for name, held in needed.items():
-        held["at"] += [0] if name.startswith("host:in") else [len(steps) - 1] if name.startswith("host:out") else []
+    needed = _areas(steps)
     stated = {entry["name"]: entry for entry in content["buffers"]}
     if stated.keys() != needed.keys() or len(stated) != len(content["buffers"]):
         findings.add("wrong-chunks", f"{CHUNKS} buffers", f"they are {sorted(stated)}, expected {sorted(needed)}")
         return
     for name, held in needed.items():
         entry, where = stated[name], f"{CHUNKS} buffer {name}"
-        for key in ("written_by", "read_by"):
-            findings.expect("wrong-chunks", where, key, entry[key], held[key] or ["host"])
-        findings.expect("wrong-chunks", where, "bytes", entry["bytes"], held["bytes"])
-        span = [entry["first_step"], entry["last_step"]]
-        findings.expect("wrong-chunks", where, "steps", span, [min(held["at"]), max(held["at"])])
+        for key, value in held.items():
+            findings.expect("wrong-chunks", where, key, entry[key], value)
         if entry["offset"] + entry["bytes"] > content["memory_bytes"]:
             findings.add("wrong-chunks", where, "it ends behind the memory")
     for one, other in combinations(content["buffers"], 2):

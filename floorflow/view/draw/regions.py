@@ -40,7 +40,7 @@ def name_regions(sheet: Sheet, frame: Frame, regions: Sequence[RegionView], occu
                 occupied.take(box)
                 colour = _COLOUR if region.here else QUIET
                 patch = {"boxstyle": "square,pad=0.2", "facecolor": "white", "edgecolor": colour, "linewidth": 0.6}
-                style = {"ha": "center", "va": "center", "zorder": 12.5, "weight": "bold"}
+                style: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 12.5, "weight": "bold"}
                 sheet.write(*box.centre, text, _SIZE, color=colour, bbox=patch, **style)
                 break
 
