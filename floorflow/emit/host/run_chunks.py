@@ -5,8 +5,8 @@
 
 IN.bin holds whole batches of packed input words, OUT.bin gets those of the output. chunks.json beside this file says
 which chunk is loaded into which region, and who writes and reads which bytes. Needs pynq, and the numpy that it brings.
-The static design is expected to have, for each region R, a decoupler called decoupler_R (a register at 0, whose bit 0 cuts
-the region off) and for its n-th input and output a DMA engine called dma_R_n, in simple mode.
+The static design is expected to have, for each region R, a decoupler called decoupler_R (a register at 0, whose bit 0
+cuts the region off) and for its n-th input and output a DMA engine called dma_R_n, in simple mode.
 """
 
 from __future__ import annotations
