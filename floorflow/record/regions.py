@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from floorflow.errors import InputError
 from floorflow.hardware import Board, Fpga
 from floorflow.placement.region import ChosenRegion, RegionChoice, RegionNeed, RegionProblem, StaticPart
 from floorflow.record.values import amounts, rectangle, statistics
-from floorflow.resources import ZERO, Resources
-from floorflow.schema import ReconfigurableEntry, RegionEntry, StaticPartEntry
+from floorflow.resources import ZERO, Resources, total
+from floorflow.schema import PhaseEntry, ReconfigurableEntry, RegionEntry, StaticPartEntry
 
 DECOUPLER, PORT = "decoupler", "configuration port"
 """What stays beside the board's infrastructure: a decoupler for each region, and what drives the port."""
@@ -34,9 +34,12 @@ def region_problem(fpga: Fpga, needs: Sequence[RegionNeed], static: Sequence[Sta
 
 
 def reconfigurable_entry(
-    choice: RegionChoice, problem: RegionProblem, fpga: Fpga, cells: Mapping[str, str]
+    choice: RegionChoice, problem: RegionProblem, fpga: Fpga, cells: Mapping[str, str], needs: Mapping[str, Resources]
 ) -> ReconfigurableEntry:
-    """Return the regions of an FPGA as the plan holds them; ``cells`` are their cells in the design, by name.
+    """Return the regions of an FPGA as the plan holds them.
+
+    By their names ``cells`` are their cells in the design, and ``needs`` what the planned phases in them turned out to
+    need at most: no more than they were chosen for.
 
     Raises
     ------
@@ -45,12 +48,32 @@ def reconfigurable_entry(
 
     """
     return ReconfigurableEntry(
-        regions=[_region(region, fpga, cells[region.name]) for region in choice.regions],
+        regions=[_region(region, fpga, cells[region.name], needs[region.name]) for region in choice.regions],
         static=[StaticPartEntry(name=part.name, resources=amounts(part.resources)) for part in problem.static],
         static_left=amounts(choice.static_left),
         fill=dict(problem.fill),
         stats=statistics(choice.stats),
     )
+
+
+def needs_of(phases: Iterable[PhaseEntry]) -> dict[str, Resources]:
+    """Return the most of each resource that the modules of a phase need together, by the region that it is in."""
+    found: dict[str, Resources] = {}
+    for phase in phases:
+        if phase.region is not None:
+            needed = total(Resources.from_dict(module.resources.model_dump()) for module in phase.modules)
+            found[phase.region] = found.get(phase.region, ZERO).most(needed)
+    return found
+
+
+def in_regions(phases: Sequence[PhaseEntry], regions: Sequence[str]) -> list[PhaseEntry]:
+    """Return phases with the region that each is loaded into, and the phase that is there before."""
+    last: dict[str, str] = {}
+    placed = []
+    for phase, region in zip(phases, regions, strict=True):
+        placed.append(phase.model_copy(update={"region": region, "loads_after": last.get(region)}))
+        last[region] = phase.name
+    return placed
 
 
 def load_us(board: Board, part_bytes: int) -> float:
@@ -63,7 +86,7 @@ def load_us(board: Board, part_bytes: int) -> float:
     return answer
 
 
-def _region(region: ChosenRegion, fpga: Fpga, cell: str) -> RegionEntry:
+def _region(region: ChosenRegion, fpga: Fpga, cell: str, need: Resources) -> RegionEntry:
     (slot,) = (slot for slot in fpga.slots if slot.region.contains(region.rect))
     return RegionEntry(
         name=region.name,
@@ -73,7 +96,7 @@ def _region(region: ChosenRegion, fpga: Fpga, cell: str) -> RegionEntry:
         rectangle=rectangle(region.rect),
         owned=[rectangle(rect) for rect in region.owned],
         ranges=list(region.ranges),
-        need=amounts(region.need.resources),
+        need=amounts(need),
         supply=amounts(region.supply),
         frames=region.frames,
         bitstream_bytes=region.bytes,

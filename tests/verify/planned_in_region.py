@@ -12,9 +12,9 @@ from floorflow.hardware import Platform, confined, load_platform
 from floorflow.output import write
 from floorflow.placement.region import RegionNeed, choose_regions
 from floorflow.record.platform import platform_entry
-from floorflow.record.regions import reconfigurable_entry, region_problem, static_parts
+from floorflow.record.regions import in_regions, needs_of, reconfigurable_entry, region_problem, static_parts
 from floorflow.request import Request
-from floorflow.resources import Resources, total
+from floorflow.resources import Resources
 from floorflow.schema import Plan
 from floorflow.search import preparing
 from tests.conftest import TFC
@@ -28,7 +28,8 @@ def planned_in_region(out: Path) -> Plan:
     whole = load_platform("pynq-z1", 1)
     fpga = whole.fpgas[0]
     static = static_parts(fpga.board, ["r0"], DECOUPLER)
-    found = choose_regions(region_problem(fpga, [RegionNeed("r0", ROOM)], static))
+    problem = region_problem(fpga, [RegionNeed("r0", ROOM)], static)
+    found = choose_regions(problem)
     owned = {fpga.slots[0].name: found.regions[0].owned}
     asked = Request(
         TFC, "pynq-z1", reconfigure="full", batch=256_000, plots=False, cap={"LUT": 0.36}, constraint_style="hard"
@@ -44,18 +45,8 @@ def planned_in_region(out: Path) -> Plan:
 
     with patch.object(preparing, "platform_of", inside), patch.object(flow, "bundle", held):
         plan = flow.plan(asked).plan
-    needs = [total(Resources.from_dict(m.resources.model_dump()) for m in phase.modules) for phase in plan.phases]
-    most = needs[0].most(needs[-1])
-    problem = region_problem(fpga, [RegionNeed("r0", most)], static)
-    (region,) = reconfigurable_entry(found, problem, fpga, {"r0": "top_i/r0"}).regions
-    entry = reconfigurable_entry(found, problem, fpga, {"r0": "top_i/r0"}).model_copy(
-        update={"regions": [region.model_copy(update={"need": region.need.model_copy(update=most.as_dict())})]}
-    )
-    names = [phase.name for phase in plan.phases]
-    phases = [
-        phase.model_copy(update={"region": "r0", "loads_after": before})
-        for phase, before in zip(plan.phases, [None, *names[:-1]], strict=True)
-    ]
+    phases = in_regions(plan.phases, ["r0"] * len(plan.phases))
+    entry = reconfigurable_entry(found, problem, fpga, {"r0": "top_i/r0"}, needs_of(phases))
     changed = {"phases": phases, "reconfigurable": entry, "platform": platform_entry(whole)}
     plan = plan.model_copy(update=changed)
     write(out, bundle(plan, whole, backends[0]), {})
