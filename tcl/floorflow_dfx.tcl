@@ -6,7 +6,8 @@
 #
 # STATIC.dcp is the synthesised checkpoint of what stays, with a black box for each region. MODULES
 # is a folder with a checkpoint <phase>.dcp of each phase, synthesised out of context with the ports
-# of its region.
+# of its region, and <phase>.tcl where the modules of a phase are floorplanned inside its region:
+# pblocks.tcl of the bound plan.
 
 namespace eval floorflow {}
 
@@ -42,6 +43,12 @@ proc floorflow::dfx {args} {
         if {[llength $routed] == 0} {
             foreach region $given(-regions) {
                 DfxRegion $region
+            }
+        }
+        foreach region $given(-regions) {
+            set phase [dict get $phases [dict get $region name]]
+            if {![dict exists $done $phase]} {
+                DfxConstraints [file join $modules $phase.tcl]
             }
         }
         opt_design
@@ -129,6 +136,13 @@ proc floorflow::DfxRead {name file args} {
     read_checkpoint -cell $cell {*}$args $file
     if {[get_property IS_BLACKBOX [DfxCell $name]]} {
         error "floorflow: $file left cell '$name' a black box"
+    }
+}
+
+# Floorplan the modules of a phase inside its region, if there is a script for it.
+proc floorflow::DfxConstraints {file} {
+    if {[file isfile $file]} {
+        uplevel #0 [list source $file]
     }
 }
 

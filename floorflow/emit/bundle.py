@@ -11,7 +11,7 @@ from floorflow.emit.backend import PlanBackend
 from floorflow.emit.buffers import buffers
 from floorflow.emit.chunks import chunk_files
 from floorflow.emit.constraints import STYLE_WORDS, Assigned, Constraint, Pblock, tcl, xdc
-from floorflow.emit.dfx import dfx_files
+from floorflow.emit.dfx import dfx_files, region_pblock
 from floorflow.emit.report import report
 from floorflow.hardware import Fpga, Platform
 from floorflow.schema import PhaseEntry, Plan
@@ -117,7 +117,7 @@ def _of_fpga(phase: PhaseEntry, fpga: Fpga, cells: Mapping[str, str]) -> Iterato
         slr, style = slots[entry.slot].slr, styles[entry.slot]
         own = tuple(dict.fromkeys(cells[engine] for engine in module.engines))
         if style in {"soft", "hard"}:
-            parent = fpga.board.parent_pblock(slr)
+            parent = region_pblock(phase.region) if phase.region else fpga.board.parent_pblock(slr)
             yield Pblock(f"pblock_{module.name}", tuple(entry.ranges), parent, own, soft=style == "soft")
         elif style == "slr":
             alone.setdefault(slr, []).extend(own)

@@ -1,13 +1,15 @@
 """What the host needs to run phases in regions: ``chunks.json``, with who writes and reads which bytes, and the script.
 
-All buffers lie in one piece of memory. Two that are in use at the same step share no byte; a buffer is in use from the
-step that writes it to the last that reads it, the host's inputs from the first step on and its outputs to the last.
+All areas lie in one piece of memory. Two that are in use at the same step share no byte. A buffer has the area that its
+writer fills, in use from the step that writes it to the last that reads it, the host's inputs from the first step on
+and its outputs to the last. Words begin at whole bytes, so that a reader of words of another width finds other bytes
+than its writer left: the host packs them anew, just before, into an area of the reader's own.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,16 +22,24 @@ SCHEMA = "floorflow-chunks/1"
 ALIGNED_BYTES = 4096
 """Where buffers begin: at a page, as DMA engines and caches like it."""
 HOST = "host:"
+Layout = tuple[int, int]
+"""Bits of a word, and words of a frame."""
 
 
 @dataclass(frozen=True)
 class Use:
-    """A buffer: its bytes, and the first and last step at which it is in use."""
+    """An area: its bytes, and the first and last step at which it is in use.
+
+    ``packed_from`` is the buffer that the host packs anew into it, None where a phase or the host itself writes it.
+    """
 
     name: str
     size: int
     first: int
     last: int
+    width_bits: int = 8
+    words_per_frame: int = 0
+    packed_from: str | None = None
 
 
 def chunk_files(plan: Plan) -> dict[str, str]:
@@ -42,7 +52,8 @@ def chunk_files(plan: Plan) -> dict[str, str]:
 
 
 def _content(plan: Plan, schedule: ScheduleEntry) -> dict[str, Any]:
-    steps = [_step(plan, schedule, number) for number in range(len(plan.phases))]
+    stored = _stored(plan, schedule)
+    steps = [_step(plan, schedule, number, stored) for number in range(len(plan.phases))]
     uses = _uses(steps)
     places = offsets(uses)
     reference = next(iter(configurations(plan).values()))
@@ -57,8 +68,11 @@ def _content(plan: Plan, schedule: ScheduleEntry) -> dict[str, Any]:
                 "name": use.name,
                 "bytes": use.size,
                 "offset": places[use.name],
-                "written_by": _phase_of(steps, "stores", use.name) or ["host"],
-                "read_by": _phase_of(steps, "loads", use.name) or ["host"],
+                "width_bits": use.width_bits,
+                "words_per_frame": use.words_per_frame,
+                "packed_from": use.packed_from,
+                "written_by": _phases(steps, "stores", use.name) or ["host"],
+                "read_by": _phases(steps, "loads", use.name) or ["host"],
                 "first_step": use.first,
                 "last_step": use.last,
             }
@@ -68,7 +82,7 @@ def _content(plan: Plan, schedule: ScheduleEntry) -> dict[str, Any]:
     }
 
 
-def _step(plan: Plan, schedule: ScheduleEntry, number: int) -> dict[str, Any]:
+def _step(plan: Plan, schedule: ScheduleEntry, number: int, stored: Mapping[str, Layout]) -> dict[str, Any]:
     phase = plan.phases[number]
     told = [*rows(plan, phase, schedule)]
     return {
@@ -76,39 +90,63 @@ def _step(plan: Plan, schedule: ScheduleEntry, number: int) -> dict[str, Any]:
         "region": phase.region,
         "loads_after": phase.loads_after,
         "bitstream": f"{phase.name}.bit",
-        "loads": [_end(row) for side, row in told if side == "source"],
-        "stores": [_end(row) for side, row in told if side == "target"],
+        "loads": [_end(row, stored) for side, row in told if side == "source"],
+        "stores": [_end(row, stored) for side, row in told if side == "target"],
     }
 
 
-def _end(row: dict[str, Any]) -> dict[str, Any]:
-    return {key: row[key] for key in ("buffer", "channel", "width_bits", "words_per_frame")} | {
-        "bytes": row["bytes_per_batch"]
+def _end(row: dict[str, Any], stored: Mapping[str, Layout]) -> dict[str, Any]:
+    """Return one end of a step in memory, with the area that it is in."""
+    name, layout = row["buffer"], (row["width_bits"], row["words_per_frame"])
+    area = name if stored.get(name, layout) == layout else f"{name} in {layout[0]} bits"
+    kept = {key: row[key] for key in ("buffer", "channel", "width_bits", "words_per_frame")}
+    return kept | {"area": area, "bytes": row["bytes_per_batch"]}
+
+
+def _stored(plan: Plan, schedule: ScheduleEntry) -> dict[str, Layout]:
+    """Return how buffers are left by who writes them."""
+    return {
+        row["buffer"]: (row["width_bits"], row["words_per_frame"])
+        for phase in plan.phases
+        for side, row in rows(plan, phase, schedule)
+        if side == "target"
     }
 
 
-def _phase_of(steps: Sequence[dict[str, Any]], side: str, name: str) -> list[str]:
-    return [step["phase"] for step in steps if any(row["buffer"] == name for row in step[side])]
+def _phases(steps: Sequence[dict[str, Any]], side: str, area: str) -> list[str]:
+    return [step["phase"] for step in steps if any(row["area"] == area for row in step[side])]
 
 
 def _uses(steps: Sequence[dict[str, Any]]) -> list[Use]:
-    """Return all buffers, in the order of their names."""
-    sizes: dict[str, int] = {}
+    """Return all areas, in the order of their names."""
+    held: dict[str, dict[str, Any]] = {}
     at: dict[str, list[int]] = {}
     for number, step in enumerate(steps):
         for row in (*step["loads"], *step["stores"]):
-            sizes[row["buffer"]] = row["bytes"]
-            at.setdefault(row["buffer"], []).append(number)
-    for name, held in at.items():
+            held.setdefault(row["area"], row)
+            for name in {row["area"], row["buffer"]}:
+                at.setdefault(name, []).append(number)
+    for name, numbers in at.items():
         if name.startswith(f"{HOST}in"):
-            held.append(0)
+            numbers.append(0)
         elif name.startswith(f"{HOST}out"):
-            held.append(len(steps) - 1)
-    return [Use(name, sizes[name], min(at[name]), max(at[name])) for name in sorted(at)]
+            numbers.append(len(steps) - 1)
+    return [
+        Use(
+            name=name,
+            size=row["bytes"],
+            first=min(at[name]),
+            last=max(at[name]),
+            width_bits=row["width_bits"],
+            words_per_frame=row["words_per_frame"],
+            packed_from=row["buffer"] if row["buffer"] != name else None,
+        )
+        for name, row in sorted(held.items())
+    ]
 
 
 def offsets(uses: Sequence[Use]) -> dict[str, int]:
-    """Return where buffers begin: the largest first, each at the lowest page that is free while it is in use."""
+    """Return where areas begin: the largest first, each at the lowest page that is free while it is in use."""
     placed: list[tuple[Use, int]] = []
     for use in sorted(uses, key=lambda use: (-use.size, use.name)):
         there = sorted((begin, begin + u.size) for u, begin in placed if u.first <= use.last and use.first <= u.last)

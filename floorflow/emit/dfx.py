@@ -27,6 +27,11 @@ floorflow::dfx -part {part} -regions $regions -configurations $configurations -a
 """
 
 
+def region_pblock(name: str) -> str:
+    """Return what the pblock of a region is called; pblocks of modules in it are its children."""
+    return f"pblock_region_{name}"
+
+
 def dfx_files(plan: Plan, header: str) -> dict[str, str]:
     """Return the scripts of a plan with regions, none of others."""
     entry = plan.reconfigurable
@@ -62,7 +67,7 @@ def _region(region: RegionEntry) -> str:
     values = {
         "name": tcl_word(region.name),
         "cell": tcl_word(region.cell),
-        "pblock": tcl_word(f"pblock_{region.name}"),
+        "pblock": tcl_word(region_pblock(region.name)),
         "ranges": tcl_word(" ".join(region.ranges)),
         "snapping": region.snapping_mode,
         "reset": "TRUE" if region.reset_after_reconfig else "FALSE",

@@ -41,7 +41,8 @@ def record_in_regions(
     if sized is not None:
         runs = _loaded(runs, [sized.names[step.region] for step in found.steps])
         fpga, cells = found.whole.platform.fpgas[0], {name: name for name in sized.names}
-        regions = reconfigurable_entry(sized.choice, sized.problem, fpga, cells)
+        needs = {need.name: need.resources for need in sized.problem.needs}
+        regions = reconfigurable_entry(sized.choice, sized.problem, fpga, cells, needs)
     return record_runs([source], runs, schedule, (), measured, whole=found.whole, regions=regions)
 
 

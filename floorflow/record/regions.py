@@ -7,14 +7,18 @@ from collections.abc import Mapping
 from floorflow.hardware import Fpga
 from floorflow.placement.region import ChosenRegion, RegionChoice, RegionProblem
 from floorflow.record.values import amounts, rectangle, statistics
+from floorflow.resources import Resources
 from floorflow.schema import ReconfigurableEntry, RegionEntry, StaticPartEntry
 from floorflow.search.regions import load_us
 
 
 def reconfigurable_entry(
-    choice: RegionChoice, problem: RegionProblem, fpga: Fpga, cells: Mapping[str, str]
+    choice: RegionChoice, problem: RegionProblem, fpga: Fpga, cells: Mapping[str, str], needs: Mapping[str, Resources]
 ) -> ReconfigurableEntry:
-    """Return the regions of an FPGA as the plan holds them; ``cells`` are their cells in the design, by name.
+    """Return the regions of an FPGA as the plan holds them.
+
+    By their names ``cells`` are their cells in the design, and ``needs`` what the planned phases in them turned out to
+    need at most: no more than they were chosen for.
 
     Raises
     ------
@@ -23,7 +27,7 @@ def reconfigurable_entry(
 
     """
     return ReconfigurableEntry(
-        regions=[_region(region, fpga, cells[region.name]) for region in choice.regions],
+        regions=[_region(region, fpga, cells[region.name], needs[region.name]) for region in choice.regions],
         static=[StaticPartEntry(name=part.name, resources=amounts(part.resources)) for part in problem.static],
         static_left=amounts(choice.static_left),
         fill=dict(problem.fill),
@@ -31,7 +35,7 @@ def reconfigurable_entry(
     )
 
 
-def _region(region: ChosenRegion, fpga: Fpga, cell: str) -> RegionEntry:
+def _region(region: ChosenRegion, fpga: Fpga, cell: str, need: Resources) -> RegionEntry:
     (slot,) = (slot for slot in fpga.slots if slot.region.contains(region.rect))
     return RegionEntry(
         name=region.name,
@@ -41,7 +45,7 @@ def _region(region: ChosenRegion, fpga: Fpga, cell: str) -> RegionEntry:
         rectangle=rectangle(region.rect),
         owned=[rectangle(rect) for rect in region.owned],
         ranges=list(region.ranges),
-        need=amounts(region.need.resources),
+        need=amounts(need),
         supply=amounts(region.supply),
         frames=region.frames,
         bitstream_bytes=region.bytes,

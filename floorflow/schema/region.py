@@ -45,9 +45,10 @@ class StaticPartEntry(PlanModel):
 
 
 class ReconfigurableEntry(PlanModel):
-    """The regions of a device and what lies outside of all of them; ``stats`` are of all regions' frames.
+    """The regions of a device and what lies outside of all of them.
 
-    ``fill`` is how full of each resource a region, and what is left beside all, may be.
+    ``fill`` is how full of each resource a region, and what is left beside all, may be. ``stats`` are of the frames of
+    all regions, with their padding.
     """
 
     regions: Annotated[list[RegionEntry], Field(min_length=1)]

@@ -130,7 +130,7 @@ def with_needs(sized: SizedRegions, needs: Sequence[RegionNeed]) -> SizedRegions
     """Return the same regions for what is loaded into them, with what is proven of the smallest that would hold it."""
     problem = replace(sized.problem, needs=tuple(needs))
     least = choose_regions(problem).stats
-    frames = float(sum(region.frames for region in sized.choice.regions))
+    frames = sized.choice.stats.objective or 0.0
     bound = min(frames, frames if least.bound is None else least.bound)
     stats = SolveStats(least.method, "optimal" if bound == frames else "feasible", frames, bound)
     regions = tuple(replace(r, need=need) for r, need in zip(sized.choice.regions, needs, strict=True))

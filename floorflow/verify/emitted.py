@@ -193,10 +193,18 @@ def _planned(phase: PhaseFacts, fpga: str, board: Board | None, cells: Cells | N
             continue
         pblock = f"pblock_{name}"
         pblocks[pblock], soft[pblock] = blocks[name], style == "soft"
-        parents[pblock] = board.parent_pblock(slot.slr) if slot.slr < len(board.device.raw["slrs"]) else None
+        parents[pblock] = _parent(phase, board, slot.slr)
         planned |= dict.fromkeys(own, pblock)
     ports = _ports(phase, fpga, cells) if cells is not None and cells.are_read else {}
     return Planned(pblocks, soft, parents, None if cells is None else planned, slrs, ports)
+
+
+def _parent(phase: PhaseFacts, board: Board, slr: int) -> str | None:
+    """Return the pblock that those of modules lie in: the region's that the phase is loaded into, else the shell's."""
+    region = phase.raw.get("region")
+    if region is not None:
+        return f"pblock_region_{region}"
+    return board.parent_pblock(slr) if slr < len(board.device.raw["slrs"]) else None
 
 
 def _ports(phase: PhaseFacts, fpga: str, cells: Cells) -> dict[str, tuple[list[int], list[int]]]:

@@ -33,7 +33,13 @@ from floorflow.verify.plan_structure import PLAN, SCHEMA
 from floorflow.verify.platforms import check_files, check_platform, load_boards
 from floorflow.verify.provenance import check_provenance
 from floorflow.verify.reconfigured import check_reconfigured
-from floorflow.verify.regions import check_regions, check_timeline, confined_boards, confined_phase
+from floorflow.verify.regions import (
+    check_region_files,
+    check_regions,
+    check_timeline,
+    confined_boards,
+    confined_phase,
+)
 from floorflow.verify.schedule import check_schedule
 from floorflow.verify.solver_claims import check_phase_stats, check_search
 from floorflow.verify.summary import check_summary
@@ -104,6 +110,7 @@ def judge(out: Path, build: Path | None = None) -> Verdict:
             check_emitted(folder, plan, phase, boards, findings, build=build)
         check_regions(plan, phases, boards, findings)
         check_timeline(plan, findings)
+        check_region_files(folder, plan, phases, boards, findings)
         check_reconfigured(folder, plan, phases, boards, findings)
         check_left_overs(folder, plan, phases, findings)
     except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError, MemoryError) as error:

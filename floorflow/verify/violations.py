@@ -123,6 +123,8 @@ VIOLATIONS: dict[str, str] = {
     "region-module-outside": "a pblock of a phase is not inside its region",
     "region-module-static": "a pblock of a phase that stays lies in a region",
     "wrong-timeline": "a phase in a region loads or runs before it can, or later, or takes not its region's load",
+    "wrong-region-script": "the script of the regions does not say what the plan does, or is missing or needless",
+    "wrong-chunks": "chunks.json does not tell what phases load and store, or lets two buffers share bytes",
     "region-order": "a phase is loaded after another than the one before it in its region",
     "summary-differs": "the summary says something else than the rest of the plan",
     # sums

@@ -17,17 +17,19 @@ from floorflow.emit.host.run_chunks import Runner, main
 from floorflow.schema import Plan
 
 BATCH = 4
-WORDS = {"host:in0": 6, "memory:a.0": 10, "memory:b.0": 3, "host:out0": 2}
-"""Bytes a frame of each buffer."""
+WORDS = {"host:in0": 6, "memory:a.0": 20, "memory:b.0": 3, "host:out0": 2}
+"""Bytes a frame of each buffer as it is written."""
+LAYOUTS = {"e0->memory:a.0": (4, 20), "memory:a.0->e1": (16, 5)}
+"""Bits of a word and words a frame where they are not bytes: one writes 4 bits a byte, what reads takes 16 at once."""
 STEPS = [("host:in0", "memory:a.0"), ("memory:a.0", "memory:b.0"), ("memory:b.0", "host:out0")]
 
 
 def channel(source: str, target: str) -> Any:
     held = source if ":" in source else target
     ends = [SimpleNamespace(outside=text.partition(":")[0] if ":" in text else None) for text in (source, target)]
-    return SimpleNamespace(
-        name=f"{source}->{target}", source=source, target=target, width_bits=8, words_per_frame=WORDS[held], ends=ends
-    )
+    name = f"{source}->{target}"
+    width, words = LAYOUTS.get(name, (8, WORDS[held]))
+    return SimpleNamespace(name=name, source=source, target=target, width_bits=width, words_per_frame=words, ends=ends)
 
 
 def plan_of(regions: Sequence[str]) -> Plan:
@@ -94,6 +96,12 @@ def computed(phase: str, loaded: bytes, size: int) -> bytes:
     return b"".join(bytes((sum(one) * 7 + i + int(phase[1:])) % 256 for i in range(made)) for one in frames)
 
 
+def nibbles_joined(stored: bytes) -> bytes:
+    """Return what the second chunk reads of the first one's bytes, of which the upper halves mean nothing."""
+    pairs = zip(stored[::2], stored[1::2], strict=True)
+    return bytes((low & 15) | (high & 15) << 4 for low, high in pairs)
+
+
 def chunks_in(folder: Path, regions: Sequence[str]) -> dict[str, Any]:
     files = chunk_files(plan_of(regions))
     for name, text in files.items():
@@ -114,7 +122,8 @@ def test_batches_go_through_all_chunks(regions: list[str], tmp_path: Path) -> No
         inputs = bytes((n * 5 + number) % 256 for n in range(BATCH * WORDS["host:in0"]))
         expected = inputs
         for step, (_, stored) in enumerate(STEPS):
-            expected = computed(f"p{step}", expected, BATCH * WORDS[stored])
+            loaded = nibbles_joined(expected) if step == 1 else expected
+            expected = computed(f"p{step}", loaded, BATCH * WORDS[stored])
         assert runner.batch(inputs) == expected
     runs = [line for line in board.log if line.startswith("run")]
     assert runs == ["run p0", "run p1", "run p2"] * 2
@@ -137,8 +146,12 @@ def test_one_region_is_loaded_between_chunks(tmp_path: Path) -> None:
 def test_buffers_tell_who_writes_and_reads_which_bytes_when(tmp_path: Path) -> None:
     chunks = chunks_in(tmp_path, ["r0"])
     held = {entry["name"]: entry for entry in chunks["buffers"]}
+    packed = held.pop("memory:a.0 in 16 bits")
     assert {name: entry["bytes"] for name, entry in held.items()} == {n: BATCH * w for n, w in WORDS.items()}
-    assert (held["memory:a.0"]["written_by"], held["memory:a.0"]["read_by"]) == (["p0"], ["p1"])
+    assert (held["memory:a.0"]["written_by"], held["memory:a.0"]["read_by"]) == (["p0"], ["host"])
+    assert (packed["packed_from"], packed["bytes"], packed["read_by"]) == ("memory:a.0", BATCH * 10, ["p1"])
+    assert (packed["first_step"], packed["last_step"]) == (1, 1)
+    assert (held["memory:b.0"]["written_by"], held["memory:b.0"]["read_by"]) == (["p1"], ["p2"])
     assert (held["host:in0"]["written_by"], held["host:out0"]["read_by"]) == (["host"], ["host"])
     assert [(e["first_step"], e["last_step"]) for e in held.values()] == [(0, 0), (2, 2), (0, 1), (1, 2)]
 

@@ -19,7 +19,7 @@ from floorflow.hardware import (
     read_device,
     region_grid,
 )
-from floorflow.placement.region import RegionNeed, RegionProblem, StaticPart, choose_regions
+from floorflow.placement.region import RegionNeed, RegionProblem, StaticPart, choose_regions, region_sizes
 from floorflow.resources import Resources, total
 
 DECOUPLER = StaticPart("decoupler", Resources(lut=200, ff=400))
@@ -70,7 +70,8 @@ def test_one_region_has_the_fewest_frames_of_all_rectangles(need: Resources) -> 
                 continue
             held = device.resources(rect)
             if fits(need, held) and fits(static, device.resources(device.bounds) - held):
-                frames = sum(map(_frames, "".join(row[left : right + 1] for row in device.layouts[bottom : top + 1])))
+                columns = "".join(row[left : right + 1] for row in device.layouts[bottom : top + 1])
+                frames = sum(map(_frames, columns)) + 4 * (top - bottom + 1)
                 best = frames if best is None else min(best, frames)
     assert best == found.stats.objective == found.stats.bound
     assert found.stats.status == "optimal"
@@ -110,7 +111,8 @@ def test_two_regions_have_the_fewest_frames_of_all_pairs() -> None:
     assert sum(alone) <= (found.stats.objective or 0)
     again = choose_regions(problem("pynq-z1", other, small))
     assert again.stats.objective == found.stats.objective
-    assert sum(region.frames for region in found.regions) == found.stats.objective
+    rows = sum(region.rect.rows // 50 for region in found.regions)
+    assert sum(region.frames for region in found.regions) + 4 * rows == found.stats.objective
 
 
 def test_a_region_over_the_clock_column_names_none_of_its_sites_and_snaps_to_routing() -> None:
@@ -189,3 +191,17 @@ def test_confined_slot_has_what_the_region_owns() -> None:
 
 def test_gaps_are_what_is_left() -> None:
     assert gaps(Rect(0, 0, 9, 9), [Rect(0, 0, 3, 9), Rect(6, 0, 9, 4)]) == (*(Rect(4, 0, 5, 4), Rect(4, 5, 9, 9)),)
+
+
+@pytest.mark.parametrize("name", ["pynq-z1", "zcu104"])
+def test_sizes_of_a_region_are_those_that_a_choice_would_take(name: str) -> None:
+    open_ = problem(name)
+    sizes = region_sizes(open_)
+    loads = [size for size, _ in sizes]
+    assert loads == sorted(loads)
+    for size, held in sizes[:: max(1, len(sizes) // 6)]:
+        (region,) = choose_regions(problem(name, held)).regions
+        assert region.bytes <= size
+    scarce = max(sizes, key=lambda pair: pair[1].lut)[1]
+    with pytest.raises(InfeasibleError):
+        choose_regions(problem(name, Resources(lut=scarce.lut + 500)))

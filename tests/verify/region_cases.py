@@ -53,7 +53,9 @@ def _chosen(board: str, needs: tuple[Resources, ...]) -> str:
     wanted = [RegionNeed(*pair) for pair in zip(names, needs, strict=True)]
     problem = region_problem(fpga, wanted, static_parts(fpga.board, names, DECOUPLER))
     cells = {name: f"top_i/{name}" for name in names}
-    return reconfigurable_entry(choose_regions(problem), problem, fpga, cells).model_dump_json()
+    return reconfigurable_entry(
+        choose_regions(problem), problem, fpga, cells, dict(zip(names, needs, strict=True))
+    ).model_dump_json()
 
 
 def _entry(board: str, needs: tuple[Resources, ...]) -> Plan:

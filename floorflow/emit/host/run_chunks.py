@@ -4,9 +4,9 @@
     run_chunks.py --bitstreams FOLDER --input IN.bin --output OUT.bin
 
 IN.bin holds whole batches of packed input words, OUT.bin gets those of the output. chunks.json beside this file says
-which chunk is loaded into which region, and who writes and reads which bytes. Needs pynq and nothing else. The static
-design is expected to have, for each region R, a decoupler called decoupler_R (a register at 0, of which bit 0 set cuts
-the region off) and for its n-th input and output a DMA engine called dma_R_n, in simple mode.
+which chunk is loaded into which region, and who writes and reads which bytes. Needs pynq, and the numpy that it brings.
+The static design is expected to have, for each region R, a decoupler called decoupler_R (a register at 0, whose bit 0
+cuts the region off) and for its n-th input and output a DMA engine called dma_R_n, in simple mode.
 """
 
 from __future__ import annotations
@@ -50,8 +50,9 @@ class Runner:
 
     def __init__(self, chunks: Chunks, bitstreams: Path, device: Device) -> None:
         self._chunks, self._bitstreams, self._device = chunks, bitstreams, device
+        self._areas = {entry["name"]: entry for entry in chunks["buffers"]}
         self._places = {
-            entry["name"]: slice(entry["offset"], entry["offset"] + entry["bytes"]) for entry in chunks["buffers"]
+            name: slice(entry["offset"], entry["offset"] + entry["bytes"]) for name, entry in self._areas.items()
         }
         names = [chunks["full"], *(step["bitstream"] for step in chunks["steps"])]
         missing = [name for name in names if not (bitstreams / name).is_file()]
@@ -67,7 +68,9 @@ class Runner:
         steps = self._chunks["steps"]
         for number, step in enumerate(steps):
             self._load(step)
-            places = ([self._memory[self._places[row["buffer"]]] for row in step[side]] for side in ("loads", "stores"))
+            for row in step["loads"]:
+                self._pack(row["area"])
+            places = ([self._memory[self._places[row["area"]]] for row in step[side]] for side in ("loads", "stores"))
             self._device.start(step["region"], *places)
             following = steps[(number + 1) % len(steps)]
             if following["region"] != step["region"]:
@@ -86,6 +89,14 @@ class Runner:
         self._device.decouple(region, COUPLED)
         self._loaded[region] = step["phase"]
 
+    def _pack(self, area: str) -> None:
+        """Fill an area whose reader takes words of another width than the writer of its buffer left."""
+        entry = self._areas[area]
+        if entry["packed_from"] is not None:
+            stored = self._areas[entry["packed_from"]]
+            left = bytes(self._memory[self._places[stored["name"]]])
+            self._memory[self._places[area]] = packed(left, stored["width_bits"], entry["width_bits"])
+
     def _ends(self, side: str) -> list[slice]:
         return [self._places[name] for name in sorted(self._places) if name.startswith(f"host:{side}")]
 
@@ -103,6 +114,14 @@ class Runner:
     def input_bytes(self) -> int:
         """Bytes of one batch of inputs."""
         return sum(place.stop - place.start for place in self._ends("in"))
+
+
+def packed(left: bytes, width_bits: int, other_bits: int) -> Any:
+    """Return the same bits, the first in the lowest bit, in words of another width; each begins at a whole byte."""
+    numpy = import_module("numpy")
+    words = numpy.frombuffer(left, dtype="u1").reshape(-1, -(-width_bits // 8))
+    bits = numpy.unpackbits(words, axis=1, bitorder="little")[:, :width_bits].reshape(-1, other_bits)
+    return numpy.packbits(bits, axis=1, bitorder="little").reshape(-1)
 
 
 class PynqDevice:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from floorflow.hardware.configuration import PADDING_FRAMES
 from floorflow.hardware.grid import IntArray
 from floorflow.hardware.reconfigurable import RegionGrid
 
@@ -26,6 +27,13 @@ class Candidates:
 
     def __len__(self) -> int:
         return len(self.places)
+
+    @property
+    def loaded(self) -> IntArray:
+        """Frames with the padding of each row: (n,) int; what loading takes grows with it."""
+        rows = self.places[:, 3] - self.places[:, 2] + 1
+        loaded: IntArray = self.frames + 2 * PADDING_FRAMES * rows
+        return loaded
 
     def only(self, chosen: NDArray[np.bool_] | IntArray) -> Candidates:
         """Return some of them."""
@@ -71,9 +79,23 @@ def _sums(values: IntArray) -> IntArray:
     return sums
 
 
+def efficient(found: Candidates) -> Candidates:
+    """Return those of which no other holds as much of everything with fewer frames to load, by fewest.
+
+    They are what a region may be where its size is still open.
+    """
+    found = found.only(np.lexsort((*(-found.supply.T), found.loaded)))
+    kept: list[int] = []
+    for number in range(len(found)):
+        others = found.supply[kept]
+        if not (others >= found.supply[number]).all(axis=1).any():
+            kept.append(number)
+    return found.only(np.array(kept, dtype=np.int64))
+
+
 def smallest(found: Candidates) -> Candidates:
     """Return those that hold no other one of them, by fewest frames: the others are of no use."""
-    order = np.lexsort((*found.places.T[::-1], found.frames))
+    order = np.lexsort((*found.places.T[::-1], found.loaded))
     found = found.only(order)
     kept: list[int] = []
     a = found.places

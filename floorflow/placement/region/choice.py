@@ -11,10 +11,10 @@ from floorflow.errors import InfeasibleError, LimitError
 from floorflow.hardware import Rect, ranges
 from floorflow.hardware.configuration import bitstream_bytes, frame_facts
 from floorflow.hardware.grid import IntArray
-from floorflow.placement.region.candidates import Candidates, candidates, smallest
+from floorflow.placement.region.candidates import Candidates, candidates, efficient, smallest
 from floorflow.placement.region.infeasible import refusal_alone, refusal_together
 from floorflow.placement.region.problem import RegionNeed, RegionProblem
-from floorflow.resources import Resources
+from floorflow.resources import Resources, scaled_down
 from floorflow.stats import SolveStats
 
 METHOD = "all rectangles of units and clock regions"
@@ -48,7 +48,7 @@ class ChosenRegion:
 
 @dataclass(frozen=True)
 class RegionChoice:
-    """Regions in the order of the needs; ``static_left`` is what lies outside of all. ``stats`` is of their frames."""
+    """Regions in the order of the needs; ``static_left`` lies outside of all; ``stats`` is of padded frames."""
 
     regions: tuple[ChosenRegion, ...]
     static_need: Resources
@@ -81,7 +81,7 @@ def choose_regions(problem: RegionProblem, most_choices: int = MOST_CHOICES) -> 
     if search.best is None:
         if search.tried > most_choices:
             raise LimitError(f"no {len(options)} disjoint regions found among {most_choices:,} choices")
-        raise InfeasibleError(*refusal_together(problem, sum(int(o.frames.min()) for o in options)))
+        raise InfeasibleError(*refusal_together(problem, sum(int(o.loaded.min()) for o in options)))
     objective = float(search.frames)
     bound = float(search.bound if search.tried > most_choices else search.frames)
     stats = SolveStats(METHOD, "optimal" if bound == objective else "feasible", objective, bound)
@@ -90,6 +90,20 @@ def choose_regions(problem: RegionProblem, most_choices: int = MOST_CHOICES) -> 
     taken = sum((one.supply[0] for one in chosen), np.zeros(5, dtype=np.int64))
     silicon = np.array(problem.silicon.as_tuple(), dtype=np.int64)
     return RegionChoice(regions, problem.static_need, Resources(*(silicon - taken).tolist()), stats)
+
+
+def region_sizes(problem: RegionProblem) -> tuple[tuple[int, Resources], ...]:
+    """Return how large one region may be beside the static part: bytes to load, and what it may be filled with.
+
+    By fewest bytes; nothing smaller holds as much of everything. `needs` of the problem are not read.
+    """
+    every = candidates(problem.grid)
+    found = efficient(every.only(np.asarray((every.supply <= problem.most_swapped).all(axis=1))))
+    rows = (found.places[:, 3] - found.places[:, 2] + 1).tolist()
+    return tuple(
+        (bitstream_bytes(problem.device, frames, height), scaled_down(Resources(*supply), problem.fill))
+        for frames, height, supply in zip(found.frames.tolist(), rows, found.supply.tolist(), strict=True)
+    )
 
 
 @dataclass
@@ -109,7 +123,7 @@ class _Search:
     def run(self) -> None:
         """Find the choice of fewest frames, or stop after ``most`` choices."""
         self._order = sorted(range(len(self.options)), key=lambda n: len(self.options[n]))
-        least = [int(self.options[n].frames.min()) for n in self._order]
+        least = [int(self.options[n].loaded.min()) for n in self._order]
         self._rest = [sum(least[depth:]) for depth in range(len(least) + 1)]
         self.bound = self._rest[0]
         self._extend([], 0, np.zeros(5, dtype=np.int64))
@@ -126,7 +140,7 @@ class _Search:
             free &= apart(option.places, self.options[other].places[number])
         for number in np.flatnonzero(free).tolist():
             self.tried += 1
-            more = int(option.frames[number])
+            more = int(option.loaded[number])
             if frames + more + self._rest[depth + 1] >= self.frames or self.tried > self.most:
                 return  # rectangles are in the order of their frames
             self._extend([*chosen, number], frames + more, taken + option.supply[number])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from floorflow.errors import InputError
@@ -10,7 +10,7 @@ from floorflow.resources import RESOURCE_NAMES
 from floorflow.view.contents.module_contents import parallelism_text, read_contents
 from floorflow.view.contents.names import Plan, headline, modules_in_order, rate_text
 from floorflow.view.contents.networks import read_networks
-from floorflow.view.contents.scene import ModuleView, Scene
+from floorflow.view.contents.scene import ModuleView, RegionView, Scene
 from floorflow.view.contents.slot_use import outside_ends, read_slots
 from floorflow.view.contents.stream_ends import read_crossings, read_ports, read_streams
 from floorflow.view.sheet.geometry import Box
@@ -47,7 +47,16 @@ def read_scene(plan: Plan, fpga: str, phase: int = 0) -> Scene:
         host_port=_box(entry["host_port"]),
         link_port=None if entry["link_port"] is None else _box(entry["link_port"]),
         note=_note(entry.get("unstated", ())),
+        regions=tuple(_read_regions(plan, fpga, phase)),
     )
+
+
+def _read_regions(plan: Plan, fpga: str, phase: int) -> Iterator[RegionView]:
+    here = plan["phases"][phase].get("region")
+    for region in (plan.get("reconfigurable") or {"regions": []})["regions"]:
+        if region["fpga"] == fpga:
+            owned = tuple(_box(rectangle) for rectangle in region["owned"])
+            yield RegionView(region["name"], _box(region["rectangle"]), owned, region["name"] == here)
 
 
 def _note(unstated: Sequence[str]) -> str:

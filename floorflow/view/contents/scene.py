@@ -52,6 +52,16 @@ class PortView:
 
 
 @dataclass(frozen=True)
+class RegionView:
+    """A reconfigurable region: all of it, the parts that belong to it, and whether the phase is loaded into it."""
+
+    name: str
+    box: Box
+    boxes: tuple[Box, ...]
+    here: bool
+
+
+@dataclass(frozen=True)
 class StreamView:
     """All streams of an FPGA from one end to another: modules, ports to links, or texts of ends outside."""
 
@@ -136,6 +146,8 @@ class Scene:
     """Where streams over links enter and leave."""
     note: str = ""
     """What the board's file leaves open, and is taken for granted."""
+    regions: tuple[RegionView, ...] = ()
+    """Those of this FPGA, that of the phase and others."""
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from floorflow.view.draw.margins import (
 )
 from floorflow.view.draw.pblocks import PBLOCK_STYLES
 from floorflow.view.draw.port_marks import draw_port_marks
+from floorflow.view.draw.regions import REGION_KEY, draw_regions, name_regions
 from floorflow.view.draw.streams import Reach, StreamLine, draw_stream_lines, label_crossings, stream_line
 from floorflow.view.draw.use_bars import BAR_KEY
 from floorflow.view.sheet.die import FABRIC, Die, die_of
@@ -118,9 +119,11 @@ def proportion_of(die: Die) -> float:
 def _draw_die(layout: _Layout, scene: Scene, die: Die, colours: Mapping[str, Colour]) -> None:
     sheet, frame = layout.sheet, layout.frame
     draw_background(sheet, frame, die)
+    draw_regions(sheet, frame, scene.regions)
     occupied = Occupied()
     port_marks = draw_port_marks(sheet, frame, scene, occupied)
     labels = draw_modules(sheet, frame, scene, die, colours, occupied=occupied, names=True)
+    name_regions(sheet, frame, scene.regions, occupied)
     label_background(sheet, frame, die, occupied)
     stream_lines = stream_lines_between(scene, die, labels | port_marks)
     draw_stream_lines(sheet, stream_lines)
@@ -210,7 +213,8 @@ def _draw_margins(layout: _Layout, scene: Scene, die: Die, colours: Mapping[str,
     key = Box(_MARGIN, _MARGIN, sheet.width - _MARGIN, _MARGIN + _KEY - 6)
     styles = {module.style for module in scene.modules}
     below = draw_die_key(sheet, key, [die], linked=bool(scene.ports), outside=outside_kinds(scene), styles=styles)
-    sheet.write(_MARGIN, below, f"{BAR_KEY}   ·   {FILL_KEY}", 7, color=QUIET)
+    told = [BAR_KEY, FILL_KEY, *([REGION_KEY] if scene.regions else [])]
+    sheet.write(_MARGIN, below, "   ·   ".join(told), 7, color=QUIET)
 
 
 def outside_kinds(scene: Scene) -> set[str]:

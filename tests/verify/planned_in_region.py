@@ -1,0 +1,37 @@
+"""A network planned in two phases inside a region of a PYNQ-Z1, from the model to the files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+from floorflow import flow
+from floorflow.assets import asset_folder
+from floorflow.output import write
+from floorflow.request import Request
+from floorflow.schema import Plan
+from tests.conftest import TFC
+
+
+def quick_board(folder: Path) -> Path:
+    """Write a PYNQ-Z1 of which a part is loaded in no time."""
+    text = (asset_folder("platforms") / "boards" / "pynq-z1.yaml").read_text(encoding="utf-8")
+    board = yaml.safe_load(text)
+    board |= {"name": "quick", "reconfiguration": {**board["reconfiguration"], "ms": 0.02}}
+    path = folder / "quick.yaml"
+    path.write_text(yaml.safe_dump(board), encoding="utf-8")
+    return path
+
+
+def partial_request(folder: Path, **options: object) -> Request:
+    """Return the request for TFC in chunks on that board, of which it may use a part."""
+    asked = {"reconfigure": "partial", "plots": False, "area": 0.15, "constraint_style": "hard", "effort": "fast"}
+    return Request(TFC, quick_board(folder), **{**asked, **options})
+
+
+def planned_in_region(out: Path) -> Plan:
+    """Write the plan's folder."""
+    made = flow.plan(partial_request(out.parent))
+    write(out, made.files, {})
+    return made.plan
