@@ -22,6 +22,9 @@ from floorflow.search.in_time import MEMORY_PREFIX
 from floorflow.search.phases import InPhases
 from floorflow.search.segment_plans import PlannedPhase
 
+REGION_CELL = "top_i/{region}"
+"""What a region's cell is called in the design that stays, which the user makes."""
+
 
 def record_in_time(
     source: Source, found: InPhases, objective: Objective, frames: int, measured: Measurements = NO_MEASUREMENTS
@@ -40,7 +43,7 @@ def record_in_regions(
     sized, regions = found.sized, None
     if sized is not None:
         runs = _loaded(runs, [sized.names[step.region] for step in found.steps])
-        fpga, cells = found.whole.platform.fpgas[0], {name: name for name in sized.names}
+        fpga, cells = found.whole.platform.fpgas[0], {name: REGION_CELL.format(region=name) for name in sized.names}
         needs = {need.name: need.resources for need in sized.problem.needs}
         regions = reconfigurable_entry(sized.choice, sized.problem, fpga, cells, needs)
     return record_runs([source], runs, schedule, (), measured, whole=found.whole, regions=regions)

@@ -17,10 +17,9 @@ from floorflow.errors import InfeasibleError, InputError, Refusal
 from floorflow.request import Request
 from floorflow.search.context import PlanningContext
 from floorflow.search.in_time import BoardMemory, SegmentsInTime, at_memory, moved_bits, shortest_cycles, slowed
-from floorflow.search.phases import PlannedPhase, _Run
-from floorflow.search.preparing import Priced, prepare
-from floorflow.search.progress import SILENT
-from floorflow.search.search import SearchResult
+from floorflow.search.phases import _Run
+from floorflow.search.preparing import prepare
+from floorflow.search.segment_plans import SegmentPlans
 from tests.conftest import TFC
 from tests.reconfigured import quick_request
 
@@ -109,14 +108,12 @@ def test_a_network_of_which_one_part_fits_nowhere_is_proven_infeasible(tmp_path:
 
 def chosen(tmp_path: Path, alone_cycles: int, effort: str = "default") -> list[tuple[int, int]]:
     """Return what is taken of two partitions in 100,000 us, loads of 50 us among them, and of one alone."""
-    whole = cast(Priced, SimpleNamespace(request=quick_request(tmp_path, effort=effort)))
-    run = _Run(whole, lambda _: cast(SearchResult, None), SILENT, BoardMemory(1e6, 100))
-    alone = SimpleNamespace(interval_cycles=alone_cycles)
-    run.planned[(0, 2)] = cast(PlannedPhase, alone)
-    lowest = np.full((3, 3), float(alone_cycles))
-    segments = cast(SegmentsInTime, SimpleNamespace(blocks=("a", "b"), lowest=lowest))
-    best = 100_000.0, [(0, 1), (1, 2)]
-    return run._rather_alone(segments, best, 1.0, 50.0)[1]
+    whole = SimpleNamespace(request=quick_request(tmp_path, effort=effort))
+    segments = SimpleNamespace(lowest=np.full((3, 3), float(alone_cycles)))
+    planned = {(0, 2): SimpleNamespace(interval_cycles=alone_cycles)}
+    plans = SimpleNamespace(whole=whole, segments=segments, planned=planned, count=2)
+    run = _Run(cast(SegmentPlans, plans), BoardMemory(1e6, 100))
+    return run._rather_alone((100_000.0, [(0, 1), (1, 2)]), 1.0, 50.0)[1]
 
 
 def test_one_partition_is_taken_where_several_save_less_than_the_load_that_the_next_batch_takes(tmp_path: Path) -> None:
