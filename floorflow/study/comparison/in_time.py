@@ -16,6 +16,7 @@ from floorflow.dataflow.model import Dataflow
 from floorflow.dataflow.options import OptionGroup
 from floorflow.errors import InputError
 from floorflow.folding import fitting
+from floorflow.hardware.resource_platforms import resource_platform
 from floorflow.request import RESOURCES_ALONE, Request
 from floorflow.resources import RESOURCE_NAMES, Resources
 from floorflow.schedule import Node, ScheduleProblem
@@ -26,7 +27,6 @@ from floorflow.search.phases import loading_of, phase_request
 from floorflow.search.preparing import context_of, priced, read
 from floorflow.search.progress import SILENT, Progress
 from floorflow.study.comparison.cases import CaseComparison, compare_on_case
-from floorflow.hardware.resource_platforms import resource_platform
 
 _COLUMNS = {"LUT": "LUT", "DSP": "DSP", "BRAM": "BRAM18", "FF": "FF"}
 """Our name of each of the scheduling problem's resources."""

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from floorflow import api, flow
+from floorflow.hardware.resource_platforms import resource_platform
 from floorflow.schedule import evaluate
 from floorflow.schedule.methods.exact import solve
 from floorflow.study.comparison.in_time import network_problem
-from floorflow.hardware.resource_platforms import resource_platform
 from tests.conftest import TFC
 from tests.reconfigured import BATCH, LOAD_MS, quick_board, quick_request
 
