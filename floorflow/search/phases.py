@@ -155,8 +155,9 @@ class _Run:
     ) -> tuple[float, list[Span]]:
         """Return one partition alone in place of several that are not worth their loads.
 
-        Equation 4 has the first partition loaded when the batch comes. Where batch follows batch it is loaded again, which
-        one partition alone never is: it is taken where that makes it faster, and the paper's batch takes as good as no longer.
+        Equation 4 has the first partition loaded when the batch comes. Where batch follows batch it is loaded again,
+        which one partition alone never is: it is taken where that makes it faster, and the paper's batch takes as good
+        as no longer.
         """
         cost, spans = best
         whole = (0, len(segments.blocks))
