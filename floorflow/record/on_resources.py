@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from floorflow import __version__
 from floorflow.backends.backend import Source
 from floorflow.channels import Channel, connect
-from floorflow.dataflow.model import Dataflow, FoldedDataflow, Option, Stream, renamings
+from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream, renamings
 from floorflow.record.network import engine_entry, plain_name
 from floorflow.record.values import amounts, plain, statistics
 from floorflow.request import Request
 from floorflow.resources import RESOURCE_NAMES, total
+from floorflow.schema import ParallelismEntry
 from floorflow.schema.resource_plan import (
     FoldedEngine,
     PartitionInTime,
@@ -141,7 +142,7 @@ def _partition(found: OnResources, part: FinishedPartition, *, first: bool) -> P
         interval_cycles=interval,
         load_us=0.0 if first else found.device.load_us,
         run_us=found.frames * interval / clock_mhz,
-        engines={name: _engine(options[name]) for name in options},
+        engines={engine.name: _engine(found, engine, options[engine.name]) for engine in part.folded.dataflow.engines},
         streams=[_stream(channel) for channel in part.channels],
         resources=amounts(used),
         shares={name: used.as_dict()[name] / limits[name] for name in RESOURCE_NAMES if limits[name]},
@@ -157,14 +158,22 @@ def _bits(streams: Iterable[Stream]) -> int:
     return sum(stream.elements * stream.element_bits for stream in streams)
 
 
-def _engine(option: Option) -> FoldedEngine:
-    attributes = {key: plain(value) for key, value in sorted(option.folding.items())}
-    return FoldedEngine(cycles=option.cycles, resources=amounts(option.resources), attributes=attributes)
+def _engine(found: OnResources, engine: Engine, option: Option) -> FoldedEngine:
+    return FoldedEngine(
+        cycles=option.cycles,
+        resources=amounts(option.resources),
+        attributes={key: plain(value) for key, value in sorted(option.folding.items())},
+        parallelism=[
+            ParallelismEntry(name=name, value=value, most=most)
+            for name, value, most in found.whole.backend.parallelism(engine, option)
+        ],
+    )
 
 
 def _stream(channel: Channel) -> StreamEntry:
     stream = channel.stream
     return StreamEntry(
+        name=channel.name,
         source=stream.source,
         source_port=stream.source_port,
         target=stream.target,
@@ -173,6 +182,9 @@ def _stream(channel: Channel) -> StreamEntry:
         element_bits=stream.element_bits,
         source_width_bits=channel.source_width_bits,
         target_width_bits=channel.target_width_bits,
+        converter=channel.converter,
+        converter_resources=amounts(channel.converter_resources),
         fifo_depth=channel.fifo_depth_words,
-        resources=amounts(channel.resources),
+        fifo_style=channel.fifo_style,
+        fifo_resources=amounts(channel.fifo_resources),
     )

@@ -10,6 +10,7 @@ from pydantic import Field, ValidationError
 
 from floorflow.errors import InputError
 from floorflow.schema.network import EngineEntry
+from floorflow.schema.phase import ParallelismEntry
 from floorflow.schema.values import Amount, Amounts, AttributeValue, InputFile, PlainName, PlanModel, Stats
 
 RESOURCE_PLAN_SCHEMA: Literal["floorflow-schedule/1"] = "floorflow-schedule/1"
@@ -52,14 +53,17 @@ class FoldedEngine(PlanModel):
     cycles: Amount
     resources: Amounts
     attributes: dict[str, AttributeValue]
+    parallelism: list[ParallelismEntry]
 
 
 class StreamEntry(PlanModel):
     """A stream between engines, or with an end in memory: ``host:in0``, ``memory:<engine>.<port>``.
 
-    ``resources``: of its FIFO and, where the widths at its ends differ, of a width converter.
+    ``converter``: the kind of the width converter, null where both ends are equally wide; ``fifo_style``: the FIFO's
+    memory, in the back end's own word.
     """
 
+    name: str
     source: str
     source_port: Amount
     target: str
@@ -68,8 +72,11 @@ class StreamEntry(PlanModel):
     element_bits: Amount
     source_width_bits: Amount
     target_width_bits: Amount
+    converter: str | None
+    converter_resources: Amounts
     fifo_depth: Amount
-    resources: Amounts
+    fifo_style: str
+    fifo_resources: Amounts
 
 
 class PartitionInTime(PlanModel):
