@@ -5,8 +5,9 @@
     python benchmarks/reconfiguration.py picture RESULTS.json FOLDER
 
 `plan` runs `floorflow plan` and `floorflow check` on each network and board, and keeps what is known already; a run
-that is cut off by its time is a row of its own. *Time* on a card with several SLRs leaves it the host's SLR alone. `picture` folds all segments of the networks that come in several
-phases, and draws the frame rate of a batch over its size: by the folding bounds, so no plan is above its line.
+that is cut off by its time is a row of its own. *Time* on a card with several SLRs leaves it the host's SLR alone.
+`picture` folds all segments of the networks that come in several phases, and draws the frame rate of a batch over its
+size: by the folding bounds, so no plan is above its line.
 """
 
 from __future__ import annotations

@@ -9,16 +9,17 @@ from floorflow.verify.backend_answers import BackEnd, judge_of
 from floorflow.verify.channels import check_costs, check_streams
 from floorflow.verify.fifos import check_unplaced_fifos
 from floorflow.verify.files.reader import SCHEDULE, Folder, PhaseFolder
-from floorflow.verify.hardware.resource_platforms import stated_platform
 from floorflow.verify.judge import Judge
 from floorflow.verify.phase_facts import PhaseFacts
 from floorflow.verify.phases import folded_engines
 from floorflow.verify.plan_structure import RESOURCE_NAMES
 from floorflow.verify.reconfigured import check_once
 from floorflow.verify.resource_plan_structure import RESOURCE_PLAN, RESOURCE_PLAN_SCHEMA
+from floorflow.verify.resource_platforms import stated_platform
 from floorflow.verify.solver_claims import check_stats
 from floorflow.verify.sums import add, amounts, excess, limit_of
 from floorflow.verify.templates import Record, departures
+from floorflow.verify.throughput import check_engine
 from floorflow.verify.violations import Findings
 
 REPORT = "report.txt"
@@ -169,33 +170,19 @@ def _check_times(plan: Record, findings: Findings) -> None:
 
 def _check_partition(plan: Record, phase: PhaseFacts, raw: Record, findings: Findings) -> None:
     """Judge foldings, streams, sums, limits and memory of a partition (eq. 2, 6 and 7)."""
-    for name, engine in phase.folded.items():
-        _check_engine(phase, name, findings)
-        cycles = engine.facts.cycles
-        if cycles is not None:
-            findings.expect("wrong-cycles", f"{phase.where} engine {name}", "cycles", engine.folding["cycles"], cycles)
-    slowest = max((engine["cycles"] for engine in raw["engines"].values()), default=0)
-    findings.expect("wrong-interval", phase.where, "interval_cycles", raw["interval_cycles"], slowest)
+    cycles = [check_engine(engine, phase, findings) for engine in phase.folded.values()]
+    findings.expect("wrong-interval", phase.where, "interval_cycles", raw["interval_cycles"], max(cycles, default=0))
     check_streams(phase, findings)
     check_unplaced_fifos(phase, plan["platform"]["part"], findings)
     if phase.back_end is not None and not phase.back_end.may_cost_nothing(phase.where):
         check_costs(phase, findings)
-    _check_joined(phase, findings)
+    _check_joined(phase)
     _check_use(plan, phase, raw, findings)
     _check_memory(plan, phase, raw, findings)
     check_stats(raw["folding"], f"{phase.where}.folding", findings)
 
 
-def _check_engine(phase: PhaseFacts, name: str, findings: Findings) -> None:
-    """Judge that an engine has what its kind needs at least."""
-    engine = phase.folded[name]
-    for resource, least in engine.facts.least_resources.items():
-        has = engine.folding["resources"][resource]
-        if has < least:
-            findings.add("resources-too-few", f"{phase.where} engine {name}", f"has {has} {resource}, needs {least}")
-
-
-def _check_joined(phase: PhaseFacts, findings: Findings) -> None:
+def _check_joined(phase: PhaseFacts) -> None:
     """Judge what the engines at both ends of a stream have to agree on."""
     for channel in phase.channels:
         source, target = (phase.folded.get(channel[side]) for side in ("source", "target"))

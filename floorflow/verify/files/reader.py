@@ -237,11 +237,11 @@ def open_folder(out: Path) -> Folder:
     Raises
     ------
     NotAPlan
-        If ``out`` is no folder, or holds neither plan.json nor schedule.json nor platform/.
+        If ``out`` is no folder, or holds neither plan.json nor platform/ nor schedule.json.
 
     """
     if not out.is_dir():
         raise NotAPlan(f"{out}: is no folder")
     if not any((out / name).exists() for name in ("plan.json", SCHEDULE, "platform")):
-        raise NotAPlan(f"{out}: holds neither plan.json nor {SCHEDULE} nor platform/")
+        raise NotAPlan(f"{out}: holds neither plan.json nor platform/ nor {SCHEDULE}")
     return Folder(out)
