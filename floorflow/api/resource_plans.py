@@ -24,7 +24,7 @@ from floorflow.request import RESOURCES_ALONE
 
 if TYPE_CHECKING:
     from floorflow.schema.resource_plan import PartitionInTime
-    from floorflow.schema.resource_plan import ResourcePlan as Found
+    from floorflow.schema.resource_plan import ResourcePlan as ResourcePlanContent
 
 
 class ResourcePlanInterrupted(KeyboardInterrupt):
@@ -43,7 +43,13 @@ class ResourcePlan:
     """
 
     def __init__(
-        self, plan: Found, files: Mapping[str, bytes], command: Sequence[str], seconds: float, *, plots: bool
+        self,
+        plan: ResourcePlanContent,
+        files: Mapping[str, bytes],
+        command: Sequence[str],
+        seconds: float,
+        *,
+        plots: bool,
     ) -> None:
         self.plan, self.files = plan, files
         self._command, self._seconds, self._plots = tuple(command), seconds, plots
@@ -185,7 +191,7 @@ def plan_resources(
     return made
 
 
-def _pictures(plan: Found) -> Pictures:
+def _pictures(plan: ResourcePlanContent) -> Pictures:
     def contents() -> dict[str, Any]:
         with whole_imports():
             from floorflow.view.pictures.timeline import partitions_chart
