@@ -173,6 +173,7 @@ def _check_partition(plan: Record, phase: PhaseFacts, raw: Record, findings: Fin
     cycles = [check_engine(engine, phase, findings) for engine in phase.folded.values()]
     findings.expect("wrong-interval", phase.where, "interval_cycles", raw["interval_cycles"], max(cycles, default=0))
     check_streams(phase, findings)
+    _check_elements(phase, findings)
     check_unplaced_fifos(phase, plan["platform"]["part"], findings)
     if phase.back_end is not None and not phase.back_end.may_cost_nothing(phase.where):
         check_costs(phase, findings)
@@ -180,6 +181,20 @@ def _check_partition(plan: Record, phase: PhaseFacts, raw: Record, findings: Fin
     _check_use(plan, phase, raw, findings)
     _check_memory(plan, phase, raw, findings)
     check_stats(raw["folding"], f"{phase.where}.folding", findings)
+
+
+def _check_elements(phase: PhaseFacts, findings: Findings) -> None:
+    """Judge that streams have as many elements a frame, and as wide ones, as the ports at their ends."""
+    for channel in phase.channels:
+        stated = channel["elements"], channel["element_bits"]
+        for side, ports in (("source", "outputs"), ("target", "inputs")):
+            engine, number = phase.folded.get(channel[side]), channel[f"{side}_port"]
+            known = getattr(engine.facts, ports) if engine is not None else None
+            if known is not None and number < len(known) and stated != (known[number].elements, known[number].bits):
+                told = f"{stated[0]} elements of {stated[1]} bits, {channel[side]} has {known[number].elements} of "
+                findings.add(
+                    "stream-mismatch", f"{phase.where} channel {channel['name']}", f"{told}{known[number].bits}"
+                )
 
 
 def _check_joined(phase: PhaseFacts) -> None:
