@@ -12,6 +12,7 @@ import floorflow as ff
 from floorflow import api
 from floorflow.output import write
 from tests.conftest import EXAMPLES, TFC
+from tests.residual_models import residual_network
 from tests.verify.mutants_resource_plan import ON_RESOURCES, Files, Mutant, Plan
 
 MPCNN = EXAMPLES / "zoo" / "mpcnn.onnx"
@@ -56,6 +57,15 @@ def test_where_streams_cost_nothing_it_is_the_optimum_that_compare_proves() -> N
     made = ff.plan_resources(TFC, "samo:zedboard", **asked)
     (exact,) = api.compare_reconfigured(TFC, "samo:zedboard", methods=("exact",), **asked).as_dict()["results"]
     assert made.plan.period_us == pytest.approx(exact["us"])
+
+
+def test_a_residual_network_is_cut_where_one_stream_alone_is_live() -> None:
+    asked = {"backend": "fpgaconvnet", "reconfigure": "full", "batch": 10**9}
+    made = ff.plan_resources(residual_network(), "samo:zedboard", **asked)
+    assert ff.check(made).violations == ()
+    assert len(made.partitions) > 1
+    for part in made.partitions:
+        assert sum(stream.source.startswith("memory:") for stream in part.streams) <= 1
 
 
 def test_less_may_be_used_where_a_cap_says_so(made: ff.ResourcePlan) -> None:
