@@ -68,6 +68,16 @@ def test_a_residual_network_is_cut_where_one_stream_alone_is_live() -> None:
         assert sum(stream.source.startswith("memory:") for stream in part.streams) <= 1
 
 
+def test_table_7_of_samo_has_the_optimum_for_one_slr_as_a_share_of_the_whole_device() -> None:
+    made = ff.plan_resources(EXAMPLES / "zoo" / "three_layer.onnx", "samo:u250", backend="hls4ml")
+    engines = [engine for engine in made.partitions[0].engines.values() if "Strategy" in engine.attributes]
+    assert {engine.attributes["ReuseFactor"] for engine in engines} == {2}
+    multipliers = [engine.resources.DSP for engine in engines]
+    assert round(100 * sum(multipliers) / 12_288, 1) == 17.3
+    words_of_72 = sum(-(-16 * count // 72) for count in multipliers)
+    assert round(100 * words_of_72 / 2688, 1) == 17.6
+
+
 def test_less_may_be_used_where_a_cap_says_so(made: ff.ResourcePlan) -> None:
     less = ff.plan_resources(MPCNN, "samo:zedboard", backend="hls4ml", cap={"DSP": 0.5}, **IN_TIME)
     assert less.plan.platform.limits.DSP == 110
