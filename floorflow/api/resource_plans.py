@@ -130,8 +130,8 @@ class ResourcePlan:
 
     def next_steps(self, folder: str | Path) -> list[str]:
         """Return where the back end's files of the first partition are once they are saved to a folder."""
-        first = min(name for name in self.files if name.startswith("phases/"))
-        return [f"{self.plan.options.backend}: {Path(folder) / first}"]
+        own = sorted(name for name in self.files if name.startswith("phases/"))
+        return [f"{self.plan.options.backend}: {Path(folder) / name}" for name in own[:1]]
 
     def __str__(self) -> str:
         return told_of_resources(self.plan)
