@@ -133,7 +133,7 @@ def rates(network: str, board: str, batches: np.ndarray) -> tuple[np.ndarray, np
     request = Request(model_of(network), board, reconfigure="full", bargains="none")
     whole = priced(read(request), phase_request(request), 1)
     own = whole.platform.fpgas[0].board
-    segments = SegmentsInTime(context_of(whole), BoardMemory(own.memory_gbps or 0, whole.platform.clock_mhz))
+    segments = SegmentsInTime.of(context_of(whole), BoardMemory(own.memory_gbps or 0, whole.platform.clock_mhz))
     count, load_us = len(segments.blocks), (own.reconfiguration.ms if own.reconfiguration else 0) * 1e3
     fps, parts = np.zeros(len(batches)), np.zeros(len(batches), dtype=np.int64)
     for number, batch in enumerate(batches.tolist()):

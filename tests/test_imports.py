@@ -81,6 +81,7 @@ SEARCH_ORDER = (
     "fpga_count",
     "in_time",
     "phases",
+    "on_resources",
 )
 """The modules of `search` from the bottom up: each imports only earlier ones."""
 

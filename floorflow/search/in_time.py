@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import floor, inf
 
 import numpy as np
@@ -22,13 +21,16 @@ from floorflow.folding import (
     RATIO,
     FeasibilityOracle,
     FoldingInfeasible,
+    FoldingProblem,
     fold_at_interval,
     restricted,
     shortage,
     shortest_interval,
 )
+from floorflow.folding.balance import NO_BALANCE
 from floorflow.search.context import PlanningContext
-from floorflow.segments import Segments, SegmentTable, Space, parts_of
+from floorflow.segments import Segments, SegmentTable, ShortestInterval, Space, parts_of
+from floorflow.segments.problems import Bar, Price
 
 MEMORY_PREFIX = "memory:"
 """Where a segment in time ends: ``memory:<buffer>``."""
@@ -59,14 +61,24 @@ class SegmentsInTime:
     infinite where none is at all; it rises with what is worked out.
     """
 
-    def __init__(self, context: PlanningContext, memory: BoardMemory) -> None:
-        self.context, self.memory = context, memory
-        self.blocks = blocks_of(context.dataflow, context.problem.groups)
+    def __init__(
+        self, whole: Dataflow, problem: FoldingProblem, prices: Price, memory: BoardMemory, bars: Bar = NO_BALANCE.bars
+    ) -> None:
+        self.whole, self.problem, self.memory = whole, problem, memory
+        self.blocks = blocks_of(whole, problem.groups)
+        self.segments = Segments(whole, problem.groups, prices, self.blocks, problem.memo, bars=bars)
+        self.space = Space(problem.budget, problem.silicon)
         self.slow_enough = self._slow_enough()
         self.lowest: NDArray[np.float64] = np.maximum(self._by_resources(), self.slow_enough)
         self.times_folded = 0
         self._folded: set[Span] = set()
         self._table = SegmentTable()
+
+    @classmethod
+    def of(cls, context: PlanningContext, memory: BoardMemory) -> SegmentsInTime:
+        """Return those of a network on a board; each FIFO costs the least that any memory of it does."""
+        prices = StreamPrices(context.costs, prices=None, joins=not context.costs.sizes_fifos).couplings
+        return cls(context.dataflow, context.problem, prices, memory, context.balance.bars)
 
     def engines(self, span: Span) -> tuple[str, ...]:
         """Return the engines of a segment."""
@@ -74,43 +86,37 @@ class SegmentsInTime:
 
     def dataflow(self, span: Span) -> Dataflow:
         """Return a segment as a network of its own, whose cut streams end in memory."""
-        return at_memory(self.context.dataflow, self.engines(span))
+        return at_memory(self.whole, self.engines(span))
 
     def is_folded(self, span: Span) -> bool:
         """Whether `lowest` of a segment is what folding proves."""
         return span in self._folded
 
-    def fold(self, span: Span) -> None:
+    def fold(self, span: Span) -> ShortestInterval:
         """Prove the shortest interval of a segment under the summed limits, as far as folding can."""
         self._folded.add(span)
         self.times_folded += 1
-        found = self._table.shortest(self._segments.between(span[0], span[1] - 1), self._space)
+        found = self._table.shortest(self.segments.between(span[0], span[1] - 1), self.space)
         by_folding = inf if found.bound_cycles is None else found.bound_cycles
         self.lowest[span] = max(self.lowest[span], by_folding)
+        return found
+
+    def folding_problem(self, span: Span) -> FoldingProblem:
+        """Return the folding problem of a segment."""
+        return self.segments.between(span[0], span[1] - 1).problem(self.space)
 
     def refusals(self, span: Span) -> tuple[Refusal, ...]:
         """Return why a segment has no folding at any interval, and how much larger the budget must be for one."""
-        problem = self._segments.between(span[0], span[1] - 1).problem(self._space)
+        problem = self.folding_problem(span)
         longest = problem.intervals()[-1]
         answer, short = fold_at_interval(problem, longest), shortage(problem, longest)
         told = (answer.refusal,) if isinstance(answer, FoldingInfeasible) else ()
         return told + (short.refusals if short else ())
 
-    @cached_property
-    def _segments(self) -> Segments:
-        context = self.context
-        prices = StreamPrices(context.costs, prices=None, joins=not context.costs.sizes_fifos).couplings
-        problem, bars = context.problem, context.balance.bars
-        return Segments(context.dataflow, problem.groups, prices, self.blocks, problem.memo, bars=bars)
-
-    @cached_property
-    def _space(self) -> Space:
-        return Space(self.context.problem.budget, self.context.platform.silicon)
-
     def _slow_enough(self) -> NDArray[np.float64]:
         count = len(self.blocks)
         found = np.full((count + 1, count + 1), np.inf)
-        bits = moved_bits(self.context.dataflow, self.blocks)
+        bits = moved_bits(self.whole, self.blocks)
         for a in range(count):
             for b in range(a + 1, count + 1):
                 found[a, b] = self.memory.slow_enough(bits[a, b])
@@ -119,7 +125,7 @@ class SegmentsInTime:
     def _by_resources(self) -> NDArray[np.float64]:
         """Bound all segments at once: one resource alone is short, each group at its least, streams for nothing."""
         place = {name: number for number, block in enumerate(self.blocks) for name in block}
-        problem = self.context.problem
+        problem = self.problem
         cycles = np.unique(np.concatenate([group.cycles for group in problem.groups]))
         chosen = np.unique(np.linspace(0, len(cycles) - 1, min(MOST_LEVELS, len(cycles))).astype(np.int64))
         levels, count = cycles[chosen], len(self.blocks)
@@ -190,29 +196,33 @@ def slowed(context: PlanningContext, slow_enough: int) -> PlanningContext | Refu
 
     Of the groups it is that which leaves the shortest interval. The refusal says that there is none.
     """
-    best: tuple[int, PlanningContext] | None = None
-    for number, group in enumerate(context.problem.groups):
-        if not (group.cycles >= slow_enough).any():
-            continue
-        other = _with_slow(context, number, slow_enough)
-        cycles = shortest_cycles(other)
-        if cycles is not None and (best is None or cycles < best[0]):
-            best = cycles, other
-    return Refusal("memory", "cycles", proven=True, needed=slow_enough) if best is None else best[1]
+    number = slow_group(context.problem, slow_enough)
+    if number is None:
+        return Refusal("memory", "cycles", proven=True, needed=slow_enough)
+    problem, unlimited = (with_slow(each, number, slow_enough) for each in (context.problem, context.unlimited))
+    return replace(context, problem=problem, unlimited=unlimited)
 
 
-def _with_slow(context: PlanningContext, number: int, slow_enough: int) -> PlanningContext:
-    problems = []
-    for problem in (context.problem, context.unlimited):
-        keep = [np.ones(len(group.cycles), dtype=np.bool_) for group in problem.groups]
-        keep[number] = problem.groups[number].cycles >= slow_enough
-        problems.append(restricted(problem, keep))
-    return replace(context, problem=problems[0], unlimited=problems[1])
+def slow_group(problem: FoldingProblem, slow_enough: int) -> int | None:
+    """Return the group that leaves the shortest interval if it is slow enough; None if none can be."""
+    best: tuple[int, int] | None = None
+    for number, group in enumerate(problem.groups):
+        if (group.cycles >= slow_enough).any():
+            cycles = shortest_cycles(with_slow(problem, number, slow_enough))
+            if cycles is not None and (best is None or cycles < best[0]):
+                best = cycles, number
+    return None if best is None else best[1]
 
 
-def shortest_cycles(context: PlanningContext) -> int | None:
+def with_slow(problem: FoldingProblem, number: int, slow_enough: int) -> FoldingProblem:
+    """Return the problem with a group that is slow enough."""
+    keep = [np.ones(len(group.cycles), dtype=np.bool_) for group in problem.groups]
+    keep[number] = problem.groups[number].cycles >= slow_enough
+    return restricted(problem, keep)
+
+
+def shortest_cycles(problem: FoldingProblem) -> int | None:
     """Return the shortest interval that is not proven impossible under the summed limits, None if all are."""
-    problem = context.problem
     intervals, oracle = problem.intervals(), FeasibilityOracle(problem)
     start = problem.first_possible(intervals)
     if start == len(intervals):

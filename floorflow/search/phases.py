@@ -116,7 +116,7 @@ class _Run:
     def result(self, reconfiguration_us: float, frames: int) -> InPhases:
         """Return the best partitions that were found, with what is proven of all others."""
         context = context_of(self.whole)
-        segments = SegmentsInTime(context, self.memory)
+        segments = SegmentsInTime.of(context, self.memory)
         us_per_cycle = frames / self.whole.platform.clock_mhz
         costs = us_per_cycle, reconfiguration_us
         cost, spans = inf, list[Span]()

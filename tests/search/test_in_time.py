@@ -63,14 +63,14 @@ def test_cut_streams_end_in_buffers_that_both_sides_call_alike() -> None:
 
 
 def test_a_chain_may_be_cut_between_all_parts_and_no_bound_is_above_what_folding_finds(tfc: PlanningContext) -> None:
-    segments = SegmentsInTime(tfc, BoardMemory(1e6, 100))
+    segments = SegmentsInTime.of(tfc, BoardMemory(1e6, 100))
     count = len(segments.blocks)
     assert count > 3
     before = segments.lowest.copy()
     for span in ((a, b) for a in range(count) for b in range(a + 1, count + 1)):
         segments.fold(span)
     assert (segments.lowest >= before)[np.isfinite(before)].all()
-    assert segments.lowest[0, count] == shortest_cycles(tfc)
+    assert segments.lowest[0, count] == shortest_cycles(tfc.problem)
     assert (segments.lowest[0, 1:] <= segments.lowest[0, count]).all()
 
 
@@ -83,10 +83,10 @@ def test_an_interval_is_slow_enough_if_less_than_all_that_memory_carries_is_need
 
 
 def test_what_is_too_fast_is_folded_so_that_one_group_is_slow_enough(tfc: PlanningContext) -> None:
-    slow_enough = 3 * (shortest_cycles(tfc) or 0) + 1
+    slow_enough = 3 * (shortest_cycles(tfc.problem) or 0) + 1
     found = slowed(tfc, slow_enough)
     assert isinstance(found, PlanningContext)
-    cycles = shortest_cycles(found)
+    cycles = shortest_cycles(found.problem)
     # Nothing but the memory forbids the next interval that any engine has.
     assert cycles == min(c for group in tfc.problem.groups for c in group.cycles.tolist() if c >= slow_enough)
     assert max(group.cycles.min() for group in found.problem.groups) >= slow_enough
