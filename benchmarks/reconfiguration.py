@@ -39,6 +39,7 @@ SEVERAL_SLRS = "alveo-u250"
 BATCH = 256
 IN_TIME = ["--reconfigure", "full", "--batch", str(BATCH)]
 WAYS = {"space": [], "time": IN_TIME, "space and time": IN_TIME}
+KEYS = ("network", "board", "way")
 
 
 def model_of(network: str) -> Path:
@@ -116,12 +117,14 @@ def plan_all(results: Path, only: str, seconds: float) -> None:
 def table(results: Path) -> None:
     print(f"| network | board | way | ms a batch of {BATCH} | proven not below | gap | phases | loading | frames/s | |")
     print("|---|---|---|---|---|---|---|---|---|---|")
-    for row in json.loads(results.read_text()):
+    orders = NETWORKS, BOARDS, tuple(WAYS)
+    rows = json.loads(results.read_text())
+    for row in sorted(rows, key=lambda row: [o.index(row[k]) for o, k in zip(orders, KEYS, strict=True)]):
         head = f"| {row['network']} | {row['board']} | {row['way']} |"
         if "batch_ms" not in row:
             print(f"{head} | | | | | | {row.get('why', row['status'])[:160]} |")
             continue
-        gap = 1 - row["bound_ms"] / row["batch_ms"]
+        gap = max(0.0, 1 - row["bound_ms"] / row["batch_ms"])
         print(
             f"{head} {row['batch_ms']:,.2f} | {row['bound_ms']:,.2f} | {gap:.1%} | {row['phases']} "
             f"| {row['load_ms'] / row['batch_ms']:.0%} | {BATCH * 1e3 / row['batch_ms']:,.0f} | {row['status']} |"

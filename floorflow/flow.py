@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from floorflow.backends.backend import Source
+from floorflow.backends.backend import Source, Unplaced
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.emit import bundle
+from floorflow.emit.resource_plan import resource_report
 from floorflow.record import Outcome, record
 from floorflow.record.in_time import record_in_regions, record_in_time
+from floorflow.record.on_resources import finished_partitions, record_on_resources
 from floorflow.request import Objective, Request
+from floorflow.schema.resource_plan import RESOURCE_PLAN_FILE, ResourcePlan
 from floorflow.search.asked import settled
 from floorflow.search.bargains import bargains
 from floorflow.search.context import PlanningContext
@@ -19,6 +22,7 @@ from floorflow.search.fpga_count import least_fpgas
 from floorflow.search.host_weights import search_sparing
 from floorflow.search.in_regions import search_in_regions
 from floorflow.search.lifting import search_lifting
+from floorflow.search.on_resources import search_on_resources
 from floorflow.search.phases import search_in_time
 from floorflow.search.preparing import prepare, priced, read
 from floorflow.search.progress import SILENT, Progress
@@ -72,6 +76,26 @@ def plan(
         if found.interrupted:
             raise
         return outcome(replace(found, interrupted=True))
+
+
+def plan_on_resources(
+    request: Request, progress: Progress = SILENT, source: Source | None = None
+) -> tuple[ResourcePlan, dict[str, str]]:
+    """Cut and fold a network for a platform of resources alone; return the plan, and all files but pictures."""
+    request.require_files(model=source is None)
+    with progress.stage("reading"):
+        model = source or read(request)
+    found = search_on_resources(request, model, progress)
+    with progress.stage("recording"):
+        whole, parts = finished_partitions(found)
+        result = record_on_resources(request, model, found, whole, parts)
+        files = {RESOURCE_PLAN_FILE: result.to_json(), "report.txt": resource_report(result)}
+        for number, part in enumerate(parts):
+            depths = {channel.name: channel.fifo_depth_words for channel in part.channels}
+            about = result.platform.part, result.options.clock_mhz, request.backend_options
+            own = found.whole.backend.unplaced_files(Unplaced(part.folded, result.network.name, number, depths, *about))
+            files |= {f"phases/{part.name}/{name}": text for name, text in own.items()}
+    return result, files
 
 
 def _plan_in_time(request: Request, model: Source, measured: Measurements, progress: Progress) -> Outcome:

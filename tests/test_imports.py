@@ -84,6 +84,7 @@ SEARCH_ORDER = (
     "phases",
     "regions",
     "in_regions",
+    "on_resources",
 )
 """The modules of `search` from the bottom up: each imports only earlier ones."""
 

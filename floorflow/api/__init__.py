@@ -15,6 +15,12 @@ from floorflow.api.options import OPTIONS, Option
 from floorflow.api.pictures import Picture, Pictures
 from floorflow.api.planning import plan
 from floorflow.api.pricing import cost
+from floorflow.api.resource_plans import (
+    ResourcePlan,
+    ResourcePlanInterrupted,
+    is_resources_alone,
+    plan_resources,
+)
 from floorflow.api.results import Interrupted, Plan, load
 from floorflow.api.scheduling import CASE_METHODS, CaseComparison, compare_case, compare_reconfigured
 from floorflow.api.studies import FEWEST_POINTS, MOST_POINTS, POINTS, Comparison, Pareto, Study, compare, pareto
@@ -59,6 +65,8 @@ __all__ = [
     "Plan",
     "Platform",
     "Refusal",
+    "ResourcePlan",
+    "ResourcePlanInterrupted",
     "Study",
     "ToolFailed",
     "Verdict",
@@ -72,11 +80,13 @@ __all__ = [
     "compare_reconfigured",
     "cost",
     "inspect",
+    "is_resources_alone",
     "known_methods",
     "link_kinds",
     "load",
     "pareto",
     "plan",
+    "plan_resources",
     "platform",
     "platforms",
     "read",

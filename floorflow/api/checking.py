@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from floorflow.api.folders import save
+from floorflow.api.resource_plans import ResourcePlan
 from floorflow.api.results import Plan
 from floorflow.errors import InputError
 
@@ -48,8 +49,8 @@ class Verdict:
         }
 
 
-def check(plan: str | Path | Plan, *, build: str | Path | None = None) -> Verdict:
-    """Check a plan and its files independently: a folder that was written, or a `Plan` as `Plan.save` would write it.
+def check(plan: str | Path | Plan | ResourcePlan, *, build: str | Path | None = None) -> Verdict:
+    """Check a plan and its files independently: a folder that was written, or a plan as its ``save`` would write it.
 
     ``build`` is FINN's output_dir, or its folder of kernels, that the plan was bound to: every name is judged by it.
 
@@ -59,7 +60,7 @@ def check(plan: str | Path | Plan, *, build: str | Path | None = None) -> Verdic
         If the folder holds no plan, or there is no such build.
 
     """
-    if isinstance(plan, Plan):
+    if isinstance(plan, Plan | ResourcePlan):
         with TemporaryDirectory(prefix="floorflow-") as folder:
             save(folder, plan.files, (), 0.0, force=False)
             return check(folder, build=build)

@@ -78,6 +78,23 @@ class ReconfigureOptions(ProblemOptions, total=False):
     batch: int | None
 
 
+class ResourcePlanOptions(ReadOptions, total=False):
+    """Options of `plan_resources`: those that mean something where nothing is placed."""
+
+    objective: Objective | None
+    reconfigure: Literal["none", "full"]
+    batch: int | None
+    clock_mhz: float | None
+    cap: Shares
+    finn: Literal["main", "dev", "plus"]
+    costs: Literal["calibrated", "estimated", "finn", "samo"]
+    impl_style: Literal["auto", "default", "free"]
+    runtime_weights: Literal["auto", "never", "always"]
+    label_select: bool
+    seed: int
+    plots: bool
+
+
 class PlanOptions(CompareOptions, total=False):
     """Options of `plan`, with the names, limits and defaults of ``floorflow plan --help``."""
 

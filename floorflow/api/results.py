@@ -54,6 +54,11 @@ class Plan:
         self._saved_pictures = pictures
 
     @property
+    def main_file(self) -> bytes:
+        """The text of plan.json."""
+        return self.files["plan.json"]
+
+    @property
     def name(self) -> str:
         """The names of the networks, joined by commas."""
         return ", ".join(network.name for network in self.plan.networks)

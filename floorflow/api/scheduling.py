@@ -80,6 +80,9 @@ def compare_reconfigured(
     require_options(options, ReconfigureOptions, "compare --reconfigure")
     named = _known(methods)
     request, source = asked(model, platform, {"reconfigure": "full", **options})
+    if request.reconfigure == "partial":
+        told = "compare --reconfigure partial: its methods cut for devices that are loaded as a whole"
+        raise InputError(told, hint="floorflow chunks compares methods for regions")
     if not request.platform.startswith(RESOURCES_ALONE):
         require_platform(request)
     with whole_imports():

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         ScheduleEntry,
         Stats,
     )
+    from floorflow.schema.resource_plan import ResourcePlan
 
 
 Parts: TypeAlias = "Sequence[tuple[PhaseEntry, PhaseNetworkEntry]]"
@@ -191,6 +192,29 @@ def _again(schedule: ScheduleEntry) -> str:
 
     us = schedule.period_us + schedule.reload_us
     return f"; batch after batch, the first phase loaded again: {rate(schedule.batch * 1e6 / us)} frames/s"
+
+
+def told_of_resources(plan: ResourcePlan) -> str:
+    """Return the same of a network on a platform of resources alone: rate, what is proven, how full partitions are."""
+    from floorflow.emit.tables import rate
+
+    stats, count = plan.stats, len(plan.partitions)
+    slowest = max(plan.partitions, key=lambda part: part.interval_cycles)
+    bottleneck = next(name for name, each in slowest.engines.items() if each.cycles == slowest.interval_cycles)
+    interval = f"interval {slowest.interval_cycles:,} cycles at {plan.options.clock_mhz:g} MHz"
+    lines = [f"{plan.network.name} on {plan.platform.name}: {rate(plan.fps)} frames/s ({interval}, {bottleneck})"]
+    batch = f"batch {plan.batch:,} frame{'s' * (plan.batch != 1)}, period {plan.period_us / 1000:,.3f} ms"
+    bound = "" if stats.bound is None else f", bound {stats.bound / 1000:,.3f} ms, gap {stats.gap or 0:.1%}"
+    lines.append(f"  schedule  {batch}; {count} partition{'s' * (count != 1)}, {stats.status}{bound}")
+    if plan.reload_us:
+        again = plan.batch * 1e6 / (plan.period_us + plan.reload_us)
+        lines.append(f"            batch after batch, the first phase loaded again: {rate(again)} frames/s")
+    for part in plan.partitions:
+        used = [f"{name} {share:.0%}" for name, share in part.shares.items() if share]
+        times = f"load {part.load_us / 1000:,.3f} ms, run {part.run_us / 1000:,.3f} ms"
+        lines.append(f"  {part.name}        {part.interval_cycles:,} cycles, {times}; {', '.join(used)}")
+    lines.append("  placement none: of the platform its resources alone are known")
+    return "\n".join([*lines, *(f"  note: {warning}" for warning in plan.warnings)])
 
 
 def _running(plan: Plan, phase: PhaseEntry) -> list[str]:

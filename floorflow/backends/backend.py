@@ -47,6 +47,22 @@ class WeightMemory:
     style: str
 
 
+@dataclass(frozen=True)
+class Unplaced:
+    """A folded part of a network that one device runs, of which nothing is placed.
+
+    ``number``: its place among the parts; ``fifo_depths``: words, by channel; ``options``: the back end's own.
+    """
+
+    folded: FoldedDataflow
+    network: str
+    number: int
+    fifo_depths: Mapping[str, int]
+    part: str
+    clock_mhz: float
+    options: Any
+
+
 Proposal = Callable[[Dataflow, int], Mapping[str, Attributes]]
 """From engines and an interval in cycles to foldings by engine: a folding method of the back end's own."""
 
@@ -222,6 +238,10 @@ class Backend(Protocol):
     def folding_files(self, folded: FoldedDataflow) -> Mapping[str, str]:  # noqa: ARG002
         """Return the files, by name, from which `with_folding` gets this folding back."""
         return {}
+
+    def unplaced_files(self, part: Unplaced) -> Mapping[str, str]:
+        """Return the tool's own files of a part of a network that is placed nowhere, by their paths in its folder."""
+        return {f"{self.name}/{name}": text for name, text in self.folding_files(part.folded).items()}
 
     def folding_file(self, plan: Plan, phase: int, network: str, /) -> str | None:  # noqa: ARG002
         """Return which of `files` is the folding of a network that `with_folding` reads; None if none is."""

@@ -16,7 +16,9 @@ Written = TypeVar("Written")
 
 def written(out: Path, files: Collection[str], next_steps: Sequence[str]) -> str:
     """Name the picture, the report, the check and what comes next, of the files that were written to ``out``."""
-    pictures = sorted(name for name in files if name.startswith("plots/floorplan_") and name.endswith(".png"))
+    drawn = sorted(name for name in files if name.endswith(".png"))
+    # Where nothing is placed there is no floorplan.
+    pictures = [name for name in drawn if name.startswith("plots/floorplan_")] or drawn
     others = f" and {len(pictures) - 1} more" if len(pictures) > 1 else ""
     lines = [f"written to {out}"]
     lines += [f"  picture   {out / pictures[0]}{others}"] if pictures else []

@@ -31,6 +31,9 @@ floorflow plan model.onnx -p pynq-z1 --cap LUT=0.6 --cap BRAM18=0.8 -o out
 
 floorflow plan model.onnx -p u250 --folding folding.json -o out
   keep a folding, place it
+
+floorflow plan model.onnx -p samo:zc706 --reconfigure full -o out
+  cut in time and fold for a device of which resources alone are known
 """
 
 
@@ -52,7 +55,7 @@ def plan(
             files, late = carried_out(save)
         try:
             if as_json:
-                sys.stdout.write(made.files["plan.json"].decode())
+                sys.stdout.write(made.main_file.decode())
             if not quiet:
                 talk.print(plain(f"{made}\n{written(out, files, made.next_steps(out))}"))
         except KeyboardInterrupt:
@@ -63,11 +66,15 @@ def plan(
             exit_interrupted(f"the plan was finished and is written to {out}")
 
 
-def _planned(asked: Mapping[str, Any], tell: api.Callback | None) -> api.Plan:
+def _planned(asked: Mapping[str, Any], tell: api.Callback | None) -> api.Plan | api.ResourcePlan:
     """Return the plan with its pictures drawn, or what there was of it when Ctrl-C came."""
     try:
+        if api.is_resources_alone(asked["platform"]):
+            of_resources = api.plan_resources(**asked, progress=tell)
+            of_resources.draw(progress=tell)
+            return of_resources
         made = api.plan(**asked, progress=tell)
         made.draw(progress=tell)
-    except api.Interrupted as interrupted:
+    except (api.Interrupted, api.ResourcePlanInterrupted) as interrupted:
         return interrupted.plan
     return made

@@ -60,12 +60,13 @@ def _engines(parts: Sequence[Part]) -> list[EngineEntry]:
         for part in parts
         for engine in part.candidate.folded.dataflow.engines
     }
-    return [_engine(name, engine) for name, engine in engines.items()]
+    return [engine_entry(engine, name) for name, engine in engines.items()]
 
 
-def _engine(name: str, engine: Engine) -> EngineEntry:
+def engine_entry(engine: Engine, name: str = "") -> EngineEntry:
+    """Return an engine by its own name, or as the plan calls it."""
     return EngineEntry(
-        name=name,
+        name=name or engine.name,
         kind=engine.kind,
         label=engine.label or engine.kind,
         role=engine.role,

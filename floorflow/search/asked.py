@@ -25,7 +25,7 @@ def settled(request: Request) -> Request:
     if request.platform.startswith(RESOURCES_ALONE):
         raise InputError(
             f"--platform {request.platform}: its resources alone are known, so nothing can be placed there",
-            hint="floorflow compare MODEL --reconfigure full cuts and folds networks on it",
+            hint="floorflow plan cuts and folds networks on it, in Python floorflow.plan_resources",
         )
     asked = [option for option in ("cap", "fill") if option in request.model_fields_set]
     if request.risk is not None and asked:

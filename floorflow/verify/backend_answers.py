@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from floorflow.verify.files.reader import NUMBER_LIMIT
-from floorflow.verify.judge import Files, Judge, Row
+from floorflow.verify.judge import Files, Judge, NoJudgeError, Row, find_judge
 from floorflow.verify.plan_structure import RESOURCE_NAMES
 from floorflow.verify.templates import Record, is_count
-from floorflow.verify.violations import Findings
+from floorflow.verify.violations import VIOLATIONS, Findings
 
 Value = TypeVar("Value")
 
@@ -147,6 +147,16 @@ class BackEnd:
 
         return self._asked(where, {}, ask)
 
+    def unplaced_files(self, phase: Record, folder: Files, clock_mhz: float, where: str) -> None:
+        """Report what is wrong with the tool's files of a part of a network that is placed nowhere."""
+
+        def ask() -> None:
+            judged = getattr(self.judge, "unplaced_files", None)
+            if judged is not None:
+                self._report(judged(phase, folder, clock_mhz, self.context))
+
+        self._asked(where, None, ask)
+
     @property
     def names_are_read(self) -> bool:
         """Whether what cells are called is known only from a build."""
@@ -194,6 +204,18 @@ class BackEnd:
             told = f"the back end {self.name} cannot judge it: {type(error).__name__}: {error!s:.200}"
             self.findings.add("plan-malformed", where, told)
             return otherwise
+
+
+def judge_of(plan: Record, findings: Findings) -> Judge | None:
+    """Return the part of the judge for the plan's back end, or None after reporting why there is none."""
+    try:
+        part = find_judge(plan["options"]["backend"])
+        findings.meanings = {**VIOLATIONS, **part.findings}
+    except NoJudgeError as error:
+        findings.add("backend-unknown", "options.backend", str(error))
+        return None
+    check_options(part, plan["options"], findings)
+    return part
 
 
 def check_options(judge: Judge, options: Record, findings: Findings) -> None:

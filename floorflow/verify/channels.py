@@ -19,6 +19,15 @@ FIFO_THAT_EXISTS = 3
 
 def check_channels(phase: PhaseFacts, findings: Findings) -> None:
     """Judge every channel of a phase."""
+    check_streams(phase, findings)
+    for channel in phase.channels:
+        where = f"{phase.where} channel {channel['name']}"
+        _check_converter_module(phase, channel, where, findings)
+        _check_registers(phase, channel, where, findings)
+
+
+def check_streams(phase: PhaseFacts, findings: Findings) -> None:
+    """Judge of every channel what does not rest on where it lies: name, ends, widths, converter."""
     for name, count in Counter(channel["name"] for channel in phase.channels).items():
         if count > 1:
             findings.add("channel-repeated", f"{phase.where} channel {name}", f"stands {count} times")
@@ -32,7 +41,6 @@ def check_channels(phase: PhaseFacts, findings: Findings) -> None:
         findings.expect("channel-name", where, "name", channel["name"], "->".join(ends))
         _check_stream(channel, _ends(phase, channel), where, findings)
         _check_converter(phase, channel, where, findings)
-        _check_registers(phase, channel, where, findings)
 
 
 def _check_connections(phase: PhaseFacts, findings: Findings) -> None:
@@ -136,7 +144,7 @@ def _check_converter(phase: PhaseFacts, channel: Record, where: str, findings: F
     widths = (channel["source_width_bits"], channel["target_width_bits"])
     narrow, wide = min(widths), max(widths)
     if narrow == wide:
-        if channel["converter"] is not None or channel["converter_module"] is not None:
+        if channel["converter"] is not None:
             findings.add("converter-needless", where, f"both ends are {wide} bits wide")
         if any(_amounts(channel, "converter")):
             findings.add("converter-needless", where, "converter_resources without a converter")
@@ -147,6 +155,18 @@ def _check_converter(phase: PhaseFacts, channel: Record, where: str, findings: F
     kind = None if phase.back_end is None else phase.back_end.converter(narrow, wide, where)
     if kind is not None:
         findings.expect("converter-kind", where, "converter", channel["converter"], kind)
+
+
+def _check_converter_module(phase: PhaseFacts, channel: Record, where: str, findings: Findings) -> None:
+    """Judge that a converter is in the module of its narrow side."""
+    widths = (channel["source_width_bits"], channel["target_width_bits"])
+    narrow, wide = min(widths), max(widths)
+    if narrow == wide:
+        if channel["converter_module"] is not None:
+            findings.add("converter-needless", where, f"both ends are {wide} bits wide")
+        return
+    if channel["converter"] is None:
+        return
     holder = phase.module_of.get(channel["source"] if widths[0] == narrow else channel["target"])
     findings.expect("converter-module", where, "converter_module", channel["converter_module"], holder)
 

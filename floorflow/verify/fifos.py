@@ -41,6 +41,19 @@ def check_fifos(phase: PhaseFacts, findings: Findings) -> None:
             findings.add("wrong-fifo-depth", where, f"fifo_depth is {channel['fifo_depth']}, expected at least {least}")
 
 
+def check_unplaced_fifos(phase: PhaseFacts, part: str, findings: Findings) -> None:
+    """Judge memory and depth of every channel's FIFO where nothing is placed: as inside one module."""
+    fills = join_fills(phase)
+    for channel in phase.channels:
+        where = f"{phase.where} channel {channel['name']}"
+        if phase.back_end is not None:
+            phase.back_end.check_fifo(channel, part, where)
+        waiting = words_in(fills.get((channel["target"], channel["target_port"]), Fraction(0)), channel)
+        least = DEPTH_INSIDE_A_MODULE + waiting
+        if channel["fifo_depth"] < least:
+            findings.add("wrong-fifo-depth", where, f"fifo_depth is {channel['fifo_depth']}, expected at least {least}")
+
+
 def _check_style(phase: PhaseFacts, channel: Record, where: str) -> None:
     """Let the back end judge the FIFO's memory, on the part that its module lies on."""
     slot = phase.slot_of_module(channel["fifo_module"])

@@ -31,7 +31,7 @@ def phases_of(plan: Record, boards: Mapping[str, Board], judge: Judge | None, fi
         where = f"phases[{number}]"
         rows = _rows(plan, raw, slots)
         back_end = _back_end(plan, boards, judge, rows, findings)
-        folded = _folded(rows, back_end, where)
+        folded = folded_engines(rows, back_end, where)
         phase = PhaseFacts(where, raw, slots, links, fpgas, stages, folded, clock_mhz, networks, back_end, between)
         phases.append(phase)
     return phases
@@ -56,7 +56,7 @@ def _back_end(
     return BackEnd(plan["options"]["backend"], judge, findings, context)
 
 
-def _folded(rows: Mapping[str, Record], back_end: BackEnd | None, where: str) -> dict[str, PlannedEngine]:
+def folded_engines(rows: Mapping[str, Record], back_end: BackEnd | None, where: str) -> dict[str, PlannedEngine]:
     """Return the engines that have a folding, in the order of the networks."""
     folded: dict[str, PlannedEngine] = {}
     for name, row in rows.items():

@@ -39,7 +39,7 @@ def check_reconfigured(
     """Judge a plan of partitions in time; others are left alone."""
     if not is_asked(plan) or plan["schedule"] is None:
         return
-    _check_once(phases, findings)
+    check_once(phases, findings)
     board = next(iter(boards.values()), None)
     if board is not None:
         _check_loads(plan, board, findings)
@@ -50,7 +50,7 @@ def check_reconfigured(
         _check_buffers(folder, plan, phase, phases, findings)
 
 
-def _check_once(phases: Sequence[PhaseFacts], findings: Findings) -> None:
+def check_once(phases: Sequence[PhaseFacts], findings: Findings) -> None:
     """Judge that no engine is in two partitions; that each is in one is judged for all plans."""
     for name, count in Counter(name for phase in phases for name in phase.folded).items():
         if count > 1:

@@ -20,7 +20,7 @@ Edge = tuple[str, str, float]
 
 def check_throughput(phase: PhaseFacts, findings: Findings) -> None:
     """Check foldings, cycles, and the interval and estimates of every network of a phase."""
-    cycles = {name: _check_engine(engine, phase, findings) for name, engine in phase.folded.items()}
+    cycles = {name: check_engine(engine, phase, findings) for name, engine in phase.folded.items()}
     for channel in phase.channels:
         source, target = (phase.folded.get(channel[end]) for end in ("source", "target"))
         if source is not None and target is not None and phase.back_end is not None:
@@ -35,7 +35,7 @@ def check_throughput(phase: PhaseFacts, findings: Findings) -> None:
         _check_estimates(phase, network, own, findings)
 
 
-def _check_engine(engine: PlannedEngine, phase: PhaseFacts, findings: Findings) -> int:
+def check_engine(engine: PlannedEngine, phase: PhaseFacts, findings: Findings) -> int:
     """Check what one folding gives and return its cycles, the derived ones where they can be derived."""
     where = f"{phase.where} engine {engine.name}"
     stated = int(engine.folding["cycles"])

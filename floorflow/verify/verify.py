@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from floorflow.verify.across import check_names, check_passing, check_runs, check_traces
-from floorflow.verify.backend_answers import check_options
+from floorflow.verify.backend_answers import judge_of
 from floorflow.verify.balance import check_balance, check_price
 from floorflow.verify.bargains import check_bargains
 from floorflow.verify.channels import check_channels, check_costs
@@ -22,7 +22,6 @@ from floorflow.verify.hardware.boards import Board
 from floorflow.verify.hops import check_hops
 from floorflow.verify.host_weights import check_host_weights
 from floorflow.verify.interfaces import check_interfaces, check_joined
-from floorflow.verify.judge import Judge, NoJudgeError, find_judge
 from floorflow.verify.memories import check_memories
 from floorflow.verify.outcomes import Outcomes
 from floorflow.verify.partition import check_assignment, check_crossings
@@ -40,13 +39,14 @@ from floorflow.verify.regions import (
     confined_boards,
     confined_phase,
 )
+from floorflow.verify.resource_plan import is_resource_plan, judge_resource_plan
 from floorflow.verify.schedule import check_schedule
 from floorflow.verify.solver_claims import check_phase_stats, check_search
 from floorflow.verify.summary import check_summary
 from floorflow.verify.sums import check_budgets, check_implementations, check_membership, check_slots, check_sums
 from floorflow.verify.templates import Record, departures
 from floorflow.verify.throughput import check_throughput
-from floorflow.verify.violations import VIOLATIONS, Findings, Violation
+from floorflow.verify.violations import Findings, Violation
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,12 @@ def judge(out: Path, build: Path | None = None) -> Verdict:
 
     """
     folder, findings = open_folder(out), Findings()
+    if is_resource_plan(folder):
+        return Verdict(findings.violations, judge_resource_plan(folder, findings))
     plan = _read_plan(folder, findings)
     if plan is None:
         return Verdict(findings.violations, {})
-    part = _judge_of(plan, findings)
+    part = judge_of(plan, findings)
     boards = load_boards(folder, plan, findings)
     check_files(folder, plan, findings)
     check_library(folder, plan, findings)
@@ -117,18 +119,6 @@ def judge(out: Path, build: Path | None = None) -> Verdict:
         # A value that no rule foresaw is the plan's fault, never a reason to give no verdict.
         findings.add("plan-malformed", "phases", f"cannot be judged: {type(error).__name__}: {error!s:.200}")
     return Verdict(findings.violations, _judged(folder, plan, phases, boards))
-
-
-def _judge_of(plan: Record, findings: Findings) -> Judge | None:
-    """Return the part of the judge for the plan's back end, or None after reporting why there is none."""
-    try:
-        part = find_judge(plan["options"]["backend"])
-        findings.meanings = {**VIOLATIONS, **part.findings}
-    except NoJudgeError as error:
-        findings.add("backend-unknown", "options.backend", str(error))
-        return None
-    check_options(part, plan["options"], findings)
-    return part
 
 
 def _judged(folder: Folder, plan: Record, phases: list[PhaseFacts], boards: dict[str, Board]) -> dict[str, int]:

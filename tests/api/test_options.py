@@ -10,7 +10,14 @@ import pytest
 import floorflow as ff
 from floorflow.api import OPTIONS
 from floorflow.api.command import command_line
-from floorflow.api.options import CompareOptions, InspectOptions, PlanOptions, ProblemOptions, ReadOptions
+from floorflow.api.options import (
+    CompareOptions,
+    InspectOptions,
+    PlanOptions,
+    ProblemOptions,
+    ReadOptions,
+    ResourcePlanOptions,
+)
 from floorflow.request import Request
 from tests.conftest import TFC
 
@@ -42,6 +49,7 @@ def test_an_options_type_is_that_of_its_values(name: str) -> None:
         (ff.pareto, ProblemOptions),
         (ff.compare, CompareOptions),
         (ff.plan, PlanOptions),
+        (ff.plan_resources, ResourcePlanOptions),
     ],
 )
 def test_help_shows_the_options_of_each_function(function: object, known: type) -> None:

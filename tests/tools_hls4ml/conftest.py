@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.backends.layered_plans import ZOO, plan
+from tests.backends.layered_plans import model_of, plan, read
 from tests.tools import need_hls4ml
 
-MODELS = (("three_layer", ()), ("mpcnn", ()), ("mpcnn", ("--backend-option", "strategy=resource")))
+MODELS = (("three_layer", ()), ("mpcnn", ()), ("mpcnn", ("--backend-option", "strategy=resource")), ("residual", ()))
 MATRICES = ((1, 1), (4, 3), (16, 64), (64, 32), (27, 64), (75, 20), (180, 300), (300, 6), (9, 128))
 """Inputs and outputs: of the zoo's layers, and small ones."""
 
@@ -24,7 +24,7 @@ def hls4ml_says(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("hls4ml")
     plans = [plan(folder, model, "hls4ml", *words) for model, words in MODELS]
     configs = [json.loads((out / "hls4ml" / "hls_config.json").read_text()) for out in plans]
-    models = [[str(ZOO / f"{model}.onnx"), config] for (model, _), config in zip(MODELS, configs, strict=True)]
+    models = [[str(model_of(folder, model)), config] for (model, _), config in zip(MODELS, configs, strict=True)]
     script, answer = Path(__file__).with_name("build_models.py"), folder / "answer.json"
     ran = subprocess.run(
         [python, script, answer],
@@ -34,4 +34,5 @@ def hls4ml_says(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         check=False,
     )
     assert ran.returncode == 0, ran.stderr[-2000:]
-    return {**json.loads(answer.read_text()), "configs": configs}
+    kinds = [[engine["kind"] for engine in read(out)["networks"][0]["engines"]] for out in plans]
+    return {**json.loads(answer.read_text()), "configs": configs, "kinds": kinds}

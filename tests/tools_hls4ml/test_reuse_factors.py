@@ -30,6 +30,15 @@ def test_hls4ml_builds_its_model_with_our_reuse_factors_and_changes_none(
             assert layer["strategy"] == wanted["Strategy"].lower(), name
 
 
+def test_hls4ml_copies_streams_where_the_plan_has_clones_and_joins_them_where_it_has_merges(
+    hls4ml_says: dict[str, Any],
+) -> None:
+    number = [name for name, _ in MODELS].index("residual")
+    layers, kinds = hls4ml_says["models"][number]["layers"], hls4ml_says["kinds"][number]
+    assert sum(name.startswith("clone_") for name in layers) == kinds.count("Clone") == 2
+    assert sum(name.startswith("Add_") for name in layers) == kinds.count("Merge") == 2
+
+
 def test_strategies_are_both_tried(hls4ml_says: dict[str, Any]) -> None:
     layers = [layer for config in hls4ml_says["configs"] for layer in config["LayerName"].values()]
     assert {layer["Strategy"] for layer in layers if "Strategy" in layer} == {"Resource", "Latency"}

@@ -36,7 +36,7 @@ def moved_pblock(out: Path) -> None:
 
 MISTAKES: dict[str, tuple[str, Callable[[Path], None]]] = {
     "another cell": ("wrong-region-script", script("{top_i/r0}", "{top_i/r1}")),
-    "another range": ("wrong-region-script", script("Y149", "Y99")),
+    "another range": ("wrong-region-script", script("Y49", "Y48")),
     "no reset": ("wrong-region-script", script("reset TRUE", "reset FALSE")),
     "another part": ("wrong-region-script", script("xc7z020clg400-1", "xc7z010clg400-1")),
     "a phase not implemented": ("wrong-region-script", script("{r0} {p1}", "{r0} {p0}")),

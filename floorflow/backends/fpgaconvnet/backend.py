@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from floorflow.backends.backend import Parallelism
+from floorflow.backends.backend import Parallelism, Unplaced
 from floorflow.backends.fpgaconvnet import export
 from floorflow.backends.fpgaconvnet.costs import FpgaConvNetCosts
 from floorflow.backends.fpgaconvnet.layers import BITS
@@ -82,6 +82,10 @@ class FpgaConvNetBackend(NamedByUser):
     def files(self, plan: Plan, phase: int, /) -> Mapping[str, str]:
         """Return fpgaConvNet's configuration and the table of cells."""
         return export.files(plan, phase)
+
+    def unplaced_files(self, part: Unplaced) -> Mapping[str, str]:
+        """Return fpgaConvNet's configuration."""
+        return export.unplaced_files(part)
 
     def cost_model(self, plan: Plan, /) -> str:  # noqa: ARG002
         """Return in words what the plan's resources are."""

@@ -6,13 +6,15 @@ Source: ``fpgaconvnet-model``, ``proto/fpgaconvnet.proto`` and ``models/network/
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from floorflow.backends.backend import Unplaced
 from floorflow.backends.fpgaconvnet.kinds import KINDS, WITH_WEIGHTS
 from floorflow.backends.fpgaconvnet.layers import BITS
 from floorflow.backends.layered.cells import CELLS, as_json, cells_file
-from floorflow.backends.layered.in_phase import Running, running
-from floorflow.schema import ChannelEntry, EngineEntry, FoldedEntry, Plan
+from floorflow.backends.layered.in_phase import Layer, Layers, running
+from floorflow.schema import ChannelEntry, Plan
 
 CONFIG = "config.json"
 _FRACTION_BITS = BITS // 2
@@ -25,25 +27,52 @@ def files(plan: Plan, phase: int) -> dict[str, str]:
     """Return fpgaConvNet's files of a phase, and the table of cells."""
     found = {f"{_OWN}/{CELLS}": cells_file(plan, phase)}
     for one in running(plan, phase):
-        found[f"{one.folder}/{CONFIG}"] = as_json({"partition": [_partition(plan, phase, one)]})
+        ids = {plan.engine_id(one.network.name, engine.name): engine for engine, _ in one.engines}
+        channels = [c for c in plan.phases[phase].channels if c.source in ids or c.target in ids]
+        found[f"{one.folder}/{CONFIG}"] = _config(phase, one.engines, _Around(ids, [*map(_joint, channels)]))
     return found
 
 
-def _partition(plan: Plan, phase: int, one: Running) -> dict[str, Any]:
-    ids = {plan.engine_id(one.network.name, engine.name): engine for engine, _ in one.engines}
-    channels = [c for c in plan.phases[phase].channels if c.source in ids or c.target in ids]
-    layers = [_layer(engine, folded, _Around(ids, channels)) for engine, folded in one.engines]
-    return {
-        "id": phase,
+def unplaced_files(part: Unplaced) -> dict[str, str]:
+    """Return fpgaConvNet's file of a part of a network that is placed nowhere."""
+    dataflow, options = part.folded.dataflow, part.folded.options
+    engines = tuple((engine, options[engine.name].folding) for engine in dataflow.engines)
+    ids: dict[str, Layer] = {engine.name: engine for engine in dataflow.engines}
+    joints = [
+        Joint(s.source, s.source_port, s.target, s.target_port, part.fifo_depths[s.channel]) for s in dataflow.streams
+    ]
+    return {f"{_OWN}/{CONFIG}": _config(part.number, engines, _Around(ids, joints))}
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A stream by its ends, and the words of its FIFO."""
+
+    source: str
+    source_port: int
+    target: str
+    target_port: int
+    fifo_depth: int
+
+
+def _joint(channel: ChannelEntry) -> Joint:
+    return Joint(channel.source, channel.source_port, channel.target, channel.target_port, channel.fifo_depth)
+
+
+def _config(number: int, engines: Layers, around: _Around) -> str:
+    ids, channels = around.ids, around.channels
+    partition = {
+        "id": number,
         "ports": 1,
         "batch_size": 1,
         "input_nodes": [_outside(c.source) for c in channels if c.source not in ids],
         "output_nodes": [_outside(c.target) for c in channels if c.target not in ids],
         "weights_reloading_factor": 1,
         "weights_reloading_layer": "None",
-        "layers": layers,
+        "layers": [_layer(engine, folding, around) for engine, folding in engines],
         "gen_last_width": _STREAM_WIDTH,
     }
+    return as_json({"partition": [partition]})
 
 
 def _outside(end: str) -> str:
@@ -54,11 +83,11 @@ def _outside(end: str) -> str:
 class _Around:
     """The streams around an engine."""
 
-    def __init__(self, ids: Mapping[str, EngineEntry], channels: list[ChannelEntry]) -> None:
+    def __init__(self, ids: Mapping[str, Layer], channels: list[Joint]) -> None:
         self.ids, self.channels = ids, channels
         self.id_of = {engine.name: identity for identity, engine in ids.items()}
 
-    def streams(self, engine: EngineEntry, coarse: int, *, into: bool) -> list[dict[str, Any]]:
+    def streams(self, engine: Layer, coarse: int, *, into: bool) -> list[dict[str, Any]]:
         """Return the streams at an engine's inputs or outputs, in the order of its ports."""
         own = self.id_of[engine.name]
         at = sorted(
@@ -67,7 +96,7 @@ class _Around:
         )
         return [self._stream(engine, channel, coarse, into=into) for channel in at]
 
-    def _stream(self, engine: EngineEntry, channel: ChannelEntry, coarse: int, *, into: bool) -> dict[str, Any]:
+    def _stream(self, engine: Layer, channel: Joint, coarse: int, *, into: bool) -> dict[str, Any]:
         other = self.ids.get(channel.source if into else channel.target)
         if other is None:
             name, node = ("in" if into else "out"), engine.name
@@ -77,8 +106,8 @@ class _Around:
         return {"name": name, "coarse": coarse, "buffer_depth": channel.fifo_depth, "node": node}
 
 
-def _layer(engine: EngineEntry, folded: FoldedEntry, around: _Around) -> dict[str, Any]:
-    kind, parameters = KINDS[engine.kind], _parameters(engine, folded.attributes)
+def _layer(engine: Layer, folding: Mapping[str, Any], around: _Around) -> dict[str, Any]:
+    kind, parameters = KINDS[engine.kind], _parameters(engine, folding)
     layer: dict[str, Any] = {
         "name": engine.name,
         "onnx_node": engine.operation,
@@ -96,7 +125,7 @@ def _layer(engine: EngineEntry, folded: FoldedEntry, around: _Around) -> dict[st
     return layer
 
 
-def _parameters(engine: EngineEntry, folding: Mapping[str, Any]) -> dict[str, Any]:
+def _parameters(engine: Layer, folding: Mapping[str, Any]) -> dict[str, Any]:
     has = engine.attributes
     word = {"width": BITS, "binary_point": _FRACTION_BITS}
     told: dict[str, Any] = {"batch_size": 1, "data_t": word}

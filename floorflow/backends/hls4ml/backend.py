@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from floorflow.backends.backend import Parallelism, WeightMemory
+from floorflow.backends.backend import Parallelism, Unplaced, WeightMemory
 from floorflow.backends.hls4ml import export
 from floorflow.backends.hls4ml.costs import Hls4mlCosts, Shape
 from floorflow.backends.hls4ml.foldings import layer_of
@@ -95,6 +95,10 @@ class Hls4mlBackend(NamedByUser):
     def files(self, plan: Plan, phase: int, /) -> Mapping[str, str]:
         """Return hls4ml's configuration and the table of cells."""
         return export.files(plan, phase)
+
+    def unplaced_files(self, part: Unplaced) -> Mapping[str, str]:
+        """Return hls4ml's configuration."""
+        return export.unplaced_files(part)
 
     def cost_model(self, plan: Plan, /) -> str:  # noqa: ARG002
         """Return in words what the plan's resources are."""

@@ -9,14 +9,16 @@ Source: hls4ml 1.3.0, ``model/graph.py`` (HLSConfig) and ``converters``.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
+from floorflow.backends.backend import Unplaced
 from floorflow.backends.hls4ml.lower import DEFAULT_BITS
 from floorflow.backends.hls4ml.options import Hls4mlOptions
 from floorflow.backends.layered.cells import CELLS, as_json, cells_file
-from floorflow.backends.layered.in_phase import Running, running
+from floorflow.backends.layered.in_phase import Layers, running
 from floorflow.schema import Plan
 
 HLS_CONFIG, PROJECT = "hls_config.json", "config.yml"
@@ -28,15 +30,38 @@ def files(plan: Plan, phase: int) -> dict[str, str]:
     """Return hls4ml's files of a phase, and the table of cells."""
     found = {f"hls4ml/{CELLS}": cells_file(plan, phase)}
     for one in running(plan, phase):
-        config = hls_config(plan, one)
-        found[f"{one.folder}/{HLS_CONFIG}"] = as_json(config)
-        found[f"{one.folder}/{PROJECT}"] = yaml.safe_dump(_project(plan, one, config), sort_keys=True)
+        project = Project(one.network.name, plan.summary.clock_mhz, plan.platform.fpgas[0].part)
+        found |= {
+            f"{one.folder}/{name}": text
+            for name, text in _texts(project, plan.options.backend_options, one.engines).items()
+        }
     return found
 
 
-def hls_config(plan: Plan, one: Running) -> dict[str, Any]:
-    """Return the dictionary of a network."""
-    asked = plan.options.backend_options
+def unplaced_files(part: Unplaced) -> dict[str, str]:
+    """Return hls4ml's files of a part of a network that is placed nowhere."""
+    options = part.folded.options
+    engines = tuple((engine, options[engine.name].folding) for engine in part.folded.dataflow.engines)
+    project = Project(part.network, part.clock_mhz, part.part)
+    return {f"hls4ml/{name}": text for name, text in _texts(project, part.options, engines).items()}
+
+
+@dataclass(frozen=True)
+class Project:
+    """What the file for the command line tells of a network beside its layers."""
+
+    network: str
+    clock_mhz: float
+    part: str
+
+
+def _texts(project: Project, options: Any, engines: Layers) -> dict[str, str]:
+    config = hls_config(options, engines)
+    return {HLS_CONFIG: as_json(config), PROJECT: yaml.safe_dump(_project(project, config), sort_keys=True)}
+
+
+def hls_config(asked: Any, engines: Layers) -> dict[str, Any]:
+    """Return the dictionary of a network, of engines and options of the back end."""
     bits = asked.activation_bits if isinstance(asked, Hls4mlOptions) else None
     model = {
         "Precision": {"default": _fixed(bits or DEFAULT_BITS)},
@@ -45,10 +70,10 @@ def hls_config(plan: Plan, one: Running) -> dict[str, Any]:
     }
     weight_bits = asked.weight_bits if isinstance(asked, Hls4mlOptions) else None
     layers: dict[str, Any] = {}
-    for engine, folded in one.engines:
+    for engine, folding in engines:
         name = engine.attributes.get("layer", "")
         if isinstance(name, str) and name:
-            layers[name] = {**_values(folded.attributes), **_precision(engine.weight_bits, weight_bits)}
+            layers[name] = {**_values(folding), **_precision(engine.weight_bits, weight_bits)}
     return {"Model": model, "LayerName": layers}
 
 
@@ -65,14 +90,14 @@ def _fixed(bits: int) -> str:
     return f"fixed<{bits},{min(bits, _INTEGER_BITS)}>"
 
 
-def _project(plan: Plan, one: Running, config: Mapping[str, Any]) -> dict[str, Any]:
+def _project(project: Project, config: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "Backend": "Vitis",
-        "ClockPeriod": round(1000 / plan.summary.clock_mhz, 4),
+        "ClockPeriod": round(1000 / project.clock_mhz, 4),
         "HLSConfig": dict(config),
         "IOType": "io_stream",
-        "OnnxModel": f"{one.network.name}_channels_last.onnx",
-        "OutputDir": f"{one.network.name}_prj",
-        "Part": plan.platform.fpgas[0].part,
-        "ProjectName": one.network.name,
+        "OnnxModel": f"{project.network}_channels_last.onnx",
+        "OutputDir": f"{project.network}_prj",
+        "Part": project.part,
+        "ProjectName": project.network,
     }

@@ -4,8 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any, Protocol
 
-from floorflow.schema import EngineEntry, FoldedEntry, NetworkEntry, Plan
+from floorflow.schema import NetworkEntry, Plan
+
+
+class Layer(Protocol):
+    """What files tell of an engine: one of a plan, or of a folding that is in none."""
+
+    @property
+    def name(self) -> str:
+        """The engine's name."""
+
+    @property
+    def kind(self) -> str:
+        """The back end's class of layers."""
+
+    @property
+    def operation(self) -> str:
+        """The operation that it computes."""
+
+    @property
+    def attributes(self) -> Mapping[str, Any]:
+        """What is known of it before folding."""
+
+    @property
+    def weight_bits(self) -> int:
+        """Bits of a weight."""
+
+
+Layers = tuple[tuple[Layer, Mapping[str, Any]], ...]
+"""Engines in order, each with its folding."""
 
 
 @dataclass(frozen=True)
@@ -13,7 +42,7 @@ class Running:
     """A network in a phase: its engines in order, with how they are folded, and the folder of its files."""
 
     network: NetworkEntry
-    engines: tuple[tuple[EngineEntry, FoldedEntry], ...]
+    engines: Layers
     folder: str
 
 
@@ -23,7 +52,7 @@ def running(plan: Plan, phase: int) -> Iterator[Running]:
     for part in plan.phases[phase].networks:
         network, folded = plan.network(part.network), part.folding.engines
         ids = {engine.name: plan.engine_id(network.name, engine.name) for engine in network.engines}
-        engines = tuple((e, folded[ids[e.name]]) for e in network.engines if ids[e.name] in folded)
+        engines = tuple((e, folded[ids[e.name]].attributes) for e in network.engines if ids[e.name] in folded)
         folder = backend if len(plan.networks) == 1 else f"{backend}/{network.name}"
         yield Running(network, engines, folder)
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from floorflow.backends.backend import Source
 from floorflow.dataflow.model import Dataflow
@@ -24,7 +25,7 @@ from floorflow.schedule.problem import RESOURCES
 from floorflow.search.asked import settled
 from floorflow.search.in_time import blocks_of
 from floorflow.search.phases import loading_of, phase_request
-from floorflow.search.preparing import context_of, priced, read
+from floorflow.search.preparing import Priced, context_of, priced, read
 from floorflow.search.progress import SILENT, Progress
 from floorflow.study.comparison.cases import CaseComparison, compare_on_case
 
@@ -77,16 +78,19 @@ def network_problem(request: Request, source: Source | None = None) -> tuple[Sch
         load_us, memory = loading_of(request, whole.platform)
         budget, groups = context.problem.budget, context.problem.groups
         on = _Device(whole.platform.name, budget, memory.gbps, load_us, whole.platform.clock_mhz)
-    return _problem(whole.dataflow, groups, on, request), f"{whole.dataflow.name} on {on.name}"
+    return _problem(whole, groups, on, request), f"{whole.dataflow.name} on {on.name}"
 
 
-def _problem(dataflow: Dataflow, groups: Sequence[OptionGroup], on: _Device, request: Request) -> ScheduleProblem:
+def _problem(whole: Priced, groups: Sequence[OptionGroup], on: _Device, request: Request) -> ScheduleProblem:
     """Return the problem of these engines; groups of tied engines are one node each.
 
-    Foldings are told by how many times as fast as the slowest they are. Options in UltraRAM are left out: the problem
+    Foldings are told by the widths of ports where no converter joins any two that differ (eq. 10), and by how many
+    times as fast as the slowest they are. Options in UltraRAM are left out: the problem
     has none.
     """
+    dataflow = whole.dataflow
     blocks = blocks_of(dataflow, groups)
+    matched = _must_match(whole, groups)
     place = {name: number for number, block in enumerate(blocks) for name in block}
     order = {name: number for number, name in enumerate(name for block in blocks for name in block)}
     ordered = sorted(groups, key=lambda group: order[group.engines[0]])
@@ -96,7 +100,7 @@ def _problem(dataflow: Dataflow, groups: Sequence[OptionGroup], on: _Device, req
     starts = [True, *ends[:-1]]
     node_of = {name: node for node, group in enumerate(ordered) for name in group.engines}
     nodes = tuple(
-        _node(group, entering[block] if first else 0, leaving[block] if last else 0, cut_behind=last)
+        _node(group, entering[block] if first else 0, leaving[block] if last else 0, cut_behind=last, matched=matched)
         for group, block, first, last in zip(ordered, of_block, starts, ends, strict=True)
     )
     pairs = {(node_of[a], node_of[b]) for a, b in dataflow.engine_pairs}
@@ -132,16 +136,36 @@ def _moved(dataflow: Dataflow, blocks: Sequence[Sequence[str]]) -> tuple[list[in
     return entering, leaving
 
 
-def _node(group: OptionGroup, size_in: int, size_out: int, *, cut_behind: bool) -> Node:
+def _must_match(whole: Priced, groups: Sequence[OptionGroup]) -> bool:
+    """Whether streams need equal foldings at their ends: no two widths that differ can be joined.
+
+    A node has one folding at its inputs and one at its outputs; where ports of an engine differ nothing is matched.
+    """
+    tables = [group.options_of(name) for group in groups for name in group.engines]
+    sides = [side for t in tables for side in (t.widths_bits[: t.inputs], t.widths_bits[t.inputs :])]
+    widths = np.unique(np.concatenate([t.widths_bits.ravel() for t in tables])).tolist()
+    uniform = all((side == side[:1]).all() for side in sides)
+    return uniform and not any(whole.costs.convertible(a, b) for a, b in combinations(widths, 2))
+
+
+def _ends(group: OptionGroup) -> NDArray[np.int64]:
+    """Return the widths of the first engine's first input and of the last one's first output, (n_rows, 2)."""
+    first, last = group.options_of(group.engines[0]), group.options_of(group.engines[-1])
+    return np.column_stack([first.input_widths_bits[0], last.widths_bits[last.inputs]])
+
+
+def _node(group: OptionGroup, size_in: int, size_out: int, *, cut_behind: bool, matched: bool) -> Node:
     columns = [RESOURCE_NAMES.index(_COLUMNS[name]) for name in RESOURCES]
     rows = np.flatnonzero(group.use[:, RESOURCE_NAMES.index("URAM")] == 0)
     if not rows.size:
         raise InputError(f"compare --reconfigure: {group.name} lies in UltraRAM at every folding", "plan it instead")
-    # Of equal cycles and resources one is enough; a larger number of the same does more at once.
-    kept = np.unique(np.column_stack([group.cycles[rows], group.use[rows][:, columns]]), axis=0, return_index=True)[1]
+    ends = _ends(group) if matched else np.ones((len(group.cycles), 2), dtype=np.int64)
+    # Of equal cycles, resources and ends one is enough; a larger number of the same does more at once.
+    facts = np.column_stack([group.cycles[rows], group.use[rows][:, columns], ends[rows]])
+    kept = np.unique(facts, axis=0, return_index=True)[1]
     rows = rows[np.sort(kept)]
     speed = np.maximum(1, group.cycles.max() // np.maximum(1, group.cycles[rows]))
-    foldings = np.column_stack([speed, np.ones_like(speed), np.ones_like(speed)])
+    foldings = np.column_stack([ends[rows], speed])
     return Node(
         group.name,
         foldings.astype(np.int64),
@@ -149,7 +173,7 @@ def _node(group: OptionGroup, size_in: int, size_out: int, *, cut_behind: bool) 
         group.use[rows][:, columns],
         size_in,
         size_out,
-        equal_folding=False,
+        equal_folding=matched,
         divisible_folding=False,
         cut_behind=cut_behind,
     )

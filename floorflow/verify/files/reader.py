@@ -28,6 +28,8 @@ YAML_NODES = 1_000_000
 NUMBER_LIMIT = 2**63
 """Integers below it, whatever their sign, are those that every reader of a plan can store."""
 
+SCHEDULE = "schedule.json"
+"""What a plan on a platform of resources alone has in the place of plan.json."""
 LIBRARY = "vivado/floorflow.tcl"
 
 _BROKEN_TEXT = re.compile("[\0\ud800-\udfff]")
@@ -235,11 +237,11 @@ def open_folder(out: Path) -> Folder:
     Raises
     ------
     NotAPlan
-        If ``out`` is no folder, or holds neither plan.json nor platform/.
+        If ``out`` is no folder, or holds neither plan.json nor platform/ nor schedule.json.
 
     """
     if not out.is_dir():
         raise NotAPlan(f"{out}: is no folder")
-    if not (out / "plan.json").exists() and not (out / "platform").exists():
-        raise NotAPlan(f"{out}: holds neither plan.json nor platform/")
+    if not any((out / name).exists() for name in ("plan.json", SCHEDULE, "platform")):
+        raise NotAPlan(f"{out}: holds neither plan.json nor platform/ nor {SCHEDULE}")
     return Folder(out)

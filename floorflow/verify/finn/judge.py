@@ -27,7 +27,7 @@ from floorflow.verify.finn.flow import check_flow_files
 from floorflow.verify.finn.foldings import MAX_HLS_STREAM_BITS, objections, window_objections
 from floorflow.verify.finn.ports import PORTS, Port
 from floorflow.verify.finn.samo_cycles import SAMO_CYCLES
-from floorflow.verify.finn.styles import check_styles
+from floorflow.verify.finn.styles import check_style_file, check_styles
 from floorflow.verify.finn.window_fill import reads_only_padding, window_fill
 from floorflow.verify.judge import Files, Row
 from floorflow.verify.violations import VIOLATIONS, Findings
@@ -195,6 +195,23 @@ def files(
         check_fifo_file(folder, phase, built, context["options"], found)
     check_flow_files(plan, phase, folder, context, found)
     return [(problem.name, problem.where, problem.message) for problem in found.violations], {}
+
+
+def unplaced_files(
+    phase: Mapping[str, Any],
+    folder: Files,
+    clock_mhz: float,  # noqa: ARG001 - FINN's files have no clock
+    context: Mapping[str, Any],
+) -> list[tuple[str, str, str]]:
+    """Judge folding and styles of a part of a network that is placed nowhere."""
+    found = Findings(meanings={**VIOLATIONS, **findings})
+    for built in networks_of(phase, context):
+        path = f"{built.folder}/{FOLDING_FILE}"
+        content = folder.json(path)
+        if content is not None:
+            check_folding_file(content, built, folder.path(path), found)
+        check_style_file(folder, built, found)
+    return [(problem.name, problem.where, problem.message) for problem in found.violations]
 
 
 def is_stream_cell(cell: str) -> bool:

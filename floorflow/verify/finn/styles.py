@@ -35,15 +35,26 @@ def check_styles(folder: Files, plan: Mapping[str, Any], built: BuiltNetwork, fi
         if PREFERENCE in engine.entry["attributes"] or _is_lowered(plan, engine):
             for message in _objections(engine, on_7series=_is_7series(built.rows[name])):
                 findings.add("wrong-impl-style", engine.name, message)
-    wanted = {
+    wanted = _wanted(engines)
+    _check_was_asked_for(plan["options"], wanted, findings)
+    if wanted:
+        _check_names(plan, built, findings)
+    check_style_file(folder, built, findings)
+
+
+def _wanted(engines: list[FoldedEngine]) -> Record:
+    """Return what the file has to tell FINN: layers that are hls or rtl against its own choice."""
+    return {
         layer: {PREFERENCE: engine.entry["attributes"][PREFERENCE]}
         for layer, engine in _layers(engines)
         if PREFERENCE in engine.entry["attributes"]
     }
-    _check_was_asked_for(plan["options"], wanted, findings)
-    file = f"{built.folder}/{STYLE_FILE}"
+
+
+def check_style_file(folder: Files, built: BuiltNetwork, findings: Findings) -> None:
+    """Check that the file tells FINN of the engines that are not as it would make them, and of no others."""
+    wanted, file = _wanted(list(built.nodes.values())), f"{built.folder}/{STYLE_FILE}"
     if wanted:
-        _check_names(plan, built, findings)
         content = folder.json(file)
         if content is not None:
             _check_file(content, wanted, folder.path(file), findings)

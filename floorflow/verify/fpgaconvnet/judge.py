@@ -194,6 +194,16 @@ def files(
     return problems, {}
 
 
+def unplaced_files(
+    phase: Mapping[str, Any],
+    folder: Files,
+    clock_mhz: float,  # noqa: ARG001 - the file has no clock
+    context: Mapping[str, Any],
+) -> list[tuple[str, str, str]]:
+    """Judge fpgaConvNet's configuration of a part of a network that is placed nowhere."""
+    return list(check_configs(phase, folder, context))
+
+
 def reads_memory(row: Row) -> bool:  # noqa: ARG001
     """Return True: a cell's ports are its FIFOs' and memories', which the plan has no names for."""
     return True

@@ -72,6 +72,19 @@ def read_timeline(plan: Plan) -> TimelineView:
     return TimelineView(title, _subtitle(schedule["batch"], period_us, steps), period_us, tuple(steps))
 
 
+def read_partitions(plan: Plan) -> TimelineView:
+    """Read the partitions of schedule.json: a network on a platform of resources alone."""
+    steps: list[StepView] = []
+    start_us, name = 0.0, plan["network"]["name"]
+    for part in plan["partitions"]:
+        run = RunView(0, name, part["interval_cycles"], part["run_us"])
+        run_start_us = start_us + part["load_us"]
+        steps.append(StepView(part["name"], start_us, part["load_us"], run_start_us, part["run_us"], "", (run,)))
+        start_us = run_start_us + part["run_us"]
+    title, period_us = f"Timeline of {name} on {plan['platform']['name']}", plan["period_us"]
+    return TimelineView(title, _subtitle(plan["batch"], period_us, steps), period_us, tuple(steps))
+
+
 def _subtitle(batch: int, period_us: float, steps: list[StepView]) -> str:
     # A load that hides behind a run takes no time of its own.
     loading_us = period_us - sum(step.run_us for step in steps)

@@ -7,7 +7,15 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from floorflow.view.contents.names import Plan
-from floorflow.view.contents.timeline import RunView, StepView, TimelineView, read_timeline, time_text, time_unit
+from floorflow.view.contents.timeline import (
+    RunView,
+    StepView,
+    TimelineView,
+    read_partitions,
+    read_timeline,
+    time_text,
+    time_unit,
+)
 from floorflow.view.pictures.folding import CyclesAxis
 from floorflow.view.sheet.geometry import Box
 from floorflow.view.sheet.palette import BAR, QUIET, RULE, TRACK, Colour, darker, network_colours
@@ -32,8 +40,15 @@ def timeline_chart(plan: Plan) -> Figure:
         If the plan has no schedule: only one phase.
 
     """
-    timeline = read_timeline(plan)
-    several = len(plan["networks"]) > 1
+    return _chart(read_timeline(plan), several=len(plan["networks"]) > 1)
+
+
+def partitions_chart(plan: Plan) -> Figure:
+    """Draw the same of the partitions in schedule.json."""
+    return _chart(read_partitions(plan), several=False)
+
+
+def _chart(timeline: TimelineView, *, several: bool) -> Figure:
     with drawing_settings():
         body = sum(_height(step) for step in timeline.steps)
         width = 2 * _MARGIN + _NAMES + _PLOT + _GAP + _TEXT

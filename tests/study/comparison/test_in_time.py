@@ -11,8 +11,9 @@ from floorflow.hardware.resource_platforms import resource_platform
 from floorflow.schedule import evaluate
 from floorflow.schedule.methods.exact import solve
 from floorflow.study.comparison.in_time import network_problem
-from tests.conftest import TFC
+from tests.conftest import EXAMPLES, TFC
 from tests.reconfigured import BATCH, LOAD_MS, quick_board, quick_request
+from tests.schedule.samo_cases import CASES
 
 
 def test_no_method_is_better_than_exact_nor_is_a_plan(tmp_path: Path) -> None:
@@ -70,6 +71,17 @@ def test_resources_alone_are_enough_to_cut_and_fold_and_too_little_to_place() ->
     assert found["status"] == "optimal"
     with pytest.raises(api.InputError, match="nothing can be placed there"):
         api.plan(TFC, "samo:zedboard")
+
+
+def test_where_no_converter_joins_foldings_they_are_equal_and_the_optimum_is_that_of_samos_table() -> None:
+    asked = {"backend": "fpgaconvnet", "methods": ("exact",)}
+    model = EXAMPLES / "zoo" / "mpcnn.onnx"
+    (found,) = api.compare_reconfigured(model, "samo:zc706", **asked).as_dict()["results"]
+    assert found["us"] == pytest.approx(CASES["fcn_mpcnn_b256__zc706"]["optimum"]["us"])
+    (free,) = api.compare_reconfigured(model, "samo:zc706", **asked, backend_options={"matching": "none"}).as_dict()[
+        "results"
+    ]
+    assert free["us"] < found["us"]
 
 
 def test_a_platform_that_is_not_among_them_is_refused_by_name() -> None:

@@ -1,0 +1,190 @@
+"""What a platform of resources alone runs one part after another, in the form that schedule.json holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from floorflow import __version__
+from floorflow.backends.backend import Source
+from floorflow.channels import Channel, connect
+from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream, renamings
+from floorflow.record.network import engine_entry, plain_name
+from floorflow.record.values import amounts, plain, statistics
+from floorflow.request import Request
+from floorflow.resources import RESOURCE_NAMES, total
+from floorflow.schema import ParallelismEntry
+from floorflow.schema.resource_plan import (
+    FoldedEngine,
+    PartitionInTime,
+    ResourceFacts,
+    ResourceNetwork,
+    ResourceOptions,
+    ResourcePlan,
+    StreamEntry,
+)
+from floorflow.schema.values import InputFile
+from floorflow.search.in_time import MEMORY_PREFIX
+from floorflow.search.on_resources import OnResources
+from floorflow.stats import SolveStats
+
+
+@dataclass(frozen=True)
+class FinishedPartition:
+    """A partition with the kinds and names that its foldings give engines in the whole, and its realised streams."""
+
+    name: str
+    folded: FoldedDataflow
+    channels: tuple[Channel, ...]
+    folding: SolveStats
+
+
+def finished_partitions(found: OnResources) -> tuple[Dataflow, list[FinishedPartition]]:
+    """Return the whole network as it is built, and its partitions: the back end numbers all engines together."""
+    options = {name: option for part in found.partitions for name, option in part.folding.options.items()}
+    before, backend = found.whole.dataflow, found.whole.backend
+    whole = backend.finished(FoldedDataflow(before, options)).dataflow
+    named = renamings(before, whole)
+    named |= {
+        f"{MEMORY_PREFIX}s{number}": f"{MEMORY_PREFIX}{stream.source}.{stream.source_port}"
+        for number, stream in enumerate(whole.streams)
+    }
+    engines = {engine.name: engine for engine in whole.engines}
+    made = []
+    for number, part in enumerate(found.partitions):
+        streams = tuple(
+            replace(s, source=named.get(s.source, s.source), target=named.get(s.target, s.target))
+            for s in part.dataflow.streams
+        )
+        own = replace(
+            part.dataflow, engines=tuple(engines[named[e.name]] for e in part.dataflow.engines), streams=streams
+        )
+        folded = FoldedDataflow(own, {named[name]: option for name, option in part.folding.options.items()})
+        made.append(FinishedPartition(f"p{number}", folded, connect(folded, found.whole.costs), part.folding.stats))
+    return whole, made
+
+
+def record_on_resources(
+    request: Request, source: Source, found: OnResources, whole: Dataflow, parts: list[FinishedPartition]
+) -> ResourcePlan:
+    """Return the plan of a network on a platform of resources alone."""
+    partitions = [_partition(found, part, first=not number) for number, part in enumerate(parts)]
+    period_us = sum(part.load_us + part.run_us for part in partitions)
+    warnings = [*whole.notes]
+    for part in parts:
+        warnings += found.whole.backend.warnings(part.folded, _clock_mhz(found), request.backend_options)
+    return ResourcePlan(
+        schema="floorflow-schedule/1",
+        version=__version__,
+        options=_options(request, found),
+        inputs=[InputFile(path=request.model.name, sha256=source.sha256)],
+        platform=_facts(found),
+        network=ResourceNetwork(name=plain_name(source.network.name), engines=[*map(engine_entry, whole.engines)]),
+        batch=found.frames,
+        period_us=period_us,
+        reload_us=found.device.load_us if len(parts) > 1 else 0.0,
+        fps=found.frames * 1e6 / period_us,
+        stats=statistics(replace(found.stats, objective=period_us, bound=_bound(found.stats, period_us))),
+        partitions=partitions,
+        warnings=[*dict.fromkeys(warnings)],
+        interrupted=found.interrupted,
+    )
+
+
+def _clock_mhz(found: OnResources) -> float:
+    return found.whole.platform.clock_mhz
+
+
+def _bound(stats: SolveStats, period_us: float) -> float | None:
+    """Return the bound, which is the time itself where that is proven optimal: sums are rounded in another order."""
+    return period_us if stats.status == "optimal" else stats.bound
+
+
+def _options(request: Request, found: OnResources) -> ResourceOptions:
+    return ResourceOptions(
+        models=[request.model.name],
+        platform=request.platform,
+        backend=request.backend,
+        backend_options=request.backend_options.model_dump(),
+        reconfigure="none" if request.reconfigure == "none" else "full",
+        batch=request.batch,
+        objective="latency" if request.objective == "latency" else "throughput",
+        clock_mhz=_clock_mhz(found),
+        cap=request.cap.as_dict() if "cap" in request.model_fields_set else None,
+        seed=request.seed,
+    )
+
+
+def _facts(found: OnResources) -> ResourceFacts:
+    device = found.device
+    return ResourceFacts(
+        name=device.name,
+        board=device.board,
+        part=found.whole.platform.fpgas[0].board.part,
+        memory_gbps=device.memory_gbps,
+        reconfiguration_us=device.load_us,
+        resources=amounts(device.resources),
+        limits=amounts(found.limits),
+    )
+
+
+def _partition(found: OnResources, part: FinishedPartition, *, first: bool) -> PartitionInTime:
+    interval, clock_mhz = part.folded.interval_cycles, _clock_mhz(found)
+    options = part.folded.options
+    used = total([*(o.resources for o in options.values()), *(c.resources for c in part.channels)])
+    if not used.fits(found.limits):
+        raise ValueError(f"partition {part.name} needs {used}, allowed {found.limits}")
+    limits = found.limits.as_dict()
+    loaded = _bits(channel.stream for channel in part.channels if channel.stream.from_outside)
+    stored = _bits(channel.stream for channel in part.channels if channel.stream.to_outside)
+    return PartitionInTime(
+        name=part.name,
+        interval_cycles=interval,
+        load_us=0.0 if first else found.device.load_us,
+        run_us=found.frames * interval / clock_mhz,
+        engines={engine.name: _engine(found, engine, options[engine.name]) for engine in part.folded.dataflow.engines},
+        streams=[_stream(channel) for channel in part.channels],
+        resources=amounts(used),
+        shares={name: used.as_dict()[name] / limits[name] for name in RESOURCE_NAMES if limits[name]},
+        loaded_bits=loaded,
+        stored_bits=stored,
+        gbps=(loaded + stored) * clock_mhz / interval / 1e3,
+        folding=statistics(part.folding),
+    )
+
+
+def _bits(streams: Iterable[Stream]) -> int:
+    """Return the bits of a frame on all of these streams."""
+    return sum(stream.elements * stream.element_bits for stream in streams)
+
+
+def _engine(found: OnResources, engine: Engine, option: Option) -> FoldedEngine:
+    return FoldedEngine(
+        cycles=option.cycles,
+        resources=amounts(option.resources),
+        attributes={key: plain(value) for key, value in sorted(option.folding.items())},
+        parallelism=[
+            ParallelismEntry(name=name, value=value, most=most)
+            for name, value, most in found.whole.backend.parallelism(engine, option)
+        ],
+    )
+
+
+def _stream(channel: Channel) -> StreamEntry:
+    stream = channel.stream
+    return StreamEntry(
+        name=channel.name,
+        source=stream.source,
+        source_port=stream.source_port,
+        target=stream.target,
+        target_port=stream.target_port,
+        elements=stream.elements,
+        element_bits=stream.element_bits,
+        source_width_bits=channel.source_width_bits,
+        target_width_bits=channel.target_width_bits,
+        converter=channel.converter,
+        converter_resources=amounts(channel.converter_resources),
+        fifo_depth=channel.fifo_depth_words,
+        fifo_style=channel.fifo_style,
+        fifo_resources=amounts(channel.fifo_resources),
+    )
