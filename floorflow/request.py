@@ -217,7 +217,8 @@ class Request(BaseModel):
         1.0,
         gt=0,
         le=1,
-        description="Share of what the caps allow that all regions together may hold, with --reconfigure partial.",
+        description="Share of the LUTs that regions may hold together, or of the caps that the uncut network may fill, "
+        "with --reconfigure partial.",
     )
     batch: Annotated[int | None, GOAL] = Field(
         None,
@@ -387,6 +388,8 @@ class Request(BaseModel):
                 )
             return
         told = f"--reconfigure {self.reconfigure}"
+        if self.reconfigure == "partial" and self.platform.startswith(RESOURCES_ALONE):
+            raise InputError(f"{told}: {self.platform} has no geometry for regions", hint="give --reconfigure full")
         if self.fps is not None or self.objective == "resources":
             other = "--objective resources" if self.fps is None else f"--fps {self.fps:g}"
             hint = "leave out one of the two; --objective latency and throughput go with it"

@@ -15,7 +15,7 @@ from math import inf, isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.errors import InputError
+from floorflow.errors import InfeasibleError, InputError
 from floorflow.hardware import Rect
 from floorflow.placement.region import RegionNeed
 from floorflow.resources import Resources, total
@@ -182,7 +182,7 @@ class _Run:
 
     def result(self) -> InRegions:
         """Return the best that was found of all ways, with what is proven of all others."""
-        ways = self._ways()
+        ways, without = self._ways()
         best, cost = None, inf
         while not self._interrupted(ways):
             hoped = [(way.hoped(), number) for number, way in enumerate(ways)]
@@ -199,12 +199,14 @@ class _Run:
             if not todo:
                 break
         if best is None:
+            if without is not None:
+                raise without
             largest = max((plans for way in ways[1:] for plans in way.plans), key=lambda plans: plans.allowed_lut)
             raise largest.no_plan(f"any region of {self.whole.platform.name} that was looked at")
         return self._told(best, cost, ways)
 
-    def _ways(self) -> list[_Way]:
-        """Return all ways: uncut, then in regions of all sizes that the device can have."""
+    def _ways(self) -> tuple[list[_Way], InfeasibleError | None]:
+        """Return all ways: uncut, then in regions of all sizes that the device can have, or why it can have none."""
         request, platform = self.whole.request, self.whole.platform
         per_cycle = request.frames / platform.clock_mhz, request.frames
         whole = context_of(self.whole)
@@ -212,7 +214,11 @@ class _Run:
         uncut = replace(self.whole, request=request.changed(cap=share)) if request.area < 1 else self.whole
         ways = [_Way(None, (self._plans(uncut, whole),), *per_cycle)]
         known: dict[Rect, SegmentPlans] = {}
-        for sized in region_sizes(platform, request):
+        try:
+            sizes = region_sizes(platform, request)
+        except InfeasibleError as error:
+            return ways, error
+        for sized in sizes:
             told = ", ".join(f"{region.frames:,}" for region in sized.choice.regions)
             self.progress.note(f"regions of {told} frames")
             for region, part in zip(sized.choice.regions, sized.platforms, strict=True):
@@ -220,7 +226,7 @@ class _Run:
                 if region.rect not in known:
                     known[region.rect] = self._plans(replace(self.whole, platform=part), whole)
             ways.append(_Way(sized, tuple(known[region.rect] for region in sized.choice.regions), *per_cycle))
-        return ways
+        return ways, None
 
     def _plans(self, part: Priced, whole: PlanningContext) -> SegmentPlans:
         limits = total(slot_limits(part.platform, part.request).values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from floorflow.errors import FloorflowError, InfeasibleError, InputError, LimitError
+from floorflow.errors import FloorflowError, InfeasibleError, InputError, LimitError, Refusal
 from floorflow.hardware import Board, Fpga, Platform, Rect, confined
 from floorflow.placement.region import RegionChoice, RegionNeed, RegionProblem, StaticPart, choose_regions
 from floorflow.request import Request
@@ -56,10 +56,11 @@ def region_problem(
 ) -> RegionProblem:
     """Return the regions to be found on an FPGA, clear of where the host's streams leave the die.
 
-    Regions and what stays are filled as far as the request's cap says; hard pblocks with room where there is none.
+    Regions and what stays are as full as hard pblocks with room, or as the request's cap says if that is more.
     """
     problem = RegionProblem(fpga.device, fpga.slots, tuple(needs), tuple(static), keep_outs=(fpga.host_port,))
-    return problem if request is None else replace(problem, fill=request.cap.as_dict())
+    cap = {} if request is None else request.cap.as_dict()
+    return replace(problem, fill={name: max(fill, cap.get(name, 0.0)) for name, fill in problem.fill.items()})
 
 
 def load_us(board: Board, part_bytes: int) -> float:
@@ -84,14 +85,15 @@ def region_sizes(platform: Platform, request: Request) -> tuple[SizedRegions, ..
     fpga = platform.fpgas[0]
     names = [f"r{number}" for number in range(request.regions or 1)]
     static = static_parts(fpga.board, names)
-    budget = total(scaled_down(slot.available, request.cap.as_dict()) for slot in fpga.slots)
+    available = total(slot.available for slot in fpga.slots)
+    fill = region_problem(fpga, (), static, request).fill
     found: dict[tuple[Rect, ...], SizedRegions] = {}
     last: FloorflowError | None = None
     steps = STEPS.get(len(names), STEPS_OF_SEVERAL)
     for sizes in sorted(_sizes(len(names), steps), key=lambda sizes: (sum(sizes), sizes)):
         shares = [request.area * size / steps for size in sizes]
         needs = [
-            RegionNeed(name, scaled_down(budget, dict.fromkeys(RESOURCE_NAMES, share)))
+            RegionNeed(name, scaled_down(available, {kind: share * fill[kind] for kind in RESOURCE_NAMES}))
             for name, share in zip(names, shares, strict=True)
         ]
         problem = region_problem(fpga, needs, static, request)
@@ -103,7 +105,15 @@ def region_sizes(platform: Platform, request: Request) -> tuple[SizedRegions, ..
         found.setdefault(tuple(region.rect for region in choice.regions), _sized(platform, problem, choice))
     if not found and last is not None:
         raise last
-    return tuple(found.values())
+    most = request.area * available.lut
+    small = [sized for sized in found.values() if sum(r.supply.lut for r in sized.choice.regions) <= most]
+    if not small:
+        least = min(sum(r.supply.lut for r in sized.choice.regions) for sized in found.values())
+        refusal = Refusal("slot", "LUT", f"all regions of {fpga.name} within --area", least, int(most), proven=True)
+        allowed = f"--area {request.area:g} allows {int(most):,} of {available.lut:,} LUT"
+        hint = "a larger --area; a region is whole clock regions high, or fewer --regions"
+        raise InfeasibleError(f"proven infeasible: {allowed}, the smallest regions hold {least:,}", hint, (refusal,))
+    return tuple(small)
 
 
 def _sizes(count: int, steps: int) -> Iterator[tuple[int, ...]]:
