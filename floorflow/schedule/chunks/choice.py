@@ -80,11 +80,35 @@ def fits_alone(options: Options, limits: Ints) -> Options | None:
         options = left
 
 
-def cheapest(options: Options, limits: Ints, most: float, area: Ints) -> Choice | None:
+def fitting(options: Options, limits: Ints) -> Choice | None:
+    """Return some choice within the limits, whatever its cost; None: proven that there is none.
+
+    The scarcest resource is minimised within the limits on the others, so that its price bound ends the search early.
+    """
+    start = fits_alone(options, limits)
+    if start is None:
+        return None
+    least = np.minimum.reduceat(start.use, start.start, axis=0).sum(axis=0)
+    most = np.maximum.reduceat(start.use, start.start, axis=0).sum(axis=0)
+    scarce = int(np.argmax(np.where(most > limits, least / np.maximum(limits, 1), -1.0)))
+    # Resources that no choice takes too much of need not be looked at.
+    others = [column for column in np.flatnonzero(most > limits).tolist() if column != scarce]
+    asked = Options(start.use[:, scarce], start.use[:, others], np.arange(len(start.cost)), start.start)
+    found = cheapest(asked, limits[others], float(limits[scarce]), np.zeros(0, dtype=np.int64), any_will_do=True)
+    if found is None:
+        return None
+    at = np.array(found.numbers)
+    use, cost = start.use[at].sum(axis=0), int(start.cost[at].sum())
+    return Choice(cost, tuple(int(amount) for amount in use), tuple(int(number) for number in start.number[at]))
+
+
+def cheapest(
+    options: Options, limits: Ints, most: float, area: Ints, *, any_will_do: bool = False
+) -> Choice | None:
     """Return the least cost within the limits, if it is at most ``most``; of equal ones that of least area.
 
     ``area``, (n_resources,), is what the device has: the area of a choice is its largest share. None: proven that
-    there is none.
+    there is none. ``any_will_do``: the first choice that is found.
 
     Raises
     ------
@@ -101,6 +125,8 @@ def cheapest(options: Options, limits: Ints, most: float, area: Ints) -> Choice 
     if options_left is None:
         return None
     quick = _labelled(options_left, limits, prices, most, area, BEAM)
+    if quick is not None and any_will_do:
+        return quick
     if quick is not None and quick.cost < most:
         prices, options_left, most = _narrowed(options_left, limits, float(quick.cost), prices)
         assert options_left is not None
@@ -198,7 +224,7 @@ def _extended(
 def _best(labels: Ints, history: Sequence[tuple[Ints, Ints]], order: Ints, area: Ints) -> Choice:
     """Return the choice of the label of least cost, then least area."""
     cheap = np.flatnonzero(labels[:, 0] == labels[:, 0].min())
-    shares = (labels[cheap, 1:] / np.maximum(area, 1)).max(axis=1)
+    shares = (labels[cheap, 1 : 1 + len(area)] / np.maximum(area, 1)).max(axis=1, initial=0.0)
     at = int(cheap[int(np.argmin(shares))])
     label = labels[at]
     numbers = [0] * len(order)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from floorflow.errors import LimitError
-from floorflow.schedule.chunks.choice import Choice, Options, cheapest, fits_alone
+from floorflow.schedule.chunks.choice import Choice, Options, cheapest, fitting
 from floorflow.schedule.chunks.problem import UNITS, ChunkProblem, Ints
 from floorflow.schedule.chunks.undominated import undominated
 
@@ -128,13 +128,13 @@ class SegmentTable:
         return slowest, Options(total, use, np.concatenate(rows), start)
 
     def _first_fitting(self, options: Options, slowest: Ints, levels: Ints, limits: Ints) -> int:
-        """Return the first level that needs of each resource alone do not exclude."""
+        """Return the first level within which something fits."""
         low, high = 0, len(levels)
         while low < high:
             middle = (low + high) // 2
             within = options.kept(slowest <= levels[middle])
             assert within is not None
-            if fits_alone(within, limits) is None:
+            if fitting(within, limits) is None:
                 low = middle + 1
             else:
                 high = middle
