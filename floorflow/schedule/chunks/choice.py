@@ -107,8 +107,8 @@ def cheapest(
 ) -> Choice | None:
     """Return the least cost within the limits, if it is at most ``most``; of equal ones that of least area.
 
-    ``area``, (n_resources,), is what the device has: the area of a choice is its largest share. None: proven that
-    there is none. ``any_will_do``: the first choice that is found.
+    ``area``, (n_resources,), is what the device has: the area of a choice is the sum of its shares of them. None:
+    proven that there is none. ``any_will_do``: the first choice that is found.
 
     Raises
     ------
@@ -224,8 +224,8 @@ def _extended(
 def _best(labels: Ints, history: Sequence[tuple[Ints, Ints]], order: Ints, area: Ints) -> Choice:
     """Return the choice of the label of least cost, then least area."""
     cheap = np.flatnonzero(labels[:, 0] == labels[:, 0].min())
-    shares = (labels[cheap, 1 : 1 + len(area)] / np.maximum(area, 1)).max(axis=1, initial=0.0)
-    at = int(cheap[int(np.argmin(shares))])
+    areas = (labels[cheap, 1 : 1 + len(area)] / np.maximum(area, 1)).sum(axis=1)
+    at = int(cheap[int(np.argmin(areas))])
     label = labels[at]
     numbers = [0] * len(order)
     for layer, (parents, chosen) in zip(order.tolist()[::-1], history[::-1], strict=True):

@@ -23,14 +23,14 @@ Slot = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Folded:
-    """An interval's least cycles of a batch on a slot, the option of each layer and its share of the device.
+    """An interval's least cycles of a batch on a slot, the option of each layer and its area (`ChunkProblem.area`).
 
     ``cycles`` is infinite where nothing fits.
     """
 
     cycles: float
     rows: tuple[int, ...] = ()
-    share: float = 0.0
+    area: float = 0.0
     use: tuple[int, ...] = ()
 
 
@@ -107,11 +107,11 @@ class SegmentTable:
             if found is None:
                 continue
             cost = problem.chunk_cycles(self._slowest(first, found), found.cost, traffic)
-            if best is None or (cost, self._share(found)) < (cycles, self._share(best)):
+            if best is None or (cost, self._area_of(found)) < (cycles, self._area_of(best)):
                 best, cycles = found, float(cost)
         if best is None:
             return Folded(np.inf)
-        return Folded(cycles, best.numbers, problem.share(np.array(best.use)), best.use)
+        return Folded(cycles, best.numbers, problem.area(np.array(best.use)), best.use)
 
     def _known_cost(self, first: int, behind: int, slot: Slot) -> float:
         """Return what a smaller slot's folding costs: no more is needed here."""
@@ -144,8 +144,8 @@ class SegmentTable:
         layers = self.problem.layers[first : first + len(found.numbers)]
         return max(int(layer.cycles[row]) for layer, row in zip(layers, found.numbers, strict=True))
 
-    def _share(self, found: Choice) -> float:
-        return self.problem.share(np.array(found.use))
+    def _area_of(self, found: Choice) -> float:
+        return self.problem.area(np.array(found.use))
 
 
 def _within(smaller: Slot, larger: Slot) -> bool:

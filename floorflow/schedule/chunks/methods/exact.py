@@ -64,8 +64,8 @@ class _Search:
             for length in range(1, count):
                 for a in range(count - length):
                     parts = [known[a, a + length - 1, region], known[a + 1, a + length, region]] if length > 1 else []
-                    us, share = self._cost(a, a + length, slot)
-                    known[a, a + length, region] = max([us, *(part[0] for part in parts)]), share
+                    us, area = self._cost(a, a + length, slot)
+                    known[a, a + length, region] = max([us, *(part[0] for part in parts)]), area
         uncut = self._cost(0, count - 1, self.whole)
         if self.static:
             return Path(uncut[0], (0, count - 1), uncut[1]) if uncut[0] < float("inf") else None
@@ -73,11 +73,11 @@ class _Search:
         return best_path(count, uncut, lambda a, b, region: known[a, b, region], loads)
 
     def _cost(self, a: int, b: int, slot: Slot) -> tuple[float, float]:
-        """Return what is known of an interval between borders: its time and share, or bounds of them."""
+        """Return what is known of an interval between borders: its time and area, or bounds of them."""
         first, behind = self.problem.borders[a], self.problem.borders[b]
         if self.table.is_known(first, behind, slot):
             folded = self.table.solved(first, behind, slot)
-            return self.problem.us(folded.cycles), folded.share
+            return self.problem.us(folded.cycles), folded.area
         return self.problem.us(self.table.lower(first, behind, slot)), 0.0
 
     def _spans(self, path: Path) -> list[tuple[int, int, Slot]]:
