@@ -65,11 +65,14 @@ class Memory:
 class Reconfiguration:
     """Loading the device anew while the host runs: ``full``, or ``partial`` where a part of it may be loaded alone.
 
-    ``ms`` is what loading all of it takes.
+    ``ms`` is what loading all of it takes; a region of a share of it takes ``us_per_area x share + offset_us``, None
+    where the file does not say so.
     """
 
     kind: Literal["full", "partial"]
     ms: float
+    us_per_area: float | None = None
+    offset_us: float | None = None
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,9 @@ BOARD = {
             "reliable": Optional(FLAG),
         }
     ),
-    "reconfiguration": Optional({"kind": TEXT, "ms": NUMBER}),
+    "reconfiguration": Optional(
+        {"kind": TEXT, "ms": NUMBER, "us_per_area": Optional(NUMBER), "offset_us": Optional(NUMBER)}
+    ),
     "memory_gbps": Optional(NUMBER),
 }
 """Fields of a board file that check reads."""

@@ -7,6 +7,8 @@ bounds. Several slots of one problem share a `SegmentTable`.
 
 from __future__ import annotations
 
+from math import inf
+
 from floorflow.errors import LimitError
 from floorflow.schedule.chunks.paths import Path, best_path
 from floorflow.schedule.chunks.problem import Chunk, ChunkAnswer, ChunkProblem, Regions
@@ -16,13 +18,18 @@ from floorflow.stats import SolveStats
 
 
 def solve(
-    problem: ChunkProblem, regions: Regions, *, static: bool = False, table: SegmentTable | None = None
+    problem: ChunkProblem,
+    regions: Regions,
+    *,
+    static: bool = False,
+    table: SegmentTable | None = None,
+    most_us: float = inf,
 ) -> ChunkAnswer:
     """Return the fastest design on regions, or the proof that there is none; ``static``: in one chunk.
 
-    Where an interval's foldings reach a limit there is no design, and the bound is what was proven by then.
+    ``most_us``: a design that takes longer is of no use; the search ends when there is no other. Where an interval's foldings reach a limit there is no design, and the bound is what was proven by then.
     """
-    search = _Search(problem, regions, table or SegmentTable(problem), static=static)
+    search = _Search(problem, regions, table or SegmentTable(problem), static=static, most_us=most_us)
     try:
         return search.answer()
     except LimitError as error:
@@ -32,11 +39,13 @@ def solve(
 class _Search:
     """One problem on regions: which intervals are asked for."""
 
-    def __init__(self, problem: ChunkProblem, regions: Regions, table: SegmentTable, *, static: bool) -> None:
+    def __init__(
+        self, problem: ChunkProblem, regions: Regions, table: SegmentTable, *, static: bool, most_us: float
+    ) -> None:
         self.problem, self.regions, self.table, self.static = problem, regions, table, static
         self.whole = self._slot_of(regions.whole)
         self.slots = [self._slot_of(size) for size in regions.sizes]
-        self.bound = 0.0
+        self.bound, self.most_us = 0.0, most_us
 
     def _slot_of(self, area: object) -> Slot:
         return tuple(int(limit) for limit in self.problem.limits(area))  # type: ignore[arg-type]
@@ -48,6 +57,9 @@ class _Search:
             if path is None:
                 return ChunkAnswer(None, self.regions, SolveStats("exact", "infeasible"), "no cut and folding fits")
             self.bound = path.us
+            if path.us > self.most_us:
+                stats = SolveStats("exact", "heuristic", None, path.us)
+                return ChunkAnswer(None, self.regions, stats, "slower than what is known")
             spans = self._spans(path)
             open_ = [span for span in spans if not self.table.is_known(*span)]
             if not open_:
@@ -68,7 +80,7 @@ class _Search:
                     known[a, a + length, region] = max([us, *(part[0] for part in parts)]), area
         uncut = self._cost(0, count - 1, self.whole)
         if self.static:
-            return Path(uncut[0], (0, count - 1), uncut[1]) if uncut[0] < float("inf") else None
+            return Path(uncut[0], (0, count - 1), uncut[1]) if uncut[0] < inf else None
         loads = loads_us(self.problem, self.regions)
         return best_path(count, uncut, lambda a, b, region: known[a, b, region], loads)
 
