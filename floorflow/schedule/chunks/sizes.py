@@ -19,14 +19,15 @@ from floorflow.stats import SolveStats
 def best_sizes(
     problem: ChunkProblem, area: Fraction, count: int, step: Fraction, table: SegmentTable | None = None
 ) -> ChunkAnswer:
-    """Return the fastest design on ``count`` regions of whole steps that an area has room for.
+    """Return the fastest design on up to ``count`` regions of whole steps that an area has room for.
 
     ``status`` is optimal if all sizes were decided: of those on the grid none is faster.
     """
     table = table or SegmentTable(problem)
     best: ChunkAnswer | None = None
     bound, proven, reason = inf, True, ""
-    for sizes in sizes_within(area, count, step):
+    every = (sizes for number in range(1, count + 1) for sizes in sizes_within(area, number, step))
+    for sizes in every:
         most = inf if best is None or best.stats.objective is None else best.stats.objective
         answer = solve(problem, Regions(area, sizes), table=table, most_us=most)
         if answer.stats.bound is not None:
