@@ -79,7 +79,7 @@ def chunked_network(
         input_bits=_crossing(dataflow, blocks)[0],
     )
     return ChunkedNetwork(
-        dataflow.name, whole.platform.name, str(request.costs), problem, engines, board.memory_gbps
+        dataflow.name, whole.platform.name, context.costs.name, problem, engines, board.memory_gbps
     )
 
 
