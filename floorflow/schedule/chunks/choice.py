@@ -207,17 +207,19 @@ def _labelled(
     """Return the best choice by labels layer by layer; a ``beam`` keeps so many of least bound only, more than ``many`` are too many."""
     priced = options.cost + options.use @ prices
     least = np.minimum.reduceat(priced, options.start)
-    least_use = np.minimum.reduceat(options.use, options.start, axis=0)
+    # What is minimised has a limit as the resources have: prices alone would let a label of much room pass it.
+    least_of_all = np.minimum.reduceat(np.column_stack([options.cost, options.use]), options.start, axis=0)
+    room = np.append(np.floor(most + EPSILON), limits).astype(np.int64)
     sizes = options.sizes
     order = np.argsort(sizes, kind="stable")[::-1]
     labels = np.zeros((1, 1 + len(limits)), dtype=np.int64)
     history: list[tuple[Ints, Ints]] = []
-    rest, rest_use = float(least.sum() - prices @ limits), least_use.sum(axis=0)
+    rest, others = float(least.sum() - prices @ limits), least_of_all.sum(axis=0)
     for layer in order.tolist():
-        rest, rest_use = rest - float(least[layer]), rest_use - least_use[layer]
+        rest, others = rest - float(least[layer]), others - least_of_all[layer]
         rows = slice(int(options.start[layer]), int(options.start[layer] + sizes[layer]))
         added = np.concatenate([options.cost[rows, None], options.use[rows]], axis=1)
-        labels, parents, chosen = _extended(labels, added, limits - rest_use, prices, most - rest, beam, many)
+        labels, parents, chosen = _extended(labels, added, room - others, prices, most - rest, beam, many)
         if not len(labels):
             return None
         history.append((parents, options.number[rows][chosen]))
@@ -233,7 +235,7 @@ def _extended(
     for first in range(0, len(labels), per_block):
         block = labels[first : first + per_block]
         sums = (block[:, None, :] + added[None, :, :]).reshape(-1, labels.shape[1])
-        may_be = (sums[:, 1:] <= room).all(axis=1) & (sums[:, 0] + sums[:, 1:] @ prices <= most + EPSILON)
+        may_be = (sums <= room).all(axis=1) & (sums[:, 0] + sums[:, 1:] @ prices <= most + EPSILON)
         at = np.flatnonzero(may_be)
         if len(at):
             at = at[undominated(sums[at])] if len(at) > 1 else at
