@@ -8,6 +8,7 @@ from floorflow.api.auditing import FINN_OF_BUILDS, Audit, audit
 from floorflow.api.binding import BoundPlan, bind
 from floorflow.api.calibrating import Calibration, InterruptedCalibration, calibrate
 from floorflow.api.checking import Verdict, Violation, check
+from floorflow.api.chunking import AREAS, CHUNK_METHODS, SIZE_STEP, Chunks, chunk_case, chunks
 from floorflow.api.events import Best, Callback, Event
 from floorflow.api.inspecting import INSPECTED_PART, Inspection, inspect
 from floorflow.api.models import Model, read
@@ -34,7 +35,9 @@ from floorflow.request import known_methods
 from floorflow.resources import RESOURCE_NAMES
 
 __all__ = [
+    "AREAS",
     "CASE_METHODS",
+    "CHUNK_METHODS",
     "FEWEST_POINTS",
     "FINN_OF_BUILDS",
     "INSPECTED_PART",
@@ -42,12 +45,14 @@ __all__ = [
     "OPTIONS",
     "POINTS",
     "RESOURCE_NAMES",
+    "SIZE_STEP",
     "Audit",
     "Best",
     "BoundPlan",
     "Calibration",
     "Callback",
     "CaseComparison",
+    "Chunks",
     "Comparison",
     "Event",
     "FloorflowError",
@@ -75,6 +80,8 @@ __all__ = [
     "bind",
     "calibrate",
     "check",
+    "chunk_case",
+    "chunks",
     "compare",
     "compare_case",
     "compare_reconfigured",

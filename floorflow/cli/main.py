@@ -16,6 +16,7 @@ from floorflow import __version__
 from floorflow.cli.bind import bind
 from floorflow.cli.builds import audit, calibrate
 from floorflow.cli.check import check
+from floorflow.cli.chunks import chunks
 from floorflow.cli.inspect import inspect, platforms
 from floorflow.cli.plan import EXAMPLES, plan
 from floorflow.cli.standard_streams import standard_streams
@@ -30,7 +31,7 @@ app = typer.Typer(
 )
 
 app.command(epilog=EXAMPLES)(plan)
-for command in (inspect, check, bind, cost, compare, pareto, calibrate, audit, platforms):
+for command in (inspect, check, bind, cost, compare, chunks, pareto, calibrate, audit, platforms):
     app.command()(command)
 
 

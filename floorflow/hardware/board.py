@@ -65,16 +65,24 @@ class Memory:
 class Reconfiguration:
     """Loading the device anew while the host runs: ``full``, or ``partial`` where a part of it may be loaded alone.
 
-    ``ms`` is what loading all of it takes, ``bytes`` the bitstream that is loaded then; None where that is not said.
+    ``ms`` is what loading all of it takes, ``bytes`` the bitstream that is loaded then. A region of a share of it takes
+    ``us_per_area x share + offset_us``. None where the file does not say so.
     """
 
     kind: Literal["full", "partial"]
     ms: float
     bytes: int | None = None
+    us_per_area: float | None = None
+    offset_us: float | None = None
 
     def load_us(self, part_bytes: int) -> float | None:
-        """Return what a bitstream of a part takes at the port's rate; None where that is not known."""
-        return None if self.bytes is None else self.ms * 1e3 * part_bytes / self.bytes
+        """Return what a bitstream of a part takes, its share by bytes; None where that is not known."""
+        if self.bytes is None:
+            return None
+        share = part_bytes / self.bytes
+        if self.us_per_area is None or self.offset_us is None:
+            return self.ms * 1e3 * share
+        return self.us_per_area * share + self.offset_us
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -108,6 +108,16 @@ class ReconfigurationModel(FileModel):
     kind: Literal["full", "partial"]
     ms: float = Field(gt=0, le=MOST_RECONFIGURATION_MS, allow_inf_nan=False)
     bytes: int | None = Field(default=None, gt=0)
+    us_per_area: float | None = Field(default=None, gt=0, le=MOST_RECONFIGURATION_MS * 1e3, allow_inf_nan=False)
+    offset_us: float | None = Field(default=None, ge=0, le=MOST_RECONFIGURATION_MS * 1e3, allow_inf_nan=False)
+
+    @model_validator(mode="after")
+    def _of_a_part(self) -> Self:
+        """Refuse half of what a part takes, and any of a device that is loaded as a whole."""
+        stated = [self.us_per_area is not None, self.offset_us is not None]
+        if any(stated) and (self.kind != "partial" or not all(stated)):
+            raise ValueError("us_per_area and offset_us stand together, and only where kind is partial")
+        return self
 
 
 class LinkModel(FileModel):

@@ -18,7 +18,10 @@ def quick_board(folder: Path) -> Path:
     """Write a PYNQ-Z1 of which a part is loaded in no time."""
     text = (asset_folder("platforms") / "boards" / "pynq-z1.yaml").read_text(encoding="utf-8")
     board = yaml.safe_load(text)
-    board |= {"name": "quick", "reconfiguration": {**board["reconfiguration"], "ms": 0.02}}
+    board |= {
+        "name": "quick",
+        "reconfiguration": {"kind": "partial", "ms": 0.02, "bytes": board["reconfiguration"]["bytes"]},
+    }
     path = folder / "quick.yaml"
     path.write_text(yaml.safe_dump(board), encoding="utf-8")
     return path

@@ -2,8 +2,8 @@
 
 M1 is fitted to the published points: LUT and FF are ``v + xi P + rho S``, BRAM is ``v + beta (P - 1) + g1 (min(S, th) -
 1) + g2 max(0, S - th)``. M2 follows the generated hardware: logic by ``P S``, and memories of weights (one a PE),
-thresholds (one a PE and threshold) and the sliding window (K + 1 rows), of power-of-two depth. A memory of more than
-1,024 bits is in BRAM, another in LUTs; in ``M2free`` each kind of memory of a layer may be in either. FIFOs are in BRAM.
+thresholds (one a PE and threshold), the sliding window (K + 1 rows) and FIFOs. In BRAM their depth is a power of two.
+A memory of more than 1,024 bits is in BRAM, a smaller one in LUTs; ``M2free`` may put a layer's weights in LUTs too, and all its other memories.
 """
 
 from __future__ import annotations
@@ -95,25 +95,28 @@ class ProductModel:
         """Yield what a layer takes with each choice of where its memories are."""
         lut = self.lut_base + self.lut_slope[number] * pe * simd
         ff = ceil(self.ff_base + self.ff_slope[number] * pe * simd)
-        blocks = sum(bram18(_power_of_two(depth), width) for depth, width in self.fifos.get(number, ()))
         memories = list(self._memories(number, layer, pe, simd))
-        places = [(True, False) if self.free else (depth * width > BITS_IN_LUTS,) for _, depth, width in memories]
-        for choice in product(*places):
-            placed = list(zip(choice, memories, strict=True))
-            inside = sum(count * bram18(depth, width) for in_bram, (count, depth, width) in placed if in_bram)
-            luts = sum(count * -(-d // LUT_DEPTH) * width for in_bram, (count, d, width) in placed if not in_bram)
-            yield ceil(lut + luts), 500 * (blocks + inside), 0, ff, 0
+        for weights_in_luts, others_in_luts in product((False, True), repeat=2) if self.free else ((False, False),):
+            luts, blocks = lut, 0
+            for kind, (count, depth, width) in enumerate(memories):
+                in_luts = others_in_luts if kind else weights_in_luts
+                if in_luts or _power_of_two(depth) * width <= BITS_IN_LUTS:
+                    luts += count * -(-depth // LUT_DEPTH) * width
+                else:
+                    blocks += count * bram18(_power_of_two(depth), width)
+            yield ceil(luts), 500 * blocks, 0, ff, 0
 
     def _memories(self, number: int, layer: PaperLayer, pe: int, simd: int) -> Iterator[tuple[int, int, int]]:
-        """Yield how many memories of what depth and width in bits a layer has, kind by kind."""
+        """Yield how many memories of what depth and width in bits a layer has, kind by kind, weights first."""
         weights = -(-layer.matrix_width * layer.matrix_height // (pe * simd))
-        yield pe, _power_of_two(weights), simd * self.weight_bits
+        yield pe, weights, simd * self.weight_bits
         if number < len(self.threshold_bits):
             levels = 2 ** self.output_bits[number] - 1
-            yield pe * levels, _power_of_two(-(-layer.matrix_height // pe)), self.threshold_bits[number]
+            yield pe * levels, -(-layer.matrix_height // pe), self.threshold_bits[number]
         if layer.is_conv:
             words = -(-layer.rows_in * layer.channels_in // simd)
-            yield layer.kernel + 1, _power_of_two(words), simd * self.input_bits[number]
+            yield layer.kernel + 1, words, simd * self.input_bits[number]
+        yield from ((1, depth, width) for depth, width in self.fifos.get(number, ()))
 
 
 Model = AdditiveModel | ProductModel

@@ -14,16 +14,16 @@ from floorflow.schedule.chunks.timeline import State, after, first_state
 
 TOLERANCE_US = 1e-6
 Cost = Callable[[int, int, int], tuple[float, float]]
-"""Microseconds and share of the device of the interval between two borders in a region, or bounds of them."""
+"""Microseconds and area of the interval between two borders in a region, or bounds of them."""
 
 
 @dataclass(frozen=True)
 class Path:
-    """Borders from the first to the last, the time, and the largest share that a chunk takes."""
+    """Borders from the first to the last, the time, and the area of all chunks."""
 
     us: float
     borders: tuple[int, ...]
-    share: float
+    area: float
 
     @property
     def spans(self) -> list[tuple[int, int]]:
@@ -34,11 +34,11 @@ class Path:
 @dataclass(frozen=True)
 class _Label:
     state: State
-    share: float
+    area: float
     borders: tuple[int, ...]
 
     def no_worse(self, other: _Label) -> bool:
-        mine, theirs = (*self.state, self.share), (*other.state, other.share)
+        mine, theirs = (*self.state, self.area), (*other.state, other.area)
         return all(a <= b + TOLERANCE_US for a, b in zip(mine, theirs, strict=True))
 
 
@@ -56,13 +56,13 @@ def best_path(count: int, uncut: tuple[float, float], cost: Cost, loads_us: tupl
         best = min((path.us for path in paths), default=float("inf"))
         layer = _longer(layer, count, lambda a, b, r=region: cost(a, b, r), loads_us[region], best)  # type: ignore[misc]
         if chunk >= regions:
-            paths += [Path(label.state[1], label.borders, label.share) for label in layer.get(count - 1, ())]
+            paths += [Path(label.state[1], label.borders, label.area) for label in layer.get(count - 1, ())]
         layer.pop(count - 1, None)
     if not paths:
         return None
     least = min(path.us for path in paths)
     tied = [path for path in paths if path.us <= least + TOLERANCE_US]
-    return min(tied, key=lambda path: (len(path.borders), path.share, path.borders))
+    return min(tied, key=lambda path: (len(path.borders), path.area, path.borders))
 
 
 def _longer(
@@ -76,11 +76,11 @@ def _longer(
     longer: dict[int, list[_Label]] = {}
     for start, labels in layer.items():
         for end in range(start + 1, count):
-            run_us, share = cost(start, end)
+            run_us, area = cost(start, end)
             for label in labels:
                 state, _ = after(label.state, load_us, run_us)
                 if state[1] <= best + TOLERANCE_US and state[1] < float("inf"):
-                    _add(longer.setdefault(end, []), _Label(state, max(share, label.share), (*label.borders, end)))
+                    _add(longer.setdefault(end, []), _Label(state, area + label.area, (*label.borders, end)))
     return longer
 
 

@@ -104,10 +104,10 @@ class ChunkProblem:
         """Return cycles as microseconds."""
         return cycles / self.clock_mhz
 
-    def share(self, use: Ints) -> float:
-        """Return the part of the device that a chunk's layers and what is fixed take of its scarcest resource."""
+    def area(self, use: Ints) -> float:
+        """Return the parts of the device's resources that a chunk's layers and what is fixed take, summed."""
         whole = np.array([have * unit for have, unit in zip(self.device, UNITS, strict=True)])
-        return float(np.max((use + np.array(self.fixed)) / np.maximum(whole, 1)))
+        return float(np.sum((use + np.array(self.fixed)) / np.maximum(whole, 1)))
 
     def changed(self, **fields: object) -> ChunkProblem:
         """Return the problem with other fields."""

@@ -8,12 +8,13 @@ one needs too.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from floorflow.errors import LimitError
-from floorflow.schedule.chunks.choice import Choice, Options, cheapest, fits_alone
+from floorflow.schedule.chunks.choice import Choice, Options, cheapest, fits_alone, fitting
 from floorflow.schedule.chunks.problem import UNITS, ChunkProblem, Ints
 from floorflow.schedule.chunks.undominated import undominated
 
@@ -23,15 +24,17 @@ Slot = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Folded:
-    """An interval's least cycles of a batch on a slot, the option of each layer and its share of the device.
+    """An interval's least cycles of a batch on a slot, the option of each layer and its area (`ChunkProblem.area`).
 
-    ``cycles`` is infinite where nothing fits.
+    ``cycles`` is infinite where nothing was found. ``lower`` is their proven bound: equal to them unless labels were too
+    many, infinite where it is proven that nothing fits.
     """
 
     cycles: float
     rows: tuple[int, ...] = ()
-    share: float = 0.0
+    area: float = 0.0
     use: tuple[int, ...] = ()
+    lower: float = 0.0
 
 
 class SegmentTable:
@@ -40,6 +43,7 @@ class SegmentTable:
     def __init__(self, problem: ChunkProblem) -> None:
         self.problem = problem
         self.times_solved = 0
+        self._quick: dict[tuple[int, int, Slot], float] = {}
         self._known: dict[tuple[int, int], dict[Slot, Folded]] = {}
         self._area = np.array([have * unit for have, unit in zip(problem.device, UNITS, strict=True)], dtype=np.int64)
         self._rows = [
@@ -54,18 +58,24 @@ class SegmentTable:
         """Return a proven bound of an interval's cycles on a slot: exact where it was solved."""
         known = self._known.get((first, behind), {})
         if slot in known:
-            return known[slot].cycles
-        return max((folded.cycles for other, folded in known.items() if _within(slot, other)), default=0.0)
+            return known[slot].lower
+        told = max((folded.lower for other, folded in known.items() if _within(slot, other)), default=0.0)
+        return max(told, self._by_resources(first, behind, slot))
+
+    def _by_resources(self, first: int, behind: int, slot: Slot) -> float:
+        """Return the bound that each resource alone gives an interval."""
+        key = first, behind, slot
+        if key not in self._quick:
+            limits = np.array(slot, dtype=np.int64)
+            slowest, options = self._options(first, behind)
+            levels = _levels(options, slowest)
+            fitting = _first(levels, lambda level: _fits_alone(options, slowest <= level, limits))
+            traffic = self.problem.traffic_cycles(first, behind)
+            self._quick[key] = np.inf if fitting is None else self._bound(options, slowest, fitting, traffic)
+        return self._quick[key]
 
     def solved(self, first: int, behind: int, slot: Slot) -> Folded:
-        """Return the cheapest folding of an interval on a slot.
-
-        Raises
-        ------
-        LimitError
-            If that took too much.
-
-        """
+        """Return the cheapest folding of an interval on a slot."""
         known = self._known.setdefault((first, behind), {})
         if slot not in known:
             known[slot] = self._shared(known, slot) or self._solve(first, behind, slot)
@@ -74,10 +84,8 @@ class SegmentTable:
     def _shared(self, known: dict[Slot, Folded], slot: Slot) -> Folded | None:
         """Return what another slot's answer decides: a larger one's that fits, or that it does not fit."""
         for other, folded in known.items():
-            if _within(slot, other):
-                if not folded.rows:
-                    return folded
-                if all(a <= b for a, b in zip(folded.use, slot, strict=True)):
+            if _within(slot, other) and folded.lower == folded.cycles:
+                if not folded.rows or _within(folded.use, slot):
                     return folded
         return None
 
@@ -85,33 +93,44 @@ class SegmentTable:
         self.times_solved += 1
         problem, limits = self.problem, np.array(slot, dtype=np.int64)
         if (limits < 0).any():
-            return Folded(np.inf)
+            return Folded(np.inf, lower=np.inf)
         slowest, options = self._options(first, behind)
-        levels = np.unique(slowest)
-        levels = levels[levels >= np.minimum.reduceat(slowest, options.start).max()]
+        levels = _levels(options, slowest)
         traffic = problem.traffic_cycles(first, behind)
-        best, cycles = None, self._known_cost(first, behind, slot)
-        at = self._first_fitting(options, slowest, levels, limits)
-        while at < len(levels):
-            level = int(levels[at])
-            at += 1
+        cycles, lower = self._known_cost(first, behind, slot), np.inf
+        refuted, start, best = self._first_fitting(options, slowest, levels, limits)
+        if refuted < start:
+            lower = self._bound(options, slowest, int(levels[refuted]), traffic)
+        if best is not None:
+            cost = problem.chunk_cycles(self._slowest(first, best), best.cost, traffic)
+            best, cycles = (best, float(cost)) if cost <= cycles else (None, cycles)
+        for level in levels[start:].tolist():
             within = options.kept(slowest <= level)
             assert within is not None
-            fastest = int(np.minimum.reduceat(within.cost, within.start).sum())
-            if problem.chunk_cycles(level, fastest, traffic) > cycles:
+            if self._bound(options, slowest, level, traffic) > cycles:
                 if (problem.batch - 1) * level > cycles:
                     break
                 continue
             most = cycles - (problem.batch - 1) * max(level, traffic)
             found = cheapest(within, limits, most, self._area)
-            if found is None:
+            if found.bound < np.inf:
+                lower = min(lower, problem.chunk_cycles(level, int(found.bound), traffic))
+            if found.choice is None:
                 continue
-            cost = problem.chunk_cycles(self._slowest(first, found), found.cost, traffic)
-            if best is None or (cost, self._share(found)) < (cycles, self._share(best)):
-                best, cycles = found, float(cost)
+            cost = problem.chunk_cycles(self._slowest(first, found.choice), found.choice.cost, traffic)
+            if best is None or (cost, self._area_of(found.choice)) < (cycles, self._area_of(best)):
+                best, cycles = found.choice, float(cost)
         if best is None:
-            return Folded(np.inf)
-        return Folded(cycles, best.numbers, problem.share(np.array(best.use)), best.use)
+            return Folded(np.inf, lower=lower)
+        use = best.use
+        return Folded(cycles, best.numbers, problem.area(np.array(use)), use, min(cycles, lower))
+
+    def _bound(self, options: Options, slowest: Ints, level: int, traffic: int) -> int:
+        """Return what a chunk whose slowest layer takes so long takes at least."""
+        within = options.kept(slowest <= level)
+        assert within is not None
+        fastest = int(np.minimum.reduceat(within.cost, within.start).sum())
+        return self.problem.chunk_cycles(level, fastest, traffic)
 
     def _known_cost(self, first: int, behind: int, slot: Slot) -> float:
         """Return what a smaller slot's folding costs: no more is needed here."""
@@ -127,29 +146,54 @@ class SegmentTable:
         use = np.concatenate([layer.use[some] for layer, some in zip(layers, rows, strict=True)])
         return slowest, Options(total, use, np.concatenate(rows), start)
 
-    def _first_fitting(self, options: Options, slowest: Ints, levels: Ints, limits: Ints) -> int:
-        """Return the first level that needs of each resource alone do not exclude."""
-        low, high = 0, len(levels)
+    def _first_fitting(
+        self, options: Options, slowest: Ints, levels: Ints, limits: Ints
+    ) -> tuple[int, int, Choice | None]:
+        """Return the first level that is not refuted, the first within which something is known to fit, and that."""
+        low, high, refuted, some = 0, len(levels), 0, None
         while low < high:
             middle = (low + high) // 2
             within = options.kept(slowest <= levels[middle])
             assert within is not None
-            if fits_alone(within, limits) is None:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+            found = fitting(within, limits)
+            if found.choice is not None:
+                high, some = middle, found.choice
+                continue
+            low = middle + 1
+            if found.bound == np.inf:
+                refuted = low
+        return refuted, high, some
 
     def _slowest(self, first: int, found: Choice) -> int:
         layers = self.problem.layers[first : first + len(found.numbers)]
         return max(int(layer.cycles[row]) for layer, row in zip(layers, found.numbers, strict=True))
 
-    def _share(self, found: Choice) -> float:
-        return self.problem.share(np.array(found.use))
+    def _area_of(self, found: Choice) -> float:
+        return self.problem.area(np.array(found.use))
+
+
+def _levels(options: Options, slowest: Ints) -> Ints:
+    """Return the cycles that the slowest layer may take: each layer has an option of no more."""
+    levels = np.unique(slowest)
+    return np.asarray(levels[levels >= np.minimum.reduceat(slowest, options.start).max()], dtype=np.int64)
+
+
+def _fits_alone(options: Options, keep: NDArray[np.bool_], limits: Ints) -> bool:
+    within = options.kept(keep)
+    return within is not None and bool((limits >= 0).all()) and fits_alone(within, limits) is not None
+
+
+def _first(levels: Ints, holds: Callable[[int], bool]) -> int | None:
+    """Return the first level at which something holds that holds of all later ones too; None: of none."""
+    low, high = 0, len(levels)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(int(levels[middle])) else (middle + 1, high)
+    return int(levels[low]) if low < len(levels) else None
 
 
 def _within(smaller: Slot, larger: Slot) -> bool:
     return all(a <= b for a, b in zip(smaller, larger, strict=True))
 
 
-__all__ = ["Folded", "LimitError", "SegmentTable", "Slot"]
+__all__ = ["Folded", "SegmentTable", "Slot"]

@@ -69,7 +69,15 @@ BOARD = {
             "reliable": Optional(FLAG),
         }
     ),
-    "reconfiguration": Optional({"kind": TEXT, "ms": NUMBER, "bytes": Optional(COUNT)}),
+    "reconfiguration": Optional(
+        {
+            "kind": TEXT,
+            "ms": NUMBER,
+            "bytes": Optional(COUNT),
+            "us_per_area": Optional(NUMBER),
+            "offset_us": Optional(NUMBER),
+        }
+    ),
     "memory_gbps": Optional(NUMBER),
 }
 """Fields of a board file that check reads."""

@@ -200,8 +200,9 @@ def _check_load(region: Region, board: Board, findings: Findings) -> None:
     if stated is None or stated["kind"] != "partial" or not stated.get("bytes"):
         findings.add("region-load-time", region.where, f"the file of {board.raw['name']} has no rate for a part of it")
         return
-    rate = stated["bytes"] / (stated["ms"] * 1e3)
-    findings.expect("region-load-time", region.where, "load_us", raw["load_us"], size / rate)
+    whole_us, offset_us = stated.get("us_per_area"), stated.get("offset_us")
+    expected = size / stated["bytes"] * (stated["ms"] * 1e3 if whole_us is None else whole_us) + (offset_us or 0.0)
+    findings.expect("region-load-time", region.where, "load_us", raw["load_us"], expected)
 
 
 def _check_apart(regions: Sequence[Region], findings: Findings) -> None:

@@ -1,0 +1,84 @@
+"""The command for chunks swapped by partial reconfiguration; `cli` registers it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from floorflow import api
+from floorflow.api import AREAS, CHUNK_METHODS, SIZE_STEP, InputError
+from floorflow.cli.chunks_table import chunk_case_table, chunks_table
+from floorflow.cli.options import DebugFlag, ForceFlag, JsonFlag, OutIfAny, asks_for
+from floorflow.cli.progress import progress_shown
+from floorflow.cli.terminal import errors_to_exit_codes, paper, print_json
+
+OWN_PROBLEM = (
+    *("model", "platform", "cap", "max_products", "max_engine_share", "clock_mhz"),
+    *("backend", "backend_options", "costs", "finn", "impl_style", "weight_bits", "activation_bits", "seed"),
+)
+"""Fields of the request that state the engines and the board."""
+
+
+class Foldings(Enum):
+    """Which foldings a layer may have."""
+
+    powers = "powers"
+    all = "all"
+
+
+@asks_for(*OWN_PROBLEM, defaults={"model": None, "platform": None}, cap="Share of the board, before the area.")
+def chunks(
+    asked: Mapping[str, Any],
+    case: Annotated[
+        Path | None,
+        typer.Option(help="Layers, models and rows as JSON (docs/chunks.md), instead of a model.", show_default=False),
+    ] = None,
+    area: Annotated[str, typer.Option(help="Shares of the board: first:last:step, or with commas.")] = AREAS,
+    batch: Annotated[int, typer.Option(min=1, help="Images that run through a chunk before the next.")] = 256,
+    regions: Annotated[int, typer.Option(min=1, max=4, help="Regions: one loads while another runs.")] = 1,
+    sizes: Annotated[
+        str, typer.Option(help="Sizes of the regions: equal, free, or parts of the area with commas.")
+    ] = "equal",
+    size_step: Annotated[str, typer.Option(help="Step of free sizes, a share of the board.")] = SIZE_STEP,
+    foldings: Annotated[
+        Foldings, typer.Option(help="Powers of two up to 64, as the paper has it, or all legal ones.")
+    ] = Foldings.all,
+    method: Annotated[str, typer.Option(help=f"One of {', '.join(CHUNK_METHODS)}.")] = "exact",
+    memory_gbs: Annotated[
+        float | None,
+        typer.Option(help="GB/s of the memory between chunks; its traffic is free unless told.", show_default=False),
+    ] = None,
+    spill: Annotated[
+        bool, typer.Option("--spill", help="Cut residual blocks too; all live streams are spilled.")
+    ] = False,
+    out: OutIfAny = None,
+    force: ForceFlag = False,
+    as_json: JsonFlag = False,
+    debug: DebugFlag = False,
+) -> None:
+    """Cut a network into chunks that partial reconfiguration swaps: time against area, static and dynamic."""
+    if case is None and not {"model", "platform"} <= set(asked):
+        raise typer.BadParameter("MODEL and --platform are expected, or --case FILE.")
+    with errors_to_exit_codes(debug=debug):
+        if case is not None:
+            if asked or out is not None:
+                raise InputError(
+                    "--case states the whole problem", hint="leave out the model and its options, and --out"
+                )
+            answered = api.chunk_case(case, method=method)
+            print_json(answered) if as_json else paper().print(chunk_case_table(answered))
+            return
+        if out is not None:
+            api.require_free(out, force=force)
+        own = {"area": area, "batch": batch, "regions": regions, "sizes": sizes, "size_step": size_step}
+        more = {"foldings": foldings.value, "method": method, "memory_gbs": memory_gbs, "spill": spill}
+        with progress_shown(quiet=as_json) as tell:
+            found = api.chunks(**asked, **own, **more, progress=tell)
+        if out is not None:
+            found.save(out, force=force, command=sys.argv)
+        print_json(found.as_dict()) if as_json else paper().print(chunks_table(found.as_dict(), found.rows))

@@ -1,0 +1,75 @@
+"""Regions of free size: how much of an area to give to each, in whole steps.
+
+A smaller region loads faster, so an area need not be used up; and with sizes on one grid what is best for an area is
+possible in every larger one: the time never rises with the area.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from math import inf
+
+from floorflow.schedule.chunks.methods.exact import solve
+from floorflow.schedule.chunks.problem import ChunkAnswer, ChunkProblem, Regions
+from floorflow.schedule.chunks.segments import SegmentTable
+from floorflow.stats import SolveStats
+
+
+def best_sizes(
+    problem: ChunkProblem, area: Fraction, count: int, step: Fraction, table: SegmentTable | None = None
+) -> ChunkAnswer:
+    """Return the fastest design on up to ``count`` regions of whole steps that an area has room for.
+
+    ``status`` is optimal if all sizes were decided: of those on the grid none is faster.
+    """
+    table = table or SegmentTable(problem)
+    best: ChunkAnswer | None = None
+    bound, proven, reason = inf, True, ""
+    every = (sizes for number in range(1, count + 1) for sizes in sizes_within(area, number, step))
+    for sizes in every:
+        most = inf if best is None or best.stats.objective is None else best.stats.objective
+        answer = solve(problem, Regions(area, sizes), table=table, most_us=most)
+        if answer.stats.bound is not None:
+            bound = min(bound, answer.stats.bound)
+        if answer.chunks is not None and (best is None or _key(problem, answer) < _key(problem, best)):
+            best = answer
+        elif answer.stats.status == "heuristic" and (answer.stats.bound or 0.0) <= most:
+            proven, reason = False, answer.reason
+    if best is None:
+        stats = SolveStats("exact", "infeasible") if proven else SolveStats("exact", "heuristic", None, bound)
+        return ChunkAnswer(None, Regions.equal(area, count), stats, reason or "no cut, folding and size fits")
+    objective = best.stats.objective
+    stats = SolveStats("exact", "optimal", objective, objective) if proven else _feasible(objective, bound)
+    return ChunkAnswer(best.chunks, best.regions, stats)
+
+
+def _feasible(objective: float | None, bound: float) -> SolveStats:
+    return SolveStats("exact", "feasible", objective, bound)
+
+
+def _key(problem: ChunkProblem, answer: ChunkAnswer) -> tuple[float, int, Fraction]:
+    """Return what of two answers is better: time, chunks, then what the regions take together."""
+    del problem
+    chunks = answer.chunks or ()
+    taken = sum(answer.regions.sizes, Fraction(0)) if len(chunks) > 1 else answer.regions.whole
+    return round(answer.stats.objective or inf, 6), len(chunks), taken
+
+
+def sizes_within(area: Fraction, count: int, step: Fraction) -> Iterator[tuple[Fraction, ...]]:
+    """Yield sizes of so many regions, each at least a step and together at most the area, the largest first."""
+    steps = area // step
+    if steps < count:
+        # Even one step each is too much: an uncut network may still have all of the area.
+        yield (Fraction(0),) * count
+        return
+    yield from (tuple(step * part for part in parts) for parts in _parts(steps, count))
+
+
+def _parts(most: int, count: int) -> Iterator[tuple[int, ...]]:
+    if count == 0:
+        yield ()
+        return
+    for first in range(most - (count - 1), 0, -1):
+        for others in _parts(most - first, count - 1):
+            yield (first, *others)
