@@ -120,11 +120,13 @@ def fitting(options: Options, limits: Ints) -> Found:
     return Found(Choice(cost, tuple(int(amount) for amount in use), numbers), 0.0)
 
 
-def cheapest(options: Options, limits: Ints, most: float, area: Ints, *, any_will_do: bool = False) -> Found:
+def cheapest(
+    options: Options, limits: Ints, most: float, area: Ints, *, enough: int = 0, any_will_do: bool = False
+) -> Found:
     """Return the least cost within the limits, if it is at most ``most``; of equal ones that of least area.
 
     ``area``, (n_resources,), is what the device has: the area of a choice is the sum of its shares of them.
-    ``any_will_do``: the first choice that is found.
+    Costs up to ``enough`` count as equal. ``any_will_do``: the first choice that is found.
     """
     start = fits_alone(options, limits)
     if start is None:
@@ -139,14 +141,14 @@ def cheapest(options: Options, limits: Ints, most: float, area: Ints, *, any_wil
         return Found(quick, bound)
     many = MOST_LABELS // len(options.start) ** 2
     for beam in (WIDE_BEAM, None):
-        if quick is not None and quick.cost < most:
-            most = float(quick.cost)
+        if quick is not None and max(quick.cost, enough) < most:
+            most = float(max(quick.cost, enough))
             prices, higher, options_left = _narrowed(options_left, limits, most, prices)
             assert options_left is not None
             bound = max(bound, higher)
         try:
             # First with few labels; only where these are too many with many, for a better cost drops more options.
-            best = _labelled(options_left, limits, prices, most, area, None, many)
+            best = _labelled(options_left, limits, prices, most, area, None, many, enough)
         except _TooManyLabelsError:
             if beam is not None:
                 better = _labelled(options_left, limits, prices, most, area, beam)
@@ -201,6 +203,7 @@ def _labelled(
     area: Ints,
     beam: int | None,
     many: int | None = None,
+    enough: int = 0,
 ) -> Choice | None:
     """Return the best choice by labels layer by layer; a ``beam`` keeps so many of least bound only, more than ``many`` are too many."""
     priced = options.cost + options.use @ prices
@@ -221,7 +224,7 @@ def _labelled(
         if not len(labels):
             return None
         history.append((parents, options.number[rows][chosen]))
-    return _best(labels, history, order, area)
+    return _best(labels, history, order, area, enough)
 
 
 def _extended(
@@ -254,9 +257,9 @@ def _extended(
     return merged, before, option
 
 
-def _best(labels: Ints, history: Sequence[tuple[Ints, Ints]], order: Ints, area: Ints) -> Choice:
+def _best(labels: Ints, history: Sequence[tuple[Ints, Ints]], order: Ints, area: Ints, enough: int) -> Choice:
     """Return the choice of the label of least cost, then least area."""
-    cheap = np.flatnonzero(labels[:, 0] == labels[:, 0].min())
+    cheap = np.flatnonzero(labels[:, 0] <= max(int(labels[:, 0].min()), enough))
     areas = (labels[cheap, 1 : 1 + len(area)] / np.maximum(area, 1)).sum(axis=1)
     at = int(cheap[int(np.argmin(areas))])
     label = labels[at]

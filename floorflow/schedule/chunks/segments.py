@@ -112,7 +112,7 @@ class SegmentTable:
                     break
                 continue
             most = cycles - (problem.batch - 1) * max(level, traffic)
-            found = cheapest(within, limits, most, self._area)
+            found = cheapest(within, limits, most, self._area, enough=traffic)
             if found.bound < np.inf:
                 lower = min(lower, problem.chunk_cycles(level, int(found.bound), traffic))
             if found.choice is None:

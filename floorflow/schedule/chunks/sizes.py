@@ -26,13 +26,16 @@ def best_sizes(
     table = table or SegmentTable(problem)
     best: ChunkAnswer | None = None
     bound, proven, reason = inf, True, ""
-    every = (sizes for number in range(1, count + 1) for sizes in sizes_within(area, number, step))
+    most_regions = min(count, area // step)
+    if not most_regions:  # not even one step: a network that is not cut may still have the area
+        return solve(problem, Regions.equal(area), table=table, static=True)
+    every = (sizes for number in range(1, most_regions + 1) for sizes in sizes_within(area, number, step))
     for sizes in every:
         most = inf if best is None or best.stats.objective is None else best.stats.objective
         answer = solve(problem, Regions(area, sizes), table=table, most_us=most)
         if answer.stats.bound is not None:
             bound = min(bound, answer.stats.bound)
-        if answer.chunks is not None and (best is None or _key(problem, answer) < _key(problem, best)):
+        if answer.chunks is not None and (best is None or _key(answer) < _key(best)):
             best = answer
         elif answer.stats.status == "heuristic" and (answer.stats.bound or 0.0) <= most:
             proven, reason = False, answer.reason
@@ -40,17 +43,13 @@ def best_sizes(
         stats = SolveStats("exact", "infeasible") if proven else SolveStats("exact", "heuristic", None, bound)
         return ChunkAnswer(None, Regions.equal(area, count), stats, reason or "no cut, folding and size fits")
     objective = best.stats.objective
-    stats = SolveStats("exact", "optimal", objective, objective) if proven else _feasible(objective, bound)
+    proven = proven and best.stats.status == "optimal"
+    stats = SolveStats("exact", "optimal" if proven else "feasible", objective, objective if proven else bound)
     return ChunkAnswer(best.chunks, best.regions, stats)
 
 
-def _feasible(objective: float | None, bound: float) -> SolveStats:
-    return SolveStats("exact", "feasible", objective, bound)
-
-
-def _key(problem: ChunkProblem, answer: ChunkAnswer) -> tuple[float, int, Fraction]:
+def _key(answer: ChunkAnswer) -> tuple[float, int, Fraction]:
     """Return what of two answers is better: time, chunks, then what the regions take together."""
-    del problem
     chunks = answer.chunks or ()
     taken = sum(answer.regions.sizes, Fraction(0)) if len(chunks) > 1 else answer.regions.whole
     return round(answer.stats.objective or inf, 6), len(chunks), taken
@@ -58,12 +57,7 @@ def _key(problem: ChunkProblem, answer: ChunkAnswer) -> tuple[float, int, Fracti
 
 def sizes_within(area: Fraction, count: int, step: Fraction) -> Iterator[tuple[Fraction, ...]]:
     """Yield sizes of so many regions, each at least a step and together at most the area, the largest first."""
-    steps = area // step
-    if steps < count:
-        # Even one step each is too much: an uncut network may still have all of the area.
-        yield (Fraction(0),) * count
-        return
-    yield from (tuple(step * part for part in parts) for parts in _parts(steps, count))
+    yield from (tuple(step * part for part in parts) for parts in _parts(area // step, count))
 
 
 def _parts(most: int, count: int) -> Iterator[tuple[int, ...]]:

@@ -83,12 +83,13 @@ class _Search:
         """Return the best path: by bounds, or by designs that were found."""
         count = len(self.problem.borders)
         known: dict[tuple[int, int, int], tuple[float, float]] = {}
-        # An interval takes no less than any part of it.
+        # An interval takes no less than any part of it, unless the part moves more to and from memory.
+        contains = lower and self.problem.memory_gbs is None
         for region, slot in enumerate(self.slots):
             for length in range(1, count):
                 for a in range(count - length):
                     us, area = self._cost(a, a + length, slot, lower=lower)
-                    if lower and length > 1:
+                    if contains and length > 1:
                         us = max(us, known[a, a + length - 1, region][0], known[a + 1, a + length, region][0])
                     known[a, a + length, region] = us, area
         uncut = self._cost(0, count - 1, self.whole, lower=lower)
