@@ -75,8 +75,8 @@ def chunks(
             return
         if out is not None:
             api.require_free(out, force=force)
-        own = {"area": area, "batch": batch, "regions": regions, "sizes": sizes, "size_step": size_step}
-        more = {"foldings": foldings.value, "method": method, "memory_gbs": memory_gbs, "spill": spill}
+        own: dict[str, Any] = {"area": area, "batch": batch, "regions": regions, "sizes": sizes, "size_step": size_step}
+        more: dict[str, Any] = {"foldings": foldings.value, "method": method, "memory_gbs": memory_gbs, "spill": spill}
         with progress_shown(quiet=as_json) as tell:
             found = api.chunks(**asked, **own, **more, progress=tell)
         if out is not None:

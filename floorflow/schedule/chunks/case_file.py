@@ -1,4 +1,4 @@
-"""Reading a case of the chunk problem: layers, resource models and rows to answer, in one JSON file (docs/chunks.md)."""
+"""Reading a case of the chunk problem: layers, resource models and rows, in one JSON file (docs/chunks.md)."""
 
 from __future__ import annotations
 

@@ -56,6 +56,13 @@ class Options:
         start = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
         return Options(self.cost[keep], self.use[keep], self.number[keep], start)
 
+    def some(self, keep: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Options:
+        """Return the options that are marked, of which each layer has some; ValueError if one has none."""
+        kept = self.kept(keep)
+        if kept is None:
+            raise ValueError("a layer has no option left")
+        return kept
+
 
 class _TooManyLabelsError(Exception):
     """All labels would be too many."""
@@ -136,22 +143,22 @@ def cheapest(
     prices, bound, options_left = _narrowed(start, limits, most)
     if options_left is None:
         return NOTHING
-    quick = _labelled(options_left, limits, prices, most, area, BEAM)
+    quick = _labelled(options_left, limits, prices, most, area, beam=BEAM)
     if quick is not None and any_will_do:
         return Found(quick, bound)
     many = MOST_LABELS // len(options.start) ** 2
     for beam in (WIDE_BEAM, None):
         if quick is not None and max(quick.cost, enough) < most:
             most = float(max(quick.cost, enough))
-            prices, higher, options_left = _narrowed(options_left, limits, most, prices)
-            assert options_left is not None
+            prices, higher, narrowed = _narrowed(options_left, limits, most, prices)
+            options_left = narrowed or options_left
             bound = max(bound, higher)
         try:
             # First with few labels; only where these are too many with many, for a better cost drops more options.
-            best = _labelled(options_left, limits, prices, most, area, None, many, enough)
+            best = _labelled(options_left, limits, prices, most, area, beam=None, many=many, enough=enough)
         except _TooManyLabelsError:
             if beam is not None:
-                better = _labelled(options_left, limits, prices, most, area, beam)
+                better = _labelled(options_left, limits, prices, most, area, beam=beam)
                 quick = better if quick is None or (better is not None and better.cost <= quick.cost) else quick
         else:
             return NOTHING if best is None else Found(best, best.cost)
@@ -201,11 +208,15 @@ def _labelled(
     prices: Floats,
     most: float,
     area: Ints,
+    *,
     beam: int | None,
     many: int | None = None,
     enough: int = 0,
 ) -> Choice | None:
-    """Return the best choice by labels layer by layer; a ``beam`` keeps so many of least bound only, more than ``many`` are too many."""
+    """Return the best choice by labels, layer by layer.
+
+    A ``beam`` keeps so many of least bound only; more than ``many`` are too many.
+    """
     priced = options.cost + options.use @ prices
     least = np.minimum.reduceat(priced, options.start)
     # What is minimised has a limit as the resources have: prices alone would let a label of much room pass it.
@@ -220,7 +231,7 @@ def _labelled(
         rest, others = rest - float(least[layer]), others - least_of_all[layer]
         rows = slice(int(options.start[layer]), int(options.start[layer] + sizes[layer]))
         added = np.concatenate([options.cost[rows, None], options.use[rows]], axis=1)
-        labels, parents, chosen = _extended(labels, added, room - others, prices, most - rest, beam, many)
+        labels, parents, chosen = _extended(labels, added, room - others, prices, most - rest, beam=beam, many=many)
         if not len(labels):
             return None
         history.append((parents, options.number[rows][chosen]))
@@ -228,7 +239,7 @@ def _labelled(
 
 
 def _extended(
-    labels: Ints, added: Ints, room: Ints, prices: Floats, most: float, beam: int | None, many: int | None
+    labels: Ints, added: Ints, room: Ints, prices: Floats, most: float, *, beam: int | None, many: int | None
 ) -> tuple[Ints, Ints, Ints]:
     """Return labels with each option of a layer, which of the labels before and which option they come from."""
     per_block = max(1, MOST_AT_ONCE // len(added))

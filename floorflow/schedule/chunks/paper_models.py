@@ -3,7 +3,8 @@
 M1 is fitted to the published points: LUT and FF are ``v + xi P + rho S``, BRAM is ``v + beta (P - 1) + g1 (min(S, th) -
 1) + g2 max(0, S - th)``. M2 follows the generated hardware: logic by ``P S``, and memories of weights (one a PE),
 thresholds (one a PE and threshold), the sliding window (K + 1 rows) and FIFOs. In BRAM their depth is a power of two.
-A memory of more than 1,024 bits is in BRAM, a smaller one in LUTs; ``M2free`` may put a layer's weights in LUTs too, and all its other memories.
+A memory of more than 1,024 bits is in BRAM, a smaller one in LUTs; ``M2free`` may put a layer's weights in LUTs too,
+and all its other memories.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ Slot = tuple[int, ...]
 class Folded:
     """An interval's least cycles of a batch on a slot, the option of each layer and its area (`ChunkProblem.area`).
 
-    ``cycles`` is infinite where nothing was found. ``lower`` is their proven bound: equal to them unless labels were too
-    many, infinite where it is proven that nothing fits.
+    ``cycles`` is infinite where nothing was found. ``lower`` is their proven bound: equal to them unless labels were
+    too many, infinite where it is proven that nothing fits.
     """
 
     cycles: float
@@ -84,9 +84,9 @@ class SegmentTable:
     def _shared(self, known: dict[Slot, Folded], slot: Slot) -> Folded | None:
         """Return what another slot's answer decides: a larger one's that fits, or that it does not fit."""
         for other, folded in known.items():
-            if _within(slot, other) and folded.lower == folded.cycles:
-                if not folded.rows or _within(folded.use, slot):
-                    return folded
+            proven = _within(slot, other) and folded.lower == folded.cycles
+            if proven and (not folded.rows or _within(folded.use, slot)):
+                return folded
         return None
 
     def _solve(self, first: int, behind: int, slot: Slot) -> Folded:
@@ -105,8 +105,7 @@ class SegmentTable:
             cost = problem.chunk_cycles(self._slowest(first, best), best.cost, traffic)
             best, cycles = (best, float(cost)) if cost <= cycles else (None, cycles)
         for level in levels[start:].tolist():
-            within = options.kept(slowest <= level)
-            assert within is not None
+            within = options.some(slowest <= level)
             if self._bound(options, slowest, level, traffic) > cycles:
                 if (problem.batch - 1) * level > cycles:
                     break
@@ -120,15 +119,16 @@ class SegmentTable:
             cost = problem.chunk_cycles(self._slowest(first, found.choice), found.choice.cost, traffic)
             if best is None or (cost, self._area_of(found.choice)) < (cycles, self._area_of(best)):
                 best, cycles = found.choice, float(cost)
+        return self._folded(best, cycles, lower)
+
+    def _folded(self, best: Choice | None, cycles: float, lower: float) -> Folded:
         if best is None:
             return Folded(np.inf, lower=lower)
-        use = best.use
-        return Folded(cycles, best.numbers, problem.area(np.array(use)), use, min(cycles, lower))
+        return Folded(cycles, best.numbers, self.problem.area(np.array(best.use)), best.use, min(cycles, lower))
 
     def _bound(self, options: Options, slowest: Ints, level: int, traffic: int) -> int:
         """Return what a chunk whose slowest layer takes so long takes at least."""
-        within = options.kept(slowest <= level)
-        assert within is not None
+        within = options.some(slowest <= level)
         fastest = int(np.minimum.reduceat(within.cost, within.start).sum())
         return self.problem.chunk_cycles(level, fastest, traffic)
 
@@ -153,8 +153,7 @@ class SegmentTable:
         low, high, refuted, some = 0, len(levels), 0, None
         while low < high:
             middle = (low + high) // 2
-            within = options.kept(slowest <= levels[middle])
-            assert within is not None
+            within = options.some(slowest <= levels[middle])
             found = fitting(within, limits)
             if found.choice is not None:
                 high, some = middle, found.choice

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from floorflow.schedule.chunks.case_file import ChunkCase, Row
@@ -28,8 +29,8 @@ def answered_rows(case: ChunkCase, method: str = "exact") -> list[dict[str, Any]
         for row in sorted(set(rows), key=lambda row: -row.sigma):
             regions = Regions.equal(row.sigma)
             parts = {
-                "static": _timed(lambda r=regions: solve(r, static=True), problem),  # type: ignore[misc]
-                "dynamic": _timed(lambda r=regions: solve(r, static=False), problem),  # type: ignore[misc]
+                "static": _timed(partial(solve, regions, static=True), problem),
+                "dynamic": _timed(partial(solve, regions, static=False), problem),
             }
             answers[row] = {**_asked(row), **parts}
     return [answers[row] for row in case.rows]

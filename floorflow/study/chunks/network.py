@@ -132,7 +132,7 @@ def _of_powers(option: Option) -> bool:
     return all(isinstance(v, int) and v & (v - 1) == 0 and v <= MOST_FOLDING for v in values)
 
 
-def _foldings(group: OptionGroup, rows: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+def _foldings(group: OptionGroup, rows: np.ndarray) -> np.ndarray:
     """Return PE and SIMD of each engine, 0 where it has none."""
     table = []
     for row in rows.tolist():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -42,7 +43,7 @@ def composition_chart(content: Content) -> Figure:
         figure, axes = _sheet(f"{content['network']} on {content['platform']}: what the time is made of")
         found = [p for p in content["points"] if p["dynamic"]["ms"] is not None]
         places = [100 * point["area"] for point in found]
-        width = 0.7 * min((b - a for a, b in zip(places, places[1:], strict=False)), default=5.0)
+        width = 0.7 * min((b - a for a, b in pairwise(places)), default=5.0)
         runs = [point["dynamic"]["run_ms"] for point in found]
         loads = [point["dynamic"]["load_ms"] - point["dynamic"]["hidden_load_ms"] for point in found]
         axes.bar(places, runs, width, color=BAR, label="compute")

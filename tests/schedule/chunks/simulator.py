@@ -1,8 +1,8 @@
 """A simulator of chunks in reconfigured regions that knows nothing of the scheduler: event by event, image by image.
 
 What it takes from a plan: the cycles of each layer of each chunk in order, the bits an image that a chunk reads and
-writes, and when it is loaded and run is *not* taken but comes about: one configuration port, one batch that runs through
-a chunk entirely before the next may begin, one memory for reading and writing.
+writes. When it is loaded and run is *not* taken but comes about: one configuration port, one batch that runs through a
+chunk entirely before the next may begin, one memory for reading and writing.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def test_what_is_no_case_is_refused_by_field(
     change(content)
     file = tmp_path / "bad.json"
     file.write_text(json.dumps(content))
-    with pytest.raises(InputError, match="bad.json") as refusal:
+    with pytest.raises(InputError, match=r"bad\.json") as refusal:
         read_chunk_case(file)
     assert named in str(refusal.value)
 
@@ -125,5 +125,5 @@ def test_what_is_no_case_is_refused_by_field(
 @pytest.mark.parametrize("text", ["", "[1]", "{", '{"model_M1": NaN}'])
 def test_what_is_no_json_object_is_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text(text)
-    with pytest.raises(InputError, match="bad.json"):
+    with pytest.raises(InputError, match=r"bad\.json"):
         read_chunk_case(tmp_path / "bad.json")

@@ -1,8 +1,9 @@
 """Method ``exact``: the optimum over all cuts and foldings, with proof.
 
 A shortest path on bounds of all intervals; the intervals of the best path are solved, their bounds become exact, and
-the path is found again. When all intervals of the best path are solved its time is the bound of all designs, and that of
-the best of the designs found: the optimum, unless an interval had too many foldings to be exact. Several slots of one problem share a `SegmentTable`.
+the path is found again. When all intervals of the best path are solved its time is the bound of all designs, and that
+of the best of the designs found: the optimum, unless an interval had too many foldings to be exact. Several slots of
+one problem share a `SegmentTable`.
 """
 
 from __future__ import annotations

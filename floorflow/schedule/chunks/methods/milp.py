@@ -1,8 +1,8 @@
 """Method ``milp``: the published formulation with its mistakes corrected, solved by HiGHS. For one region.
 
 Numbers are those of the paper's constraints. Its mistakes and what stands here instead are listed in docs/chunks.md.
-Layer i takes one of its options (z_ir): that is constraints 1, 2, 7, 8 and 11 with eq. 6 worked out for every pair of PE
-and SIMD, so no product of the two is linearised. x_i: a cut behind layer i; y_ij: layer i is in chunk j.
+Layer i takes one of its options (z_ir): that is constraints 1, 2, 7, 8 and 11 with eq. 6 worked out for every pair of
+PE and SIMD, so no product of the two is linearised. x_i: a cut behind layer i; y_ij: layer i is in chunk j.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _model(
 
 
 def _same_or_next(model: LinearModel, x: int, here: list[int], behind: list[int]) -> None:
-    """Number chunks by one and the cuts before (constraints 4 to 6 without their N! equal answers).
+    """Give chunks numbers: one and the cuts before (constraints 4 to 6 without their N! equal answers).
 
     A layer is in the chunk of the layer before or, if there is a cut between them, in the next.
     """
@@ -152,7 +152,8 @@ def _design(
     problem: ChunkProblem, regions: Regions, layers: list[_Layer], columns: _Columns, answer: LinearAnswer
 ) -> ChunkAnswer:
     """Return the chunks that HiGHS chose, their time worked out anew in whole cycles."""
-    assert answer.values is not None
+    if answer.values is None:
+        raise ValueError("an answer without values has no design")
     rows = [
         int(layer.rows[int(np.argmax(answer.values[some]))]) for layer, some in zip(layers, columns.option, strict=True)
     ]
