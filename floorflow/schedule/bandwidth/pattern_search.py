@@ -1,0 +1,83 @@
+"""Pattern search over slow-downs: Algorithm 1 of f-CNN^x, whose details are not printed.
+
+The repetitions of a subgraph share a slow-down. Start: one over the overload while the subgraph runs in a list schedule
+without limit of bandwidth. Then coordinates in random order, a factor of 1 + step up and down, each gain taken at once;
+a round without any halves the step.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import numpy as np
+
+from floorflow.schedule.bandwidth.list_schedule import listed, starts_of
+from floorflow.schedule.bandwidth.problem import TOLERANCE, BandwidthProblem, BandwidthSchedule, Floats
+
+LEAST_SPEED = 0.05
+FIRST_STEP, LAST_STEP = 0.4, 0.01
+MOST_JOBS_LISTED = 6_000_000
+"""Runs placed over all list schedules: the search stops behind them, some ten seconds."""
+
+
+def searched(problem: BandwidthProblem, seed: int = 0) -> BandwidthSchedule:
+    """Return the best list schedule over slow-downs that the search meets, from its proposals and from none."""
+    vectors = [proposals(problem), [np.ones(len(network.subgraphs)) for network in problem.networks]]
+    found = [_search(problem, vector, random.Random(seed)) for vector in vectors]  # noqa: S311
+    return min(found, key=lambda schedule: schedule.period_us)
+
+
+def proposals(problem: BandwidthProblem) -> list[Floats]:
+    """Return the slow-down of each subgraph that takes the overload of an unlimited list schedule away."""
+    starts, _ = starts_of(problem, limited=False)
+    begin = np.concatenate([np.array(each) for each in starts])
+    end = begin + np.concatenate(problem.latencies)
+    demand = np.concatenate(problem.demands)
+    used = np.array([demand[(begin <= at) & (at < end)].sum() for at in begin])
+    limit, speeds, first = problem.bytes_per_us, [], 0
+    for network in problem.networks:
+        peaks = [used[(begin >= begin[n]) & (begin < end[n])].max() for n in range(first, first + network.jobs)]
+        worst = np.reshape(peaks, (network.repetitions, -1)).max(axis=0)
+        speeds.append(np.clip(limit / worst, LEAST_SPEED, 1.0))
+        first += network.jobs
+    return speeds
+
+
+def _search(problem: BandwidthProblem, speeds: list[Floats], draw: random.Random) -> BandwidthSchedule:
+    def period(vector: list[Floats]) -> float:
+        return starts_of(problem, _repeated(problem, vector))[1]
+
+    best, step = period(speeds), FIRST_STEP
+    places = [(number, place) for number, each in enumerate(speeds) for place in range(len(each))]
+    evaluations = MOST_JOBS_LISTED // (2 * problem.jobs)
+    while step >= LAST_STEP and evaluations > 0:
+        draw.shuffle(places)
+        before = best
+        for number, place in places:
+            best = _moved(speeds, number, place, step, best, period)
+            evaluations -= 2
+            if best <= problem.bound_us * (1 + TOLERANCE) or evaluations <= 0:
+                return listed(problem, _repeated(problem, speeds))
+        if best >= before * (1 - TOLERANCE):
+            step /= 2
+    return listed(problem, _repeated(problem, speeds))
+
+
+def _moved(
+    speeds: list[Floats], number: int, place: int, step: float, best: float, period: Callable[[list[Floats]], float]
+) -> float:
+    """Try a coordinate up and down in place; return the period behind it."""
+    old = speeds[number][place]
+    for factor in (1 + step, 1 / (1 + step)):
+        speeds[number][place] = min(max(old * factor, LEAST_SPEED), 1.0)
+        if speeds[number][place] != old:
+            found = period(speeds)
+            if found < best * (1 - TOLERANCE):
+                return found
+    speeds[number][place] = old
+    return best
+
+
+def _repeated(problem: BandwidthProblem, speeds: list[Floats]) -> list[Floats]:
+    return [np.tile(each, network.repetitions) for each, network in zip(speeds, problem.networks, strict=True)]
