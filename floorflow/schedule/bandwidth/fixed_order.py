@@ -113,7 +113,7 @@ def _with_changes(order: Order, solution: OrderedWork, parity: int) -> Order:
 def scheduled(problem: BandwidthProblem, order: Order, solution: OrderedWork) -> BandwidthSchedule:
     """Return a solution as runs of pieces; work is scaled so that each run's is its latency exactly."""
     ends = np.cumsum(solution.lengths)
-    starts = ends - solution.lengths
+    starts = np.concatenate([[0.0], ends[:-1]])
     runs: list[list[list[Piece]]] = [[[] for _ in range(network.jobs)] for network in problem.networks]
     for interval, at in enumerate(running(problem, order)):
         length = float(solution.lengths[interval])
