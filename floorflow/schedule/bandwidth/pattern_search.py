@@ -1,6 +1,6 @@
 """Pattern search over slow-downs: Algorithm 1 of f-CNN^x, whose details are not printed.
 
-The repetitions of a subgraph share a slow-down. Start: one over the overload while the subgraph runs in a list schedule
+The repetitions of a subgraph share a slow-down, and at first all tiles of a layer. Start: one over the overload while the subgraph runs in a list schedule
 without limit of bandwidth. Then coordinates in random order, a factor of 1 + step up and down, each gain taken at once;
 a round without any halves the step.
 """
@@ -45,37 +45,57 @@ def proposals(problem: BandwidthProblem) -> list[Floats]:
 
 
 def _search(problem: BandwidthProblem, speeds: list[Floats], draw: random.Random) -> BandwidthSchedule:
-    def period(vector: list[Floats]) -> float:
-        return starts_of(problem, _repeated(problem, vector))[1]
-
-    best, step = period(speeds), FIRST_STEP
-    places = [(number, place) for number, each in enumerate(speeds) for place in range(len(each))]
-    evaluations = MOST_JOBS_LISTED // (2 * problem.jobs)
-    while step >= LAST_STEP and evaluations > 0:
-        draw.shuffle(places)
-        before = best
-        for number, place in places:
-            best = _moved(speeds, number, place, step, best, period)
-            evaluations -= 2
-            if best <= problem.bound_us * (1 + TOLERANCE) or evaluations <= 0:
-                return listed(problem, _repeated(problem, speeds))
-        if best >= before * (1 - TOLERANCE):
-            step /= 2
+    """Search with one slow-down a layer, then with one a subgraph."""
+    budget = [MOST_JOBS_LISTED // problem.jobs]
+    for groups in (_layers(problem), [(n, [p]) for n, each in enumerate(speeds) for p in range(len(each))]):
+        _polled(problem, speeds, groups, draw, budget)
     return listed(problem, _repeated(problem, speeds))
 
 
-def _moved(
-    speeds: list[Floats], number: int, place: int, step: float, best: float, period: Callable[[list[Floats]], float]
-) -> float:
-    """Try a coordinate up and down in place; return the period behind it."""
-    old = speeds[number][place]
+def _layers(problem: BandwidthProblem) -> list[tuple[int, list[int]]]:
+    """Return the subgraphs, by their network's number, whose names are equal up to the dot."""
+    groups: dict[tuple[int, str], list[int]] = {}
+    for number, network in enumerate(problem.networks):
+        for place, subgraph in enumerate(network.subgraphs):
+            groups.setdefault((number, subgraph.name.rpartition(".")[0] or subgraph.name), []).append(place)
+    return [(number, places) for (number, _), places in groups.items()]
+
+
+def _polled(
+    problem: BandwidthProblem,
+    speeds: list[Floats],
+    groups: list[tuple[int, list[int]]],
+    draw: random.Random,
+    budget: list[int],
+) -> None:
+    """Improve speeds in place over groups that change together, until the step is small or the budget is spent."""
+
+    def period() -> float:
+        budget[0] -= 1
+        return starts_of(problem, _repeated(problem, speeds))[1]
+
+    best, step = period(), FIRST_STEP
+    while step >= LAST_STEP:
+        draw.shuffle(groups)
+        before = best
+        for number, places in groups:
+            if best <= problem.bound_us * (1 + TOLERANCE) or budget[0] <= 0:
+                return
+            best = _moved(speeds[number], places, step, best, period)
+        if best >= before * (1 - TOLERANCE):
+            step /= 2
+
+
+def _moved(speeds: Floats, places: list[int], step: float, best: float, period: Callable[[], float]) -> float:
+    """Try a group up and down in place; return the period behind it."""
+    old = speeds[places]
     for factor in (1 + step, 1 / (1 + step)):
-        speeds[number][place] = min(max(old * factor, LEAST_SPEED), 1.0)
-        if speeds[number][place] != old:
-            found = period(speeds)
+        speeds[places] = np.clip(old * factor, LEAST_SPEED, 1.0)
+        if (speeds[places] != old).any():
+            found = period()
             if found < best * (1 - TOLERANCE):
                 return found
-    speeds[number][place] = old
+    speeds[places] = old
     return best
 
 

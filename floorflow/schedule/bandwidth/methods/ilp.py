@@ -9,7 +9,7 @@ from floorflow.schedule.bandwidth.fixed_speed import placed
 from floorflow.schedule.bandwidth.problem import BandwidthAnswer, BandwidthProblem
 from floorflow.stats import SolveStats
 
-WORK = 20.0
+WORK = 8.0
 """CP-SAT's work, roughly seconds."""
 
 
