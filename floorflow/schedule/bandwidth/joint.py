@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from floorflow.dataflow.traffic import EnginePoint
+from floorflow.dataflow.traffic import BYTES_PER_US, EnginePoint
 from floorflow.resources import Resources
 from floorflow.schedule.bandwidth.fairness import Wish, rate, rates
 from floorflow.stats import SolveStats
@@ -26,6 +26,8 @@ SLOTS = 128
 """Slots in a round: what shares are whole numbers of."""
 MOST_LABELS = 3_000_000
 """Combinations that are looked at together; with more the best so far is told with its bound."""
+_DSP, _SLOTS = 4, 5
+"""Columns of needs: the resources in their order, then slots."""
 _STEPS = 400
 _EVEN = 1e-12
 
@@ -40,11 +42,14 @@ class JointProblem:
     available: Resources
     bandwidth_gbs: float
     slots: int = SLOTS
+    any_schedule: bool = False
+    """Rates of which it is only known that a network alone and the bytes of all allow them: for a bound."""
 
     @cached_property
     def limits(self) -> Floats:
-        """What there is of each resource and of slots, (6,)."""
-        return np.array([*self.available.as_tuple(), self.slots], dtype=np.float64)
+        """What there is of each resource and of slots, (6,); a slot for each network beside, where they bound others."""
+        slots = self.slots + (len(self.names) if self.any_schedule else 0)
+        return np.array([*self.available.as_tuple(), slots], dtype=np.float64)
 
     @cached_property
     def tables(self) -> tuple[_Table, ...]:
@@ -55,7 +60,8 @@ class JointProblem:
         points, wish = self.fronts[number], self.wishes[number]
         slots = np.arange(self.slots + 1)
         shares = slots[1:] / self.slots * self.bandwidth_gbs
-        speeds = np.array([np.concatenate([[0.0], rates(point, shares)]) for point in points])
+        reached = [self._most(point, shares) if self.any_schedule else rates(point, shares) for point in points]
+        speeds = np.pad(np.array(reached), ((0, 0), (1, 0)))
         errors = np.where(speeds >= wish.least_fps * (1 - 1e-9), wish.errors(speeds), np.inf)
         # More slots than the best error needs are of no use.
         useful = np.isfinite(errors)
@@ -64,6 +70,23 @@ class JointProblem:
         use = np.array([point.resources.as_tuple() for point in points], dtype=np.float64).reshape(len(points), -1)
         needs = np.concatenate([use[row], slots[column][:, None]], axis=1)
         return _Table(row, column, needs, errors[row, column])
+
+    def _most(self, point: EnginePoint, shares_gbs: Floats) -> Floats:
+        """Return rates that no schedule exceeds in which an engine moves no more than shares of the memory."""
+        return np.minimum(rate(point, self.bandwidth_gbs), shares_gbs * BYTES_PER_US * 1e6 / point.traffic_bytes)
+
+    @cached_property
+    def binding(self) -> tuple[int, ...]:
+        """The columns of limits that may be exceeded where DSP slices are not: others follow from these."""
+        return tuple(n for n in range(6) if n in (_DSP, _SLOTS) or self._may_exceed(n))
+
+    def _may_exceed(self, column: int) -> bool:
+        bases = [float(table.needs[:, column].min()) if len(table.errors) else 0.0 for table in self.tables]
+        slopes = [
+            float(((t.needs[:, column] - base) / np.maximum(t.needs[:, _DSP], 1)).max(initial=0))
+            for t, base in zip(self.tables, bases, strict=True)
+        ]
+        return sum(bases) + max(slopes) * self.limits[_DSP] > self.limits[column]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,10 +98,6 @@ class _Table:
     needs: Floats
     errors: Floats
 
-    def at(self, rows: Ints) -> _Table:
-        """Return some of the rows."""
-        return _Table(self.point[rows], self.slots[rows], self.needs[rows], self.errors[rows])
-
 
 @dataclass(frozen=True)
 class JointAnswer:
@@ -89,6 +108,12 @@ class JointAnswer:
     frames_per_s: tuple[float, ...]
     stats: SolveStats
     starved: tuple[str, ...] = ()
+
+
+def bound_on_any_schedule(problem: JointProblem) -> float:
+    """Return an error that no engines with no schedule whatever beat, least rates left aside."""
+    free = tuple(replace(wish, least_fps=0.0) for wish in problem.wishes)
+    return _prices(replace(problem, wishes=free, any_schedule=True))[1]
 
 
 def choose(problem: JointProblem) -> JointAnswer:
@@ -203,7 +228,7 @@ def _enumerated(problem: JointProblem, prices: Floats, bound: float) -> tuple[tu
 def _labels(problem: JointProblem, reduced: list[Floats], within: float) -> tuple[Ints, Floats] | None:
     """Return combinations of rows, (n, n_networks), within limits and reduced costs, and errors; None: too many."""
     tables = problem.tables
-    kept = [np.flatnonzero(each <= within) for each in reduced]
+    kept = [_some(problem, table, each, within) for table, each in zip(tables, reduced, strict=True)]
     least = [table.needs.min(axis=0) for table in tables]
     rows = np.zeros((1, 0), dtype=np.int64)
     needs, errors, spent = np.zeros((1, 6)), np.zeros(1), np.zeros(1)
@@ -220,9 +245,15 @@ def _labels(problem: JointProblem, reduced: list[Floats], within: float) -> tupl
         rows = np.concatenate([rows[label], row[:, None]], axis=1)
         errors, spent = errors[label] + table.errors[row], spent[label] + reduced[number][row]
         if number < len(tables) - 1:
-            undominated = _undominated(needs, errors)
+            undominated = _undominated(problem, needs, errors)
             rows, needs, errors, spent = (each[undominated] for each in (rows, needs, errors, spent))
     return rows, errors
+
+
+def _some(problem: JointProblem, table: _Table, reduced: Floats, within: float) -> Ints:
+    """Return the rows of a network whose reduced costs are small enough and that no other row beats."""
+    rows = np.flatnonzero(reduced <= within)
+    return np.sort(rows[_undominated(problem, table.needs[rows], table.errors[rows])])
 
 
 def _pairs(count: int, some: Ints, spent: Floats, reduced: Floats, within: float) -> Iterator[tuple[Ints, Ints]]:
@@ -236,13 +267,20 @@ def _pairs(count: int, some: Ints, spent: Floats, reduced: Floats, within: float
         yield label[left], some[right]
 
 
-def _undominated(needs: Floats, errors: Floats) -> Ints:
-    """Return labels without those that another one beats in every need and in error; few are compared with all."""
-    order = np.lexsort((*needs.T, errors))
-    if len(order) > 20_000:
+def _undominated(problem: JointProblem, needs: Floats, errors: Floats) -> Ints:
+    """Return labels that no other one equals or beats in every need that may bind and in error."""
+    columns = problem.binding
+    order = np.lexsort((*needs[:, list(columns)].T, errors))
+    if len(columns) > 3:  # no plane to sweep over
         return np.asarray(order, dtype=np.int64)
-    values = np.column_stack([needs, errors])[order]
-    kept = np.ones(len(order), dtype=np.bool_)
-    for row in range(1, len(order)):
-        kept[row] = not (values[:row][kept[:row]] <= values[row]).all(axis=1).any()
+    axes = needs[order][:, list(columns)].astype(np.int64)
+    rest = axes[:, 0] if len(columns) == 3 else np.zeros(len(order), dtype=np.int64)
+    across, along = axes[:, -1].tolist(), axes[:, -2].tolist()
+    # The least of the third need among labels so far with no more of the other two.
+    least = np.full((max(across, default=0) + 1, max(along, default=0) + 1), np.iinfo(np.int64).max)
+    kept = []
+    for number, (a, b, value) in enumerate(zip(across, along, rest.tolist(), strict=True)):
+        if least[a, b] > value:
+            kept.append(number)
+            np.minimum(least[a:, b:], value, out=least[a:, b:])
     return np.asarray(order[kept], dtype=np.int64)
