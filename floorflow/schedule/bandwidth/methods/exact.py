@@ -27,6 +27,8 @@ MOST_STATES = 40_000
 """Runs times begins of a beam: fewer begins are tried where there are many runs."""
 ROUNDS, POLISHED = 3, 3
 """Rounds of begins, and orders of each round that the linear programme sees."""
+MANY_JOBS = 300
+"""Runs beyond which one round is enough: linear programmes take seconds."""
 _CPSAT_WORK = 2.0
 
 
@@ -64,7 +66,7 @@ def _ordered(problem: BandwidthProblem, seed: int) -> Iterator[BandwidthSchedule
         yield at_full_speed
         yield from _polished(problem, [(zero, completions(at_full_speed))])
     draw, known = random.Random(seed), dict[Begin, FoundOrder]()  # noqa: S311
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS if problem.jobs <= MANY_JOBS else 1):
         new = _begins(problem, draw, known)
         known |= {found.begin: found for found in looked_ahead(problem, new, 2)} if new else {}
         leading = sorted((known[begin] for begin in new), key=lambda found: found.period_us)
