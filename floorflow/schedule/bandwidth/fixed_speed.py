@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from math import ceil, floor
 
 import numpy as np
 from ortools.sat.python import cp_model
 
 from floorflow.schedule.bandwidth.list_schedule import listed
-from floorflow.schedule.bandwidth.problem import BandwidthProblem, BandwidthSchedule, whole
+from floorflow.schedule.bandwidth.problem import TOLERANCE, BandwidthProblem, BandwidthSchedule, whole
 from floorflow.solver import run_cpsat
 
+MOST_PAIRED = 60
+"""Runs up to which the order of conflicting pairs is decided explicitly."""
 _TIME_STEPS = 1 << 30
 """Whole units of time in the bound on the period, and of demand in the bandwidth."""
 _DEMAND_STEPS = 1 << 24
@@ -46,6 +49,8 @@ def placed(problem: BandwidthProblem, seed: int, deterministic_limit: float) -> 
             demands.append(floor(problem.demands[number][place] / problem.bytes_per_us * _DEMAND_STEPS * (1 - 1e-12)))
         model.add(period >= end)
     model.add_cumulative(intervals, demands, _DEMAND_STEPS)
+    if problem.jobs <= MOST_PAIRED:
+        _order_pairs(model, problem, starts, lengths)
     model.minimize(period)
     _hint(model, starts, start, unit)
     status, solver = run_cpsat(model, seed, deterministic_limit)
@@ -54,6 +59,19 @@ def placed(problem: BandwidthProblem, seed: int, deterministic_limit: float) -> 
         return FixedSpeedAnswer(start, min(bound, start.period_us))
     found = _schedule(problem, [[solver.value(begin) for begin in each] for each in starts])
     return FixedSpeedAnswer(min(found, start, key=lambda schedule: schedule.period_us), bound)
+
+
+def _order_pairs(
+    model: cp_model.CpModel, problem: BandwidthProblem, starts: list[list[cp_model.IntVar]], lengths: list[list[int]]
+) -> None:
+    """Decide which of two runs is first where the memory is too small for both: implied, and what proofs branch on."""
+    for a, b in combinations(range(len(starts)), 2):
+        wanted = problem.demands[a][:, None] + problem.demands[b][None, :]
+        first: dict[tuple[int, int], cp_model.IntVar] = {}
+        for i, j in np.argwhere(wanted > problem.bytes_per_us * (1 + TOLERANCE)).tolist():
+            first[i, j] = model.new_bool_var(f"first[{a},{i},{b},{j}]")
+            model.add(starts[a][i] + lengths[a][i] <= starts[b][j]).only_enforce_if(first[i, j])
+            model.add(starts[b][j] + lengths[b][j] <= starts[a][i]).only_enforce_if(~first[i, j])
 
 
 def _hint(model: cp_model.CpModel, starts: list[list[cp_model.IntVar]], known: BandwidthSchedule, unit: float) -> None:
