@@ -40,7 +40,8 @@ def unaware_rates(
             place[number] = (place[number] + 1) % len(times[number])
             frames[number] += place[number] == 0
             left[number] = times[number][place[number]]
-    done = [1 - sum(t[at:]) / sum(t) for t, at in zip(times, place, strict=True)]
+    rest = [rest + t[at + 1 :].sum() for t, at, rest in zip(times, place, left, strict=True)]
+    done = [1 - behind / t.sum() for t, behind in zip(times, rest, strict=True)]
     return tuple(float(rate) for rate in (frames + np.array(done)) / now * 1e6)
 
 
