@@ -97,4 +97,3 @@ def _map_bytes(layer: ConvLayer, maps: int, *, is_first: bool, is_last: bool) ->
     sums = PARTIAL_SUM_BYTES * layer.maps_out * layer.rows_out * layer.columns_out
     written = WORD_BYTES * layer.results if is_last else sums
     return read + written + (0 if is_first else sums)
-

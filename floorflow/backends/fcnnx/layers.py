@@ -124,4 +124,3 @@ def _pool(network: Network, operation: Operation) -> Pool:
     given = operation.attributes.get("kernel")
     kernel = given[0] if isinstance(given, tuple) else network.tensor(operation.inputs[0]).shape[2]
     return Pool(int(kernel), rows, columns)
-

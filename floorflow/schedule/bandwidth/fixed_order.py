@@ -39,7 +39,9 @@ class OrderedWork:
 def completions(schedule: BandwidthSchedule) -> Order:
     """Return the order in which a schedule's runs end."""
     ends = [
-        (pieces[-1].end_us, place, number) for number, runs in enumerate(schedule.runs) for place, pieces in enumerate(runs)
+        (pieces[-1].end_us, place, number)
+        for number, runs in enumerate(schedule.runs)
+        for place, pieces in enumerate(runs)
     ]
     return tuple(number for _, _, number in sorted(ends))
 
@@ -133,15 +135,16 @@ def _append(pieces: list[Piece], piece: Piece) -> None:
         pieces.append(piece)
 
 
-def stretched(
-    problem: BandwidthProblem, period: float, runs: Sequence[Sequence[Sequence[Piece]]]
-) -> BandwidthSchedule:
+def stretched(problem: BandwidthProblem, period: float, runs: Sequence[Sequence[Sequence[Piece]]]) -> BandwidthSchedule:
     """Return the schedule slowed down as a whole until every run does all of its work within the bandwidth.
 
     Tolerances of the linear programme are a millionth; behind this nothing is left of them.
     """
     shares = [
-        [float(problem.latencies[number][place]) / sum(piece.work_us for piece in pieces) for place, pieces in enumerate(each)]
+        [
+            float(problem.latencies[number][place]) / sum(piece.work_us for piece in pieces)
+            for place, pieces in enumerate(each)
+        ]
         for number, each in enumerate(runs)
     ]
     factor = max(1.0, max(map(max, shares))) * max(1.0, peak(problem, runs))

@@ -41,7 +41,9 @@ def test_operations_are_those_of_table_1(name: str) -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_layers_are_those_of_the_case(name: str) -> None:
     for mine, given in zip(layers(name), case()["networks"][name]["layers"], strict=True):
-        assert (mine.maps_in, mine.rows_in, mine.columns_in, mine.kernel) == tuple(given[k] for k in ("ci", "h", "w", "k"))
+        assert (mine.maps_in, mine.rows_in, mine.columns_in, mine.kernel) == tuple(
+            given[k] for k in ("ci", "h", "w", "k")
+        )
         assert (mine.maps_out, mine.rows_out, mine.columns_out) == tuple(given[k] for k in ("co", "ho", "wo"))
         assert (mine.macs, mine.results) == (given["macs"], given["co"] * given["po_h"] * given["po_w"])
 

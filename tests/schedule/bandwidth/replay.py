@@ -39,7 +39,9 @@ def _overload(table: dict[str, Any]) -> list[str]:
     found = []
     for moment in sorted({entry["start_us"] for entry in table["entries"]}):
         # Entries of the table are rounded to a millionth of a microsecond.
-        inside = [e for e in table["entries"] if e["start_us"] <= moment + 2 * SMALL and e["end_us"] > moment + 2 * SMALL]
+        inside = [
+            e for e in table["entries"] if e["start_us"] <= moment + 2 * SMALL and e["end_us"] > moment + 2 * SMALL
+        ]
         if sum(e["slots"] for e in inside) > table["slots_total"]:
             found.append(f"at {moment}: {sum(e['slots'] for e in inside)} slots of {table['slots_total']}")
         if len({e["network"] for e in inside}) < len(inside):
@@ -48,7 +50,11 @@ def _overload(table: dict[str, Any]) -> list[str]:
 
 
 def _run(
-    name: str, entries: list[dict[str, Any]], needs: list[tuple[str, float, float]], table: dict[str, Any], faults: list[str]
+    name: str,
+    entries: list[dict[str, Any]],
+    needs: list[tuple[str, float, float]],
+    table: dict[str, Any],
+    faults: list[str],
 ) -> tuple[float, float]:
     """Run one network's entries; return the inferences that were done and when the last ended."""
     names = [subgraph for subgraph, _, _ in needs]

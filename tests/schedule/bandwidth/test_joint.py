@@ -51,7 +51,8 @@ def brute_force(problem: JointProblem) -> float:
     best = np.inf
     for points in product(*problem.fronts):
         if any(
-            sum(p.resources.as_tuple()[n] for p in points) > limit for n, limit in enumerate(problem.available.as_tuple())
+            sum(p.resources.as_tuple()[n] for p in points) > limit
+            for n, limit in enumerate(problem.available.as_tuple())
         ):
             continue
         for slots in product(range(problem.slots + 1), repeat=len(points)):
@@ -84,7 +85,9 @@ def test_each_network_gets_its_least_rate_where_that_is_feasible_and_else_is_nam
         assert answer.stats.objective == pytest.approx(least, abs=1e-9)
     elif answer.points is not None:
         assert answer.starved
-        short = {n for n, w, f in zip(problem.names, problem.wishes, answer.frames_per_s, strict=True) if f < w.least_fps}
+        short = {
+            n for n, w, f in zip(problem.names, problem.wishes, answer.frames_per_s, strict=True) if f < w.least_fps
+        }
         assert set(answer.starved) == short
 
 
