@@ -156,7 +156,8 @@ def table_3_periods() -> dict[int, dict[str, float]]:
 def table_3_rates(periods: dict[int, dict[str, float]]) -> None:
     print("\n## Table III: rates, GOp/s\n")
     head("row", "unaware: paper", "simulated", "aware: paper", "constant", "exact",
-         "speed-up: printed, recomputed, constant, exact", "FPSobj unaware to aware: of the paper's rates", "ours, exact",
+         "speed-up: printed, recomputed, constant, exact", "FPSobj unaware to aware: of the paper's rates",
+         "ours, exact",
          "gain: printed, recomputed, ours")  # fmt: skip
     for number, key, gbs, repetitions in rows():
         problem = row_problem(f"{key}@{gbs}", repetitions)
@@ -193,7 +194,8 @@ def chosen_points(problem: JointProblem, points: tuple[int, ...]) -> list[Engine
 def table_joint() -> None:
     print("\n## Joint choice on the whole device, each network at least half its target where feasible\n")
     head("row", "engines: N_PE x N_op (banks)", "DSP, BRAM18", "fps, constant shares", "FPSobj one-sided", "status",
-         "bound, any engines and schedule", "in a period: repetitions, fps", "FPSobj", "starved", "paper's FPSobj")  # fmt: skip
+         "bound, any engines and schedule", "in a period: repetitions, fps", "FPSobj", "starved",
+         "paper's FPSobj")  # fmt: skip
     for number, key, gbs, _ in rows():
         problem = joint_problem(key, gbs)
         answer = choose(problem)
@@ -203,7 +205,7 @@ def table_joint() -> None:
         engines = chosen_points(problem, answer.points)
         method = "exact" if key == "three" and gbs < 3 else "constant"
         period = scheduled_period(
-            engines, problem.names, problem.wishes, problem.bandwidth_gbs, answer.shares_gbs, method
+            engines, problem.names, problem.wishes, problem.bandwidth_gbs, shares_gbs=answer.shares_gbs, method=method
         )
         new = case()["table3"][number - 1][4]
         line(
@@ -214,7 +216,7 @@ def table_joint() -> None:
             f"{answer.stats.objective:.3f}",
             answer.stats.status,
             f"{bound_on_any_schedule(problem):.3f}",
-            f"{':'.join(str(n.repetitions) for n in period.problem.networks)} ({method}), {listed(period.frames_per_s)}",
+            f"{':'.join(str(n.repetitions) for n in period.problem.networks)}, {listed(period.frames_per_s)}, {method}",
             f"{period.error:.3f}",
             ", ".join(answer.starved) or "none",
             f"{fps_objective(key, new):.3f}",
@@ -223,7 +225,8 @@ def table_joint() -> None:
 
 def table_4() -> None:
     print("\n## Table IV: constant shares at 3.8 GB/s beside the paper\n")
-    head("networks", "network", "GOp/s: paper", "ours", "fps: paper", "ours", "GOp/s/W: paper", "ours at the paper's 4.0 W",
+    head("networks", "network", "GOp/s: paper", "ours", "fps: paper", "ours", "GOp/s/W: paper",
+         "ours at the paper's 4.0 W",
          "TX1 GOp/s, at 5 W (paper)", "gain GOp/s, at 5 W: paper", "ours")  # fmt: skip
     for key, row in (("three", 4), ("four", 8)):
         _, _, gbs, repetitions = rows()[row - 1]

@@ -1,7 +1,7 @@
 """What rates of several networks are worth together: eq. 5 and 6 of f-CNN^x.
 
-Both are the sum over networks of the squared relative distance from a target. ``fps-error`` (FPSobj): from the rate that
-is asked for, or the most that the network reaches alone on the platform if that is less. ``throughput-error``
+Both are the sum over networks of the squared relative distance from a target. ``fps-error`` (FPSobj): from the rate
+that is asked for, or the most that the network reaches alone on the platform if that is less. ``throughput-error``
 (MaxThrpt): from that most, for work and rate are in proportion. One-sided, more than the target is no fault.
 """
 

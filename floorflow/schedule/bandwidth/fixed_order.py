@@ -147,7 +147,7 @@ def stretched(problem: BandwidthProblem, period: float, runs: Sequence[Sequence[
         ]
         for number, each in enumerate(runs)
     ]
-    factor = max(1.0, max(map(max, shares))) * max(1.0, peak(problem, runs))
+    factor = max(1.0, *map(max, shares)) * max(1.0, peak(problem, runs))
     exact = tuple(
         tuple(
             tuple(Piece(p.start_us * factor, p.end_us * factor, p.speed * share / factor) for p in pieces)

@@ -47,7 +47,7 @@ class JointProblem:
 
     @cached_property
     def limits(self) -> Floats:
-        """What there is of each resource and of slots, (6,); a slot for each network beside, where they bound others."""
+        """What there is of each resource and of slots, (6,); a slot a network more where they bound others."""
         slots = self.slots + (len(self.names) if self.any_schedule else 0)
         return np.array([*self.available.as_tuple(), slots], dtype=np.float64)
 
@@ -86,7 +86,7 @@ class JointProblem:
             float(((t.needs[:, column] - base) / np.maximum(t.needs[:, _DSP], 1)).max(initial=0))
             for t, base in zip(self.tables, bases, strict=True)
         ]
-        return sum(bases) + max(slopes) * self.limits[_DSP] > self.limits[column]
+        return bool(sum(bases) + max(slopes) * self.limits[_DSP] > self.limits[column])
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,7 +246,8 @@ def _labels(problem: JointProblem, reduced: list[Floats], within: float) -> tupl
         errors, spent = errors[label] + table.errors[row], spent[label] + reduced[number][row]
         if number < len(tables) - 1:
             undominated = _undominated(problem, needs, errors)
-            rows, needs, errors, spent = (each[undominated] for each in (rows, needs, errors, spent))
+            rows, needs = rows[undominated], needs[undominated]
+            errors, spent = errors[undominated], spent[undominated]
     return rows, errors
 
 

@@ -56,8 +56,8 @@ class _Tables:
         for number, (latency, used) in enumerate(zip(problem.latencies, problem.demands, strict=True)):
             work[number, : 2 * len(latency)] = np.tile(latency, 2)
             demand[number, : 2 * len(used)] = np.tile(used, 2)
-        sums = [np.pad(each.cumsum(axis=1), ((0, 0), (1, 0))) for each in (work, work * demand)]
-        return cls(work, demand, *sums, jobs)
+        time_before, bytes_before = (np.pad(w.cumsum(axis=1), ((0, 0), (1, 0))) for w in (work, work * demand))
+        return cls(work, demand, time_before, bytes_before, jobs)
 
 
 @dataclass
@@ -141,7 +141,7 @@ def _judged(tables: _Tables, bandwidth: float, states: _States, ends: Ints) -> F
     moved = tables.bytes_before[networks, until] - tables.bytes_before[networks, behind]
     moved = moved + left * tables.demand[networks, states.at]
     bound = states.now + np.maximum(time_left.max(axis=1), moved.sum(axis=1) / bandwidth)
-    return bound + _LATENESS_WEIGHT * (states.now + time_left.mean(axis=1))
+    return np.asarray(bound + _LATENESS_WEIGHT * (states.now + time_left.mean(axis=1)))
 
 
 def _kept(judged: Floats, states: _States, width: int) -> Ints:

@@ -1,8 +1,8 @@
 """Pattern search over slow-downs: Algorithm 1 of f-CNN^x, whose details are not printed.
 
-The repetitions of a subgraph share a slow-down, and at first all tiles of a layer. Start: one over the overload while the subgraph runs in a list schedule
-without limit of bandwidth. Then coordinates in random order, a factor of 1 + step up and down, each gain taken at once;
-a round without any halves the step.
+The repetitions of a subgraph share a slow-down, and at first all tiles of a layer. Start: one over the overload while
+the subgraph runs in a list schedule without limit of bandwidth. Then coordinates in random order, a factor of 1 + step
+up and down, each gain taken at once; a round without any halves the step.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST_JOBS_LISTED = 6_000_000
 def searched(problem: BandwidthProblem, seed: int = 0) -> BandwidthSchedule:
     """Return the best list schedule over slow-downs that the search meets, from its proposals and from none."""
     vectors = [proposals(problem), [np.ones(len(network.subgraphs)) for network in problem.networks]]
-    found = [_search(problem, vector, random.Random(seed)) for vector in vectors]  # noqa: S311
+    found = [_search(problem, vector, random.Random(seed)) for vector in vectors]
     return min(found, key=lambda schedule: schedule.period_us)
 
 

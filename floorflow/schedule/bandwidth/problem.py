@@ -1,7 +1,7 @@
 """The scheduling problem of several networks at one memory: who moves how many bytes, and when.
 
-Source: Venieris & Bouganis, f-CNN^x (FPL 2018), section III-C. In each period K network i runs ``repetitions`` times; its
-subgraphs run in order on its own engine; whatever runs at a time uses no more than the bandwidth. A subgraph slowed
+Source: Venieris & Bouganis, f-CNN^x (FPL 2018), section III-C. In each period K a network runs ``repetitions`` times;
+its subgraphs run in order on its own engine; whatever runs at a time uses no more than the bandwidth. A subgraph slowed
 down by sl takes 1/sl of the time and sl of the bandwidth (eq. 3 and 4). Here a speed may change while a subgraph runs:
 it is then several pieces of constant speed, each an entry of the scheduler's table. No subgraph runs across the end of
 the period, and one may start when the one before it ends (the paper prints <). The period may begin with any subgraph

@@ -17,7 +17,7 @@ from floorflow.dataflow.traffic import BYTES_PER_US, EnginePoint
 from floorflow.schedule.bandwidth.fairness import Wish, rate
 from floorflow.schedule.bandwidth.joint import total_error
 from floorflow.schedule.bandwidth.methods import solve_by
-from floorflow.schedule.bandwidth.problem import BandwidthAnswer, BandwidthProblem, ScheduledNetwork
+from floorflow.schedule.bandwidth.problem import BandwidthAnswer, BandwidthProblem, Floats, ScheduledNetwork
 
 MOST_OF_SLOWEST = 3
 """Repetitions of the slowest network that are tried."""
@@ -30,7 +30,7 @@ _STEPS = 60
 
 @dataclass(frozen=True)
 class PeriodicChoice:
-    """Engines in a period: the problem, its schedule, rates and their error; ``bound``: of any schedule of these engines."""
+    """Engines in a period: problem, schedule, rates and their error; ``bound``: of any schedule of these engines."""
 
     problem: BandwidthProblem
     answer: BandwidthAnswer
@@ -49,8 +49,8 @@ def best_rates(engines: Sequence[EnginePoint], wishes: Sequence[Wish], bandwidth
     target = np.array([wish.target_fps for wish in wishes])
     limit = bandwidth_gbs * BYTES_PER_US * 1e6
 
-    def at(price: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        return np.clip(target - price * moved * target**2 / 2, 0.0, most)
+    def at(price: float) -> Floats:
+        return np.asarray(np.clip(target - price * moved * target**2 / 2, 0.0, most))
 
     low, high = 0.0, float((2 / (moved * target)).max())
     for _ in range(_STEPS):
@@ -65,6 +65,7 @@ def scheduled_period(
     names: Sequence[str],
     wishes: Sequence[Wish],
     bandwidth_gbs: float,
+    *,
     shares_gbs: Sequence[float] = (),
     method: str = "exact",
 ) -> PeriodicChoice:

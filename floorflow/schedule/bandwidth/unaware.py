@@ -52,7 +52,7 @@ def _granted(wanted: Floats, limit: float, policy: Policy) -> Floats:
     if wanted.sum() <= limit:
         return wanted
     if policy == "proportional":
-        return wanted * (limit / wanted.sum())
+        return np.asarray(wanted * (limit / wanted.sum()))
     level, rest = np.zeros_like(wanted), limit
     for rank, number in enumerate(np.argsort(wanted, kind="stable")):
         level[number] = min(wanted[number], rest / (len(wanted) - rank))

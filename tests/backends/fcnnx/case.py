@@ -1,7 +1,7 @@
 """The case of f-CNN^x: layers, tables II to IV and reference designs (data/fcnnx_case.json).
 
-Source: Venieris & Bouganis, FPL 2018, its tables as printed; engine model, reference designs and expected lengths are of
-a restatement that fitted them to Table III.
+Source: Venieris & Bouganis, FPL 2018, its tables as printed; engine model, reference designs and expected lengths are
+of a restatement that fitted them to Table III.
 """
 
 from __future__ import annotations

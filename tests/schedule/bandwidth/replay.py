@@ -1,8 +1,8 @@
 """A simulation of the hardware scheduler from its emitted table; knows nothing of how schedules are made.
 
 The memory serves engines in turn: in each of the table's entries an engine gets ``slots`` of ``slots_total`` of the
-bandwidth. A subgraph works as fast as its data comes, and no faster than its engine; what its entries do not finish goes
-on in later ones of its own only. Everything is read from the table and from what each subgraph needs.
+bandwidth. A subgraph works as fast as its data comes, and no faster than its engine; what its entries do not finish
+goes on in later ones of its own only. Everything is read from the table and from what each subgraph needs.
 """
 
 from __future__ import annotations

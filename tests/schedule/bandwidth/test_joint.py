@@ -1,4 +1,4 @@
-"""Engines and shares chosen together: brute force agrees, wishes are kept, rates without a schedule are as simulated."""
+"""Engines and shares chosen together: brute force agrees, wishes are kept; and rates without a schedule."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def _ordered(problem: BandwidthProblem, seed: int) -> Iterator[BandwidthSchedule
         at_full_speed = placed(problem, seed, _CPSAT_WORK).schedule
         yield at_full_speed
         yield from _polished(problem, [(zero, completions(at_full_speed))])
-    draw, known = random.Random(seed), dict[Begin, FoundOrder]()  # noqa: S311
+    draw, known = random.Random(seed), dict[Begin, FoundOrder]()
     for _ in range(ROUNDS if problem.jobs <= MANY_JOBS else 1):
         new = _begins(problem, draw, known)
         known |= {found.begin: found for found in looked_ahead(problem, new, 2)} if new else {}
