@@ -9,7 +9,7 @@ from floorflow.schedule.bandwidth.fixed_speed import placed
 from floorflow.schedule.bandwidth.problem import BandwidthAnswer, BandwidthProblem
 from floorflow.stats import SolveStats
 
-WORK, WORK_IF_MANY = 8.0, 1.0
+WORK, WORK_IF_MANY = 4.0, 1.0
 """CP-SAT's work, which is seconds where runs are few and many times that where they are many."""
 MANY_JOBS = 100
 
