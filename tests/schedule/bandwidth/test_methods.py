@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import random
 from itertools import permutations
 
 import numpy as np
 import pytest
 from ortools.linear_solver import pywraplp
 
-from floorflow.schedule.bandwidth import BandwidthProblem, bandwidth_methods, solve_by
+from floorflow.dataflow.traffic import Subgraph
+from floorflow.schedule.bandwidth import BandwidthProblem, ScheduledNetwork, bandwidth_methods, solve_by
 from floorflow.schedule.bandwidth.branching import all_begins
 from floorflow.schedule.bandwidth.constant_shares import duration, least_period
 from floorflow.schedule.bandwidth.fixed_order import best_speeds
@@ -175,6 +177,20 @@ def test_sets_1_and_2_of_table_2_are_proven_by_all(number: int) -> None:
 def test_larger_sets_of_table_2_are_proven_with_slow_downs(number: int) -> None:
     stats = solve_by("exact", set_problem(number)).stats
     assert (stats.status, stats.objective) == ("optimal", pytest.approx(TABLE_2[number][2], rel=1e-4))
+
+
+@pytest.mark.slow
+def test_eight_networks_of_fifty_subgraphs_are_scheduled_with_a_bound_in_two_minutes() -> None:
+    draw = random.Random(1)
+    networks = []
+    for number in range(8):
+        times = [draw.uniform(100, 5000) for _ in range(50)]
+        parts = tuple(Subgraph(f"c{n}.0", t, t * draw.uniform(50, 1200)) for n, t in enumerate(times))
+        networks.append(ScheduledNetwork(f"n{number}", parts, draw.choice((1, 1, 2))))
+    answer = solve_by("exact", BandwidthProblem(tuple(networks), 1.8))
+    assert answer.seconds < 120
+    assert answer.stats.gap is not None
+    assert answer.stats.gap < 0.03
 
 
 def test_equal_arguments_give_equal_schedules() -> None:
