@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from floorflow.dataflow.traffic import BYTES_PER_US, EnginePoint
 from floorflow.resources import Resources
 from floorflow.schedule.bandwidth.fairness import Wish, rate, rates
-from floorflow.stats import SolveStats
+from floorflow.stats import SolveStats, Status
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -117,14 +117,23 @@ def bound_on_any_schedule(problem: JointProblem) -> float:
 
 
 def choose(problem: JointProblem) -> JointAnswer:
-    """Return the choice of least error in which as many networks as possible get their least rate."""
-    count = len(problem.names)
+    """Return the choice of least error in which as many networks as possible get their least rate.
+
+    It is proven if every set of as many or fewer networks that might miss theirs is.
+    """
+    count, is_proven = len(problem.names), True
     for missing in range(count + 1):
         answers = [_without(problem, left) for left in combinations(range(count), missing)]
         found = [answer for answer in answers if answer.points is not None]
         if found:
-            return min(found, key=lambda answer: answer.stats.objective or 0.0)
-    return JointAnswer(None, (), (), SolveStats("joint", "infeasible"))
+            best = min(found, key=lambda answer: answer.stats.objective or 0.0)
+            bounds = [answer.stats.bound or 0.0 for answer in answers if answer.stats.status != "infeasible"]
+            bound = min(bounds) if is_proven else 0.0
+            objective = best.stats.objective or 0.0
+            status: Status = "optimal" if bound >= objective - 1e-9 else "feasible"
+            return replace(best, stats=SolveStats("joint", status, objective, min(bound, objective)))
+        is_proven &= all(answer.stats.status == "infeasible" for answer in answers)
+    return JointAnswer(None, (), (), SolveStats("joint", "infeasible" if is_proven else "heuristic"))
 
 
 def _without(problem: JointProblem, left: Sequence[int]) -> JointAnswer:
@@ -134,9 +143,12 @@ def _without(problem: JointProblem, left: Sequence[int]) -> JointAnswer:
     if any(not len(table.errors) for table in free.tables):
         return JointAnswer(None, (), (), SolveStats("joint", "infeasible"))
     prices, bound = _prices(free)
+    if bound > sum(float(table.errors.max()) for table in free.tables) + 1e-6:
+        return JointAnswer(None, (), (), SolveStats("joint", "infeasible"))  # prices alone prove it
     rows, is_proven = _enumerated(free, prices, bound)
     if rows is None:
-        return JointAnswer(None, (), (), SolveStats("joint", "infeasible" if is_proven else "heuristic"))
+        status: Status = "infeasible" if is_proven else "heuristic"
+        return JointAnswer(None, (), (), SolveStats("joint", status, None, None if is_proven else bound))
     return _answered(problem, free, rows, bound, is_proven=is_proven)
 
 
