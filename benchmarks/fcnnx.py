@@ -95,6 +95,7 @@ def table_2() -> None:
                 f"{told['seconds']:.2f}",
             )
             line(number, problem.jobs, gbs, method, told["status"], *figures, paper.get(method, ""))
+    print()
     head("set", "MaxThrpt of the exact schedule here", "paper")
     for number in TABLE_2:
         line(number, f"{_max_throughput(number):.3f}", case()["table2"][number - 1][6])
