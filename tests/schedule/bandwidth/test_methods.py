@@ -51,6 +51,15 @@ def test_a_simulation_of_table_3_finds_nothing_wrong(method: str, row: str) -> N
     assert [*found.frames_per_s.values()] == pytest.approx(predicted, rel=0.02)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("row", EXPECTED)
+@pytest.mark.parametrize("method", ["exact", "rcls-search"])
+def test_a_simulation_of_searched_schedules_of_table_3_finds_nothing_wrong(method: str, row: str) -> None:
+    found, predicted = replayed(row_problem(row, EXPECTED[row]["reps"]), method)
+    assert found.faults == []
+    assert [*found.frames_per_s.values()] == pytest.approx(predicted, rel=0.02)
+
+
 def test_the_simulation_finds_what_is_wrong() -> None:
     problem = set_problem(3)
     schedule = solve_by("constant", problem).schedule
