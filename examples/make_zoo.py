@@ -1,13 +1,15 @@
-"""Make the networks of SAMO's Table III as float ONNX, layer by layer as its tables have them.
+"""Make the networks of two papers as float ONNX, layer by layer: of SAMO's Table III, and of f-CNN^x' Table I.
 
-    python examples/make_zoo.py [FOLDER]
+    python examples/make_zoo.py [FOLDER [FOLDER]]
 
-Weights are ConstantOfShape nodes: floorflow plans from shapes alone. ResNet-50 is `resnet50_w1a2.onnx`, above.
+Weights are ConstantOfShape nodes: floorflow plans from shapes alone. SAMO's ResNet-50 is `resnet50_w1a2.onnx`, above.
+f-CNN^x maps feature extractors alone: convolutions, ReLU and pools, so that its networks end with the last of these.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,8 @@ MOBILENET = (64, 128, -128, 256, -256, 512, -512, -512, -512, -512, -512, 1024, 
 """Output channels of MobileNet-v1's pairs of layers: the depthwise one has stride 2, or 1 where they are negative."""
 VGG11 = ((64,), (128,), (256, 256), (512, 512), (512, 512))
 """Output channels of VGG11's convolutions; a 2x2 max pool follows each group."""
+VGG16 = ((64, 64), (128, 128), (256, 256, 256), (512, 512, 512), (512, 512, 512))
+"""The same of VGG16."""
 
 
 class ZooBuilder:
@@ -55,8 +59,7 @@ class ZooBuilder:
         bias = (self._parameter(f"{name}_bias", (channels,)),) if other.get("bias", True) else ()
         sizes = {"kernel_shape": [kernel] * 2, "strides": [stride] * 2, "pads": [pad] * 4, "group": groups}
         self._append("Conv", name, (weights, *bias), **sizes)
-        rows = (self.shape[2] + 2 * pad - kernel) // stride + 1
-        self.shape = (1, channels, rows, rows)
+        self.shape = (1, channels, *((size + 2 * pad - kernel) // stride + 1 for size in self.shape[2:]))
         if relu:
             self._append("Relu", f"{name}_relu")
 
@@ -64,6 +67,12 @@ class ZooBuilder:
         """Append a 2x2 max pool."""
         self._append("MaxPool", self._named("pool"), kernel_shape=[2, 2], strides=[2, 2])
         self.shape = (*self.shape[:2], self.shape[2] // 2, self.shape[3] // 2)
+
+    def caffe_pool(self, kernel: int) -> None:
+        """Append a max pool of stride 2 as Caffe has it: a last window may hang over the edge."""
+        sizes = {"kernel_shape": [kernel] * 2, "strides": [2, 2], "ceil_mode": 1}
+        self._append("MaxPool", self._named("pool"), **sizes)
+        self.shape = (*self.shape[:2], *(-(-(size - kernel) // 2) + 1 for size in self.shape[2:]))
 
     def average(self) -> None:
         """Append an average over all pixels."""
@@ -171,15 +180,83 @@ def mobilenet_v1() -> onnx.ModelProto:
     return builder.model()
 
 
+def lenet5() -> onnx.ModelProto:
+    """Return the feature extractor of Caffe's LeNet-5, for MNIST."""
+    builder = ZooBuilder("lenet5", (1, 1, 28, 28))
+    for channels in (20, 50):
+        builder.conv(channels, 5, relu=False)
+        builder.caffe_pool(2)
+    return builder.model()
+
+
+def cifar10() -> onnx.ModelProto:
+    """Return the feature extractor of Caffe's network for CIFAR-10; two of its pools average there."""
+    builder = ZooBuilder("cifar10", (1, 3, 32, 32))
+    for channels in (32, 32, 64):
+        builder.conv(channels, 5, relu=True, pad=2)
+        builder.caffe_pool(3)
+    return builder.model()
+
+
+def pilotnet() -> onnx.ModelProto:
+    """Return the feature extractor of PilotNet, for steering, at 66x200 as NVIDIA published it."""
+    builder = ZooBuilder("pilotnet", (1, 3, 66, 200))
+    for channels in (24, 36, 48):
+        builder.conv(channels, 5, relu=True, stride=2)
+    for _ in range(2):
+        builder.conv(64, 3, relu=True)
+    return builder.model()
+
+
+def zfnet() -> onnx.ModelProto:
+    """Return the feature extractor of ZFNet, for ImageNet, without local response normalisation."""
+    builder = ZooBuilder("zfnet", (1, 3, 224, 224))
+    builder.conv(96, 7, relu=True, stride=2, pad=1)
+    builder.caffe_pool(3)
+    builder.conv(256, 5, relu=True, stride=2)
+    builder.caffe_pool(3)
+    for channels in (384, 384, 256):
+        builder.conv(channels, 3, relu=True, pad=1)
+    return builder.model()
+
+
+def scenelabelcnn() -> onnx.ModelProto:
+    """Return the feature extractor of SceneLabelCNN (Cavigelli et al., DAC 2015) at 320x240."""
+    builder = ZooBuilder("scenelabelcnn", (1, 3, 240, 320))
+    for channels in (16, 64):
+        builder.conv(channels, 7, relu=True)
+        builder.caffe_pool(2)
+    builder.conv(256, 7, relu=True)
+    return builder.model()
+
+
+def vgg16() -> onnx.ModelProto:
+    """Return the feature extractor of VGG16, for ImageNet."""
+    builder = ZooBuilder("vgg16", (1, 3, 224, 224))
+    for group in VGG16:
+        for channels in group:
+            builder.conv(channels, 3, relu=True, pad=1)
+        builder.caffe_pool(2)
+    return builder.model()
+
+
 ZOO = (three_layer, mpcnn, tfc, lenet, cnv, vgg11, mobilenet_v1)
+SEVERAL = (lenet5, cifar10, pilotnet, zfnet, scenelabelcnn, vgg16)
+"""The networks that f-CNN^x runs several of at once."""
 
 
-def main(folder: Path) -> None:
+def main(zoo: Path, several: Path) -> None:
     """Write all networks."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for make in ZOO:
-        (folder / f"{make.__name__}.onnx").write_bytes(make().SerializeToString(deterministic=True))
+    for folder, networks in ((zoo, ZOO), (several, SEVERAL)):
+        folder.mkdir(parents=True, exist_ok=True)
+        for make in networks:
+            _write(make, folder)
+
+
+def _write(make: Callable[[], onnx.ModelProto], folder: Path) -> None:
+    (folder / f"{make.__name__}.onnx").write_bytes(make().SerializeToString(deterministic=True))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "zoo")
+    given, beside = [Path(word) for word in sys.argv[1:]], Path(__file__).parent
+    main(*given, *(beside / "zoo", beside / "several")[len(given) :])

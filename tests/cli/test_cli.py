@@ -15,7 +15,7 @@ from floorflow.assets import asset_folder
 from floorflow.cli.main import app
 from tests.conftest import CNV, TFC
 
-SHIPPED = ("alveo-u250", "pynq-z1", "pynq-z2", "xcku5p", "zcu104")
+SHIPPED = ("alveo-u250", "pynq-z1", "pynq-z2", "xcku5p", "zc706", "zcu104")
 
 
 def run(*arguments: str | Path) -> Result:

@@ -11,7 +11,7 @@ from tests.hardware.conftest import shipped
 
 
 def test_the_shipped_boards_are_known():
-    assert known_platforms() == ("alveo-u250", "pynq-z1", "pynq-z2", "xcku5p", "zcu104")
+    assert known_platforms() == ("alveo-u250", "pynq-z1", "pynq-z2", "xcku5p", "zc706", "zcu104")
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,7 @@ def test_the_shipped_boards_are_known():
     [
         ("pynq-z1", "xc7z020clg400-1", "xc7z020", 100, 1),
         ("pynq-z2", "xc7z020clg400-1", "xc7z020", 100, 1),
+        ("zc706", "xc7z045ffg900-2", "xc7z045", 150, 1),
         ("zcu104", "xczu7ev-ffvc1156-2-e", "xczu7ev", 200, 1),
         ("alveo-u250", "xcu250-figd2104-2L-e", "xcu250", 250, 16),
         ("xcku5p", "xcku5p-ffvd900-2-i", "xcku5p", 200, 16),
@@ -50,6 +51,7 @@ def test_a_bare_die_is_wholly_available():
     [
         ("pynq-z1", Resources(lut=7295, ff=11169, bram18=3)),
         ("pynq-z2", Resources(lut=7295, ff=11169, bram18=3)),
+        ("zc706", Resources(lut=7295, ff=11169, bram18=3)),
         ("zcu104", Resources(lut=8191, ff=11137, bram18=2)),
     ],
 )

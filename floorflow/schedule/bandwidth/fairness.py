@@ -1,0 +1,71 @@
+"""What rates of several networks are worth together: eq. 5 and 6 of f-CNN^x.
+
+Both are the sum over networks of the squared relative distance from a target. ``fps-error`` (FPSobj): from the rate
+that is asked for, or the most that the network reaches alone on the platform if that is less. ``throughput-error``
+(MaxThrpt): from that most, for work and rate are in proportion. One-sided, more than the target is no fault.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from floorflow.dataflow.traffic import BYTES_PER_US, EnginePoint
+
+Floats = NDArray[np.float64]
+Fairness = Literal["fps-error", "throughput-error"]
+LEAST_SHARE_OF_TARGET = 0.5
+"""Of its target that each network gets where that is feasible, unless asked otherwise."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a network is to reach: its target and the least that it is guaranteed, in frames a second."""
+
+    target_fps: float
+    least_fps: float = 0.0
+    two_sided: bool = False
+
+    def errors(self, frames_per_s: Floats) -> Floats:
+        """Return the squared relative distance of rates from the target."""
+        away = (frames_per_s - self.target_fps) / self.target_fps
+        return np.asarray(away**2 if self.two_sided else np.minimum(away, 0.0) ** 2)
+
+
+def rate(point: EnginePoint, share_gbs: float) -> float:
+    """Return the frames a second of an engine with a constant share of the memory."""
+    if share_gbs <= 0:
+        return 0.0
+    share = share_gbs * BYTES_PER_US
+    return 1e6 / sum(max(s.latency_us, s.traffic_bytes / share) for s in point.subgraphs)
+
+
+def rates(point: EnginePoint, shares_gbs: Floats) -> Floats:
+    """Return the frames a second at several shares above 0."""
+    latency = np.array([s.latency_us for s in point.subgraphs])[:, None]
+    traffic = np.array([s.traffic_bytes for s in point.subgraphs])[:, None]
+    return np.asarray(1e6 / np.maximum(latency, traffic / (shares_gbs * BYTES_PER_US)).sum(axis=0))
+
+
+def most_fps(points: tuple[EnginePoint, ...], bandwidth_gbs: float) -> float:
+    """Return the highest rate of a network with the whole platform to itself."""
+    return max(rate(point, bandwidth_gbs) for point in points)
+
+
+def wish(
+    points: tuple[EnginePoint, ...],
+    bandwidth_gbs: float,
+    asked_fps: float,
+    fairness: Fairness = "fps-error",
+    *,
+    least_fps: float | None = None,
+    two_sided: bool = False,
+) -> Wish:
+    """Return the target of eq. 5 or 6 and the least rate: half the target unless given."""
+    most = most_fps(points, bandwidth_gbs)
+    target = most if fairness == "throughput-error" else min(asked_fps, most)
+    least = LEAST_SHARE_OF_TARGET * target if least_fps is None else least_fps
+    return Wish(target, least, two_sided)

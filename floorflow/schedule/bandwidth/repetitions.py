@@ -1,0 +1,107 @@
+"""How often each network runs in a period, and the schedule of it, for engines that are chosen.
+
+The paper does not say how. Here: rates that are best as far as engines alone and the bytes of all tell; small whole
+numbers about their ratios; those whose bound on the error is least are scheduled, and the best schedule is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import ceil, floor
+
+import numpy as np
+
+from floorflow.dataflow.traffic import BYTES_PER_US, EnginePoint
+from floorflow.schedule.bandwidth.fairness import Wish, rate
+from floorflow.schedule.bandwidth.joint import total_error
+from floorflow.schedule.bandwidth.methods import solve_by
+from floorflow.schedule.bandwidth.problem import BandwidthAnswer, BandwidthProblem, Floats, ScheduledNetwork
+
+MOST_OF_SLOWEST = 3
+"""Repetitions of the slowest network that are tried."""
+MOST_JOBS = 600
+"""Runs in a period."""
+SCHEDULED = 3
+"""Vectors of repetitions that are scheduled."""
+_STEPS = 60
+
+
+@dataclass(frozen=True)
+class PeriodicChoice:
+    """Engines in a period: problem, schedule, rates and their error; ``bound``: of any schedule of these engines."""
+
+    problem: BandwidthProblem
+    answer: BandwidthAnswer
+    frames_per_s: tuple[float, ...]
+    error: float
+    bound: float
+
+
+def best_rates(engines: Sequence[EnginePoint], wishes: Sequence[Wish], bandwidth_gbs: float) -> tuple[float, ...]:
+    """Return the rates of least error that engines alone and the bytes of all allow, one-sided.
+
+    The error is convex: each network's rate is its target less a price on its bytes, found by bisection.
+    """
+    most = np.array([min(rate(e, bandwidth_gbs), w.target_fps) for e, w in zip(engines, wishes, strict=True)])
+    moved = np.array([engine.traffic_bytes for engine in engines])
+    target = np.array([wish.target_fps for wish in wishes])
+    limit = bandwidth_gbs * BYTES_PER_US * 1e6
+
+    def at(price: float) -> Floats:
+        return np.asarray(np.clip(target - price * moved * target**2 / 2, 0.0, most))
+
+    low, high = 0.0, float((2 / (moved * target)).max())
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if moved @ at(middle) > limit else (low, middle)
+    found = at(0.0) if moved @ at(0.0) <= limit else at(high)
+    return tuple(float(fps) for fps in found)
+
+
+def scheduled_period(
+    engines: Sequence[EnginePoint],
+    names: Sequence[str],
+    wishes: Sequence[Wish],
+    bandwidth_gbs: float,
+    *,
+    shares_gbs: Sequence[float] = (),
+    method: str = "exact",
+) -> PeriodicChoice:
+    """Return the schedule of least error over repetitions; ``shares_gbs``: constant ones, whose rates are tried too."""
+    ideal = best_rates(engines, wishes, bandwidth_gbs)
+    bound = total_error(wishes, ideal)
+    wanted = [ideal]
+    if shares_gbs:
+        wanted.append(tuple(rate(engine, share) for engine, share in zip(engines, shares_gbs, strict=True)))
+
+    def problem_of(repetitions: tuple[int, ...]) -> BandwidthProblem:
+        networks = zip(names, engines, repetitions, strict=True)
+        return BandwidthProblem(tuple(ScheduledNetwork(n, e.subgraphs, r) for n, e, r in networks), bandwidth_gbs)
+
+    def least_error(repetitions: tuple[int, ...]) -> float:
+        problem = problem_of(repetitions)
+        return total_error(wishes, [r / problem.bound_us * 1e6 for r in repetitions])
+
+    vectors = {vector for rates in wanted for vector in _whole_ratios(rates, engines)}
+    ranked = sorted(vectors, key=lambda vector: (round(least_error(vector), 9), sum(vector), vector))
+    choices = []
+    for vector in ranked[:SCHEDULED]:
+        problem = problem_of(vector)
+        answer = solve_by(method, problem)
+        fps = answer.schedule.frames_per_s(problem)
+        choices.append(PeriodicChoice(problem, answer, fps, total_error(wishes, fps), bound))
+    return min(choices, key=lambda choice: choice.error)
+
+
+def _whole_ratios(rates: Sequence[float], engines: Sequence[EnginePoint]) -> Iterator[tuple[int, ...]]:
+    """Yield vectors of whole numbers near the ratios of rates, each at least 1."""
+    slowest = max(min(rates), 1e-3 * max(rates))
+    smallest = tuple(1 for _ in rates)
+    yield smallest
+    for count in range(1, MOST_OF_SLOWEST + 1):
+        near = [fps / slowest * count for fps in rates]
+        for vector in product(*({max(1, floor(n + 1e-9)), max(1, ceil(n - 1e-9))} for n in near)):
+            if sum(r * len(e.subgraphs) for r, e in zip(vector, engines, strict=True)) <= MOST_JOBS:
+                yield vector
