@@ -28,6 +28,7 @@ from floorflow.search.regions import SizedRegions, region_sizes
 from floorflow.search.segment_plans import SegmentPlans
 from floorflow.verify import check
 from tests.conftest import CNV, TFC
+from tests.schedule.chunks.simulator import SimulatedChunk, simulate
 from tests.verify.mutants_timeline import MISTAKES
 from tests.verify.planned_in_region import partial_request
 
@@ -124,6 +125,29 @@ def test_a_plan_in_two_regions_is_legal_and_loads_one_while_another_runs(in_two_
     assert [phase.region for phase in plan.phases] == [f"r{number % 2}" for number in range(len(steps))]
     waited = sum(step.load_us for step in steps) - (plan.schedule.period_us - sum(step.run_us for step in steps))
     assert waited > 0
+
+
+def test_a_simulator_of_images_and_loads_comes_to_the_times_of_the_plan(in_two_regions: tuple[Plan, Path]) -> None:
+    plan, _ = in_two_regions
+    assert plan.schedule is not None
+    assert plan.reconfigurable is not None
+    loads = {region.name: region.load_us for region in plan.reconfigurable.regions}
+    chunks = [
+        SimulatedChunk(
+            tuple(entry.cycles for entry in phase.engines.values()),
+            sum(c.bits_per_frame for c in phase.channels if {"host", "memory"} & {end.outside for end in c.ends}),
+            list(loads).index(phase.region or ""),
+            loads[phase.region or ""],
+        )
+        for phase in plan.phases
+    ]
+    gbs = (plan.schedule.memory_gbps or 0) / 8
+    log = simulate(chunks, plan.schedule.batch, plan.summary.clock_mhz, gbs)
+    for number, step in enumerate(plan.schedule.steps):
+        assert log.load_start[number] == pytest.approx(step.load_start_us, rel=1e-3)
+        assert log.run_start[number] == pytest.approx(step.run_start_us, rel=1e-3)
+        assert log.run_start[number] >= log.load_end[number]
+    assert max(log.run_end.values()) == pytest.approx(plan.schedule.period_us, rel=1e-3)
 
 
 @pytest.mark.parametrize("name", MISTAKES)
