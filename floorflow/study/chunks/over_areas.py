@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from operator import itemgetter
 from typing import Any
 
 from floorflow.schedule.chunks.methods import solver_of
@@ -13,6 +14,7 @@ from floorflow.schedule.chunks.problem import RESOURCES, UNITS, ChunkAnswer, Chu
 from floorflow.schedule.chunks.segments import SegmentTable
 from floorflow.schedule.chunks.sizes import best_sizes
 from floorflow.schedule.chunks.timeline import timeline_of
+from floorflow.stats import SolveStats
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ class Asked:
 def points(problem: ChunkProblem, areas: Sequence[Fraction], asked: Asked) -> list[dict[str, Any]]:
     """Return the designs at each area, in order; solved from the largest down, which tells most of the others."""
     solve, table = solver_of(asked.method, problem), SegmentTable(problem)
-    found = {}
+    answers: dict[Fraction, tuple[ChunkAnswer, ChunkAnswer]] = {}
+    seconds: dict[Fraction, tuple[float, float]] = {}
     for area in sorted(set(areas), reverse=True):
         start = time.perf_counter()
         static = solve(Regions.equal(area), static=True)
@@ -40,13 +43,37 @@ def points(problem: ChunkProblem, areas: Sequence[Fraction], asked: Asked) -> li
             dynamic = best_sizes(problem, area, asked.regions, asked.step, table)
         else:
             dynamic = solve(regions_of(area, asked))
-        end = time.perf_counter()
-        found[area] = {
+        answers[area] = static, dynamic
+        seconds[area] = between - start, time.perf_counter() - between
+    answers = dict(_carried(answers))
+    return [
+        {
             "area": float(area),
-            "static": design(problem, static, between - start),
-            "dynamic": design(problem, dynamic, end - between),
+            "static": design(problem, answers[area][0], seconds[area][0]),
+            "dynamic": design(problem, answers[area][1], seconds[area][1]),
         }
-    return [found[area] for area in areas]
+        for area in areas
+    ]
+
+
+def _carried(
+    answers: dict[Fraction, tuple[ChunkAnswer, ChunkAnswer]],
+) -> Iterator[tuple[Fraction, tuple[ChunkAnswer, ChunkAnswer]]]:
+    """Yield the answers, an uncut design of a smaller area wherever it is faster: it fits, and is never loaded."""
+    uncut: ChunkAnswer | None = None
+    for area, (static, dynamic) in sorted(answers.items(), key=itemgetter(0)):
+        uncut = _faster(static, uncut)
+        yield area, (uncut, _faster(dynamic, uncut))
+
+
+def _faster(own: ChunkAnswer, other: ChunkAnswer | None) -> ChunkAnswer:
+    """Return an answer, or another that is faster, held against the bound of the first."""
+    mine, theirs = own.stats.objective, other.stats.objective if other else None
+    if other is None or theirs is None or (mine is not None and mine <= theirs):
+        return own
+    bound = theirs if own.stats.bound is None else min(own.stats.bound, theirs)
+    stats = SolveStats(own.stats.method, "optimal" if bound == theirs else "feasible", theirs, bound)
+    return replace(other, stats=stats)
 
 
 def regions_of(area: Fraction, asked: Asked) -> Regions:

@@ -8,6 +8,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from floorflow.view.sheet.palette import BAR, CROSSING, INK, QUIET, RULE
 from floorflow.view.sheet.sheet import drawing_settings
@@ -32,6 +33,8 @@ def time_chart(content: Content) -> Figure:
             axes.plot(*zip(*printed, strict=True), "x", color=INK, label="paper, static")
             axes.axhline(paper["stock_ms"], color=QUIET, linewidth=0.9, linestyle=":", label="paper, stock")
         axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+        axes.yaxis.set_minor_formatter(NullFormatter())
         axes.set_ylabel("ms a batch", fontsize=_SIZE)
         _finish(axes)
         return figure

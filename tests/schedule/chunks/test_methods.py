@@ -14,9 +14,11 @@ from floorflow.errors import InputError
 from floorflow.schedule.chunks.case_file import read_chunk_case
 from floorflow.schedule.chunks.case_problem import problem_of_row
 from floorflow.schedule.chunks.methods import brute, exact, milp
-from floorflow.schedule.chunks.problem import ChunkAnswer, ChunkProblem, Regions, use_of
+from floorflow.schedule.chunks.problem import Chunk, ChunkAnswer, ChunkProblem, Regions, use_of
 from floorflow.schedule.chunks.sizes import best_sizes
 from floorflow.schedule.chunks.timeline import timeline_of
+from floorflow.stats import SolveStats
+from floorflow.study.chunks.over_areas import _carried
 from tests.schedule.chunks.simulator import Log, SimulatedChunk, simulate
 from tests.schedule.chunks.small_problems import small_problems
 
@@ -121,3 +123,17 @@ def test_time_never_rises_with_the_area_where_sizes_are_free(problem: ChunkProbl
 def test_the_formulation_of_the_paper_has_one_region() -> None:
     with pytest.raises(InputError, match="one region"):
         milp.solve(ChunkProblem((), (0,) * 5, None, 1, 100.0), Regions.equal(Fraction(1), 2))  # type: ignore[arg-type]
+
+
+def test_an_uncut_design_of_a_smaller_area_is_taken_where_it_is_faster() -> None:
+    def answer(us: float | None, bound: float) -> ChunkAnswer:
+        chunks = None if us is None else (Chunk(0, 1, (0,), 1),)
+        return ChunkAnswer(chunks, Regions.equal(Fraction(1)), SolveStats("exact", "feasible", us, bound))
+
+    areas = [Fraction(number, 4) for number in range(1, 5)]
+    static = [answer(None, float("inf")), answer(60.0, 60.0), answer(65.0, 59.0), answer(50.0, 50.0)]
+    dynamic = [answer(90.0, 90.0), answer(55.0, 55.0), answer(70.0, 58.0), answer(50.0, 50.0)]
+    told = dict(_carried(dict(zip(areas, zip(static, dynamic, strict=True), strict=True))))
+    found = [[each.stats.objective for each in told[area]] for area in areas]
+    assert found == [[None, 90.0], [60.0, 55.0], [60.0, 60.0], [50.0, 50.0]]
+    assert [each.stats.bound for each in told[areas[2]]] == [59.0, 58.0]
