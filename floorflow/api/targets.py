@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from floorflow.assets import Topology, board_path, link_path, shipped
+from floorflow.assets import Topology, link_path, require_platform, shipped
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
 
@@ -108,7 +108,7 @@ def platform(
 
 def loaded(platform: str, options: Mapping[str, Any]) -> Platform:
     """Return the platform that a request's fields ask for, having refused what cannot be before anything is read."""
-    board_path(platform)
+    require_platform(platform)
     link = options.get("link")
     if link is not None:
         link_path(link)

@@ -14,11 +14,13 @@ from floorflow.hardware.crossing import (
 )
 from floorflow.hardware.device import Device, SiteType, Slr
 from floorflow.hardware.device_file import read_device
+from floorflow.hardware.doubts import Doubt, assumed_facts, doubts_of
 from floorflow.hardware.free_region import free_cells, free_rectangles, free_supply
 from floorflow.hardware.geometry import Rect, bounding_box
 from floorflow.hardware.links import TOPOLOGIES, Link
 from floorflow.hardware.load import described_fpgas, load_platform
 from floorflow.hardware.max_pblocks import clear_rectangles, max_pblocks
+from floorflow.hardware.new_board import new_board
 from floorflow.hardware.platform import Fpga, Platform, SllBoundary
 from floorflow.hardware.ranges import anchor, count_sites, parse_ranges, range_rect, ranges, resources_of_sites
 from floorflow.hardware.route_steps import RouteStep
@@ -34,6 +36,7 @@ __all__ = [
     "Crossing",
     "Device",
     "DirectedEdge",
+    "Doubt",
     "Edge",
     "Fpga",
     "Infrastructure",
@@ -50,6 +53,7 @@ __all__ = [
     "SlotGraph",
     "Slr",
     "anchor",
+    "assumed_facts",
     "boundaries_cost",
     "boundary_crossing",
     "boundary_pairs",
@@ -57,6 +61,7 @@ __all__ = [
     "clear_rectangles",
     "count_sites",
     "described_fpgas",
+    "doubts_of",
     "free_cells",
     "free_rectangles",
     "free_supply",
@@ -65,6 +70,7 @@ __all__ = [
     "link_crossing",
     "load_platform",
     "max_pblocks",
+    "new_board",
     "padded_width_bits",
     "parse_ranges",
     "range_rect",

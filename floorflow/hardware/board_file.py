@@ -10,6 +10,7 @@ from floorflow.hardware.board import (
     Board,
     BoardInfrastructure,
     BoardLink,
+    Evidence,
     Memory,
     Occurrence,
     Reconfiguration,
@@ -27,6 +28,23 @@ SlrName = Annotated[str, Field(pattern=r"^SLR\d+$")]
 STATED = ("shell", "infrastructure", "host_port")
 """Fields that a board without them states as ``none``; one that says nothing of them is planned with a warning."""
 Cell = Annotated[str, Field(pattern=r"^[A-Za-z0-9_{}/]+$")]
+Fact = Literal[
+    "part",
+    "clock_mhz",
+    "max_fpgas",
+    "host_slr",
+    "host_port",
+    "memories",
+    "crossing_registers",
+    "sll_wires",
+    "cell_pattern",
+    "shell",
+    "infrastructure",
+    "link",
+    "reconfiguration",
+    "memory_gbps",
+]
+"""Facts that a file may call assumed."""
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
 Amounts = dict[Literal["LUT", "FF", "BRAM18", "URAM", "DSP"], Count]
 
@@ -154,7 +172,8 @@ class BoardModel(FileModel):
     link: LinkModel | None = None
     reconfiguration: ReconfigurationModel | None = None
     memory_gbps: float | None = Field(default=None, gt=0, le=MOST_GBPS, allow_inf_nan=False)
-    evidence: list[EvidenceModel]
+    assumed: list[Fact] = Field(default=[])
+    evidence: list[EvidenceModel] = Field(default=[])
 
     @model_validator(mode="before")
     @classmethod
@@ -174,6 +193,9 @@ class BoardModel(FileModel):
         names = [memory.name for memory in self.memories]
         if len({*names}) < len(names):
             raise ValueError("memories: expected each name once")
+        absent = [str(fact) for fact in self.assumed if getattr(self, fact) in (None, []) and fact not in STATED]
+        if absent:
+            raise ValueError(f"assumed: {', '.join(absent)} is called assumed, but not stated")
         return self
 
     @field_validator("cell_pattern")
@@ -219,6 +241,8 @@ def read_board(text: str, file: str) -> Board:
         if model.reconfiguration is None
         else Reconfiguration(**model.reconfiguration.model_dump()),
         memory_gbps=model.memory_gbps,
+        assumed=tuple(str(fact) for fact in model.assumed),
+        evidence=tuple(Evidence(item.fact, item.confidence, item.source) for item in model.evidence),
     )
 
 

@@ -13,8 +13,8 @@ from typer.testing import CliRunner, Result
 
 from floorflow.assets import asset_folder
 from floorflow.cli.main import app
+from floorflow.hardware import known_platforms
 from tests.conftest import CNV, TFC
-
 
 
 def run(*arguments: str | Path) -> Result:
