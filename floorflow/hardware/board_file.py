@@ -17,7 +17,7 @@ from floorflow.hardware.board import (
     Shell,
 )
 from floorflow.hardware.geometry import Rect
-from floorflow.hardware.reading import FileModel, parse
+from floorflow.hardware.reading import NAME, FileModel, parse
 from floorflow.resources import Resources
 
 Count = Annotated[int, Field(ge=0)]
@@ -45,7 +45,7 @@ Fact = Literal[
     "memory_gbps",
 ]
 """Facts that a file may call assumed."""
-Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
+Name = Annotated[str, Field(pattern=NAME)]
 Amounts = dict[Literal["LUT", "FF", "BRAM18", "URAM", "DSP"], Count]
 
 

@@ -58,7 +58,13 @@ def assumed_facts(board: Board) -> tuple[Doubt, ...]:
 
 def doubts_of(board: Board, device: Device) -> tuple[Doubt, ...]:
     """Return every doubtful or missing fact of a board, those that the evidence in its file calls so too."""
-    return (*_missing(board, device), *assumed_facts(board), *_assumed_parts(board), *_by_evidence(board))
+    return (
+        *_missing(board, device),
+        *assumed_facts(board),
+        *_assumed_parts(board),
+        *_by_evidence(board),
+        *_of_die(device),
+    )
 
 
 def _value(board: Board, fact: str) -> str:
@@ -98,3 +104,10 @@ def _by_evidence(board: Board) -> Iterator[Doubt]:
         doubtful = any(word in item.confidence for word in ("assumed", "approximate", "medium", "not measured"))
         if doubtful and fact not in board.assumed:
             yield Doubt(item.fact, item.confidence, MAKES_UNCERTAIN.get(fact, "what the design may use"))
+
+
+def _of_die(device: Device) -> Iterator[Doubt]:
+    """Yield what of the die's geometry is not exact."""
+    for fact, confidence in device.confidence.items():
+        if "derived" in confidence:
+            yield Doubt(f"die {device.part}: {fact}", confidence, "where columns and clock regions lie")

@@ -31,10 +31,11 @@ def load_platform(
 ) -> Platform:
     """Return ``fpgas`` linked boards (one unless given), or the platform that a user's file describes.
 
-    The boards go by the name of a shipped one, by that of a bare part, or by the path of a user's board file. ``link`` is another kind of link
-    than the board's own: one that ships or the path of a user's file; ``topology`` a chain unless given. A platform
-    file says all this itself: the number is its own, and the other two must not be given. ``host_port`` is the memory
-    channel at which the host's streams end on the first FPGA and on the last, the first of the board's unless given.
+    The boards go by the name of a shipped one, by that of a bare part, or by the path of a user's board file. ``link``
+    is another kind of link than the board's own: one that ships or the path of a user's file; ``topology`` a chain
+    unless given. A platform file says all this itself: the number is its own, and the other two must not be given.
+    ``host_port`` is the memory channel at which the host's streams end on the first FPGA and on the last, the first of
+    the board's unless given.
 
     Raises
     ------

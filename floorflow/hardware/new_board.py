@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from floorflow.assets import BarePart, PARTS, asset_folder, bare_part
+import re
+
+from floorflow.assets import PARTS, BarePart, asset_folder, bare_part
 from floorflow.errors import PlatformError
 from floorflow.hardware.device import Device
 from floorflow.hardware.device_file import read_device
 from floorflow.hardware.geometry import Rect
-from floorflow.hardware.reading import read_text
+from floorflow.hardware.reading import NAME, read_text
 
 CLOCK_MHZ = {"7series": 100, "ultrascale+": 200}
 """Clocks that FINN's networks reach on boards of these families."""
@@ -38,7 +40,9 @@ host_slr: SLR0
 #   - name: "DDR[0]"
 #     slr: SLR0
 #     port: {{left: 0, bottom: 0, right: 0, top: {region_top}}}
-#     controller: {{resources: {{LUT: 33256, FF: 44889, BRAM18: 199, DSP: 3}}, reserved: "CLOCKREGION_X0Y0:CLOCKREGION_X0Y0"}}
+#     controller:
+#       resources: {{LUT: 33256, FF: 44889, BRAM18: 199, DSP: 3}}
+#       reserved: "CLOCKREGION_X0Y0:CLOCKREGION_X0Y0"
 #     assumed: true
 
 # Flip-flop stages in each wire at each SLR boundary{sll}.
@@ -72,9 +76,11 @@ def new_board(name: str, part: str) -> str:
     Raises
     ------
     PlatformError
-        If no die is known for the part.
+        If no die is known for the part, or the name is none for a board.
 
     """
+    if re.fullmatch(NAME, name) is None:
+        raise PlatformError(f"board '{name}': expected small letters, digits, '.', '_' and '-'", "such as my-board")
     found = bare_part(part)
     if found is None:
         hint = f"known are {', '.join(PARTS)}, each with package and speed grade as well"

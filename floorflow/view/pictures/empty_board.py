@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 
-from floorflow.view.draw.background import RESERVED_STYLE, draw_background, label_area
 from floorflow.hardware.ranges import range_rect
+from floorflow.view.draw.background import RESERVED_STYLE, draw_background, label_area
 from floorflow.view.pictures.floorplan import draw_die_key, proportion_of
 from floorflow.view.sheet.die import Die, box_of, die_of
 from floorflow.view.sheet.geometry import Box
@@ -86,7 +86,9 @@ def empty_board(platform: Platform, fpga: str = "fpga0") -> Figure:
 
 
 def _head(fpga: Fpga) -> Iterator[str]:
-    """Yield a line for each slot, from the top down: what it has, and what is left of that for a design."""
+    """Yield the shell, and a line for each slot, from the top down: what is left of it for a design."""
+    shell = "not stated" if "shell" in fpga.board.unstated else "none"
+    yield f"shell: {fpga.board.shell.name if fpga.board.shell else shell}"
     for slot in reversed(fpga.slots):
         silicon, left = slot.capacity.as_dict(), slot.available.as_dict()
         told = (f"{left[name]:,} of {silicon[name]:,} {name}" for name in _RESOURCES if silicon[name])
@@ -94,9 +96,7 @@ def _head(fpga: Fpga) -> Iterator[str]:
 
 
 def _draw_head(sheet: Sheet, fpga: Fpga, head: Sequence[str], doubt: Sequence[str]) -> None:
-    board = fpga.board
-    shell = f"shell {board.shell.name}" if board.shell else "no shell"
-    title = f"{board.name} ({board.part}, {board.clock_mhz:g} MHz, {'shell not stated' if 'shell' in board.unstated else shell})"
+    title = f"{fpga.board.name} ({fpga.board.part}, {fpga.board.clock_mhz:g} MHz)"
     sheet.write(_MARGIN, sheet.height - 24, shortened(title, 0.85 * (sheet.width - 2 * _MARGIN), 13), 13, weight="bold")
     y = sheet.height - 38
     for line in head:
@@ -118,7 +118,9 @@ def _ports(fpga: Fpga, frame: Frame) -> list[_Port]:
         if memory.port is not None:
             stem = re.sub(r"\[\d+\]$", "", memory.name)
             single = sum(other.name.startswith(f"{stem}[") for other in board.memories) <= 8
-            groups.setdefault(memory.name if single else stem, []).append((memory.slr, frame.place(box_of(memory.port))))
+            groups.setdefault(memory.name if single else stem, []).append(
+                (memory.slr, frame.place(box_of(memory.port)))
+            )
     for name, members in groups.items():
         count = f"[0] to [{len(members) - 1}]" if len(members) > 1 else ""
         found.append(_Port("memory", tuple(box for _, box in members), (f"{name}{count}", f"in {members[0][0]}")))
