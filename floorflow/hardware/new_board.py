@@ -105,10 +105,15 @@ def board_text(name: str, found: BarePart) -> str:
         slrs=", ".join(slr.name for slr in device.slrs),
         port="# host_port: none" if port is None else f"host_port: {_written(port)}",
         region_top=device.rows_per_clock_region - 1,
-        sll=f" ({' and '.join(f'{wires:,} wires' for wires in device.sll_wires)}; sll_wires if the shell takes some)"
-        if device.sll_wires
-        else " (this die has none)",
+        sll=_boundaries(device),
     )
+
+
+def _boundaries(device: Device) -> str:
+    """Say how many wires SLR boundaries have, for the comment."""
+    if not device.sll_wires:
+        return " (this die has none)"
+    return f" of {max(device.sll_wires):,} wires (sll_wires: fewer if a shell takes some)"
 
 
 def _processor_port(device: Device) -> Rect | None:
