@@ -14,7 +14,7 @@ from floorflow.hardware.crossing import (
 )
 from floorflow.hardware.device import Device, SiteType, Slr
 from floorflow.hardware.device_file import read_device
-from floorflow.hardware.doubts import Doubt, assumed_facts, doubts_of
+from floorflow.hardware.doubts import DoubtfulFact, assumed_facts, doubts_of
 from floorflow.hardware.free_region import free_cells, free_rectangles, free_supply
 from floorflow.hardware.geometry import Rect, bounding_box
 from floorflow.hardware.links import TOPOLOGIES, Link
@@ -36,7 +36,7 @@ __all__ = [
     "Crossing",
     "Device",
     "DirectedEdge",
-    "Doubt",
+    "DoubtfulFact",
     "Edge",
     "Fpga",
     "Infrastructure",

@@ -36,7 +36,7 @@ _IF_ABSENT: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class DoubtfulFact:
     """A fact that is a guess or missing: ``why`` says which and what is taken, ``uncertain`` what hangs on it."""
 
     fact: str
@@ -47,16 +47,16 @@ class Doubt:
         return f"{self.fact}: {self.why}; uncertain: {self.uncertain}"
 
 
-def assumed_facts(board: Board) -> tuple[Doubt, ...]:
+def assumed_facts(board: Board) -> tuple[DoubtfulFact, ...]:
     """Return the facts that the board's own file calls assumed."""
     return tuple(
-        Doubt(fact, f"assumed{_value(board, fact)}", MAKES_UNCERTAIN[fact])
+        DoubtfulFact(fact, f"assumed{_value(board, fact)}", MAKES_UNCERTAIN[fact])
         for fact in board.assumed
         if fact not in board.unstated
     )
 
 
-def doubts_of(board: Board, device: Device) -> tuple[Doubt, ...]:
+def doubts_of(board: Board, device: Device) -> tuple[DoubtfulFact, ...]:
     """Return every doubtful or missing fact of a board, those that the evidence in its file calls so too."""
     return (
         *_missing(board, device),
@@ -73,14 +73,14 @@ def _value(board: Board, fact: str) -> str:
     return f" to be {held:g}" if isinstance(held, float) else f" to be {held}" if isinstance(held, str | int) else ""
 
 
-def _missing(board: Board, device: Device) -> Iterator[Doubt]:
+def _missing(board: Board, device: Device) -> Iterator[DoubtfulFact]:
     """Yield what the file says nothing of."""
     absent = [*board.unstated, *(name for name in ("link", "reconfiguration", "memory_gbps") if _lacks(board, name))]
     for fact in absent:
-        yield Doubt(fact, f"missing, {_IF_ABSENT[fact]}", MAKES_UNCERTAIN[fact])
+        yield DoubtfulFact(fact, f"missing, {_IF_ABSENT[fact]}", MAKES_UNCERTAIN[fact])
     if board.shell is not None and device.sll_wires and board.sll_wires is None:
         why = "missing beside a shell, all wires of the die are taken"
-        yield Doubt("sll_wires", why, MAKES_UNCERTAIN["sll_wires"])
+        yield DoubtfulFact("sll_wires", why, MAKES_UNCERTAIN["sll_wires"])
 
 
 def _lacks(board: Board, fact: str) -> bool:
@@ -88,26 +88,26 @@ def _lacks(board: Board, fact: str) -> bool:
     return getattr(board, fact) is None and (fact != "link" or board.max_fpgas > 1)
 
 
-def _assumed_parts(board: Board) -> Iterator[Doubt]:
+def _assumed_parts(board: Board) -> Iterator[DoubtfulFact]:
     """Yield what is marked as assumed inside a fact."""
     for memory in board.memories:
         if memory.assumed:
-            yield Doubt(f"memories {memory.name}", "place or price assumed", MAKES_UNCERTAIN["memories"])
+            yield DoubtfulFact(f"memories {memory.name}", "place or price assumed", MAKES_UNCERTAIN["memories"])
     if board.link is not None and board.link.assumed:
-        yield Doubt(f"link {board.link.kind}", "bandwidth and latency assumed", MAKES_UNCERTAIN["link"])
+        yield DoubtfulFact(f"link {board.link.kind}", "bandwidth and latency assumed", MAKES_UNCERTAIN["link"])
 
 
-def _by_evidence(board: Board) -> Iterator[Doubt]:
+def _by_evidence(board: Board) -> Iterator[DoubtfulFact]:
     """Yield the facts whose evidence says that they are assumed, approximate or only derived."""
     for item in board.evidence:
         fact = item.fact.split(",")[0].split(".")[0].split()[0]
         doubtful = any(word in item.confidence for word in ("assumed", "approximate", "medium", "not measured"))
         if doubtful and fact not in board.assumed:
-            yield Doubt(item.fact, item.confidence, MAKES_UNCERTAIN.get(fact, "what the design may use"))
+            yield DoubtfulFact(item.fact, item.confidence, MAKES_UNCERTAIN.get(fact, "what the design may use"))
 
 
-def _of_die(device: Device) -> Iterator[Doubt]:
+def _of_die(device: Device) -> Iterator[DoubtfulFact]:
     """Yield what of the die's geometry is not exact."""
     for fact, confidence in device.confidence.items():
         if "derived" in confidence:
-            yield Doubt(f"die {device.part}: {fact}", confidence, "where columns and clock regions lie")
+            yield DoubtfulFact(f"die {device.part}: {fact}", confidence, "where columns and clock regions lie")

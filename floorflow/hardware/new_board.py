@@ -31,8 +31,8 @@ assumed: [{assumed}]
 clock_mhz: {clock_mhz}
 max_fpgas: 1
 
-# Where the streams of the host enter and leave: an SLR ({slrs}), and a rectangle of columns and CLB rows in it, such as
-# the processor's interface, a PCIe block or a memory controller. "none": the right edge of the SLR.
+# Where the streams of the host enter and leave: an SLR ({slrs}), and a rectangle of columns and
+# CLB rows in it, such as the processor's interface, a PCIe block or a memory controller. "none": its right edge.
 host_slr: SLR0
 {port}
 # Or, in their place, the memory channels at which the streams may end, the default first, with their controllers.
