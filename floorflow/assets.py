@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +15,32 @@ PlatformFile = Literal["boards", "devices", "links", "platforms"]
 """The folders of ``platforms/``."""
 Topology = Literal["pair", "chain", "ring", "star", "full"]
 """How several boards may be joined."""
+
+PARTS: Mapping[str, tuple[str, str]] = {
+    "xc7z020": ("xc7z020", "xc7z020clg400-1"),
+    "xc7z045": ("xc7z045", "xc7z045ffg900-2"),
+    "xck26": ("xczu5ev", "xck26-sfvc784-2LV-c"),
+    "xcku5p": ("xcku5p", "xcku5p-ffvd900-2-i"),
+    "xcu50": ("xcu50", "xcu50-fsvh2104-2-e"),
+    "xcu55c": ("xcu55c", "xcu55c-fsvh2892-2L-e"),
+    "xcu200": ("xcvu9p", "xcu200-fsgd2104-2-e"),
+    "xcu250": ("xcu250", "xcu250-figd2104-2L-e"),
+    "xcu280": ("xcu280", "xcu280-fsvh2892-2L-e"),
+    "xcvu3p": ("xcvu3p", "xcvu3p-ffvc1517-2-e"),
+    "xcvu9p": ("xcvu9p", "xcvu9p-flga2104-2L-e"),
+    "xcvu13p": ("xcu250", "xcvu13p-fhga2104-2-e"),
+    "xcvu35p": ("xcu50", "xcvu35p-fsvh2104-2-e"),
+    "xcvu37p": ("xcu280", "xcvu37p-fsvh2892-2-e"),
+    "xcvu47p": ("xcu55c", "xcvu47p-fsvh2892-2-e"),
+    "xczu3eg": ("xczu3eg", "xczu3eg-sbva484-1-e"),
+    "xczu5ev": ("xczu5ev", "xczu5ev-sfvc784-1-e"),
+    "xczu7ev": ("xczu7ev", "xczu7ev-ffvc1156-2-e"),
+    "xczu9eg": ("xczu9eg", "xczu9eg-ffvb1156-2-e"),
+}
+"""Parts that can be planned on bare: the file of each one's die, and package and speed grade unless they are given.
+
+A part that is sold with less than its die holds, such as xczu4ev, is none of them.
+"""
 
 
 def asset_folder(name: str) -> Path:
@@ -40,6 +69,54 @@ def is_path(text: str) -> bool:
     return "/" in text or Path(text).suffix in {".yaml", ".yml"}
 
 
+@dataclass(frozen=True, slots=True)
+class BarePart:
+    """A part without a board: ``name`` as it was asked for, its die's file, and its whole name.
+
+    ``assumed``: nobody named package and speed grade.
+    """
+
+    name: str
+    device: str
+    part: str
+    assumed: bool
+
+
+def bare_part(text: str) -> BarePart | None:
+    """Return the part of a name without a board, such as ``xczu7ev`` or ``XCZU7EV-FFVC1156-2-E``; None if it is none.
+
+    >>> bare_part("XCK26-sfvc784-2lv-c").part
+    'xck26-sfvc784-2LV-c'
+    """
+    name = text.lower()
+    if name in PARTS:
+        return BarePart(name, *PARTS[name], assumed=True)
+    family = re.fullmatch(r"(x[a-z]+\d+[a-z]*|xc7z\d{3})(-\w+){2,3}|(xc7z\d{3})[a-z]{3}\d{3,4}-\w+", name)
+    known = None if family is None else PARTS.get(family[1] or family[3])
+    if known is None:
+        return None
+    spelt = re.sub(r"-(\d)(l|lv)-", lambda grade: f"-{grade[1]}{grade[2].upper()}-", name)
+    return BarePart(name, known[0], spelt, assumed=False)
+
+
+def require_platform(text: str) -> None:
+    """Refuse what is no board, no file and no part.
+
+    Raises
+    ------
+    PlatformError
+        As `board_path`.
+
+    """
+    if not is_bare(text):
+        board_path(text)
+
+
+def is_bare(text: str) -> bool:
+    """Whether a text names a part, not a board or a file."""
+    return not matching(text, shipped("boards")) and not is_path(text) and bare_part(text) is not None
+
+
 def board_path(text: str) -> Path:
     """Return the board file for a name, a whole part of one such as ``u250``, or a path; case does not count.
 
@@ -57,12 +134,16 @@ def board_path(text: str) -> Path:
         raise PlatformError(message, hint="give more of the name")
     if is_path(text):
         return _existing(Path(text))
-    near = difflib.get_close_matches(text.lower(), shipped("boards"), n=3, cutoff=0.4)
-    hint = f"did you mean {' or '.join(near)}? " if near else ""
-    known = ", ".join(shipped("boards"))
-    raise PlatformError(
-        f"unknown platform '{text}'", hint=f"{hint}known: {known}; or give the path of a board's YAML file"
-    )
+    raise PlatformError(f"unknown platform '{text}'", hint=_nearest(text.lower()))
+
+
+def _nearest(text: str) -> str:
+    """Name the boards and parts that are most like a text, and all of them."""
+    boards = shipped("boards")
+    near = [difflib.get_close_matches(text, names, n=3, cutoff=0.4) for names in (boards, PARTS)]
+    meant = " or ".join(name for names in near for name in names)
+    known = f"boards: {', '.join(boards)}; bare parts: {', '.join(PARTS)}"
+    return f"{f'did you mean {meant}? ' if meant else ''}{known}; or give the path of a board's YAML file"
 
 
 def link_path(text: str) -> Path:

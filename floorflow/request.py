@@ -27,7 +27,7 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
-from floorflow.assets import Topology, board_path, link_path
+from floorflow.assets import Topology, link_path, require_platform
 from floorflow.errors import InputError, some
 from floorflow.plugins import DEFAULT_BACKEND, BackendOptions, options_in_words, registration
 from floorflow.presets import CHANGES, DEFAULT_PRESET, PRESET_FIELDS, Preset
@@ -490,7 +490,7 @@ class Request(BaseModel):
         if self.folding is not None:
             require_file(self.folding, "--folding ")
         if not self.platform.startswith(RESOURCES_ALONE):
-            board_path(self.platform)
+            require_platform(self.platform)
         if self.link is not None:
             link_path(self.link)
 

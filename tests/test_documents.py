@@ -81,6 +81,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory, cnv_on_u250: Path) -> Pa
     folder = tmp_path_factory.mktemp("documents")
     (folder / "examples").symlink_to(ROOT / "examples")
     shutil.copytree(cnv_on_u250, folder / "out" / "cnv")
+    (folder / "my-kv260.yaml").write_text(api.new_board("my-kv260", "xck26-sfvc784-2LV-c"), encoding="utf-8")
     done = floorflow("plan", "examples/tfc_1w1a.onnx", "-p", "pynq-z1", "--no-plots", "-o", "out/tfc", folder=folder)
     assert done.returncode == 0, done.stderr
     shutil.copytree(ROOT / "tests" / "study" / "audit" / "builds" / "custom_4", folder / "build")

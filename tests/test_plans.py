@@ -14,7 +14,7 @@ import pytest
 from floorflow import flow
 from floorflow.emit.constraints import STYLE_WORDS
 from floorflow.errors import InfeasibleError
-from floorflow.hardware import known_platforms, load_platform
+from floorflow.hardware import Device, Rect, known_platforms, load_platform
 from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
 from floorflow.schema import Plan, json_schema, read_plan
 from floorflow.verify import check
@@ -35,8 +35,16 @@ NO_PLAN_HOLDS = {
 """Mutants whose target none of the plans has; tests/verify plants them in its own."""
 
 
+EACH_RUN = ("alveo-u250", "pynq-z1", "pynq-z2", "xcku5p", "zcu104")
+"""Boards of each kind; the others are planned on by -m slow."""
+
+
+def each_run(board: str, *more: str) -> Any:
+    return pytest.param(board, *more, marks=() if board in EACH_RUN else pytest.mark.slow)
+
+
 @pytest.mark.parametrize("model", [CNV, TFC], ids=lambda path: path.stem)
-@pytest.mark.parametrize("board", known_platforms())
+@pytest.mark.parametrize("board", [each_run(board) for board in known_platforms()])
 def test_examples_plan_legally_on_every_board(model: Path, board: str, tmp_path: Path) -> None:
     out = make_plan(tmp_path / "out", Request(model, board, plots=False))
     assert check(out) == []
@@ -113,6 +121,12 @@ def test_a_strict_vivado_records_what_is_planned_once_names_are_bound(
     vivado_obeys(request.getfixturevalue(board), tmp_path)
 
 
+def clock_regions(device: Device, region: Rect) -> str:
+    """Return an SLR as a range of clock regions."""
+    height, last = device.rows_per_clock_region, len(device.clock_region_columns) - 1
+    return f"CLOCKREGION_X0Y{region.bottom // height}:CLOCKREGION_X{last}Y{region.top // height}"
+
+
 def vivado_obeys(planned: Path, folder: Path) -> None:
     """Bind a plan to kernels as FINN makes them, run the files of every FPGA, and compare what they make with the plan.
 
@@ -135,11 +149,11 @@ def vivado_obeys(planned: Path, folder: Path) -> None:
         ]
         # A sibling whose name only differs by a further digit must not be taken by mistake.
         cells += [f"{cell}0" for cell in cells if f"{cell}0" not in cells]
-        parents = {
-            parent: [f"CLOCKREGION_X0Y{4 * i}:CLOCKREGION_X7Y{4 * i + 3}"]
-            for i, slot in enumerate(fpga.slots)
-            if (parent := fpga.board.parent_pblock(slot.slr)) is not None
-        }
+        parents: dict[str, list[str]] = {}
+        for slot in fpga.slots:
+            parent = fpga.board.parent_pblock(slot.slr)
+            if parent is not None:
+                parents.setdefault(parent, []).append(clock_regions(fpga.device, slot.region))
         device = planned / "platform" / "devices" / f"{fpga.device.part}.yaml"
         models = run_outputs(folder / "bound", fpga.name, cells, device, parents, streams=streams_of(plan, folder))
         assert models["xdc"].pblocks == models["tcl"].pblocks
@@ -164,11 +178,11 @@ def streams_of(plan: Plan, folder: Path) -> dict[str, tuple[list[int], list[int]
     }
 
 
-CALM = {"pynq-z1": 1000, "pynq-z2": 1000}
+CALM = {"pynq-z1": 1000, "pynq-z2": 1000, "zedboard": 1000}
 """Rates to ask for on boards that CNV fills: the highest takes long to find, and is that of `cnv_on_pynq`."""
 STYLES = [
-    *((board, style) for board in known_platforms() for style in ("soft", "hard", "none")),
-    *((board, "slr") for board in known_platforms() if len(load_platform(board, 1).slots) > 1),
+    *(each_run(board, style) for board in known_platforms() for style in ("soft", "hard", "none")),
+    *(each_run(board, "slr") for board in known_platforms() if len(load_platform(board, 1).slots) > 1),
 ]
 
 

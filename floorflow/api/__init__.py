@@ -25,7 +25,7 @@ from floorflow.api.resource_plans import (
 from floorflow.api.results import Interrupted, Plan, load
 from floorflow.api.scheduling import CASE_METHODS, CaseComparison, compare_case, compare_reconfigured
 from floorflow.api.studies import FEWEST_POINTS, MOST_POINTS, POINTS, Comparison, Pareto, Study, compare, pareto
-from floorflow.api.targets import Platform, link_kinds, platform, platforms
+from floorflow.api.targets import Platform, bare_parts, link_kinds, new_board, platform, platforms
 from floorflow.errors import FloorflowError, InputError, Refusal, some
 from floorflow.errors import InfeasibleError as Infeasible
 from floorflow.errors import LimitError as LimitReached
@@ -77,6 +77,7 @@ __all__ = [
     "Verdict",
     "Violation",
     "audit",
+    "bare_parts",
     "bind",
     "calibrate",
     "check",
@@ -91,6 +92,7 @@ __all__ = [
     "known_methods",
     "link_kinds",
     "load",
+    "new_board",
     "pareto",
     "plan",
     "plan_resources",

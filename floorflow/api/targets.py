@@ -7,11 +7,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from floorflow.assets import Topology, board_path, link_path, shipped
+from floorflow.api.pictures import Picture, drawn
+from floorflow.assets import PARTS, Topology, link_path, require_platform, shipped
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from floorflow import hardware
 
 DEFAULTS: Mapping[str, Any] = {"fpgas": 1, "clock_mhz": None, "link": None, "topology": "chain", "host_port": None}
@@ -46,6 +49,25 @@ class Platform:
             for fpga in self.loaded.fpgas
             for slot in fpga.slots
         ]
+
+    @property
+    def doubts(self) -> list[dict[str, str]]:
+        """Facts of its boards that are guesses or missing: ``fact``, ``why``, and what that makes ``uncertain``."""
+        from floorflow.hardware import doubts_of
+
+        each = {fpga.board.name: doubts_of(fpga.board, fpga.device) for fpga in self.loaded.fpgas}
+        return [{"board": board, **asdict(doubt)} for board, doubts in each.items() for doubt in doubts]
+
+    def picture(self, fpga: str = "fpga0") -> Picture:
+        """Return a picture of an FPGA before anything is planned on it: columns, clock regions, shell and ports."""
+
+        def draw() -> Figure:
+            with whole_imports():
+                from floorflow.view.pictures.empty_board import empty_board
+
+            return empty_board(self.loaded, fpga)
+
+        return Picture(f"{self.name} {fpga}", drawn(draw))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the platform as plain data, as ``floorflow platforms NAME --json`` prints it."""
@@ -89,7 +111,9 @@ def platform(
     topology: Topology = "chain",
     host_port: str | None = None,
 ) -> Platform:
-    """Return boards to plan on, by the name of a shipped one or a word of it such as ``u250``, or a YAML file.
+    """Return boards to plan on, by the name of a shipped one or a word of it such as ``u250``, a part, or a YAML file.
+
+    A part, such as ``xczu7ev`` or a whole part name, is planned on bare; `Platform.doubts` says what is assumed.
 
     ``fpgas``: how many, or ``"auto"`` for the fewest that will do. ``clock_mhz``: instead of the board's. ``link``:
     another kind of link between them than the board's own, by its name or a YAML file. ``topology``: ``pair``,
@@ -108,7 +132,7 @@ def platform(
 
 def loaded(platform: str, options: Mapping[str, Any]) -> Platform:
     """Return the platform that a request's fields ask for, having refused what cannot be before anything is read."""
-    board_path(platform)
+    require_platform(platform)
     link = options.get("link")
     if link is not None:
         link_path(link)
@@ -125,6 +149,25 @@ def loaded(platform: str, options: Mapping[str, Any]) -> Platform:
 def platforms() -> tuple[Platform, ...]:
     """Return the boards that ship with floorflow."""
     return tuple(platform(name) for name in shipped("boards"))
+
+
+def bare_parts() -> tuple[str, ...]:
+    """Return the parts that can be planned on without a board."""
+    return tuple(PARTS)
+
+
+def new_board(name: str, part: str) -> str:
+    """Return the text of a board's file, with comments, made from its part, such as ``xck26-sfvc784-2LV-c``.
+
+    Raises
+    ------
+    InputError
+        If the die of the part is not known, or the name is none for a board.
+
+    """
+    from floorflow.hardware import new_board
+
+    return new_board(name, part)
 
 
 def link_kinds() -> tuple[str, ...]:

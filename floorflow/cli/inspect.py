@@ -1,4 +1,4 @@
-"""``floorflow inspect`` and ``floorflow platforms``: what was read, and what there is to plan on."""
+"""``floorflow inspect``: what was read of a network."""
 
 from __future__ import annotations
 
@@ -39,24 +39,3 @@ def inspect(
         from floorflow.cli.inspection import print_inspection
 
         print_inspection(paper(), found)
-
-
-def platforms(
-    name: Annotated[
-        str | None, typer.Argument(help="Board, by its name or a part of it, or YAML file.", show_default=False)
-    ] = None,
-    as_json: JsonFlag = False,
-    debug: DebugFlag = False,
-) -> None:
-    """List the known platforms, or show one: slots, resources, SLL wires, infrastructure."""
-    with errors_to_exit_codes(debug=debug):
-        chosen = [api.platform(name)] if name else api.platforms()
-        found = [platform.as_dict() for platform in chosen]
-        if as_json:
-            print_json(found[0] if name else found)
-            return
-        from floorflow.cli.tables import platform_tables, platforms_table
-
-        console = paper()
-        for table in platform_tables(found[0], api.link_kinds()) if name else [platforms_table(found)]:
-            console.print(table)

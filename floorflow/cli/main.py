@@ -17,8 +17,10 @@ from floorflow.cli.bind import bind
 from floorflow.cli.builds import audit, calibrate
 from floorflow.cli.check import check
 from floorflow.cli.chunks import chunks
-from floorflow.cli.inspect import inspect, platforms
+from floorflow.cli.inspect import inspect
 from floorflow.cli.plan import EXAMPLES, plan
+from floorflow.cli.platforms import EXAMPLES as OWN_BOARD
+from floorflow.cli.platforms import platforms
 from floorflow.cli.standard_streams import standard_streams
 from floorflow.cli.studies import compare, cost, pareto
 
@@ -31,8 +33,9 @@ app = typer.Typer(
 )
 
 app.command(epilog=EXAMPLES)(plan)
-for command in (inspect, check, bind, cost, compare, chunks, pareto, calibrate, audit, platforms):
+for command in (inspect, check, bind, cost, compare, chunks, pareto, calibrate, audit):
     app.command()(command)
+app.command(epilog=OWN_BOARD)(platforms)
 
 
 def main() -> None:

@@ -16,11 +16,13 @@ from floorflow.hardware.crossing import (
 )
 from floorflow.hardware.device import Device, SiteType, Slr
 from floorflow.hardware.device_file import read_device
+from floorflow.hardware.doubts import DoubtfulFact, assumed_facts, doubts_of
 from floorflow.hardware.free_region import free_cells, free_rectangles, free_supply
 from floorflow.hardware.geometry import Rect, bounding_box
 from floorflow.hardware.links import TOPOLOGIES, Link
 from floorflow.hardware.load import described_fpgas, load_platform
 from floorflow.hardware.max_pblocks import clear_rectangles, max_pblocks
+from floorflow.hardware.new_board import new_board
 from floorflow.hardware.platform import Fpga, Platform, SllBoundary
 from floorflow.hardware.ranges import anchor, count_sites, parse_ranges, range_rect, ranges, resources_of_sites
 from floorflow.hardware.reconfigurable import RegionGrid, region_grid
@@ -37,6 +39,7 @@ __all__ = [
     "Crossing",
     "Device",
     "DirectedEdge",
+    "DoubtfulFact",
     "Edge",
     "Fpga",
     "Infrastructure",
@@ -54,6 +57,7 @@ __all__ = [
     "SlotGraph",
     "Slr",
     "anchor",
+    "assumed_facts",
     "bitstream_bytes",
     "boundaries_cost",
     "boundary_crossing",
@@ -63,6 +67,7 @@ __all__ = [
     "confined",
     "count_sites",
     "described_fpgas",
+    "doubts_of",
     "free_cells",
     "free_rectangles",
     "free_supply",
@@ -72,6 +77,7 @@ __all__ = [
     "link_crossing",
     "load_platform",
     "max_pblocks",
+    "new_board",
     "padded_width_bits",
     "parse_ranges",
     "range_rect",

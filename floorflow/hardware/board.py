@@ -112,6 +112,15 @@ class BoardLink:
 
 
 @dataclass(frozen=True)
+class Evidence:
+    """How sure a fact of a board's file is, or several joined by commas, and where it is from."""
+
+    fact: str
+    confidence: str
+    source: str
+
+
+@dataclass(frozen=True)
 class Board:
     """One FPGA board.
 
@@ -143,6 +152,9 @@ class Board:
     """None where the file does not say that the device can be loaded anew, and in what time."""
     memory_gbps: float | None = None
     """What the memory at which the host's streams end carries, both ways together; None where the file does not say."""
+    assumed: tuple[str, ...] = ()
+    """Facts that the file itself calls guesses."""
+    evidence: tuple[Evidence, ...] = ()
 
     @property
     def is_alveo(self) -> bool:

@@ -10,13 +10,14 @@ from floorflow.hardware.board import (
     Board,
     BoardInfrastructure,
     BoardLink,
+    Evidence,
     Memory,
     Occurrence,
     Reconfiguration,
     Shell,
 )
 from floorflow.hardware.geometry import Rect
-from floorflow.hardware.reading import FileModel, parse
+from floorflow.hardware.reading import NAME, FileModel, parse
 from floorflow.resources import Resources
 
 Count = Annotated[int, Field(ge=0)]
@@ -27,7 +28,24 @@ SlrName = Annotated[str, Field(pattern=r"^SLR\d+$")]
 STATED = ("shell", "infrastructure", "host_port")
 """Fields that a board without them states as ``none``; one that says nothing of them is planned with a warning."""
 Cell = Annotated[str, Field(pattern=r"^[A-Za-z0-9_{}/]+$")]
-Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
+Fact = Literal[
+    "part",
+    "clock_mhz",
+    "max_fpgas",
+    "host_slr",
+    "host_port",
+    "memories",
+    "crossing_registers",
+    "sll_wires",
+    "cell_pattern",
+    "shell",
+    "infrastructure",
+    "link",
+    "reconfiguration",
+    "memory_gbps",
+]
+"""Facts that a file may call assumed."""
+Name = Annotated[str, Field(pattern=NAME)]
 Amounts = dict[Literal["LUT", "FF", "BRAM18", "URAM", "DSP"], Count]
 
 
@@ -165,7 +183,8 @@ class BoardModel(FileModel):
     link: LinkModel | None = None
     reconfiguration: ReconfigurationModel | None = None
     memory_gbps: float | None = Field(default=None, gt=0, le=MOST_GBPS, allow_inf_nan=False)
-    evidence: list[EvidenceModel]
+    assumed: list[Fact] = Field(default=[])
+    evidence: list[EvidenceModel] = Field(default=[])
 
     @model_validator(mode="before")
     @classmethod
@@ -185,6 +204,9 @@ class BoardModel(FileModel):
         names = [memory.name for memory in self.memories]
         if len({*names}) < len(names):
             raise ValueError("memories: expected each name once")
+        absent = [str(fact) for fact in self.assumed if getattr(self, fact) in (None, []) and fact not in STATED]
+        if absent:
+            raise ValueError(f"assumed: {', '.join(absent)} is called assumed, but not stated")
         return self
 
     @field_validator("cell_pattern")
@@ -230,6 +252,8 @@ def read_board(text: str, file: str) -> Board:
         if model.reconfiguration is None
         else Reconfiguration(**model.reconfiguration.model_dump()),
         memory_gbps=model.memory_gbps,
+        assumed=tuple(str(fact) for fact in model.assumed),
+        evidence=tuple(Evidence(item.fact, item.confidence, item.source) for item in model.evidence),
     )
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from floorflow.assets import PlatformFile, asset_folder, board_path, is_path, link_path, shipped
+from floorflow.assets import PlatformFile, asset_folder, bare_part, board_path, is_bare, is_path, link_path, shipped
 from floorflow.errors import PlatformError
+from floorflow.hardware.new_board import board_text
 from floorflow.hardware.reading import read_text
 
 __all__ = [
     "board_path",
+    "board_source",
     "check_name_is_free",
     "device_path",
     "file_named_in",
@@ -28,6 +30,22 @@ def known_platforms() -> tuple[str, ...]:
 def known_links() -> tuple[str, ...]:
     """Return the names of the kinds of link that ship with floorflow."""
     return shipped("links")
+
+
+def board_source(name_or_path: str) -> tuple[str, Path]:
+    """Return a board's text and file: a shipped one, a user's, or one made from the name of a part alone.
+
+    Raises
+    ------
+    PlatformError
+        As `board_path`, or if the file cannot be read.
+
+    """
+    found = bare_part(name_or_path) if is_bare(name_or_path) else None
+    if found is not None:
+        return board_text(found.name, found), Path(f"{found.name}.yaml")
+    path = board_path(name_or_path)
+    return read_text(path), path
 
 
 def device_path(device: str, board_file: Path) -> Path:

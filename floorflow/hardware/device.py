@@ -7,7 +7,7 @@ The facts come from ``platforms/devices/<part>.yaml``; ``floorflow.hardware.devi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
@@ -60,6 +60,8 @@ class Device:
     site_types: Mapping[str, SiteType]
     sll_wires: tuple[int, ...]
     """Wires of each boundary between neighbouring SLRs, bottom to top."""
+    confidence: Mapping[str, str] = field(default_factory=dict)
+    """How sure its source is of a fact, in words."""
 
     @property
     def technology(self) -> Technology:

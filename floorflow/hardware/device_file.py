@@ -129,6 +129,7 @@ def _device_of(model: DeviceModel) -> Device:
         ),
         site_types={name: _site_type(model, name) for name in sorted(model.site_columns)},
         sll_wires=_sll_wires(model),
+        confidence=dict(sorted(model.confidence.items())),
     )
 
 

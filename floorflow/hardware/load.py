@@ -10,7 +10,7 @@ from floorflow.errors import PlatformError
 from floorflow.hardware.assembly import assembled, check_clock, with_die
 from floorflow.hardware.board import Board, BoardLink
 from floorflow.hardware.board_file import read_board
-from floorflow.hardware.catalogue import board_path, link_path
+from floorflow.hardware.catalogue import board_path, board_source, link_path
 from floorflow.hardware.link_file import read_link
 from floorflow.hardware.links import TOPOLOGIES, Link, LinkWithCores, joined, most_fpgas
 from floorflow.hardware.memories import at_host_port
@@ -31,10 +31,11 @@ def load_platform(
 ) -> Platform:
     """Return ``fpgas`` linked boards (one unless given), or the platform that a user's file describes.
 
-    The boards go by the name of a shipped one or by the path of a user's board file. ``link`` is another kind of link
-    than the board's own: one that ships or the path of a user's file; ``topology`` a chain unless given. A platform
-    file says all this itself: the number is its own, and the other two must not be given. ``host_port`` is the memory
-    channel at which the host's streams end on the first FPGA and on the last, the first of the board's unless given.
+    The boards go by the name of a shipped one, by that of a bare part, or by the path of a user's board file. ``link``
+    is another kind of link than the board's own: one that ships or the path of a user's file; ``topology`` a chain
+    unless given. A platform file says all this itself: the number is its own, and the other two must not be given.
+    ``host_port`` is the memory channel at which the host's streams end on the first FPGA and on the last, the first of
+    the board's unless given.
 
     Raises
     ------
@@ -43,8 +44,7 @@ def load_platform(
         channel, or the boards cannot be joined so.
 
     """
-    path = board_path(str(name_or_path))
-    text = read_text(path)
+    text, path = board_source(str(name_or_path))
     check_clock(clock_mhz)
     if declared_schema(text, str(path)) == PLATFORM_SCHEMA:
         _refuse_beside_a_file(path, _described(text, path), fpgas, link, topology)

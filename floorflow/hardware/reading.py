@@ -16,6 +16,8 @@ _YAML_ERRORS = (yaml.YAMLError, RecursionError, ValueError, LookupError, Attribu
 """What PyYAML raises: besides its own errors those of Python's types, for tags that do not fit their values."""
 
 
+NAME = r"^[a-z0-9][a-z0-9._-]*$"
+"""What boards, dies and links are called."""
 MAX_BYTES = 16 * 1024 * 1024
 MAX_DEPTH = 64
 MAX_VALUES = 1_000_000

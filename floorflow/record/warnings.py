@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from floorflow.hardware import Board, Platform
+from floorflow.hardware import Board, Platform, assumed_facts
 from floorflow.record.part import Part
 from floorflow.record.streams import far_streams
 
@@ -23,7 +23,8 @@ def doubts(platform: Platform) -> list[str]:
         "aurora-100g, or add a layer that sends again"
         for kind in sorted({link.kind for link in platform.links if not link.reliable})
     ]
-    return [*_unstated(boards), *assumed, *lossy]
+    guessed = [f"{board.name}: {fact}" for board in boards for fact in assumed_facts(board)]
+    return [*_unstated(boards), *guessed, *assumed, *lossy]
 
 
 def _unstated(boards: Collection[Board]) -> list[str]:

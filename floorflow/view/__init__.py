@@ -13,7 +13,23 @@ if TYPE_CHECKING:
 
     from floorflow.hardware.platform import Platform
 
-__all__ = ["floorplan", "folding_chart", "overview", "partition_chart", "render", "search_chart", "timeline_chart"]
+__all__ = [
+    "empty_board",
+    "floorplan",
+    "folding_chart",
+    "overview",
+    "partition_chart",
+    "render",
+    "search_chart",
+    "timeline_chart",
+]
+
+
+def empty_board(platform: Platform, fpga: str = "fpga0") -> Figure:
+    """Draw an FPGA without a plan; see `floorflow.view.pictures.empty_board.empty_board`."""
+    from floorflow.view.pictures import empty_board
+
+    return empty_board.empty_board(platform, fpga)
 
 
 def search_chart(plan: Mapping[str, Any], network: str | None = None) -> Figure:

@@ -88,4 +88,4 @@ def _of_part(part: str, how: str) -> Target:
 
 def _boards_with(part: str) -> Sequence[str]:
     paths = ((name, board_path(name)) for name in shipped("boards"))
-    return [name for name, path in paths if read_board(read_text(path), str(path)).part == part]
+    return [name for name, path in paths if read_board(read_text(path), str(path)).part.lower() == part.lower()]

@@ -92,7 +92,7 @@ def label_background(sheet: Sheet, frame: Frame, die: Die, occupied: Occupied) -
     """Name the shell's and the infrastructure's areas where there is room for the name."""
     named = [("static shell", box) for box in _joined(die.static)] + list(die.reserved)
     for name, box in named:
-        _label_area(sheet, frame.place(box), name, occupied)
+        label_area(sheet, frame.place(box), name, occupied)
 
 
 def _joined(boxes: tuple[Box, ...]) -> tuple[Box, ...]:
@@ -100,7 +100,8 @@ def _joined(boxes: tuple[Box, ...]) -> tuple[Box, ...]:
     return tuple(sorted(boxes, key=lambda box: (-box.width * box.height, box.left, box.bottom)))
 
 
-def _label_area(sheet: Sheet, area: Box, name: str, occupied: Occupied) -> None:
+def label_area(sheet: Sheet, area: Box, name: str, occupied: Occupied) -> None:
+    """Name an area in points at the first free place in it, if there is one."""
     x, y = area.centre
     for size, turned, share in product((7.5, 6.5, 5.5), (False, True), (0.0, 0.25, -0.25)):
         width, height = block_size((name,), size)

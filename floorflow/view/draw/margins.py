@@ -169,10 +169,12 @@ def draw_key(
     outside: Collection[str],
     linked: bool,
     styles: Collection[str],
+    streams: bool = True,
 ) -> float:
     """Explain colours, hatches and lines below the die, wrapping to further lines; return where the next line is.
 
-    ``outside`` are the kinds of ends outside that streams have, ``styles`` those of the modules.
+    ``outside`` are the kinds of ends outside that streams have, ``styles`` those of the modules; ``streams``: whether
+    there are any.
     """
     areas: list[tuple[str, dict[str, Any]]] = [
         (kind, {"facecolor": COLUMN_COLOURS[kind], "edgecolor": RULE}) for kind in kinds
@@ -189,8 +191,8 @@ def draw_key(
         sheet.rectangle(sample, **drawn.area(SAMPLE), zorder=5)
         sheet.rectangle(sample, **drawn.outline(SAMPLE), zorder=6)
         at = _write_entry(sheet, at, drawn.key)
-    lines: list[tuple[str, dict[str, Any]]] = [("stream; the wider the more bits", {"color": STREAM})]
-    lines += [("stream that leaves its SLR", {"color": CROSSING, "linestyle": (0, (4.0, 1.2))})] * crosses
+    lines: list[tuple[str, dict[str, Any]]] = [("stream; the wider the more bits", {"color": STREAM})] * streams
+    lines += [("stream that leaves its SLR", {"color": CROSSING, "linestyle": (0, (4.0, 1.2))})] * (crosses and streams)
     for kind, colour in OUTSIDE_COLOURS.items():
         lines += [(_OUTSIDE_TEXTS[kind], {"color": colour})] * (kind in outside)
     lines += [("stream over a link", {"color": LINK})] * linked

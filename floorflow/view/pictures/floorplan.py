@@ -231,6 +231,7 @@ def draw_die_key(
     linked: bool,
     outside: Collection[str],
     styles: Collection[str],
+    streams: bool = True,
 ) -> float:
     """Draw the key of what occurs on the dies; return where the next line is."""
     present = {kind for die in dies for row in die.kinds for kind in row} - {FABRIC}
@@ -244,4 +245,5 @@ def draw_die_key(
         outside=outside,
         linked=linked,
         styles=styles,
+        streams=streams,
     )

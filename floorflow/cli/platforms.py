@@ -1,0 +1,142 @@
+"""``floorflow platforms``: what there is to plan on, a board of one's own, its doubts and its picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from floorflow import api
+from floorflow.api import InputError
+from floorflow.cli.options import OUTPUT, DebugFlag, JsonFlag
+from floorflow.cli.terminal import errors_to_exit_codes, paper, plain, print_json, talk
+
+EXAMPLES = """\
+Examples, a board of one's own in three commands:
+
+floorflow platforms --new my-kv260 --part xck26-sfvc784-2LV-c
+
+floorflow platforms --check my-kv260.yaml
+
+floorflow platforms my-kv260.yaml --picture my-kv260.png
+"""
+
+
+def platforms(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Board, by its name or a part of it, bare part, or YAML file.", show_default=False),
+    ] = None,
+    new: Annotated[
+        str | None, typer.Option("--new", help="Write a board's file of this name, from its --part.", metavar="NAME")
+    ] = None,
+    part: Annotated[
+        str | None, typer.Option("--part", help="Part of the new board, such as xck26-sfvc784-2LV-c.")
+    ] = None,
+    check: Annotated[
+        str | None,
+        typer.Option(
+            "--check",
+            help="Name each fact of a board that is a guess or missing, and what hangs on it.",
+            metavar="FILE",
+        ),
+    ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option("--picture", help="Draw the empty board into this .png or .svg file.", rich_help_panel=OUTPUT),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="File of the new board; NAME.yaml if not given.", rich_help_panel=OUTPUT),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file.", rich_help_panel=OUTPUT)] = False,
+    as_json: JsonFlag = False,
+    debug: DebugFlag = False,
+) -> None:
+    """List the known platforms, show, check or draw one, or begin a file of one's own."""
+    with errors_to_exit_codes(debug=debug):
+        _refuse_mixed(name, new, part, check, picture, out)
+        if new is not None:
+            _write_new(new, part or "", out, force=force)
+        elif check is not None:
+            _check(check, as_json=as_json)
+        elif picture is not None:
+            _say(f"written to {api.platform(name or '').picture().save(picture)}")
+        else:
+            _show(name, as_json=as_json)
+
+
+def _refuse_mixed(
+    name: str | None, new: str | None, part: str | None, check: str | None, picture: Path | None, out: Path | None
+) -> None:
+    """Refuse options that do not belong together."""
+    asked = [option for option, value in (("--new", new), ("--check", check), ("--picture", picture)) if value]
+    if len(asked) > 1:
+        raise InputError(f"{asked[0]} and {asked[1]}: are two commands", hint="give one of them")
+    if (new is None) != (part is None):
+        raise InputError("--new NAME and --part PART belong together", hint="give both")
+    if out is not None and new is None:
+        raise InputError("--out: only --new writes a board's file", hint="leave it out")
+    if name is not None and (new is not None or check is not None):
+        raise InputError(f"{asked[0]}: no other board is named beside it", hint=f"leave {name} out")
+    if picture is not None and name is None:
+        raise InputError("--picture: of which board?", hint="name it: floorflow platforms NAME --picture out.png")
+
+
+def _write_new(name: str, part: str, out: Path | None, *, force: bool) -> None:
+    """Write the file of a new board, and say what comes next."""
+    text, path = api.new_board(name.lower(), part), out or Path(f"{name.lower()}.yaml")
+    if path.exists() and not (force and path.is_file()):
+        raise InputError(
+            f"{path}: there is such a file already", hint="choose another with --out, or replace it with --force"
+        )
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror})", hint="choose another with --out") from error
+    _say(f"written to {path}: state what the die cannot tell")
+    if name.lower() in {platform.name for platform in api.platforms()}:
+        _say(f"  note      {name.lower()} ships with floorflow: only a file equal to it may have that name")
+    _say(f"  check     floorflow platforms --check {path}")
+    _say(f"  picture   floorflow platforms {path} --picture {path.with_suffix('.png')}")
+
+
+def _check(name: str, *, as_json: bool) -> None:
+    """Print what of a board is in doubt."""
+    platform = api.platform(name)
+    if as_json:
+        print_json({"name": platform.name, "doubts": platform.doubts})
+        return
+    from floorflow.cli.fitting_table import FittingTable
+
+    table = FittingTable(
+        f"{platform.name}: {len(platform.doubts)} facts are guesses or missing",
+        names=("fact",),
+        numbers=(),
+        prose=("why", "uncertain"),
+    )
+    for doubt in platform.doubts:
+        table.add_row(escape(doubt["fact"]), escape(doubt["why"]), escape(doubt["uncertain"]))
+    paper().print(table)
+
+
+def _show(name: str | None, *, as_json: bool) -> None:
+    """Print all platforms, or one."""
+    chosen = [api.platform(name)] if name else api.platforms()
+    found = [platform.as_dict() for platform in chosen]
+    if as_json:
+        print_json(found[0] if name else found)
+        return
+    from floorflow.cli.tables import platform_tables, platforms_table
+
+    console = paper()
+    for table in platform_tables(found[0], api.link_kinds()) if name else [platforms_table(found)]:
+        console.print(table)
+    if not name:
+        console.print(f"bare, by part: {', '.join(api.bare_parts())}")
+
+
+def _say(text: str) -> None:
+    talk.print(plain(text))
