@@ -2,7 +2,7 @@
 
     python benchmarks/chunks.py [--parts paper,milp,gains] [--areas 0.3,0.5,0.7,0.9]
 
-Prints Markdown. The paper is Seyoum et al.; its models are those of examples/seyoum_case.json. Seconds are of the clock.
+Prints Markdown. The paper is Seyoum et al.; its models: examples/seyoum_case.json. Seconds are of the clock.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def run(words: list[str]) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="session")
 def workplace(tmp_path_factory: pytest.TempPathFactory, cnv_on_u250: Path) -> Path:
-    """A folder with the examples, two plans, a FINN build, a synthesis report, a file of engines and a case of chunks."""
+    """A folder with the examples, two plans, a FINN build, synthesis reports, engines and a case of chunks."""
     folder = tmp_path_factory.mktemp("documents")
     (folder / "examples").symlink_to(ROOT / "examples")
     shutil.copytree(cnv_on_u250, folder / "out" / "cnv")
