@@ -21,6 +21,9 @@ CNV_CHANNELS = (64, 64, 128, 128, 256, 256)
 """Output channels of the six 3x3 convolutions; a 2x2 max pool follows the second and the fourth."""
 
 CNV_NEURONS = (512, 512, 10)
+BNN_PYNQ_NEURONS = (512, 512, 64)
+"""BNN-PYNQ (bnn/src/network/cnvW1A1/hw/config.h) pads the ten classes to 64."""
+
 TFC_NEURONS = (64, 64, 64, 10)
 
 RESNET50_STAGES = ((3, 64), (4, 128), (6, 256), (3, 512))
@@ -173,7 +176,7 @@ class ModelBuilder:
         return (height - kernel[0]) // strides[0] + 1, (width - kernel[1]) // strides[1] + 1
 
 
-def cnv(weight_bits: int, activation_bits: int) -> onnx.ModelProto:
+def cnv(weight_bits: int, activation_bits: int, neurons: tuple[int, ...] = CNV_NEURONS) -> onnx.ModelProto:
     """Return CNV for 32x32 colour images: six convolutions, three fully connected layers."""
     builder = ModelBuilder(f"cnv_{weight_bits}w{activation_bits}a", (1, 3, 32, 32))
     builder.scale("Mul", 2.0)
@@ -186,7 +189,7 @@ def cnv(weight_bits: int, activation_bits: int) -> onnx.ModelProto:
         if index in (1, 3):
             builder.max_pool((2, 2), (2, 2))
     builder.flatten()
-    _classifier(builder, CNV_NEURONS, weight_bits, activation_bits)
+    _classifier(builder, neurons, weight_bits, activation_bits)
     return builder.model()
 
 
@@ -327,6 +330,8 @@ def models() -> dict[str, bytes]:
     """Return the content of every example file by its name."""
     made = {
         "cnv_2w2a.onnx": cnv(2, 2),
+        "cnvw1a1.onnx": cnv(1, 1, BNN_PYNQ_NEURONS),
+        "cnvw2a2.onnx": cnv(2, 2, BNN_PYNQ_NEURONS),
         "densenet121_w4a4.onnx": densenet121(4),
         "mobilenet_v1_w4a4.onnx": mobilenet_v1(4),
         "resnet50_w1a2.onnx": resnet50(1, 2, 4),

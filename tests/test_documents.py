@@ -33,6 +33,7 @@ STANDS_FOR = {
     "BUILD": "build",
     "FILE": "engines.jsonl",
     "FILE.jsonl": "engines.jsonl",
+    "CASE.json": "case.json",
 }
 """What a word in capitals in a command is replaced by."""
 QUICKER = {
@@ -77,7 +78,7 @@ def run(words: list[str]) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="session")
 def workplace(tmp_path_factory: pytest.TempPathFactory, cnv_on_u250: Path) -> Path:
-    """A folder with the examples, two plans, a FINN build, a synthesis report and a file of engines."""
+    """A folder with the examples, two plans, a FINN build, synthesis reports, engines and a case of chunks."""
     folder = tmp_path_factory.mktemp("documents")
     (folder / "examples").symlink_to(ROOT / "examples")
     shutil.copytree(cnv_on_u250, folder / "out" / "cnv")
@@ -101,6 +102,8 @@ def workplace(tmp_path_factory: pytest.TempPathFactory, cnv_on_u250: Path) -> Pa
         "outputDataType": "INT32",
     }
     (folder / "engines.jsonl").write_text(json.dumps({"op_type": "MVAU_rtl", "attrs": attributes}) + "\n")
+    case = json.loads((ROOT / "examples" / "seyoum_case.json").read_text())
+    (folder / "case.json").write_text(json.dumps({**case, "expected": case["expected"][:3]}))
     return folder
 
 
