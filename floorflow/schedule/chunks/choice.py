@@ -78,14 +78,14 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class ChoiceAnswer:
+class BoundedChoice:
     """A choice, if one was found, and the proven bound of its cost: infinite where it is proven that there is none."""
 
     choice: Choice | None
     bound: float
 
 
-NOTHING = ChoiceAnswer(None, float("inf"))
+NOTHING = BoundedChoice(None, float("inf"))
 
 
 def fits_alone(options: Options, limits: Ints) -> Options | None:
@@ -104,7 +104,7 @@ def fits_alone(options: Options, limits: Ints) -> Options | None:
         options = left
 
 
-def fitting(options: Options, limits: Ints) -> ChoiceAnswer:
+def fitting(options: Options, limits: Ints) -> BoundedChoice:
     """Return some choice within the limits, whatever its cost; without one an infinite bound is the proof.
 
     The scarcest resource is minimised within the limits on the others, so that its price bound ends the search early.
@@ -120,16 +120,16 @@ def fitting(options: Options, limits: Ints) -> ChoiceAnswer:
     asked = Options(start.use[:, scarce], start.use[:, others], np.arange(len(start.cost)), start.start)
     found = cheapest(asked, limits[others], float(limits[scarce]), np.zeros(0, dtype=np.int64), any_will_do=True)
     if found.choice is None:
-        return ChoiceAnswer(None, found.bound)
+        return BoundedChoice(None, found.bound)
     at = np.array(found.choice.numbers)
     use, cost = start.use[at].sum(axis=0), int(start.cost[at].sum())
     numbers = tuple(int(number) for number in start.number[at])
-    return ChoiceAnswer(Choice(cost, tuple(int(amount) for amount in use), numbers), 0.0)
+    return BoundedChoice(Choice(cost, tuple(int(amount) for amount in use), numbers), 0.0)
 
 
 def cheapest(
     options: Options, limits: Ints, most: float, area: Ints, *, enough: int = 0, any_will_do: bool = False
-) -> ChoiceAnswer:
+) -> BoundedChoice:
     """Return the least cost within the limits, if it is at most ``most``; of equal ones that of least area.
 
     ``area``, (n_resources,), is what the device has: the area of a choice is the sum of its shares of them.
@@ -145,7 +145,7 @@ def cheapest(
         return NOTHING
     quick = _labelled(options_left, limits, prices, most, area, beam=BEAM)
     if quick is not None and any_will_do:
-        return ChoiceAnswer(quick, bound)
+        return BoundedChoice(quick, bound)
     many = MOST_LABELS // len(options.start) ** 2
     for beam in (WIDE_BEAM, None):
         if quick is not None and max(quick.cost, enough) < most:
@@ -161,8 +161,8 @@ def cheapest(
                 better = _labelled(options_left, limits, prices, most, area, beam=beam)
                 quick = better if quick is None or (better is not None and better.cost <= quick.cost) else quick
         else:
-            return NOTHING if best is None else ChoiceAnswer(best, best.cost)
-    return ChoiceAnswer(quick, float(np.ceil(bound - EPSILON)))
+            return NOTHING if best is None else BoundedChoice(best, best.cost)
+    return BoundedChoice(quick, float(np.ceil(bound - EPSILON)))
 
 
 def _narrowed(
