@@ -8,6 +8,7 @@ from floorflow.api.auditing import FINN_OF_BUILDS, Audit, audit
 from floorflow.api.binding import BoundPlan, bind
 from floorflow.api.calibrating import Calibration, InterruptedCalibration, calibrate
 from floorflow.api.checking import Verdict, Violation, check
+from floorflow.api.checking_files import FloorplanFinding, FloorplanVerdict, check_floorplan
 from floorflow.api.events import Best, Callback, Event
 from floorflow.api.inspecting import INSPECTED_PART, Inspection, inspect
 from floorflow.api.models import Model, read
@@ -51,6 +52,8 @@ __all__ = [
     "Comparison",
     "Event",
     "FloorflowError",
+    "FloorplanFinding",
+    "FloorplanVerdict",
     "Infeasible",
     "InputError",
     "Inspection",
@@ -75,6 +78,7 @@ __all__ = [
     "bind",
     "calibrate",
     "check",
+    "check_floorplan",
     "compare",
     "compare_case",
     "compare_reconfigured",

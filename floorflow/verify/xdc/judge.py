@@ -17,6 +17,7 @@ from floorflow.verify.xdc.reader import Reader
 from floorflow.verify.xdc.reconfiguration import EdgeJudge
 from floorflow.verify.xdc.report import Amounts, Demand, Fullness, Report, fullness_of, judge_fullness
 from floorflow.verify.xdc.targets import Shell, Target
+from floorflow.verify.xdc.words import UnreadableError
 
 Sources = Sequence[tuple[str, str]]
 """Names and texts of files, in the order in which Vivado reads them."""
@@ -66,7 +67,11 @@ def judge_floorplan(
     findings = Findings()
     reader = Reader(RangeBook(target.grid), findings)
     for name, text in sources:
-        reader.read(name, text)
+        try:
+            reader.read(name, text)
+        except UnreadableError as error:
+            error.file = name
+            raise
     floorplan = reader.floorplan
     cells = [cell.text for block in floorplan.pblocks.values() for cell, _ in block.cells]
     shell = target.shell_of(cells)

@@ -26,11 +26,12 @@ _AFTER_WORD = re.compile(r"[\s;]|\\\r?\n|\Z")
 
 
 class UnreadableError(ValueError):
-    """A text is no sequence of Tcl commands; holds the line."""
+    """A text is no sequence of Tcl commands; holds the line, and the file once it is known."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(message)
         self.line = line
+        self.file = ""
 
 
 @dataclass(frozen=True, slots=True)
