@@ -40,39 +40,40 @@ class PblockJudge:
         if not block.sites and not block.unjudged:
             found = "no ranges" if not block.ranges else "ranges of which no site is left"
             self.findings.add("pblock-without-ranges", block.shape_place, found, "sites", pblock=block.name)
-        children = any(other.parent and other.parent[0] == block.name for other in self._all)
-        if not (block.cells or block.has_top or block.has_unknown_cells or children):
+        if not (block.cells or block.has_top or block.has_unknown_cells or block.name in self._parents):
             self.findings.add("pblock-without-cells", block.place, "no cell", "cells of the design", pblock=block.name)
 
-    @property
-    def _all(self) -> list[Pblock]:
-        return list(self.floorplan.pblocks.values())
+    @cached_property
+    def _parents(self) -> set[str]:
+        return {block.parent[0] for block in self.floorplan.pblocks.values() if block.parent is not None}
 
     def _unconstrained(self, block: Pblock) -> None:
         """Judge what the area of SLICE ranges holds and no range names; without SLICE ranges that SLICEs are free."""
         if not block.sites:
             return
-        if not any(kind == "SLICE" for kind, _ in block.sites):
-            self._left_out(block, "SLICE", "ranges without SLICE")
         lacking = left_out(block.area, block.sites)
-        for kind in lacking.kinds:
-            if kind != "SLICE":
-                self._left_out(block, kind, f"the area holds {kind}, no range does")
+        kinds = [kind for kind in lacking.kinds if kind != "SLICE"]
+        if not any(kind == "SLICE" for kind, _ in block.sites):
+            kinds.append("SLICE")
+        demand = self.demands.get(block.name)
+        for severity in (ERROR, NOTE, ""):
+            here = [kind for kind in kinds if _severity(kind, demand) == severity]
+            if here:
+                self._left_out(block, here, demand, severity)
         if lacking.some:
             expected = "ranges that hold all sites of their types in the area"
             found = f"ranges leave out {describe(lacking.some)}"
             self.findings.add("sites-left-out", block.shape_place, found, expected, pblock=block.name)
-        if not lacking.kinds and not lacking.some:
+        if not kinds and not lacking.some:
             self._block_rams(block)
 
-    def _left_out(self, block: Pblock, kind: str, found: str) -> None:
-        demand = self.demands.get(block.name)
-        severity = ""
-        if demand is not None and demand.is_whole:
-            needed = demand.amounts.get(NEEDS[kind], 0)
-            severity = ERROR if needed else NOTE
-            found += f"; its cells need {needed:,} {NEEDS[kind]}"
-        place, expected = block.shape_place, f"ranges of {kind}"
+    def _left_out(self, block: Pblock, kinds: list[str], demand: Demand | None, severity: str) -> None:
+        named = " and ".join(kinds)
+        found = f"no range of {named}, which the area holds"
+        if severity and demand is not None:
+            amounts = {NEEDS[kind]: demand.amounts.get(NEEDS[kind], 0) for kind in kinds}
+            found += f"; its cells need {', '.join(f'{amount:,} {name}' for name, amount in amounts.items())}"
+        place, expected = block.shape_place, f"ranges of {named}"
         self.findings.add("site-type-unconstrained", place, found, expected, pblock=block.name, severity=severity)
 
     def _block_rams(self, block: Pblock) -> None:
@@ -111,8 +112,7 @@ class PblockJudge:
             found = f"sites in {', '.join(slrs)}"
             without = not any(kind == "LAGUNA" for kind, _ in block.sites)
             found += "; without LAGUNA no register of a crossing is in it" if without else ""
-            is_parent = any(other.parent and other.parent[0] == block.name for other in self._all)
-            severity = NOTE if is_parent else ""
+            severity = NOTE if block.name in self._parents else ""
             place = block.shape_place
             self.findings.add("crosses-slr", place, found, "one SLR", pblock=block.name, severity=severity)
         dead = {key: mask for key, mask in block.sites.items() if key[0] == "LAGUNA" and mask & self._dead_laguna}
@@ -152,3 +152,10 @@ class PblockJudge:
                 self.findings.add(
                     "reserved-touched", place, f"{describe(taken)}: {name}", expected, pblock=block.name, sites=taken
                 )
+
+
+def _severity(kind: str, demand: Demand | None) -> str:
+    """Say how grave it is that a type is in no range: as the report has it, or else as it stands."""
+    if demand is None or not demand.is_whole:
+        return ""
+    return ERROR if demand.amounts.get(NEEDS[kind], 0) else NOTE

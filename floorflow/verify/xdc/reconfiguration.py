@@ -50,7 +50,13 @@ class EdgeJudge:
             return
         rows = self.grid.rows_by_column(block.sites, free=False)
         kinds = {kind for kind, _ in block.sites}
-        split = [pair for pair in self._pairs if self._parts(pair, rows, kinds)]
+        near = sorted({side for column in rows for side in (column - 1, column + 1)})
+        split = [
+            (region, column)
+            for column in near
+            for region, mask in self._pairs.get(column, ())
+            if self._parts(region, column, mask, rows, kinds)
+        ]
         if split:
             region, column = split[0]
             inside, outside = (column - 1, column + 1) if rows.get(column - 1) else (column + 1, column - 1)
@@ -65,28 +71,29 @@ class EdgeJudge:
             )
 
     @cached_property
-    def _pairs(self) -> list[tuple[int, int]]:
-        """Rows of clock regions and interconnect columns with logic on both sides."""
+    def _pairs(self) -> dict[int, list[tuple[int, int]]]:
+        """By interconnect column, the rows of clock regions, with their CLB rows, in which logic is on both sides."""
         device, logic = self.grid.device, self.grid.logic_rows
-        return [
-            (region, column)
-            for region in range(len(device.raw["clock_region_layouts"]))
-            for column in range(1, device.columns - 1)
-            if device.legend_at(column, region)["kind"] == JOINING
-            and logic.get(column - 1, 0) & self._rows(region)
-            and logic.get(column + 1, 0) & self._rows(region)
-        ]
+        found: dict[int, list[tuple[int, int]]] = {}
+        for column in range(1, device.columns - 1):
+            for region, mask in enumerate(self._region_rows):
+                sides = (logic.get(column - 1, 0) & mask, logic.get(column + 1, 0) & mask)
+                if all(sides) and device.legend_at(column, region)["kind"] == JOINING:
+                    found.setdefault(column, []).append((region, mask))
+        return found
 
-    def _rows(self, region: int) -> int:
+    @cached_property
+    def _region_rows(self) -> list[int]:
+        """The CLB rows of each row of clock regions, as masks."""
         height = self.grid.device.region_rows
-        return ((1 << height) - 1) << (region * height)
+        count = len(self.grid.device.raw["clock_region_layouts"])
+        return [((1 << height) - 1) << (region * height) for region in range(count)]
 
-    def _parts(self, pair: tuple[int, int], rows: dict[int, int], kinds: set[str]) -> bool:
-        region, column = pair
-        sides = [bool(rows.get(side, 0) & self._rows(region)) for side in (column - 1, column + 1)]
-        if sides[0] == sides[1]:
+    def _parts(self, region: int, column: int, mask: int, rows: dict[int, int], kinds: set[str]) -> bool:  # noqa: PLR0917
+        left, right = (bool(rows.get(side, 0) & mask) for side in (column - 1, column + 1))
+        if left == right:
             return False
-        outside = column + 1 if sides[0] else column - 1
+        outside = column + 1 if left else column - 1
         # A type that the pblock does not name at all is told as unconstrained.
         return bool(kinds & self.grid.device.legend_at(outside, region).get("sites", {}).keys())
 
@@ -154,8 +161,8 @@ class EdgeJudge:
 
     def _frames_of(self, sites: Sites) -> Iterator[tuple[int, int]]:
         for column, rows in self.grid.rows_by_column(sites).items():
-            for region in range(len(self.grid.device.raw["clock_region_layouts"])):
-                if rows & self._rows(region):
+            for region, mask in enumerate(self._region_rows):
+                if rows & mask:
                     yield column, region
 
 

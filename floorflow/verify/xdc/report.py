@@ -69,19 +69,19 @@ class Report:
     def demands(self, floorplan: Floorplan) -> dict[str, Demand]:
         """Return what each pblock has to hold: its cells and its descendants', less cells that others took out."""
         owner = self.owners(floorplan)
-        found: dict[str, Demand] = {}
-        for block in floorplan.pblocks.values():
-            amounts = dict.fromkeys(RESOURCE_NAMES, 0)
-            own = {block.name, *(name for name in floorplan.pblocks if floorplan.is_nested(name, block.name))}
-            for cell, name in owner.items():
-                inside = name in own
-                above = _owner_above(cell, owner)
-                sign = inside - (above in own)
-                for resource in RESOURCE_NAMES if sign else ():
-                    amounts[resource] += sign * self.rows[cell].get(resource, 0)
-            missing = tuple(cell.text for cell, _ in block.cells if not self.matching(cell))
-            found[block.name] = Demand(amounts, missing)
-        return found
+        amounts = {name: dict.fromkeys(RESOURCE_NAMES, 0) for name in floorplan.pblocks}
+        for cell, name in owner.items():
+            above = _owner_above(cell, owner)
+            inside = {name, *floorplan.ancestors(name)}
+            before = {above, *floorplan.ancestors(above)} if above is not None else set()
+            for blocks, sign in ((inside - before, 1), (before - inside, -1)):
+                for block in blocks & amounts.keys():
+                    for resource in RESOURCE_NAMES:
+                        amounts[block][resource] += sign * self.rows[cell].get(resource, 0)
+        return {
+            block.name: Demand(amounts[block.name], tuple(c.text for c, _ in block.cells if not self.matching(c)))
+            for block in floorplan.pblocks.values()
+        }
 
 
 def _owner_above(cell: str, owner: Mapping[str, str]) -> str | None:
