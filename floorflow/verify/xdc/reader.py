@@ -57,7 +57,7 @@ class Reader:
         self._scope = ""
         interpreter = Interpreter(name, is_xdc, handlers, self.findings, self.variables)
         interpreter.run(text.removeprefix("\ufeff"))
-        self.floorplan.commands += interpreter.steps
+        self.floorplan.commands += interpreter.count
         self.floorplan.other_commands += interpreter.others
 
     # pblocks

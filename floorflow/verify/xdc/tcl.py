@@ -47,6 +47,7 @@ class Interpreter:
     findings: Findings
     variables: dict[str, Value] = field(default_factory=dict)
     procedures: dict[str, Procedure] = field(default_factory=dict)
+    count: int = 0
     steps: int = 0
     others: int = 0
     _depth: int = 0
@@ -63,6 +64,7 @@ class Interpreter:
         value: Value = ""
         try:
             for number, words in commands(text, line):
+                self.count += not inner
                 value = self._command(words, Place(self.file, number))
         except UnreadableError as error:
             if not inner:
