@@ -18,7 +18,7 @@ ROOT = "ROOT"
 class Pblock:
     """One pblock; ``created`` is None while no command has created it.
 
-    ``area`` are all sites of the rectangles that its SLICE ranges and clock regions span, whether named or not.
+    ``names_laguna``: LAGUNA sites are among its ranges by themselves, not with their clock region. ``area`` are all sites of the rectangles that its SLICE ranges and clock regions span, whether named or not.
     """
 
     name: str
@@ -29,6 +29,7 @@ class Pblock:
     ranges: int = 0
     unjudged: set[str] = field(default_factory=set)
     cells: list[tuple[Cells, Place]] = field(default_factory=list)
+    names_laguna: bool = False
     has_top: bool = False
     has_unknown_cells: bool = False
     properties: dict[str, tuple[str, Place]] = field(default_factory=dict)

@@ -115,8 +115,9 @@ class PblockJudge:
             severity = NOTE if block.name in self._parents else ""
             place = block.shape_place
             self.findings.add("crosses-slr", place, found, "one SLR", pblock=block.name, severity=severity)
-        dead = {key: mask for key, mask in block.sites.items() if key[0] == "LAGUNA" and mask & self._dead_laguna}
-        if dead and not any(key[0] == "LAGUNA" and mask & ~self._dead_laguna for key, mask in block.sites.items()):
+        laguna = {key: mask for key, mask in block.sites.items() if key[0] == "LAGUNA"} if block.names_laguna else {}
+        dead = {key: mask for key, mask in laguna.items() if mask & self._dead_laguna}
+        if dead and not any(mask & ~self._dead_laguna for mask in laguna.values()):
             found = describe({key: mask & self._dead_laguna for key, mask in dead.items()})
             expected = "LAGUNA sites beside an SLR boundary"
             self.findings.add("laguna-without-wires", block.shape_place, found, expected, pblock=block.name)

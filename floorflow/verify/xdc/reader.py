@@ -124,6 +124,7 @@ class Reader:
     def _range(self, block: Pblock, text: str, place: Place, *, removed: bool) -> None:
         facts = self.book.facts(text)
         block.ranges += 1
+        block.names_laguna |= text.startswith("LAGUNA_") and not removed
         if facts.unjudged:
             block.unjudged.add(facts.unjudged)
         if facts.fault is not None:
