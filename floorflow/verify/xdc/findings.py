@@ -96,7 +96,7 @@ FINDINGS: dict[str, Meaning] = {
     "pblock-without-cells": _warning("no cell is added to a pblock", "add its cells, or take it out"),
     # shell
     "shell-touched": _error("a pblock holds sites of the shell's static region", "keep clear of it"),
-    "reserved-touched": _warning(
+    "reserved-touched": _note(
         "a pblock holds sites where the shell's memory controllers are placed if they are in use", "keep clear of them"
     ),
     "shell-pblock-created": _error("a pblock has the name of one that the shell brings", "use another name"),

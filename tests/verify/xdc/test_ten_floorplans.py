@@ -8,8 +8,8 @@ from tests.verify.xdc.judging import FLOORPLANS, Found, found, judged
 
 OLD_U250, OLD_U280 = "xilinx_u250_xdma_201830_2", "xilinx_u280_xdma_201920_3"
 FLOORPLANS_OF: dict[str, tuple[str, str | None, Found]] = {
-    "u250_2018.tcl": ("xcu250", OLD_U250, {("warning", "reserved-touched", line) for line in (9, 19, 29, 39)}),
-    "u280_2019.tcl": ("xcu280-fsvh2892-2L-e", OLD_U280, {("warning", "reserved-touched", 8)}),
+    "u250_2018.tcl": ("xcu250", OLD_U250, {("note", "reserved-touched", line) for line in (9, 19, 29, 39)}),
+    "u280_2019.tcl": ("xcu280-fsvh2892-2L-e", OLD_U280, {("note", "reserved-touched", 8)}),
     "ku5p_dfx.xdc": ("xcku5p-ffvb676-2-e", None, set()),
     "z7020_dfx.xdc": ("xc7z020clg400-1", None, set()),
     "u250_static.xdc": ("xcu250-figd2104-2L-e", OLD_U250, {("error", "shell-touched", 3)}),
