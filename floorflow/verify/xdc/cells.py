@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Iterator
 
 from floorflow.verify.xdc.findings import NOTE, WARNING, Findings, Place
 from floorflow.verify.xdc.floorplan import Floorplan
 from floorflow.verify.xdc.pblock_judge import PblockJudge
 from floorflow.verify.xdc.report import Report
 from floorflow.verify.xdc.targets import Shell, Target
+from floorflow.verify.xdc.values import PATTERN
 
 _ENDS_OPEN = re.compile(r"\d\*$")
 KNOWN_PREFIXES = ("pfm_top_i/dynamic_region", "level0_i/level1/level1_i/ulp", "level0_i/ulp")
@@ -17,6 +20,7 @@ KNOWN_PREFIXES = ("pfm_top_i/dynamic_region", "level0_i/level1/level1_i/ulp", "l
 
 def judge_cells(floorplan: Floorplan, report: Report | None, findings: Findings) -> None:
     """Judge that each cell is in one pblock, and that patterns take what they seem to."""
+    _judge_patterns(floorplan, findings)
     homes: dict[tuple[str, str], tuple[str, Place]] = {}
     for block in floorplan.pblocks.values():
         for cell, place in block.cells:
@@ -39,6 +43,33 @@ def judge_cells(floorplan: Floorplan, report: Report | None, findings: Findings)
                 severity = NOTE if hidden else ""
                 expected = f"a cell of {report.file}"
                 findings.add("cell-unmatched", place, found, expected, pblock=block.name, severity=severity)
+
+
+def _judge_patterns(floorplan: Floorplan, findings: Findings) -> None:
+    """Judge that no pattern takes a cell that another pblock names."""
+    named = sorted(
+        (cell.text, block.name, place.file, place.line)
+        for block in floorplan.pblocks.values()
+        for cell, place in block.cells
+        if cell.is_exact
+    )
+    for block in floorplan.pblocks.values():
+        for cell, place in block.cells:
+            head = PATTERN.split(cell.text)[0] if cell.how in ("glob", "filter") else ""
+            for name, other, file, line in _beginning(named, head) if head else ():
+                if other != block.name and cell.takes(name):
+                    found = f"{cell.text} in {block.name} takes {name} in {other} ({file}:{line})"
+                    expected = "one pblock; the last holds"
+                    findings.add("cell-in-two-pblocks", place, found, expected, pblock=block.name, severity=WARNING)
+                    break
+
+
+def _beginning(named: list[tuple[str, str, str, int]], head: str) -> Iterator[tuple[str, str, str, int]]:
+    """Yield from a sorted list what begins with a text."""
+    for number in range(bisect_left(named, (head,)), len(named)):
+        if not named[number][0].startswith(head):
+            return
+        yield named[number]
 
 
 def judge_slrs(floorplan: Floorplan, judge: PblockJudge, findings: Findings) -> None:

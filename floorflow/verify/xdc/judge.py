@@ -8,7 +8,7 @@ from functools import cached_property
 
 from floorflow.verify.hardware.geometry import Rectangle, Sites
 from floorflow.verify.xdc.cells import judge_cells, judge_prefixes, judge_slrs
-from floorflow.verify.xdc.findings import ERROR, Finding, Findings
+from floorflow.verify.xdc.findings import ERROR, WARNING, Finding, Findings
 from floorflow.verify.xdc.floorplan import Floorplan, Pblock
 from floorflow.verify.xdc.pairs import judge_pairs, judge_parents
 from floorflow.verify.xdc.pblock_judge import PblockJudge
@@ -97,6 +97,11 @@ def judge_floorplan(
 def _judge_order(reader: Reader, shell: Shell | None) -> None:
     """Tell of pblocks that are used and never created, unless the shell brings them."""
     brought = {name for one in ([shell] if shell else []) for name in one.parents}
+    scripts = (one for one in reader.findings.kept if one.name == "not-evaluated")
+    may_be_made = any(one.place.file.lower().endswith(".tcl") for one in scripts)
     for name, place in reader.used_early.items():
         if name not in brought:
-            reader.findings.add("pblock-not-created", place, name, "a pblock that a file creates", pblock=name)
+            severity = WARNING if may_be_made else ""
+            more = ", perhaps by commands that were not run" if may_be_made else ""
+            expected = f"a pblock that a file creates{more}"
+            reader.findings.add("pblock-not-created", place, name, expected, pblock=name, severity=severity)
