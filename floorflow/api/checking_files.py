@@ -130,15 +130,23 @@ class FloorplanVerdict:
             gravest.setdefault(finding.pblock, finding.severity)
         pblocks = tuple(
             StatedPblock(
-                number, block.name, boxes(block.sites), "hard" if block.is_hard else "soft", _fill(full), gravest.get(block.name, "")
+                number,
+                block.name,
+                boxes(block.sites),
+                "hard" if block.is_hard else "soft",
+                _fill(full),
+                gravest.get(block.name, ""),
             )
             for number, (block, full) in enumerate(zip(judged.created, self.pblocks, strict=True), 1)
         )
         findings = tuple(
-            StatedFinding(f.severity, f"{f.name} {f.pblock}: {f.found} ({f.place})", boxes(f.sites)) for f in judged.ordered
+            StatedFinding(f.severity, f"{f.name} {f.pblock}: {f.found} ({f.place})", boxes(f.sites))
+            for f in judged.ordered
         )
         shell = judged.shell
-        reserved = tuple((name, box) for name, sites in (shell.reserved if shell else {}).items() for box in boxes(sites))
+        reserved = tuple(
+            (name, box) for name, sites in (shell.reserved if shell else {}).items() for box in boxes(sites)
+        )
         counts = self.checked
         told = ", ".join(f"{counts[f'{name}s']} {name}s" for name in ("error", "warning", "note"))
         return StatedFloorplan(
@@ -154,10 +162,16 @@ class FloorplanVerdict:
 def _fill(row: Mapping[str, Any]) -> str:
     """Say how full a pblock is, or what it holds."""
     needs, holds = row["needs"], row["holds"]
-    parts = [(name, amount, (needs or {}).get(name)) for name, amount in holds.items() if amount or (needs or {}).get(name)]
+    parts = [
+        (name, amount, (needs or {}).get(name)) for name, amount in holds.items() if amount or (needs or {}).get(name)
+    ]
     if needs is None:
         return ", ".join(f"{amount:,} {name}" for name, amount, _ in parts if name != "FF")
-    return ", ".join(f"{name} {needed / amount:.0%}" if amount else f"{name} {needed:,} of 0" for name, amount, needed in parts if needed)
+    return ", ".join(
+        f"{name} {needed / amount:.0%}" if amount else f"{name} {needed:,} of 0"
+        for name, amount, needed in parts
+        if needed
+    )
 
 
 def check_floorplan(
@@ -192,7 +206,9 @@ def check_floorplan(
     try:
         return FloorplanVerdict(judge_floorplan(sources, target, known))
     except UnreadableError as error:
-        raise InputError(f"{error.file}:{error.line}: {error}", hint="correct it; Vivado cannot read it either") from error
+        raise InputError(
+            f"{error.file}:{error.line}: {error}", hint="correct it; Vivado cannot read it either"
+        ) from error
 
 
 def _text(path: Path) -> str:

@@ -20,7 +20,9 @@ _ENDS = (".xdc", ".tcl")
 def check(
     out: Annotated[
         list[Path],
-        typer.Argument(metavar="OUT|FILE...", help="Folder that plan wrote, or XDC files and Tcl scripts with pblocks."),
+        typer.Argument(
+            metavar="OUT|FILE...", help="Folder that plan wrote, or XDC files and Tcl scripts with pblocks."
+        ),
     ],
     build: Annotated[
         Path | None, typer.Option("--build", help="FINN's output_dir that OUT is bound to.", show_default=False)
@@ -47,7 +49,10 @@ def check(
     picture: Annotated[
         Path | None,
         typer.Option(
-            "--picture", help="Draw the die with pblocks and findings (.png, .svg).", show_default=False, rich_help_panel=OUTPUT
+            "--picture",
+            help="Draw the die with pblocks and findings (.png, .svg).",
+            show_default=False,
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     as_json: JsonFlag = False,
@@ -83,7 +88,13 @@ def _check_plan(out: Path, build: Path | None, *, as_json: bool) -> bool:
 
 
 def _check_files(
-    files: Sequence[Path], part: str | None, board: str | None, report: Path | None, picture: Path | None, *, as_json: bool
+    files: Sequence[Path],
+    part: str | None,
+    board: str | None,
+    report: Path | None,
+    picture: Path | None,
+    *,
+    as_json: bool,
 ) -> bool:
     verdict = api.check_floorplan(files, part=part, board=board, report=report)
     if picture is not None:

@@ -96,6 +96,7 @@ PER = ("every", "first_and_last", "first", "last")
 AT_HOST = "host"
 """SLR of infrastructure that stands where the host's streams end."""
 
+
 def fpga_name(number: int) -> str:
     """Name of an FPGA by its place in the chain."""
     return f"fpga{number}"

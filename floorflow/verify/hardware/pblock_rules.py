@@ -24,9 +24,7 @@ def judge_range(device: Device, text: str) -> RangeAnswer:
     """Judge one range of one site type and return the sites that it names; a range with a missing corner names some."""
     span = parse_range(text)
     if span is None:
-        return RangeAnswer(
-            None, {}, ("range-malformed", f"{text} is not lower-left:upper-right of one site type")
-        )
+        return RangeAnswer(None, {}, ("range-malformed", f"{text} is not lower-left:upper-right of one site type"))
     if not within_device(device, span):
         return RangeAnswer(span, {}, ("range-outside-device", f"{text} leaves the device"))
     corners = ((span.left, span.bottom), (span.right, span.top))

@@ -18,7 +18,8 @@ ROOT = "ROOT"
 class Pblock:
     """One pblock; ``created`` is None while no command has created it.
 
-    ``names_laguna``: LAGUNA sites are among its ranges by themselves, not with their clock region. ``area`` are all sites of the rectangles that its SLICE ranges and clock regions span, whether named or not.
+    ``area`` are all sites of the rectangles that its SLICE ranges and clock regions span, whether named or not;
+    ``names_laguna``: LAGUNA sites are among its ranges by themselves, not with their clock region.
     """
 
     name: str

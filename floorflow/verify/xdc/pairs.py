@@ -75,7 +75,9 @@ def judge_pairs(floorplan: Floorplan, blocks: list[Pblock], findings: Findings) 
         found = f"{late.name} and {other.name} share {describe(both)}"
         expected = "sites of its own" + (f", since {strict[0].name} is hard" if strict else "")
         severity = ERROR if strict else ""
-        findings.add("pblock-overlap", late.shape_place, found, expected, pblock=late.name, severity=severity, sites=both)
+        findings.add(
+            "pblock-overlap", late.shape_place, found, expected, pblock=late.name, severity=severity, sites=both
+        )
 
 
 def _is_strict(floorplan: Floorplan, block: Pblock) -> bool:
@@ -88,9 +90,7 @@ def _cells_inside(inner: Pblock, outer: Pblock) -> bool:
     if outer.has_top:
         return True
     above = {cell.text for cell, _ in outer.cells}
-    return bool(inner.cells) and all(
-        any(cell.text.startswith(f"{name}/") for name in above) for cell, _ in inner.cells
-    )
+    return bool(inner.cells) and all(any(cell.text.startswith(f"{name}/") for name in above) for cell, _ in inner.cells)
 
 
 def judge_parents(floorplan: Floorplan, blocks: list[Pblock], findings: Findings) -> None:

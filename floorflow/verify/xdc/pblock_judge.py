@@ -82,7 +82,11 @@ class PblockJudge:
             rows[kind] = self.grid.rows_by_column({key: mask for key, mask in block.sites.items() if key[0] == kind})
         if rows["RAMB18"] and rows["RAMB36"] and rows["RAMB18"] != rows["RAMB36"]:
             self.findings.add(
-                "block-ram-ranges-differ", block.shape_place, "RAMB18 and RAMB36 of other tiles", "the same", pblock=block.name
+                "block-ram-ranges-differ",
+                block.shape_place,
+                "RAMB18 and RAMB36 of other tiles",
+                "the same",
+                pblock=block.name,
             )
 
     def _properties(self, block: Pblock) -> None:
@@ -102,7 +106,9 @@ class PblockJudge:
 
     def slrs_of(self, block: Pblock) -> list[str]:
         """Return the SLRs in which a pblock has sites."""
-        return [name for name, sites in self._slr_sites if any(mask & sites.get(k, 0) for k, mask in block.sites.items())]
+        return [
+            name for name, sites in self._slr_sites if any(mask & sites.get(k, 0) for k, mask in block.sites.items())
+        ]
 
     def _dies(self, block: Pblock) -> None:
         if len(self._slr_sites) == 1:

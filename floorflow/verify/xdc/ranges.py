@@ -1,4 +1,4 @@
-"""Every kind of range that resize_pblock takes, judged once each: sites, clock regions, SLRs, and types not on record."""
+"""Every kind of range that resize_pblock takes: sites, clock regions, SLRs, and types not on record."""
 
 from __future__ import annotations
 

@@ -74,7 +74,9 @@ class Reader:
     def _one_block(self, value: Value, place: Place, what: str) -> Pblock | None:
         """Return the one pblock that a command is to change; None, after a note, if only Vivado knows it."""
         if isinstance(value, Unknown) or value == OTHER:
-            self._unknown(f"{what} of a pblock that {value.why if isinstance(value, Unknown) else 'is computed'}", place)
+            self._unknown(
+                f"{what} of a pblock that {value.why if isinstance(value, Unknown) else 'is computed'}", place
+            )
             return None
         names = value.pblocks if isinstance(value, Selection) else tuple(list_items(value))
         if len(names) != 1:
@@ -162,7 +164,9 @@ class Reader:
         for item in list_items(value):
             if PATTERN.search(item):
                 pattern = Cells(item, "glob")
-                names += [name for name, block in self.floorplan.pblocks.items() if block.created and pattern.takes(name)]
+                names += [
+                    name for name, block in self.floorplan.pblocks.items() if block.created and pattern.takes(name)
+                ]
             else:
                 names.append(item)
         return Selection("pblocks", tuple(names))
@@ -235,7 +239,9 @@ class Reader:
         block = self._one_block(found.rest[0], place, "cells")
         if block is not None:
             gone = self._selected(found.rest[1])
-            kept = [(cell, at) for cell, at in block.cells if not any(cell == one or one.takes(cell.text) for one in gone)]
+            kept = [
+                (cell, at) for cell, at in block.cells if not any(cell == one or one.takes(cell.text) for one in gone)
+            ]
             block.cells[:] = kept
         return ""
 
@@ -277,7 +283,9 @@ class Reader:
 
     def _pblock_property(self, block: Pblock, name: str, value: Value, place: Place) -> None:
         if name not in PBLOCK_PROPERTIES:
-            self.findings.add("property-unknown", place, f"{name} of a pblock", "a property of pblocks", pblock=block.name)
+            self.findings.add(
+                "property-unknown", place, f"{name} of a pblock", "a property of pblocks", pblock=block.name
+            )
             return
         if name == "PARENT":
             names = value.pblocks if isinstance(value, Selection) else (value,) if isinstance(value, str) else ()

@@ -66,9 +66,7 @@ class EdgeJudge:
             )
             lost = "; Vivado drops the odd half" if block.snaps else ""
             place, expected = block.shape_place, f"both columns of a pair, or none{lost}"
-            self.findings.add(
-                "interconnect-split", place, found, expected, pblock=block.name, severity=severity
-            )
+            self.findings.add("interconnect-split", place, found, expected, pblock=block.name, severity=severity)
 
     @cached_property
     def _pairs(self) -> dict[int, list[tuple[int, int]]]:
@@ -89,7 +87,7 @@ class EdgeJudge:
         count = len(self.grid.device.raw["clock_region_layouts"])
         return [((1 << height) - 1) << (region * height) for region in range(count)]
 
-    def _parts(self, region: int, column: int, mask: int, rows: dict[int, int], kinds: set[str]) -> bool:  # noqa: PLR0917
+    def _parts(self, region: int, column: int, mask: int, rows: dict[int, int], kinds: set[str]) -> bool:
         left, right = (bool(rows.get(side, 0) & mask) for side in (column - 1, column + 1))
         if left == right:
             return False
@@ -155,14 +153,10 @@ class EdgeJudge:
             if both and difference(second.sites, first.sites):
                 column, region = min(both)
                 found = f"{second.name} and {first.name} share column {column} of clock-region row {region}"
-                self.findings.add(
-                    "frame-shared", second.shape_place, found, "columns of its own", pblock=second.name
-                )
+                self.findings.add("frame-shared", second.shape_place, found, "columns of its own", pblock=second.name)
 
     def _frames_of(self, sites: Sites) -> Iterator[tuple[int, int]]:
         for column, rows in self.grid.rows_by_column(sites).items():
             for region, mask in enumerate(self._region_rows):
                 if rows & mask:
                     yield column, region
-
-

@@ -1,7 +1,7 @@
 """Tcl as far as floorplans use it: variables, lists, whole-number arithmetic, and in scripts loops over lists.
 
-In an XDC file control flow and commands that Vivado does not accept there are findings, and do nothing. In a script what
-cannot be told without Vivado is noted and left: of a condition that is not known the first branch is read.
+In an XDC file control flow and commands that Vivado does not accept there are findings, and do nothing. In a script
+what cannot be told without Vivado is noted and left: of a condition that is not known the first branch is read.
 """
 
 from __future__ import annotations
@@ -118,7 +118,9 @@ class Interpreter:
         if near:
             self.findings.add("command-unknown", place, f"command {name}", near[0])
         else:
-            self.findings.add("command-not-allowed", place, f"command {name}", "a command of constraints, set, list or expr")
+            self.findings.add(
+                "command-not-allowed", place, f"command {name}", "a command of constraints, set, list or expr"
+            )
         return Unknown(name)
 
     def _other(self, name: str, given: Sequence[Value], place: Place) -> Value:

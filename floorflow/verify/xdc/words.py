@@ -191,6 +191,8 @@ def bracketed(text: str, at: int, line: int, depth: int = 0) -> int:
     raise UnreadableError(line, "a bracket is not closed")
 
 
+_LIST_BLANKS = re.compile(r"\s*")
+_LIST_ITEM = re.compile(r"(?:\\.|[^\s\\])+|\\", re.DOTALL)
 _SPECIAL = re.compile(r'[{}"\\]')
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
@@ -206,9 +208,10 @@ def list_items(text: str) -> list[str]:
     """
     if not _SPECIAL.search(text):
         return text.split()
-    items, at = [], 0
+    at = 0
+    items: list[str] = []
     while True:
-        at = _end(re.compile(r"\s*"), text, at)
+        at = _end(_LIST_BLANKS, text, at)
         if at >= len(text):
             return items
         if text[at] == "{":
@@ -218,7 +221,7 @@ def list_items(text: str) -> list[str]:
             end = _quoted(text, at, 0)
             items.append(text[at + 1 : end - 1])
         else:
-            end = _end(re.compile(r"(?:\\.|[^\s\\])+|\\", re.DOTALL), text, at)
+            end = _end(_LIST_ITEM, text, at)
             items.append(_ESCAPED.sub(r"\1", text[at:end]))
         at = end
 

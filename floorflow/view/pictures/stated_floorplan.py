@@ -44,7 +44,9 @@ def stated_floorplan(stated: StatedFloorplan, device: Device) -> Figure:
         left, die_height = _MARGIN + _GUTTER, _DIE_WIDTH * proportion_of(die)
         frame = Frame(Box(left, top - die_height, left + _DIE_WIDTH, top), die.column_count, die.row_count)
         _draw_die(sheet, frame, die, stated, colours)
-        sheet.write(_MARGIN, sheet.height - 24, shortened(stated.title, sheet.width - 2 * _MARGIN, 14), 14, weight="bold")
+        sheet.write(
+            _MARGIN, sheet.height - 24, shortened(stated.title, sheet.width - 2 * _MARGIN, 14), 14, weight="bold"
+        )
         sheet.write(_MARGIN, sheet.height - 39, stated.subtitle, 9, color=QUIET)
         _write_lines(sheet, left + _DIE_WIDTH + _GUTTER, top, lines)
         _draw_key(sheet, die, stated)
@@ -89,7 +91,9 @@ def _lines(stated: StatedFloorplan, colours: dict[int, Colour]) -> Iterator[Line
     yield f"findings: {len(stated.findings) or 'none'}", INK, None, "bold"
     for finding in stated.findings[:_MOST_FINDINGS]:
         colour = SEVERITY_COLOURS[finding.severity]
-        for number, line in enumerate(wrapped(f"{finding.severity}: {finding.text}", _TEXTS - 24, _SIZE, _FINDING_LINES)):
+        for number, line in enumerate(
+            wrapped(f"{finding.severity}: {finding.text}", _TEXTS - 24, _SIZE, _FINDING_LINES)
+        ):
             yield ("    " if number else "") + line, colour, None, "normal"
     if len(stated.findings) > _MOST_FINDINGS:
         yield f"and {len(stated.findings) - _MOST_FINDINGS} more", QUIET, None, "normal"

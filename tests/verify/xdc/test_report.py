@@ -14,6 +14,7 @@ ROWS = {
 }
 AREA = "resize_pblock p -add CLOCKREGION_X1Y12\n"  # 11,520 LUT
 P = f"create_pblock p\n{AREA}"
+Q = "create_pblock q\nresize_pblock q -add CLOCKREGION_X2Y13\n"
 
 
 def test_what_does_not_fit_is_an_error_and_what_is_nearly_full_a_warning() -> None:
@@ -25,19 +26,21 @@ def test_what_does_not_fit_is_an_error_and_what_is_nearly_full_a_warning() -> No
 
 
 def test_cells_in_another_pblock_are_not_counted_twice() -> None:
-    text = f"{P}add_cells_to_pblock p top/a\ncreate_pblock q\nresize_pblock q -add CLOCKREGION_X2Y13\nadd_cells_to_pblock q top/a/x\n"
+    text = f"{P}add_cells_to_pblock p top/a\n{Q}add_cells_to_pblock q top/a/x\n"
     p, q = judged(text, report=ROWS).fullness
-    assert p.demand is not None and q.demand is not None
+    assert p.demand is not None
+    assert q.demand is not None
     assert (p.demand["LUT"], q.demand["LUT"]) == (2_000, 10_000)
 
 
 def test_a_parent_holds_its_child() -> None:
     text = (
         "create_pblock p\nresize_pblock p -add CLOCKREGION_X1Y12:CLOCKREGION_X2Y13\nadd_cells_to_pblock p top/a\n"
-        "create_pblock q\nresize_pblock q -add CLOCKREGION_X2Y13\nadd_cells_to_pblock q top/b\nset_property PARENT p [get_pblocks q]\n"
+        f"{Q}add_cells_to_pblock q top/b\nset_property PARENT p [get_pblocks q]\n"
     )
     p, q = judged(text, report=ROWS).fullness
-    assert p.demand is not None and q.demand is not None
+    assert p.demand is not None
+    assert q.demand is not None
     assert (p.demand["LUT"], q.demand["LUT"]) == (13_000, 1_000)
 
 

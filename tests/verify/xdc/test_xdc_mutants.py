@@ -87,10 +87,18 @@ MUTANTS: dict[str, tuple[str, int, list[Edit]]] = {
         9,
         [("pblock_b", "pblock_dynamic_SLR3")],
     ),
-    "an older shell's prefix": ("cell-prefix", 8, [(f"{PREFIX}/k_1/inst/a_1", "pfm_top_i/dynamic_region/k_1/inst/a_1")]),
+    "an older shell's prefix": (
+        "cell-prefix",
+        8,
+        [(f"{PREFIX}/k_1/inst/a_1", "pfm_top_i/dynamic_region/k_1/inst/a_1")],
+    ),
     "one on the other": ("pblock-overlap", 10, [("X1Y12:CLOCKREGION_X1Y13", "X2Y9:CLOCKREGION_X2Y9")]),
     "a parent that nobody creates": ("pblock-not-created", 7, [("pblock_dynamic_SLR2", "pblock_dynamic_SLR7b")]),
-    "outside its parent": ("child-outside-parent", 13, [("set_property USER_SLR_ASSIGNMENT SLR3", f"set_property PARENT pblock_a {B};#")]),
+    "outside its parent": (
+        "child-outside-parent",
+        13,
+        [("set_property USER_SLR_ASSIGNMENT SLR3", f"set_property PARENT pblock_a {B};#")],
+    ),
     "its own ancestor": ("parent-circle", 7, [("PARENT pblock_dynamic_SLR2", "PARENT pblock_a")]),
     "over two SLRs": ("crosses-slr", 10, [("X1Y12:CLOCKREGION_X1Y13", "X1Y11:CLOCKREGION_X1Y12")]),
     "in another SLR than its pblock": ("cell-and-slr", 13, [("SLR_ASSIGNMENT SLR3", "SLR_ASSIGNMENT SLR1")]),
@@ -107,8 +115,16 @@ MUTANTS: dict[str, tuple[str, int, list[Edit]]] = {
         [("create_pblock pblock_a\n", f"set_property IS_SOFT FALSE {A}\ncreate_pblock pblock_a\n")],
     ),
     "never created": ("pblock-not-created", 2, [("create_pblock pblock_a\n", "\n")]),
-    "created twice": ("pblock-created-twice", 9, [("create_pblock pblock_b\n", "create_pblock pblock_b;create_pblock pblock_b\n")]),
-    "a loop": ("control-flow", 5, [(f"set_property IS_SOFT FALSE {A}", f"foreach p {{a}} {{set_property IS_SOFT FALSE {A}}}")]),
+    "created twice": (
+        "pblock-created-twice",
+        9,
+        [("create_pblock pblock_b\n", "create_pblock pblock_b;create_pblock pblock_b\n")],
+    ),
+    "a loop": (
+        "control-flow",
+        5,
+        [(f"set_property IS_SOFT FALSE {A}", f"foreach p {{a}} {{set_property IS_SOFT FALSE {A}}}")],
+    ),
     "a command of scripts": ("command-not-allowed", 5, [(f"set_property IS_SOFT FALSE {A}", "puts done")]),
     "a command misspelt": ("command-unknown", 1, [("create_pblock pblock_a\n", "create_pblok pblock_a\n")]),
     "an argument forgotten": ("command-malformed", 5, [(f"IS_SOFT FALSE {A}", f"IS_SOFT {A}")]),
@@ -119,7 +135,11 @@ MUTANTS: dict[str, tuple[str, int, list[Edit]]] = {
         6,
         [("IS_SOFT FALSE [get_pblocks pblock_a]", f"IS_SOFT TRUE {A}")],
     ),
-    "a cell in two pblocks": ("cell-in-two-pblocks", 12, [("inst/b_1}]\nset_property USER_SLR", "inst/a_1}]\nset_property USER_SLR")]),
+    "a cell in two pblocks": (
+        "cell-in-two-pblocks",
+        12,
+        [("inst/b_1}]\nset_property USER_SLR", "inst/a_1}]\nset_property USER_SLR")],
+    ),
     "a cell added twice": ("cell-repeated", 8, [(CELL_A, f"{CELL_A}; add_cells_to_pblock {A} {CELL_A}")]),
     "a pattern that takes 10, too": ("cell-pattern-ambiguous", 8, [("inst/a_1}]", "inst/a_1*}]")]),
     "a variable never set": ("variable-unset", 2, [(f"{{{AT_A}}}", "$at")]),
@@ -148,9 +168,11 @@ ZYNQ_MUTANTS: dict[str, tuple[str, int, list[Edit]]] = {
             ("CLOCKREGION_X1Y1:CLOCKREGION_X1Y1", "SLICE_X50Y50:SLICE_X57Y74"),
             (
                 "[get_cells a]\nset_property RESET",
-                "[get_cells a]\ncreate_pblock pblock_c\n"
-                "resize_pblock pblock_c -add SLICE_X50Y75:SLICE_X57Y99;add_cells_to_pblock pblock_c c;"
-                "set_property HD.RECONFIGURABLE 1 [get_cells c]\nset_property RESET",
+                (
+                    "[get_cells a]\ncreate_pblock pblock_c\n"
+                    "resize_pblock pblock_c -add SLICE_X50Y75:SLICE_X57Y99;add_cells_to_pblock pblock_c c;"
+                    "set_property HD.RECONFIGURABLE 1 [get_cells c]\nset_property RESET"
+                ),
             ),
         ],
     ),
@@ -202,7 +224,14 @@ def test_nesting_without_parent_is_told_by_the_hierarchy_of_cells() -> None:
 def test_every_finding_has_a_floorplan_that_shows_it() -> None:
     """Those with a report, of scripts and of reconfiguration without snapping have tests of their own."""
     shown = {name for name, _, _ in (MUTANTS | ZYNQ_MUTANTS).values()}
-    others = {"not-evaluated", "cell-unmatched", "pblock-overfull", "pblock-nearly-full", "tile-split", "nested-without-parent"}
+    others = {
+        "not-evaluated",
+        "cell-unmatched",
+        "pblock-overfull",
+        "pblock-nearly-full",
+        "tile-split",
+        "nested-without-parent",
+    }
     assert shown | others == set(FINDINGS)
     assert len(MUTANTS | ZYNQ_MUTANTS) >= 30
     assert names(judged(U250)) == set()
