@@ -31,6 +31,7 @@ STANDS_FOR = {
     "NEW": "out/new",
     "DIR": "reports",
     "BUILD": "build",
+    "FLOORPLAN.xdc": "out/new/fpga0/pblocks.xdc",
     "FILE": "engines.jsonl",
     "FILE.jsonl": "engines.jsonl",
     "CASE.json": "case.json",

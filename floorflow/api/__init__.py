@@ -8,6 +8,7 @@ from floorflow.api.auditing import FINN_OF_BUILDS, Audit, audit
 from floorflow.api.binding import BoundPlan, bind
 from floorflow.api.calibrating import Calibration, InterruptedCalibration, calibrate
 from floorflow.api.checking import Verdict, Violation, check
+from floorflow.api.checking_files import FloorplanFinding, FloorplanVerdict, check_floorplan
 from floorflow.api.chunking import AREAS, CHUNK_METHODS, SIZE_STEP, Chunks, chunk_case, chunks
 from floorflow.api.events import Best, Callback, Event
 from floorflow.api.inspecting import INSPECTED_PART, Inspection, inspect
@@ -56,6 +57,8 @@ __all__ = [
     "Comparison",
     "Event",
     "FloorflowError",
+    "FloorplanFinding",
+    "FloorplanVerdict",
     "Infeasible",
     "InputError",
     "Inspection",
@@ -81,6 +84,7 @@ __all__ = [
     "bind",
     "calibrate",
     "check",
+    "check_floorplan",
     "chunk_case",
     "chunks",
     "compare",

@@ -9,7 +9,6 @@ from itertools import combinations
 
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.hardware.geometry import (
-    FREE_SITE_TYPES,
     Device,
     Rectangle,
     Sites,
@@ -19,7 +18,7 @@ from floorflow.verify.hardware.geometry import (
     shared,
     union,
 )
-from floorflow.verify.hardware.ranges import exists, parse_range, sites_of_range, within_device
+from floorflow.verify.hardware.pblock_rules import judge_range, left_out
 from floorflow.verify.hardware.routes import Slot
 from floorflow.verify.outcomes import Outcomes
 from floorflow.verify.phase_facts import PhaseFacts
@@ -122,17 +121,10 @@ def _check_ranges(device: Device, ranges: list[str], where: str, findings: Findi
     """Check each range and return all sites that they name."""
     named: Sites = {}
     for text in ranges:
-        span = parse_range(text)
-        if span is None:
-            findings.add("range-malformed", where, f"{text} is not lower-left:upper-right of one site type")
-            continue
-        if not within_device(device, span):
-            findings.add("range-outside-device", where, f"{text} leaves the device")
-            continue
-        corners = ((span.left, span.bottom), (span.right, span.top))
-        if not all(exists(device, span.kind, x, y) for x, y in corners):
-            findings.add("range-corner-missing", where, f"a corner of {text} is a hole")
-        named = union(named, sites_of_range(device, span))
+        answer = judge_range(device, text)
+        if answer.fault is not None:
+            findings.add(answer.fault[0], where, answer.fault[1])
+        named = union(named, answer.sites)
     return named
 
 
@@ -171,13 +163,11 @@ def _check_slr(block: Placed, slot: Slot, device: Device, findings: Findings) ->
 
 
 def _check_sites(block: Placed, findings: Findings) -> None:
-    held = {key: mask for key, mask in block.inside.items() if key[0] not in FREE_SITE_TYPES}
-    missing = difference(held, block.named)
-    for kind in sorted({kind for kind, _ in held} - {kind for kind, _ in block.named}):
+    lacking = left_out(block.inside, block.named)
+    for kind in lacking.kinds:
         findings.add("site-type-unconstrained", block.where, f"its rectangles hold {kind}, no range does")
-        missing = {key: mask for key, mask in missing.items() if key[0] != kind}
-    if missing:
-        findings.add("range-mismatch", block.where, f"ranges leave out {describe(missing)}")
+    if lacking.some:
+        findings.add("range-mismatch", block.where, f"ranges leave out {describe(lacking.some)}")
     extra = difference(block.named, block.inside)
     if extra:
         findings.add("range-mismatch", block.where, f"ranges add {describe(extra)}")

@@ -104,9 +104,6 @@ PER = ("every", "first_and_last", "first", "last")
 AT_HOST = "host"
 """SLR of infrastructure that stands where the host's streams end."""
 
-RESOURCE_OF_SITE = {"RAMB18": "BRAM18", "URAM288": "URAM", "DSP48E2": "DSP", "DSP48": "DSP"}
-"""Resource of which one site is one unit; a RAMB36 is its two RAMB18."""
-
 
 def fpga_name(number: int) -> str:
     """Name of an FPGA by its place in the chain."""
@@ -300,11 +297,15 @@ class Board:
         ]
 
     @cached_property
+    def static_areas(self) -> list[Rectangle]:
+        """Rectangles of the shell: static ranges without LAGUNA."""
+        return [rectangle_of_range(self.device, span) for span in self.static_ranges if span.kind != "LAGUNA"]
+
+    @cached_property
     def keep_outs(self) -> list[Rectangle]:
         """Rectangles that no pblock may touch: static ranges without LAGUNA, and reserved ones."""
-        spans = [span for span in self.static_ranges if span.kind != "LAGUNA"]
-        spans += [self._range(item["reserved"]) for item in self.infrastructure if item.get("reserved")]
-        return [rectangle_of_range(self.device, span) for span in spans] + [*self.kept_free]
+        spans = [self._range(item["reserved"]) for item in self.infrastructure if item.get("reserved")]
+        return [*self.static_areas, *(rectangle_of_range(self.device, span) for span in spans), *self.kept_free]
 
     @cached_property
     def keep_out_sites(self) -> Sites:
@@ -348,23 +349,7 @@ class Board:
         return {name: max(0, left[name] - sum(item.get(name, 0) for item in here)) for name in RESOURCE_NAMES}
 
     def _shell_resources(self, slr: int) -> dict[str, int]:
-        total = dict.fromkeys(RESOURCE_NAMES, 0)
-        luts, flops = self._slice_resources()
-        for (kind, _), mask in shared(self.static_sites, self.device.slr_sites[slr]).items():
-            if kind == "SLICE":
-                total["LUT"] += luts * mask.bit_count()
-                total["FF"] += flops * mask.bit_count()
-            elif kind in RESOURCE_OF_SITE:
-                total[RESOURCE_OF_SITE[kind]] += mask.bit_count()
-        return total
-
-    def _slice_resources(self) -> tuple[int, int]:
-        """LUT and FF of one SLICE; the same for all SLICEs of a die."""
-        for entry in self.device.raw["legend"].values():
-            slices = entry.get("sites", {}).get("SLICE")
-            if slices:
-                return entry["resources"]["LUT"] // slices, entry["resources"]["FF"] // slices
-        return 0, 0
+        return self.device.resources_of(shared(self.static_sites, self.device.slr_sites[slr]))
 
     def sll_wires(self) -> Iterator[int]:
         """Yield the usable wires of each SLR boundary, bottom to top."""

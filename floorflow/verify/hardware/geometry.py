@@ -48,6 +48,10 @@ DEVICE = {
 """Fields of a device file that check reads."""
 
 
+RESOURCE_OF_SITE = {"RAMB18": "BRAM18", "URAM288": "URAM", "DSP48E2": "DSP", "DSP48": "DSP"}
+"""Resource of which one site is one unit; a RAMB36 is its two RAMB18."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rectangle:
     """Physical columns ``left..right`` and CLB rows ``bottom..top``, inclusive."""
@@ -166,6 +170,27 @@ class Device:
                     if name in total:
                         total[name] += run.count * amount
         return total
+
+    def resources_of(self, sites: Sites) -> dict[str, int]:
+        """Count the five resources of some sites; RAMB36 count by their RAMB18."""
+        total = dict.fromkeys(RESOURCE_NAMES, 0)
+        luts, flops = self._slice_resources
+        for (kind, _), mask in sites.items():
+            if kind == "SLICE":
+                total["LUT"] += luts * mask.bit_count()
+                total["FF"] += flops * mask.bit_count()
+            elif kind in RESOURCE_OF_SITE:
+                total[RESOURCE_OF_SITE[kind]] += mask.bit_count()
+        return total
+
+    @cached_property
+    def _slice_resources(self) -> tuple[int, int]:
+        """LUT and FF of one SLICE; the same for all SLICEs of a die."""
+        for entry in self.raw["legend"].values():
+            slices = entry.get("sites", {}).get("SLICE")
+            if slices:
+                return entry["resources"]["LUT"] // slices, entry["resources"]["FF"] // slices
+        return 0, 0
 
     def sites(self, area: Rectangle) -> Sites:
         """Return every site inside a rectangle; a tile counts only if it lies wholly inside."""

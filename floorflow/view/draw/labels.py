@@ -51,6 +51,31 @@ def place_labels(
     return labels
 
 
+def place_names(placed: Sequence[tuple[int, str, Box]], occupied: Occupied) -> dict[int, Label]:
+    """Return a label for each of some numbered and named boxes: its number and name, or its number alone."""
+    labels: dict[int, Label] = {}
+    for number, name, area in placed:
+        label = _inside(_name_wordings(number, name), area, occupied)
+        if label is not None:
+            labels[number] = label
+            occupied.take(label.box)
+    for number, _, area in placed:
+        if number not in labels:
+            labels[number] = _outside(str(number), area, occupied)
+            occupied.take(labels[number].box)
+    return labels
+
+
+def _name_wordings(number: int, name: str) -> Iterator[Wording]:
+    for size in (8.0, 7.0, 6.5):
+        yield (f"{number}  {name}",), size
+        yield (str(number), name), size
+    for width, size in ((120.0, 7.5), (80.0, 7.0), (56.0, 6.5)):
+        yield (str(number), shortened(name, width, size)), size
+    for size in (8.0, 7.0, 6.0, 5.0):
+        yield (str(number),), size
+
+
 def _inside(wordings: Iterator[Wording], area: Box, occupied: Occupied) -> Label | None:
     """Return the first wording that fits into ``area``."""
     for lines, size in wordings:

@@ -151,11 +151,12 @@ def draw_modules(
     areas = [(module, frame.place(module.box)) for module in scene.modules]
     labels = place_labels(areas, occupied, names=names)
     for label in labels.values():
-        _draw_label(sheet, label)
+        draw_label(sheet, label)
     return {name: label.box for name, label in labels.items()}
 
 
-def _draw_label(sheet: Sheet, label: Label) -> None:
+def draw_label(sheet: Sheet, label: Label) -> None:
+    """Draw a label in its box, with a line to where it belongs if that is elsewhere."""
     if label.leader is not None:
         sheet.line(label.leader, label.box.centre, color=INK, linewidth=0.6, zorder=12)
     patch = {

@@ -62,6 +62,21 @@ def die_of(platform: Platform, fpga: str) -> Die:
         known = ", ".join(item.name for item in platform.fpgas)
         raise InputError(f"platform '{platform.name}' has no FPGA '{fpga}'; it has: {known}", hint="name one of these")
     regions = {slot.name: box_of(slot.region) for slot in platform.slots if slot.fpga == fpga}
+    reserved = tuple(
+        (item.name, box_of(item.reserved))
+        for item in platform.infrastructure
+        if item.reserved is not None and item.slot in regions
+    )
+    return silicon_of(device, _static(platform, fpga, device), reserved, regions)
+
+
+def silicon_of(
+    device: Device,
+    static: tuple[Box, ...] = (),
+    reserved: tuple[tuple[str, Box], ...] = (),
+    slots: Mapping[str, Box] | None = None,
+) -> Die:
+    """Take the silicon of a die, with what is said of areas on it."""
     return Die(
         column_count=device.column_count,
         row_count=device.row_count,
@@ -70,13 +85,9 @@ def die_of(platform: Platform, fpga: str) -> Die:
         column_bounds=tuple(device.clock_region_columns),
         slrs=tuple((slr.name, box_of(device.slr_region(slr.name))) for slr in device.slrs),
         kinds=tuple(tuple(_kind(char, device.legend[char]) for char in layout) for layout in device.layouts),
-        static=_static(platform, fpga, device),
-        reserved=tuple(
-            (item.name, box_of(item.reserved))
-            for item in platform.infrastructure
-            if item.reserved is not None and item.slot in regions
-        ),
-        slots=regions,
+        static=static,
+        reserved=reserved,
+        slots=slots or {},
     )
 
 

@@ -1,0 +1,114 @@
+"""Rules on cells: in which pblocks, in which SLR, by which patterns, and under which shell."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from floorflow.verify.xdc.findings import NOTE, WARNING, Findings, Place
+from floorflow.verify.xdc.floorplan import Floorplan
+from floorflow.verify.xdc.pblock_judge import PblockJudge
+from floorflow.verify.xdc.report import Report
+from floorflow.verify.xdc.targets import Shell, Target
+from floorflow.verify.xdc.values import PATTERN
+
+_ENDS_OPEN = re.compile(r"\d\*$")
+KNOWN_PREFIXES = ("pfm_top_i/dynamic_region", "level0_i/level1/level1_i/ulp", "level0_i/ulp")
+"""Where the shells of Alveo cards hold the user's kernels."""
+
+
+def judge_cells(floorplan: Floorplan, report: Report | None, findings: Findings) -> None:
+    """Judge that each cell is in one pblock, and that patterns take what they seem to."""
+    _judge_patterns(floorplan, findings)
+    homes: dict[tuple[str, str], tuple[str, Place]] = {}
+    for block in floorplan.pblocks.values():
+        for cell, place in block.cells:
+            key = cell.text, cell.how
+            before = homes.get(key)
+            if before is None:
+                homes[key] = block.name, place
+            elif before[0] == block.name:
+                findings.add("cell-repeated", place, cell.text, f"once; it is at {before[1]}", pblock=block.name)
+            else:
+                last = max((before, (block.name, place)), key=lambda one: (one[1].file, one[1].line))
+                found = f"{cell.text} in {before[0]} ({before[1]}) and {block.name} ({place})"
+                findings.add("cell-in-two-pblocks", last[1], found, "one pblock", pblock=last[0])
+            if not cell.is_exact and _ENDS_OPEN.search(cell.text):
+                expected = f"{cell.text[:-1]} or {cell.text[:-1]}/*"
+                findings.add("cell-pattern-ambiguous", place, cell.text, expected, pblock=block.name)
+            if report is not None and not report.matching(cell):
+                hidden = report.may_hide(cell)
+                found = f"{cell.text}" + (", which may lie below the report's depth" if hidden else "")
+                severity = NOTE if hidden else ""
+                expected = f"a cell of {report.file}"
+                findings.add("cell-unmatched", place, found, expected, pblock=block.name, severity=severity)
+
+
+def _judge_patterns(floorplan: Floorplan, findings: Findings) -> None:
+    """Judge that no pattern takes a cell that another pblock names."""
+    named = sorted(
+        (cell.text, block.name, place.file, place.line)
+        for block in floorplan.pblocks.values()
+        for cell, place in block.cells
+        if cell.is_exact
+    )
+    for block in floorplan.pblocks.values():
+        for cell, place in block.cells:
+            head = PATTERN.split(cell.text)[0] if cell.how in ("glob", "filter") else ""
+            for name, other, file, line in _beginning(named, head) if head else ():
+                if other != block.name and cell.takes(name):
+                    found = f"{cell.text} in {block.name} takes {name} in {other} ({file}:{line})"
+                    expected = "one pblock; the last holds"
+                    findings.add("cell-in-two-pblocks", place, found, expected, pblock=block.name, severity=WARNING)
+                    break
+
+
+def _beginning(named: list[tuple[str, str, str, int]], head: str) -> Iterator[tuple[str, str, str, int]]:
+    """Yield from a sorted list what begins with a text."""
+    for number in range(bisect_left(named, (head,)), len(named)):
+        if not named[number][0].startswith(head):
+            return
+        yield named[number]
+
+
+def judge_slrs(floorplan: Floorplan, judge: PblockJudge, findings: Findings) -> None:
+    """Judge SLR assignments: SLRs that exist, and that the pblock of a cell agrees."""
+    names = [str(entry["name"]) for entry in judge.grid.device.raw["slrs"]]
+    owner = {cell.text: block for block in floorplan.pblocks.values() for cell, _ in block.cells if block.created}
+    for slr, cell, place in floorplan.slrs:
+        if re.fullmatch(r"SLR\d+", slr) and slr not in names:
+            findings.add("slr-unknown", place, slr, f"one of {', '.join(names)}")
+            continue
+        block = owner.get(cell.text)
+        slrs = judge.slrs_of(block) if block is not None else []
+        if block is not None and slr in names and slrs and slr not in slrs:
+            found = f"{cell.text} in {slr}, and in {block.name} in {', '.join(slrs)}"
+            findings.add("cell-and-slr", place, found, "one of the two", pblock=block.name)
+    has_laguna = "LAGUNA" in judge.grid.device.raw["site_columns"]
+    for cell, place in floorplan.sll_registers if has_laguna else ():
+        block = next((owner[name] for name in _above(cell.text) if name in owner), None)
+        if block is not None and block.sites and not any(kind == "LAGUNA" for kind, _ in block.sites):
+            found = f"{cell.text} in {block.name}, which has no LAGUNA"
+            findings.add("laguna-left-out", place, found, "LAGUNA ranges in it", pblock=block.name)
+
+
+def _above(cell: str) -> list[str]:
+    parts = cell.split("/")
+    return ["/".join(parts[:count]) for count in range(len(parts), 0, -1)]
+
+
+def judge_prefixes(floorplan: Floorplan, target: Target, shell: Shell | None, findings: Findings) -> None:
+    """Judge that cells are named as under the board's shell, or under one that is known for the die."""
+    for block in floorplan.pblocks.values():
+        for cell, place in block.cells:
+            prefix = next((one for one in KNOWN_PREFIXES if cell.text.startswith(f"{one}/")), None)
+            if shell is not None and prefix is not None and not shell.holds(cell.text):
+                expected = f"{shell.prefix}/..., as under {shell.name}"
+                findings.add("cell-prefix", place, cell.text, expected, pblock=block.name)
+            elif shell is None and prefix is not None:
+                found = f"{cell.text}, as under a shell"
+                known = ", ".join(sorted({entry["prefix"] for entry in target.entries})) or "none"
+                expected = f"a shell known for {target.device_file}: {known}"
+                findings.add("cell-prefix", place, found, expected, pblock=block.name, severity=WARNING)
+                return

@@ -1,0 +1,107 @@
+"""The verdict on anybody's floorplan: read files in order, then judge what they leave behind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from floorflow.verify.hardware.geometry import Rectangle, Sites
+from floorflow.verify.xdc.cells import judge_cells, judge_prefixes, judge_slrs
+from floorflow.verify.xdc.findings import ERROR, WARNING, Finding, Findings
+from floorflow.verify.xdc.floorplan import Floorplan, Pblock
+from floorflow.verify.xdc.pairs import judge_pairs, judge_parents
+from floorflow.verify.xdc.pblock_judge import PblockJudge
+from floorflow.verify.xdc.ranges import RangeBook
+from floorflow.verify.xdc.reader import Reader
+from floorflow.verify.xdc.reconfiguration import EdgeJudge
+from floorflow.verify.xdc.report import Amounts, Demand, Fullness, Report, fullness_of, judge_fullness
+from floorflow.verify.xdc.targets import Shell, Target
+from floorflow.verify.xdc.words import UnreadableError
+
+Sources = Sequence[tuple[str, str]]
+"""Names and texts of files, in the order in which Vivado reads them."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What was found, and the floorplan that the files leave behind."""
+
+    target: Target
+    shell: Shell | None
+    floorplan: Floorplan
+    findings: Findings
+    fullness: tuple[Fullness, ...]
+
+    @property
+    def is_legal(self) -> bool:
+        """Whether there is no error."""
+        return not self.findings.counts[ERROR]
+
+    @property
+    def ordered(self) -> list[Finding]:
+        """The findings, the gravest first."""
+        return self.findings.in_order()
+
+    @cached_property
+    def created(self) -> list[Pblock]:
+        """The pblocks that the files create, in their order."""
+        return [block for block in self.floorplan.pblocks.values() if block.created is not None]
+
+    def boxes(self, sites: Sites) -> list[Rectangle]:
+        """Return the rectangles that sites cover, as pictures draw them."""
+        return self.target.grid.boxes(sites)
+
+
+def judge_floorplan(
+    sources: Sources, target: Target, report: tuple[str, Mapping[str, Amounts]] | None = None
+) -> Judged:
+    """Judge the floorplan of some files; ``report`` is a file's name and what each cell of it uses.
+
+    Raises
+    ------
+    UnreadableError
+        If a file is no Tcl.
+
+    """
+    findings = Findings()
+    reader = Reader(RangeBook(target.grid), findings)
+    for name, text in sources:
+        try:
+            reader.read(name, text)
+        except UnreadableError as error:
+            error.file = name
+            raise
+    floorplan = reader.floorplan
+    cells = [cell.text for block in floorplan.pblocks.values() for cell, _ in block.cells]
+    shell = target.shell_of(cells)
+    _judge_order(reader, shell)
+    known = Report(*report) if report is not None else None
+    demands: dict[str, Demand] = known.demands(floorplan) if known is not None else {}
+    created = [block for block in floorplan.pblocks.values() if block.created is not None]
+    judge = PblockJudge(target.grid, floorplan, shell, demands, findings)
+    for block in created:
+        judge.judge(block)
+    judge_pairs(floorplan, created, findings)
+    judge_parents(floorplan, created, findings)
+    EdgeJudge(target.grid, floorplan, findings).judge(created)
+    judge_cells(floorplan, known, findings)
+    judge_slrs(floorplan, judge, findings)
+    judge_prefixes(floorplan, target, shell, findings)
+    fullness = tuple(fullness_of(target.device, block, demands.get(block.name)) for block in created)
+    for block, full in zip(created, fullness, strict=True):
+        judge_fullness(block, full, findings)
+    return Judged(target, shell, floorplan, findings, fullness)
+
+
+def _judge_order(reader: Reader, shell: Shell | None) -> None:
+    """Tell of pblocks that are used and never created, unless the shell brings them."""
+    brought = {name for one in ([shell] if shell else []) for name in one.parents}
+    scripts = (one for one in reader.findings.kept if one.name == "not-evaluated")
+    may_be_made = any(one.place.file.lower().endswith(".tcl") for one in scripts)
+    for name, place in reader.used_early.items():
+        if name not in brought:
+            severity = WARNING if may_be_made else ""
+            more = ", perhaps by commands that were not run" if may_be_made else ""
+            expected = f"a pblock that a file creates{more}"
+            reader.findings.add("pblock-not-created", place, name, expected, pblock=name, severity=severity)

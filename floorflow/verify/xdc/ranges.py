@@ -1,0 +1,121 @@
+"""Every kind of range that resize_pblock takes: sites, clock regions, SLRs, and types not on record."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from floorflow.verify.hardware.geometry import Device, Rectangle, Sites
+from floorflow.verify.hardware.grid import Grid
+from floorflow.verify.hardware.pblock_rules import judge_range
+from floorflow.verify.hardware.ranges import clock_region_rectangle, exists, parse_range, rectangle_of_range
+
+_SLR = re.compile(r"SLR(\d+)(?::SLR(\d+))?")
+_SINGLE = re.compile(r"[A-Z][A-Z0-9_]*_X\d+Y\d+")
+_KIND = re.compile(r"([A-Z][A-Z0-9_]*)_X\d+Y\d+(?::([A-Z][A-Z0-9_]*)_X\d+Y\d+)?")
+_NOT_ON_RECORD = re.compile(
+    r"(?:AMS|BIAS|BITSLICE|BLI|BSCAN|BUF|CAPTURE|CFGIO|CMAC|CONFIG|DAP|DCIRESET|DNA|EFUSE|FIFO36|FRAME|GTH|GTM|GTP|GTX|GTY|"
+    r"GT_|HARD_SYNC|HBM|HPIO|HRIO|HDIO|HDLOGIC|IBUFDS|ICAP|IDELAY|ILKN|ILOGIC|IN_FIFO|IOB|IOBANK|IPAD|KEY|MMCM|MASTER_JTAG|"
+    r"OLOGIC|ODELAY|OPAD|OUT_FIFO|PCIE|PHASER|PHY|PLL|PMV|PS7|PS8|RCLK|RFADC|RFDAC|RIU|STARTUP|SYSMON|TIEOFF|"
+    r"URAM_CAS|USR_ACCESS|VCU|XADC|XIPHY)[A-Z0-9_]*"
+)
+"""Types of which the device files do not tell where their sites are: their ranges are taken as they stand."""
+_SPELT = {"DSP48E1": "DSP48", "DSP48E2": "DSP48E2", "DSP": "DSP48E2", "URAM": "URAM288", "RAMB": "RAMB36"}
+
+
+@dataclass(frozen=True, slots=True)
+class RangeFacts:
+    """What a range holds: sites, and all sites of the ``area`` that it spans (of SLICEs and regions).
+
+    ``fault`` is a finding's name, what was found and what was expected; ``unjudged`` a type not on record.
+    """
+
+    sites: Sites = field(default_factory=dict)
+    area: Sites = field(default_factory=dict)
+    fault: tuple[str, str, str] | None = None
+    unjudged: str = ""
+
+
+@dataclass(frozen=True)
+class RangeBook:
+    """The ranges of one die, each read once."""
+
+    grid: Grid
+    _known: dict[str, RangeFacts] = field(default_factory=dict)
+
+    @property
+    def device(self) -> Device:
+        """The die."""
+        return self.grid.device
+
+    def facts(self, text: str) -> RangeFacts:
+        """Return what a range holds and what is wrong with it."""
+        if text not in self._known:
+            self._known[text] = self._read(text)
+        return self._known[text]
+
+    def _read(self, text: str) -> RangeFacts:
+        slr = _SLR.fullmatch(text)
+        if slr:
+            return self._slrs(text, int(slr[1]), int(slr[2] or slr[1]))
+        if _SINGLE.fullmatch(text):
+            text = f"{text}:{text}"
+        kinds = _KIND.fullmatch(text)
+        kind = kinds[1] if kinds else ""
+        if kinds and kind == "CLOCKREGION":
+            return self._clock_regions(text)
+        if kinds and kind == kinds[2] and kind not in self.device.raw["site_columns"]:
+            return self._unknown(kind)
+        return self._sites(text, kind)
+
+    def _unknown(self, kind: str) -> RangeFacts:
+        if _NOT_ON_RECORD.fullmatch(kind):
+            return RangeFacts(unjudged=kind)
+        own = sorted(self.device.raw["site_columns"])
+        near = [name for name in own if name == _SPELT.get(kind) or name.startswith(kind[:3])]
+        expected = near[0] if near else f"one of {', '.join(own)}"
+        return RangeFacts(fault=("site-type-unknown", f"{kind}, of which the part has no sites", expected))
+
+    def _slrs(self, text: str, first: int, last: int) -> RangeFacts:
+        count = len(self.device.raw["slrs"])
+        if first > last:
+            return RangeFacts(fault=("range-malformed", text, "the lower SLR first"))
+        if last >= count:
+            return RangeFacts(fault=("slr-unknown", text, f"SLR0 to SLR{count - 1}"))
+        bottom, top = self.device.slr_rows(first)[0], self.device.slr_rows(last)[1]
+        sites = self.grid.sites(Rectangle(0, bottom, self.device.columns - 1, top))
+        return RangeFacts(sites, sites)
+
+    def _clock_regions(self, text: str) -> RangeFacts:
+        span = parse_range(text)
+        if span is None:
+            return RangeFacts(fault=("range-malformed", text, "CLOCKREGION_XaYb:CLOCKREGION_XcYd, lower left first"))
+        regions = self.device.raw["clock_regions"]
+        right, top = len(regions["columns"]) - 1, regions["rows"] - 1
+        if span.right > right or span.top > top:
+            expected = f"at most CLOCKREGION_X{right}Y{top}"
+            return RangeFacts(fault=("range-outside-device", text, expected))
+        sites = self.grid.sites(clock_region_rectangle(self.device, span))
+        return RangeFacts(sites, sites)
+
+    def _sites(self, text: str, kind: str) -> RangeFacts:
+        answer = judge_range(self.device, text)
+        fault = None
+        if answer.fault is not None:
+            fault = answer.fault[0], text, self._expected(answer.fault[0], kind, text)
+        area = answer.sites
+        if answer.span is not None and kind == "SLICE" and answer.sites:
+            area = self.grid.sites(rectangle_of_range(self.device, answer.span))
+        return RangeFacts(answer.sites, area if kind == "SLICE" else {}, fault)
+
+    def _expected(self, fault: str, kind: str, text: str) -> str:
+        if fault == "range-malformed":
+            return "TYPE_XaYb:TYPE_XcYd of one type, lower left first"
+        if fault == "range-outside-device":
+            masks = [mask for (own, _), mask in self.device.all_sites.items() if own == kind]
+            right = len(self.device.raw["site_columns"][kind]) - 1
+            return f"at most {kind}_X{right}Y{max(mask.bit_length() for mask in masks) - 1}"
+        span = parse_range(text)
+        corners = [(span.left, span.bottom), (span.right, span.top)] if span else []
+        missing = [f"{kind}_X{x}Y{y}" for x, y in corners if not exists(self.device, kind, x, y)]
+        return f"corners that exist; the part has no {' and no '.join(missing)}"

@@ -1,0 +1,243 @@
+"""What a floorplan is judged on: the die of a part, and the shell of a board or the one that cells' names tell."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from floorflow.verify.files.reader import Folder, shipped_file
+from floorflow.verify.hardware.boards import BOARD, Board, BoardProblem, spelt_out
+from floorflow.verify.hardware.geometry import DEVICE, FREE_SITE_TYPES, Device, Sites, difference
+from floorflow.verify.hardware.grid import Grid, add_to
+from floorflow.verify.hardware.parts import commercial
+from floorflow.verify.hardware.ranges import SiteRange, parse_range
+from floorflow.verify.plan_structure import TEXT
+from floorflow.verify.templates import MapOf, Optional, Record, departures
+from floorflow.verify.violations import Findings as Violations
+
+SHELLS = "shells.yaml"
+_SHELL = {
+    "name": TEXT,
+    "device": TEXT,
+    "prefix": TEXT,
+    "parents": Optional([TEXT]),
+    "static": Optional([TEXT]),
+    "dynamic": Optional([TEXT]),
+    "reserved": Optional(MapOf(TEXT)),
+    "source": TEXT,
+}
+_SHELLS = {"schema": TEXT, "shells": [_SHELL]}
+_HEAD_LINES = 16
+_PART = re.compile(r"^(?:part|die): *(\S+)", re.MULTILINE)
+_ALIAS = re.compile(r'^ *- "(?:same die: )?([^"]+)"', re.MULTILINE)
+_NAME = re.compile(r"xc[0-9a-z]+")
+
+
+class NoTargetError(ValueError):
+    """A part or board that is not known, or a file of one that cannot be read; holds what to do."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+@dataclass(frozen=True)
+class Shell:
+    """What a shell keeps, and what its user's cells and pblocks are called."""
+
+    name: str
+    prefix: str
+    parents: frozenset[str]
+    static: Sites
+    reserved: dict[str, Sites]
+
+    def holds(self, cell: str) -> bool:
+        """Whether a cell is named as under this shell."""
+        return cell == self.prefix or cell.startswith(f"{self.prefix}/")
+
+
+@dataclass(frozen=True)
+class Target:
+    """A die, its own name as a file, the board's shell if a board was named, and all shells known for the die."""
+
+    part: str
+    device_file: str
+    device: Device
+    grid: Grid
+    board: str | None = None
+    own_shell: Shell | None = None
+    entries: Sequence[Record] = field(default_factory=tuple)
+
+    @cached_property
+    def known_shells(self) -> list[Shell]:
+        """The shells known for this die."""
+        return [_shell(entry, self.grid) for entry in self.entries]
+
+    def shell_of(self, cells: Sequence[str]) -> Shell | None:
+        """Return the board's shell, else the one under which cells are named, with the longest prefix."""
+        if self.own_shell is not None or self.board is not None:
+            return self.own_shell
+        prefixes = sorted({entry["prefix"] for entry in self.entries}, key=len, reverse=True)
+        found = next((one for one in prefixes if any(cell.startswith(f"{one}/") for cell in cells)), None)
+        return next((shell for shell in self.known_shells if shell.prefix == found), None)
+
+
+def find_target(part: str | None, board: str | Path | None) -> Target:
+    """Return what to judge on; a board given as a path is a user's own file.
+
+    Raises
+    ------
+    NoTargetError
+        If neither is known, or both are and the board's part is another die.
+
+    """
+    if board is None:
+        if part is None:
+            raise NoTargetError("no part is given", "say --part PART, such as xcu250-figd2104-2L-e, or --board BOARD")
+        file = _device_file(part)
+        return _target(part, file, None, None)
+    content, name = _board(board)
+    file = str(content["device"])
+    if part is not None and _device_file(part) != file:
+        raise NoTargetError(f"--part {part} is not the part of {name}: {content['part']}", "give one of the two")
+    return _target(part or str(content["part"]), file, name, content)
+
+
+def _target(part: str, file: str, board: str | None, content: Record | None) -> Target:
+    device = Device(_checked(Folder(_folder("devices")), f"{file}.yaml", DEVICE))
+    grid, own = Grid(device), None
+    if content is not None and spelt_out(content).get("shell"):
+        own = _board_shell(Board(spelt_out(content), device), grid)
+    return Target(part, file, device, grid, board, own, tuple(_entries(file)))
+
+
+def _folder(name: str) -> Path:
+    found = shipped_file("platforms", name)
+    if found is None:
+        raise NoTargetError(f"platforms/{name} is missing from this installation", "install floorflow again")
+    return found
+
+
+def _checked(folder: Folder, name: str, template: Record) -> Record:
+    violations = Violations()
+    content = folder.yaml(name, violations)
+    judged = spelt_out(content) if content is not None and template is BOARD else content
+    faults = list(departures(judged, template, "")) if content is not None else []
+    if content is None or faults:
+        told = violations.violations[0].message if content is None else f"{faults[0][0]} {faults[0][1]}"
+        raise NoTargetError(f"{folder.root / name}: {told}", "see platforms/README.md")
+    return content
+
+
+def device_names() -> dict[str, set[str]]:
+    """Return what the die of each shipped device file is called: its part, the die, and other parts with the same."""
+    names: dict[str, set[str]] = {}
+    for path in sorted(_folder("devices").glob("*.yaml")):
+        with path.open(encoding="utf-8") as file:
+            head = "".join(line for line, _ in zip(file, range(_HEAD_LINES), strict=False))
+        aliases = {name for text in _ALIAS.findall(head) for name in _NAME.findall(text.lower().partition("(")[0])}
+        names[path.stem] = {path.stem, *(name.lower() for name in _PART.findall(head)), *aliases}
+    return names
+
+
+def _device_file(part: str) -> str:
+    """Return the device file of a part: by its name up to the package, without regard to case."""
+    known = device_names()
+    wanted = commercial(part.strip())
+    bare = re.split(r"-", wanted)[0]
+    for text in (wanted, bare, f"xc{bare}"):
+        for file, names in known.items():
+            if text in names:
+                return file
+    joined = [(len(name), file) for file, names in known.items() for name in names if bare.startswith(name)]
+    if joined and len(bare) > max(joined)[0] and not bare[max(joined)[0]].isdigit():
+        return max(joined)[1]  # 7 series: the package follows without a dash
+    every = sorted({name for names in known.values() for name in names})
+    near = difflib.get_close_matches(bare, every, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    raise NoTargetError(f"--part {part}: no die of this name is known", f"{hint}known: {', '.join(sorted(known))}")
+
+
+def _board(board: str | Path) -> tuple[Record, str]:
+    boards = _folder("boards")
+    text = str(board)
+    if "/" in text or text.endswith((".yaml", ".yml")):
+        path = Path(text)
+    else:
+        stems = sorted(path.stem for path in boards.glob("*.yaml"))
+        found = [stem for stem in stems if stem == text.lower()] or [
+            stem for stem in stems if f"-{text.lower()}-" in f"-{stem}-"
+        ]
+        if len(found) != 1:
+            raise NoTargetError(f"--board {text}: no such board", f"known: {', '.join(stems)}; or a board's YAML file")
+        path = boards / f"{found[0]}.yaml"
+    if not path.is_file():
+        raise NoTargetError(f"--board {text}: there is no such file", "give the path of a board's YAML file")
+    return _checked(Folder(path.parent), path.name, BOARD), path.stem
+
+
+def _entries(device_file: str) -> Iterator[Record]:
+    """Yield the shells known for a die: those of shipped boards, then those of the list of shells."""
+    seen = set()
+    for path in sorted(_folder("boards").glob("*.yaml")):
+        content = _checked(Folder(path.parent), path.name, BOARD)
+        shell = spelt_out(content).get("shell")
+        if content["device"] == device_file and shell and shell.get("hierarchy"):
+            seen.add(shell["name"])
+            parent, slrs = shell.get("parent_pblock"), range(8)
+            yield {
+                "name": shell["name"],
+                "prefix": shell["hierarchy"],
+                "parents": [str(parent).replace("{slr}", f"SLR{number}") for number in slrs] if parent else [],
+                "static": [text for texts in shell.get("static", {}).values() for text in texts],
+                "reserved": dict(_reserved(content)),
+            }
+    listed = shipped_file("platforms", SHELLS)
+    if listed is not None:
+        for shell in _checked(Folder(listed.parent), SHELLS, _SHELLS)["shells"]:
+            if shell["device"] == device_file and shell["name"] not in seen:
+                yield shell
+
+
+def _reserved(content: Record) -> Iterator[tuple[str, str]]:
+    for memory in content.get("memories") or []:
+        if memory.get("controller", {}).get("reserved"):
+            yield f"{memory['name']} controller", memory["controller"]["reserved"]
+
+
+def _shell(entry: Record, grid: Grid) -> Shell:
+    """Return what an entry says: the static ranges, or all that its dynamic ranges leave."""
+    static: Sites = {}
+    if entry.get("dynamic"):
+        spans = [span for text in entry["dynamic"] for span in _spans(text)]
+        static = difference(grid.device.all_sites, grid.sites_of(spans))
+    spans = [span for text in entry.get("static", []) for span in _spans(text) if span.kind not in FREE_SITE_TYPES]
+    add_to(static, grid.sites_of(spans))
+    reserved = {name: grid.sites_of(_spans(text)) for name, text in entry.get("reserved", {}).items()}
+    return Shell(entry["name"], entry["prefix"], frozenset(entry.get("parents", [])), static, reserved)
+
+
+def _spans(text: str) -> Iterator[SiteRange]:
+    for one in text.split():
+        span = parse_range(one)
+        if span is None:
+            raise NoTargetError(f"platforms: {one} is no range", "see platforms/README.md")
+        yield span
+
+
+def _board_shell(board: Board, grid: Grid) -> Shell:
+    """Return the shell of a board: the rectangles that `check` keeps a plan's pblocks out of."""
+    try:
+        static: Sites = {}
+        for area in board.static_areas:
+            add_to(static, grid.sites(area))
+        reserved = {name: grid.sites_of(_spans(text)) for name, text in _reserved(board.raw)}
+    except BoardProblem as problem:
+        raise NoTargetError(f"{board.raw['name']}: {problem}", "correct the board's file") from problem
+    slrs = range(len(board.device.raw["slrs"]))
+    parents = frozenset(parent for parent in map(board.parent_pblock, slrs) if parent)
+    return Shell(str(board.shell.get("name", board.raw["name"])), board.hierarchy, parents, static, reserved)

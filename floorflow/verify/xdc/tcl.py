@@ -1,0 +1,330 @@
+"""Tcl as far as floorplans use it: variables, lists, whole-number arithmetic, and in scripts loops over lists.
+
+In an XDC file control flow and commands that Vivado does not accept there are findings, and do nothing. In a script
+what cannot be told without Vivado is noted and left: of a condition that is not known the first branch is read.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from floorflow.verify.xdc.arguments import BadCommandError
+from floorflow.verify.xdc.arithmetic import evaluated
+from floorflow.verify.xdc.findings import Findings, Place
+from floorflow.verify.xdc.values import OTHER, Selection, Unknown, Value
+from floorflow.verify.xdc.words import UnreadableError, Word, as_item, bracketed, commands, list_items
+from floorflow.verify.xdc.words_of_vivado import CONTROL_FLOW, IN_XDC, PBLOCK_COMMANDS
+
+MAX_CALLS = 40
+MAX_STEPS = 2_000_000
+"""Commands that scripts may run by loops and procedures."""
+_VARIABLE = re.compile(r"\$(?:\{([^}]*)\}|((?:::)?\w+(?:::\w+)*(?:\([^)]*\))?))")
+_BUS_INDEX = re.compile(r"\d+|\*|\d+:\d+|\?")
+_STEP_BACK = {"n": "\n", "t": "\t"}
+
+Handler = Callable[[Sequence[Value], Place], Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """A procedure of a script: parameters with their defaults, and body."""
+
+    parameters: tuple[tuple[str, str | None], ...]
+    body: str
+    line: int
+
+
+@dataclass
+class Interpreter:
+    """One file being read; ``handlers`` are Vivado's commands that matter here."""
+
+    file: str
+    is_xdc: bool
+    handlers: dict[str, Handler]
+    findings: Findings
+    variables: dict[str, Value] = field(default_factory=dict)
+    procedures: dict[str, Procedure] = field(default_factory=dict)
+    count: int = 0
+    steps: int = 0
+    others: int = 0
+    _depth: int = 0
+
+    def run(self, text: str, line: int = 1, *, inner: bool = False) -> Value:
+        """Run every command of a text; return the value of the last.
+
+        Raises
+        ------
+        UnreadableError
+            If the text is no Tcl; in brackets and bodies that is a finding instead.
+
+        """
+        value: Value = ""
+        try:
+            for number, words in commands(text, line):
+                self.count += not inner
+                value = self._command(words, Place(self.file, number))
+        except UnreadableError as error:
+            if not inner:
+                raise
+            self.findings.add("command-malformed", Place(self.file, line), str(error), "closed braces and brackets")
+            return Unknown("a broken text")
+        return value
+
+    def _command(self, words: Sequence[Word], place: Place) -> Value:
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            raise UnreadableError(place.line, f"runs more than {MAX_STEPS:,} commands")
+        given = self._evaluated(words, place)
+        if not given:
+            return ""
+        name = given[0].removeprefix("::") if isinstance(given[0], str) else ""
+        if self.is_xdc and (name in CONTROL_FLOW or (name and name not in IN_XDC)):
+            return self._refused(name, place)
+        handler = self.handlers.get(name) or self._own(name)
+        if handler is None:
+            return self._other(name, given[1:], place)
+        try:
+            return handler(given[1:], place)
+        except BadCommandError as error:
+            self.findings.add(error.name, place, f"{name}: {error.found}", error.expected)
+        except UnreadableError as error:
+            if error.line:
+                raise
+            self.findings.add("command-malformed", place, f"{name}: {error}", "a list with closed braces")
+        return Unknown(name)
+
+    def _evaluated(self, words: Sequence[Word], place: Place) -> list[Value]:
+        found: list[Value] = []
+        for word in words:
+            if not word.substituted:
+                found.append(word.text)
+            elif word.text.startswith("{*}"):
+                value = self.substituted(word.text[3:], place)
+                found += list_items(value) if isinstance(value, str) else [value]
+            else:
+                found.append(self.substituted(word.text, place))
+        return found
+
+    def _refused(self, name: str, place: Place) -> Value:
+        if _BUS_INDEX.fullmatch(name):
+            return f"[{name}]"
+        if name in CONTROL_FLOW:
+            self.findings.add("control-flow", place, f"command {name}", "commands of constraints alone")
+            return Unknown(name)
+        near = difflib.get_close_matches(name, PBLOCK_COMMANDS, n=1, cutoff=0.85)
+        if near:
+            self.findings.add("command-unknown", place, f"command {name}", near[0])
+        else:
+            self.findings.add(
+                "command-not-allowed", place, f"command {name}", "a command of constraints, set, list or expr"
+            )
+        return Unknown(name)
+
+    def _other(self, name: str, given: Sequence[Value], place: Place) -> Value:
+        """Pass over a command that says nothing of pblocks, unless it looks like one that would."""
+        if _BUS_INDEX.fullmatch(name):
+            return f"[{name}]"
+        if name in self.procedures:
+            return self._call(name, given, place)
+        near = difflib.get_close_matches(name, PBLOCK_COMMANDS, n=1, cutoff=0.85) if "_" in name else []
+        if near and name not in IN_XDC:
+            self.findings.add("command-unknown", place, f"command {name}", near[0])
+        self.others += 1
+        return OTHER if name.startswith(("get_", "all_")) else Unknown(name)
+
+    # what words stand for
+
+    def substituted(self, text: str, place: Place) -> Value:
+        """Return what a word with dollars, brackets or backslashes stands for."""
+        parts, at = [], 0
+        while at < len(text):
+            value, at = self._part(text, at, place)
+            parts.append(value)
+        if len(parts) == 1:
+            return parts[0]
+        for part in parts:
+            if not isinstance(part, str):
+                return part if isinstance(part, Unknown) else Unknown("an object inside a word")
+        return "".join(part for part in parts if isinstance(part, str))
+
+    def _part(self, text: str, at: int, place: Place) -> tuple[Value, int]:
+        char = text[at]
+        if char == "[":
+            end = bracketed(text, at, place.line)
+            return self.run(text[at + 1 : end - 1], place.line, inner=True), end
+        if char == "\\" and at + 1 < len(text):
+            return _STEP_BACK.get(text[at + 1], text[at + 1]), at + 2
+        match = _VARIABLE.match(text, at) if char == "$" else None
+        if match:
+            return self._variable(match[1] or match[2], place), match.end()
+        end = at + 1
+        while end < len(text) and text[end] not in "[$\\":
+            end += 1
+        return text[at:end], end
+
+    def _variable(self, name: str, place: Place) -> Value:
+        name = name.removeprefix("::")
+        if name in self.variables:
+            return self.variables[name]
+        if name.startswith("env(") or "(" in name or "::" in name or not self.is_xdc:
+            return Unknown(f"variable {name}")
+        self.findings.add("variable-unset", place, f"${name}", "a variable set before in the files")
+        return Unknown(f"variable {name}")
+
+    # Tcl's own commands
+
+    def _own(self, name: str) -> Handler | None:
+        always: dict[str, Handler] = {"set": self._set, "list": self._list, "expr": self._expr}
+        scripts: dict[str, Handler] = {
+            "foreach": self._foreach,
+            "if": self._if,
+            "proc": self._proc,
+            "catch": self._first_body,
+            "eval": self._first_body,
+            "namespace": self._namespace,
+            "concat": self._list_of_lists,
+            "lappend": self._lappend,
+            "append": self._append,
+            "join": self._join,
+            "while": self._skipped,
+            "for": self._skipped,
+            "switch": self._skipped,
+            "source": self._skipped,
+        }
+        return always.get(name) or (None if self.is_xdc else scripts.get(name))
+
+    def _set(self, given: Sequence[Value], place: Place) -> Value:
+        if not given or not isinstance(given[0], str):
+            return Unknown("set")
+        name = given[0].removeprefix("::")
+        if len(given) == 1:
+            return self._variable(name, place)
+        self.variables[name] = given[1]
+        return given[1]
+
+    def _list(self, given: Sequence[Value], _place: Place) -> Value:
+        selections = [value for value in given if isinstance(value, Selection)]
+        if selections and len(selections) == len(given):
+            cells = tuple(cell for one in selections for cell in one.cells)
+            return Selection(selections[0].kind, tuple(name for one in selections for name in one.pblocks), cells)
+        unknown = next((value for value in given if not isinstance(value, str)), None)
+        if unknown is not None:
+            return unknown if isinstance(unknown, Unknown) else Unknown("a list of objects and texts")
+        return " ".join(as_item(value) for value in given if isinstance(value, str))
+
+    def _list_of_lists(self, given: Sequence[Value], place: Place) -> Value:
+        if all(isinstance(value, str) for value in given):
+            return " ".join(value.strip() for value in given if isinstance(value, str))
+        return self._list(given, place)
+
+    def _lappend(self, given: Sequence[Value], place: Place) -> Value:
+        if not given or not isinstance(given[0], str):
+            return Unknown("lappend")
+        before = self.variables.get(given[0], "")
+        added = self._list(given[1:], place)
+        both = f"{before} {added}".strip() if isinstance(before, str) and isinstance(added, str) else Unknown("lappend")
+        self.variables[given[0]] = both
+        return both
+
+    def _append(self, given: Sequence[Value], _place: Place) -> Value:
+        if not given or not isinstance(given[0], str):
+            return Unknown("append")
+        parts = [self.variables.get(given[0], ""), *given[1:]]
+        texts = [part for part in parts if isinstance(part, str)]
+        both: Value = "".join(texts) if len(texts) == len(parts) else Unknown("append")
+        self.variables[given[0]] = both
+        return both
+
+    def _join(self, given: Sequence[Value], _place: Place) -> Value:
+        texts = [value for value in given if isinstance(value, str)]
+        if not texts or len(texts) != len(given):
+            return Unknown("join")
+        return (texts[1] if len(texts) > 1 else " ").join(list_items(texts[0]))
+
+    def _expr(self, given: Sequence[Value], place: Place) -> Value:
+        texts = [value for value in given if isinstance(value, str)]
+        if len(texts) != len(given):
+            return Unknown("expr")
+        value = self.substituted(" ".join(texts), place)
+        number = evaluated(value) if isinstance(value, str) else None
+        return Unknown("expr") if number is None else str(number)
+
+    def _foreach(self, given: Sequence[Value], place: Place) -> Value:
+        if len(given) != 3 or not isinstance(given[0], str) or not isinstance(given[2], str):
+            return self._noted("foreach over several lists", place)
+        names, over, body = list_items(given[0]), given[1], given[2]
+        if isinstance(over, Unknown) or (isinstance(over, Selection) and over.kind != "pblocks"):
+            return self._noted("a foreach over what only Vivado knows", place)
+        items: list[Value] = []
+        if isinstance(over, Selection):
+            items += [Selection("pblocks", (name,)) for name in over.pblocks]
+        else:
+            items += list_items(over)
+        for start in range(0, len(items), max(1, len(names))):
+            for offset, name in enumerate(names):
+                self.variables[name] = items[start + offset] if start + offset < len(items) else ""
+            self.run(body, place.line, inner=True)
+        return ""
+
+    def _if(self, given: Sequence[Value], place: Place) -> Value:
+        parts = [value for value in given if value != "then"]
+        while len(parts) >= 2:
+            holds, body = self._condition(parts[0], place), parts[1]
+            if holds is None:
+                self._noted("a condition; its first branch was read", place)
+            if holds in (True, None):
+                return self.run(body, place.line, inner=True) if isinstance(body, str) else Unknown("if")
+            parts = parts[2:]
+            if parts[:1] == ["elseif"]:
+                parts = parts[1:]
+            elif parts[:1] == ["else"]:
+                parts = ["1", *parts[1:]]
+        return ""
+
+    def _condition(self, value: Value, place: Place) -> bool | None:
+        if not isinstance(value, str):
+            return None
+        text = self.substituted(value, place)
+        number = evaluated(text) if isinstance(text, str) else None
+        return None if number is None else number != 0
+
+    def _proc(self, given: Sequence[Value], place: Place) -> Value:
+        texts = [value for value in given if isinstance(value, str)]
+        if len(texts) == 3 == len(given):
+            parameters = [list_items(item) for item in list_items(texts[1])]
+            known = tuple((item[0], item[1] if len(item) > 1 else None) for item in parameters if item)
+            self.procedures[texts[0].removeprefix("::")] = Procedure(known, texts[2], place.line)
+        return ""
+
+    def _call(self, name: str, given: Sequence[Value], place: Place) -> Value:
+        procedure = self.procedures[name]
+        if self._depth >= MAX_CALLS or any(parameter == "args" for parameter, _ in procedure.parameters):
+            return self._noted(f"a call of {name}", place)
+        outside, self.variables = self.variables, {}
+        for place_in_call, (parameter, default) in enumerate(procedure.parameters):
+            value = given[place_in_call] if place_in_call < len(given) else default
+            self.variables[parameter] = Unknown(parameter) if value is None else value
+        self._depth += 1
+        value = self.run(procedure.body, procedure.line, inner=True)
+        self._depth -= 1
+        self.variables = outside
+        return value
+
+    def _first_body(self, given: Sequence[Value], place: Place) -> Value:
+        return self.run(given[0], place.line, inner=True) if given and isinstance(given[0], str) else Unknown("eval")
+
+    def _namespace(self, given: Sequence[Value], place: Place) -> Value:
+        if len(given) == 3 and given[0] == "eval" and isinstance(given[2], str):
+            return self.run(given[2], place.line, inner=True)
+        return Unknown("namespace")
+
+    def _skipped(self, given: Sequence[Value], place: Place) -> Value:
+        what = given[0] if given and isinstance(given[0], str) and len(given) == 1 else "its body"
+        return self._noted(f"a command that only Tcl can run ({what:.60})", place)
+
+    def _noted(self, what: str, place: Place) -> Value:
+        self.findings.add("not-evaluated", place, what, "commands that can be read without Vivado")
+        return Unknown(what)

@@ -1,0 +1,64 @@
+"""Which commands an XDC file may hold (UG903), what is control flow, and the properties of pblocks (UG912)."""
+
+from __future__ import annotations
+
+_FLOW = (
+    "after apply break catch continue else elseif eval for foreach if namespace proc return switch try upvar uplevel "
+    "while"
+)
+CONTROL_FLOW = frozenset(_FLOW.split())
+_TCL_IN_XDC = "set list expr"
+_OBJECTS = (
+    "all_clocks all_cpus all_dsps all_fanin all_fanout all_ffs all_hsios all_inputs all_latches all_outputs "
+    "all_rams all_registers current_design current_instance filter get_bel_pins get_bels get_cells "
+    "get_clock_regions get_clocks get_debug_cores get_debug_ports get_generated_clocks "
+    "get_hierarchy_separator get_iobanks get_lib_cells get_lib_pins get_libs get_macros get_nets get_nodes "
+    "get_package_pins get_path_groups get_pblocks get_pins get_pips get_ports get_property get_site_pins "
+    "get_site_pips get_sites get_slrs get_tiles get_timing_arcs get_wires list_property"
+)
+_CONSTRAINTS = (
+    "add_cells_to_pblock config_timing_corners config_timing_analysis connect_debug_cores connect_debug_port "
+    "create_clock create_debug_core create_debug_port create_generated_clock create_interface create_macro "
+    "create_pblock create_property create_waiver delete_macros delete_pblock delete_pblocks "
+    "delete_power_results endgroup group_path make_diff_pair_ports remove_cells_from_pblock "
+    "reset_operating_conditions reset_property reset_switching_activity resize_pblock set_bus_skew "
+    "set_case_analysis set_clock_groups set_clock_latency set_clock_sense set_clock_uncertainty "
+    "set_data_check set_disable_timing set_external_delay set_false_path set_hierarchy_separator "
+    "set_input_delay set_input_jitter set_load set_logic_dc set_logic_one set_logic_unconnected "
+    "set_logic_zero set_max_delay set_max_time_borrow set_min_delay set_multicycle_path "
+    "set_operating_conditions set_output_delay set_package_pin_val set_power_opt set_propagated_clock "
+    "set_property set_switching_activity set_system_jitter set_units startgroup update_macro"
+)
+IN_XDC = frozenset(f"{_TCL_IN_XDC} {_OBJECTS} {_CONSTRAINTS}".split())
+"""Commands that an XDC file may hold."""
+PBLOCK_COMMANDS = (
+    "create_pblock",
+    "resize_pblock",
+    "add_cells_to_pblock",
+    "remove_cells_from_pblock",
+    "delete_pblock",
+    "get_pblocks",
+    "get_cells",
+    "set_property",
+)
+
+BOOLEAN = ("TRUE", "FALSE", "1", "0", "YES", "NO")
+PBLOCK_PROPERTIES: dict[str, tuple[str, ...]] = {
+    "CONTAIN_ROUTING": BOOLEAN,
+    "EXCLUDE_PLACEMENT": BOOLEAN,
+    "IS_SOFT": BOOLEAN,
+    "RESET_AFTER_RECONFIG": BOOLEAN,
+    "SNAPPING_MODE": ("OFF", "ON", "NESTED", "ROUTING", "FINE_GRAINED"),
+    "PARENT": (),
+    "PARTPIN_SPREADING": (),
+    "GRIDTYPES": (),
+    "GRID_RANGES": (),
+    "NAME": (),
+    "CLASS": (),
+    "RESERVE_PCIE": (),
+    "HD.TANDEM": (),
+    "HD.RECONFIGURABLE": BOOLEAN,
+    "HD.PLATFORM_WRAPPER": BOOLEAN,
+    "DONT_TOUCH": BOOLEAN,
+}
+"""Properties of pblocks and the values that they may have; none: any."""
