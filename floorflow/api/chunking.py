@@ -103,8 +103,9 @@ def chunks(
     require_options(options, ProblemOptions, "chunks")
     areas = areas_of(area)
     known_method(method)
-    if method != "exact" and (regions > 1 or sizes != "equal"):
-        raise InputError(f"--method {method}: it knows one region of the whole area", hint="use --method exact")
+    if method != "exact" and (regions > 1 or sizes != "equal" or (method == "milp" and memory_gbs is not None)):
+        why = f"--method {method}: it knows one region of the whole area, and milp no traffic"
+        raise InputError(why, hint="use --method exact")
     started = time.perf_counter()
     step, shares = _sizes(sizes, size_step, regions)
     if memory_gbs is not None and not 0 < memory_gbs < float("inf"):

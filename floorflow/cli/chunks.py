@@ -11,10 +11,11 @@ from typing import Annotated, Any
 import typer
 
 from floorflow import api
-from floorflow.api import AREAS, CHUNK_METHODS, SIZE_STEP, InputError
+from floorflow.api import AREAS, CHUNK_METHODS, SIZE_STEP, Infeasible, InputError, LimitReached
 from floorflow.cli.chunks_table import chunk_case_table, chunks_table
 from floorflow.cli.options import DebugFlag, ForceFlag, JsonFlag, OutIfAny, asks_for
 from floorflow.cli.progress import progress_shown
+from floorflow.cli.standard_streams import native_output_as_talk
 from floorflow.cli.terminal import errors_to_exit_codes, paper, print_json
 
 OWN_PROBLEM = (
@@ -70,15 +71,27 @@ def chunks(
                 raise InputError(
                     "--case states the whole problem", hint="leave out the model and its options, and --out"
                 )
-            answered = api.chunk_case(case, method=method)
+            with native_output_as_talk():
+                answered = api.chunk_case(case, method=method)
             print_json(answered) if as_json else paper().print(chunk_case_table(answered))
             return
         if out is not None:
             api.require_free(out, force=force)
         own: dict[str, Any] = {"area": area, "batch": batch, "regions": regions, "sizes": sizes, "size_step": size_step}
         more: dict[str, Any] = {"foldings": foldings.value, "method": method, "memory_gbs": memory_gbs, "spill": spill}
-        with progress_shown(quiet=as_json) as tell:
+        with progress_shown(quiet=as_json) as tell, native_output_as_talk():
             found = api.chunks(**asked, **own, **more, progress=tell)
         if out is not None:
             found.save(out, force=force, command=sys.argv)
         print_json(found.as_dict()) if as_json else paper().print(chunks_table(found.as_dict(), found.rows))
+        _require_some(found.as_dict())
+
+
+def _require_some(content: Mapping[str, Any]) -> None:
+    """End with 3, or 5 where that is not proven, if there is no design at any area; what was found is printed."""
+    designs = [point["dynamic"] for point in content["points"]]
+    if all(design["ms"] is None for design in designs):
+        largest = max(content["points"], key=lambda point: point["area"])
+        told = f"no area fits; at {largest['area']:.3g}: {largest['dynamic']['reason']}"
+        proven = all(design["status"] == "infeasible" for design in designs)
+        raise Infeasible(told, "give more area") if proven else LimitReached(told, "try --foldings powers")

@@ -57,6 +57,23 @@ class _Outlet(io.FileIO):
 
 
 @contextmanager
+def native_output_as_talk() -> Iterator[None]:
+    """Send what native code writes to standard output to standard error: HiGHS tells of some nodes there."""
+    sys.stdout.flush()
+    try:
+        kept = os.dup(1)
+    except OSError:  # closed by whoever started us
+        yield
+        return
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+@contextmanager
 def standard_streams() -> Iterator[None]:
     """Exit 4 if standard output cannot be written; go on in silence where a reader has seen enough."""
     if sys.stdout is sys.__stdout__:

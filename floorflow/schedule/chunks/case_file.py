@@ -162,6 +162,10 @@ class _Case(_FileModel):
     sigmas: tuple[Sigma, ...] | None = Field(default=None, min_length=1)
 
 
+FITTED = "pwl"
+"""Behind a model's name: eq. 6 fitted to what it says."""
+
+
 @dataclass(frozen=True)
 class Row:
     """What a row of ``expected`` asks: a network, a model, which foldings, whose cycles, and the area."""
@@ -348,10 +352,11 @@ def _rows(
         return tuple(_all_rows(case, models, fixed))
     for number, row in enumerate(case.expected):
         where = f"{file}: expected.{number}"
-        if (row.net, row.model) not in models:
+        base = row.model.removesuffix(FITTED)
+        if (row.net, base) not in models:
             known = ", ".join(f"{net} with {model}" for net, model in models)
             raise InputError(f"{where}: no model {row.model} of {row.net}; there are {known}", hint=HINT)
-        if row.infra and (row.model, True) not in fixed:
+        if row.infra and (base, True) not in fixed:
             raise InputError(f"{where}.infra: no model states infra_system", hint=HINT)
     return tuple(
         Row(row.net, row.model, row.rule, row.finn_latency, row.infra, Fraction(row.sigma)) for row in case.expected

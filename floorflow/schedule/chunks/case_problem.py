@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from floorflow.schedule.chunks.case_file import ChunkCase, Row
-from floorflow.schedule.chunks.paper_models import PaperLayer, layer_with_options
+from floorflow.schedule.chunks.case_file import FITTED, ChunkCase, Row
+from floorflow.schedule.chunks.paper_models import AnyModel, PaperLayer, layer_with_options
+from floorflow.schedule.chunks.piecewise import fit_model
 from floorflow.schedule.chunks.problem import RESOURCES, ChunkProblem, Load, in_units
 
 
 def problem_of_row(case: ChunkCase, row: Row) -> ChunkProblem:
     """Return the problem that rows of one network, model and rule share."""
-    model = case.models[row.net, row.model]
+    base = row.model.removesuffix(FITTED)
+    model: AnyModel = case.models[row.net, base]
+    if base != row.model:
+        model = fit_model(case.models[row.net, base], case.layers, (case.pe_values, case.simd_values))
     layers = tuple(
         layer_with_options(number, layer, foldings_of(case, layer, row.rule), model, window=row.finn_latency)
         for number, layer in enumerate(case.layers)
     )
     device = tuple(case.device.get(name, 0) for name in RESOURCES)
     load = Load(case.us_per_area, case.offset_us)
-    fixed = in_units(case.fixed[row.model, row.infra])
+    fixed = in_units(case.fixed[base, row.infra])
     return ChunkProblem(layers, device, load, case.batch, case.clock_mhz, fixed)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import ceil
+from typing import Protocol
 
 import numpy as np
 
@@ -132,8 +133,16 @@ def _power_of_two(least: int) -> int:
     return 1 << max(0, (least - 1).bit_length())
 
 
+class AnyModel(Protocol):
+    """What a layer takes at a folding: one row, or one for each choice that it has."""
+
+    def bills(self, number: int, layer: PaperLayer, pe: int, simd: int, /) -> Iterator[Bill]:
+        """Yield what the layer of a number takes."""
+        ...
+
+
 def layer_with_options(
-    number: int, layer: PaperLayer, foldings: Sequence[tuple[int, int]], model: Model, *, window: bool
+    number: int, layer: PaperLayer, foldings: Sequence[tuple[int, int]], model: AnyModel, *, window: bool
 ) -> Layer:
     """Return a layer with all foldings; ``window``: its cycles are FINN's, with the sliding window."""
     rows = [

@@ -109,6 +109,10 @@ class ChunkProblem:
         whole = np.array([have * unit for have, unit in zip(self.device, UNITS, strict=True)])
         return float(np.sum((use + np.array(self.fixed)) / np.maximum(whole, 1)))
 
+    def in_one_chunk(self) -> ChunkProblem:
+        """Return the problem without any place to cut."""
+        return replace(self, layers=tuple(replace(layer, cut_behind=False) for layer in self.layers))
+
     def changed(self, **fields: object) -> ChunkProblem:
         """Return the problem with other fields."""
         return replace(self, **fields)  # type: ignore[arg-type]

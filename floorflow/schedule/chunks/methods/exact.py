@@ -10,9 +10,12 @@ from __future__ import annotations
 
 from math import inf
 
+import numpy as np
+
 from floorflow.schedule.chunks.paths import Path, best_path
 from floorflow.schedule.chunks.problem import Chunk, ChunkAnswer, ChunkProblem, Regions
 from floorflow.schedule.chunks.segments import SegmentTable, Slot
+from floorflow.schedule.chunks.shortage import shortage
 from floorflow.schedule.chunks.timeline import loads_us
 from floorflow.stats import SolveStats
 
@@ -54,7 +57,9 @@ class _Search:
         while True:
             path = self._path(lower=True)
             if path is None:
-                return ChunkAnswer(None, self.regions, SolveStats("exact", "infeasible"), "no cut and folding fits")
+                slot = self.whole if self.static else max(self.slots)
+                reason = shortage(self.problem.in_one_chunk() if self.static else self.problem, np.array(slot))
+                return ChunkAnswer(None, self.regions, SolveStats("exact", "infeasible"), reason)
             if path.us > self.most_us:
                 stats = SolveStats("exact", "heuristic", None, path.us)
                 return ChunkAnswer(None, self.regions, stats, "slower than what is known")
