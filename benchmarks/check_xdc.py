@@ -17,7 +17,7 @@ import floorflow as ff
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tests.verify.xdc.large import large_floorplan  # noqa: E402  (the path is set above)
+from tests.verify.xdc.large import large_floorplan
 
 
 def main() -> None:
