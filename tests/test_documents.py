@@ -31,7 +31,7 @@ STANDS_FOR = {
     "NEW": "out/new",
     "DIR": "reports",
     "BUILD": "build",
-    "FLOORPLAN.xdc": "out/new/fpga0/pblocks.xdc",
+    "FLOORPLAN.xdc": "floorplan.xdc",
     "FILE": "engines.jsonl",
     "FILE.jsonl": "engines.jsonl",
     "CASE.json": "case.json",
@@ -79,7 +79,7 @@ def run(words: list[str]) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="session")
 def workplace(tmp_path_factory: pytest.TempPathFactory, cnv_on_u250: Path) -> Path:
-    """A folder with the examples, two plans, a FINN build, synthesis reports, engines and a case of chunks."""
+    """A folder with the examples, two plans, a FINN build, a floorplan, reports, engines and a case of chunks."""
     folder = tmp_path_factory.mktemp("documents")
     (folder / "examples").symlink_to(ROOT / "examples")
     shutil.copytree(cnv_on_u250, folder / "out" / "cnv")
@@ -87,6 +87,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory, cnv_on_u250: Path) -> Pa
     done = floorflow("plan", "examples/tfc_1w1a.onnx", "-p", "pynq-z1", "--no-plots", "-o", "out/tfc", folder=folder)
     assert done.returncode == 0, done.stderr
     shutil.copytree(ROOT / "tests" / "study" / "audit" / "builds" / "custom_4", folder / "build")
+    shutil.copy(ROOT / "tests" / "verify" / "xdc" / "floorplans" / "z7020_dfx.xdc", folder / "floorplan.xdc")
     (folder / "reports").mkdir()
     engine = {"MVAU_hls_0": {"LUT": 1000, "SRL": 0, "FF": 900, "BRAM_36K": 0, "BRAM_18K": 1, "URAM": 0, "DSP": 0}}
     (folder / "reports" / "post_synth_resources.json").write_text(json.dumps(engine))

@@ -70,7 +70,7 @@ def agree(out: Path, folder: Path) -> None:
         drawn += len(stated)
         styles = {f"pblock_{m.name}": m.style for m in scene.modules if m.style in ("hard", "soft")}
         assert {block.name: block.style for block in verdict.scene.pblocks} == styles
-    assert drawn > 2
+    assert drawn, "no pblock was judged"
 
 
 @pytest.mark.parametrize("name", PLANS)
