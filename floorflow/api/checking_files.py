@@ -140,7 +140,7 @@ class FloorplanVerdict:
             for number, (block, full) in enumerate(zip(judged.created, self.pblocks, strict=True), 1)
         )
         findings = tuple(
-            StatedFinding(f.severity, f"{f.name} {f.pblock}: {f.found} ({f.place})", boxes(f.sites))
+            StatedFinding(f.severity, f"{f.name}{f.pblock and ' '}{f.pblock}: {f.found} ({f.place})", boxes(f.sites))
             for f in judged.ordered
         )
         shell = judged.shell

@@ -10,12 +10,10 @@ from floorflow.verify.xdc.findings import NOTE, WARNING, Findings, Place
 from floorflow.verify.xdc.floorplan import Floorplan
 from floorflow.verify.xdc.pblock_judge import PblockJudge
 from floorflow.verify.xdc.report import Report
-from floorflow.verify.xdc.targets import Shell, Target
+from floorflow.verify.xdc.targets import KNOWN_PREFIXES, Shell, Target
 from floorflow.verify.xdc.values import PATTERN
 
 _ENDS_OPEN = re.compile(r"\d\*$")
-KNOWN_PREFIXES = ("pfm_top_i/dynamic_region", "level0_i/level1/level1_i/ulp", "level0_i/ulp")
-"""Where the shells of Alveo cards hold the user's kernels."""
 
 
 def judge_cells(floorplan: Floorplan, report: Report | None, findings: Findings) -> None:

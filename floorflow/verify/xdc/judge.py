@@ -96,7 +96,7 @@ def judge_floorplan(
 
 def _judge_order(reader: Reader, shell: Shell | None) -> None:
     """Tell of pblocks that are used and never created, unless the shell brings them."""
-    brought = {name for one in ([shell] if shell else []) for name in one.parents}
+    brought = shell.brought if shell is not None else frozenset()
     scripts = (one for one in reader.findings.kept if one.name == "not-evaluated")
     may_be_made = any(one.place.file.lower().endswith(".tcl") for one in scripts)
     for name, place in reader.used_early.items():

@@ -142,7 +142,7 @@ class PblockJudge:
     # shell
 
     def _shell(self, block: Pblock, shell: Shell) -> None:
-        if block.name in shell.parents:
+        if block.name in shell.brought:
             found = f"{block.name}, which {shell.name} brings"
             self.findings.add("shell-pblock-created", block.place, found, "another name", pblock=block.name)
         touched = shared(block.sites, shell.static)

@@ -20,6 +20,8 @@ from floorflow.verify.templates import MapOf, Optional, Record, departures
 from floorflow.verify.violations import Findings as Violations
 
 SHELLS = "shells.yaml"
+KNOWN_PREFIXES = ("pfm_top_i/dynamic_region", "level0_i/level1/level1_i/ulp", "level0_i/ulp")
+"""Where the shells of Alveo cards hold the user's kernels."""
 _SHELL = {
     "name": TEXT,
     "device": TEXT,
@@ -54,6 +56,12 @@ class Shell:
     parents: frozenset[str]
     static: Sites
     reserved: dict[str, Sites]
+
+    @property
+    def brought(self) -> frozenset[str]:
+        """Pblocks that the shell brings: those of its entry and, of Alveo cards, the one of either way to name them."""
+        alveo = {"pblock_dynamic_region", *(f"pblock_dynamic_SLR{number}" for number in range(4))}
+        return self.parents | alveo if self.prefix in KNOWN_PREFIXES else self.parents
 
     def holds(self, cell: str) -> bool:
         """Whether a cell is named as under this shell."""

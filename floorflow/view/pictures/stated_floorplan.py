@@ -65,7 +65,7 @@ def _draw_die(sheet: Sheet, frame: Frame, die: Die, stated: StatedFloorplan, col
                 outline = {**outline, "edgecolor": DOUBT, "linewidth": 1.6}
             sheet.rectangle(frame.place(box), **outline, zorder=6)
     draw_holes(sheet, frame, die)
-    for finding in stated.findings:
+    for finding in (one for one in stated.findings if one.severity != "note"):
         for box in finding.boxes:
             sheet.rectangle(frame.place(box), zorder=7, **FOUND_STYLE)
     occupied = Occupied()
@@ -84,7 +84,12 @@ def _lines(stated: StatedFloorplan, colours: dict[int, Colour]) -> Iterator[Line
     yield f"pblocks: {len(stated.pblocks)}", INK, None, "bold"
     for block in stated.pblocks[:_MOST_PBLOCKS]:
         text = f"{block.number}  {block.name}   {block.fill}"
-        yield text, SEVERITY_COLOURS.get(block.severity, INK), colours[block.number], "normal"
+        yield (
+            text,
+            SEVERITY_COLOURS[block.severity] if block.severity in ("error", "warning") else INK,
+            colours[block.number],
+            "normal",
+        )
     if len(stated.pblocks) > _MOST_PBLOCKS:
         yield f"and {len(stated.pblocks) - _MOST_PBLOCKS} more", QUIET, None, "normal"
     yield "", INK, None, "normal"
@@ -120,7 +125,9 @@ def _draw_key(sheet: Sheet, die: Die, stated: StatedFloorplan) -> None:
     for name in ("hard", "soft"):
         drawn = PBLOCK_STYLES[name]
         entries += [(drawn.key, {**drawn.area(SAMPLE), **drawn.outline(SAMPLE), "fill": True})] * (name in styles)
-    entries += [("where a finding is", FOUND_STYLE)] * any(finding.boxes for finding in stated.findings)
+    entries += [("where a finding is", FOUND_STYLE)] * any(
+        finding.boxes and finding.severity != "note" for finding in stated.findings
+    )
     x, y = _MARGIN, _MARGIN + _KEY - 18
     for text, style in entries:
         width = 16 + 4 + text_width(text, _SIZE) + 13
