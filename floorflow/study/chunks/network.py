@@ -6,7 +6,7 @@ all streams that cross the cut go to memory, counted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,12 +22,11 @@ from floorflow.schedule.chunks.undominated import undominated
 from floorflow.search.asked import settled
 from floorflow.search.in_time import blocks_of
 from floorflow.search.phases import phase_request
-from floorflow.search.preparing import context_of, priced, read
+from floorflow.search.preparing import Priced, context_of, priced, read
 from floorflow.segments import parts_of
 
 MOST_FOLDING = 64
-"""The paper's largest PE and SIMD."""
-PARALLEL = ("PE", "SIMD")
+"""The largest number of a folding that the paper takes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +67,7 @@ def chunked_network(
     blocks = parts_of(dataflow, groups) if spill else blocks_of(dataflow, groups)
     budget = context.problem.budget.as_dict()
     device = tuple(budget["BRAM18"] // 2 if name == "BRAM" else budget[name] for name in RESOURCES)
-    layers, engines = _layers(dataflow, groups, blocks, powers=powers)
+    layers, engines = _layers(whole, groups, blocks, powers=powers)
     problem = ChunkProblem(
         layers,
         device,
@@ -82,18 +81,18 @@ def chunked_network(
 
 
 def _layers(
-    dataflow: Dataflow, groups: Sequence[OptionGroup], blocks: Sequence[Sequence[str]], *, powers: bool
+    whole: Priced, groups: Sequence[OptionGroup], blocks: Sequence[Sequence[str]], *, powers: bool
 ) -> tuple[tuple[Layer, ...], tuple[tuple[str, ...], ...]]:
     """Return a layer for each group of tied engines, in order; a block's layers but the last may not end a chunk."""
     place = {name: number for number, block in enumerate(blocks) for name in block}
     order = {name: number for number, name in enumerate(name for block in blocks for name in block)}
     ordered = sorted(groups, key=lambda group: order[group.engines[0]])
-    crossing = _crossing(dataflow, blocks)
+    crossing, parallel = _crossing(whole.dataflow, blocks), whole.backend.parallel_attributes
     layers = []
     for number, group in enumerate(ordered):
         block = place[group.engines[0]]
         last = number + 1 == len(ordered) or place[ordered[number + 1].engines[0]] != block
-        layers.append(replace(_layer(group, powers=powers), bits_behind=crossing[block + 1], cut_behind=last))
+        layers.append(replace(_layer(group, parallel, powers=powers), bits_behind=crossing[block + 1], cut_behind=last))
     return tuple(layers), tuple(group.engines for group in ordered)
 
 
@@ -109,7 +108,7 @@ def _crossing(dataflow: Dataflow, blocks: Sequence[Sequence[str]]) -> list[int]:
     return bits
 
 
-def _layer(group: OptionGroup, *, powers: bool) -> Layer:
+def _layer(group: OptionGroup, parallel: Sequence[str], *, powers: bool) -> Layer:
     """Return a group's undominated options; BRAM18 are half blocks."""
     amounts = group.use.astype(np.int64)
     columns = []
@@ -120,24 +119,25 @@ def _layer(group: OptionGroup, *, powers: bool) -> Layer:
     use, total = np.stack(columns, axis=1), group.engine_cycles.sum(axis=1)
     rows = np.arange(len(group.cycles))
     if powers:
-        rows = np.array([row for row in rows.tolist() if all(map(_of_powers, group.rows[row]))], dtype=np.int64)
+        rows = np.array([row for row in rows.tolist() if _are_powers(group.rows[row], parallel)], dtype=np.int64)
         if not rows.size:
             raise InfeasibleError(f"--foldings powers: {group.name} has no folding in powers of two up to 64")
     kept = rows[undominated(np.column_stack([group.cycles, total, use])[rows])]
-    return Layer(group.name, _foldings(group, kept), group.cycles[kept].astype(np.int64), total[kept], use[kept])
+    foldings, cycles = _foldings(group, kept, parallel), group.cycles[kept].astype(np.int64)
+    return Layer(group.name, foldings, cycles, total[kept], use[kept])
 
 
-def _of_powers(option: Option) -> bool:
-    values = [value for name, value in option.folding.items() if name in PARALLEL]
+def _are_powers(options: Iterable[Option], parallel: Sequence[str]) -> bool:
+    values = [value for option in options for name, value in option.folding.items() if name in parallel]
     return all(isinstance(v, int) and v & (v - 1) == 0 and v <= MOST_FOLDING for v in values)
 
 
-def _foldings(group: OptionGroup, rows: np.ndarray) -> np.ndarray:
-    """Return PE and SIMD of each engine, 0 where it has none."""
+def _foldings(group: OptionGroup, rows: np.ndarray, parallel: Sequence[str]) -> np.ndarray:
+    """Return what tells how parallel each engine is, by the back end, 0 where it has none."""
     table = []
     for row in rows.tolist():
         named = [option.folding for option in group.rows[row]]
-        table.append([_number(values.get(name)) for values in named for name in PARALLEL])
+        table.append([_number(values.get(name)) for values in named for name in parallel])
     return np.array(table, dtype=np.int64)
 
 
