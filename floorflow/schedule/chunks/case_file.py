@@ -17,6 +17,8 @@ from floorflow.errors import InputError
 from floorflow.schedule.chunks.paper_models import AdditiveModel, Model, PaperLayer, ProductModel
 
 MAX_BYTES = 64 * 1024 * 1024
+FITTED = "pwl"
+"""Behind a model's name: eq. 6 fitted to what it says."""
 HINT = "give a case as docs/chunks.md has it"
 SIGMAS = tuple(Decimal(number) / 100 for number in (*range(25, 90, 5), 87, 90, 95, 100))
 """The areas of a case that does not say which."""
@@ -77,9 +79,9 @@ class _FoldingValues(_FileModel):
 class _Layer(_FileModel):
     name: str = Field(min_length=1)
     type: Literal["conv", "fc"]
-    K: Count = 1
-    IFM: Count = 1
-    OFM: Count = 1
+    K: Count | None = None
+    IFM: Count | None = None
+    OFM: Count | None = None
     IC: Count | None = None
     MW: Count
     MH: Count
@@ -89,7 +91,7 @@ class _Layer(_FileModel):
     @model_validator(mode="after")
     def _conv_has_dimensions(self) -> _Layer:
         if self.type == "conv":
-            lacking = [name for name in ("K", "IFM", "OFM", "IC") if name not in self.model_fields_set]
+            lacking = [name for name in ("K", "IFM", "OFM", "IC") if getattr(self, name) is None]
             if lacking:
                 raise ValueError(f"a conv has {', '.join(lacking)} too")
         return self
@@ -162,10 +164,6 @@ class _Case(_FileModel):
     sigmas: tuple[Sigma, ...] | None = Field(default=None, min_length=1)
 
 
-FITTED = "pwl"
-"""Behind a model's name: eq. 6 fitted to what it says."""
-
-
 @dataclass(frozen=True)
 class Row:
     """What a row of ``expected`` asks: a network, a model, which foldings, whose cycles, and the area."""
@@ -235,10 +233,7 @@ def chunk_case(content: Any, file: str) -> ChunkCase:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "the file"
         raise InputError(f"{file}: {field.replace('models.', 'model_', 1)}: {first['msg']}", hint=HINT) from error
-    layers = tuple(
-        PaperLayer(one.name, one.type == "conv", one.K, one.IFM, one.OFM, one.IC or one.MW, one.MW, one.MH, one.iops)
-        for one in case.layers
-    )
+    layers = tuple(_layer(one) for one in case.layers)
     models, fixed = _models(case, file), _fixed(case)
     nets = sorted({net for net, _ in models})
     return ChunkCase(
@@ -259,6 +254,12 @@ def chunk_case(content: Any, file: str) -> ChunkCase:
         },
         _rows(case, models, fixed, file),
     )
+
+
+def _layer(one: _Layer) -> PaperLayer:
+    """Return a layer; a dense one is a convolution of one pixel over all of its inputs."""
+    sizes = one.K or 1, one.IFM or 1, one.OFM or 1, one.IC or one.MW
+    return PaperLayer(one.name, one.type == "conv", *sizes, one.MW, one.MH, one.iops)
 
 
 def _parsed(path: Path) -> Any:
