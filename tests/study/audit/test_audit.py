@@ -109,7 +109,7 @@ def test_many_simulated_frames_are_compared_with_every_interval(tmp_path: Path) 
 
 
 def test_a_bare_part_prices_the_network_and_knows_no_shell() -> None:
-    found = as_dict(audit(CUSTOM, "xc7z045ffg900-2", options=PLUS))
+    found = as_dict(audit(CUSTOM, "xc7z030ffg676-2", options=PLUS))
     assert found["target"]["silicon"] is None
     assert found["whole"]["design"]["predicted"] is None
     assert found["whole"]["network"]["predicted"]["LUT"] > 0

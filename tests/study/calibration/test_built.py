@@ -39,7 +39,7 @@ def test_the_network_of_a_build_is_planned_at_what_was_measured(tmp_path: Path) 
 
 def test_a_part_without_a_board_has_no_floorplan() -> None:
     with pytest.raises(PlatformError, match="no board with it is known"):
-        calibrate_build(CUSTOM, Overrides(platform=Path("xc7z045ffg900-2")), plan=flow.plan)
+        calibrate_build(CUSTOM, Overrides(platform=Path("xc7z030ffg676-2")), plan=flow.plan)
 
 
 def test_a_model_belongs_to_a_plan() -> None:
