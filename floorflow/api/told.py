@@ -131,11 +131,6 @@ def slowest_phase(parts: Parts) -> PhaseEntry:
     return max(parts, key=lambda pair: pair[1].interval_cycles)[0]
 
 
-def loading_share(schedule: ScheduleEntry) -> float:
-    """Return the share of a period in which phases are loaded."""
-    return sum(step.load_us for step in schedule.steps) / schedule.period_us
-
-
 def summary(plan: Plan) -> dict[str, Any]:
     """Return plan.json's summary, with rates by phase and by clock, the schedule, and what is hard to close."""
     from floorflow.emit.closing import clock_rates, closing
@@ -160,7 +155,7 @@ def summary(plan: Plan) -> dict[str, Any]:
 
 
 def _period(schedule: ScheduleEntry) -> dict[str, Any]:
-    return {"batch": schedule.batch, "period_us": schedule.period_us, "loading_share": loading_share(schedule)}
+    return {"batch": schedule.batch, "period_us": schedule.period_us, "loading_share": schedule.loading_share}
 
 
 def _part_rate(plan: Plan, part: PhaseNetworkEntry) -> str:
@@ -171,7 +166,7 @@ def _part_rate(plan: Plan, part: PhaseNetworkEntry) -> str:
 def _schedule(schedule: ScheduleEntry) -> list[str]:
     """Tell how long a batch takes in all phases, how much of that goes into loading them, and what is proven of it."""
     batch = f"batch {schedule.batch:,} frame{'s' * (schedule.batch != 1)}"
-    loading = f"loading takes {loading_share(schedule):.1%} of the time"
+    loading = f"loading takes {schedule.loading_share:.1%} of the time"
     lines = [f"  schedule  {batch}, period {schedule.period_us / 1000:,.3f} ms, {loading}"]
     if schedule.stats is None:
         return lines

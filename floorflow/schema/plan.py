@@ -84,6 +84,11 @@ class ScheduleEntry(PlanModel):
     stats: Stats | None = None
     steps: list[ScheduleStep]
 
+    @property
+    def loading_share(self) -> float:
+        """Share of a period in which nothing runs; a load that hides behind a run takes no time of its own."""
+        return max(0.0, 1 - sum(step.run_us for step in self.steps) / self.period_us)
+
 
 class NetworkSummary(PlanModel):
     """What a network reaches; with several phases its rate is that of the schedule."""
