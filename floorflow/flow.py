@@ -111,14 +111,11 @@ def _plan_in_time(request: Request, model: Source, measured: Measurements, progr
     objective: Objective = "latency" if request.objective == "latency" else "throughput"
     if request.reconfigure == "partial":
         in_regions = search_in_regions(whole, searched, progress)
-        context = in_regions.whole
-        with progress.stage("recording"):
-            result = record_in_regions(model, in_regions, objective, request.frames, measured)
+        context, recorded = in_regions.whole, partial(record_in_regions, model, in_regions)
     else:
-        found = search_in_time(whole, searched, progress)
-        context = found.whole
-        with progress.stage("recording"):
-            result = record_in_time(model, found, objective, request.frames, measured)
+        in_time = search_in_time(whole, searched, progress)
+        context, recorded = in_time.whole, partial(record_in_time, model, in_time)
     with progress.stage("recording"):
+        result = recorded(objective, request.frames, measured)
         files = bundle(result, context.platform, context.backend)
     return Outcome(result, context.platform, files)

@@ -31,7 +31,7 @@ def record_in_time(
 ) -> Plan:
     """Return the Plan of partitions in time; ``frames`` are those of a batch."""
     runs = _runs(source, found.whole, found.phases, measured)
-    return record_runs([source], runs, _schedule(found, runs, objective, frames), (), measured)
+    return record_runs([source], runs, _one_after_another(found, runs, objective, frames), (), measured)
 
 
 def record_in_regions(
@@ -39,7 +39,7 @@ def record_in_regions(
 ) -> Plan:
     """Return the Plan of parts that are swapped by partial reconfiguration."""
     runs = _runs(source, found.whole, found.phases, measured)
-    schedule = _schedule_in_regions(found, runs, objective, frames)
+    schedule = _in_turns(found, runs, objective, frames)
     sized, regions = found.sized, None
     if sized is not None:
         runs = _loaded(runs, [sized.names[step.region] for step in found.steps])
@@ -94,7 +94,7 @@ def _run(source: Source, phase: PlannedPhase, name: str, names: dict[str, str], 
     return alone(part, name)
 
 
-def _schedule(found: InPhases, runs: Sequence[PhaseRun], objective: Objective, frames: int) -> ScheduleEntry:
+def _one_after_another(found: InPhases, runs: Sequence[PhaseRun], objective: Objective, frames: int) -> ScheduleEntry:
     clock_mhz, several = found.whole.platform.clock_mhz, len(runs) > 1
     steps = [
         ScheduleStep(
@@ -104,23 +104,12 @@ def _schedule(found: InPhases, runs: Sequence[PhaseRun], objective: Objective, f
         )
         for number, (run, phase) in enumerate(zip(runs, found.phases, strict=True))
     ]
-    entry = {
-        "kind": "reconfigure",
-        "objective": objective,
-        "batch": frames,
-        "period_us": sum(step.load_us + step.run_us for step in steps),
-        "reload_us": found.reconfiguration_us if several else 0.0,
-        "memory_gbps": found.memory.gbps,
-        "alone_us": found.alone_us if isfinite(found.alone_us) else None,
-        "stats": statistics(found.stats),
-        "steps": steps,
-    }
-    return ScheduleEntry.model_validate(entry)
+    period_us = sum(step.load_us + step.run_us for step in steps)
+    reload_us = found.reconfiguration_us if several else 0.0
+    return _schedule(found, steps, objective, frames, period_us=period_us, reload_us=reload_us)
 
 
-def _schedule_in_regions(
-    found: InRegions, runs: Sequence[PhaseRun], objective: Objective, frames: int
-) -> ScheduleEntry:
+def _in_turns(found: InRegions, runs: Sequence[PhaseRun], objective: Objective, frames: int) -> ScheduleEntry:
     steps = [
         ScheduleStep(
             phase=run.name,
@@ -131,12 +120,25 @@ def _schedule_in_regions(
         )
         for run, step in zip(runs, found.steps, strict=True)
     ]
+    period_us = max(step.run_end_us for step in found.steps)
+    return _schedule(found, steps, objective, frames, period_us=period_us, reload_us=0.0)
+
+
+def _schedule(
+    found: InPhases | InRegions,
+    steps: Sequence[ScheduleStep],
+    objective: Objective,
+    frames: int,
+    *,
+    period_us: float,
+    reload_us: float,
+) -> ScheduleEntry:
     entry = {
         "kind": "reconfigure",
         "objective": objective,
         "batch": frames,
-        "period_us": max(step.run_end_us for step in found.steps),
-        "reload_us": 0.0,
+        "period_us": period_us,
+        "reload_us": reload_us,
         "memory_gbps": found.memory.gbps,
         "alone_us": found.alone_us if isfinite(found.alone_us) else None,
         "stats": statistics(found.stats),

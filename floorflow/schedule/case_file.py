@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from floorflow.errors import InputError
+from floorflow.schedule.case_reading import read_json, validated
 from floorflow.schedule.problem import RESOURCES, Node, Objective, ScheduleProblem
 
 CASE_SCHEMA = "samo-case/1"
@@ -83,7 +83,7 @@ def read_case(path: Path) -> ScheduleProblem:
         If the file cannot be read or a field of it is not what is expected; file and field are named.
 
     """
-    return problem_of(_parsed(path), str(path))
+    return problem_of(read_json(path, HINT, MAX_BYTES), str(path))
 
 
 def problem_of(content: Any, file: str) -> ScheduleProblem:
@@ -95,12 +95,7 @@ def problem_of(content: Any, file: str) -> ScheduleProblem:
         If a field is not what is expected.
 
     """
-    try:
-        case = _Case.model_validate(content)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise InputError(f"{file}: {field}: {first['msg']}", hint=HINT) from error
+    case = validated(_Case, content, file, HINT)
     nodes = tuple(_node(node, f"{file}: table.nodes.{number}") for number, node in enumerate(case.table.nodes))
     have = case.platform.resources
     limits = (np.inf if name in case.unlimited_resources else float(getattr(have, name)) for name in RESOURCES)
@@ -117,20 +112,6 @@ def problem_of(content: Any, file: str) -> ScheduleProblem:
         case.cycles_scale,
         case.words_scale,
     )
-
-
-def _parsed(path: Path) -> Any:
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})", hint=HINT) from error
-    if len(data) > MAX_BYTES:
-        raise InputError(f"{path}: is larger than {MAX_BYTES:,} bytes", hint=HINT)
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: the file is no JSON ({error})", hint=HINT) from error
 
 
 def _node(node: _Node, where: str) -> Node:

@@ -23,4 +23,6 @@ def cheapest_path(costs: Floats, reconfiguration_us: float) -> tuple[float, list
     while b > 0:
         path.append((int(before[b]), b))
         b = int(before[b])
-    return float(least[-1]), path[::-1]
+    path.reverse()
+    # Summed anew: the program's own sum begins below zero.
+    return sum(float(costs[span]) for span in path) + (len(path) - 1) * reconfiguration_us, path

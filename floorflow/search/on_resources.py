@@ -191,10 +191,7 @@ class _Run:
         if self.alone:
             cost = float(cycles[0, -1]) * self.us_per_cycle
             return cost, [(0, len(cycles) - 1)] if cost < inf else None
-        cost, path = cheapest_path(cycles * self.us_per_cycle, self.load_us)
-        if path is not None:  # the program's own sum begins below zero
-            cost = sum(float(cycles[span]) * self.us_per_cycle for span in path) + (len(path) - 1) * self.load_us
-        return cost, path
+        return cheapest_path(cycles * self.us_per_cycle, self.load_us)
 
     def _nothing(self, about: str) -> FloorflowError:
         """Return why there are no partitions: a part that has no folding however it is cut, or what was not found."""

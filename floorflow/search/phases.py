@@ -152,9 +152,5 @@ class _Run:
                 return cost, path or []
 
     def _best_planned(self, us_per_cycle: float, reconfiguration_us: float) -> tuple[float, list[Span]]:
-        costs = self.plans.found() * us_per_cycle
-        _, path = cheapest_path(costs, reconfiguration_us)
-        if path is None:
-            return inf, []
-        # Summed anew: the program's own sum begins below zero.
-        return sum(float(costs[span]) for span in path) + (len(path) - 1) * reconfiguration_us, path
+        cost, path = cheapest_path(self.plans.found() * us_per_cycle, reconfiguration_us)
+        return cost, path or []

@@ -9,7 +9,8 @@ from floorflow.errors import FloorflowError, InfeasibleError, InputError, LimitE
 from floorflow.hardware import Board, Fpga, Platform, Rect, confined
 from floorflow.placement.region import RegionChoice, RegionNeed, RegionProblem, StaticPart, choose_regions
 from floorflow.request import Request
-from floorflow.resources import RESOURCE_NAMES, ZERO, Resources, scaled_down, total
+from floorflow.resources import ZERO, Resources, scaled_down, total
+from floorflow.schedule.chunks.sizes import parts_within
 from floorflow.stats import SolveStats
 
 STEPS = {1: 12}
@@ -83,20 +84,9 @@ def region_sizes(platform: Platform, request: Request) -> tuple[SizedRegions, ..
 
     """
     fpga = platform.fpgas[0]
-    names = [f"r{number}" for number in range(request.regions or 1)]
-    static = static_parts(fpga.board, names)
-    available = total(slot.available for slot in fpga.slots)
-    fill = region_problem(fpga, (), static, request).fill
     found: dict[tuple[Rect, ...], SizedRegions] = {}
     last: FloorflowError | None = None
-    steps = STEPS.get(len(names), STEPS_OF_SEVERAL)
-    for sizes in sorted(_sizes(len(names), steps), key=lambda sizes: (sum(sizes), sizes)):
-        shares = [request.area * size / steps for size in sizes]
-        needs = [
-            RegionNeed(name, scaled_down(available, {kind: share * fill[kind] for kind in RESOURCE_NAMES}))
-            for name, share in zip(names, shares, strict=True)
-        ]
-        problem = region_problem(fpga, needs, static, request)
+    for problem in _problems(fpga, request):
         try:
             choice = choose_regions(problem)
         except (InfeasibleError, LimitError) as error:
@@ -105,25 +95,33 @@ def region_sizes(platform: Platform, request: Request) -> tuple[SizedRegions, ..
         found.setdefault(tuple(region.rect for region in choice.regions), _sized(platform, problem, choice))
     if not found and last is not None:
         raise last
-    most = request.area * available.lut
-    small = [sized for sized in found.values() if sum(r.supply.lut for r in sized.choice.regions) <= most]
-    if not small:
-        least = min(sum(r.supply.lut for r in sized.choice.regions) for sized in found.values())
+    return _within_area(fpga, request.area, tuple(found.values()))
+
+
+def _problems(fpga: Fpga, request: Request) -> Iterator[RegionProblem]:
+    """Yield what is asked of regions of each size, from small to large."""
+    names = [f"r{number}" for number in range(request.regions or 1)]
+    static = static_parts(fpga.board, names)
+    empty = region_problem(fpga, (), static, request)
+    available = total(slot.available for slot in fpga.slots)
+    steps = STEPS.get(len(names), STEPS_OF_SEVERAL)
+    for sizes in sorted(parts_within(steps, len(names)), key=lambda sizes: (sum(sizes), sizes)):
+        shares = (request.area * size / steps for size in sizes)
+        amounts = ({name: share * fill for name, fill in empty.fill.items()} for share in shares)
+        yield replace(empty, needs=tuple(map(RegionNeed, names, (scaled_down(available, each) for each in amounts))))
+
+
+def _within_area(fpga: Fpga, area: float, sizes: Sequence[SizedRegions]) -> tuple[SizedRegions, ...]:
+    """Return the regions that hold no more than a share of the LUTs together; InfeasibleError if there are none."""
+    held = [sum(region.supply.lut for region in sized.choice.regions) for sized in sizes]
+    available = total(slot.available for slot in fpga.slots).lut
+    most, least = area * available, min(held)
+    if least > most:
         refusal = Refusal("slot", "LUT", f"all regions of {fpga.name} within --area", least, int(most), proven=True)
-        allowed = f"--area {request.area:g} allows {int(most):,} of {available.lut:,} LUT"
+        allowed = f"--area {area:g} allows {int(most):,} of {available:,} LUT"
         hint = "a larger --area; a region is whole clock regions high, or fewer --regions"
         raise InfeasibleError(f"proven infeasible: {allowed}, the smallest regions hold {least:,}", hint, (refusal,))
-    return tuple(small)
-
-
-def _sizes(count: int, steps: int) -> Iterator[tuple[int, ...]]:
-    """Yield all ways to give each region a number of steps, at least one, and together no more than there are."""
-    if count == 0:
-        yield ()
-        return
-    for first in range(1, steps - count + 2):
-        for rest in _sizes(count - 1, steps - first):
-            yield (first, *rest)
+    return tuple(sized for sized, lut in zip(sizes, held, strict=True) if lut <= most)
 
 
 def _sized(platform: Platform, problem: RegionProblem, choice: RegionChoice) -> SizedRegions:
@@ -138,10 +136,12 @@ def _sized(platform: Platform, problem: RegionProblem, choice: RegionChoice) -> 
 
 def with_needs(sized: SizedRegions, needs: Sequence[RegionNeed]) -> SizedRegions:
     """Return the same regions for what is loaded into them, with what is proven of the smallest that would hold it."""
-    problem = replace(sized.problem, needs=tuple(needs))
-    least = choose_regions(problem).stats
-    frames = sized.choice.stats.objective or 0.0
-    bound = min(frames, frames if least.bound is None else least.bound)
-    stats = SolveStats(least.method, "optimal" if bound == frames else "feasible", frames, bound)
+    problem, frames = replace(sized.problem, needs=tuple(needs)), sized.choice.stats.objective or 0.0
+    try:
+        least = choose_regions(problem).stats.bound
+    except LimitError:  # the regions that are there would do: only nothing is known of smaller ones
+        least = None
+    bound = None if least is None else min(frames, least)
+    stats = SolveStats(sized.choice.stats.method, "optimal" if bound == frames else "feasible", frames, bound)
     regions = tuple(replace(r, need=need) for r, need in zip(sized.choice.regions, needs, strict=True))
     return replace(sized, problem=problem, choice=replace(sized.choice, regions=regions, stats=stats))

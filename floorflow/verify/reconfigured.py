@@ -9,7 +9,7 @@ from floorflow.verify.ends import End
 from floorflow.verify.files.reader import Folder
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.phase_facts import PhaseFacts
-from floorflow.verify.schedule import in_regions
+from floorflow.verify.schedule import in_regions, is_reconfigured
 from floorflow.verify.solver_claims import check_stats
 from floorflow.verify.templates import Record, Scalar, departures, is_count
 from floorflow.verify.violations import Findings
@@ -28,16 +28,11 @@ _ROW = {
 }
 
 
-def is_asked(plan: Record) -> bool:
-    """Whether the options ask for partitions in time."""
-    return bool(plan["options"].get("reconfigure", "none") != "none")
-
-
 def check_reconfigured(
     folder: Folder, plan: Record, phases: Sequence[PhaseFacts], boards: Mapping[str, Board], findings: Findings
 ) -> None:
     """Judge a plan of partitions in time; others are left alone."""
-    if not is_asked(plan) or plan["schedule"] is None:
+    if not is_reconfigured(plan) or plan["schedule"] is None:
         return
     check_once(phases, findings)
     board = next(iter(boards.values()), None)

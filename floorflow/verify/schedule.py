@@ -14,7 +14,7 @@ KINDS = ("reconfigure",)
 def check_schedule(plan: Record, findings: Findings) -> None:
     """Judge the schedule, which a plan has if it has several phases, or if partitions in time were asked for."""
     schedule, phases, name = plan["schedule"], plan["phases"], "wrong-schedule"
-    asked = plan["options"].get("reconfigure", "none") != "none"
+    asked = is_reconfigured(plan)
     if schedule is None:
         if len(phases) > 1 or asked:
             why = "the plan has several phases" if len(phases) > 1 else "options.reconfigure asks for one"
@@ -37,6 +37,11 @@ def check_schedule(plan: Record, findings: Findings) -> None:
         return  # loads hide behind runs: `floorflow.verify.regions.timeline`
     total = sum(step["load_us"] + step["run_us"] for step in schedule["steps"])
     findings.expect(name, "schedule", "period_us", schedule["period_us"], total)
+
+
+def is_reconfigured(plan: Record) -> bool:
+    """Whether the options ask for parts that run one after another."""
+    return bool(plan["options"].get("reconfigure", "none") != "none")
 
 
 def in_regions(plan: Record) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -11,9 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from floorflow.errors import InputError
+from floorflow.schedule.case_reading import read_json, validated
 from floorflow.schedule.chunks.paper_models import AdditiveModel, Model, PaperLayer, ProductModel
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -210,7 +210,8 @@ def read_chunk_case(path: Path) -> ChunkCase:
         If the file cannot be read or a field of it is not what is expected; file and field are named.
 
     """
-    return chunk_case(_parsed(path), str(path))
+    decimals = {"parse_float": Decimal, "parse_constant": partial(_no_constant, path)}
+    return chunk_case(read_json(path, HINT, MAX_BYTES, **decimals), str(path))
 
 
 def chunk_case(content: Any, file: str) -> ChunkCase:
@@ -227,12 +228,7 @@ def chunk_case(content: Any, file: str) -> ChunkCase:
     named = {key.removeprefix("model_"): value for key, value in content.items() if key.startswith("model_")}
     if not named:
         raise InputError(f"{file}: there is no model: model_M1 or model_M2 is expected", hint=HINT)
-    try:
-        case = _Case.model_validate({**content, "models": named})
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise InputError(f"{file}: {field.replace('models.', 'model_', 1)}: {first['msg']}", hint=HINT) from error
+    case = validated(_Case, {**content, "models": named}, file, HINT, spelt=("models.", "model_"))
     layers = tuple(_layer(one) for one in case.layers)
     models, fixed = _models(case, file), _fixed(case)
     nets = sorted({net for net, _ in models})
@@ -260,20 +256,6 @@ def _layer(one: _Layer) -> PaperLayer:
     """Return a layer; a dense one is a convolution of one pixel over all of its inputs."""
     sizes = one.K or 1, one.IFM or 1, one.OFM or 1, one.IC or one.MW
     return PaperLayer(one.name, one.type == "conv", *sizes, one.MW, one.MH, one.iops)
-
-
-def _parsed(path: Path) -> Any:
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})", hint=HINT) from error
-    if len(data) > MAX_BYTES:
-        raise InputError(f"{path}: is larger than {MAX_BYTES:,} bytes", hint=HINT)
-    try:
-        return json.loads(data, parse_float=Decimal, parse_constant=partial(_no_constant, path))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: the file is no JSON ({error})", hint=HINT) from error
 
 
 def _no_constant(path: Path, name: str) -> Any:

@@ -57,13 +57,14 @@ def _key(answer: ChunkAnswer) -> tuple[float, int, Fraction]:
 
 def sizes_within(area: Fraction, count: int, step: Fraction) -> Iterator[tuple[Fraction, ...]]:
     """Yield sizes of so many regions, each at least a step and together at most the area, the largest first."""
-    yield from (tuple(step * part for part in parts) for parts in _parts(area // step, count))
+    yield from (tuple(step * part for part in parts) for parts in parts_within(area // step, count))
 
 
-def _parts(most: int, count: int) -> Iterator[tuple[int, ...]]:
+def parts_within(most: int, count: int) -> Iterator[tuple[int, ...]]:
+    """Yield all ways to give each of so many at least one part, and all together at most so many parts."""
     if count == 0:
         yield ()
         return
     for first in range(most - (count - 1), 0, -1):
-        for others in _parts(most - first, count - 1):
+        for others in parts_within(most - first, count - 1):
             yield (first, *others)

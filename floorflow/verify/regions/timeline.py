@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from floorflow.verify.schedule import in_regions
 from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
 
@@ -17,7 +18,7 @@ TIMELINE = "wrong-timeline"
 def check_timeline(plan: Record, findings: Findings) -> None:
     """Judge the times of a plan whose phases are swapped in regions; others are left alone."""
     schedule = plan["schedule"]
-    if schedule is None or plan["options"].get("reconfigure") != "partial":
+    if schedule is None or not in_regions(plan):
         return
     steps = schedule["steps"]
     unstated = [s["phase"] for s in steps if s.get("load_start_us") is None or s.get("run_start_us") is None]
