@@ -59,6 +59,8 @@ from floorflow.schema.plan import (
     ScheduleEntry,
     ScheduleStep,
     SummaryEntry,
+    TargetEntry,
+    TargetsEntry,
 )
 from floorflow.schema.platform import (
     BoundaryCrossing,
@@ -136,6 +138,8 @@ __all__ = [
     "StaticPartEntry",
     "Stats",
     "SummaryEntry",
+    "TargetEntry",
+    "TargetsEntry",
     "ThroughputEntry",
     "TraceEntry",
     "WithoutBalanceEntry",
