@@ -64,13 +64,12 @@ def orders_of(dataflow: Dataflow, parts: Parts) -> tuple[Parts, ...]:
 
 def _side_by_side(dataflow: Dataflow, parts: Parts) -> Iterator[tuple[int, ...]]:
     """Yield, of several networks, the order in which each part stands as far along as in its own network."""
-    own: dict[str, list[int]] = {network: [] for network in dataflow.networks}
-    for part, names in enumerate(parts):
-        for network in own:
-            if names[0].startswith(f"{network}/"):
-                own[network].append(part)
+    own = [
+        [part for part, names in enumerate(parts) if names[0].startswith(f"{network}/")]
+        for network in dataflow.networks
+    ]
     if own:
-        along = {part: (place + 0.5) / len(own[n]) for n in own for place, part in enumerate(own[n])}
+        along = {part: (place + 0.5) / len(inside) for inside in own for place, part in enumerate(inside)}
         yield tuple(sorted(range(len(parts)), key=lambda part: (along[part], part)))
 
 
