@@ -18,6 +18,7 @@ from floorflow.errors import FloorflowError, InfeasibleError, LimitError, Refusa
 from floorflow.request import Objective
 from floorflow.search.context import PlanningContext, longest_interval
 from floorflow.search.highest_rate import shortest_possible
+from floorflow.search.limits import MORE_OF_ONE, TOGETHER
 from floorflow.search.preparing import Priced, context_of, priced
 from floorflow.search.progress import SILENT, Progress
 from floorflow.search.search import Search, SearchResult
@@ -93,7 +94,7 @@ class Networks:
         enough = (
             min(slowest, context.problem.intervals()[-1]) if goal == "throughput" and self._all_asked(scaled) else 0
         )
-        return replace(context, least_cycles=enough)
+        return replace(context, least_cycles=enough, search_limits=TOGETHER)
 
     def at_least(self) -> PlanningContext:
         """Return the context in which each network has at least what it must have.
@@ -334,4 +335,5 @@ class _Seeking:
         longest = [cycles - (number == place) for number, cycles in enumerate(intervals)]
         scaled = [number == place for number in range(len(intervals))]
         more = self.networks.context(longest, scaled, "throughput")
+        more = replace(more, search_limits=MORE_OF_ONE)
         return more, self._searched(more, self.further)
