@@ -55,6 +55,7 @@ def _network(plan: Plan, network: NetworkEntry) -> list[str]:
     parts = plan.parts(network.name)
     lines = [f"{network.name} on {_boards(plan)}: {_whole_rate(plan, found, parts)}"]
     lines += [f"  host      {_in_phase(plan, phase)}{host}" for phase, part in parts if (host := _host(plan, part))]
+    lines += [f"  target    {told}"] if (told := _target(plan, network.name)) else []
     if plan.options.objective == "throughput":
         lines.append(f"  interval  {_bounds(found)}")
     if plan.options.objective == "latency":
@@ -65,6 +66,13 @@ def _network(plan: Plan, network: NetworkEntry) -> list[str]:
     lines += [f"  clock     {_in_phase(plan, phase)}{_clocks(part)}" for phase, part in parts]
     lines += [f"  bargain   {line}" for line in _bargains(plan, network)]
     return [*lines, *(f"  balance   {_in_phase(plan, phase)}{text}" for phase, text in _balances(plan, parts))]
+
+
+def _target(plan: Plan, network: str) -> str:
+    """Tell what one of several networks gets of its target."""
+    from floorflow.emit.report.targets import share_told
+
+    return share_told(plan, network)
 
 
 def _host(plan: Plan, part: PhaseNetworkEntry) -> str:

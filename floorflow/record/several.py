@@ -41,7 +41,7 @@ def record_several(sources: Sequence[Source], found: SeveralFound, tried: Sequen
     stats, full = candidate.partition.stats, result.fullness.slots
     run = PhaseRun(MAIN, parts, cost, stats, dict(result.placements), full, whole=whole)
     repaired = [f"to place the design: {result.repair}"] if result.repair else []
-    told = [*tried, *_starved(found), *repaired]
+    told = [*tried, *_starved(found), *repaired, *_not_charged(found)]
     return record_runs(sources, [run], None, told, targets=_targets(found))
 
 
@@ -161,6 +161,16 @@ def _targets(found: SeveralFound) -> TargetsEntry:
         ],
         stretch=statistics(found.stretch),
     )
+
+
+def _not_charged(found: SeveralFound) -> list[str]:
+    """Say what several networks need and the board's infrastructure holds once."""
+    more = len(found.networks.targets) - 1
+    held = [item.name for item in found.context.platform.infrastructure if "dma" in item.name.lower()]
+    if not held:
+        return []
+    of = f"{more} more network{'s' * (more > 1)}"
+    return [f"infrastructure holds the DMA engines of one network ({', '.join(held)}); those of {of} are not charged"]
 
 
 def _starved(found: SeveralFound) -> list[str]:

@@ -9,7 +9,7 @@ from floorflow.emit.backend import PlanBackend
 from floorflow.emit.host_ports import host_lines
 from floorflow.emit.report.preset import preset_lines
 from floorflow.emit.sparing import limits_told
-from floorflow.emit.tables import wrapped
+from floorflow.emit.tables import rate, wrapped
 from floorflow.hardware import Platform
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.schema import Amounts, InfrastructureEntry, NetworkEntry, Options, Plan
@@ -70,9 +70,18 @@ def _measured(plan: Plan) -> list[str]:
 def _asked(options: Options) -> str:
     wanted = {"throughput": "the highest rate", "latency": "the lowest latency", "resources": "the least resources"}
     what = wanted[options.objective]
+    if options.rates or options.min_rate:
+        what = what if options.objective == "resources" else "the largest least share"
+        return f"{what} at {', '.join(_rates_of_several(options))}"
     if options.fps is None:
         return what
     return f"{what} at {options.fps:,g} frames/s{' or more' if options.objective == 'latency' else ''}"
+
+
+def _rates_of_several(options: Options) -> list[str]:
+    """Tell what was asked for of each of several networks."""
+    asked = [f"{name} {rate(fps)} frames/s" for name, fps in options.rates.items()]
+    return [*asked, *(f"{name} at least {rate(fps)} frames/s" for name, fps in options.min_rate.items())]
 
 
 def _infrastructure(plan: Plan) -> list[InfrastructureEntry]:

@@ -15,6 +15,7 @@ from floorflow.emit.report.memories import memories
 from floorflow.emit.report.overview import overview
 from floorflow.emit.report.proofs import gaps, tried
 from floorflow.emit.report.rates import by_network, rates, throughput
+from floorflow.emit.report.targets import targets
 from floorflow.emit.report.traffic import crossings, far_streams, loads
 from floorflow.emit.sparing import large_engines
 from floorflow.emit.tables import wrapped
@@ -57,6 +58,7 @@ def _tried(plan: Plan) -> Section:
 def _phase(plan: Plan, phase: PhaseEntry, platform: Platform, backend: PlanBackend) -> Iterator[Section]:
     uses = slot_uses(plan, phase, platform)
     yield "Rate", rates(plan, phase, backend)
+    yield "What each network gets", targets(plan)
     yield "Clock", clocks(plan, phase)
     yield "What makes it hard to close", hard_to_close(plan, phase)
     yield "What one frame takes", throughput(plan, phase, backend)
