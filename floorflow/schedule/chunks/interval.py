@@ -21,8 +21,8 @@ from floorflow.schedule.chunks.problem import ChunkProblem, Ints
 class Folded:
     """An interval's least cycles of a batch on a slot, the option of each layer and its area (`ChunkProblem.area`).
 
-    ``cycles`` is infinite where nothing was found. ``lower`` is their proven bound: equal to them unless a limit on work
-    ended the search, infinite where it is proven that nothing fits.
+    ``cycles`` is infinite where nothing was found. ``lower`` is their proven bound: equal to them unless a limit on
+    work ended the search, infinite where it is proven that nothing fits.
     """
 
     cycles: float
