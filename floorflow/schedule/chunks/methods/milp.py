@@ -67,11 +67,10 @@ def solve(problem: ChunkProblem, regions: Regions, *, static: bool = False) -> C
     status, solver = run_cpsat(model, seed=0, deterministic_limit=WORK_LIMIT)
     if status == cp_model.INFEASIBLE:
         return ChunkAnswer(None, regions, SolveStats("milp", "infeasible"), "proven by CP-SAT")
-    bound = problem.us(solver.best_objective_bound / STEPS_PER_CYCLE)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        stats = SolveStats("milp", "heuristic", None, bound)
+        stats = SolveStats("milp", "heuristic", None, _bound(problem, solver))
         return ChunkAnswer(None, regions, stats, "CP-SAT found no design within its limit")
-    return _design(problem, regions, layers, variables, solver, bound)
+    return _design(problem, regions, layers, variables, solver)
 
 
 def _options(cycles: Ints, total: Ints, use: Ints, limits: Ints) -> _Layer:
@@ -153,13 +152,13 @@ def _slowest(
     return slowest
 
 
+def _bound(problem: ChunkProblem, solver: cp_model.CpSolver) -> float:
+    """Return what CP-SAT proved that no design is below, in us."""
+    return problem.us(solver.best_objective_bound / STEPS_PER_CYCLE)
+
+
 def _design(
-    problem: ChunkProblem,
-    regions: Regions,
-    layers: list[_Layer],
-    variables: _Variables,
-    solver: cp_model.CpSolver,
-    bound: float,
+    problem: ChunkProblem, regions: Regions, layers: list[_Layer], variables: _Variables, solver: cp_model.CpSolver
 ) -> ChunkAnswer:
     """Return the chunks that CP-SAT chose, their time worked out anew."""
     rows = [
@@ -173,7 +172,7 @@ def _design(
     )
     load_us = len(chunks) * problem.load.us(regions.sizes[0]) if len(chunks) > 1 else 0.0
     objective = sum(problem.us(chunk.cycles) for chunk in chunks) + load_us
-    bound = min(objective, bound)
+    bound = min(objective, _bound(problem, solver))
     proven = objective - bound <= TOLERANCE * objective
     stats = SolveStats("milp", "optimal" if proven else "feasible", objective, objective if proven else bound)
     return ChunkAnswer(chunks, regions, stats)
