@@ -31,10 +31,10 @@ BASE: dict[str, Any] = {"foldings": "powers", "costs": "finn", "regions": 1}
 GAINS: dict[str, dict[str, Any]] = {
     "base": {},
     "all foldings": {"foldings": "all"},
-    "free size": {"regions": 1, "sizes": "free", "size_step": 0.1},
-    "two regions": {"regions": 2, "sizes": "free", "size_step": 0.1},
+    "free size": {"regions": 1, "sizes": "free", "size_step": 0.05},
+    "two regions": {"regions": 2, "sizes": "free", "size_step": 0.05},
     "calibrated": {"costs": "calibrated"},
-    "together": {"foldings": "all", "regions": 2, "sizes": "free", "size_step": 0.1, "costs": "calibrated"},
+    "together": {"foldings": "all", "regions": 2, "sizes": "free", "size_step": 0.05, "costs": "calibrated"},
 }
 """``base`` is the paper's: powers of two, one region of the whole area, FINN's own costs for its fit."""
 
