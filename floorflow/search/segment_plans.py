@@ -19,7 +19,7 @@ from floorflow.search.search import Search, SearchResult
 
 MOST_PLANNED = {"fast": 8, "default": 24, "best": 96}
 """Segments that are planned at most, by effort, beyond a first path."""
-MOST_FOLDED = {"fast": 40, "default": 160, "best": 1600}
+MOST_FOLDED = {"fast": 400, "default": 2000, "best": 20_000}
 """Segments that are bounded by folding at most, by effort, where several parts of a device are tried."""
 WORTH = {"fast": 0.05, "default": 0.01, "best": 0.0}
 """Share of a batch's time that may be open, by effort: for less than that no other path is planned."""
