@@ -59,8 +59,6 @@ SCARCE = {"LUT": 0.18, "DSP": 0.35}
 SETS = {
     "light": Set({"cnv_2w2a": 10_000, "mobilenet_v1_w4a4": 2_500, "tfc_1w1a": 100_000}),
     "scarce": Set({"mobilenet_v1_w4a4": 4_500, "cnv_2w2a": 30_000, "tfc_1w1a": 1_000_000}, {"cap": SCARCE}),
-    "full": Set({"resnet50_w1a2": 1_500, "mobilenet_v1_w4a4": 2_000, "cnv_2w2a": 10_000}),
-    "more": Set({"resnet50_w1a2": 3_000, "mobilenet_v1_w4a4": 4_500, "cnv_2w2a": 20_000}),
 }
 
 
