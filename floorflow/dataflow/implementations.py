@@ -1,0 +1,168 @@
+"""Which modules are one circuit: equal in kinds, dimensions and folding, and in all that is built around them.
+
+A module is pre-implemented once for all that are equal, where nothing makes them differ after all: the contents of
+memories may, constants in logic may not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Protocol
+
+from floorflow.dataflow.model import Attributes, FoldedDataflow, Stream
+from floorflow.dataflow.modules import Module
+
+Signature = tuple[Hashable, ...]
+
+
+class RealisedStream(Protocol):
+    """What a circuit has of a stream: widths, a converter and a FIFO, and the engines that they stand beside."""
+
+    @property
+    def stream(self) -> Stream:
+        """The stream itself."""
+
+    @property
+    def source_width_bits(self) -> int:
+        """What the producer writes."""
+
+    @property
+    def target_width_bits(self) -> int:
+        """What the consumer reads."""
+
+    @property
+    def width_bits(self) -> int:
+        """Of the wires between the two."""
+
+    @property
+    def converter(self) -> str | None:
+        """Kind of the width converter."""
+
+    @property
+    def fifo_depth_words(self) -> int:
+        """Depth of the FIFO."""
+
+    @property
+    def fifo_style(self) -> str:
+        """Memory of the FIFO."""
+
+    @property
+    def fifo_engine(self) -> str:
+        """Whose module holds the FIFO."""
+
+    @property
+    def converter_engine(self) -> str:
+        """Whose module holds the converter."""
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """A module beside its equals, each named after the first of them.
+
+    ``topology``: of equal kinds, dimensions and folding, joined alike. ``implementation``: with equal FIFOs, converters
+    and wires as well, and free of constants in logic; the module itself if there is no such. ``why_not``: why a module
+    with a topology in common shares no implementation; empty if it does, or if it is the only one of its topology.
+    """
+
+    module: str
+    topology: str
+    implementation: str
+    why_not: str = ""
+
+
+def likenesses(
+    modules: Sequence[Module],
+    folded: FoldedDataflow,
+    channels: Sequence[RealisedStream],
+    in_logic: Mapping[str, str],
+) -> tuple[Likeness, ...]:
+    """Compare all modules; ``in_logic`` says, by engine, which of its constants are part of the logic.
+
+    Engines of a module are compared in their order; contents of memories and constants are never compared.
+    """
+    topologies: dict[Signature, str] = {}
+    circuits: dict[Signature, str] = {}
+    found = []
+    for module in modules:
+        shape = _topology(module, folded)
+        circuit = (shape, _surroundings(module, channels))
+        first = topologies.setdefault(shape, module.name)
+        baked = next((f"{in_logic[name]} of {name}" for name in module.engines if in_logic.get(name)), "")
+        made = module.name if baked else circuits.setdefault(circuit, module.name)
+        found.append(Likeness(module.name, first, made, baked))
+    return tuple(_explained(found))
+
+
+def reuse(groups: Sequence[str]) -> float:
+    """Return the share of modules that another has made: (modules - groups) / modules, 0 of none."""
+    return (len(groups) - len(set(groups))) / len(groups) if groups else 0.0
+
+
+def _explained(found: Sequence[Likeness]) -> list[Likeness]:
+    """Leave a reason with those alone that have a topology in common and share no implementation."""
+    ordered = sorted(found, key=_topology_of)
+    alike = {name: list(group) for name, group in groupby(ordered, key=_topology_of)}
+    return [_with_reason(likeness, alike[likeness.topology]) for likeness in found]
+
+
+def _topology_of(likeness: Likeness) -> str:
+    return likeness.topology
+
+
+def _with_reason(likeness: Likeness, alike: Sequence[Likeness]) -> Likeness:
+    shared = sum(other.implementation == likeness.implementation for other in alike) > 1
+    others = [other for other in alike if other is not likeness]
+    if shared or not others:
+        why = ""
+    elif likeness.why_not:
+        why = f"{likeness.why_not} are part of the logic"
+    elif all(other.why_not for other in others):
+        why = "constants of all that are alike are part of their logic"
+    else:
+        why = f"its FIFOs, converters or memories are not those of {others[0].module}"
+    return Likeness(likeness.module, likeness.topology, likeness.implementation, why)
+
+
+def _topology(module: Module, folded: FoldedDataflow) -> Signature:
+    """Return kinds, attributes and folding of the engines, and which of their ports are joined, or lead out."""
+    engines = tuple(_engine(name, folded) for name in module.engines)
+    return (engines, *_joined(module, folded.dataflow.streams, lambda _: ()))
+
+
+def _engine(name: str, folded: FoldedDataflow) -> Signature:
+    engine, option = folded.dataflow.engine(name), folded.options[name]
+    bits = (engine.weight_bits, engine.input_bits, engine.output_bits)
+    return (engine.kind, _sorted(engine.attributes), _sorted(option.folding), bits)
+
+
+def _sorted(attributes: Attributes) -> Signature:
+    return tuple(sorted((name, repr(value)) for name, value in attributes.items()))
+
+
+def _surroundings(module: Module, channels: Sequence[RealisedStream]) -> Signature:
+    """Return what of each stream at the module's engines is made inside it, and how wide the wires are that leave."""
+    by_name = {channel.stream.channel: channel for channel in channels}
+
+    def built(stream: Stream) -> Signature:
+        channel, inside = by_name[stream.channel], set(module.engines)
+        fifo = (channel.fifo_depth_words, channel.fifo_style) if channel.fifo_engine in inside else ()
+        converts = channel.converter is not None and channel.converter_engine in inside
+        widths = (channel.source_width_bits, channel.target_width_bits) if converts else ()
+        return (channel.width_bits, fifo, channel.converter if converts else None, widths)
+
+    return _joined(module, [channel.stream for channel in channels], built)
+
+
+def _joined(module: Module, streams: Sequence[Stream], told: Callable[[Stream], Signature]) -> Signature:
+    """Return the streams at a module by the numbers of its engines, with what is told of each; -1 lies outside."""
+    number = {name: index for index, name in enumerate(module.engines)}
+    near = [stream for stream in streams if stream.source in number or stream.target in number]
+    ends = [(number.get(s.source, -1), s.source_port, number.get(s.target, -1), s.target_port, s) for s in near]
+    # A port outside is another module's affair, so that its number says nothing.
+    plain = [
+        (source, port if source >= 0 else -1, target, other if target >= 0 else -1, told(stream))
+        for source, port, target, other, stream in ends
+    ]
+    return tuple(sorted(plain, key=repr))
