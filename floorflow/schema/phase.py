@@ -133,12 +133,18 @@ class PhaseNetworkEntry(PlanModel):
 
 
 class ModuleEntry(PlanModel):
-    """Engines that share one pblock."""
+    """Engines that share one pblock.
+
+    ``topology`` and ``implementation``: the first module of equal kinds, dimensions and folding, and the one that it is
+    made with; ``why_not``: why it is not ``reused`` where others have its topology.
+    """
 
     name: str
     engines: list[str]
+    topology: str
     implementation: str
     reused: bool
+    why_not: str
     resources: Amounts
 
 

@@ -43,7 +43,8 @@ class EngineFacts:
 
     ``products``: formed at once, by high-level synthesis; ``beyond_known_builds``: more than in any known build.
     ``host_writes``: the host has to write its weights; ``host_spared``: the options ask for few such engines.
-    ``only_wires``: it passes words on and has no logic, so that it costs nothing.
+    ``only_wires``: it passes words on and has no logic, so that it costs nothing. ``own_circuit``: constants are part
+    of its logic, so that it shares no implementation.
     """
 
     cycles: int | None = None
@@ -56,9 +57,10 @@ class EngineFacts:
     host_writes: bool = False
     host_spared: bool = False
     only_wires: bool = False
+    own_circuit: bool = False
 
 
-FLAGS = ("beyond_known_builds", "host_writes", "host_spared", "only_wires")
+FLAGS = ("beyond_known_builds", "host_writes", "host_spared", "only_wires", "own_circuit")
 
 
 @dataclass(frozen=True)

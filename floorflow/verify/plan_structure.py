@@ -231,7 +231,15 @@ PHASE = {
     "networks": [PART],
     "channels": [CHANNEL],
     "modules": [
-        {"name": NAME, "engines": [ENGINE_ID], "implementation": TEXT, "reused": FLAG, "resources": AMOUNTS},
+        {
+            "name": NAME,
+            "engines": [ENGINE_ID],
+            "topology": TEXT,
+            "implementation": TEXT,
+            "reused": FLAG,
+            "why_not": TEXT,
+            "resources": AMOUNTS,
+        },
     ],
     "joined": [{"module": NAME, "modules": [NAME], "slot": TEXT, "why": TEXT}],
     "implementations": [{"name": TEXT, "window": {"columns": COUNT, "rows": COUNT}, "ports": [PORT]}],

@@ -18,6 +18,7 @@ from tests.verify import (
     mutants_phase_files,
     mutants_phases,
     mutants_ports,
+    mutants_reuse,
     mutants_room,
     mutants_script,
     mutants_slots,
@@ -38,6 +39,7 @@ TABLES = (
     mutants_limits,
     mutants_told,
     mutants_bargains,
+    mutants_reuse,
 )
 MUTANTS: tuple[Mutant, ...] = tuple(ONE_NETWORK.mutants)
 ACROSS: tuple[Mutant, ...] = tuple(PHASES.mutants)
