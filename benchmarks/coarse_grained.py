@@ -168,9 +168,11 @@ def tables_part(plans: Plans) -> None:
         need = needed_fpgas(printed)
         binding = max(need, key=lambda name: need[name])
         lines += [
-            [granularity, "paper", *(f"{printed[key]:g}" for key in ("KLUT", "KFF", "BRAM36")), f"{printed['ms']:g}"]
-            + [f"{printed['MHz']:g}", f"{printed['ms'] * printed['MHz'] * 1e3:,.0f}"]
-            + [f"{math.ceil(need[binding])} ({binding}: {need[binding]:.2f})"],
+            [
+                *(granularity, "paper", *(f"{printed[key]:g}" for key in ("KLUT", "KFF", "BRAM36", "ms", "MHz"))),
+                f"{printed['ms'] * printed['MHz'] * 1e3:,.0f}",
+                f"{math.ceil(need[binding])} ({binding}: {need[binding]:.2f})",
+            ],
             [granularity, "here, 3", *_table3_row(plans.row("ResNet-50", granularity, paper.FPGAS))],
             [granularity, "here, 4", *_table3_row(plans.row("ResNet-50", granularity, paper.FPGAS + 1))],
         ]

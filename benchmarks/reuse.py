@@ -20,11 +20,10 @@ from floorflow.channels import Channel
 from floorflow.dataflow.implementations import likenesses, reuse
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.dataflow.modules import Module, Wire, cluster
-from floorflow.network.model import Network
+from floorflow.network.model import Network, Operation
 from floorflow.resources import Resources
 
 GRANULARITIES = ("layer", "block")
-CONVOLUTIONS = ("conv",)
 
 
 @dataclass(frozen=True)
@@ -40,13 +39,14 @@ class Shares:
 
 
 def convolutions(network: Network) -> tuple[int, int]:
-    """Return how many convolutions a network has, and how many different shapes: kernel, stride, pads, sizes, groups."""
-    found = [operation for operation in network.operations if operation.type in CONVOLUTIONS]
-    shapes = {
-        repr([sorted(one.attributes.items()), *(network.tensor(name).shape for name in (*one.inputs, *one.outputs))])
-        for one in found
-    }
-    return len(found), len(shapes)
+    """Return how many convolutions a network has, and of how many shapes: kernel, strides, pads, sizes, groups."""
+    found = [operation for operation in network.operations if operation.type == "conv"]
+    return len(found), len({_shape(network, one) for one in found})
+
+
+def _shape(network: Network, operation: Operation) -> str:
+    sizes = [network.tensor(name).shape for name in (*operation.inputs, *operation.outputs)]
+    return repr([sorted((name, value) for name, value in operation.attributes.items() if name != "weights"), sizes])
 
 
 def shares_of(plan_file: Path, granularity: str) -> Shares:
