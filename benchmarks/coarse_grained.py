@@ -87,10 +87,8 @@ def table(header: Sequence[object], rows: Iterable[Sequence[object]]) -> None:
 def figure4_part(_: Plans) -> None:
     """Print PE and SIMD against what a convolution costs, by FINN's own numbers and by ours."""
     print("## Figure 4: PE and SIMD against a convolution's latency and resources\n")
-    print(f"The caption: {paper.FIGURE_4}. Its layer is not given; here 64 to 64 channels, 3x3, 56x56, 1-bit weights")
-    print(
-        "(stored in two), 4-bit activations. Window and matrix unit; BRAM36 of the window, and of weights in block RAM.\n"
-    )
+    print(f"The caption: {paper.FIGURE_4}. Its layer is not given; here 64 to 64 channels, 3x3, 56x56, 1-bit")
+    print("weights (stored in two), 4-bit activations; BRAM36 of window and of weights, LUT of both units.\n")
     lines: list[list[object]] = []
     for pe in SIZES:
         for simd in SIZES:
@@ -232,9 +230,9 @@ def jobs_part(plans: Plans) -> None:
         links = sum(crossing["kind"] == "link" for crossing in phase["partition"]["crossings"])
         wires = sum(-(-c["width_bits"] // 8) * 8 + 2 for c in between)
         made = len({module["implementation"] for module in modules})
-        topologies = len({module["topology"] for module in modules})
-        lines.append([granularity, len(modules), topologies, made, len(between), f"{wires:,}", links, parts])
-    head = ["granularity", "modules put", "topologies", "jobs: implementations", "streams between", "wires"]
+        alike = len({module["like"] for module in modules})
+        lines.append([granularity, len(modules), alike, made, len(between), f"{wires:,}", links, parts])
+    head = ["granularity", "modules put", "different by likeness", "jobs: implementations", "streams between", "wires"]
     table([*head, "streams over links", "the paper's hours"], lines)
 
 

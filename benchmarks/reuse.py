@@ -57,10 +57,10 @@ def shares_of(plan_file: Path, granularity: str) -> Shares:
     backend = backend_named(plan["options"]["backend"])
     in_logic = {e.name: backend.in_logic(e, folded.options[e.name]) for e in folded.dataflow.engines}
     plain = replace(folded, options={name: replace(option, folding={}) for name, option in folded.options.items()})
-    shapes = [one.topology for one in likenesses(modules, plain, channels, in_logic)]
+    shapes = [one.like for one in likenesses(modules, plain, channels, in_logic)]
     alike = likenesses(modules, folded, channels, in_logic)
     baked = sum(any(in_logic[engine] for engine in module.engines) for module in modules)
-    topology, made = [one.topology for one in alike], [one.implementation for one in alike]
+    topology, made = [one.like for one in alike], [one.implementation for one in alike]
     return Shares(len(modules), reuse(shapes), reuse(topology), reuse(made), baked)
 
 

@@ -61,13 +61,13 @@ class RealisedStream(Protocol):
 class Likeness:
     """A module beside its equals, each named after the first of them.
 
-    ``topology``: of equal kinds, dimensions and folding, joined alike. ``implementation``: with equal FIFOs, converters
+    ``like``: of equal kinds, dimensions and folding, joined alike. ``implementation``: with equal FIFOs, converters
     and wires as well, and free of constants in logic; the module itself if there is no such. ``why_not``: why a module
-    with a topology in common shares no implementation; empty if it does, or if it is the only one of its topology.
+    that others are like shares no implementation; empty if it does, or if there are no others.
     """
 
     module: str
-    topology: str
+    like: str
     implementation: str
     why_not: str = ""
 
@@ -82,13 +82,13 @@ def likenesses(
 
     Engines of a module are compared in their order; contents of memories and constants are never compared.
     """
-    topologies: dict[Signature, str] = {}
+    shapes: dict[Signature, str] = {}
     circuits: dict[Signature, str] = {}
     found = []
     for module in modules:
-        shape = _topology(module, folded)
+        shape = _shape(module, folded)
         circuit = (shape, _surroundings(module, channels))
-        first = topologies.setdefault(shape, module.name)
+        first = shapes.setdefault(shape, module.name)
         baked = next((f"{in_logic[name]} of {name}" for name in module.engines if in_logic.get(name)), "")
         made = module.name if baked else circuits.setdefault(circuit, module.name)
         found.append(Likeness(module.name, first, made, baked))
@@ -101,14 +101,14 @@ def reuse(groups: Sequence[str]) -> float:
 
 
 def _explained(found: Sequence[Likeness]) -> list[Likeness]:
-    """Leave a reason with those alone that have a topology in common and share no implementation."""
-    ordered = sorted(found, key=_topology_of)
-    alike = {name: list(group) for name, group in groupby(ordered, key=_topology_of)}
-    return [_with_reason(likeness, alike[likeness.topology]) for likeness in found]
+    """Leave a reason with those alone that others are like and that share no implementation."""
+    ordered = sorted(found, key=_like)
+    alike = {name: list(group) for name, group in groupby(ordered, key=_like)}
+    return [_with_reason(likeness, alike[likeness.like]) for likeness in found]
 
 
-def _topology_of(likeness: Likeness) -> str:
-    return likeness.topology
+def _like(likeness: Likeness) -> str:
+    return likeness.like
 
 
 def _with_reason(likeness: Likeness, alike: Sequence[Likeness]) -> Likeness:
@@ -119,13 +119,13 @@ def _with_reason(likeness: Likeness, alike: Sequence[Likeness]) -> Likeness:
     elif likeness.why_not:
         why = f"{likeness.why_not} are part of the logic"
     elif all(other.why_not for other in others):
-        why = "constants of all that are alike are part of their logic"
+        why = "constants of all that are like it are part of their logic"
     else:
-        why = f"its FIFOs, converters or memories are not those of {others[0].module}"
-    return Likeness(likeness.module, likeness.topology, likeness.implementation, why)
+        why = f"its FIFOs, converters or wires are not those of {others[0].module}"
+    return Likeness(likeness.module, likeness.like, likeness.implementation, why)
 
 
-def _topology(module: Module, folded: FoldedDataflow) -> Signature:
+def _shape(module: Module, folded: FoldedDataflow) -> Signature:
     """Return kinds, attributes and folding of the engines, and which of their ports are joined, or lead out."""
     engines = tuple(_engine(name, folded) for name in module.engines)
     return (engines, *_joined(module, folded.dataflow.streams, lambda _: ()))

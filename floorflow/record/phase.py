@@ -72,7 +72,7 @@ def _modules(part: Part, alike: Mapping[str, Likeness]) -> list[ModuleEntry]:
         ModuleEntry(
             name=part.module(module.name),
             engines=[part.id(engine) for engine in module.engines],
-            topology=part.module(likeness.topology),
+            like=part.module(likeness.like),
             implementation=part.module(likeness.implementation),
             reused=made[likeness.implementation] > 1,
             why_not=part.told(likeness.why_not),

@@ -135,13 +135,13 @@ class PhaseNetworkEntry(PlanModel):
 class ModuleEntry(PlanModel):
     """Engines that share one pblock.
 
-    ``topology`` and ``implementation``: the first module of equal kinds, dimensions and folding, and the one that it is
-    made with; ``why_not``: why it is not ``reused`` where others have its topology.
+    ``like`` and ``implementation``: the first module of equal kinds, dimensions and folding, and the one that it is
+    made with; ``why_not``: why it is not ``reused`` where others are like it.
     """
 
     name: str
     engines: list[str]
-    topology: str
+    like: str
     implementation: str
     reused: bool
     why_not: str

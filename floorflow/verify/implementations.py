@@ -66,23 +66,23 @@ def _home(phase: PhaseFacts, module: Record, boards: dict[str, Board]) -> tuple[
 
 
 def _check_likeness(phase: PhaseFacts, findings: Findings) -> None:
-    """Judge the topology of every module, whether it is reused, and that it says why not."""
+    """Judge what every module is like, whether it is reused, and that it says why not."""
     first: dict[str, str] = {}
-    topologies = {}
+    likes = {}
     for module in phase.raw["modules"]:
         likeness = json.dumps([_engines(phase, module), _ends(phase, module)], sort_keys=True)
-        topologies[module["name"]] = first.setdefault(likeness, module["name"])
-    alike = Counter(topologies.values())
+        likes[module["name"]] = first.setdefault(likeness, module["name"])
+    alike = Counter(likes.values())
     shared = Counter(module["implementation"] for module in phase.raw["modules"])
     for module in phase.raw["modules"]:
         where, name = f"{phase.where} module {module['name']}", module["name"]
-        findings.expect("wrong-topology", where, "topology", module["topology"], topologies[name])
+        findings.expect("wrong-likeness", where, "like", module["like"], likes[name])
         reused = shared[module["implementation"]] > 1
         findings.expect("wrong-reuse", where, "reused", module["reused"], reused)
-        owes = alike[topologies[name]] > 1 and not reused
+        owes = alike[likes[name]] > 1 and not reused
         if owes != bool(module["why_not"]):
             told = "does not say why" if owes else f"says {module['why_not']!r:.60}, which nobody asks"
-            findings.add("wrong-reuse", where, f"{alike[topologies[name]]} modules have its topology: it {told}")
+            findings.add("wrong-reuse", where, f"{alike[likes[name]]} modules are like it or itself: it {told}")
 
 
 def _engines(phase: PhaseFacts, module: Record) -> list[tuple[object, ...]]:

@@ -234,7 +234,7 @@ PHASE = {
         {
             "name": NAME,
             "engines": [ENGINE_ID],
-            "topology": TEXT,
+            "like": TEXT,
             "implementation": TEXT,
             "reused": FLAG,
             "why_not": TEXT,

@@ -136,7 +136,7 @@ VIOLATIONS: dict[str, str] = {
     "implementation-mismatch": "modules share an implementation and differ in engines, folding, wires or FIFOs",
     "implementation-constants": "modules share an implementation and have constants in their logic",
     "implementation-moved": "modules share an implementation and do not lie on equal columns and rows",
-    "wrong-topology": "a module's topology is not the first of equal kinds, attributes and folding, joined alike",
+    "wrong-likeness": "what a module is like is not the first of equal kinds, attributes and folding, joined alike",
     "wrong-reuse": "a module is said to be reused and is not, or does not say why not, or says why and need not",
     "implementation-needless": "an implementation is listed of which no module is made",
     "implementation-port": "an implementation's ports are not the channels that leave or enter its modules",

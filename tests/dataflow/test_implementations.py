@@ -46,17 +46,17 @@ def found(pairs: list[Pair], in_logic: dict[str, str] | None = None, of: int = 1
 
 def test_modules_of_equal_engines_are_made_once() -> None:
     alike = found([("H", 1), ("H", 1), ("A", 1), ("B", 1), ("A", 1), ("B", 1)], of=2)[1:]
-    assert [(one.topology, one.implementation, one.why_not) for one in alike] == [("e2", "e2", "")] * 2
+    assert [(one.like, one.implementation, one.why_not) for one in alike] == [("e2", "e2", "")] * 2
 
 
 def test_other_foldings_are_other_modules() -> None:
-    assert [one.topology for one in found([("A", 1), ("A", 2), ("A", 1)])] == ["e0", "e1", "e0"]
+    assert [one.like for one in found([("A", 1), ("A", 2), ("A", 1)])] == ["e0", "e1", "e0"]
     assert not any(one.why_not for one in found([("A", 1), ("A", 2)]))
 
 
-def test_constants_in_logic_leave_the_topology_and_take_the_implementation() -> None:
+def test_constants_in_logic_leave_the_likeness_and_take_the_implementation() -> None:
     _, first, second, third = found([("H", 1), *[("A", 1)] * 3], {"e2": "weights"})
-    assert [one.topology for one in (first, second, third)] == ["e1"] * 3
+    assert [one.like for one in (first, second, third)] == ["e1"] * 3
     assert [one.implementation for one in (first, second, third)] == ["e1", "e2", "e1"]
     assert second.why_not == "weights of e2 are part of the logic"
     assert not first.why_not
@@ -67,9 +67,9 @@ def test_another_fifo_is_another_implementation() -> None:
     modules, folded, channels = chain([("A", 1)] * 2)
     deeper = (*channels[:1], replace(channels[1], fifo_depth_words=32), *channels[2:])
     one, other = likenesses(modules, folded, deeper, {})
-    assert (one.topology, other.topology) == ("e0", "e0")
+    assert (one.like, other.like) == ("e0", "e0")
     assert (one.implementation, other.implementation) == ("e0", "e1")
-    assert other.why_not == "its FIFOs, converters or memories are not those of e0"
+    assert other.why_not == "its FIFOs, converters or wires are not those of e0"
 
 
 def test_the_first_module_holds_the_fifo_of_the_host_as_well() -> None:
@@ -88,7 +88,7 @@ def test_modules_that_are_joined_otherwise_are_not_alike() -> None:
     streams = (*folded.dataflow.streams[:3], turned, *folded.dataflow.streams[4:])
     other = FoldedDataflow(replace(folded.dataflow, streams=streams), folded.options)
     swapped = (*channels[:3], replace(channels[3], stream=turned), *channels[4:])
-    assert [one.topology for one in likenesses(modules, other, swapped, {})] == ["e0", "e2"]
+    assert [one.like for one in likenesses(modules, other, swapped, {})] == ["e0", "e2"]
 
 
 def test_the_share_of_reuse() -> None:
@@ -110,5 +110,5 @@ def test_two_modules_are_one_where_all_of_them_is_equal(pairs: list[Pair], data:
             # The first engine holds the FIFO of the host's stream as well, which no other has.
             fifos = [depths[i + 1], depths[0] if i == 0 else None], [depths[j + 1], depths[0] if j == 0 else None]
             same = pairs[i] == pairs[j] and fifos[0] == fifos[1] and not {one.module, other.module} & baked
-            assert (one.topology == other.topology) == (pairs[i] == pairs[j])
+            assert (one.like == other.like) == (pairs[i] == pairs[j])
             assert (one.implementation == other.implementation) == (same or i == j)

@@ -19,10 +19,10 @@ def made_as_the_first(plan: Plan) -> tuple[Plan, Plan]:
     return original, module
 
 
-@mutant("wrong-topology")
-def topology_of_another(plan: Plan, files: Files) -> None:
+@mutant("wrong-likeness")
+def like_another(plan: Plan, files: Files) -> None:
     modules = phase_of(plan)["modules"]
-    modules[0]["topology"] = modules[-1]["name"] + "_too"
+    modules[0]["like"] = modules[-1]["name"] + "_too"
 
 
 @mutant("wrong-reuse")

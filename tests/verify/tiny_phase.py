@@ -255,7 +255,7 @@ def _modules(network: Network, channels: list[Entry]) -> list[Entry]:
         {
             "name": name,
             "engines": engines,
-            "topology": name,
+            "like": name,
             "implementation": name,
             "reused": False,
             "why_not": "",
