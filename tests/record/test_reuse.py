@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 import floorflow as ff
 from floorflow.dataflow.implementations import Likeness
 from floorflow.hardware import Rect, load_platform

@@ -85,11 +85,10 @@ def modules(phase: PhaseEntry) -> list[str]:
 
 
 def _reuse(phase: PhaseEntry) -> Iterator[str]:
-    """Tell how many modules are alike, how many circuits are made, and what keeps the others from being one."""
+    """Tell, where modules are alike, how many circuits are made, and what keeps the others from being one."""
     count = len(phase.modules)
     alike, made = (len({getattr(m, key) for m in phase.modules}) for key in ("like", "implementation"))
     if alike == count:
-        yield "no two modules are alike: each is made for itself"
         return
     yield (
         f"{count} modules of {alike} sorts, made as {made} implementations: reuse {1 - alike / count:.1%} by "
