@@ -21,7 +21,7 @@ from typing import Any
 import onnx
 
 from benchmarks import coarse_grained_paper as paper
-from benchmarks.reuse import GRANULARITIES, convolutions, shares_of
+from benchmarks.reuse import GRANULARITIES, clustered, convolutions, folded_of, shares_of
 from benchmarks.runs import Row, command_of, planned
 from floorflow import api
 from floorflow.backends.backend import backend_named
@@ -123,15 +123,15 @@ def granularity_part(plans: Plans) -> None:
     print("## Figure 6: granularity on 1 to 5 KU5P\n")
     print(f"The caption: {paper.FIGURE_6}. Latency: of the first frame through empty FIFOs, at 200 MHz.\n")
     lines = [
-        [granularity, fpgas, *outcome(plans.row("ResNet-50", granularity, fpgas))]
+        [granularity, fpgas, *outcome(plans.row("ResNet-50", granularity, fpgas), granularity)]
         for granularity in PLAN_GRANULARITY
         for fpgas in FPGAS
     ]
-    head = ["granularity", "FPGAs", "plan", "modules (as clustered)", "interval", "frames/s", "latency ms"]
+    head = ["granularity", "FPGAs", "plan", "modules, of those clustered", "interval", "frames/s", "latency ms"]
     table([*head, "KLUT", "KFF", "BRAM36", "URAM", "fullest, of its cap", "s"], lines)
 
 
-def outcome(row: Row) -> list[object]:
+def outcome(row: Row, granularity: str) -> list[object]:
     """Return the cells of a plan, or why there is none."""
     seconds = f"{row['wall_s']:.0f}"
     if "plan" not in row:
@@ -140,9 +140,8 @@ def outcome(row: Row) -> list[object]:
     plan = row["plan"]
     estimates, use = plan["phases"][0]["networks"][0]["estimates"], totals(plan)
     first = estimates["throughput"]["first_frame_cycles"]
-    modules = plan["phases"][0]["modules"]
-    joined = sum(len(entry["modules"]) - 1 for entry in plan["phases"][0]["joined"])
-    cells: list[object] = [row["check"], f"{len(modules)} ({len(modules) + joined})"]
+    before = len(clustered(*folded_of(plan), granularity)) if granularity != "flat" else row["fpgas"]
+    cells: list[object] = [row["check"], f"{len(plan['phases'][0]['modules'])} of {before}"]
     cells += [f"{row['interval_cycles']:,}", f"{estimates['fps']:.0f}", f"{first / 200e3:.2f}"]
     cells += [f"{use['LUT'] / 1e3:.0f}", f"{use['FF'] / 1e3:.0f}", f"{use['BRAM18'] / 2:g}", use["URAM"]]
     return [*cells, f"{plan['phases'][0]['partition']['fullness']['objective']:.1%}", seconds]
@@ -163,25 +162,21 @@ def tables_part(plans: Plans) -> None:
     print("## Table III: three KU5P, and what the paper's figures ask for by its own caps\n")
     lines = []
     for granularity, printed in paper.TABLE_3.items():
-        need = needed_fpgas(printed)
-        binding = max(need, key=lambda name: need[name])
+        shown = [f"{printed[key]:g}" for key in ("KLUT", "KFF", "BRAM36")]
+        cycles = f"{printed['ms'] * printed['MHz'] * 1e3:,.0f}"
+        lines.append([granularity, "paper", *shown, "-", f"{printed['ms']:g}", f"{printed['MHz']:g}", cycles])
+        lines[-1].append(_by_the_caps(printed))
         lines += [
-            [
-                *(granularity, "paper", *(f"{printed[key]:g}" for key in ("KLUT", "KFF", "BRAM36", "ms", "MHz"))),
-                f"{printed['ms'] * printed['MHz'] * 1e3:,.0f}",
-                f"{math.ceil(need[binding])} ({binding}: {need[binding]:.2f})",
-            ],
-            [granularity, "here, 3", *_table3_row(plans.row("ResNet-50", granularity, paper.FPGAS))],
-            [granularity, "here, 4", *_table3_row(plans.row("ResNet-50", granularity, paper.FPGAS + 1))],
+            [granularity, f"here, {fpgas}", *_table3_row(plans.row("ResNet-50", granularity, fpgas))]
+            for fpgas in (paper.FPGAS, paper.FPGAS + 1)
         ]
-    table(["granularity", "of", "KLUT", "KFF", "BRAM36", "ms", "MHz", "cycles", "KU5P by the caps"], lines)
+    table(["granularity", "of", "KLUT", "KFF", "BRAM36", "URAM", "ms", "MHz", "cycles", "KU5P by the caps"], lines)
     _gains()
     print("## Table II: milliseconds an image\n")
     rows = [[*(("-" if cell is None else cell) for cell in row)] for row in paper.TABLE_2]
     for granularity in ("layer", "block"):
-        row = plans.row("ResNet-50", granularity, paper.FPGAS + 1)
-        told = _table3_row(row)
-        rows.append([f"here, {granularity}", "4 x xcku5p", "ResNet-50", "w1a4", told[4], told[3]])
+        told = _table3_row(plans.row("ResNet-50", granularity, paper.FPGAS))
+        rows.append([f"here, {granularity}", f"{paper.FPGAS} x xcku5p", "ResNet-50", "w1a4", told[5], told[4]])
     table(["work", "platform", "network", "precision", "MHz", "ms"], rows)
 
 
@@ -191,14 +186,20 @@ def needed_fpgas(printed: Mapping[str, float]) -> dict[str, float]:
     return {name: amount / (paper.CAPS[name] * paper.KU5P[name]) for name, amount in use.items()}
 
 
+def _by_the_caps(use: Mapping[str, float]) -> str:
+    need = needed_fpgas(use)
+    binding = max(need, key=lambda name: need[name])
+    return f"{math.ceil(need[binding])} ({binding}: {need[binding]:.2f})"
+
+
 def _table3_row(row: Row) -> list[str]:
     if "plan" not in row:
-        return ["-"] * 7
-    plan, use = row["plan"], totals(row["plan"])
-    first = plan["phases"][0]["networks"][0]["estimates"]["throughput"]["first_frame_cycles"]
-    cells = [f"{use['LUT'] / 1e3:.0f}", f"{use['FF'] / 1e3:.0f}", f"{use['BRAM18'] / 2:g}", f"{first / 200e3:.2f}"]
-    fullness = plan["phases"][0]["partition"]["fullness"]["objective"] * row["fpgas"]
-    return [*cells, "200 asked", f"{first:,}", f"{row['fpgas']} (fullest x FPGAs: {fullness:.2f})"]
+        return ["-"] * 8
+    use = totals(row["plan"])
+    cycles = row["plan"]["phases"][0]["networks"][0]["estimates"]["throughput"]["first_frame_cycles"]
+    amounts = {"KLUT": use["LUT"] / 1e3, "KFF": use["FF"] / 1e3, "BRAM36": use["BRAM18"] / 2}
+    shown = [f"{amounts['KLUT']:.0f}", f"{amounts['KFF']:.0f}", f"{amounts['BRAM36']:g}", str(use["URAM"])]
+    return [*shown, f"{cycles / 200e3:.2f}", "200 asked", f"{cycles:,}", _by_the_caps(amounts)]
 
 
 def _gains() -> None:
@@ -219,7 +220,7 @@ def jobs_part(plans: Plans) -> None:
     print("## Table IV as jobs: what is synthesised and placed alone, what is put, what is routed between\n")
     lines = []
     for granularity, hours in paper.TABLE_4_HOURS.items():
-        row = plans.row("ResNet-50", granularity, paper.FPGAS + 1)
+        row = plans.row("ResNet-50", granularity, paper.FPGAS)
         parts = "; ".join(f"{name} {value:g}" for name, value in hours.items())
         if "plan" not in row:
             lines.append([granularity, *["-"] * 6, parts])
@@ -233,7 +234,7 @@ def jobs_part(plans: Plans) -> None:
         alike = len({module["like"] for module in modules})
         lines.append([granularity, len(modules), alike, made, len(between), f"{wires:,}", links, parts])
     head = ["granularity", "modules put", "different by likeness", "jobs: implementations", "streams between", "wires"]
-    table([*head, "streams over links", "the paper's hours"], lines)
+    table([*head, "passages over links", "the paper's hours"], lines)
 
 
 def reuse_part(plans: Plans) -> None:
