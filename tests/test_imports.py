@@ -85,6 +85,7 @@ SEARCH_ORDER = (
     "regions",
     "in_regions",
     "on_resources",
+    "sharing_memory",
 )
 """The modules of `search` from the bottom up: each imports only earlier ones."""
 

@@ -11,6 +11,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from floorflow.errors import InputError
 from floorflow.request import Objective, Request
+from floorflow.schema.memory_schedule import MemoryScheduleEntry
 from floorflow.schema.network import EngineEntry, NetworkEntry
 from floorflow.schema.phase import PhaseEntry, PhaseNetworkEntry
 from floorflow.schema.platform import PlatformEntry, SlotEntry
@@ -155,6 +156,7 @@ class Plan(PlanModel):
     phases: Annotated[list[PhaseEntry], Field(min_length=1)]
     schedule: ScheduleEntry | None
     reconfigurable: ReconfigurableEntry | None = None
+    memory_schedule: MemoryScheduleEntry | None = None
     limits_lifted: list[LiftedEntry] = Field(default_factory=list)
     warnings: list[str]
     interrupted: bool

@@ -44,6 +44,8 @@ class JointProblem:
     slots: int = SLOTS
     any_schedule: bool = False
     """Rates of which it is only known that a network alone and the bytes of all allow them: for a bound."""
+    kept: frozenset[str] = frozenset()
+    """Networks that get their least rates, or there is no choice."""
 
     @cached_property
     def limits(self) -> Floats:
@@ -117,13 +119,13 @@ def bound_on_any_schedule(problem: JointProblem) -> float:
 
 
 def choose(problem: JointProblem) -> JointAnswer:
-    """Return the choice of least error in which as many networks as possible get their least rate.
+    """Return the choice of least error in which as many networks as possible get their least rate, the kept ones all.
 
     It is proven if every set of as many or fewer networks that might miss theirs is.
     """
-    count, is_proven = len(problem.names), True
-    for missing in range(count + 1):
-        answers = [_without(problem, left) for left in combinations(range(count), missing)]
+    may_miss, is_proven = [n for n, name in enumerate(problem.names) if name not in problem.kept], True
+    for missing in range(len(may_miss) + 1):
+        answers = [_without(problem, left) for left in combinations(may_miss, missing)]
         found = [answer for answer in answers if answer.points is not None]
         if found:
             best = min(found, key=lambda answer: answer.stats.objective or 0.0)

@@ -26,6 +26,7 @@ MOST_JOBS = 600
 SCHEDULED = 3
 """Vectors of repetitions that are scheduled."""
 _STEPS = 60
+_NEARLY = 1e-6
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,10 @@ def scheduled_period(
     shares_gbs: Sequence[float] = (),
     method: str = "exact",
 ) -> PeriodicChoice:
-    """Return the schedule of least error over repetitions; ``shares_gbs``: constant ones, whose rates are tried too."""
+    """Return the schedule of least error over repetitions, of those with the fewest networks below their least rates.
+
+    ``shares_gbs``: constant ones, whose rates are tried too.
+    """
     ideal = best_rates(engines, wishes, bandwidth_gbs)
     bound = total_error(wishes, ideal)
     wanted = [ideal]
@@ -80,19 +84,27 @@ def scheduled_period(
         networks = zip(names, engines, repetitions, strict=True)
         return BandwidthProblem(tuple(ScheduledNetwork(n, e.subgraphs, r) for n, e, r in networks), bandwidth_gbs)
 
-    def least_error(repetitions: tuple[int, ...]) -> float:
+    def at_best(repetitions: tuple[int, ...]) -> tuple[int, float]:
         problem = problem_of(repetitions)
-        return total_error(wishes, [r / problem.bound_us * 1e6 for r in repetitions])
+        fps = [r / problem.bound_us * 1e6 for r in repetitions]
+        return len(starved(wishes, fps)), round(total_error(wishes, fps), 9)
 
     vectors = {vector for rates in wanted for vector in _whole_ratios(rates, engines)}
-    ranked = sorted(vectors, key=lambda vector: (round(least_error(vector), 9), sum(vector), vector))
+    ranked = sorted(vectors, key=lambda vector: (*at_best(vector), sum(vector), vector))
     choices = []
     for vector in ranked[:SCHEDULED]:
         problem = problem_of(vector)
         answer = solve_by(method, problem)
         fps = answer.schedule.frames_per_s(problem)
-        choices.append(PeriodicChoice(problem, answer, fps, total_error(wishes, fps), bound))
-    return min(choices, key=lambda choice: choice.error)
+        begun = problem.beginning_with(answer.schedule.first)
+        choices.append(PeriodicChoice(begun, answer, fps, total_error(wishes, fps), bound))
+    return min(choices, key=lambda choice: (len(starved(wishes, choice.frames_per_s)), choice.error))
+
+
+def starved(wishes: Sequence[Wish], frames_per_s: Sequence[float]) -> list[int]:
+    """Return the networks, by position, that miss their least rate."""
+    pairs = enumerate(zip(wishes, frames_per_s, strict=True))
+    return [number for number, (wish, fps) in pairs if fps < wish.least_fps * (1 - _NEARLY)]
 
 
 def _whole_ratios(rates: Sequence[float], engines: Sequence[EnginePoint]) -> Iterator[tuple[int, ...]]:

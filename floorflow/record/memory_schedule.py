@@ -1,0 +1,88 @@
+"""The schedule of the external memory in the form that plan.json holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from floorflow.record.values import statistics
+from floorflow.schedule.bandwidth.slots import BURST_BEATS, SlotEntry
+from floorflow.schema import (
+    JointFrontEntry,
+    MemoryScheduleEntry,
+    SharingNetwork,
+    SubgraphEntry,
+    TransferEntry,
+)
+from floorflow.search.sharing_memory import MemoryChoice
+
+
+def memory_schedule(choice: MemoryChoice, engines: Mapping[str, str]) -> MemoryScheduleEntry:
+    """Return the schedule of a choice; ``engines``: the id of each network's engine in the plan."""
+    asked = choice.asked
+    return MemoryScheduleEntry(
+        memory_gbs=asked.memory_gbs,
+        bandwidth_gbs=asked.bandwidth_gbs,
+        fairness=asked.fairness,
+        two_sided=asked.two_sided,
+        burst_beats=BURST_BEATS,
+        slots_total=choice.table.slots_total,
+        period_us=choice.table.period_us,
+        error=choice.error,
+        error_bound=min(choice.bound, choice.error),
+        choice=statistics(choice.joint.stats),
+        schedule=statistics(choice.period.answer.stats),
+        networks=[_network(choice, number, engines[name]) for number, name in enumerate(choice.names)],
+        transfers=list(_transfers(choice)),
+        front=[
+            JointFrontEntry(
+                share=point.share,
+                fps=dict(zip(choice.names, point.frames_per_s, strict=True)),
+                stats=statistics(point.stats),
+            )
+            for point in choice.front
+        ],
+    )
+
+
+def _network(choice: MemoryChoice, number: int, engine: str) -> SharingNetwork:
+    name, wish, scheduled = choice.names[number], choice.wishes[number], choice.period.problem.networks[number]
+    return SharingNetwork(
+        network=name,
+        engine=engine,
+        repetitions=scheduled.repetitions,
+        first=scheduled.first,
+        asked_fps=choice.asked.fps.get(name),
+        target_fps=wish.target_fps,
+        least_fps=wish.least_fps,
+        must=name in choice.asked.least_fps,
+        alone_fps=choice.alone_fps[number],
+        fps=choice.frames_per_s[number],
+        unaware_fps=choice.unaware_fps[number],
+        starved=number in choice.starved,
+        subgraphs=[
+            SubgraphEntry(name=each.name, latency_us=each.latency_us, traffic_bytes=each.traffic_bytes)
+            for each in scheduled.subgraphs
+        ],
+    )
+
+
+def _transfers(choice: MemoryChoice) -> Iterator[TransferEntry]:
+    """Yield the table's entries, network by network in the order of their time."""
+    problem = choice.period.problem
+    for entry in choice.table.entries:
+        network = problem.networks[entry.network]
+        yield TransferEntry(
+            network=network.name,
+            run=entry.run,
+            subgraph=network.in_order[entry.run % len(network.in_order)].name,
+            start_us=entry.start_us,
+            end_us=entry.end_us,
+            traffic_bytes=entry.traffic_bytes,
+            slots=entry.slots,
+            speed=_speed(entry, float(problem.demands[entry.network][entry.run])),
+        )
+
+
+def _speed(entry: SlotEntry, demand: float) -> float:
+    """Return how fast the engine works, 1 at full speed: its bytes over what it would move in the time."""
+    return entry.traffic_bytes / ((entry.end_us - entry.start_us) * demand)
