@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -9,6 +10,7 @@ from floorflow.backends.backend import Source, Unplaced
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.emit import bundle
 from floorflow.emit.resource_plan import resource_report
+from floorflow.errors import InputError
 from floorflow.record import Outcome, record
 from floorflow.record.in_time import record_in_regions, record_in_time
 from floorflow.record.on_resources import finished_partitions, record_on_resources
@@ -27,6 +29,7 @@ from floorflow.search.phases import search_in_time
 from floorflow.search.preparing import prepare, priced, read
 from floorflow.search.progress import SILENT, Progress
 from floorflow.search.search import SearchResult
+from floorflow.several import SeveralRequest
 
 
 def plan(
@@ -76,6 +79,18 @@ def plan(
         if found.interrupted:
             raise
         return outcome(replace(found, interrupted=True))
+
+
+def plan_several(
+    request: SeveralRequest, progress: Progress = SILENT, sources: Sequence[Source | None] = ()
+) -> Outcome:
+    """Plan several networks on a platform together; ``sources``: those that were read before, else None."""
+    known = sources or [None] * len(request.each)
+    for one, source in zip(request.each, known, strict=True):
+        one.require_files(model=source is None)
+    with progress.stage("reading"):
+        models = [source or read(one) for one, source in zip(request.each, known, strict=True)]
+    raise InputError(f"{len(models)} networks: back end {request.shared.backend} plans one at a time as yet")
 
 
 def plan_on_resources(

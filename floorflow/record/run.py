@@ -12,7 +12,7 @@ from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import renamings
 from floorflow.network import Network
 from floorflow.record.engine_limits import lifted, lifted_warnings
-from floorflow.record.network import network_entry, plain_name
+from floorflow.record.network import network_entry
 from floorflow.record.options import options_entry
 from floorflow.record.part import Part, PhaseRun, alone
 from floorflow.record.phase import phase
@@ -32,6 +32,7 @@ from floorflow.schema import (
 from floorflow.schema.plan import SCHEMA
 from floorflow.search.context import PlanningContext
 from floorflow.search.search import SearchResult
+from floorflow.several import plain_name
 
 
 def record(
