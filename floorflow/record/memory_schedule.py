@@ -58,12 +58,26 @@ def _network(choice: MemoryChoice, number: int, engine: str) -> SharingNetwork:
         alone_fps=choice.alone_fps[number],
         fps=choice.frames_per_s[number],
         unaware_fps=choice.unaware_fps[number],
+        latency_us=_latency_us(choice, number),
         starved=number in choice.starved,
         subgraphs=[
             SubgraphEntry(name=each.name, latency_us=each.latency_us, traffic_bytes=each.traffic_bytes)
             for each in scheduled.subgraphs
         ],
     )
+
+
+def _latency_us(choice: MemoryChoice, number: int) -> float:
+    """Return the longest time from the start of a frame's first subgraph to the end of its last, in later periods."""
+    network, period_us = choice.period.problem.networks[number], choice.table.period_us
+    own = [entry for entry in choice.table.entries if entry.network == number]
+    starts = {entry.run: entry.start_us for entry in reversed(own)}
+    ends = {entry.run: entry.end_us for entry in own}
+    count, times = len(network.subgraphs), []
+    for first in range(-network.first % count, network.jobs, count):
+        periods, last = divmod(first + count - 1, network.jobs)
+        times.append(ends[last] + periods * period_us - starts[first])
+    return max(times)
 
 
 def _transfers(choice: MemoryChoice) -> Iterator[TransferEntry]:

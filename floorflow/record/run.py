@@ -23,6 +23,7 @@ from floorflow.record.warnings import doubts, warnings_of
 from floorflow.schema import (
     CalibrationEntry,
     InputFile,
+    MemoryScheduleEntry,
     NetworkEntry,
     PhaseEntry,
     Plan,
@@ -58,10 +59,12 @@ def record_runs(
     *,
     whole: PlanningContext | None = None,
     regions: ReconfigurableEntry | None = None,
+    shared: MemoryScheduleEntry | None = None,
 ) -> Plan:
     """Return the Plan of networks in phases, which share a platform and, but for the model, their request.
 
-    ``whole`` has all of the platform where phases are confined to ``regions`` of it.
+    ``whole`` has all of the platform where phases are confined to ``regions`` of it; ``shared``: the schedule of the
+    external memory, if networks share that.
 
     Raises
     ------
@@ -92,6 +95,7 @@ def record_runs(
             warnings=warnings,
             interrupted=interrupted,
             regions=regions,
+            shared=shared,
         ),
         version=__version__,
         seed=context.request.seed,
@@ -103,6 +107,7 @@ def record_runs(
         phases=phases,
         schedule=schedule,
         reconfigurable=regions,
+        memory_schedule=shared,
         limits_lifted=above,
         warnings=warnings,
         interrupted=interrupted,

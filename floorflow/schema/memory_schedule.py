@@ -25,7 +25,7 @@ class SharingNetwork(PlanModel):
     It runs ``repetitions`` times a period, which begins with subgraph ``first``. ``asked_fps``: null if nobody asked
     for a rate. ``target_fps``: what the error is measured from; ``least_fps``: below it the network is ``starved``,
     which one of ``must`` never is. ``alone_fps``: with the whole platform to itself. ``fps``: by the schedule;
-    ``unaware_fps``: the same engines without one, simulated.
+    ``unaware_fps``: the same engines without one, simulated. ``latency_us``: the longest that a frame takes.
     """
 
     network: PlainName
@@ -39,6 +39,7 @@ class SharingNetwork(PlanModel):
     alone_fps: float
     fps: float
     unaware_fps: float
+    latency_us: float
     starved: bool
     subgraphs: Annotated[list[SubgraphEntry], Field(min_length=1)]
 

@@ -409,6 +409,48 @@ SCHEDULE = {
         }
     ],
 }
+SHARING = {
+    "network": PLAIN_NAME,
+    "engine": ENGINE_ID,
+    "repetitions": COUNT,
+    "first": COUNT,
+    "asked_fps": Nullable(NUMBER),
+    "target_fps": NUMBER,
+    "least_fps": NUMBER,
+    "must": FLAG,
+    "alone_fps": NUMBER,
+    "fps": NUMBER,
+    "unaware_fps": NUMBER,
+    "latency_us": NUMBER,
+    "starved": FLAG,
+    "subgraphs": [{"name": TEXT, "latency_us": NUMBER, "traffic_bytes": NUMBER}],
+}
+TRANSFER = {
+    "network": PLAIN_NAME,
+    "run": COUNT,
+    "subgraph": TEXT,
+    "start_us": NUMBER,
+    "end_us": NUMBER,
+    "traffic_bytes": NUMBER,
+    "slots": COUNT,
+    "speed": NUMBER,
+}
+MEMORY_SCHEDULE = {
+    "memory_gbs": NUMBER,
+    "bandwidth_gbs": NUMBER,
+    "fairness": TEXT,
+    "two_sided": FLAG,
+    "burst_beats": COUNT,
+    "slots_total": COUNT,
+    "period_us": NUMBER,
+    "error": NUMBER,
+    "error_bound": NUMBER,
+    "choice": STATS,
+    "schedule": STATS,
+    "networks": [SHARING],
+    "transfers": [TRANSFER],
+    "front": [{"share": NUMBER, "fps": MapOf(NUMBER), "stats": STATS}],
+}
 LIFTED = {"phase": PLAIN_NAME, "engine": ENGINE_ID, "limit": TEXT, "value": COUNT, "allowed": COUNT, "reason": TEXT}
 INPUT = {"path": FILE, "sha256": SHA256}
 PLAN = {
@@ -424,6 +466,7 @@ PLAN = {
     "phases": [PHASE],
     "schedule": Nullable(SCHEDULE),
     "reconfigurable": Optional(Nullable(RECONFIGURABLE)),
+    "memory_schedule": Optional(Nullable(MEMORY_SCHEDULE)),
     "limits_lifted": [LIFTED],
     "warnings": [TEXT],
     "interrupted": FLAG,

@@ -23,6 +23,7 @@ from floorflow.verify.hops import check_hops
 from floorflow.verify.host_weights import check_host_weights
 from floorflow.verify.interfaces import check_interfaces, check_joined
 from floorflow.verify.memories import check_memories
+from floorflow.verify.memory_schedule import check_memory_schedule
 from floorflow.verify.outcomes import Outcomes
 from floorflow.verify.partition import check_assignment, check_crossings
 from floorflow.verify.pblocks import check_floorplan
@@ -107,6 +108,7 @@ def judge(out: Path, build: Path | None = None) -> Verdict:
         check_host_weights(plan, phases, findings)
         check_fullness(plan, phases, findings)
         check_bargains(plan, phases, findings)
+        check_memory_schedule(plan, phases, findings)
         for phase in phases:
             _check_phase(plan, phase, confined_boards(plan, phase, boards), findings)
             check_emitted(folder, plan, phase, boards, findings, build=build)

@@ -110,4 +110,4 @@ def _alike(stated: object, row: Mapping[str, Any], key: str) -> bool:
     if isinstance(stated, bool) or not isinstance(stated, int | float):
         return False
     off = 0.5 + _CLOSE if key in ("bytes", "first_byte") else _CLOSE
-    return abs(stated - row[key]) <= off
+    return bool(abs(stated - row[key]) <= off)
