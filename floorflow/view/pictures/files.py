@@ -14,6 +14,9 @@ from PIL import Image
 from floorflow.view.contents.names import Plan, network_names, networks_in
 from floorflow.view.pictures.floorplan import floorplan
 from floorflow.view.pictures.folding import folding_chart
+from floorflow.view.pictures.joint_front import joint_front_chart
+from floorflow.view.pictures.memory import memory_chart
+from floorflow.view.pictures.memory_rates import rates_chart
 from floorflow.view.pictures.overview import overview
 from floorflow.view.pictures.partition import partition_chart
 from floorflow.view.pictures.search import search_chart
@@ -36,7 +39,7 @@ def charts(plan: Plan, platform: Platform) -> dict[str, Callable[[], Figure]]:
     ``candidates``, ``folding``, ``partition``, ``floorplan_<fpga>`` for each FPGA and, if there are several,
     ``floorplan`` of them all. With several networks ``candidates`` and ``folding`` are ``candidates_<network>`` and
     ``folding_<network>``, one for each. With several phases all but ``candidates`` end in ``_<phase>``, and there is
-    ``timeline``.
+    ``timeline``. With a schedule of the memory there are ``memory``, ``rates`` and, if it was sought, ``joint_front``.
     """
     found = _Charts()
     several = len(network_names(plan)) > 1
@@ -54,6 +57,12 @@ def charts(plan: Plan, platform: Platform) -> dict[str, Callable[[], Figure]]:
             found.add(partial(floorplan, plan, platform, fpga, phase), "floorplan", fpga, end)
     if plan["schedule"] is not None:
         found.add(partial(timeline_chart, plan), "timeline")
+    shared = plan.get("memory_schedule")
+    if shared is not None:
+        found.add(partial(memory_chart, plan), "memory")
+        found.add(partial(rates_chart, plan), "rates")
+        if shared["front"]:
+            found.add(partial(joint_front_chart, plan), "joint_front")
     return found.by_name
 
 
