@@ -12,6 +12,7 @@ from floorflow.emit import bundle
 from floorflow.emit.resource_plan import resource_report
 from floorflow.errors import InputError
 from floorflow.record import Outcome, record
+from floorflow.record.at_memory import record_at_memory
 from floorflow.record.in_time import record_in_regions, record_in_time
 from floorflow.record.on_resources import finished_partitions, record_on_resources
 from floorflow.request import Objective, Request
@@ -29,6 +30,7 @@ from floorflow.search.phases import search_in_time
 from floorflow.search.preparing import prepare, priced, read
 from floorflow.search.progress import SILENT, Progress
 from floorflow.search.search import SearchResult
+from floorflow.search.sharing_memory import held, networks_at_memory, placed_together, share_memory
 from floorflow.several import SeveralRequest
 
 
@@ -90,7 +92,21 @@ def plan_several(
         one.require_files(model=source is None)
     with progress.stage("reading"):
         models = [source or read(one) for one, source in zip(request.each, known, strict=True)]
+    if request.shares_memory:
+        return _plan_at_memory(request, models, progress)
     raise InputError(f"{len(models)} networks: back end {request.shared.backend} plans one at a time as yet")
+
+
+def _plan_at_memory(request: SeveralRequest, models: Sequence[Source], progress: Progress) -> Outcome:
+    """Plan engines that share the external memory: chosen together, scheduled, and placed as any other."""
+    with progress.stage("lowering"):
+        networks, wishes = networks_at_memory(request, models)
+    choice = share_memory(networks, wishes, request.shared.effort, progress)
+    context, found = placed_together(held(networks, choice), progress)
+    with progress.stage("recording"):
+        result = record_at_memory(models, context, found, choice)
+        files = bundle(result, context.platform, context.backend)
+    return Outcome(result, context.platform, files, choice.seconds)
 
 
 def plan_on_resources(

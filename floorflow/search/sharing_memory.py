@@ -12,12 +12,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import floor
 
+from floorflow.backends.backend import Source
 from floorflow.channels.realise import BETWEEN_DEPTH_WORDS
 from floorflow.dataflow.model import Option
+from floorflow.dataflow.options import OptionGroup
 from floorflow.dataflow.traffic import EnginePoint
-from floorflow.errors import FloorflowError, InfeasibleError, LimitError, Refusal, sentence
+from floorflow.errors import FloorflowError, InfeasibleError, InputError, LimitError, Refusal, sentence
 from floorflow.folding import fitting
-from floorflow.resources import Resources, total
+from floorflow.hardware import Platform
+from floorflow.resources import NONE, Resources, total
 from floorflow.schedule.bandwidth import (
     Fairness,
     JointAnswer,
@@ -32,9 +35,11 @@ from floorflow.schedule.bandwidth.joint import bound_on_any_schedule, total_erro
 from floorflow.schedule.bandwidth.repetitions import PeriodicChoice, starved
 from floorflow.schedule.bandwidth.slots import SlotTable, in_slots
 from floorflow.schedule.bandwidth.unaware import unaware_rates
-from floorflow.search.context import RATE_TOLERANCE
-from floorflow.search.preparing import Priced
+from floorflow.search.context import RATE_TOLERANCE, PlanningContext, slot_limits
+from floorflow.search.preparing import Priced, context_of, priced
 from floorflow.search.progress import SILENT, Progress
+from floorflow.search.search import SearchResult, search
+from floorflow.several import SeveralRequest
 from floorflow.stats import SolveStats
 
 BURST_EFFICIENCY = 0.9
@@ -111,8 +116,61 @@ class MemoryChoice:
         return total_error(self.wishes, self.frames_per_s)
 
 
+def held(networks: Mapping[str, Priced], choice: MemoryChoice) -> dict[str, Priced]:
+    """Return the networks with the engines that were chosen for them, and no others."""
+    found = {}
+    for (name, one), option in zip(networks.items(), choice.options, strict=True):
+        (group,) = one.groups
+        found[name] = replace(one, groups=(OptionGroup(group.engines, ((option,),)),))
+    return found
+
+
+def networks_at_memory(request: SeveralRequest, sources: Sequence[Source]) -> tuple[dict[str, Priced], MemoryWishes]:
+    """Lower and price each network as if it were alone, and say what is asked for.
+
+    Limits on single engines are for units of one layer: here, where an engine is a whole network, they count only if
+    they were asked for.
+
+    Raises
+    ------
+    InputError
+        If the platform has several slots, or nobody says what its memory carries.
+
+    """
+    free = {} if "max_engine_share" in request.shared.model_fields_set else {"max_engine_share": NONE}
+    pairs = zip(request.names, request.each, sources, strict=True)
+    found = {name: priced(source, one.changed(fps=None, bargains="none", **free), 1) for name, one, source in pairs}
+    platform = next(iter(found.values())).platform
+    if len(platform.slots) > 1:
+        message = f"--platform {platform.name}: has {len(platform.slots)} slots; engines share the memory of one"
+        raise InputError(message, hint="name a board of one die, such as zc706")
+    rates, own = request.rates, request.own
+    gbs = own.memory_gbs if own.memory_gbs is not None else _memory_gbs(platform)
+    return found, MemoryWishes(rates, own.min_rate, gbs, own.fairness, two_sided=own.two_sided)
+
+
+def _memory_gbs(platform: Platform) -> float:
+    gbps = platform.fpgas[0].board.memory_gbps
+    if gbps is None:
+        raise InputError(f"{platform.name}: its file does not say what the memory carries", hint="give --memory-gbs")
+    return gbps / 8
+
+
+def placed_together(networks: Mapping[str, Priced], progress: Progress) -> tuple[PlanningContext, SearchResult]:
+    """Cut and place the engines that were chosen."""
+    (one,) = networks.values()
+    context = context_of(one)
+    return context, search(context, progress)
+
+
+def _limits(one: Priced) -> Resources:
+    """Return what the design may use of the platform's one slot."""
+    (limits,) = slot_limits(one.platform, one.request).values()
+    return limits
+
+
 def share_memory(
-    networks: Mapping[str, Priced], limits: Resources, asked: MemoryWishes, effort: str, progress: Progress = SILENT
+    networks: Mapping[str, Priced], asked: MemoryWishes, effort: str, progress: Progress = SILENT
 ) -> MemoryChoice:
     """Choose one engine a network within the limits on all of them together, and schedule the memory.
 
@@ -125,6 +183,7 @@ def share_memory(
 
     """
     seconds: dict[str, float] = {}
+    limits = _limits(next(iter(networks.values())))
     with _stage(progress, "pricing", seconds):
         foldings = {name: _fitting(one, limits) for name, one in networks.items()}
         fronts = tuple(tuple(_point(name, networks[name], o) for o in found) for name, found in foldings.items())

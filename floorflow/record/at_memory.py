@@ -1,19 +1,48 @@
-"""The schedule of the external memory in the form that plan.json holds."""
+"""The Plan of networks that share the external memory: their engines as any others, and the schedule."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from floorflow.backends.backend import Source
+from floorflow.record.part import Part, alone
+from floorflow.record.run import record_runs
 from floorflow.record.values import statistics
 from floorflow.schedule.bandwidth.slots import BURST_BEATS, SlotEntry
 from floorflow.schema import (
     JointFrontEntry,
     MemoryScheduleEntry,
+    Plan,
     SharingNetwork,
     SubgraphEntry,
     TransferEntry,
 )
+from floorflow.search.context import PlanningContext
+from floorflow.search.search import SearchResult
 from floorflow.search.sharing_memory import MemoryChoice
+
+ENDED_BY = "the engine is the one that was chosen, with those of all networks, for their rates at the memory"
+
+
+def record_at_memory(
+    sources: Sequence[Source], context: PlanningContext, result: SearchResult, choice: MemoryChoice
+) -> Plan:
+    """Return the Plan of engines that were chosen and placed."""
+    (source,) = sources
+    part = Part(choice.names[0], context, replace(result, ended_by=ENDED_BY))
+    (engine,) = result.candidate.folded.dataflow.engines
+    shared = memory_schedule(choice, {part.network: part.id(engine.name)})
+    return record_runs([source], [alone(part)], None, _starved(choice), shared=shared)
+
+
+def _starved(choice: MemoryChoice) -> list[str]:
+    """Name the networks that miss their least rates."""
+    told = [
+        f"{choice.names[n]} ({choice.frames_per_s[n]:.4g} of at least {choice.wishes[n].least_fps:.4g} frames/s)"
+        for n in choice.starved
+    ]
+    return [f"starved, though others may have more than they need: {', '.join(told)}"] if told else []
 
 
 def memory_schedule(choice: MemoryChoice, engines: Mapping[str, str]) -> MemoryScheduleEntry:
