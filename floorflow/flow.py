@@ -10,11 +10,11 @@ from floorflow.backends.backend import Source, Unplaced
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.emit import bundle
 from floorflow.emit.resource_plan import resource_report
-from floorflow.errors import InputError
 from floorflow.record import Outcome, record
 from floorflow.record.at_memory import record_at_memory
 from floorflow.record.in_time import record_in_regions, record_in_time
 from floorflow.record.on_resources import finished_partitions, record_on_resources
+from floorflow.record.several import record_several
 from floorflow.request import Objective, Request
 from floorflow.schema.resource_plan import RESOURCE_PLAN_FILE, ResourcePlan
 from floorflow.search.asked import settled
@@ -30,6 +30,7 @@ from floorflow.search.phases import search_in_time
 from floorflow.search.preparing import prepare, priced, read
 from floorflow.search.progress import SILENT, Progress
 from floorflow.search.search import SearchResult
+from floorflow.search.several import Networks, SeveralFound, networks_of, search_several
 from floorflow.search.sharing_memory import held, networks_at_memory, placed_together, share_memory
 from floorflow.several import SeveralRequest
 
@@ -86,15 +87,44 @@ def plan(
 def plan_several(
     request: SeveralRequest, progress: Progress = SILENT, sources: Sequence[Source | None] = ()
 ) -> Outcome:
-    """Plan several networks on a platform together; ``sources``: those that were read before, else None."""
+    """Plan several networks on a platform together; ``sources``: those that were read before, else None.
+
+    Each is lowered and priced as if it were alone; one search folds, cuts and places the engines of all.
+    """
+    request, models = _read_several(request, sources, progress)
+    if request.shares_memory:
+        return _plan_at_memory(request, models, progress)
+    known: dict[int, Networks] = {}
+    made: list[SeveralFound] = []
+
+    def prepared(asked: Request, fpgas: int) -> PlanningContext:
+        with progress.stage("lowering"):
+            known[fpgas] = networks_of(request.like(asked), models, fpgas)
+            return known[fpgas].at_least()
+
+    def searched(context: PlanningContext) -> SearchResult:
+        one = partial(search_sparing, search=partial(search_nearest, progress=progress), progress=progress)
+        networks = known[len(context.platform.fpgas)]
+        made.append(search_several(networks, partial(search_lifting, search=one), progress))
+        return made[-1].result
+
+    _, _, tried = least_fpgas(request.shared, prepared, searched, progress)
+    with progress.stage("recording"):
+        result = record_several(models, made[-1], tried)
+        files = bundle(result, made[-1].context.platform, made[-1].context.backend)
+    return Outcome(result, made[-1].context.platform, files)
+
+
+def _read_several(
+    request: SeveralRequest, sources: Sequence[Source | None], progress: Progress
+) -> tuple[SeveralRequest, list[Source]]:
+    """Return the request with what its platform's file says, and the models."""
     known = sources or [None] * len(request.each)
     for one, source in zip(request.each, known, strict=True):
         one.require_files(model=source is None)
+    request = request.like(settled(request.shared))
     with progress.stage("reading"):
-        models = [source or read(one) for one, source in zip(request.each, known, strict=True)]
-    if request.shares_memory:
-        return _plan_at_memory(request, models, progress)
-    raise InputError(f"{len(models)} networks: back end {request.shared.backend} plans one at a time as yet")
+        return request, [source or read(one) for one, source in zip(request.each, known, strict=True)]
 
 
 def _plan_at_memory(request: SeveralRequest, models: Sequence[Source], progress: Progress) -> Outcome:
@@ -102,11 +132,12 @@ def _plan_at_memory(request: SeveralRequest, models: Sequence[Source], progress:
     with progress.stage("lowering"):
         networks, wishes = networks_at_memory(request, models)
     choice = share_memory(networks, wishes, request.shared.effort, progress)
-    context, found = placed_together(held(networks, choice), progress)
+    one = partial(search_sparing, search=partial(search_nearest, progress=progress), progress=progress)
+    found = placed_together(request, held(networks, choice), partial(search_lifting, search=one))
     with progress.stage("recording"):
-        result = record_at_memory(models, context, found, choice)
-        files = bundle(result, context.platform, context.backend)
-    return Outcome(result, context.platform, files, choice.seconds)
+        result = record_at_memory(models, found, choice)
+        files = bundle(result, found.context.platform, found.context.backend)
+    return Outcome(result, found.context.platform, files, choice.seconds)
 
 
 def plan_on_resources(

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -145,6 +145,11 @@ class SeveralRequest:
     def shared(self) -> Request:
         """What all networks are asked for alike, but for model and rate: the request of the first without a rate."""
         return self.each[0].changed(fps=None)
+
+    def like(self, shared: Request) -> Self:
+        """Return the same networks and rates with other options for all."""
+        each = tuple(shared.changed(model=one.model, fps=one.fps) for one in self.each)
+        return replace(self, each=each)
 
     @property
     def shares_memory(self) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from floorflow.backends.backend import Source
 from floorflow.record.part import Part, alone
 from floorflow.record.run import record_runs
+from floorflow.record.several import record_several
 from floorflow.record.values import statistics
 from floorflow.schedule.bandwidth.slots import BURST_BEATS, SlotEntry
 from floorflow.schema import (
@@ -18,22 +19,22 @@ from floorflow.schema import (
     SubgraphEntry,
     TransferEntry,
 )
-from floorflow.search.context import PlanningContext
-from floorflow.search.search import SearchResult
+from floorflow.schema.values import engine_id
+from floorflow.search.several import SeveralFound
 from floorflow.search.sharing_memory import MemoryChoice
 
-ENDED_BY = "the engine is the one that was chosen, with those of all networks, for their rates at the memory"
 
-
-def record_at_memory(
-    sources: Sequence[Source], context: PlanningContext, result: SearchResult, choice: MemoryChoice
-) -> Plan:
+def record_at_memory(sources: Sequence[Source], found: SeveralFound, choice: MemoryChoice) -> Plan:
     """Return the Plan of engines that were chosen and placed."""
-    (source,) = sources
-    part = Part(choice.names[0], context, replace(result, ended_by=ENDED_BY))
-    (engine,) = result.candidate.folded.dataflow.engines
-    shared = memory_schedule(choice, {part.network: part.id(engine.name)})
-    return record_runs([source], [alone(part)], None, _starved(choice), shared=shared)
+    networks = found.networks.priced
+    engines = {name: one.dataflow.engines[0].name for name, one in zip(choice.names, networks, strict=True)}
+    several = len(networks) > 1
+    shared = memory_schedule(choice, {name: engine_id(name, own, several=several) for name, own in engines.items()})
+    told = _starved(choice)
+    if several:
+        return record_several(sources, found, told, shared)
+    part = Part(choice.names[0], found.context, replace(found.result, ended_by=found.ended_by))
+    return record_runs(sources, [alone(part)], None, told, shared=shared)
 
 
 def _starved(choice: MemoryChoice) -> list[str]:

@@ -66,6 +66,8 @@ from floorflow.schema.plan import (
     ScheduleEntry,
     ScheduleStep,
     SummaryEntry,
+    TargetEntry,
+    TargetsEntry,
 )
 from floorflow.schema.platform import (
     BoundaryCrossing,
@@ -147,6 +149,8 @@ __all__ = [
     "Stats",
     "SubgraphEntry",
     "SummaryEntry",
+    "TargetEntry",
+    "TargetsEntry",
     "ThroughputEntry",
     "TraceEntry",
     "TransferEntry",

@@ -35,10 +35,11 @@ from floorflow.schedule.bandwidth.joint import bound_on_any_schedule, total_erro
 from floorflow.schedule.bandwidth.repetitions import PeriodicChoice, starved
 from floorflow.schedule.bandwidth.slots import SlotTable, in_slots
 from floorflow.schedule.bandwidth.unaware import unaware_rates
-from floorflow.search.context import RATE_TOLERANCE, PlanningContext, slot_limits
+from floorflow.search.context import RATE_TOLERANCE, slot_limits
 from floorflow.search.preparing import Priced, context_of, priced
 from floorflow.search.progress import SILENT, Progress
-from floorflow.search.search import SearchResult, search
+from floorflow.search.search import Search
+from floorflow.search.several import Networks, SeveralFound, Target, Tried
 from floorflow.several import SeveralRequest
 from floorflow.stats import SolveStats
 
@@ -48,6 +49,7 @@ METHODS: Mapping[str, str] = {"fast": "constant", "default": "exact", "best": "e
 """Scheduling method by effort."""
 FRONT_SHARES = (0.25, 0.5, 0.75, 1.0)
 """Of the limits at which the joint front is told."""
+ENDED_BY = "the engine is the one that was chosen, with those of all networks, for their rates at the memory"
 _PROVEN = "proven infeasible by the cost model: "
 
 
@@ -156,11 +158,18 @@ def _memory_gbs(platform: Platform) -> float:
     return gbps / 8
 
 
-def placed_together(networks: Mapping[str, Priced], progress: Progress) -> tuple[PlanningContext, SearchResult]:
-    """Cut and place the engines that were chosen."""
-    (one,) = networks.values()
-    context = context_of(one)
-    return context, search(context, progress)
+def placed_together(request: SeveralRequest, networks: Mapping[str, Priced], search: Search) -> SeveralFound:
+    """Cut and place the engines that were chosen, of which each network has one."""
+    cycles = [int(one.groups[0].cycles[0]) for one in networks.values()]
+    targets = tuple(Target(name, None, None, each, None, each) for name, each in zip(networks, cycles, strict=True))
+    own = tuple(context_of(one) for one in networks.values())
+    known = Networks(request, own, tuple(networks.values()), targets)
+    several = len(networks) > 1
+    context = known.context([None] * len(own), [True] * len(own), "throughput") if several else own[0]
+    result = search(context)
+    tried = [] if context.together is None else [Tried(context.together, tuple(cycles), result.trace)]
+    met = SolveStats("least share", "optimal", 1.0, 1.0)
+    return SeveralFound(known, context, result, tuple(tried), met, ENDED_BY)
 
 
 def _limits(one: Priced) -> Resources:

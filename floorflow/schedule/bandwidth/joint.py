@@ -249,7 +249,7 @@ def _least_full(problem: JointProblem, needs: Floats) -> tuple[Floats, Floats]:
 
 
 def _labels(problem: JointProblem, reduced: list[Floats], within: float) -> tuple[Ints, Floats, Floats] | None:
-    """Return combinations of rows, (n, n_networks), within limits and reduced costs, needs and errors; None: too many."""
+    """Return combinations of rows, (n, n_networks), in limits and reduced costs, needs, errors; None: too many."""
     tables = problem.tables
     kept = [_some(problem, table, each, within) for table, each in zip(tables, reduced, strict=True)]
     least = [table.needs.min(axis=0) for table in tables]
