@@ -80,7 +80,7 @@ def record_runs(
     context = contexts[0]
     target = (whole or context).platform
     platform = platform_entry(target)
-    options = options_entry(context.request, target, [own.request.model.name for own in contexts], targets)
+    options = options_entry(context.request, target, [own.request.model.name for own in contexts], targets, shared)
     networks = _networks([source.network for source in sources], runs, phases)
     notes = dict.fromkeys(note for own in contexts for note in own.dataflow.notes)
     above = [entry for run in runs for part in run.parts for entry in lifted(run.name, part)]

@@ -246,10 +246,11 @@ class Plan(PlanModel):
 
 def without_several(content: dict[str, Any]) -> dict[str, Any]:
     """Return what a plan holds without the fields of several networks where it has them not."""
-    if content["targets"] is None:
-        own = {key: value for key, value in content["options"].items() if key not in ("rates", "min_rate")}
-        return {key: own if key == "options" else value for key, value in content.items() if key != "targets"}
-    return content
+    absent = {key for key in ("targets", "memory_schedule") if content[key] is None}
+    kept = {key: value for key, value in content.items() if key not in absent}
+    if len(absent) == 2:
+        kept["options"] = {k: v for k, v in content["options"].items() if k not in ("rates", "min_rate")}
+    return kept
 
 
 def _only(entries: list[Entry], what: str) -> Entry:

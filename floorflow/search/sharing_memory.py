@@ -163,7 +163,8 @@ def placed_together(request: SeveralRequest, networks: Mapping[str, Priced], sea
     cycles = [int(one.groups[0].cycles[0]) for one in networks.values()]
     targets = tuple(Target(name, None, None, each, None, each) for name, each in zip(networks, cycles, strict=True))
     own = tuple(context_of(one) for one in networks.values())
-    known = Networks(request, own, tuple(networks.values()), targets)
+    asked = replace(request, each=tuple(one.request for one in networks.values()))
+    known = Networks(asked, own, tuple(networks.values()), targets)
     several = len(networks) > 1
     context = known.context([None] * len(own), [True] * len(own), "throughput") if several else own[0]
     result = search(context)
