@@ -103,4 +103,5 @@ def _made(outcome: Outcome, command: Sequence[str], *, plots: bool, started: flo
         command=command,
         seconds=time.perf_counter() - started,
         plots=plots,
+        steps=outcome.seconds,
     )

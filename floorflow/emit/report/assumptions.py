@@ -19,11 +19,12 @@ def assumptions(plan: Plan, platform: Platform, backend: PlanBackend) -> list[st
     """Return the section's lines."""
     options = plan.options
     kept = ", kept" if options.keep_granularity else ""
+    asked = _asked(options) if plan.memory_schedule is None else _rates(options)
     rest = f"granularity {options.granularity}{kept}, effort {options.effort}"
     lines = [
         *_networks(plan),
         f"platform   {_boards(plan)}, --fpgas {options.fpgas}",
-        f"asked for  {_asked(options)} at {options.clock_mhz:g} MHz; {rest}",
+        f"asked for  {asked} at {options.clock_mhz:g} MHz; {rest}",
         *preset_lines(options, platform),
         f"engines    {limits_told(options)}",
         f"pblocks    {_room(plan)}",
@@ -73,6 +74,13 @@ def _asked(options: Options) -> str:
     if options.fps is None:
         return what
     return f"{what} at {options.fps:,g} frames/s{' or more' if options.objective == 'latency' else ''}"
+
+
+def _rates(options: Options) -> str:
+    """Tell the rates that networks are to come close to."""
+    rates = ", ".join(f"{name} {fps:g}" for name, fps in options.rates.items())
+    least = "".join(f", {name} at least {fps:g}" for name, fps in options.min_rate.items())
+    return f"frames/s: {rates}{least}" if options.rates else f"the highest rates{least}"
 
 
 def _infrastructure(plan: Plan) -> list[InfrastructureEntry]:
