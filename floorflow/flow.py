@@ -105,7 +105,7 @@ def plan_several(
     def searched(context: PlanningContext) -> SearchResult:
         one = partial(search_sparing, search=partial(search_nearest, progress=progress), progress=progress)
         networks = known[len(context.platform.fpgas)]
-        made.append(search_several(networks, partial(search_lifting, search=one), progress))
+        made.append(search_several(networks, partial(search_lifting, search=one), one, progress))
         return made[-1].result
 
     _, _, tried = least_fpgas(request.shared, prepared, searched, progress)

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from floorflow.backends.backend import Source
 from floorflow.dataflow.options import OptionGroup
-from floorflow.errors import FloorflowError, InfeasibleError, LimitError, Refusal
+from floorflow.errors import FloorflowError, InfeasibleError, LimitError, Refusal, sentence
 from floorflow.request import Objective
 from floorflow.search.context import PlanningContext, longest_interval
 from floorflow.search.highest_rate import shortest_possible
@@ -213,8 +213,11 @@ def stretch_of(targets: Sequence[Target], intervals: Sequence[int]) -> Fraction:
     return max(Fraction(1), *counted)
 
 
-def search_several(networks: Networks, search: Search, progress: Progress = SILENT) -> SeveralFound:
+def search_several(networks: Networks, search: Search, further: Search, progress: Progress = SILENT) -> SeveralFound:
     """Find the best legal design for all networks.
+
+    ``search`` may lift limits on single engines where there is no plan within them, ``further``, which only looks for
+    more rate of some, does not.
 
     Raises
     ------
@@ -224,7 +227,7 @@ def search_several(networks: Networks, search: Search, progress: Progress = SILE
         If no design was found, and that is not proven.
 
     """
-    return _Seeking(networks, search, progress).found()
+    return _Seeking(networks, search, further, progress).found()
 
 
 @dataclass
@@ -233,6 +236,7 @@ class _Seeking:
 
     networks: Networks
     search: Search
+    further: Search
     progress: Progress
     tried: list[Tried] = field(default_factory=list)
 
@@ -257,7 +261,7 @@ class _Seeking:
         refused: FloorflowError | None = None
         try:
             context = self.first()
-            result = self._searched(context)
+            result = self._searched(context, self.search)
         except (InfeasibleError, LimitError) as error:
             if not any(self.asked):
                 raise
@@ -269,14 +273,15 @@ class _Seeking:
         self.progress.note(f"not all rates that were asked for: {refused}")
         scaled = self.asked
         context = self.networks.context([t.most for t in self.targets], scaled, "throughput")
-        result = self._searched(context)
+        result = self._searched(context, self.search)
         bound = max(self._bound(context, result), Fraction(1))
-        short = isinstance(refused, InfeasibleError)
-        why = f"not all rates that were asked for {'can be met' if short else 'were found to be met'}: {refused}"
+        can = "can be met" if isinstance(refused, InfeasibleError) else "were found to be met"
+        told = sentence(*refused.refusals[:3]) if refused.refusals else str(refused)
+        why = f"not all rates that were asked for {can}: {told}"
         return self._raised(context, result, bound, why)
 
-    def _searched(self, context: PlanningContext) -> SearchResult:
-        result = self.search(context)
+    def _searched(self, context: PlanningContext, search: Search) -> SearchResult:
+        result = search(context)
         self._note(context, result.trace)
         return result
 
@@ -329,4 +334,4 @@ class _Seeking:
         longest = [cycles - (number == place) for number, cycles in enumerate(intervals)]
         scaled = [number == place for number in range(len(intervals))]
         more = self.networks.context(longest, scaled, "throughput")
-        return more, self._searched(more)
+        return more, self._searched(more, self.further)
