@@ -244,7 +244,10 @@ _WORDS: Mapping[What, Callable[[Refusal], str]] = {
         f"alone on the platform it reaches {_amount(r.allowed)}"
     ),
     "rates together": lambda r: (
-        f"no engines with {'any schedule' if r.proven else 'constant shares'} of the memory keep {_names(r)} frames/s"
+        f"{_names(r)} frames/s move at least {_amount(r.needed)} {r.resource}, {_amount(r.allowed)} allowed"
+        if r.needed is not None
+        else f"no engines with {'any schedule' if r.proven else 'constant shares'} of the memory keep {_names(r)} "
+        "frames/s"
     ),
     "slot rectangles": lambda r: (
         f"rectangles in {r.place} hold at most {_amount(r.allowed)} {r.resource}, "

@@ -300,9 +300,12 @@ def _least(points: Sequence[EnginePoint]) -> Resources:
 
 def _rates_refused(problem: JointProblem, hard: Sequence[int]) -> Refusal:
     """Return that least rates cannot be kept; proven where no schedule whatever keeps them."""
+    names = tuple(f"{problem.names[n]}={problem.wishes[n].least_fps:g}" for n in hard)
+    least = sum(problem.wishes[n].least_fps * min(p.traffic_bytes for p in problem.fronts[n]) for n in hard) / 1e9
+    if least > problem.bandwidth_gbs:
+        return Refusal("rates together", "GB/s", "", least, problem.bandwidth_gbs, proven=True, names=names)
     wishes = tuple(replace(w, least_fps=w.least_fps if n in hard else 0.0) for n, w in enumerate(problem.wishes))
     loosest = choose(replace(problem, wishes=wishes, any_schedule=True))
-    names = tuple(f"{problem.names[n]}={problem.wishes[n].least_fps:g}" for n in hard)
     return Refusal("rates together", proven=loosest.stats.status == "infeasible", names=names)
 
 
