@@ -18,6 +18,7 @@ from floorflow.record.several import record_several
 from floorflow.request import Objective, Request
 from floorflow.schema.resource_plan import RESOURCE_PLAN_FILE, ResourcePlan
 from floorflow.search.asked import settled
+from floorflow.search.at_memory import held, networks_at_memory, placed_together
 from floorflow.search.bargains import bargains
 from floorflow.search.context import PlanningContext
 from floorflow.search.fewest_hops import search_nearest
@@ -31,7 +32,7 @@ from floorflow.search.preparing import prepare, priced, read
 from floorflow.search.progress import SILENT, Progress
 from floorflow.search.search import SearchResult
 from floorflow.search.several import Networks, SeveralFound, networks_of, search_several
-from floorflow.search.sharing_memory import held, networks_at_memory, placed_together, share_memory
+from floorflow.search.sharing_memory import share_memory
 from floorflow.several import SeveralRequest
 
 

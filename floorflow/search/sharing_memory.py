@@ -12,15 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import floor
 
-from floorflow.backends.backend import Source
 from floorflow.channels.realise import BETWEEN_DEPTH_WORDS
 from floorflow.dataflow.model import Option
-from floorflow.dataflow.options import OptionGroup
 from floorflow.dataflow.traffic import EnginePoint
-from floorflow.errors import FloorflowError, InfeasibleError, InputError, LimitError, Refusal, sentence
+from floorflow.errors import InfeasibleError, Refusal
 from floorflow.folding import fitting
-from floorflow.hardware import Platform
-from floorflow.resources import NONE, Resources, total
+from floorflow.resources import Resources, total
 from floorflow.schedule.bandwidth import (
     Fairness,
     JointAnswer,
@@ -33,14 +30,12 @@ from floorflow.schedule.bandwidth import (
 from floorflow.schedule.bandwidth.fairness import most_fps
 from floorflow.schedule.bandwidth.joint import bound_on_any_schedule, total_error
 from floorflow.schedule.bandwidth.repetitions import PeriodicChoice, starved
-from floorflow.schedule.bandwidth.slots import SlotTable, in_slots
+from floorflow.schedule.bandwidth.slots import MOST_STRETCH, SlotTable, in_slots
 from floorflow.schedule.bandwidth.unaware import unaware_rates
 from floorflow.search.context import RATE_TOLERANCE, slot_limits
-from floorflow.search.preparing import Priced, context_of, priced
+from floorflow.search.memory_refusals import PROVEN, no_engines, rates_missed
+from floorflow.search.preparing import Priced
 from floorflow.search.progress import SILENT, Progress
-from floorflow.search.search import Search
-from floorflow.search.several import Networks, SeveralFound, Target, Tried
-from floorflow.several import SeveralRequest
 from floorflow.stats import SolveStats
 
 BURST_EFFICIENCY = 0.9
@@ -49,8 +44,6 @@ METHODS: Mapping[str, str] = {"fast": "constant", "default": "exact", "best": "e
 """Scheduling method by effort."""
 FRONT_SHARES = (0.25, 0.5, 0.75, 1.0)
 """Of the limits at which the joint front is told."""
-ENDED_BY = "the engine is the one that was chosen, with those of all networks, for their rates at the memory"
-_PROVEN = "proven infeasible by the cost model: "
 
 
 @dataclass(frozen=True)
@@ -118,61 +111,6 @@ class MemoryChoice:
         return total_error(self.wishes, self.frames_per_s)
 
 
-def held(networks: Mapping[str, Priced], choice: MemoryChoice) -> dict[str, Priced]:
-    """Return the networks with the engines that were chosen for them, and no others."""
-    found = {}
-    for (name, one), option in zip(networks.items(), choice.options, strict=True):
-        (group,) = one.groups
-        found[name] = replace(one, groups=(OptionGroup(group.engines, ((option,),)),))
-    return found
-
-
-def networks_at_memory(request: SeveralRequest, sources: Sequence[Source]) -> tuple[dict[str, Priced], MemoryWishes]:
-    """Lower and price each network as if it were alone, and say what is asked for.
-
-    Limits on single engines are for units of one layer: here, where an engine is a whole network, they count only if
-    they were asked for.
-
-    Raises
-    ------
-    InputError
-        If the platform has several slots, or nobody says what its memory carries.
-
-    """
-    free = {} if "max_engine_share" in request.shared.model_fields_set else {"max_engine_share": NONE}
-    pairs = zip(request.names, request.each, sources, strict=True)
-    found = {name: priced(source, one.changed(fps=None, bargains="none", **free), 1) for name, one, source in pairs}
-    platform = next(iter(found.values())).platform
-    if len(platform.slots) > 1:
-        message = f"--platform {platform.name}: has {len(platform.slots)} slots; engines share the memory of one"
-        raise InputError(message, hint="name a board of one die, such as zc706")
-    rates, own = request.rates, request.own
-    gbs = own.memory_gbs if own.memory_gbs is not None else _memory_gbs(platform)
-    return found, MemoryWishes(rates, own.min_rate, gbs, own.fairness, two_sided=own.two_sided)
-
-
-def _memory_gbs(platform: Platform) -> float:
-    gbps = platform.fpgas[0].board.memory_gbps
-    if gbps is None:
-        raise InputError(f"{platform.name}: its file does not say what the memory carries", hint="give --memory-gbs")
-    return gbps / 8
-
-
-def placed_together(request: SeveralRequest, networks: Mapping[str, Priced], search: Search) -> SeveralFound:
-    """Cut and place the engines that were chosen, of which each network has one."""
-    cycles = [int(one.groups[0].cycles[0]) for one in networks.values()]
-    targets = tuple(Target(name, None, None, each, None, each) for name, each in zip(networks, cycles, strict=True))
-    own = tuple(context_of(one) for one in networks.values())
-    asked = replace(request, each=tuple(one.request for one in networks.values()))
-    known = Networks(asked, own, tuple(networks.values()), targets)
-    several = len(networks) > 1
-    context = known.context([None] * len(own), [True] * len(own), "throughput") if several else own[0]
-    result = search(context)
-    tried = [] if context.together is None else [Tried(context.together, tuple(cycles), result.trace)]
-    met = SolveStats("least share", "optimal", 1.0, 1.0)
-    return SeveralFound(known, context, result, tuple(tried), met, ENDED_BY)
-
-
 def _limits(one: Priced) -> Resources:
     """Return what the design may use of the platform's one slot."""
     (limits,) = slot_limits(one.platform, one.request).values()
@@ -200,9 +138,9 @@ def share_memory(
     names, kept = tuple(networks), frozenset(asked.least_fps)
     problem = JointProblem(names, fronts, _wishes(names, fronts, asked), limits, asked.bandwidth_gbs, kept=kept)
     with _stage(progress, "choosing", seconds):
-        joint = choose(problem)
+        sought, joint = _chosen(problem)
         if joint.points is None:
-            raise _none(problem, joint)
+            raise no_engines(problem, joint)
         bound = bound_on_any_schedule(
             replace(problem, wishes=tuple(replace(w, two_sided=False) for w in problem.wishes))
         )
@@ -210,7 +148,7 @@ def share_memory(
     options = tuple(found[point] for found, point in zip(foldings.values(), joint.points, strict=True))
     with _stage(progress, "scheduling", seconds):
         period = scheduled_period(
-            engines, names, problem.wishes, asked.bandwidth_gbs, shares_gbs=joint.shares_gbs, method=METHODS[effort]
+            engines, names, sought.wishes, asked.bandwidth_gbs, shares_gbs=joint.shares_gbs, method=METHODS[effort]
         )
         table = in_slots(period.problem, period.answer.schedule)
     with _stage(progress, "comparing", seconds):
@@ -219,20 +157,22 @@ def share_memory(
     alone = tuple(most_fps(points, asked.bandwidth_gbs) for points in fronts)
     found = (problem.wishes, alone, engines, options, joint, period, table, unaware)
     choice = MemoryChoice(names, asked, *found, bound, front, seconds)
-    _require_kept(choice)
+    missed = [n for n in choice.starved if names[n] in kept]
+    if missed:
+        raise rates_missed(problem, missed, choice.frames_per_s)
     return choice
 
 
-def _require_kept(choice: MemoryChoice) -> None:
-    """Refuse a schedule in which a network misses the least rate that was asked for."""
-    missed = [
-        f"{choice.names[n]} gets {choice.frames_per_s[n]:.4g} frames/s, {choice.wishes[n].least_fps:g} are to be kept"
-        for n in choice.starved
-        if choice.names[n] in choice.asked.least_fps
-    ]
-    if missed:
-        hint = "ask for less with --min-rate, or try --effort best"
-        raise LimitError(f"no schedule of the memory was found that keeps all rates: {'; '.join(missed)}", hint)
+def _chosen(problem: JointProblem) -> tuple[JointProblem, JointAnswer]:
+    """Return the best choice with room for rounding above least rates, or without where that serves more networks."""
+    roomy = tuple(replace(each, least_fps=each.least_fps * (1 + MOST_STRETCH)) for each in problem.wishes)
+    padded = replace(problem, wishes=roomy)
+    joint = choose(padded)
+    if joint.points is not None and not joint.starved:
+        return padded, joint
+    exact = choose(problem)
+    better = joint.points is None or len(exact.starved) < len(joint.starved)
+    return (problem, exact) if exact.points is not None and better else (padded, joint)
 
 
 @contextmanager
@@ -266,47 +206,10 @@ def _wishes(names: Sequence[str], fronts: Sequence[tuple[EnginePoint, ...]], ask
         fps, least = asked.fps.get(name, most), asked.least_fps.get(name)
         if least is not None and least > most * (1 + RATE_TOLERANCE):
             refusal = Refusal("rate alone", "frames/s", name, least, most, proven=True)
-            raise InfeasibleError(_PROVEN + str(refusal), "ask for less, or give more memory bandwidth", (refusal,))
+            raise InfeasibleError(PROVEN + str(refusal), "ask for less, or give more memory bandwidth", (refusal,))
         made = wish(points, asked.bandwidth_gbs, fps, asked.fairness, least_fps=least, two_sided=asked.two_sided)
         wishes.append(made)
     return tuple(wishes)
-
-
-def _none(problem: JointProblem, joint: JointAnswer) -> FloorflowError:
-    """Return why there are no engines: a resource that all of them are short of, or rates that cannot be kept."""
-    least = total(_least(points) for points in problem.fronts).as_dict()
-    refusals = tuple(
-        Refusal("slots together", name, "", least[name], limit, proven=True)
-        for name, limit in problem.available.as_dict().items()
-        if least[name] > limit
-    )
-    hint = "a larger platform, --cap, or fewer networks"
-    if not refusals:
-        hard = [n for n, name in enumerate(problem.names) if name in problem.kept]
-        free = replace(problem, kept=frozenset())
-        if not hard or choose(free).points is None:
-            refusals = (Refusal("budgets together", proven=joint.stats.status == "infeasible"),)
-        else:
-            refusals, hint = (_rates_refused(problem, hard),), "ask for less with --min-rate"
-    proven = all(refusal.proven for refusal in refusals)
-    message = f"{', '.join(problem.names)}: {sentence(*refusals)}"
-    return InfeasibleError(_PROVEN + message, hint, refusals) if proven else LimitError(message, hint, refusals)
-
-
-def _least(points: Sequence[EnginePoint]) -> Resources:
-    columns = zip(*(point.resources.as_tuple() for point in points), strict=True)
-    return Resources(*(min(column) for column in columns))
-
-
-def _rates_refused(problem: JointProblem, hard: Sequence[int]) -> Refusal:
-    """Return that least rates cannot be kept; proven where no schedule whatever keeps them."""
-    names = tuple(f"{problem.names[n]}={problem.wishes[n].least_fps:g}" for n in hard)
-    least = sum(problem.wishes[n].least_fps * min(p.traffic_bytes for p in problem.fronts[n]) for n in hard) / 1e9
-    if least > problem.bandwidth_gbs:
-        return Refusal("rates together", "GB/s", "", least, problem.bandwidth_gbs, proven=True, names=names)
-    wishes = tuple(replace(w, least_fps=w.least_fps if n in hard else 0.0) for n, w in enumerate(problem.wishes))
-    loosest = choose(replace(problem, wishes=wishes, any_schedule=True))
-    return Refusal("rates together", proven=loosest.stats.status == "infeasible", names=names)
 
 
 def _joint_front(problem: JointProblem) -> tuple[FrontPoint, ...]:
