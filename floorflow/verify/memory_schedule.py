@@ -45,9 +45,19 @@ def check_memory_schedule(plan: Record, phases: Sequence[PhaseFacts], findings: 
         check_stats(shared[stats], f"memory_schedule.{stats}", findings)
     for number, point in enumerate(shared["front"]):
         check_stats(point["stats"], f"memory_schedule.front[{number}].stats", findings)
+    _check_asked(plan["options"], shared, findings)
     known = {name: _subgraphs(phases, shared["networks"][n], findings) for n, name in enumerate(names)}
     _check_transfers(shared, known, findings)
     check_rates(shared, known, findings)
+
+
+def _check_asked(options: Record, shared: Record, findings: Findings) -> None:
+    """Judge that the rates are those that the options ask for."""
+    networks = shared["networks"]
+    asked = {each["network"]: each["asked_fps"] for each in networks if each["asked_fps"] is not None}
+    least = {each["network"]: each["least_fps"] for each in networks if each["must"]}
+    for what, stated in (("rates", asked), ("min_rate", least)):
+        findings.expect("wrong-memory-rate", "options", what, options.get(what) or {}, stated)
 
 
 def _subgraphs(phases: Sequence[PhaseFacts], network: Record, findings: Findings) -> Subgraphs:
