@@ -193,6 +193,10 @@ def _require_goals_of_several(request: Request) -> None:
         f"--reconfigure {request.reconfigure}": request.reconfigure != "none",
         "--folding": request.folding is not None,
         "--epsilon": request.epsilon is not None,
+        "--granularity slot": request.granularity == "slot",
+        "--risk": request.risk is not None,
+        f"--fold-method {request.fold_method}": request.fold_method != "exact",
+        "--keep-folding": request.keep_folding,
     }
     for option, given in refused.items():
         if given:

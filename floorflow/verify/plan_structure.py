@@ -40,6 +40,7 @@ COUNT = Scalar("a non-negative integer below 2^63", is_count)
 INTEGER = Scalar("an integer", lambda value: isinstance(value, int) and not isinstance(value, bool))
 NUMBER = Scalar("a finite number", is_number)
 TEXT = Scalar("a string", lambda value: isinstance(value, str))
+POSITIVE = Scalar("a number above 0", lambda value: is_number(value) and value > 0)
 SHARE = Scalar("a number of 0 or more", lambda value: is_number(value) and value >= 0)
 FLAG = Scalar("true or false", lambda value: isinstance(value, bool))
 FOLDER = Scalar("a plain file name", lambda value: isinstance(value, str) and _FOLDER_NAME.fullmatch(value) is not None)
@@ -309,6 +310,8 @@ OPTIONS = {
     "tie_break": TEXT,
     "topology": TEXT,
     "models": [FILE],
+    "rates": Optional(MapOf(POSITIVE)),
+    "min_rate": Optional(MapOf(POSITIVE)),
     "platform": FILE,
     "preset": PRESET,
     "fpgas": FPGA_COUNT,
@@ -451,6 +454,20 @@ MEMORY_SCHEDULE = {
     "transfers": [TRANSFER],
     "front": [{"share": NUMBER, "fps": MapOf(NUMBER), "stats": STATS}],
 }
+TARGETS = {
+    "networks": [
+        {
+            "network": PLAIN_NAME,
+            "fps": Nullable(NUMBER),
+            "least_fps": Nullable(NUMBER),
+            "target_cycles": COUNT,
+            "alone_cycles": COUNT,
+            "share": NUMBER,
+            "starved": FLAG,
+        }
+    ],
+    "stretch": STATS,
+}
 LIFTED = {"phase": PLAIN_NAME, "engine": ENGINE_ID, "limit": TEXT, "value": COUNT, "allowed": COUNT, "reason": TEXT}
 INPUT = {"path": FILE, "sha256": SHA256}
 PLAN = {
@@ -465,6 +482,7 @@ PLAN = {
     "networks": [NETWORK],
     "phases": [PHASE],
     "schedule": Nullable(SCHEDULE),
+    "targets": Optional(Nullable(TARGETS)),
     "reconfigurable": Optional(Nullable(RECONFIGURABLE)),
     "memory_schedule": Optional(Nullable(MEMORY_SCHEDULE)),
     "limits_lifted": [LIFTED],

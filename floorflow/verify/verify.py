@@ -45,6 +45,7 @@ from floorflow.verify.schedule import check_schedule
 from floorflow.verify.solver_claims import check_phase_stats, check_search
 from floorflow.verify.summary import check_summary
 from floorflow.verify.sums import check_budgets, check_implementations, check_membership, check_slots, check_sums
+from floorflow.verify.targets import check_targets
 from floorflow.verify.templates import Record, departures
 from floorflow.verify.throughput import check_throughput
 from floorflow.verify.violations import Findings, Violation
@@ -96,6 +97,7 @@ def judge(out: Path, build: Path | None = None) -> Verdict:
         check_provenance(plan, findings)
         check_search(plan, findings)
         check_price(plan, findings)
+        check_targets(plan, findings)
         check_schedule(plan, findings)
         check_summary(plan, findings)
         phases += (confined_phase(plan, phase) for phase in phases_of(plan, boards, part, findings))
