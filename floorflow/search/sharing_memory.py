@@ -33,6 +33,7 @@ from floorflow.schedule.bandwidth.repetitions import PeriodicChoice, starved
 from floorflow.schedule.bandwidth.slots import MOST_STRETCH, SlotTable, in_slots
 from floorflow.schedule.bandwidth.unaware import unaware_rates
 from floorflow.search.context import RATE_TOLERANCE, slot_limits
+from floorflow.search.engine_limits import engine_limits
 from floorflow.search.memory_refusals import PROVEN, no_engines, rates_missed
 from floorflow.search.preparing import Priced
 from floorflow.search.progress import SILENT, Progress
@@ -133,7 +134,7 @@ def share_memory(
     seconds: dict[str, float] = {}
     limits = _limits(next(iter(networks.values())))
     with _stage(progress, "pricing", seconds):
-        foldings = {name: _fitting(one, limits) for name, one in networks.items()}
+        foldings = {name: _fitting(name, one, limits) for name, one in networks.items()}
         fronts = tuple(tuple(_point(name, networks[name], o) for o in found) for name, found in foldings.items())
     names, kept = tuple(networks), frozenset(asked.least_fps)
     problem = JointProblem(names, fronts, _wishes(names, fronts, asked), limits, asked.bandwidth_gbs, kept=kept)
@@ -183,10 +184,17 @@ def _stage(progress: Progress, name: str, seconds: dict[str, float]) -> Iterator
     seconds[name] = time.perf_counter() - started
 
 
-def _fitting(one: Priced, limits: Resources) -> tuple[Option, ...]:
-    """Return the foldings of a network's engine that fit alone."""
-    (group,) = one.groups
-    return tuple(option for (option,) in fitting(group, ((one.platform.name, limits),)).rows)
+def _fitting(name: str, one: Priced, limits: Resources) -> tuple[Option, ...]:
+    """Return the foldings of a network's engine that fit alone, within the limits on engines if any is."""
+    (group,), (slot,) = one.groups, one.platform.slots
+    places = ((slot.name, limits),)
+    try:
+        group = fitting(group, places)
+    except InfeasibleError as error:
+        raise InfeasibleError(f"{name}: {error}", error.hint, error.refusals) from error
+    allowed = engine_limits(one.request, one.platform, one.dataflow, one.backend).allowed(group, places)
+    group = group.subset(allowed) if allowed.any() else group
+    return tuple(option for (option,) in group.rows)
 
 
 def _point(name: str, one: Priced, option: Option) -> EnginePoint:
