@@ -33,7 +33,11 @@ def record_at_memory(sources: Sequence[Source], found: SeveralFound, choice: Mem
     told = _starved(choice)
     if several:
         return record_several(sources, found, told, shared)
-    part = Part(choice.names[0], found.context, replace(found.result, ended_by=found.ended_by))
+    cycles = found.result.candidate.interval_cycles
+    own = replace(
+        found.result, ended_by=found.ended_by, bound_cycles=cycles, joint_bound_cycles=None, without_limits=None
+    )
+    part = Part(choice.names[0], found.context, own)
     return record_runs(sources, [alone(part)], None, told, shared=shared)
 
 

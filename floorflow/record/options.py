@@ -50,10 +50,10 @@ def _of_several(targets: TargetsEntry) -> dict[str, Any]:
 
 
 def _at_memory(shared: MemoryScheduleEntry) -> dict[str, Any]:
-    """Return the rates that were asked for; nothing else was sought but to come close to them."""
+    """Return the rates that were asked for; nothing else was sought but to come close to them, with few resources."""
     return {
         "fps": None,
-        "objective": "throughput",
+        "objective": "resources",
         "rates": {row.network: row.asked_fps for row in shared.networks if row.asked_fps is not None},
         "min_rate": {row.network: row.least_fps for row in shared.networks if row.must},
     }

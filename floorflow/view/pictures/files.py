@@ -39,11 +39,13 @@ def charts(plan: Plan, platform: Platform) -> dict[str, Callable[[], Figure]]:
     ``candidates``, ``folding``, ``partition``, ``floorplan_<fpga>`` for each FPGA and, if there are several,
     ``floorplan`` of them all. With several networks ``candidates`` and ``folding`` are ``candidates_<network>`` and
     ``folding_<network>``, one for each. With several phases all but ``candidates`` end in ``_<phase>``, and there is
-    ``timeline``. With a schedule of the memory there are ``memory``, ``rates`` and, if it was sought, ``joint_front``.
+    ``timeline``. With a schedule of the memory there are, in place of ``candidates``, ``memory``, ``rates`` and, if it
+    was sought, ``joint_front``.
     """
     found = _Charts()
     several = len(network_names(plan)) > 1
-    for network in network_names(plan):
+    shared = plan.get("memory_schedule")
+    for network in network_names(plan) if shared is None else ():  # engines are not sought one by one there
         found.add(partial(search_chart, plan, network), "candidates", network if several else "")
     for phase, content in enumerate(plan["phases"]):
         end = content["name"] if len(plan["phases"]) > 1 else ""
@@ -57,7 +59,6 @@ def charts(plan: Plan, platform: Platform) -> dict[str, Callable[[], Figure]]:
             found.add(partial(floorplan, plan, platform, fpga, phase), "floorplan", fpga, end)
     if plan["schedule"] is not None:
         found.add(partial(timeline_chart, plan), "timeline")
-    shared = plan.get("memory_schedule")
     if shared is not None:
         found.add(partial(memory_chart, plan), "memory")
         found.add(partial(rates_chart, plan), "rates")

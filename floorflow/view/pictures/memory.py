@@ -134,7 +134,7 @@ def _write_key(figure: Figure, view: MemoryView) -> None:
     handles.append(Line2D([], [], color=QUIET, linestyle=(0, (4, 2)), label="the memory's peak"))
     width, height = figure.get_size_inches()
     figure.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.2 / width, 0.05 / height), fontsize=_SIZE,
-                  ncols=min(len(handles), 5), frameon=False, borderaxespad=0, handlelength=1.6)  # fmt: skip
+                  ncols=min(len(handles), 4), frameon=False, borderaxespad=0, handlelength=1.6)  # fmt: skip
 
 
 def _count(frames: int) -> str:
