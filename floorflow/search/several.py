@@ -18,6 +18,7 @@ from floorflow.errors import FloorflowError, InfeasibleError, LimitError, Refusa
 from floorflow.request import Objective
 from floorflow.search.context import PlanningContext, longest_interval
 from floorflow.search.highest_rate import shortest_possible
+from floorflow.search.limits import MORE_OF_ONE, TOGETHER
 from floorflow.search.preparing import Priced, context_of, priced
 from floorflow.search.progress import SILENT, Progress
 from floorflow.search.search import Search, SearchResult
@@ -65,6 +66,8 @@ class Networks:
     own: tuple[PlanningContext, ...]
     priced: tuple[Priced, ...]
     targets: tuple[Target, ...]
+    alike: tuple[frozenset[int], ...] = ()
+    """Networks, by their places, that are the same and are to reach the same: what one gets all get."""
 
     def context(self, longest: Sequence[int | None], scaled: Sequence[bool], goal: Objective) -> PlanningContext:
         """Return what a search of all together begins with.
@@ -93,7 +96,7 @@ class Networks:
         enough = (
             min(slowest, context.problem.intervals()[-1]) if goal == "throughput" and self._all_asked(scaled) else 0
         )
-        return replace(context, least_cycles=enough)
+        return replace(context, least_cycles=enough, search_limits=TOGETHER)
 
     def at_least(self) -> PlanningContext:
         """Return the context in which each network has at least what it must have.
@@ -133,7 +136,13 @@ def networks_of(request: SeveralRequest, sources: Sequence[Source], fpgas: int) 
         most = None if least is None else longest_interval(context.platform, one.changed(fps=least))
         targets.append(Target(name, one.fps, least, alone if cycles is None else cycles, most, alone))
         own.append(context)
-    return Networks(request, tuple(own), tuple(found), tuple(targets))
+    return Networks(request, tuple(own), tuple(found), tuple(targets), _alike(sources, targets))
+
+
+def _alike(sources: Sequence[Source], targets: Sequence[Target]) -> tuple[frozenset[int], ...]:
+    """Return networks of one model and one target together."""
+    keys = [(source.sha256, t.cycles, t.most) for source, t in zip(sources, targets, strict=True)]
+    return tuple(frozenset(n for n, own in enumerate(keys) if own == key) for key in dict.fromkeys(keys))
 
 
 def _bound_alone(context: PlanningContext) -> int:
@@ -302,12 +311,12 @@ class _Seeking:
         """Give more to networks that can have more, the least share first, while the others keep what they have."""
         effort = self.networks.request.shared.effort
         stretch = stretch_of(self.targets, _intervals(context, result))
-        order = range(len(self.targets)) if effort != "fast" and not result.interrupted else ()
-        for place in sorted(order, key=lambda n: self._share(n, context, result)):
-            if self._share(place, context, result) >= 1:
+        order = self.networks.alike if effort != "fast" and not result.interrupted else ()
+        for places in sorted(order, key=lambda own: self._share(own, context, result)):
+            if self._share(places, context, result) >= 1:
                 continue
             try:
-                context, result = self._more_for(place, context, result)
+                context, result = self._more_for(places, context, result)
             except (InfeasibleError, LimitError):
                 continue
         ratio = min(stretch, stretch_of(self.targets, _intervals(context, result)))
@@ -316,13 +325,15 @@ class _Seeking:
         told = [why or f"the least share of any network's bound alone: {result.ended_by}"]
         return SeveralFound(self.networks, context, result, tuple(self.tried), stats, "; ".join(told))
 
-    def _share(self, place: int, context: PlanningContext, result: SearchResult) -> Fraction:
-        return self.targets[place].share(_intervals(context, result)[place])
+    def _share(self, places: Iterable[int], context: PlanningContext, result: SearchResult) -> Fraction:
+        """Return the least share of some networks."""
+        intervals = _intervals(context, result)
+        return min(self.targets[place].share(intervals[place]) for place in places)
 
     def _more_for(
-        self, place: int, context: PlanningContext, result: SearchResult
+        self, places: frozenset[int], context: PlanningContext, result: SearchResult
     ) -> tuple[PlanningContext, SearchResult]:
-        """Return a design in which a network has a shorter interval, and no other a longer one.
+        """Return a design in which some networks have shorter intervals, and no other has a longer one.
 
         Raises
         ------
@@ -331,7 +342,9 @@ class _Seeking:
 
         """
         intervals = _intervals(context, result)
-        longest = [cycles - (number == place) for number, cycles in enumerate(intervals)]
-        scaled = [number == place for number in range(len(intervals))]
+        slowest = max(intervals[place] for place in places)
+        longest = [slowest - 1 if number in places else cycles for number, cycles in enumerate(intervals)]
+        scaled = [number in places for number in range(len(intervals))]
         more = self.networks.context(longest, scaled, "throughput")
+        more = replace(more, search_limits=MORE_OF_ONE)
         return more, self._searched(more, self.further)
