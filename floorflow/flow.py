@@ -18,7 +18,7 @@ from floorflow.record.several import record_several
 from floorflow.request import Objective, Request
 from floorflow.schema.resource_plan import RESOURCE_PLAN_FILE, ResourcePlan
 from floorflow.search.asked import settled
-from floorflow.search.at_memory import held, networks_at_memory, placed_together
+from floorflow.search.at_memory import networks_at_memory, search_at_memory
 from floorflow.search.bargains import bargains
 from floorflow.search.context import PlanningContext
 from floorflow.search.fewest_hops import search_nearest
@@ -32,7 +32,6 @@ from floorflow.search.preparing import prepare, priced, read
 from floorflow.search.progress import SILENT, Progress
 from floorflow.search.search import SearchResult
 from floorflow.search.several import Networks, SeveralFound, networks_of, search_several
-from floorflow.search.sharing_memory import share_memory
 from floorflow.several import SeveralRequest
 
 
@@ -132,13 +131,13 @@ def _plan_at_memory(request: SeveralRequest, models: Sequence[Source], progress:
     """Plan engines that share the external memory: chosen together, scheduled, and placed as any other."""
     with progress.stage("lowering"):
         networks, wishes = networks_at_memory(request, models)
-    choice = share_memory(networks, wishes, request.shared.effort, progress)
     one = partial(search_sparing, search=partial(search_nearest, progress=progress), progress=progress)
-    found = placed_together(request, held(networks, choice), partial(search_lifting, search=one))
+    found = search_at_memory(request, networks, wishes, partial(search_lifting, search=one), progress)
+    context = found.placed.context
     with progress.stage("recording"):
-        result = record_at_memory(models, found, choice)
-        files = bundle(result, found.context.platform, found.context.backend)
-    return Outcome(result, found.context.platform, files, choice.seconds)
+        result = record_at_memory(models, found)
+        files = bundle(result, context.platform, context.backend)
+    return Outcome(result, context.platform, files, found.choice.seconds)
 
 
 def plan_on_resources(

@@ -90,11 +90,12 @@ def _memory(shared: MemoryScheduleEntry) -> list[str]:
     counts = ", ".join(f"{own.repetitions} {own.network}" for own in shared.networks)
     carried = f"{shared.bandwidth_gbs:.4g} of {shared.memory_gbs:g} GB/s planned with"
     error = f"{shared.error:.4g} ({shared.fairness}), no engines with any schedule are below {shared.error_bound:.4g}"
+    room = "" if shared.limits_share == 1 else f" within {shared.limits_share:.0%} of the limits"
     lowest = "" if shared.schedule.bound is None else f", bound {shared.schedule.bound / 1000:,.3f} ms"
     return [
         f"  memory    period {shared.period_us / 1000:,.3f} ms for frames: {counts}; {carried}",
         f"            schedule {_stats(shared.schedule)}{lowest}; rounds of {shared.slots_total} slots",
-        f"  error     {error}; engines with constant shares: {_stats(shared.choice)}",
+        f"  error     {error}; engines with constant shares{room}: {_stats(shared.choice)}",
     ]
 
 
@@ -258,9 +259,8 @@ def _in_phase(plan: Plan, phase: PhaseEntry) -> str:
 def _phase(plan: Plan, phase: PhaseEntry) -> list[str]:
     """Tell of each stage how good its answer is, and how full the slots are."""
     several = len(plan.networks) > 1
-    lines = [
-        f"  folding   {f'{part.network}: ' if several else ''}{_stats(part.folding.stats)}" for part in phase.networks
-    ]
+    folded = phase.networks if plan.memory_schedule is None else ()  # there all are chosen together
+    lines = [f"  folding   {f'{part.network}: ' if several else ''}{_stats(part.folding.stats)}" for part in folded]
     lines += _fullness(plan, phase)
     lines.append(f"  partition {_stats(phase.partition.stats)}; {_crossings(phase)}")
     lines += [

@@ -20,24 +20,23 @@ from floorflow.schema import (
     TransferEntry,
 )
 from floorflow.schema.values import engine_id
-from floorflow.search.several import SeveralFound
+from floorflow.search.at_memory import AtMemory
 from floorflow.search.sharing_memory import MemoryChoice
 
 
-def record_at_memory(sources: Sequence[Source], found: SeveralFound, choice: MemoryChoice) -> Plan:
+def record_at_memory(sources: Sequence[Source], found: AtMemory) -> Plan:
     """Return the Plan of engines that were chosen and placed."""
-    networks = found.networks.priced
+    placed, choice = found.placed, found.choice
+    networks = placed.networks.priced
     engines = {name: one.dataflow.engines[0].name for name, one in zip(choice.names, networks, strict=True)}
     several = len(networks) > 1
     shared = memory_schedule(choice, {name: engine_id(name, own, several=several) for name, own in engines.items()})
-    told = _starved(choice)
+    told = [*found.tried, *_starved(choice)]
     if several:
-        return record_several(sources, found, told, shared)
-    cycles = found.result.candidate.interval_cycles
-    own = replace(
-        found.result, ended_by=found.ended_by, bound_cycles=cycles, joint_bound_cycles=None, without_limits=None
-    )
-    part = Part(choice.names[0], found.context, own)
+        return record_several(sources, placed, told, shared)
+    cycles = placed.result.candidate.interval_cycles
+    own = replace(placed.result, ended_by=placed.ended_by, bound_cycles=cycles, joint_bound_cycles=None)
+    part = Part(choice.names[0], placed.context, replace(own, without_limits=None))
     return record_runs(sources, [alone(part)], None, told, shared=shared)
 
 
@@ -52,7 +51,7 @@ def _starved(choice: MemoryChoice) -> list[str]:
 
 def memory_schedule(choice: MemoryChoice, engines: Mapping[str, str]) -> MemoryScheduleEntry:
     """Return the schedule of a choice; ``engines``: the id of each network's engine in the plan."""
-    asked = choice.asked
+    asked = choice.known.asked
     return MemoryScheduleEntry(
         memory_gbs=asked.memory_gbs,
         bandwidth_gbs=asked.bandwidth_gbs,
@@ -63,7 +62,8 @@ def memory_schedule(choice: MemoryChoice, engines: Mapping[str, str]) -> MemoryS
         period_us=choice.table.period_us,
         error=choice.error,
         error_bound=min(choice.bound, choice.error),
-        choice=statistics(choice.joint.stats),
+        limits_share=choice.chosen.limits_share,
+        choice=statistics(choice.chosen.joint.stats),
         schedule=statistics(choice.period.answer.stats),
         networks=[_network(choice, number, engines[name]) for number, name in enumerate(choice.names)],
         transfers=list(_transfers(choice)),
@@ -85,11 +85,11 @@ def _network(choice: MemoryChoice, number: int, engine: str) -> SharingNetwork:
         engine=engine,
         repetitions=scheduled.repetitions,
         first=scheduled.first,
-        asked_fps=choice.asked.fps.get(name),
+        asked_fps=choice.known.asked.fps.get(name),
         target_fps=wish.target_fps,
         least_fps=wish.least_fps,
-        must=name in choice.asked.least_fps,
-        alone_fps=choice.alone_fps[number],
+        must=name in choice.known.asked.least_fps,
+        alone_fps=choice.known.alone_fps[number],
         fps=choice.frames_per_s[number],
         unaware_fps=choice.unaware_fps[number],
         latency_us=_latency_us(choice, number),

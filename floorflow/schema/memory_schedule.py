@@ -74,7 +74,8 @@ class MemoryScheduleEntry(PlanModel):
     ``memory_gbs``: what the memory carries, GB/s; ``bandwidth_gbs``: what is planned with. ``period_us`` is that of the
     table, whose shares are ``slots`` of ``slots_total``; ``schedule`` is about the period before they were rounded.
     ``error``: eq. 5 or 6 of the rates; ``error_bound``: no engines with any schedule are below it, least rates aside.
-    ``choice``: of the engines with constant shares.
+    ``choice``: of the engines with constant shares, chosen within ``limits_share`` of the limits: less than all where
+    what was chosen within more could not be placed.
     """
 
     memory_gbs: float
@@ -86,6 +87,7 @@ class MemoryScheduleEntry(PlanModel):
     period_us: float
     error: float
     error_bound: float
+    limits_share: Annotated[float, Field(gt=0, le=1)]
     choice: Stats
     schedule: Stats
     networks: Annotated[list[SharingNetwork], Field(min_length=1)]

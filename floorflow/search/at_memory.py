@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from floorflow.backends.backend import Source
 from floorflow.dataflow.options import OptionGroup
-from floorflow.errors import InputError
+from floorflow.errors import InfeasibleError, InputError, LimitError
 from floorflow.hardware import Platform
 from floorflow.resources import NONE
 from floorflow.search.preparing import Priced, context_of, priced
+from floorflow.search.progress import Progress
 from floorflow.search.search import Search
 from floorflow.search.several import Networks, SeveralFound, Target, Tried
-from floorflow.search.sharing_memory import MemoryChoice, MemoryWishes
+from floorflow.search.sharing_memory import (
+    ChosenEngines,
+    MemoryChoice,
+    MemoryWishes,
+    choose_engines,
+    share_memory,
+    sharing_of,
+    timed,
+)
 from floorflow.several import SeveralRequest
 from floorflow.stats import SolveStats
 
+LIMIT_SHARES = (1.0, 0.95, 0.9, 0.8)
+"""Of the limits that engines are chosen within, one after the other until they can be placed."""
 ENDED_BY = "the engine is the one that was chosen, with those of all networks, for their rates at the memory"
 
 
@@ -51,10 +62,50 @@ def _memory_gbs(platform: Platform) -> float:
     return gbps / 8
 
 
-def held(networks: Mapping[str, Priced], choice: MemoryChoice) -> dict[str, Priced]:
+@dataclass(frozen=True)
+class AtMemory:
+    """Engines that were chosen, placed and scheduled; ``tried`` says of which more resources could not be placed."""
+
+    placed: SeveralFound
+    choice: MemoryChoice
+    tried: tuple[str, ...] = ()
+
+
+def search_at_memory(
+    request: SeveralRequest, networks: Mapping[str, Priced], asked: MemoryWishes, search: Search, progress: Progress
+) -> AtMemory:
+    """Choose engines, place them, and schedule the memory; what cannot be placed is chosen anew for less area.
+
+    Raises
+    ------
+    InfeasibleError
+        If it is proven that there are no engines, or none that reach what they must.
+    LimitError
+        If none could be placed, or no schedule was found that keeps all rates.
+
+    """
+    seconds: dict[str, float] = {}
+    with timed(progress, "pricing", seconds):
+        known = sharing_of(networks, asked)
+    tried: list[str] = []
+    for share in LIMIT_SHARES:
+        with timed(progress, "choosing", seconds):
+            chosen = choose_engines(known, share)
+        try:
+            placed = placed_together(request, held(networks, chosen), search)
+        except (InfeasibleError, LimitError) as error:
+            if share == LIMIT_SHARES[-1]:
+                raise
+            tried.append(f"engines within {share:.0%} of the limits were not placed: {error}")
+            continue
+        return AtMemory(placed, share_memory(known, chosen, request.shared.effort, seconds, progress), tuple(tried))
+    raise AssertionError
+
+
+def held(networks: Mapping[str, Priced], chosen: ChosenEngines) -> dict[str, Priced]:
     """Return the networks with the engines that were chosen for them, and no others."""
     found = {}
-    for (name, one), option in zip(networks.items(), choice.options, strict=True):
+    for (name, one), option in zip(networks.items(), chosen.options, strict=True):
         (group,) = one.groups
         found[name] = replace(one, groups=(OptionGroup(group.engines, ((option,),)),))
     return found

@@ -73,27 +73,60 @@ class FrontPoint:
 
 
 @dataclass(frozen=True)
-class MemoryChoice:
-    """Engines, chosen, with their schedule; everything is in the order of ``names``.
+class Sharing:
+    """What engines are chosen from: foldings that fit alone, and the problem; all is in the order of the networks."""
 
-    ``alone_fps``: of each network with the whole platform to itself. ``table``: the schedule in whole slots, as the
-    hardware runs it. ``unaware_fps``: the same engines without a schedule. ``bound``: on the error of any engines with
-    any schedule, least rates aside. ``seconds``: what each step took, which no file of the plan holds.
+    asked: MemoryWishes
+    foldings: tuple[tuple[Option, ...], ...]
+    problem: JointProblem
+
+    @property
+    def alone_fps(self) -> tuple[float, ...]:
+        """The rate of each network with the whole platform to itself."""
+        return tuple(most_fps(points, self.asked.bandwidth_gbs) for points in self.problem.fronts)
+
+
+@dataclass(frozen=True)
+class ChosenEngines:
+    """An engine for each network, chosen within a share of the limits.
+
+    ``wishes`` are those that they were chosen by, perhaps with room above least rates.
     """
 
-    names: tuple[str, ...]
-    asked: MemoryWishes
-    wishes: tuple[Wish, ...]
-    alone_fps: tuple[float, ...]
+    limits_share: float
     engines: tuple[EnginePoint, ...]
     options: tuple[Option, ...]
+    wishes: tuple[Wish, ...]
     joint: JointAnswer
+
+
+@dataclass(frozen=True)
+class MemoryChoice:
+    """Engines with their schedule; everything is in the order of the networks.
+
+    ``table``: the schedule in whole slots, as the hardware runs it. ``unaware_fps``: the same engines without a
+    schedule. ``bound``: on the error of any engines with any schedule, least rates aside. ``seconds``: what each step
+    took, which no file of the plan holds.
+    """
+
+    known: Sharing
+    chosen: ChosenEngines
     period: PeriodicChoice
     table: SlotTable
     unaware_fps: tuple[float, ...]
     bound: float
     front: tuple[FrontPoint, ...]
     seconds: Mapping[str, float] = field(compare=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The networks."""
+        return self.known.problem.names
+
+    @property
+    def wishes(self) -> tuple[Wish, ...]:
+        """What each network is to reach."""
+        return self.known.problem.wishes
 
     @property
     def frames_per_s(self) -> tuple[float, ...]:
@@ -118,10 +151,26 @@ def _limits(one: Priced) -> Resources:
     return limits
 
 
-def share_memory(
-    networks: Mapping[str, Priced], asked: MemoryWishes, effort: str, progress: Progress = SILENT
-) -> MemoryChoice:
-    """Choose one engine a network within the limits on all of them together, and schedule the memory.
+def sharing_of(networks: Mapping[str, Priced], asked: MemoryWishes) -> Sharing:
+    """Return what engines are to be chosen from: those that fit alone, with what each network is to reach.
+
+    Raises
+    ------
+    InfeasibleError
+        If a network fits by no engine even alone, or cannot reach what it must.
+
+    """
+    limits = _limits(next(iter(networks.values())))
+    foldings = tuple(_fitting(name, one, limits) for name, one in networks.items())
+    pairs = zip(networks.items(), foldings, strict=True)
+    fronts = tuple(tuple(_point(name, one, option) for option in own) for (name, one), own in pairs)
+    names, kept = tuple(networks), frozenset(asked.least_fps)
+    wishes = _wishes(names, fronts, asked)
+    return Sharing(asked, foldings, JointProblem(names, fronts, wishes, limits, asked.bandwidth_gbs, kept=kept))
+
+
+def choose_engines(known: Sharing, limits_share: float = 1.0) -> ChosenEngines:
+    """Choose one engine a network within a share of the limits on all of them together.
 
     Raises
     ------
@@ -131,37 +180,46 @@ def share_memory(
         If none was found, though none is proven impossible.
 
     """
-    seconds: dict[str, float] = {}
-    limits = _limits(next(iter(networks.values())))
-    with _stage(progress, "pricing", seconds):
-        foldings = {name: _fitting(name, one, limits) for name, one in networks.items()}
-        fronts = tuple(tuple(_point(name, networks[name], o) for o in found) for name, found in foldings.items())
-    names, kept = tuple(networks), frozenset(asked.least_fps)
-    problem = JointProblem(names, fronts, _wishes(names, fronts, asked), limits, asked.bandwidth_gbs, kept=kept)
-    with _stage(progress, "choosing", seconds):
-        sought, joint = _chosen(problem)
-        if joint.points is None:
-            raise no_engines(problem, joint)
-        bound = bound_on_any_schedule(
-            replace(problem, wishes=tuple(replace(w, two_sided=False) for w in problem.wishes))
-        )
-    engines = tuple(front[point] for front, point in zip(fronts, joint.points, strict=True))
-    options = tuple(found[point] for found, point in zip(foldings.values(), joint.points, strict=True))
-    with _stage(progress, "scheduling", seconds):
-        period = scheduled_period(
-            engines, names, sought.wishes, asked.bandwidth_gbs, shares_gbs=joint.shares_gbs, method=METHODS[effort]
-        )
+    problem = within(known.problem, limits_share)
+    sought, joint = _chosen(problem)
+    if joint.points is None:
+        raise no_engines(problem, joint)
+    engines = tuple(front[point] for front, point in zip(problem.fronts, joint.points, strict=True))
+    options = tuple(own[point] for own, point in zip(known.foldings, joint.points, strict=True))
+    return ChosenEngines(limits_share, engines, options, sought.wishes, joint)
+
+
+def share_memory(
+    known: Sharing, chosen: ChosenEngines, effort: str, seconds: dict[str, float], progress: Progress = SILENT
+) -> MemoryChoice:
+    """Schedule the memory for engines that are chosen, and say what they would reach without.
+
+    Raises
+    ------
+    LimitError
+        If a network misses what it must reach in every schedule that was found.
+
+    """
+    problem, asked = known.problem, known.asked
+    with timed(progress, "scheduling", seconds):
+        about = (chosen.engines, problem.names, chosen.wishes, asked.bandwidth_gbs)
+        period = scheduled_period(*about, shares_gbs=chosen.joint.shares_gbs, method=METHODS[effort])
         table = in_slots(period.problem, period.answer.schedule)
-    with _stage(progress, "comparing", seconds):
+    with timed(progress, "comparing", seconds):
         unaware = unaware_rates(period.problem, asked.memory_gbs)
+        one_sided = tuple(replace(wish, two_sided=False) for wish in problem.wishes)
+        bound = bound_on_any_schedule(replace(problem, wishes=one_sided))
         front = _joint_front(problem) if effort != "fast" else ()
-    alone = tuple(most_fps(points, asked.bandwidth_gbs) for points in fronts)
-    found = (problem.wishes, alone, engines, options, joint, period, table, unaware)
-    choice = MemoryChoice(names, asked, *found, bound, front, seconds)
-    missed = [n for n in choice.starved if names[n] in kept]
+    choice = MemoryChoice(known, chosen, period, table, unaware, bound, front, seconds)
+    missed = [n for n in choice.starved if problem.names[n] in problem.kept]
     if missed:
         raise rates_missed(problem, missed, choice.frames_per_s)
     return choice
+
+
+def within(problem: JointProblem, share: float) -> JointProblem:
+    """Return the problem with a share of the limits."""
+    return replace(problem, available=Resources(*(floor(n * share) for n in problem.available.as_tuple())))
 
 
 def _chosen(problem: JointProblem) -> tuple[JointProblem, JointAnswer]:
@@ -177,11 +235,12 @@ def _chosen(problem: JointProblem) -> tuple[JointProblem, JointAnswer]:
 
 
 @contextmanager
-def _stage(progress: Progress, name: str, seconds: dict[str, float]) -> Iterator[None]:
+def timed(progress: Progress, name: str, seconds: dict[str, float]) -> Iterator[None]:
+    """Tell of a stage, and note how long it took."""
     started = time.perf_counter()
     with progress.stage(name):
         yield
-    seconds[name] = time.perf_counter() - started
+    seconds[name] = seconds.get(name, 0.0) + time.perf_counter() - started
 
 
 def _fitting(name: str, one: Priced, limits: Resources) -> tuple[Option, ...]:
@@ -222,11 +281,6 @@ def _wishes(names: Sequence[str], fronts: Sequence[tuple[EnginePoint, ...]], ask
 
 def _joint_front(problem: JointProblem) -> tuple[FrontPoint, ...]:
     """Return the best choices within shares of the limits, least rates aside; where nothing fits there is none."""
-    free = tuple(replace(each, least_fps=0.0) for each in problem.wishes)
-    found = []
-    for share in FRONT_SHARES:
-        limits = Resources(*(floor(amount * share) for amount in problem.available.as_tuple()))
-        answer = choose(replace(problem, wishes=free, available=limits, kept=frozenset()))
-        if answer.points is not None:
-            found.append(FrontPoint(share, answer.frames_per_s, answer.stats))
-    return tuple(found)
+    free = replace(problem, wishes=tuple(replace(w, least_fps=0.0) for w in problem.wishes), kept=frozenset())
+    answers = [(share, choose(within(free, share))) for share in FRONT_SHARES]
+    return tuple(FrontPoint(share, a.frames_per_s, a.stats) for share, a in answers if a.points is not None)

@@ -8,10 +8,12 @@ network run one after another, and in a period whole inferences; errors are eq. 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import floor
 
 from floorflow.verify.memory_rates import check_rates
 from floorflow.verify.phase_facts import PhaseFacts
 from floorflow.verify.solver_claims import check_stats
+from floorflow.verify.sums import ROUNDING
 from floorflow.verify.templates import Record
 from floorflow.verify.violations import Findings
 
@@ -46,6 +48,7 @@ def check_memory_schedule(plan: Record, phases: Sequence[PhaseFacts], findings: 
     for number, point in enumerate(shared["front"]):
         check_stats(point["stats"], f"memory_schedule.front[{number}].stats", findings)
     _check_asked(plan["options"], shared, findings)
+    _check_limits(plan["options"]["cap"], shared, phases, findings)
     known = {name: _subgraphs(phases, shared["networks"][n], findings) for n, name in enumerate(names)}
     _check_transfers(shared, known, findings)
     check_rates(shared, known, findings)
@@ -58,6 +61,18 @@ def _check_asked(options: Record, shared: Record, findings: Findings) -> None:
     least = {each["network"]: each["least_fps"] for each in networks if each["must"]}
     for what, stated in (("rates", asked), ("min_rate", least)):
         findings.expect("wrong-memory-rate", "options", what, options.get(what) or {}, stated)
+
+
+def _check_limits(cap: Mapping[str, float], shared: Record, phases: Sequence[PhaseFacts], findings: Findings) -> None:
+    """Judge that engines are within the share of the limits that they were chosen in."""
+    share = shared["limits_share"]
+    for phase in phases:
+        for name, fraction in cap.items():
+            limit = sum(floor(fraction * slot.entry["available"][name] + ROUNDING) for slot in phase.slots.values())
+            used = sum(engine.folding["resources"][name] for engine in phase.folded.values())
+            if not 0 < share <= 1 or used > share * limit * (1 + CLOSE):
+                told = f"engines use {used} {name}, limits_share {share} of the limits are {share * limit:.0f}"
+                findings.add("wrong-sum", "memory_schedule", told)
 
 
 def _subgraphs(phases: Sequence[PhaseFacts], network: Record, findings: Findings) -> Subgraphs:

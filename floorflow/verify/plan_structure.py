@@ -448,6 +448,7 @@ MEMORY_SCHEDULE = {
     "period_us": NUMBER,
     "error": NUMBER,
     "error_bound": NUMBER,
+    "limits_share": NUMBER,
     "choice": STATS,
     "schedule": STATS,
     "networks": [SHARING],

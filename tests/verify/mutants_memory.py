@@ -212,6 +212,11 @@ def period_of_the_solver_above_that_of_the_table(plan: Plan, files: Files) -> No
     }
 
 
+@mutant("wrong-sum")
+def engines_of_more_than_the_share_that_they_were_chosen_in(plan: Plan, files: Files) -> None:
+    shared(plan)["limits_share"] = 0.01
+
+
 @mutant("starved-unnamed")
 def starved_network_that_is_not_named(plan: Plan, files: Files) -> None:
     own = network(plan)

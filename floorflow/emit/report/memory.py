@@ -50,7 +50,8 @@ def _facts(shared: MemoryScheduleEntry) -> Iterator[str]:
     sided = "more than a target is a fault too" if shared.two_sided else "more than a target is no fault"
     bound = f"no engines with any schedule are below {shared.error_bound:.4g}, least rates aside"
     yield f"error {shared.error:.4g} ({shared.fairness}, {sided}); {bound}"
-    yield f"engines with constant shares of the memory: {_told(shared.choice, '')}"
+    room = "" if shared.limits_share == 1 else f", within {shared.limits_share:.0%} of the limits"
+    yield f"engines with constant shares of the memory{room}: {_told(shared.choice, '')}"
     yield (
         "alone: with the whole platform; without schedule: the same engines, simulated at 0.45 of the memory's "
         "bandwidth, shared in proportion to demand; a period: frames"

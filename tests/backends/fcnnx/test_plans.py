@@ -11,8 +11,14 @@ import pytest
 
 import floorflow as ff
 from floorflow.api.command import command_line_of_several
+from floorflow.errors import LimitError
 from floorflow.request import Request
 from floorflow.schema import MemoryScheduleEntry
+from floorflow.search.at_memory import networks_at_memory, search_at_memory
+from floorflow.search.context import PlanningContext
+from floorflow.search.preparing import read
+from floorflow.search.progress import SILENT
+from floorflow.search.search import SearchResult, search
 from floorflow.several import SeveralOptions, SeveralRequest
 from floorflow.view.contents.sharing import read_memory
 from floorflow.view.pictures.joint_front import joint_front_chart
@@ -184,3 +190,27 @@ def test_the_joint_front_falls_and_ends_at_what_was_chosen(plan: dict[str, Any])
     assert errors == sorted(errors, reverse=True)
     (line, *_) = joint_front_chart(plan).axes[0].lines
     assert list(line.get_ydata()) == errors
+
+
+def test_engines_that_cannot_be_placed_are_chosen_anew_for_less_area() -> None:
+    each = tuple(Request(model=m, platform="zc706", backend="fcnnx", effort="fast") for m in (LENET, CIFAR))
+    request = SeveralRequest(("lenet5", "cifar10"), each, SeveralOptions(memory_gbs=4))
+    networks, asked = networks_at_memory(request, [read(one) for one in each])
+    before: list[int] = []
+
+    def fails(context: PlanningContext) -> SearchResult:
+        before.append(sum(group.use[0, 4] for group in context.problem.groups))
+        if len(before) > 1:
+            return search(context)
+        raise LimitError("no room")
+
+    found = search_at_memory(request, networks, asked, fails, SILENT)
+    assert found.choice.chosen.limits_share == 0.95
+    assert found.tried == ("engines within 100% of the limits were not placed: no room",)
+    assert before[1] <= before[0]
+
+    def always_fails(context: PlanningContext) -> SearchResult:
+        raise LimitError(f"no room for {len(context.dataflow.engines)}")
+
+    with pytest.raises(LimitError, match="no room for 2"):
+        search_at_memory(request, networks, asked, always_fails, SILENT)
