@@ -61,6 +61,7 @@ def _network(plan: Plan, network: NetworkEntry) -> list[str]:
         return _sharing(plan, plan.memory_schedule.network(network.name), parts[0][1])
     lines = [f"{network.name} on {_boards(plan)}: {_whole_rate(plan, found, parts)}"]
     lines += [f"  host      {_in_phase(plan, phase)}{host}" for phase, part in parts if (host := _host(plan, part))]
+    lines += [f"  target    {told}"] if (told := _target(plan, network.name)) else []
     if plan.options.objective == "throughput":
         lines.append(f"  interval  {_bounds(found)}")
     if plan.options.objective == "latency":
@@ -97,6 +98,13 @@ def _memory(shared: MemoryScheduleEntry) -> list[str]:
         f"            schedule {_stats(shared.schedule)}{lowest}; rounds of {shared.slots_total} slots",
         f"  error     {error}; engines with constant shares{room}: {_stats(shared.choice)}",
     ]
+
+
+def _target(plan: Plan, network: str) -> str:
+    """Tell what one of several networks gets of its target."""
+    from floorflow.emit.report.targets import share_told
+
+    return share_told(plan, network)
 
 
 def _host(plan: Plan, part: PhaseNetworkEntry) -> str:

@@ -50,7 +50,9 @@ def record_several(
     run = PhaseRun(MAIN, parts, cost, stats, dict(result.placements), full, whole=whole)
     repaired = [f"to place the design: {result.repair}"] if result.repair else []
     told = [*tried, *_starved(found), *repaired]
-    return record_runs(sources, [run], None, told, targets=None if shared else _targets(found), shared=shared)
+    if shared is not None:
+        return record_runs(sources, [run], None, told, shared=shared)
+    return record_runs(sources, [run], None, [*told, *_not_charged(found)], targets=_targets(found))
 
 
 def _together(context: PlanningContext) -> Together:
@@ -169,6 +171,16 @@ def _targets(found: SeveralFound) -> TargetsEntry:
         ],
         stretch=statistics(found.stretch),
     )
+
+
+def _not_charged(found: SeveralFound) -> list[str]:
+    """Say what several networks need and the board's infrastructure holds once."""
+    more = len(found.networks.targets) - 1
+    held = [item.name for item in found.context.platform.infrastructure if "dma" in item.name.lower()]
+    if not held:
+        return []
+    of = f"{more} more network{'s' * (more > 1)}"
+    return [f"infrastructure holds the DMA engines of one network ({', '.join(held)}); those of {of} are not charged"]
 
 
 def _starved(found: SeveralFound) -> list[str]:

@@ -92,10 +92,10 @@ class Networks:
         asked = first.request.changed(fps=None, objective=goal, bargains="none")
         whole = replace(first, request=asked, dataflow=together.dataflow, groups=together.groups)
         context = replace(context_of(whole), together=together)
-        # More than a target is no merit.
-        enough = (
-            min(slowest, context.problem.intervals()[-1]) if goal == "throughput" and self._all_asked(scaled) else 0
-        )
+        # More than a target is no merit: the longest interval that meets it is the shortest that is sought.
+        capped = goal == "throughput" and self._all_asked(scaled)
+        met = [cycles for cycles in context.problem.intervals() if cycles <= slowest] if capped else []
+        enough = met[-1] if met else 0
         return replace(context, least_cycles=enough, search_limits=TOGETHER)
 
     def at_least(self) -> PlanningContext:

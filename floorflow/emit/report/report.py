@@ -16,6 +16,7 @@ from floorflow.emit.report.memory import sharing
 from floorflow.emit.report.overview import overview
 from floorflow.emit.report.proofs import gaps, tried
 from floorflow.emit.report.rates import by_network, rates, throughput
+from floorflow.emit.report.targets import targets
 from floorflow.emit.report.traffic import crossings, far_streams, loads
 from floorflow.emit.sparing import large_engines
 from floorflow.emit.tables import wrapped
@@ -60,6 +61,7 @@ def _phase(plan: Plan, phase: PhaseEntry, platform: Platform, backend: PlanBacke
     shared = plan.memory_schedule
     yield "How the memory is shared", sharing(shared)
     yield "Rate" if shared is None else "Rate of the engines, if the memory never waits", rates(plan, phase, backend)
+    yield "What each network gets", targets(plan)
     yield "Clock", clocks(plan, phase) if shared is None else []
     yield "What makes it hard to close", hard_to_close(plan, phase)
     yield "What one frame takes", throughput(plan, phase, backend)
