@@ -46,7 +46,7 @@ def _starved(choice: MemoryChoice) -> list[str]:
         f"{choice.names[n]} ({choice.frames_per_s[n]:.4g} of at least {choice.wishes[n].least_fps:.4g} frames/s)"
         for n in choice.starved
     ]
-    return [f"starved, though others may have more than they need: {', '.join(told)}"] if told else []
+    return [f"starved, as not all were found to reach their least rates together: {', '.join(told)}"] if told else []
 
 
 def memory_schedule(choice: MemoryChoice, engines: Mapping[str, str]) -> MemoryScheduleEntry:

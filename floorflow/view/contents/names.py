@@ -130,7 +130,7 @@ def network_rate_text(plan: Plan, network: Mapping[str, Any]) -> str:
     """Return interval, frame rate and bottleneck of one network in a phase."""
     estimates = network["estimates"]
     fps = shared_fps(plan, network["network"])
-    reached = reached_text(estimates) if fps is None else f"{frames_text(fps)} frames/s by the memory's schedule"
+    reached = reached_text(estimates) if fps is None else f"{frames_text(fps)} frames/s by the schedule"
     return (
         f"interval {network['interval_cycles']:,} cycles   ·   {reached}"
         f" at {estimates['clock_mhz']:g} MHz   ·   bottleneck {estimates['bottleneck']}"

@@ -22,7 +22,7 @@ from floorflow.view.sheet.text import clipped
 
 Floats = NDArray[np.float64]
 
-_WIDTH, _STACK, _LANE, _TOP, _BOTTOM, _BETWEEN = 10.0, 2.9, 0.3, 0.75, 0.85, 0.12
+_WIDTH, _STACK, _LANE, _TOP, _BOTTOM, _BETWEEN = 10.0, 2.9, 0.3, 0.75, 0.98, 0.12
 _LEFT, _RIGHT = 1.35, 0.25
 """In inches: the sheet, the stack, a network's lane, margins, and what lies between stack and lanes."""
 _TITLE_SIZE, _SIZE, _TICK_SIZE = 12, 8.5, 7.5
