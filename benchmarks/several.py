@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -38,9 +38,10 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Set:
-    """Networks with their targets in frames a second, None where none is asked for."""
+    """Networks with their targets in frames a second, None where none is asked for, and other options."""
 
     rates: Mapping[str, float | None]
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def models(self) -> list[Path]:
@@ -53,8 +54,11 @@ class Set:
         return {name: rate for name, rate in self.rates.items() if rate is not None}
 
 
+SCARCE = {"LUT": 0.18, "DSP": 0.35}
+"""Caps of a card that has other work, too."""
 SETS = {
     "light": Set({"cnv_2w2a": 10_000, "mobilenet_v1_w4a4": 2_500, "tfc_1w1a": 100_000}),
+    "scarce": Set({"mobilenet_v1_w4a4": 4_500, "cnv_2w2a": 30_000, "tfc_1w1a": 1_000_000}, {"cap": SCARCE}),
     "full": Set({"resnet50_w1a2": 1_500, "mobilenet_v1_w4a4": 2_000, "cnv_2w2a": 10_000}),
     "more": Set({"resnet50_w1a2": 3_000, "mobilenet_v1_w4a4": 4_500, "cnv_2w2a": 20_000}),
 }
@@ -63,7 +67,7 @@ SETS = {
 def together(asked: Set, cards: int) -> Row:
     """Plan the networks of a set together."""
     began = time.perf_counter()
-    plan = ff.plan(asked.models, BOARD, fpgas=cards, fps=asked.fps or None, plots=False)
+    plan = ff.plan(asked.models, BOARD, fpgas=cards, fps=asked.fps or None, plots=False, **asked.options)
     seconds = time.perf_counter() - began
     targets = plan.plan.targets
     if targets is None:
@@ -89,7 +93,9 @@ def together(asked: Set, cards: int) -> Row:
 def one_after_another(asked: Set, cards: int) -> Row:
     """Plan the networks of a set in their order, each with what those before it leave."""
     began = time.perf_counter()
-    each = tuple(Request(path, BOARD, fpgas=cards, fps=asked.rates[path.stem]) for path in asked.models)
+    each = tuple(
+        Request(path, BOARD, fpgas=cards, fps=asked.rates[path.stem], **asked.options) for path in asked.models
+    )
     request = SeveralRequest(tuple(network_name(path) for path in asked.models), each)
     networks = networks_of(request, [read(one) for one in each], cards)
     kept: list[int] = []

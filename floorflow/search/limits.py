@@ -91,7 +91,7 @@ class SearchLimits:
     latency: LatencyLimits = field(default_factory=LatencyLimits)
 
 
-TOGETHER = SearchLimits(ladder=1.05, cuts_tell=False)
+TOGETHER = SearchLimits(ladder=1.05, cuts_tell=False, rate_attempts=2)
 """Limits where several networks are planned together."""
 MORE_OF_ONE = SearchLimits(ladder=1.3, cuts_tell=False, shorter_tries=1)
 """The same for more of one of them than all can have."""

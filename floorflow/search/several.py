@@ -319,6 +319,10 @@ class _Seeking:
                 context, result = self._more_for(places, context, result)
             except (InfeasibleError, LimitError):
                 continue
+            except KeyboardInterrupt:
+                result = replace(result, interrupted=True)
+            if result.interrupted:
+                break
         ratio = min(stretch, stretch_of(self.targets, _intervals(context, result)))
         met = ratio <= bound
         stats = SolveStats("least share", "optimal" if met else "feasible", float(ratio), float(min(bound, ratio)))

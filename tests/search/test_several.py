@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
 from pathlib import Path
@@ -13,17 +14,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import floorflow as ff
+from floorflow.api.asking import asked_of_several
 from floorflow.backends.backend import Backend
 from floorflow.dataflow.model import Dataflow, Engine, Option, Stream
 from floorflow.dataflow.options import OptionGroup
+from floorflow.emit import bundle
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, shortest_interval
+from floorflow.output import write
+from floorflow.record.several import record_several
 from floorflow.resources import Resources, total
+from floorflow.search.context import PlanningContext
+from floorflow.search.fullness import fullness_of
 from floorflow.search.link_bound import link_bound
-from floorflow.search.several import Target, stretch_of
+from floorflow.search.merging import join_slot
+from floorflow.search.placing import PlacedCandidate, place_candidate
+from floorflow.search.preparing import read
+from floorflow.search.progress import SILENT
+from floorflow.search.search import SearchResult, search
+from floorflow.search.several import Target, networks_of, search_several, stretch_of
+from floorflow.search.state import SearchState
 from floorflow.search.together import Member, Pace, Together
 from floorflow.segments import orders_of
 from floorflow.verify import check
-from tests.several_models import planned
+from tests.several_models import copies, planned
 
 ROOM = Resources(100, 100, 100, 100, 100)
 Rows = list[tuple[int, int, int]]
@@ -186,6 +199,38 @@ def test_a_least_rate_is_kept_at_the_cost_of_the_others(out: Path) -> None:
     kept = planned(out / "kept", "left", "right", **asked, min_rate={"left": least})
     assert kept.summary["networks"][0]["fps"] >= least
     assert kept.summary["networks"][1]["fps"] < even.summary["networks"][1]["fps"]
+
+
+def test_a_slot_in_which_nothing_packs_may_become_one_pblock_of_all_networks(out: Path) -> None:
+    asked = dict.fromkeys(("left", "right"), 1000.0)
+    request, _ = asked_of_several(copies(out / "joined", *asked), "pynq-z1", {"fps": asked, "plots": False})
+    sources = [read(one) for one in request.each]
+    networks = networks_of(request, sources, 1)
+    found = search_several(networks, search, search)
+    joined = join_slot(found.context, found.result.candidate, "fpga0.SLR0", "nothing packs")
+    placed = place_candidate(found.context, joined, "", tight=True)
+    assert isinstance(placed, PlacedCandidate)
+    full = fullness_of(SearchState(found.context, SILENT), placed.candidate, bounded=False)
+    result = replace(found.result, candidate=placed.candidate, placements=placed.placements, fullness=full)
+    plan = record_several(sources, replace(found, result=result))
+    (module,) = plan.only_phase.modules
+    assert {engine.split("/")[0] for engine in module.engines} == {"left", "right"}
+    files = bundle(plan, found.context.platform, found.context.backend)
+    write(out / "joined" / "plan", files, {})
+    assert check(out / "joined" / "plan") == []
+
+
+def test_ctrl_c_while_more_is_sought_leaves_what_all_have(out: Path) -> None:
+    asked = dict.fromkeys(("left", "right"), 5e7)
+    request, _ = asked_of_several(copies(out / "cut", *asked), "pynq-z1", {"fps": asked})
+    networks = networks_of(request, [read(one) for one in request.each], 1)
+
+    def stopped(context: PlanningContext) -> SearchResult:
+        raise KeyboardInterrupt
+
+    found = search_several(networks, search, stopped)
+    assert found.result.interrupted
+    assert found.intervals[0] == found.intervals[1]
 
 
 def test_a_set_that_cannot_fit_is_proven_infeasible_and_says_what_is_short(out: Path) -> None:
