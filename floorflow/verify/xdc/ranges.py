@@ -10,9 +10,9 @@ from floorflow.verify.hardware.grid import Grid
 from floorflow.verify.hardware.pblock_rules import judge_range
 from floorflow.verify.hardware.ranges import clock_region_rectangle, exists, parse_range, rectangle_of_range
 
-_SLR = re.compile(r"SLR(\d+)(?::SLR(\d+))?")
-_SINGLE = re.compile(r"[A-Z][A-Z0-9_]*_X\d+Y\d+")
-_KIND = re.compile(r"([A-Z][A-Z0-9_]*)_X\d+Y\d+(?::([A-Z][A-Z0-9_]*)_X\d+Y\d+)?")
+_SLR = re.compile(r"SLR([0-9]{1,3})(?::SLR([0-9]{1,3}))?")
+_SINGLE = re.compile(r"[A-Z][A-Z0-9_]*_X[0-9]+Y[0-9]+")
+_KIND = re.compile(r"([A-Z][A-Z0-9_]*)_X[0-9]+Y[0-9]+(?::([A-Z][A-Z0-9_]*)_X[0-9]+Y[0-9]+)?")
 _NOT_ON_RECORD = re.compile(
     r"(?:AMS|BIAS|BITSLICE|BLI|BSCAN|BUF|CAPTURE|CFGIO|CMAC|CONFIG|DAP|DCIRESET|DNA|EFUSE|FIFO36|FRAME|GTH|GTM|GTP|GTX|GTY|"
     r"GT_|HARD_SYNC|HBM|HPIO|HRIO|HDIO|HDLOGIC|IBUFDS|ICAP|IDELAY|ILKN|ILOGIC|IN_FIFO|IOB|IOBANK|IPAD|KEY|MMCM|MASTER_JTAG|"
@@ -21,6 +21,21 @@ _NOT_ON_RECORD = re.compile(
 )
 """Types of which the device files do not tell where their sites are: their ranges are taken as they stand."""
 _SPELT = {"DSP48E1": "DSP48", "DSP48E2": "DSP48E2", "DSP": "DSP48E2", "URAM": "URAM288", "RAMB": "RAMB36"}
+
+
+LONGEST = 100
+"""So many characters of a range are read: no site's name is so long."""
+_NUMBER = "([0-9]{1,6})"
+_CORNERS = re.compile(rf"([A-Z][A-Z0-9_]*)_X{_NUMBER}Y{_NUMBER}:\1_X{_NUMBER}Y{_NUMBER}")
+
+
+def _upright(text: str) -> str:
+    """Return a range with its lower left corner first: UG835 lets any two opposite corners name the rectangle."""
+    match = _CORNERS.fullmatch(text)
+    if match is None:
+        return text
+    across, up = sorted((int(match[2]), int(match[4]))), sorted((int(match[3]), int(match[5])))
+    return f"{match[1]}_X{across[0]}Y{up[0]}:{match[1]}_X{across[1]}Y{up[1]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +66,11 @@ class RangeBook:
     def facts(self, text: str) -> RangeFacts:
         """Return what a range holds and what is wrong with it."""
         if text not in self._known:
-            self._known[text] = self._read(text)
+            self._known[text] = self._read(text if len(text) <= LONGEST else f"{text[:LONGEST]}...")
         return self._known[text]
 
     def _read(self, text: str) -> RangeFacts:
+        text = _upright(text)
         slr = _SLR.fullmatch(text)
         if slr:
             return self._slrs(text, int(slr[1]), int(slr[2] or slr[1]))
@@ -78,8 +94,7 @@ class RangeBook:
 
     def _slrs(self, text: str, first: int, last: int) -> RangeFacts:
         count = len(self.device.raw["slrs"])
-        if first > last:
-            return RangeFacts(fault=("range-malformed", text, "the lower SLR first"))
+        first, last = min(first, last), max(first, last)
         if last >= count:
             return RangeFacts(fault=("slr-unknown", text, f"SLR0 to SLR{count - 1}"))
         bottom, top = self.device.slr_rows(first)[0], self.device.slr_rows(last)[1]
@@ -89,7 +104,7 @@ class RangeBook:
     def _clock_regions(self, text: str) -> RangeFacts:
         span = parse_range(text)
         if span is None:
-            return RangeFacts(fault=("range-malformed", text, "CLOCKREGION_XaYb:CLOCKREGION_XcYd, lower left first"))
+            return RangeFacts(fault=("range-malformed", text, "CLOCKREGION_XaYb:CLOCKREGION_XcYd"))
         regions = self.device.raw["clock_regions"]
         right, top = len(regions["columns"]) - 1, regions["rows"] - 1
         if span.right > right or span.top > top:
@@ -110,7 +125,7 @@ class RangeBook:
 
     def _expected(self, fault: str, kind: str, text: str) -> str:
         if fault == "range-malformed":
-            return "TYPE_XaYb:TYPE_XcYd of one type, lower left first"
+            return "TYPE_XaYb:TYPE_XcYd of one type"
         if fault == "range-outside-device":
             masks = [mask for (own, _), mask in self.device.all_sites.items() if own == kind]
             right = len(self.device.raw["site_columns"][kind]) - 1

@@ -30,6 +30,7 @@ class Reader:
     floorplan: Floorplan = field(default_factory=Floorplan)
     used_early: dict[str, Place] = field(default_factory=dict)
     variables: dict[str, Value] = field(default_factory=dict)
+    files: int = 0
     _scope: str = ""
 
     def read(self, name: str, text: str) -> None:
@@ -55,7 +56,8 @@ class Reader:
         }
         is_xdc = not name.lower().endswith(".tcl")
         self._scope = ""
-        interpreter = Interpreter(name, is_xdc, handlers, self.findings, self.variables)
+        interpreter = Interpreter(name, is_xdc, handlers, self.findings, self.variables, number=self.files)
+        self.files += 1
         interpreter.run(text.removeprefix("\ufeff"))
         self.floorplan.commands += interpreter.count
         self.floorplan.other_commands += interpreter.others
@@ -106,7 +108,11 @@ class Reader:
         found = arguments("resize_pblock", given)
         block = self._one_block(found.rest[0], place, "resize_pblock")
         ways = [way for way in ("-add", "-remove", "-from", "-to") if way in found.values]
-        if not ways:
+        drawn = [way for way in ("-add_rect", "-remove_rect") if way in found.values]
+        if drawn and block is not None:
+            self._unknown(f"{drawn[0]} of {block.name}, in the coordinates of Vivado's window", place)
+            block.unjudged.add("rectangles of the window")
+        elif not ways:
             raise BadCommandError("command-malformed", "no ranges", "-add or -remove with ranges")
         for way in ways:
             value = found.values[way]
@@ -143,33 +149,35 @@ class Reader:
             self.findings.add("removed-nothing", place, found, "sites that were added before", pblock=block.name)
 
     def _delete(self, given: Sequence[Value], place: Place) -> Value:
-        for value in arguments("delete_pblock", given).rest:
+        found = arguments("delete_pblock", given)
+        for value in found.rest:
             if isinstance(value, Unknown):
                 self._unknown("delete_pblock of what is computed", place)
                 continue
             for name in value.pblocks if isinstance(value, Selection) else list_items(value):
                 block = self.floorplan.pblocks.pop(name, None)
-                if block is None or block.created is None:
+                quiet = "-quiet" in found.flags or (isinstance(value, Selection) and value.quiet)
+                if (block is None or block.created is None) and not quiet:
                     self.used_early.setdefault(name, place)
         return ""
 
     def _get_pblocks(self, given: Sequence[Value], _place: Place) -> Value:
         found = arguments("get_pblocks", given)
-        if found.values:
-            return Unknown("get_pblocks with -filter or -of_objects selects")
         value = found.rest[0] if found.rest else "*"
         if not isinstance(value, str):
             return value
+        patterns = [Cells(item, "glob" if PATTERN.search(item) else "name") for item in list_items(value)]
+        if "-filter" in found.values and not found.rest:
+            patterns = list(_filtered(found.values["-filter"]))
+        if "-of_objects" in found.values or ("-filter" in found.values and found.rest) or "-regexp" in found.flags:
+            patterns = [Cells("", "unknown")]
+        if any(pattern.how == "unknown" for pattern in patterns):
+            return Unknown("get_pblocks with -filter or -of_objects selects")
+        created = [name for name, block in self.floorplan.pblocks.items() if block.created]
         names: list[str] = []
-        for item in list_items(value):
-            if PATTERN.search(item):
-                pattern = Cells(item, "glob")
-                names += [
-                    name for name, block in self.floorplan.pblocks.items() if block.created and pattern.takes(name)
-                ]
-            else:
-                names.append(item)
-        return Selection("pblocks", tuple(names))
+        for pattern in patterns:
+            names += [pattern.text] if pattern.is_exact else [name for name in created if pattern.takes(name)]
+        return Selection("pblocks", tuple(names), quiet="-quiet" in found.flags)
 
     # cells
 

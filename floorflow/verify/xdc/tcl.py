@@ -47,6 +47,7 @@ class Interpreter:
     findings: Findings
     variables: dict[str, Value] = field(default_factory=dict)
     procedures: dict[str, Procedure] = field(default_factory=dict)
+    number: int = 0
     count: int = 0
     steps: int = 0
     others: int = 0
@@ -65,11 +66,13 @@ class Interpreter:
         try:
             for number, words in commands(text, line):
                 self.count += not inner
-                value = self._command(words, Place(self.file, number))
+                value = self._command(words, Place(self.file, number, self.number))
         except UnreadableError as error:
             if not inner:
                 raise
-            self.findings.add("command-malformed", Place(self.file, line), str(error), "closed braces and brackets")
+            self.findings.add(
+                "command-malformed", Place(self.file, line, self.number), str(error), "closed braces and brackets"
+            )
             return Unknown("a broken text")
         return value
 
