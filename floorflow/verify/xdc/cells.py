@@ -110,5 +110,6 @@ def judge_prefixes(floorplan: Floorplan, target: Target, shell: Shell | None, fi
                 found = f"{cell.text}, as under a shell"
                 known = ", ".join(sorted({entry["prefix"] for entry in target.entries})) or "none"
                 expected = f"a shell known for {target.device_file}: {known}"
-                findings.add("cell-prefix", place, found, expected, pblock=block.name, severity=WARNING)
+                severity = WARNING if target.entries else NOTE
+                findings.add("cell-prefix", place, found, expected, pblock=block.name, severity=severity)
                 return

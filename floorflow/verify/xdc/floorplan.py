@@ -64,11 +64,15 @@ class Pblock:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A pblock with the sites that it has in the end: those of its ranges, or what snapping leaves of them."""
+    """A pblock with the sites that it has in the end: those of its ranges, or what snapping leaves of them.
+
+    ``outside``: sites that it would have if it did not snap to its parent.
+    """
 
     block: Pblock
     sites: Sites
     areas: Sequence[Rectangle] = ()
+    outside: Sites = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -110,3 +114,9 @@ class Floorplan:
         """Whether Vivado itself moves its edges to what can be reconfigured: unless set, on UltraScale+ (UG909)."""
         mode = block.value("SNAPPING_MODE")
         return mode != "OFF" if mode else self.is_reconfigurable(block) and not is_series_7(device)
+
+    def is_confined(self, block: Pblock, device: Device) -> bool:
+        """Whether snapping keeps it inside its parent: SNAPPING_MODE NESTED, the default below a parent that snaps."""
+        mode = block.value("SNAPPING_MODE")
+        parent = self.pblocks.get(block.parent[0]) if block.parent is not None else None
+        return mode == "NESTED" or (not mode and parent is not None and self.snaps(parent, device))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from floorflow.verify.hardware.geometry import Rectangle, Sites
+from floorflow.verify.hardware.geometry import Rectangle, Sites, difference, shared
 from floorflow.verify.hardware.interconnect import Interconnect
 from floorflow.verify.hardware.shells import Shell
 from floorflow.verify.xdc.cells import judge_cells, judge_prefixes, judge_slrs
@@ -33,6 +33,7 @@ class Judged:
     shell: Shell | None
     floorplan: Floorplan
     findings: Findings
+    held: tuple[Held, ...]
     fullness: tuple[Fullness, ...]
 
     @property
@@ -67,7 +68,7 @@ def judge_floorplan(
 
     """
     findings = Findings()
-    reader = Reader(RangeBook(target.grid), findings)
+    reader = Reader(RangeBook(target.grid), findings, target.shell_pblocks)
     for name, text in sources:
         try:
             reader.read(name, text)
@@ -75,12 +76,11 @@ def judge_floorplan(
             error.file = name
             raise
     floorplan = reader.floorplan
-    cells = [cell.text for block in floorplan.pblocks.values() for cell, _ in block.cells]
-    shell = target.shell_of(cells)
     _judge_order(reader, target)
     known = Report(*report) if report is not None else None
     demands: dict[str, Demand] = known.demands(floorplan) if known is not None else {}
     held = _held(floorplan, target)
+    shell = _shell_under(floorplan, held, target)
     judge = PblockJudge(target.grid, floorplan, shell, demands, findings)
     for block in held:
         judge.judge(block)
@@ -93,17 +93,33 @@ def judge_floorplan(
     fullness = tuple(fullness_of(target.device, block, demands.get(block.name)) for block in held)
     for block, full in zip(held, fullness, strict=True):
         judge_fullness(block.block, full, findings)
-    return Judged(target, shell, floorplan, findings, fullness)
+    return Judged(target, shell, floorplan, findings, tuple(held), fullness)
 
 
 def _held(floorplan: Floorplan, target: Target) -> list[Held]:
     """Return the pblocks that files create, with the sites that they have in the end."""
-    interconnect = Interconnect(target.grid)
-    created = (block for block in floorplan.pblocks.values() if block.created is not None)
-    return [
-        Held(block, interconnect.snapped(block.sites) if floorplan.snaps(block, target.device) else block.sites)
-        for block in created
-    ]
+    wires, device = Interconnect(target.grid), target.device
+    own = {
+        block.name: wires.snapped(block.sites) if floorplan.snaps(block, device) else block.sites
+        for block in floorplan.pblocks.values()
+        if block.created is not None
+    }
+    found = []
+    for name, sites in own.items():
+        block = floorplan.pblocks[name]
+        parents = [own[above] for above in floorplan.ancestors(name) if above in own]
+        if parents and floorplan.is_confined(block, device):
+            found.append(Held(block, shared(sites, parents[0]), outside=difference(sites, parents[0])))
+        else:
+            found.append(Held(block, sites))
+    return found
+
+
+def _shell_under(floorplan: Floorplan, held: Sequence[Held], target: Target) -> Shell | None:
+    """Return the shell; of several versions that name cells alike the first whose static region is kept clear of."""
+    shells = target.shells_of([cell.text for block in floorplan.pblocks.values() for cell, _ in block.cells])
+    clear = (shell for shell in shells if not any(shell.static.touched(block)[0] for block in held))
+    return next(clear, shells[0] if shells else None)
 
 
 def _judge_order(reader: Reader, target: Target) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from floorflow.verify.hardware.geometry import describe, difference
+from floorflow.verify.hardware.geometry import Sites, describe, difference
 from floorflow.verify.hardware.pblock_rules import overlapping
-from floorflow.verify.xdc.findings import ERROR, NOTE, Findings
+from floorflow.verify.xdc.findings import ERROR, NOTE, WARNING, Findings
 from floorflow.verify.xdc.floorplan import Floorplan, Held, Pblock
 
 MOST_PAIRS = 1000
@@ -51,19 +51,27 @@ def _cells_inside(inner: Pblock, outer: Pblock) -> bool:
 def judge_parents(floorplan: Floorplan, held: Sequence[Held], findings: Findings) -> None:
     """Judge every PARENT: the child inside it, and no circle; one that no file creates is judged elsewhere."""
     sites = {one.name: one.sites for one in held}
-    for block in (one.block for one in held):
+    for one in held:
+        block = one.block
         if block.parent is None:
             continue
         name, place = block.parent
-        parent = floorplan.pblocks.get(name)
         if name == block.name or block.name in floorplan.ancestors(name):
             findings.add("parent-circle", place, f"{block.name} below {name}", "a tree", pblock=block.name)
-        elif name in sites and parent is not None and not parent.unjudged and block.value("SNAPPING_MODE") != "NESTED":
-            outside = difference(sites[block.name], sites[name])
-            if outside:
-                severity = NOTE if not parent.sites else ""
-                found = f"{describe(outside)} outside {name}"
-                expected = f"only sites of {name}"
-                findings.add(
-                    "child-outside-parent", place, found, expected, pblock=block.name, severity=severity, sites=outside
-                )
+        elif name in sites and not floorplan.pblocks[name].unjudged:
+            _judge_child(one, name, sites[name], findings)
+
+
+def _judge_child(child: Held, parent: str, sites: Sites, findings: Findings) -> None:
+    """Judge that a child is inside its parent; what it loses by itself is a warning, if it does not say so."""
+    block, outside = child.block, difference(child.sites, sites)
+    if outside:
+        severity = NOTE if not sites else ""
+        found, expected = f"{describe(outside)} outside {parent}", f"only sites of {parent}"
+    elif child.outside and not block.value("SNAPPING_MODE"):
+        outside, severity = child.outside, WARNING
+        found, expected = f"{describe(outside)} outside {parent}, which Vivado drops", "SNAPPING_MODE NESTED"
+    else:
+        return
+    place = block.parent[1] if block.parent is not None else block.place
+    findings.add("child-outside-parent", place, found, expected, pblock=block.name, severity=severity, sites=outside)

@@ -41,7 +41,9 @@ class PblockJudge:
         if not block.sites and not block.unjudged:
             found = "no ranges" if not block.ranges else "ranges of which no site is left"
             self.findings.add("pblock-without-ranges", block.shape_place, found, "sites", pblock=block.name)
-        if not (block.cells or block.has_top or block.has_unknown_cells or block.name in self._parents):
+        has_cells = block.cells or block.has_top or block.has_unknown_cells
+        keeps_free = block.is_set("EXCLUDE_PLACEMENT")
+        if not (has_cells or keeps_free or block.name in self._parents):
             self.findings.add("pblock-without-cells", block.place, "no cell", "cells of the design", pblock=block.name)
 
     @cached_property

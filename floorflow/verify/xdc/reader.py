@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from floorflow.verify.hardware.geometry import Sites
 from floorflow.verify.hardware.grid import add_to, take_from
 from floorflow.verify.xdc.arguments import BadCommandError, arguments
+from floorflow.verify.xdc.evaluator import Handler
 from floorflow.verify.xdc.findings import Findings, Place
 from floorflow.verify.xdc.floorplan import ROOT, TRUE, Floorplan, Pblock
 from floorflow.verify.xdc.ranges import RangeBook
-from floorflow.verify.xdc.tcl import Handler, Interpreter
+from floorflow.verify.xdc.tcl import Interpreter
 from floorflow.verify.xdc.values import OTHER, PATTERN, Cells, Selection, Unknown, Value
 from floorflow.verify.xdc.words import UnreadableError, list_items
 from floorflow.verify.xdc.words_of_vivado import PBLOCK_PROPERTIES
@@ -23,10 +24,11 @@ CELL_PROPERTIES = ("HD.RECONFIGURABLE", "USER_SLR_ASSIGNMENT", "USER_SLL_REG", "
 
 @dataclass
 class Reader:
-    """Reads files into one floorplan."""
+    """Reads files into one floorplan; ``brought`` are pblocks that a shell may bring."""
 
     book: RangeBook
     findings: Findings
+    brought: frozenset[str] = frozenset()
     floorplan: Floorplan = field(default_factory=Floorplan)
     used_early: dict[str, Place] = field(default_factory=dict)
     variables: dict[str, Value] = field(default_factory=dict)
@@ -56,11 +58,18 @@ class Reader:
         }
         is_xdc = not name.lower().endswith(".tcl")
         self._scope = ""
-        interpreter = Interpreter(name, is_xdc, handlers, self.findings, self.variables, number=self.files)
+        interpreter = Interpreter(
+            name, is_xdc, handlers, self.findings, self.variables, number=self.files, exists=self._exists
+        )
         self.files += 1
         interpreter.run(text.removeprefix("\ufeff"))
         self.floorplan.commands += interpreter.count
         self.floorplan.other_commands += interpreter.others
+
+    def _exists(self, name: str) -> bool | None:
+        """Whether there is a pblock; None if a shell may bring it."""
+        block = self.floorplan.pblocks.get(name)
+        return True if block is not None and block.created is not None else None if name in self.brought else False
 
     # pblocks
 

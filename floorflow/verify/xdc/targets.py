@@ -70,13 +70,13 @@ class Target:
         shells = self.known_shells if self.board is None else [self.own_shell] if self.own_shell else []
         return frozenset(name for shell in shells for name in shell.brought)
 
-    def shell_of(self, cells: Sequence[str]) -> Shell | None:
-        """Return the board's shell, else the one under which cells are named, with the longest prefix."""
-        if self.own_shell is not None or self.board is not None:
-            return self.own_shell
+    def shells_of(self, cells: Sequence[str]) -> list[Shell]:
+        """Return the board's shell, else those under which cells are named, with the longest prefix."""
+        if self.board is not None:
+            return [self.own_shell] if self.own_shell is not None else []
         prefixes = sorted({entry["prefix"] for entry in self.entries}, key=len, reverse=True)
         found = next((one for one in prefixes if any(cell.startswith(f"{one}/") for cell in cells)), None)
-        return next((shell for shell in self.known_shells if shell.prefix == found), None)
+        return [shell for shell in self.known_shells if shell.prefix == found]
 
 
 def find_target(part: str | None, board: str | Path | None) -> Target:
