@@ -12,10 +12,13 @@ Handler = Callable[[Sequence[Value], Place], Value]
 
 
 class Evaluator(Protocol):
-    """An interpreter; ``exists`` says whether there is a pblock, None if it may be one of a shell."""
+    """An interpreter."""
 
     variables: dict[str, Value]
-    exists: Callable[[str], bool | None]
+
+    @property
+    def exists(self) -> Callable[[str], bool | None]:
+        """Whether there is a pblock; None if it may be one of a shell."""
 
     @property
     def outermost(self) -> dict[str, Value]:

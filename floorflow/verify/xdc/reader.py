@@ -182,11 +182,13 @@ class Reader:
             patterns = [Cells("", "unknown")]
         if any(pattern.how == "unknown" for pattern in patterns):
             return Unknown("get_pblocks with -filter or -of_objects selects")
-        created = [name for name, block in self.floorplan.pblocks.items() if block.created]
         names: list[str] = []
         for pattern in patterns:
-            names += [pattern.text] if pattern.is_exact else [name for name in created if pattern.takes(name)]
+            names += [pattern.text] if pattern.is_exact else self._created(pattern)
         return Selection("pblocks", tuple(names), quiet="-quiet" in found.flags)
+
+    def _created(self, pattern: Cells) -> list[str]:
+        return [name for name, block in self.floorplan.pblocks.items() if block.created and pattern.takes(name)]
 
     # cells
 
