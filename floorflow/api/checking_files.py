@@ -213,16 +213,16 @@ def check_floorplan(
         ) from error
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, kind: str = "an XDC file or a script with pblocks") -> str:
     """Return a file's text: UTF-8, or else Latin-1, in which people write a © into comments."""
     try:
         if path.stat().st_size > _LARGEST_BYTES:
-            raise InputError(f"{path}: is larger than {_LARGEST_BYTES:,} bytes", hint="give constraint files")
+            raise InputError(f"{path}: is larger than {_LARGEST_BYTES:,} bytes", hint=f"give {kind}")
         raw = path.read_bytes()
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror}", hint="give an XDC file or a script with pblocks") from error
+        raise InputError(f"{path}: {error.strerror}", hint=f"give {kind}") from error
     if _BINARY.search(raw):
-        raise InputError(f"{path}: is no text, but binary", hint="give constraint files")
+        raise InputError(f"{path}: is no text, but binary", hint=f"give {kind}")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -235,7 +235,7 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, int]]]:
 
     if path.suffix.lower() not in _REPORT_ENDS:
         raise InputError(f"{path}: is no report", hint=f"give a file that ends in {', '.join(_REPORT_ENDS)}")
-    text = _text(path)
+    text = _text(path, "what report_utilization -hierarchical writes")
     if hierarchy_xml.recognises(text[:4096]):
         report = hierarchy_xml.read(text, path.name)
     elif hierarchy_text.recognises(text):

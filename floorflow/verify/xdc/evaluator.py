@@ -12,9 +12,10 @@ Handler = Callable[[Sequence[Value], Place], Value]
 
 
 class Evaluator(Protocol):
-    """An interpreter."""
+    """An interpreter; ``looping`` says in how many loops it is."""
 
     variables: dict[str, Value]
+    looping: int
 
     @property
     def exists(self) -> Callable[[str], bool | None]:

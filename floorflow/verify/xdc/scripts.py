@@ -49,12 +49,15 @@ class Scripts:
     def _body(self, body: Value, place: Place) -> bool:
         """Run a body once; return whether the loop goes on."""
         self._tcl.step(place)
+        self._tcl.looping += 1
         try:
             self._tcl.run(body if isinstance(body, str) else "", place.line, inner=True)
         except Jump as jump:
             if jump.kind not in ("break", "continue"):
                 raise
             return jump.kind == "continue"
+        finally:
+            self._tcl.looping -= 1
         return True
 
     def _for(self, given: Sequence[Value], place: Place) -> Value:

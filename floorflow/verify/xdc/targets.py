@@ -152,6 +152,8 @@ def _device_file(part: str) -> str:
     every = sorted({name for names in known.values() for name in names})
     near = difflib.get_close_matches(bare, every, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
+    if any(path.stem == wanted for path in _folder("boards").glob("*.yaml")):
+        hint = f"it is a board: say --board {wanted}; "
     raise NoTargetError(f"--part {part}: no die of this name is known", f"{hint}known: {', '.join(sorted(known))}")
 
 

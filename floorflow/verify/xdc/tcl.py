@@ -24,7 +24,7 @@ from floorflow.verify.xdc.words import UnreadableError, Word, bracketed, command
 from floorflow.verify.xdc.words_of_vivado import CONTROL_FLOW, IN_XDC, PBLOCK_COMMANDS
 
 MAX_CALLS = 40
-MAX_STEPS = 100_000
+MAX_STEPS = 200_000
 """Commands that scripts may run by loops and procedures."""
 _VARIABLE = re.compile(r"\$(?:\{([^}]*)\}|((?:::)?\w+(?:::\w+)*(?:\([^)]*\))?))")
 _BUS_INDEX = re.compile(r"\d+|\*|\d+:\d+|\?")
@@ -58,6 +58,7 @@ class Interpreter:
     count: int = 0
     steps: int = 0
     others: int = 0
+    looping: int = 0
     _depth: int = 0
     _frames: list[dict[str, Value]] = field(default_factory=list)
 
@@ -75,7 +76,7 @@ class Interpreter:
             for number, words in commands(text, line):
                 self.count += not inner
                 place = Place(self.file, number, self.number)
-                if self._depth:
+                if self._depth or self.looping:
                     self.step(place)
                 value = self._command(words, place) if inner else self._outer(words, place)
         except UnreadableError as error:
