@@ -56,7 +56,7 @@ FINDINGS: dict[str, Meaning] = {
     # how the files are written
     "control-flow": _error(
         "an XDC file holds control flow, which Vivado skips with its whole body (UG903, Designutils 20-1307)",
-        "write the commands out, or move them to a Tcl script that the flow sources",
+        "write the commands out, or move them to a Tcl script (read_xdc -unmanaged runs all of Tcl)",
     ),
     "command-not-allowed": _error(
         "an XDC file holds a command that Vivado does not accept there (UG903)", "move it to a Tcl script"
