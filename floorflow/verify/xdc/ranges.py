@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from dataclasses import dataclass, field
 
@@ -13,13 +14,8 @@ from floorflow.verify.hardware.ranges import clock_region_rectangle, exists, par
 _SLR = re.compile(r"SLR([0-9]{1,3})(?::SLR([0-9]{1,3}))?")
 _SINGLE = re.compile(r"[A-Z][A-Z0-9_]*_X[0-9]+Y[0-9]+")
 _KIND = re.compile(r"([A-Z][A-Z0-9_]*)_X[0-9]+Y[0-9]+(?::([A-Z][A-Z0-9_]*)_X[0-9]+Y[0-9]+)?")
-_NOT_ON_RECORD = re.compile(
-    r"(?:AMS|BIAS|BITSLICE|BLI|BSCAN|BUF|CAPTURE|CFGIO|CMAC|CONFIG|DAP|DCIRESET|DNA|EFUSE|FIFO36|FRAME|GTH|GTM|GTP|GTX|GTY|"
-    r"GT_|HARD_SYNC|HBM|HPIO|HRIO|HDIO|HDLOGIC|IBUFDS|ICAP|IDELAY|ILKN|ILOGIC|IN_FIFO|IOB|IOBANK|IPAD|KEY|MMCM|MASTER_JTAG|"
-    r"OLOGIC|ODELAY|OPAD|OUT_FIFO|PCIE|PHASER|PHY|PLL|PMV|PS7|PS8|RCLK|RFADC|RFDAC|RIU|STARTUP|SYSMON|TIEOFF|"
-    r"URAM_CAS|USR_ACCESS|VCU|XADC|XIPHY)[A-Z0-9_]*"
-)
-"""Types of which the device files do not tell where their sites are: their ranges are taken as they stand."""
+_LOGIC = re.compile(r"(?:SLICE|CLB|CLE|DSP|RAMB|BRAM|URAM(?!_CAS)|LAG)[A-Z0-9_]*")
+"""How types of logic are called, or may be meant: those of a part are all on record, so that others do not exist."""
 _SPELT = {"DSP48E1": "DSP48", "DSP48E2": "DSP48E2", "DSP": "DSP48E2", "URAM": "URAM288", "RAMB": "RAMB36"}
 
 
@@ -85,10 +81,12 @@ class RangeBook:
         return self._sites(text, kind)
 
     def _unknown(self, kind: str) -> RangeFacts:
-        if _NOT_ON_RECORD.fullmatch(kind):
-            return RangeFacts(unjudged=kind)
+        """Tell a type of logic that the part has not; of others the device files do not say where their sites are."""
         own = sorted(self.device.raw["site_columns"])
-        near = [name for name in own if name == _SPELT.get(kind) or name.startswith(kind[:3])]
+        near = difflib.get_close_matches(kind, own, n=1, cutoff=0.75)
+        if not near and not _LOGIC.fullmatch(kind):
+            return RangeFacts(unjudged=kind)
+        near = [name for name in own if name == _SPELT.get(kind) or name.startswith(kind[:3])] or near
         expected = near[0] if near else f"one of {', '.join(own)}"
         return RangeFacts(fault=("site-type-unknown", f"{kind}, of which the part has no sites", expected))
 

@@ -117,3 +117,21 @@ def test_numbers_without_end_are_no_crash() -> None:
     text = f"create_pblock p\nresize_pblock p -add SLICE_X{'9' * 5000}Y0:SLICE_X1Y1\n"
     (bad,) = (one for one in judged(text).ordered if one.name == "range-malformed")
     assert len(bad.found) < 200
+
+
+HARD = (
+    "GTYE4_CHANNEL GTHE4_COMMON BUFGCE BUFG_GT_SYNC BUFCE_LEAF MMCM PLL_SELECT_SITE IOB HPIOB_M HPIOBDIFFINBUF HDIOB "
+    "PCIE40E4 CMACE4 ILKNE4 SYSMONE4 BITSLICE_RX_TX RIU_OR XIPHY_FEEDTHROUGH HARD_SYNC BLI_HBM_AXI_INTF ABUS_SWITCH "
+    "HPIO_VREF_SITE BIAS CONFIG_SITE PS8 URAM_CAS_DLY FIFO18 GTXE2_CHANNEL IDELAYCTRL PHASER_IN_PHY OLOGIC XADC HSADC"
+)
+
+
+def test_hard_blocks_are_taken_as_they_stand() -> None:
+    """Their sites are on no record here; `write_xdc` lists them for every area that holds some."""
+    ranges = " ".join(f"{kind}_X0Y0:{kind}_X0Y1" for kind in HARD.split())
+    assert not judged(f"{P}resize_pblock p -add {{{ranges}}}\n").ordered
+
+
+@pytest.mark.parametrize("kind", ["SILCE", "SLICEL", "DSP48E1", "DSP58", "RAMB36E2", "URAM", "LAGUNA_RX", "CLBLM"])
+def test_types_of_logic_that_the_part_has_not_are_errors(kind: str) -> None:
+    assert ("error", "site-type-unknown", 4) in found(judged(f"{P}resize_pblock p -add {kind}_X0Y0:{kind}_X3Y9\n"))
