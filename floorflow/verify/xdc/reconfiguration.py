@@ -44,7 +44,12 @@ class EdgeJudge:
         return self.floorplan.snaps(block, self.grid.device)
 
     def _is_shut(self, block: Pblock) -> bool:
-        """Whether its routes or cells are kept apart from others', so that both halves of a pair are wanted."""
+        """Whether its routes or cells are kept apart from others', so that both halves of a pair are wanted.
+
+        On 7 series each column has interconnect of its own; that back-to-back columns stay together only DFX asks for.
+        """
+        if is_series_7(self.grid.device):
+            return False
         shut = block.is_hard or any(block.is_set(name) for name in ("CONTAIN_ROUTING", "EXCLUDE_PLACEMENT"))
         return shut or self._in_snapping(block)
 

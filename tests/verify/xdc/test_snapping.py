@@ -127,6 +127,8 @@ def test_back_to_back_columns_of_7_series_stay_together(edges: str, severity: st
     )
     told = {one.severity for one in judged(text, "xc7z020").ordered if one.name == "interconnect-split"}
     assert told == ({severity} if severity else set())
+    hard = text.replace("set_property HD.RECONFIGURABLE 1 [get_cells rp]", "set_property IS_SOFT 0 [get_pblocks p]")
+    assert "interconnect-split" not in {one.name for one in judged(hard, "xc7z020").ordered}
 
 
 def test_a_child_of_a_snapping_parent_is_kept_inside_with_a_warning() -> None:
