@@ -104,15 +104,16 @@ def _held(floorplan: Floorplan, target: Target) -> list[Held]:
         for block in floorplan.pblocks.values()
         if block.created is not None
     }
-    found = []
-    for name, sites in own.items():
-        block = floorplan.pblocks[name]
-        parents = [own[above] for above in floorplan.ancestors(name) if above in own]
-        if parents and floorplan.is_confined(block, device):
-            found.append(Held(block, shared(sites, parents[0]), outside=difference(sites, parents[0])))
+    found: dict[str, Held] = {}
+    for name in sorted(own, key=lambda one: len([*floorplan.ancestors(one)])):  # parents first
+        block, sites = floorplan.pblocks[name], own[name]
+        parent = next((found[above] for above in floorplan.ancestors(name) if above in found), None)
+        if parent is not None and floorplan.is_confined(block, device):
+            lost = difference(sites, parent.sites)
+            found[name] = Held(block, shared(sites, parent.sites), outside=lost)
         else:
-            found.append(Held(block, sites))
-    return found
+            found[name] = Held(block, sites)
+    return [found[name] for name in own]
 
 
 def _shell_under(floorplan: Floorplan, held: Sequence[Held], target: Target) -> Shell | None:

@@ -67,8 +67,9 @@ class Target:
     @cached_property
     def shell_pblocks(self) -> frozenset[str]:
         """Pblocks that the board's shell brings; with a part alone those of any shell known for the die."""
-        shells = self.known_shells if self.board is None else [self.own_shell] if self.own_shell else []
-        return frozenset(name for shell in shells for name in shell.brought)
+        if self.board is not None:
+            return self.own_shell.brought if self.own_shell is not None else frozenset()
+        return frozenset().union(*(brought(one["prefix"], one.get("parents", [])) for one in self.entries))
 
     def shells_of(self, cells: Sequence[str]) -> list[Shell]:
         """Return the board's shell, else those under which cells are named, with the longest prefix."""

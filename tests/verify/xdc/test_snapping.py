@@ -138,6 +138,17 @@ def test_a_child_of_a_snapping_parent_is_kept_inside_with_a_warning() -> None:
     assert found(hard) == {("error", "child-outside-parent", 7)}
 
 
+def test_a_grandchild_is_kept_inside_what_is_left_of_its_parent() -> None:
+    text = (
+        f"{NESTED}create_pblock inmost\nresize_pblock inmost -add CLOCKREGION_X2Y0\nadd_cells_to_pblock inmost top/c\n"
+        "set_property PARENT inner [get_pblocks inmost]\n"
+        "set_property SNAPPING_MODE NESTED [get_pblocks {inner inmost}]\n"
+    )
+    held = {one.name: one.sites for one in judged(text).held}
+    assert held["inner"]
+    assert held["inmost"] == {}, "all of it lies in what inner loses"
+
+
 @pytest.mark.parametrize(
     ("how", "severity"),
     [
