@@ -17,7 +17,7 @@ from typing import Any
 
 from floorflow.backends.backend import backend_named
 from floorflow.channels import Channel
-from floorflow.dataflow.implementations import likenesses, reuse
+from floorflow.dataflow.implementations import Circuits, likenesses, reuse
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.dataflow.modules import Module, Wire, cluster
 from floorflow.network.model import Network, Operation
@@ -57,8 +57,8 @@ def shares_of(plan_file: Path, granularity: str) -> Shares:
     backend = backend_named(plan["options"]["backend"])
     in_logic = {e.name: backend.in_logic(e, folded.options[e.name]) for e in folded.dataflow.engines}
     plain = replace(folded, options={name: replace(option, folding={}) for name, option in folded.options.items()})
-    shapes = [one.like for one in likenesses(modules, plain, channels, in_logic)]
-    alike = likenesses(modules, folded, channels, in_logic)
+    shapes = [one.like for one in likenesses(Circuits(modules, plain, channels, in_logic))]
+    alike = likenesses(Circuits(modules, folded, channels, in_logic))
     baked = sum(any(in_logic[engine] for engine in module.engines) for module in modules)
     topology, made = [one.like for one in alike], [one.implementation for one in alike]
     return Shares(len(modules), reuse(shapes), reuse(topology), reuse(made), baked)

@@ -7,7 +7,7 @@ memories may, constants in logic may not.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Protocol
 
@@ -72,26 +72,40 @@ class Likeness:
     why_not: str = ""
 
 
-def likenesses(
-    modules: Sequence[Module],
-    folded: FoldedDataflow,
-    channels: Sequence[RealisedStream],
-    in_logic: Mapping[str, str],
-) -> tuple[Likeness, ...]:
-    """Compare all modules; ``in_logic`` says, by engine, which of its constants are part of the logic.
+@dataclass(frozen=True)
+class Circuits:
+    """The modules of a folded network, and the streams at them; ``names``: what they are to be called, if otherwise.
+
+    ``in_logic`` says, by engine, which constants are part of its logic, with the engine's name; left out: none.
+    """
+
+    modules: Sequence[Module]
+    folded: FoldedDataflow
+    channels: Sequence[RealisedStream]
+    in_logic: Mapping[str, str]
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def constants(self, module: Module) -> str:
+        """Return the first constants of a module that are part of its logic, empty if there are none."""
+        return next((self.in_logic[name] for name in module.engines if self.in_logic.get(name)), "")
+
+
+def likenesses(*networks: Circuits) -> tuple[Likeness, ...]:
+    """Compare all modules of one or several networks, whose names must differ.
 
     Engines of a module are compared in their order; contents of memories and constants are never compared.
     """
     shapes: dict[Signature, str] = {}
     circuits: dict[Signature, str] = {}
     found = []
-    for module in modules:
-        shape = _shape(module, folded)
-        circuit = (shape, _surroundings(module, channels))
-        first = shapes.setdefault(shape, module.name)
-        baked = next((f"{in_logic[name]} of {name}" for name in module.engines if in_logic.get(name)), "")
-        made = module.name if baked else circuits.setdefault(circuit, module.name)
-        found.append(Likeness(module.name, first, made, baked))
+    for network in networks:
+        for module in network.modules:
+            name, baked = network.names.get(module.name, module.name), network.constants(module)
+            shape = _shape(module, network.folded)
+            circuit = (shape, _surroundings(module, network.channels))
+            first = shapes.setdefault(shape, name)
+            made = name if baked else circuits.setdefault(circuit, name)
+            found.append(Likeness(name, first, made, baked))
     return tuple(_explained(found))
 
 

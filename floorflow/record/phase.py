@@ -35,12 +35,12 @@ from floorflow.search.pblock_sizes import Use, has_room
 
 def phase(run: PhaseRun) -> PhaseEntry:
     """Return a phase; its networks share slots, boundaries and links."""
-    channels = [streams.channels(part) for part in run.parts]
+    channels = [streams.channels(part) for part in run.wholes]
     bands, fits = likelihood.bands_and_fits(run, channels)
     regions = {name: r for solution in run.placements.values() for name, r in solution.regions.items()}
     fpgas, request, costs = run.context.platform.fpgas, run.context.request, run.context.costs
     floorplan = {fpga.name: _floorplan(fpga, run) for fpga in fpgas}
-    alike = [shared_implementations(part, regions) for part in run.parts]
+    alike = shared_implementations(run, regions)
     styles = [constraint_styles(request, fpga, floorplan[fpga.name].pblocks) for fpga in fpgas]
     return PhaseEntry(
         name=run.name,
@@ -48,13 +48,13 @@ def phase(run: PhaseRun) -> PhaseEntry:
         loads_after=run.loads_after,
         networks=[network_part(part) for part in run.parts],
         channels=[channel for own in channels for channel in own],
-        modules=[entry for part, own in zip(run.parts, alike, strict=True) for entry in _modules(part, own)],
-        joined=[entry for part in run.parts for entry in _joined(part)],
+        modules=[entry for part in run.wholes for entry in _modules(part, alike)],
+        joined=[entry for part in run.wholes for entry in _joined(part)],
         implementations=[
             _implementation(module.name, part, regions[part.module(module.name)])
-            for part, own in zip(run.parts, alike, strict=True)
+            for part in run.wholes
             for module in part.candidate.modules
-            if own[module.name].implementation == module.name
+            if alike[part.module(module.name)].implementation == part.module(module.name)
         ],
         memories=[entry for part in run.parts for entry in memories(part)],
         partition=_partition(run),
@@ -72,14 +72,14 @@ def _modules(part: Part, alike: Mapping[str, Likeness]) -> list[ModuleEntry]:
         ModuleEntry(
             name=part.module(module.name),
             engines=[part.id(engine) for engine in module.engines],
-            like=part.module(likeness.like),
-            implementation=part.module(likeness.implementation),
+            like=likeness.like,
+            implementation=likeness.implementation,
             reused=made[likeness.implementation] > 1,
-            why_not=part.told(likeness.why_not),
+            why_not=likeness.why_not,
             resources=amounts(part.candidate.demands[module.name]),
         )
         for module in part.candidate.modules
-        for likeness in [alike[module.name]]
+        for likeness in [alike[part.module(module.name)]]
     ]
 
 
@@ -114,14 +114,16 @@ def _implementation(module: str, part: Part, region: Region) -> ImplementationEn
 
 
 def _partition(run: PhaseRun) -> PartitionEntry:
-    demands = [slot_demands(part.candidate) for part in run.parts]
+    demands = [slot_demands(part.candidate) for part in run.wholes]
     return PartitionEntry(
-        assignment={part.module(module): slot for part in run.parts for module, slot in part.candidate.slot_of.items()},
+        assignment={
+            part.module(module): slot for part in run.wholes for module, slot in part.candidate.slot_of.items()
+        },
         utilisation={
             slot.name: _shares(total(own[slot.name] for own in demands), slot.available)
             for slot in run.context.platform.slots
         },
-        crossings=[crossing for part in run.parts for crossing in streams.crossings(part)],
+        crossings=[crossing for part in run.wholes for crossing in streams.crossings(part)],
         loads=streams.loads(run),
         hops=_hops(run),
         cost=run.partition_cost,
@@ -135,7 +137,7 @@ def _hops(run: PhaseRun) -> HopsEntry:
     return HopsEntry(
         most=max(part.result.max_hops for part in run.parts),
         proof="; ".join(filter(None, proofs)),
-        streams=[stream for part in run.parts for stream in streams.far_streams(part)],
+        streams=[stream for part in run.wholes for stream in streams.far_streams(part)],
     )
 
 
@@ -149,7 +151,7 @@ def _floorplan(fpga: Fpga, run: PhaseRun) -> FloorplanEntry:
     return FloorplanEntry(
         pblocks={
             part.module(name): _pblock(name, use, fpga, part, placement.regions[part.module(name)])
-            for part in run.parts
+            for part in run.wholes
             for name, use in likelihood.uses_of_part(part).items()
             if part.module(name) in placement.regions
         },

@@ -1,35 +1,42 @@
-"""Which modules of a network are made once: equal circuits that lie on equal columns and rows."""
+"""Which modules of a phase are made once: equal circuits that lie on equal columns and rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from floorflow.dataflow.implementations import Likeness, likenesses
+from floorflow.dataflow.implementations import Circuits, Likeness, likenesses
 from floorflow.hardware import Device, can_relocate
 from floorflow.placement import Region
-from floorflow.record.part import Part
+from floorflow.record.part import Part, PhaseRun
 
 Home = tuple[Device, Region]
 
 
-def shared_implementations(part: Part, regions: Mapping[str, Region]) -> dict[str, Likeness]:
-    """Return each module beside its equals, by the candidate's names; ``regions`` go by the plan's.
+def shared_implementations(run: PhaseRun, regions: Mapping[str, Region]) -> dict[str, Likeness]:
+    """Return each module of a phase beside its equals, all by the plan's names.
 
     Windows are as placement found them: an equal circuit on other columns is made anew.
     """
-    candidate, context = part.candidate, part.context
-    in_logic = {
-        engine.name: context.backend.in_logic(engine, candidate.folded.options[engine.name])
-        for engine in candidate.folded.dataflow.engines
-    }
-    devices = {slot.name: fpga.device for fpga in context.platform.fpgas for slot in fpga.slots}
+    devices = {slot.name: fpga.device for fpga in run.context.platform.fpgas for slot in fpga.slots}
     homes = {
-        module.name: (devices[candidate.slot_of[module.name]], regions[part.module(module.name)])
-        for module in candidate.modules
+        part.module(name): (devices[slot], regions[part.module(name)])
+        for part in run.wholes
+        for name, slot in part.candidate.slot_of.items()
     }
-    found = likenesses(candidate.modules, candidate.folded, candidate.channels, in_logic)
+    found = likenesses(*map(_circuits, run.wholes))
     return {likeness.module: likeness for likeness in _where_windows_are_alike(found, homes)}
+
+
+def _circuits(part: Part) -> Circuits:
+    candidate, backend = part.candidate, part.context.backend
+    in_logic = {
+        engine.name: f"{constants} of {part.id(engine.name)}"
+        for engine in candidate.folded.dataflow.engines
+        if (constants := backend.in_logic(engine, candidate.folded.options[engine.name]))
+    }
+    names = {module.name: part.module(module.name) for module in candidate.modules}
+    return Circuits(candidate.modules, candidate.folded, candidate.channels, in_logic, names)
 
 
 def _where_windows_are_alike(found: tuple[Likeness, ...], homes: Mapping[str, Home]) -> list[Likeness]:

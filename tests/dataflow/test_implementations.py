@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floorflow.channels import Channel
-from floorflow.dataflow.implementations import Likeness, likenesses, reuse
+from floorflow.dataflow.implementations import Circuits, Likeness, likenesses, reuse
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.dataflow.modules import Module
 from floorflow.resources import Resources
@@ -41,7 +41,7 @@ def chain(pairs: list[Pair], of: int = 1) -> tuple[tuple[Module, ...], FoldedDat
 
 
 def found(pairs: list[Pair], in_logic: dict[str, str] | None = None, of: int = 1) -> list[Likeness]:
-    return list(likenesses(*chain(pairs, of), in_logic or {}))
+    return list(likenesses(Circuits(*chain(pairs, of), in_logic or {})))
 
 
 def test_modules_of_equal_engines_are_made_once() -> None:
@@ -55,7 +55,7 @@ def test_other_foldings_are_other_modules() -> None:
 
 
 def test_constants_in_logic_leave_the_likeness_and_take_the_implementation() -> None:
-    _, first, second, third = found([("H", 1), *[("A", 1)] * 3], {"e2": "weights"})
+    _, first, second, third = found([("H", 1), *[("A", 1)] * 3], {"e2": "weights of e2"})
     assert [one.like for one in (first, second, third)] == ["e1"] * 3
     assert [one.implementation for one in (first, second, third)] == ["e1", "e2", "e1"]
     assert second.why_not == "weights of e2 are part of the logic"
@@ -66,7 +66,7 @@ def test_constants_in_logic_leave_the_likeness_and_take_the_implementation() -> 
 def test_another_fifo_is_another_implementation() -> None:
     modules, folded, channels = chain([("A", 1)] * 2)
     deeper = (*channels[:1], replace(channels[1], fifo_depth_words=32), *channels[2:])
-    one, other = likenesses(modules, folded, deeper, {})
+    one, other = likenesses(Circuits(modules, folded, deeper, {}))
     assert (one.like, other.like) == ("e0", "e0")
     assert (one.implementation, other.implementation) == ("e0", "e1")
     assert other.why_not == "its FIFOs, converters or wires are not those of e0"
@@ -79,7 +79,7 @@ def test_the_first_module_holds_the_fifo_of_the_host_as_well() -> None:
 def test_the_fifo_of_a_neighbour_is_no_part_of_a_module() -> None:
     modules, folded, channels = chain([("B", 1), ("A", 1), ("C", 1), ("A", 1)])
     deeper = (channels[0], replace(channels[1], fifo_depth_words=32), *channels[2:])
-    assert [one.implementation for one in likenesses(modules, folded, deeper, {})] == ["e0", "e1", "e2", "e1"]
+    assert [one.implementation for one in likenesses(Circuits(modules, folded, deeper, {}))] == ["e0", "e1", "e2", "e1"]
 
 
 def test_modules_that_are_joined_otherwise_are_not_alike() -> None:
@@ -88,7 +88,16 @@ def test_modules_that_are_joined_otherwise_are_not_alike() -> None:
     streams = (*folded.dataflow.streams[:3], turned, *folded.dataflow.streams[4:])
     other = FoldedDataflow(replace(folded.dataflow, streams=streams), folded.options)
     swapped = (*channels[:3], replace(channels[3], stream=turned), *channels[4:])
-    assert [one.like for one in likenesses(modules, other, swapped, {})] == ["e0", "e2"]
+    assert [one.like for one in likenesses(Circuits(modules, other, swapped, {}))] == ["e0", "e2"]
+
+
+def test_networks_share_what_they_have_in_common_under_the_names_that_are_given() -> None:
+    pairs = [("H", 1), ("A", 1)]
+    first = Circuits(*chain(pairs), {}, {"e0": "one__e0", "e1": "one__e1"})
+    second = Circuits(*chain(pairs), {"e1": "weights of two/e1"}, {"e0": "two__e0", "e1": "two__e1"})
+    alike = likenesses(first, second)
+    assert [one.implementation for one in alike] == ["one__e0", "one__e1", "one__e0", "two__e1"]
+    assert alike[3].why_not == "weights of two/e1 are part of the logic"
 
 
 def test_the_share_of_reuse() -> None:
@@ -104,7 +113,7 @@ def test_two_modules_are_one_where_all_of_them_is_equal(pairs: list[Pair], data:
     baked = data.draw(st.sets(st.sampled_from([f"e{i}" for i in range(len(pairs))])))
     modules, folded, plain = chain(pairs)
     channels = [replace(channel, fifo_depth_words=depth) for channel, depth in zip(plain, depths, strict=True)]
-    alike = likenesses(modules, folded, channels, dict.fromkeys(baked, "weights"))
+    alike = likenesses(Circuits(modules, folded, channels, dict.fromkeys(baked, "weights")))
     for i, one in enumerate(alike):
         for j, other in enumerate(alike):
             # The first engine holds the FIFO of the host's stream as well, which no other has.
