@@ -111,9 +111,9 @@ def stages(engines: Sequence[Engine], pairs: Sequence[tuple[str, str]]) -> list[
     return [set(component) for component in nx.connected_components(graph)]
 
 
-def _blocks(stages: list[set[str]], wires: Sequence[Wire]) -> list[set[str]]:
-    """Join groups until a single stream leads from each union to the next."""
-    groups = [part for stage in stages for part in _join_and_fork(stage, wires)]
+def _blocks(formed: list[set[str]], wires: Sequence[Wire]) -> list[set[str]]:
+    """Join stages, as they were formed, until a single stream leads from each union to the next."""
+    groups = [part for stage in formed for part in _join_and_fork(stage, wires)]
     group_of = {name: i for i, group in enumerate(groups) for name in group}
     graph = nx.MultiDiGraph()
     graph.add_nodes_from(range(len(groups)))
