@@ -41,6 +41,7 @@ def schedule_of_a_memory_that_no_engine_works_from(plan: Plan, files: Files) -> 
         "fairness": "fps-error",
         "two_sided": False,
         "burst_beats": 1024,
+        "limits_share": 1.0,
         "slots_total": 64,
         "period_us": 1.0,
         "error": 0.0,
