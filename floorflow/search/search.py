@@ -365,12 +365,16 @@ def _silicon(context: PlanningContext, short: Shortage) -> str:
     if chance is None:
         return ""
     told = f"; all that is available there would hold that with probability {chance:.2f}"
-    risk = least_risk(context, short.folding) if context.request.risk is None else None
+    # Several networks have no risk: the least of it is worked out for the engines of one.
+    has_risk = context.request.risk is None and context.together is None
+    risk = least_risk(context, short.folding) if has_risk else None
     return told if risk is None else f"{told}, and --risk {risk:g} allows it"
 
 
 def _at_rate(context: PlanningContext, interval: int) -> str:
     fps = context.request.fps
+    if context.together is not None:
+        return "at the rates that they must have, or at any where none is asked for"
     return "at any interval" if fps is None else f"at {fps:,g} frames/s (an interval of at most {interval:,} cycles)"
 
 

@@ -304,13 +304,11 @@ class _Seeking:
     def _bound(self, context: PlanningContext, result: SearchResult) -> Fraction:
         """Return the least stretch of the networks that were scaled that is not proven impossible."""
         cycles = max(result.bound_cycles, result.joint_bound_cycles or 0)
-        paces = [m.pace for m in context.together.members if m.pace is not None] if context.together else []
-        return Fraction(cycles, paces[0].longest) if paces else Fraction(1)
+        return Fraction(1) if context.together is None else context.together.least_stretch(cycles)
 
     def _raised(self, context: PlanningContext, result: SearchResult, bound: Fraction, why: str) -> SeveralFound:
         """Give more to networks that can have more, the least share first, while the others keep what they have."""
         effort = self.networks.request.shared.effort
-        stretch = stretch_of(self.targets, _intervals(context, result))
         order = self.networks.alike if effort != "fast" and not result.interrupted else ()
         for places in sorted(order, key=lambda own: self._share(own, context, result)):
             if self._share(places, context, result) >= 1:
@@ -323,7 +321,7 @@ class _Seeking:
                 result = replace(result, interrupted=True)
             if result.interrupted:
                 break
-        ratio = min(stretch, stretch_of(self.targets, _intervals(context, result)))
+        ratio = stretch_of(self.targets, _intervals(context, result))
         met = ratio <= bound
         stats = SolveStats("least share", "optimal" if met else "feasible", float(ratio), float(min(bound, ratio)))
         told = [why or f"the least share of any network's bound alone: {result.ended_by}"]

@@ -129,6 +129,19 @@ class Together:
         found = next(m for m in self.members if any(end.startswith(m.prefix) for end in ends))
         return Fraction(0) if found.pace is None else found.pace.weight
 
+    def least_stretch(self, paced: int) -> Fraction:
+        """Return the least interval over its target's of any network's foldings that count as so many cycles or more.
+
+        Networks that are held do not count. Where no choice counts as less, none has a smaller worst of these.
+        """
+        found = []
+        for member in self.members:
+            if member.pace is not None:
+                cycles = np.concatenate([group.cycles for group in member.groups])
+                enough = cycles[member.pace.paced(cycles) >= paced]
+                found += [Fraction(int(enough.min()), member.pace.own)] if len(enough) else []
+        return min(found, default=Fraction(0))
+
     def apart(self, options: Mapping[str, Option]) -> tuple[FoldedDataflow, ...]:
         """Return each network as options of all make it, with its own names and cycles."""
         return tuple(self._finished(member, options) for member in self.members)

@@ -98,6 +98,8 @@ def test_the_bound_is_the_least_stretch_of_all_choices(
     else:
         assert found is not None
         assert intervals[found] == -(-least.numerator * longest // least.denominator)
+        # Foldings that count alike may differ by less than a cycle of the slowest: a bound is below all of them.
+        assert least - Fraction(1, longest) < together(*members).least_stretch(intervals[found]) <= least
 
 
 def brute_force(networks: list[list[Rows]], targets: list[int], budget: Resources) -> Fraction | None:
