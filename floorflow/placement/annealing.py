@@ -159,11 +159,12 @@ class _State:
 def anneal(space: SearchSpace, start: Layout, cooling: Cooling, seed: int) -> Layout:
     """Return the best layout met from a complete one on."""
     longest = max(len(candidates.rects) for candidates in space.candidates)
-    noise = np.random.default_rng(seed).gumbel(size=POOL + longest)
+    rng = np.random.default_rng(seed)
+    noise = rng.gumbel(size=POOL + longest)
     tables, chance = _Tables(space, noise), Random(seed)
     state, best = _State.of(tables, start), start.copy()
     cost = lowest = float(twice_hpwl(start, space.nets))
-    choose = _Neighbourhoods(space, chance)
+    choose = _Neighbourhoods(space, chance, rng)
     first, second = space.nets.ends
     bits = space.nets.end_bits.astype(np.float64)
     for turn in range(cooling.rounds):
@@ -198,39 +199,51 @@ class _Neighbourhoods:
 
     space: SearchSpace
     chance: Random
+    rng: np.random.Generator
 
     @cached_property
-    def _rivals(self) -> Sequence[IntArray]:
-        return [np.flatnonzero(row) for row in self.space.may_overlap]
+    def _bits(self) -> Floats:
+        return self.space.bits.astype(np.float64)
 
     @cached_property
-    def _wired(self) -> Sequence[tuple[list[int], list[int]]]:
-        return [(o.tolist(), self.space.bits[m][o].tolist()) for m, o in enumerate(self.space.wired)]
+    def _mean_bits(self) -> list[float]:
+        return [float(mean) for mean in self._bits.mean(axis=1)]
+
+    @cached_property
+    def _wired(self) -> list[tuple[list[int], list[int]]]:
+        return [(others.tolist(), self.space.bits[m][others].tolist()) for m, others in enumerate(self.space.wired)]
 
     def some(self, state: _State) -> list[int]:
-        """Return a module and others: those that it is wired to, and on; or those near it in its slot."""
-        chance = self.chance
-        count, module = min(GROUPS[chance.randrange(len(GROUPS))], self.space.count), chance.randrange(self.space.count)
-        chosen = self._along_wires(module, count) if chance.random() < 0.5 else self._near(state, module, count)
+        """Return a module and others: along its wires, or near it; half of the time loosely, so that all may meet."""
+        chance, modules = self.chance, self.space.count
+        count, module = min(GROUPS[chance.randrange(len(GROUPS))], modules), chance.randrange(modules)
+        if count == 1:
+            return [module]
+        kind = chance.random()
+        chosen = self._along_wires(module, count) if kind < 0.25 else self._alike(state, module, count, kind)
         chance.shuffle(chosen)
         return chosen
 
     def _along_wires(self, module: int, count: int) -> list[int]:
         chosen, chance = [module], self.chance
         for _ in range(3 * count):
-            if len(chosen) == count:
-                break
             others, bits = self._wired[chosen[chance.randrange(len(chosen))]]
             if others:
                 (other,) = chance.choices(others, bits)
                 if other not in chosen:
                     chosen.append(other)
+                    if len(chosen) == count:
+                        break
         return chosen
 
-    def _near(self, state: _State, module: int, count: int) -> list[int]:
-        rivals = self._rivals[module]
-        if count == 1 or not len(rivals):
-            return [module]
-        away = np.abs(state.centres[rivals] - state.centres[module]).sum(axis=1)
-        away *= np.array([self.chance.random() for _ in range(len(rivals))]) + 0.2
-        return [module, *rivals[away.argsort(kind="stable")[: count - 1]].tolist()]
+    def _alike(self, state: _State, module: int, count: int, kind: float) -> list[int]:
+        """Return modules by their wires to one, or by nearness, under noise of the size of a mean."""
+        if kind < 0.6:
+            merit = self._bits[module] + (self._mean_bits[module] + 1) * self.rng.random(self.space.count)
+        else:
+            places = state.centres[: self.space.count]
+            merit = -np.abs(places - places[module]).sum(axis=1)
+            merit *= self.rng.random(self.space.count) + (1.0 if kind < 0.8 else 0.2)
+        merit[module] = np.inf
+        chosen: list[int] = merit.argpartition(-count)[-count:].tolist()
+        return chosen
