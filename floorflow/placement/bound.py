@@ -65,6 +65,14 @@ def legal_rectangles(grid: SlotGrid, need: IntArray, max_aspect: float | None) -
     return Legal(grid, low, high, (index < len(grid.rights)) & (low <= high))
 
 
+def narrowest_rectangles(legal: Legal) -> IntArray:
+    """Return, (n, 4), the narrowest rectangle of each span and left edge that has one."""
+    grid = legal.grid
+    right = grid.rights[np.minimum(np.searchsorted(grid.rights, legal.low), len(grid.rights) - 1)]
+    span, left = np.nonzero(legal.allowed & (right >= legal.low) & (right <= legal.high))
+    return np.column_stack((grid.lefts[left], grid.spans[span, 0], right[span, left], grid.spans[span, 1]))
+
+
 def extent_of(legal: Legal) -> Extent:
     """Return the least sizes and the centre range of a module's legal rectangles."""
     grid, allowed = legal.grid, legal.allowed

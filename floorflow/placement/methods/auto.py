@@ -4,8 +4,8 @@
 2. Candidate rectangles, compact ones first; aspects are freed step by step where nothing fits otherwise.
 3. Several first layouts: modules one by one in several orders; for slots that are not whole in any, shelves, slicing,
    repair, and packing at last.
-4. The best of them are improved by a large-neighbourhood search; effort ``best`` adds CP-SAT over the rectangles near
-   the incumbent. Where all legal rectangles are few and aspects are not limited, CP-SAT sees every one and its bound
+4. The best is annealed, over the smallest rectangles first, then over those of every span; a draft is improved by a
+   short large-neighbourhood search. Effort ``best`` adds CP-SAT over the rectangles near the incumbent. Where all legal rectangles are few and aspects are not limited, CP-SAT sees every one and its bound
    counts. Else the bound is that of `bound`, over all rectangles of the aspects that the search was allowed.
 """
 
@@ -19,10 +19,12 @@ import numpy as np
 
 from floorflow.errors import Refusal
 from floorflow.hardware.geometry import Rect
+from floorflow.placement.annealing import Cooling, anneal
 from floorflow.placement.bound import (
     extent_of,
     fits_nowhere,
     legal_rectangles,
+    narrowest_rectangles,
     needs_of,
     overfull,
     pin_bound,
@@ -39,7 +41,7 @@ from floorflow.placement.congestion import congestion_of
 from floorflow.placement.construction import Construction, construct_layouts
 from floorflow.placement.effort import Limits
 from floorflow.placement.exact import solve_exactly
-from floorflow.placement.lns import Layout, SearchSpace, improve, twice_hpwl
+from floorflow.placement.lns import CandidateRectangles, Layout, SearchSpace, improve, twice_hpwl
 from floorflow.placement.net_arrays import net_arrays
 from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution, hpwl_of
 from floorflow.stats import SolveStats, Status
@@ -69,7 +71,7 @@ def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolu
     if not built.layouts and complete is None:
         return _failure(problem, built, proven=False)
     space, method, bound = built.space, _method(built.aspects), _bound(prepared, built.aspects)
-    best = _improve_best(space, built.layouts, prepared.limits, rng) if built.layouts else None
+    best = _improved(prepared, built, rng, seed) if built.layouts else None
     if complete is not None:
         work = max(limits.polish_work, limits.complete_work)
         answer = solve_exactly(complete, space.nets, best, work, seed)
@@ -86,16 +88,18 @@ def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolu
 
 def _bound(prepared: PreparedProblem, aspects: Sequence[float | None]) -> float:
     """Bound the wirelength over every legal rectangle of the allowed aspects."""
-    problem = prepared.problem
-    grids = {
-        name: slot_grid(problem.device, problem.slot_of[name], every_span=True)
-        for name in sorted({module.slot for module in problem.modules})
-    }
+    problem, grids = prepared.problem, _every_span(prepared.problem)
     triples = zip(problem.modules, prepared.needs, aspects, strict=True)
     legal = [legal_rectangles(grids[module.slot], need, aspect) for module, need, aspect in triples]
     nets = net_arrays(problem)
     to_pins = (pin_bound(module, nets.pins, bits) for module, bits in zip(legal, nets.pin_bits, strict=True))
     return wire_bound(nets, [extent_of(module) for module in legal]) + sum(to_pins)
+
+
+def _every_span(problem: PlacementProblem) -> dict[str, SlotGrid]:
+    """Return the grids, with every legal span, of the slots that have modules."""
+    used = sorted({module.slot for module in problem.modules})
+    return {name: slot_grid(problem.device, problem.slot_of[name], every_span=True) for name in used}
 
 
 def _method(aspects: Sequence[float | None]) -> str:
@@ -145,6 +149,39 @@ def _every_rectangle(prepared: PreparedProblem) -> list[IntArray] | None:
         legal.append(rects)
         left -= len(rects)
     return legal
+
+
+def _improved(prepared: PreparedProblem, built: Construction, rng: np.random.Generator, seed: int) -> Layout:
+    """Shorten the wires of the layouts that were built; return the best."""
+    limits, space, count = prepared.limits, built.space, built.space.count
+    if prepared.problem.draft or not limits.tight_rounds:
+        return _improve_best(space, built.layouts, limits, rng)
+    tight = Cooling(_rounds(limits.tight_rounds, count), max(0.08, min(0.2, 2.0 / count)), 0.002)
+    layout = anneal(space, built.layouts[0], tight, seed)
+    every = Cooling(_rounds(limits.every_rounds, count), 0.4 / count, 0.002 / count)
+    return anneal(_with_every_span(prepared, built), layout, every, seed)
+
+
+def _rounds(by_module: int, count: int) -> int:
+    """Return rounds of annealing: a few modules get more each."""
+    return int(by_module * min(4 * count, count + 20))
+
+
+def _with_every_span(prepared: PreparedProblem, built: Construction) -> SearchSpace:
+    """Return the space of the narrowest rectangle of every span and left edge, of the aspects in force.
+
+    Many contain a smaller one: they are for what has to be level with others.
+    """
+    problem, grids, space = prepared.problem, _every_span(prepared.problem), built.space
+    candidates = []
+    modules = zip(problem.modules, prepared.needs, built.aspects, space.candidates, strict=True)
+    for module, need, aspect, smallest in modules:
+        if aspect is None and problem.max_aspect is not None:
+            candidates.append(smallest)
+            continue
+        rects = narrowest_rectangles(legal_rectangles(grids[module.slot], need, aspect))
+        candidates.append(CandidateRectangles.of(rects, smallest.raster))
+    return SearchSpace(tuple(candidates), space.nets, space.may_overlap)
 
 
 def _improve_best(space: SearchSpace, layouts: Sequence[Layout], limits: Limits, rng: np.random.Generator) -> Layout:

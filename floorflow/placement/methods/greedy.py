@@ -11,5 +11,5 @@ from floorflow.placement.problem import PlacementFailure, PlacementProblem, Plac
 
 def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolution | PlacementFailure:
     """Construct a layout."""
-    answer = auto.solve(problem, replace(limits, improve_rounds=0, polish_work=0.0, complete_limit=0), seed)
+    answer = auto.solve(problem, replace(limits, improve_rounds=0, tight_rounds=0, polish_work=0.0, complete_limit=0), seed)
     return replace(answer, stats=replace(answer.stats, method=answer.stats.method.replace("auto", "greedy")))
