@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shutil
 import statistics
 import subprocess
 import tempfile
@@ -26,7 +27,7 @@ from benchmarks.placement_cases import cases
 from floorflow.hardware.geometry import Rect
 from floorflow.placement import PlacementProblem, PlacementSolution, hpwl_of, place
 from floorflow.placement.bound import legal_rectangles, needs_of
-from floorflow.placement.candidate_rectangles import SLACK, slot_grid
+from floorflow.placement.candidate_rectangles import slot_grid
 from floorflow.placement.net_arrays import net_arrays
 
 SOURCE = Path(__file__).with_name("annealer.c")
@@ -45,7 +46,9 @@ class Annealed:
 def annealer() -> Path:
     """Compile the annealer."""
     program = Path(tempfile.mkdtemp()) / "annealer"
-    subprocess.run(["gcc", "-O3", "-march=native", "-o", str(program), str(SOURCE), "-lm"], check=True)
+    gcc = shutil.which("gcc")
+    assert gcc, "gcc is needed to compile the annealer"
+    subprocess.run([gcc, "-O3", "-march=native", "-o", str(program), str(SOURCE), "-lm"], check=True)
     return program
 
 
@@ -110,9 +113,11 @@ def main() -> None:
     for name, problem in cases():
         if not chosen.names or name in chosen.names:
             rows.append(row(name, problem, chosen.seconds, chosen.seeds))
-    print(f"\nmost over the annealer {max(r[0] for r in rows):+.2%}; auto less than greedy in the geometric mean "
-          f"{1 - statistics.geometric_mean(r[1] for r in rows):.1%}; median of auto / bound "
-          f"{statistics.median(r[2] for r in rows):.2f}")
+    print(
+        f"\nmost over the annealer {max(r[0] for r in rows):+.2%}; auto less than greedy in the geometric mean "
+        f"{1 - statistics.geometric_mean(r[1] for r in rows):.1%}; median of auto / bound "
+        f"{statistics.median(r[2] for r in rows):.2f}"
+    )
 
 
 def row(name: str, problem: PlacementProblem, seconds: float, seeds: int) -> tuple[float, float, float]:

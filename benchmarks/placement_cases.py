@@ -3,10 +3,7 @@
     python -m benchmarks.placement_cases NAME MODEL BOARD [OPTION ...]
 
 plans a model and writes `benchmarks/data/placement/NAME.json` for the FPGA with most modules: modules with slot and
-needed supply, wires, pins, fill. `read` turns a file into a problem again. The files that are there came from
-
-    NAME                 MODEL                            BOARD and options
-    (see `benchmarks/PLACEMENT.md`)
+needed supply, wires, pins, fill. `cases` reads them again. An option is one of a Request, as `granularity=layer`.
 """
 
 from __future__ import annotations

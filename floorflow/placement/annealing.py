@@ -1,14 +1,13 @@
 """Simulated annealing over legal layouts: some modules are taken out and put back where wirelength and chance say.
 
 A module that is put back draws one of its free rectangles, the likelier the shorter its wires (Boltzmann weights: the
-best after Gumbel noise is such a draw), so that one round weighs thousands of places at once, and two modules can change
-places although no move of one alone is legal. The new layout is kept by the rule of Metropolis. The work is counted in
-rounds; equal arguments give equal layouts.
+best after Gumbel noise is such a draw), so that one round weighs thousands of places at once, and two modules can
+change places although no move of one alone is legal. The new layout is kept by the rule of Metropolis. The work is
+counted in rounds; equal arguments give equal layouts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log
@@ -78,7 +77,7 @@ class _Tables:
 
 @dataclass(eq=False)
 class _State:
-    """A layout: ``held`` the candidate of each module (-1: a rectangle that is none), ``centres`` (n + pins, 2) doubled.
+    """A layout: ``held`` the candidate of each module (-1: a rectangle that is none), twice its ``centres`` and the pins.
 
     ``present`` (n + pins,) is 0 for what is taken out.
     """

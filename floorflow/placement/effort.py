@@ -12,10 +12,10 @@ class Limits:
     """How much work an effort allows; none of it is wall time.
 
     ``improve_rounds`` are for ten modules and one start of a draft. Else rounds of annealing are counted by module:
-    ``tight_rounds`` over the smallest rectangles, then ``every_rounds`` over those of every span. ``polish_work`` is in CP-SAT's deterministic seconds (0: no
-    polish), with ``polish_candidates`` rectangles a module. Up to ``complete_limit`` legal rectangles in all,
-    CP-SAT sees every one of them, for ``complete_work`` of these seconds. Where a slot's modules are not all placed by
-    the constructions, each try to pack them has ``packing_rounds``.
+    ``tight_rounds`` over the smallest rectangles, then ``every_rounds`` over those of every span. ``polish_work`` is in
+    CP-SAT's deterministic seconds (0: no polish), with ``polish_candidates`` rectangles a module. Up to
+    ``complete_limit`` legal rectangles in all, CP-SAT sees every one of them, for ``complete_work`` of these seconds.
+    Where a slot's modules are not all placed by the constructions, each try to pack them has ``packing_rounds``.
     """
 
     repaired_starts: int
