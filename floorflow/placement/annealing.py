@@ -77,9 +77,9 @@ class _Tables:
 
 @dataclass(eq=False)
 class _State:
-    """A layout: ``held`` the candidate of each module (-1: a rectangle that is none), twice its ``centres`` and the pins.
+    """A layout: ``held`` the candidate of each module (-1: a rectangle that is none).
 
-    ``present`` (n + pins,) is 0 for what is taken out.
+    ``centres`` (n + pins, 2) are doubled; ``present`` (n + pins,) is 0 for what is taken out.
     """
 
     tables: _Tables

@@ -17,7 +17,6 @@ from floorflow.errors import Refusal
 from floorflow.hardware.free_region import free_supply
 from floorflow.hardware.slots import Slot
 from floorflow.placement.candidate_rectangles import BoolArray, IntArray, SlotGrid, narrowest, needed_supply
-from floorflow.placement.net_arrays import NetArrays
 from floorflow.placement.problem import PlacedModule, PlacementProblem
 from floorflow.resources import RESOURCE_NAMES
 
@@ -86,14 +85,6 @@ def extent_of(legal: Legal) -> Extent:
     )
 
 
-def wire_bound(nets: NetArrays, extents: Sequence[Extent]) -> float:
-    """Return the sum over wires between modules of bits times the least distance that the two can have."""
-    twice = 0
-    for (first, second), bits in zip(nets.pairs.T.tolist(), nets.pair_bits.tolist(), strict=True):
-        twice += bits * _least_twice_distance(extents[first], extents[second])
-    return twice / 2
-
-
 def pin_bound(legal: Legal, pins: IntArray, bits: IntArray) -> float:
     """Return the least sum over pins of bits times distance that the module's legal rectangles can have.
 
@@ -144,7 +135,8 @@ def fits_nowhere(problem: PlacementProblem, slot: Slot, module: PlacedModule, ne
     )
 
 
-def _least_twice_distance(a: Extent, b: Extent) -> int:
+def least_twice_distance(a: Extent, b: Extent) -> int:
+    """Return twice the least distance of the centres of two rectangles that do not overlap."""
     apart_x = max(a.x2[0] - b.x2[1], b.x2[0] - a.x2[1], 0)
     apart_y = max(a.y2[0] - b.y2[1], b.y2[0] - a.y2[1], 0)
     beside = max(apart_x, a.columns + b.columns) + apart_y

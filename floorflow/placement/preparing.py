@@ -14,7 +14,6 @@ from floorflow.placement.bound import (
     needs_of,
     overfull,
     pin_bound,
-    wire_bound,
 )
 from floorflow.placement.candidate_rectangles import IntArray, SlotGrid, candidate_rectangles, slot_grid
 from floorflow.placement.congestion import congestion_of
@@ -23,6 +22,7 @@ from floorflow.placement.effort import Limits
 from floorflow.placement.lns import Layout
 from floorflow.placement.net_arrays import net_arrays
 from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution, hpwl_of
+from floorflow.placement.stars import wires_bound
 from floorflow.stats import SolveStats, Status
 
 
@@ -75,7 +75,8 @@ def least_wirelength(prepared: PreparedProblem, aspects: Sequence[float | None])
     legal = [legal_rectangles(grids[module.slot], need, aspect) for module, need, aspect in triples]
     nets = net_arrays(problem)
     to_pins = (pin_bound(module, nets.pins, bits) for module, bits in zip(legal, nets.pin_bits, strict=True))
-    return wire_bound(nets, [extent_of(module) for module in legal]) + sum(to_pins)
+    slots = [problem.slot_of[module.slot] for module in problem.modules]
+    return wires_bound(nets, slots, legal, [extent_of(module) for module in legal]) + sum(to_pins)
 
 
 def method_name(name: str, aspects: Sequence[float | None]) -> str:

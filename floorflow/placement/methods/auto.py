@@ -88,7 +88,7 @@ def _improved(prepared: PreparedProblem, built: Construction, rng: np.random.Gen
     limits, space, count = prepared.limits, built.space, built.space.count
     if prepared.problem.draft or not limits.tight_rounds:
         return _improve_best(space, built.layouts, limits, rng)
-    tight = Cooling(_rounds(limits.tight_rounds, count), max(0.08, min(0.2, 2.0 / count)), 0.002)
+    tight = Cooling(_rounds(limits.tight_rounds, count), min(0.2, 2.4 / count), 0.05 / count)
     layout = anneal(space, built.layouts[0], tight, seed)
     every = Cooling(_rounds(limits.every_rounds, count), 0.4 / count, 0.002 / count)
     return anneal(_withevery_span(prepared, built), layout, every, seed)
