@@ -16,6 +16,7 @@ class Limits:
     CP-SAT's deterministic seconds (0: no polish), with ``polish_candidates`` rectangles a module. Up to
     ``complete_limit`` legal rectangles in all, CP-SAT sees every one of them, for ``complete_work`` of these seconds.
     Where a slot's modules are not all placed by the constructions, each try to pack them has ``packing_rounds``.
+    Up to ``complete_modules`` modules CP-SAT also sees all that a shorter layout than the annealed could be made of.
     """
 
     repaired_starts: int
@@ -29,6 +30,7 @@ class Limits:
     packing_rounds: int = 300
     tight_rounds: int = 180
     every_rounds: int = 80
+    complete_modules: int = 6
 
 
 LIMITS: dict[Effort, Limits] = {

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from floorflow.errors import Refusal
 from floorflow.hardware.geometry import Rect
 from floorflow.placement.bound import (
+    Legal,
     extent_of,
     fits_nowhere,
     legal_rectangles,
@@ -62,6 +63,13 @@ def prepare(problem: PlacementProblem, limits: Limits, name: str) -> PreparedPro
     return PreparedProblem(problem, needs, module_grids, rects, limits)
 
 
+def legal_of(prepared: PreparedProblem, aspects: Sequence[float | None]) -> list[Legal]:
+    """Return each module's legal rectangles of the allowed aspects."""
+    grids = every_span(prepared.problem)
+    triples = zip(prepared.problem.modules, prepared.needs, aspects, strict=True)
+    return [legal_rectangles(grids[module.slot], need, aspect) for module, need, aspect in triples]
+
+
 def every_span(problem: PlacementProblem) -> dict[str, SlotGrid]:
     """Return the grids, with every legal span, of the slots that have modules."""
     used = sorted({module.slot for module in problem.modules})
@@ -70,9 +78,7 @@ def every_span(problem: PlacementProblem) -> dict[str, SlotGrid]:
 
 def least_wirelength(prepared: PreparedProblem, aspects: Sequence[float | None]) -> float:
     """Bound the wirelength over every legal rectangle of the allowed aspects."""
-    problem, grids = prepared.problem, every_span(prepared.problem)
-    triples = zip(problem.modules, prepared.needs, aspects, strict=True)
-    legal = [legal_rectangles(grids[module.slot], need, aspect) for module, need, aspect in triples]
+    problem, legal = prepared.problem, legal_of(prepared, aspects)
     nets = net_arrays(problem)
     to_pins = (pin_bound(module, nets.pins, bits) for module, bits in zip(legal, nets.pin_bits, strict=True))
     slots = [problem.slot_of[module.slot] for module in problem.modules]

@@ -25,17 +25,20 @@ from floorflow.placement.construction import Construction, construct_layouts
 from floorflow.placement.effort import Limits
 from floorflow.placement.exact import solve_exactly
 from floorflow.placement.lns import CandidateRectangles, Layout, SearchSpace, improve, twice_hpwl
+from floorflow.placement.net_arrays import net_arrays
 from floorflow.placement.one_by_one import place_one_by_one
 from floorflow.placement.preparing import (
     PreparedProblem,
     every_span,
     failure,
     least_wirelength,
+    legal_of,
     method_name,
     prepare,
     solution,
 )
 from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution
+from floorflow.placement.pruning import all_rectangles, shorter_than
 
 
 def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolution | PlacementFailure:
@@ -66,7 +69,33 @@ def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolu
         best = _polish(space, best, prepared.limits, seed)
     if best is None:
         return failure(problem, built, "auto", proven=False)
+    if complete is None and not problem.draft and space.count <= limits.complete_modules:
+        best, bound = _completed(prepared, built.aspects, best, bound, seed)
     return solution(problem, best, bound, method)
+
+
+def _completed(
+    prepared: PreparedProblem, aspects: Sequence[float | None], best: Layout, bound: float, seed: int
+) -> tuple[Layout, float]:
+    """Return the best layout over all legal rectangles, and its bound, as far as few can be part of a shorter one."""
+    limits, nets = prepared.limits, net_arrays(prepared.problem)
+    known = twice_hpwl(best, nets)
+    every = []
+    for legal in legal_of(prepared, aspects):
+        rects = all_rectangles(legal)
+        if rects is None:
+            return best, bound
+        every.append(rects)
+    left, twice = shorter_than(nets, every, known)
+    bound = max(bound, twice / 2)
+    if twice == known or sum(len(rects) for rects in left) > limits.complete_limit:
+        return best, bound
+    answer = solve_exactly(left, nets, None, limits.complete_work, seed)
+    if answer.infeasible:
+        return best, known / 2
+    if answer.layout is not None and twice_hpwl(answer.layout, nets) < known:
+        best = answer.layout
+    return best, max(bound, min(float(np.ceil(answer.twice_bound - 1e-6)), twice_hpwl(best, nets)) / 2)
 
 
 def _every_rectangle(prepared: PreparedProblem) -> list[IntArray] | None:
