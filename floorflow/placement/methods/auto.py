@@ -40,6 +40,9 @@ from floorflow.placement.preparing import (
 from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution
 from floorflow.placement.pruning import all_rectangles, shorter_than
 
+STARTS = 3
+"""Runs of annealing of which the best goes on: they differ more by luck than by their length."""
+
 
 def solve(problem: PlacementProblem, limits: Limits, seed: int) -> PlacementSolution | PlacementFailure:
     """Place all modules, or say what cannot be placed. See the module's docstring for the steps."""
@@ -117,8 +120,9 @@ def _improved(prepared: PreparedProblem, built: Construction, rng: np.random.Gen
     limits, space, count = prepared.limits, built.space, built.space.count
     if prepared.problem.draft or not limits.tight_rounds:
         return _improve_best(space, built.layouts, limits, rng)
-    tight = Cooling(_rounds(limits.tight_rounds, count), min(0.2, 2.4 / count), 0.05 / count)
-    layout = anneal(space, built.layouts[0], tight, seed)
+    tight = Cooling(_rounds(limits.tight_rounds, count) // STARTS, min(0.2, 2.0 / count), 0.05 / count)
+    annealed = [anneal(space, built.layouts[0], tight, STARTS * seed + start) for start in range(STARTS)]
+    layout = min(annealed, key=lambda each: twice_hpwl(each, space.nets))
     every = Cooling(_rounds(limits.every_rounds, count), 0.4 / count, 0.002 / count)
     return anneal(_withevery_span(prepared, built), layout, every, seed)
 
