@@ -83,11 +83,10 @@ def test_greedy_puts_each_module_where_its_wires_to_those_before_are_shortest() 
     assert layout is not None
     placed: list[tuple[int, Rect]] = []
     for module, box in enumerate(layout.boxes.tolist()):
-        end = (
-            (0, 4)
-            if module == 0
-            else (placed[-1][1].left + placed[-1][1].right, placed[-1][1].bottom + placed[-1][1].top)
-        )
+        end = (0, 4)
+        if placed:
+            before = placed[-1][1]
+            end = (before.left + before.right, before.bottom + before.top)
 
         def far(rect: Rect, end: tuple[int, int] = end) -> int:
             return abs(rect.left + rect.right - end[0]) + abs(rect.bottom + rect.top - end[1])

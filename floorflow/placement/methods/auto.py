@@ -40,6 +40,8 @@ from floorflow.placement.preparing import (
 from floorflow.placement.problem import PlacementFailure, PlacementProblem, PlacementSolution
 from floorflow.placement.pruning import all_rectangles, shorter_than
 
+FEW = 12
+"""Modules up to which it counts for more how they are level with each other than where they lie."""
 STARTS = 3
 """Runs of annealing of which the best goes on: they differ more by luck than by their length."""
 
@@ -120,11 +122,15 @@ def _improved(prepared: PreparedProblem, built: Construction, rng: np.random.Gen
     limits, space, count = prepared.limits, built.space, built.space.count
     if prepared.problem.draft or not limits.tight_rounds:
         return _improve_best(space, built.layouts, limits, rng)
-    tight = Cooling(_rounds(limits.tight_rounds, count) // STARTS, min(0.2, 2.0 / count), 0.05 / count)
-    annealed = [anneal(space, built.layouts[0], tight, STARTS * seed + start) for start in range(STARTS)]
+    starts = 1 if count <= FEW else STARTS
+    rounds, more = _rounds(limits.tight_rounds, count), _rounds(limits.every_rounds, count)
+    if count <= FEW:
+        rounds, more = rounds // 3, 2 * more
+    tight = Cooling(rounds // starts, min(0.2, 2.0 / count), 0.05 / count)
+    annealed = [anneal(space, built.layouts[0], tight, starts * seed + start) for start in range(starts)]
     layout = min(annealed, key=lambda each: twice_hpwl(each, space.nets))
-    every = Cooling(_rounds(limits.every_rounds, count), 0.4 / count, 0.002 / count)
-    return anneal(_withevery_span(prepared, built), layout, every, seed)
+    every = Cooling(more, (1.2 if count <= FEW else 0.4) / count, 0.002 / count)
+    return anneal(_with_every_span(prepared, built), layout, every, seed)
 
 
 def _rounds(by_module: int, count: int) -> int:
@@ -132,7 +138,7 @@ def _rounds(by_module: int, count: int) -> int:
     return int(by_module * min(4 * count, count + 20))
 
 
-def _withevery_span(prepared: PreparedProblem, built: Construction) -> SearchSpace:
+def _with_every_span(prepared: PreparedProblem, built: Construction) -> SearchSpace:
     """Return the space of the narrowest rectangle of every span and left edge, of the aspects in force.
 
     Many contain a smaller one: they are for what has to be level with others.
