@@ -1,6 +1,6 @@
 """Chunks swapped by partial reconfiguration: the paper's figures and tables, `milp` against `exact`, and what helps.
 
-    python benchmarks/chunks.py [--parts paper,milp,gains] [--areas 0.3,0.5,0.7,0.9]
+    python benchmarks/chunks.py [--parts paper,milp,gains] [--areas 0.3:1.0:0.05]
 
 Prints Markdown. The paper is Seyoum et al.; its models: examples/seyoum_case.json. Seconds are of the clock.
 """
@@ -31,12 +31,12 @@ BASE: dict[str, Any] = {"foldings": "powers", "costs": "finn", "regions": 1}
 GAINS: dict[str, dict[str, Any]] = {
     "base": {},
     "all foldings": {"foldings": "all"},
-    "two regions": {"regions": 2, "sizes": "free", "size_step": 0.1},
+    "free size": {"regions": 1, "sizes": "free", "size_step": 0.05},
+    "two regions": {"regions": 2, "sizes": "free", "size_step": 0.05},
     "calibrated": {"costs": "calibrated"},
-    "together": {"foldings": "all", "regions": 2, "sizes": "free", "size_step": 0.1, "costs": "calibrated"},
+    "together": {"foldings": "all", "regions": 2, "sizes": "free", "size_step": 0.05, "costs": "calibrated"},
 }
 """``base`` is the paper's: powers of two, one region of the whole area, FINN's own costs for its fit."""
-MILP_AREAS = (0.87, 1.0)
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -86,20 +86,22 @@ def paper_part(case: ChunkCase) -> None:
 
 
 def milp_part(case: ChunkCase) -> None:
-    """Print both methods at some areas of both networks."""
-    lines = []
-    for net in PAPER:
-        some = of_model(case, net)
-        some = replace(some, rows=tuple(row for row in some.rows if float(row.sigma) in MILP_AREAS))
-        for exact, milp in zip(answered_rows(some), answered_rows(some, "milp"), strict=True):
-            for kind in ("static", "dynamic"):
-                one, other = exact[kind], milp[kind]
-                same = (one["status"], one.get("T_ms")) == (other["status"], other.get("T_ms"))
-                times = shown(one.get("T_ms")), shown(other.get("T_ms"))
-                lines.append([net, exact["sigma"], kind, *times, other["status"], same, one["time"], other["time"]])
-    print("## milp against exact, model M1\n")
-    head = ["network", "area", "", "exact ms", "milp ms", "milp status", "equal", "exact s", "milp s"]
-    table(head, lines)
+    """Print both methods on all rows of the case, static and dynamic: how often each proves, and agrees."""
+    found: dict[tuple[str, str, str], list[tuple[dict[str, Any], dict[str, Any]]]] = {}
+    for exact, milp in zip(answered_rows(case), answered_rows(case, "milp"), strict=True):
+        key = exact["net"], exact["model"], exact["rule"]
+        found.setdefault(key, []).extend((exact[kind], milp[kind]) for kind in ("static", "dynamic"))
+    print("## milp against exact, all rows of the case, static and dynamic\n")
+    head = ["network", "model", "rule", "problems", "milp optimal", "infeasible", "equal", "exact s", "milp s"]
+    table(head, [[*key, *agreement(pairs)] for key, pairs in found.items()])
+
+
+def agreement(pairs: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> list[object]:
+    """Return how many problems there are, are proven by `milp` and have equal answers, and the most seconds of one."""
+    proven = [sum(milp["status"] == status for _, milp in pairs) for status in ("OPTIMAL", "INFEASIBLE")]
+    same = sum((one["status"], one.get("T_ms")) == (other["status"], other.get("T_ms")) for one, other in pairs)
+    slowest = (max(answers[method]["time"] for answers in pairs) for method in (0, 1))
+    return [len(pairs), *proven, same, *(f"{seconds:.2f}" for seconds in slowest)]
 
 
 def gains_part(areas: str) -> None:
@@ -139,7 +141,7 @@ def main() -> None:
     """Print the parts that are asked for."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--parts", default="paper,milp,gains")
-    parser.add_argument("--areas", default="0.3,0.5,0.7,0.9", help="of the table of gains")
+    parser.add_argument("--areas", default="0.3:1.0:0.05", help="of the table of gains")
     asked = parser.parse_args()
     case, started = read_chunk_case(CASE), time.perf_counter()
     parts = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -10,11 +11,14 @@ from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.emit import bundle
 from floorflow.emit.resource_plan import resource_report
 from floorflow.record import Outcome, record
+from floorflow.record.at_memory import record_at_memory
 from floorflow.record.in_time import record_in_regions, record_in_time
 from floorflow.record.on_resources import finished_partitions, record_on_resources
+from floorflow.record.several import record_several
 from floorflow.request import Objective, Request
 from floorflow.schema.resource_plan import RESOURCE_PLAN_FILE, ResourcePlan
 from floorflow.search.asked import settled
+from floorflow.search.at_memory import networks_at_memory, search_at_memory
 from floorflow.search.bargains import bargains
 from floorflow.search.context import PlanningContext
 from floorflow.search.fewest_hops import search_nearest
@@ -27,6 +31,8 @@ from floorflow.search.phases import search_in_time
 from floorflow.search.preparing import prepare, priced, read
 from floorflow.search.progress import SILENT, Progress
 from floorflow.search.search import SearchResult
+from floorflow.search.several import Networks, SeveralFound, networks_of, search_several
+from floorflow.several import SeveralRequest
 
 
 def plan(
@@ -76,6 +82,62 @@ def plan(
         if found.interrupted:
             raise
         return outcome(replace(found, interrupted=True))
+
+
+def plan_several(
+    request: SeveralRequest, progress: Progress = SILENT, sources: Sequence[Source | None] = ()
+) -> Outcome:
+    """Plan several networks on a platform together; ``sources``: those that were read before, else None.
+
+    Each is lowered and priced as if it were alone; one search folds, cuts and places the engines of all.
+    """
+    request, models = _read_several(request, sources, progress)
+    if request.shares_memory:
+        return _plan_at_memory(request, models, progress)
+    known: dict[int, Networks] = {}
+    made: list[SeveralFound] = []
+
+    def prepared(asked: Request, fpgas: int) -> PlanningContext:
+        with progress.stage("lowering"):
+            known[fpgas] = networks_of(request.like(asked), models, fpgas)
+            return known[fpgas].at_least()
+
+    def searched(context: PlanningContext) -> SearchResult:
+        one = partial(search_sparing, search=partial(search_nearest, progress=progress), progress=progress)
+        networks = known[len(context.platform.fpgas)]
+        made.append(search_several(networks, partial(search_lifting, search=one), one, progress))
+        return made[-1].result
+
+    _, _, tried = least_fpgas(request.shared, prepared, searched, progress)
+    with progress.stage("recording"):
+        result = record_several(models, made[-1], tried)
+        files = bundle(result, made[-1].context.platform, made[-1].context.backend)
+    return Outcome(result, made[-1].context.platform, files)
+
+
+def _read_several(
+    request: SeveralRequest, sources: Sequence[Source | None], progress: Progress
+) -> tuple[SeveralRequest, list[Source]]:
+    """Return the request with what its platform's file says, and the models."""
+    known = sources or [None] * len(request.each)
+    for one, source in zip(request.each, known, strict=True):
+        one.require_files(model=source is None)
+    request = request.like(settled(request.shared))
+    with progress.stage("reading"):
+        return request, [source or read(one) for one, source in zip(request.each, known, strict=True)]
+
+
+def _plan_at_memory(request: SeveralRequest, models: Sequence[Source], progress: Progress) -> Outcome:
+    """Plan engines that share the external memory: chosen together, scheduled, and placed as any other."""
+    with progress.stage("lowering"):
+        networks, wishes = networks_at_memory(request, models)
+    one = partial(search_sparing, search=partial(search_nearest, progress=progress), progress=progress)
+    found = search_at_memory(request, networks, wishes, partial(search_lifting, search=one), progress)
+    context = found.placed.context
+    with progress.stage("recording"):
+        result = record_at_memory(models, found)
+        files = bundle(result, context.platform, context.backend)
+    return Outcome(result, context.platform, files, found.choice.seconds)
 
 
 def plan_on_resources(

@@ -13,7 +13,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "floorflow"
 OPEN_TO_ALL = set(
-    "assets errors importing output plugins presets request resources schema solver stats technology".split()  # noqa: SIM905
+    "assets errors importing output plugins presets request resources schema several solver stats technology".split()  # noqa: SIM905
 )
 ALLOWED = {
     "network": set(),
@@ -33,7 +33,7 @@ ALLOWED = {
 }
 DRIVERS = {"search", "record", "flow", "study", "api", "cli", "__main__", "__init__"}
 """What may import the stages that it drives; `record` turns what was decided into the Plan."""
-MOST_AT_THE_ROOT = 13
+MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 11
 """The API is a level of its own, between the studies and the command line."""
 SEARCH_ORDER = (
@@ -47,6 +47,7 @@ SEARCH_ORDER = (
     "engine_limits",
     "proposals",
     "limits",
+    "together",
     "context",
     "hops",
     "slot_walks",
@@ -79,12 +80,16 @@ SEARCH_ORDER = (
     "bargains",
     "what_fits",
     "fpga_count",
+    "several",
     "in_time",
     "segment_plans",
     "phases",
     "regions",
     "in_regions",
     "on_resources",
+    "memory_refusals",
+    "sharing_memory",
+    "at_memory",
 )
 """The modules of `search` from the bottom up: each imports only earlier ones."""
 

@@ -28,10 +28,14 @@ from floorflow.request import (
     option_of,
 )
 from floorflow.resources import Fractions, SomeFractions
+from floorflow.several import Fairness, SeveralOptions
 from floorflow.stats import MethodNames
 
 Shares = Mapping[str, float] | Sequence[str]
 """Fractions by resource, ``{"LUT": 0.6}`` or ``["LUT=0.6"]``; what is not named keeps its default."""
+
+Rates = Mapping[str, float] | Sequence[str]
+"""Frames a second by network, ``{"camera": 25}`` or ``["camera=25"]``."""
 
 
 class ReadOptions(TypedDict, total=False):
@@ -95,9 +99,14 @@ class ResourcePlanOptions(ReadOptions, total=False):
     plots: bool
 
 
-class PlanOptions(CompareOptions, total=False):
+class PlanOptions(ProblemOptions, total=False):
     """Options of `plan`, with the names, limits and defaults of ``floorflow plan --help``."""
 
+    fps: float | Rates | None
+    min_rate: Rates
+    memory_gbs: float | None
+    fairness: Fairness
+    two_sided: bool
     objective: Objective | None
     tie_break: TieBreak
     reconfigure: Literal["none", "full", "partial"]
@@ -157,10 +166,12 @@ class Option:
 
 
 def _fields() -> dict[str, FieldInfo]:
-    """Return the fields of the request, and behind its back end's those of the one that it has unless told."""
+    """Return the fields of the request, with what several networks have beside, and its usual back end's options."""
     made: dict[str, FieldInfo] = {}
     for name, info in Request.model_fields.items():
         made[name] = info
+        if name == "fps":
+            made |= SeveralOptions.model_fields
         if name == "backend_options":
             made |= registration(DEFAULT_BACKEND).options.model_fields
     return made
@@ -173,11 +184,11 @@ def _option(name: str, field: FieldInfo) -> Option:
     choices = get_args(kinds[0]) if len(kinds) == 1 and get_origin(kinds[0]) is Literal else ()
     # Which methods there are depends on the back end, too: they are told, but no choice.
     listed = f" {', '.join(known_methods(name))}." if methods is not None and methods.of_backend else ""
-    repeated = kinds[0] in (Fractions, SomeFractions, BackendOptions)
+    repeated = kinds[0] in (Fractions, SomeFractions, BackendOptions) or get_origin(kinds[0]) is dict
     simple = kinds[0] if len(kinds) == 1 and not repeated and not choices else str
     return Option(
         name=name,
-        spelling=option_of(name),
+        spelling=option_of(name, SeveralOptions if name in SeveralOptions.model_fields else None),
         panel=spelling.panel,
         letter=spelling.letter,
         argument=spelling.argument,
@@ -234,4 +245,4 @@ def require_options(given: Mapping[str, Any], known: type, function: str) -> Non
     """Refuse options of `plan` that another function does not have; the request itself refuses all others."""
     for name in given:
         if name in OPTIONS and name not in known.__annotations__:
-            raise InputError(f"{option_of(name)}: {function} has no such option", hint="leave it out")
+            raise InputError(f"{OPTIONS[name].spelling}: {function} has no such option", hint="leave it out")

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from floorflow.api.asking import asked, require_platform
-from floorflow.api.command import command_line
+from floorflow.api.asking import asked, asked_of_several, rates_of_one, require_platform, shares_memory
+from floorflow.api.command import command_line, command_line_of_several
 from floorflow.api.events import Callback, told_to
 from floorflow.api.models import AnyModel
 from floorflow.api.options import PlanOptions, with_options
 from floorflow.api.results import Interrupted, Plan, encoded
 from floorflow.api.targets import Platform
+from floorflow.errors import InputError
 from floorflow.importing import whole_imports
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 @with_options(PlanOptions)
 def plan(
-    model: AnyModel,
+    model: AnyModel | Sequence[AnyModel],
     platform: str | Path | Platform,
     *,
     progress: Callback | None = None,
@@ -30,7 +32,8 @@ def plan(
 ) -> Plan:
     """Plan a network on a platform: folding, partition, pblocks, and the files for other tools. Nothing is written.
 
-    ``model``: a path, an ``onnx.ModelProto``, or what `read` returned. ``platform``: a name, a path, or what
+    ``model``: a path, an ``onnx.ModelProto``, or what `read` returned; several of these, in a list, share the platform,
+    each at a rate of its own: ``fps={"camera": 25, "radar": 100}``. ``platform``: a name, a path, or what
     `platform` returned. ``options`` have the names, limits and defaults of the command line (``floorflow plan
     --help``): ``fps=1000``, ``cap={"LUT": 0.6}``, ``runtime_weights="never"``. ``progress`` is called with an `Event`
     for each thing that happens.
@@ -48,7 +51,11 @@ def plan(
 
     """
     started = time.perf_counter()
-    request, source = asked(model, platform, options)
+    models = cast("Sequence[AnyModel]", model if isinstance(model, list | tuple) else [model])
+    if len(models) != 1 or shares_memory(options):
+        return _plan_several(models, platform, options, progress, started)
+    (one,) = models
+    request, source = asked(one, platform, rates_of_one(one, options))
     require_platform(request)
     with whole_imports():
         from floorflow import flow
@@ -60,13 +67,41 @@ def plan(
     return made
 
 
+def _plan_several(
+    models: Sequence[AnyModel],
+    platform: str | Path | Platform,
+    options: Mapping[str, Any],
+    progress: Callback | None,
+    started: float,
+) -> Plan:
+    """Plan several networks on a platform together."""
+    if not models:
+        raise InputError("no model was given", hint="give a path, an onnx.ModelProto or what floorflow.read returned")
+    request, sources = asked_of_several(models, platform, options)
+    require_platform(request.shared)
+    with whole_imports():
+        from floorflow import flow
+
+    outcome = flow.plan_several(request, told_to(progress), sources=sources)
+    words = command_line_of_several("plan", request)
+    made = _made(outcome, words, plots=request.shared.plots, started=started)
+    if made.interrupted:
+        raise Interrupted(made)
+    return made
+
+
 def plan_of(outcome: Outcome, request: Request, started: float) -> Plan:
     """Return what a run of the flow came to."""
+    return _made(outcome, command_line("plan", request), plots=request.plots, started=started)
+
+
+def _made(outcome: Outcome, command: Sequence[str], *, plots: bool, started: float) -> Plan:
     return Plan(
         outcome.plan,
         encoded(outcome.files),
         lambda: outcome.platform,
-        command=command_line("plan", request),
+        command=command,
         seconds=time.perf_counter() - started,
-        plots=request.plots,
+        plots=plots,
+        steps=outcome.seconds,
     )

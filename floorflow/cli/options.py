@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum
 from functools import wraps
@@ -36,13 +36,16 @@ ForceFlag = Annotated[
 Command = Callable[..., None]
 
 
-def asks_for(*names: str, defaults: Mapping[str, Any] | None = None, **helps: str) -> Callable[[Command], Command]:
+def asks_for(
+    *names: str, defaults: Mapping[str, Any] | None = None, several: Collection[str] = (), **helps: str
+) -> Callable[[Command], Command]:
     """Give a command some of the API's options; it gets those that were given, by name, as first argument.
 
-    ``defaults`` and ``helps`` are this command's own for some of them.
+    ``defaults`` and ``helps`` are this command's own for some of them; ``several`` may be given more than once here.
     """
     known = [OPTIONS[name] for name in names]
     known = [replace(option, help=helps.get(option.name, option.help)) for option in known]
+    known = [replace(o, repeated=True, least=None, most=None) if o.name in several else o for o in known]
     known = [
         replace(option, default=defaults[option.name], required=False)
         if defaults and option.name in defaults
@@ -85,7 +88,7 @@ def _parameter(option: Option) -> inspect.Parameter:
     """Return an option as a parameter that typer makes an option, or an argument, of."""
     about: dict[str, Any] = {"help": option.help, "rich_help_panel": option.panel}
     if option.argument:
-        made: Any = typer.Argument(show_default=False, **about)
+        made: Any = typer.Argument(show_default=False, metavar=_metavar(option), **about)
     else:
         spelt = f" /{option.spelling}" if option.default is True else option.spelling
         letters = [option.letter] if option.letter else []
@@ -96,6 +99,12 @@ def _parameter(option: Option) -> inspect.Parameter:
     return inspect.Parameter(
         option.name, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[kind, made], default=default
     )
+
+
+def _metavar(option: Option) -> str:
+    """Return what an argument is called where it is asked for."""
+    name = option.name.upper()
+    return f"{name} [{name} ...]" if option.repeated else name
 
 
 def _short(option: Option) -> Iterator[inspect.Parameter]:
@@ -121,7 +130,7 @@ def _take(asked: dict[str, Any], option: Option, flag: str, value: str) -> None:
 def _typer_type(option: Option) -> Any:
     """Return the type by which typer reads an option; what has no simple type is text, which the API itself reads."""
     if option.repeated:
-        return list[str] | None
+        return list[str] if option.required else list[str] | None
     made: Any = Enum(option.name, {value: value for value in option.choices}) if option.choices else option.kind
     return made | None if option.may_be_none else made
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -32,12 +32,21 @@ floorflow plan model.onnx -p pynq-z1 --cap LUT=0.6 --cap BRAM18=0.8 -o out
 floorflow plan model.onnx -p u250 --folding folding.json -o out
   keep a folding, place it
 
+floorflow plan camera.onnx radar.onnx -p u250 --fps camera=500 --fps radar=2000 -o out
+  several networks on one card, each at a rate of its own
+
+floorflow plan camera.onnx radar.onnx --backend fcnnx -p zc706 --fps camera=25 --fps radar=4 --memory-gbs 1.7 -o out
+  several networks that share one external memory by a schedule
+
 floorflow plan model.onnx -p samo:zc706 --reconfigure full -o out
   cut in time and fold for a device of which resources alone are known
 """
 
+MODELS = OPTIONS["model"].help.removesuffix(".") + "; several networks share the platform."
+RATES = OPTIONS["fps"].help.removesuffix(".") + "; of one of several networks NAME=RATE, repeatable."
 
-@asks_for(*OPTIONS)
+
+@asks_for(*OPTIONS, several=("model", "fps"), model=MODELS, fps=RATES)
 def plan(
     asked: Mapping[str, Any],
     out: OutOption,
@@ -46,7 +55,7 @@ def plan(
     quiet: QuietFlag = False,
     debug: DebugFlag = False,
 ) -> None:
-    """Plan a network on a platform: folding, partition, pblocks, files and pictures."""
+    """Plan a network, or several, on a platform: folding, partition, pblocks, files and pictures."""
     with errors_to_exit_codes(debug=debug):
         api.require_free(out, force=force)
         with progress_shown(quiet=quiet or as_json) as tell:
@@ -70,7 +79,7 @@ def _planned(asked: Mapping[str, Any], tell: api.Callback | None) -> api.Plan | 
     """Return the plan with its pictures drawn, or what there was of it when Ctrl-C came."""
     try:
         if api.is_resources_alone(asked["platform"]):
-            of_resources = api.plan_resources(**asked, progress=tell)
+            of_resources = api.plan_resources(**{**asked, "model": _only(asked["model"])}, progress=tell)
             of_resources.draw(progress=tell)
             return of_resources
         made = api.plan(**asked, progress=tell)
@@ -78,3 +87,13 @@ def _planned(asked: Mapping[str, Any], tell: api.Callback | None) -> api.Plan | 
     except (api.Interrupted, api.ResourcePlanInterrupted) as interrupted:
         return interrupted.plan
     return made
+
+
+def _only(models: Sequence[str]) -> str:
+    """Return the one model of a plan where nothing is placed."""
+    if len(models) > 1:
+        raise api.InputError(
+            f"{models[1]}: nothing is placed on a platform of resources alone, and one network planned",
+            hint="give one model",
+        )
+    return models[0]

@@ -124,6 +124,9 @@ class Dataflow:
     unspecialised: bool = False
     """Whether kinds are still open (FINN: hls or rtl): those of ``engines`` are what the back end itself chooses."""
 
+    networks: tuple[str, ...] = ()
+    """Of several networks their names: each stands, with a slash, before those of its engines and ends."""
+
     @property
     def engine_pairs(self) -> tuple[tuple[str, str], ...]:
         """Return source and target of every stream between two engines."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -199,4 +200,6 @@ def _name(names: Sequence[str], dataflow: Dataflow) -> str:
     """Name a module after its core engine, or after its first and last one if it has several."""
     inside = [engine for engine in dataflow.engines if engine.name in set(names)]
     cores = [engine.name for engine in inside if engine.role == "core"] or [engine.name for engine in inside]
-    return cores[0] if len(cores) == 1 else f"{cores[0]}_to_{cores[-1]}"
+    name = cores[0] if len(cores) == 1 else f"{cores[0]}_to_{cores[-1]}"
+    # With several networks engines are ``net/engine``, and modules have names that Tcl takes.
+    return re.sub(r"[^A-Za-z0-9_]", "_", name.replace("/", "__")) if dataflow.networks else name

@@ -9,7 +9,6 @@ from math import isfinite
 from floorflow.backends.backend import Source
 from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import FoldedDataflow, renamings
-from floorflow.record.network import plain_name
 from floorflow.record.part import MAIN, Part, PhaseRun, alone
 from floorflow.record.regions import reconfigurable_entry
 from floorflow.record.run import record_runs
@@ -21,6 +20,7 @@ from floorflow.search.in_regions import InRegions
 from floorflow.search.in_time import MEMORY_PREFIX
 from floorflow.search.phases import InPhases
 from floorflow.search.segment_plans import PlannedPhase
+from floorflow.several import plain_name
 
 REGION_CELL = "top_i/{region}"
 """What a region's cell is called in the design that stays, which the user makes."""

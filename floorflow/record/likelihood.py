@@ -33,7 +33,7 @@ def bands_and_fits(run: PhaseRun, channels: Sequence[list[ChannelEntry]]) -> tup
     costs = run.context.costs
     if not costs.has_bands:
         return {}, {}
-    items = [item for part, own in zip(run.parts, channels, strict=True) for item in _items(part, own)]
+    items = [item for part, own in zip(run.wholes, channels, strict=True) for item in _items(part, own)]
     return _bands(items, costs), _fits(run.context.platform.slots, items, costs)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import asdict
 
@@ -30,12 +29,6 @@ from floorflow.search.context import RATE_TOLERANCE
 from floorflow.search.findings import Bargains, Figures, WithoutLimits
 from floorflow.search.search import SearchResult
 from floorflow.search.state import TraceRow
-
-
-def plain_name(text: str) -> str:
-    """Return a name as networks and phases may have it: whatever else a file's name holds becomes ``_``."""
-    name = re.sub(r"[^A-Za-z0-9_.\-]", "_", text)
-    return "network" if name in ("", ".", "..") else name
 
 
 def network_entry(network: Network, parts: Sequence[tuple[str, Part, EstimatesEntry]]) -> NetworkEntry:

@@ -35,6 +35,8 @@ class Part:
     measured: Collection[str] = field(default=())
     renamed: Mapping[str, str] = field(default_factory=dict)
     """What the plan calls engines and buffers, by the candidate's names, where these are of a phase alone."""
+    rates: Mapping[str, float] = field(default_factory=dict)
+    """Where it stands for several networks: frames a second of each, by what its names begin with."""
 
     @property
     def candidate(self) -> Candidate:
@@ -45,6 +47,11 @@ class Part:
     def frames_per_s(self) -> float:
         """Rate of the engines."""
         return self.context.platform.clock_mhz * 1e6 / self.candidate.interval_cycles
+
+    def frames_per_s_of(self, end: str) -> float:
+        """Return the rate at which frames pass an end of a stream."""
+        own = (rate for prefix, rate in self.rates.items() if end.startswith(prefix))
+        return next(own) if self.rates else self.frames_per_s
 
     @cached_property
     def likely_clock(self) -> LikelyClock | None:
@@ -100,10 +107,17 @@ class PhaseRun:
     region: str | None = None
     """That it is loaded into, once ``loads_after`` has run there."""
     loads_after: str | None = None
+    whole: Part | None = None
+    """All networks as one, where they were planned together: their modules may be shared."""
+
+    @property
+    def wholes(self) -> tuple[Part, ...]:
+        """What modules and channels are taken from: all networks as one, or each by itself."""
+        return self.parts if self.whole is None else (self.whole,)
 
     def __post_init__(self) -> None:
         """Refuse networks whose modules the plan could not tell apart."""
-        counts = Counter(part.module(m.name) for part in self.parts for m in part.candidate.modules)
+        counts = Counter(part.module(m.name) for part in self.wholes for m in part.candidate.modules)
         twice = [name for name, count in counts.items() if count > 1]
         if twice:
             names = ", ".join(part.network for part in self.parts)

@@ -30,7 +30,7 @@ from floorflow.search.pblock_sizes import Use, has_room
 
 def phase(run: PhaseRun) -> PhaseEntry:
     """Return a phase; its networks share slots, boundaries and links."""
-    channels = [streams.channels(part) for part in run.parts]
+    channels = [streams.channels(part) for part in run.wholes]
     bands, fits = likelihood.bands_and_fits(run, channels)
     regions = {name: r for solution in run.placements.values() for name, r in solution.regions.items()}
     fpgas, request, costs = run.context.platform.fpgas, run.context.request, run.context.costs
@@ -42,11 +42,11 @@ def phase(run: PhaseRun) -> PhaseEntry:
         loads_after=run.loads_after,
         networks=[network_part(part) for part in run.parts],
         channels=[channel for own in channels for channel in own],
-        modules=[entry for part in run.parts for entry in _modules(part)],
-        joined=[entry for part in run.parts for entry in _joined(part)],
+        modules=[entry for part in run.wholes for entry in _modules(part)],
+        joined=[entry for part in run.wholes for entry in _joined(part)],
         implementations=[
             _implementation(module.name, part, regions[part.module(module.name)])
-            for part in run.parts
+            for part in run.wholes
             for module in part.candidate.modules
         ],
         memories=[entry for part in run.parts for entry in memories(part)],
@@ -103,14 +103,16 @@ def _implementation(module: str, part: Part, region: Region) -> ImplementationEn
 
 
 def _partition(run: PhaseRun) -> PartitionEntry:
-    demands = [slot_demands(part.candidate) for part in run.parts]
+    demands = [slot_demands(part.candidate) for part in run.wholes]
     return PartitionEntry(
-        assignment={part.module(module): slot for part in run.parts for module, slot in part.candidate.slot_of.items()},
+        assignment={
+            part.module(module): slot for part in run.wholes for module, slot in part.candidate.slot_of.items()
+        },
         utilisation={
             slot.name: _shares(total(own[slot.name] for own in demands), slot.available)
             for slot in run.context.platform.slots
         },
-        crossings=[crossing for part in run.parts for crossing in streams.crossings(part)],
+        crossings=[crossing for part in run.wholes for crossing in streams.crossings(part)],
         loads=streams.loads(run),
         hops=_hops(run),
         cost=run.partition_cost,
@@ -124,7 +126,7 @@ def _hops(run: PhaseRun) -> HopsEntry:
     return HopsEntry(
         most=max(part.result.max_hops for part in run.parts),
         proof="; ".join(filter(None, proofs)),
-        streams=[stream for part in run.parts for stream in streams.far_streams(part)],
+        streams=[stream for part in run.wholes for stream in streams.far_streams(part)],
     )
 
 
@@ -138,7 +140,7 @@ def _floorplan(fpga: Fpga, run: PhaseRun) -> FloorplanEntry:
     return FloorplanEntry(
         pblocks={
             part.module(name): _pblock(name, use, fpga, part, placement.regions[part.module(name)])
-            for part in run.parts
+            for part in run.wholes
             for name, use in likelihood.uses_of_part(part).items()
             if part.module(name) in placement.regions
         },

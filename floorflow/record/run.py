@@ -12,7 +12,7 @@ from floorflow.dataflow.measured import NO_MEASUREMENTS, Measurements
 from floorflow.dataflow.model import renamings
 from floorflow.network import Network
 from floorflow.record.engine_limits import lifted, lifted_warnings
-from floorflow.record.network import network_entry, plain_name
+from floorflow.record.network import network_entry
 from floorflow.record.options import options_entry
 from floorflow.record.part import Part, PhaseRun, alone
 from floorflow.record.phase import phase
@@ -23,15 +23,18 @@ from floorflow.record.warnings import doubts, warnings_of
 from floorflow.schema import (
     CalibrationEntry,
     InputFile,
+    MemoryScheduleEntry,
     NetworkEntry,
     PhaseEntry,
     Plan,
     ReconfigurableEntry,
     ScheduleEntry,
+    TargetsEntry,
 )
 from floorflow.schema.plan import SCHEMA
 from floorflow.search.context import PlanningContext
 from floorflow.search.search import SearchResult
+from floorflow.several import plain_name
 
 
 def record(
@@ -57,10 +60,13 @@ def record_runs(
     *,
     whole: PlanningContext | None = None,
     regions: ReconfigurableEntry | None = None,
+    targets: TargetsEntry | None = None,
+    shared: MemoryScheduleEntry | None = None,
 ) -> Plan:
-    """Return the Plan of networks in phases, which share a platform and, but for the model, their request.
+    """Return the Plan of networks in phases, which share a platform and, but for model and rate, their request.
 
-    ``whole`` has all of the platform where phases are confined to ``regions`` of it.
+    ``whole`` has all of the platform where phases are confined to ``regions`` of it; ``targets``: what each of several
+    networks that were planned together is to reach; ``shared``: the schedule of the external memory, if they share it.
 
     Raises
     ------
@@ -74,7 +80,7 @@ def record_runs(
     context = contexts[0]
     target = (whole or context).platform
     platform = platform_entry(target)
-    options = options_entry(context.request, target, [own.request.model.name for own in contexts])
+    options = options_entry(context.request, target, [own.request.model.name for own in contexts], targets, shared)
     networks = _networks([source.network for source in sources], runs, phases)
     notes = dict.fromkeys(note for own in contexts for note in own.dataflow.notes)
     above = [entry for run in runs for part in run.parts for entry in lifted(run.name, part)]
@@ -91,6 +97,7 @@ def record_runs(
             warnings=warnings,
             interrupted=interrupted,
             regions=regions,
+            shared=shared,
         ),
         version=__version__,
         seed=context.request.seed,
@@ -101,7 +108,9 @@ def record_runs(
         networks=networks,
         phases=phases,
         schedule=schedule,
+        targets=targets,
         reconfigurable=regions,
+        memory_schedule=shared,
         limits_lifted=above,
         warnings=warnings,
         interrupted=interrupted,

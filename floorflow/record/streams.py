@@ -71,7 +71,7 @@ def _crossing_resources(context: PlanningContext, channel: Channel, route: Seque
 def crossings(part: Part) -> list[CrossingEntry]:
     """Return what every channel of a network passes: runs of SLR boundaries and links, in order."""
     return [
-        CrossingEntry(**where, width_bits=channel.width_bits, gbps=_gbps(channel, part.frames_per_s), kind=step.kind)
+        CrossingEntry(**where, width_bits=channel.width_bits, gbps=_gbps(channel, part), kind=step.kind)
         for channel, step, where in _steps(part)
     ]
 
@@ -104,8 +104,9 @@ def _registers(channel: Channel, step: RouteStep, names: Mapping[tuple[str, str]
     ]
 
 
-def _gbps(channel: Channel, frames_per_s: float) -> float:
-    return channel.stream.elements * channel.stream.element_bits * frames_per_s / 1e9
+def _gbps(channel: Channel, part: Part) -> float:
+    stream = channel.stream
+    return stream.elements * stream.element_bits * part.frames_per_s_of(stream.source) / 1e9
 
 
 def loads(run: PhaseRun) -> list[LoadEntry]:
@@ -113,11 +114,11 @@ def loads(run: PhaseRun) -> list[LoadEntry]:
     platform = run.context.platform
     wires = {(b.lower, b.upper): 0 for b in platform.boundaries}
     gbps = {pair: 0.0 for k in platform.links for pair in ((k.source, k.target), (k.target, k.source))}
-    for part in run.parts:
+    for part in run.wholes:
         for channel, route in _routes(part):
             for step in route:
                 if step.link is not None:
-                    gbps[step.source, step.target] += _gbps(channel, part.frames_per_s)
+                    gbps[step.source, step.target] += _gbps(channel, part)
                     continue
                 for pair in step.joints:
                     wires[pair] += channel.sll_wires

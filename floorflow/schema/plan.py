@@ -11,6 +11,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from floorflow.errors import InputError
 from floorflow.request import Objective, Request
+from floorflow.schema.memory_schedule import MemoryScheduleEntry
 from floorflow.schema.network import EngineEntry, NetworkEntry
 from floorflow.schema.phase import PhaseEntry, PhaseNetworkEntry
 from floorflow.schema.platform import PlatformEntry, SlotEntry
@@ -24,13 +25,44 @@ SCHEMA: Literal["floorflow-plan/2"] = "floorflow-plan/2"
 class Options(Request):
     """The request of the run, files by their names alone, with what it left open as it was taken.
 
-    ``models`` stands for the request's ``model``, which plan.json does not have.
+    ``models`` stands for the request's ``model``, which plan.json does not have. ``rates`` and ``min_rate``, in frames
+    a second by network, are those of several networks; a plan of one has neither.
     """
 
     model: SkipJsonSchema[Path] = Field(Path(), exclude=True)
     models: Annotated[list[str], Field(min_length=1)]
+    rates: dict[str, float] = Field(default_factory=dict)
+    min_rate: dict[str, float] = Field(default_factory=dict)
     clock_mhz: float
     objective: Objective
+
+
+class TargetEntry(PlanModel):
+    """What a network of several was to reach, and what it does.
+
+    ``fps`` and ``least_fps`` were asked for, null where nothing was. ``target_cycles``: the longest interval that meets
+    the target; without one the network's folding bound with the platform to itself, ``alone_cycles``. ``share`` of the
+    target, 1 at most. ``starved``: less than half of what was asked for, and no least rate was given.
+    """
+
+    network: PlainName
+    fps: float | None
+    least_fps: float | None
+    target_cycles: Annotated[int, Field(ge=1)]
+    alone_cycles: Annotated[int, Field(ge=1)]
+    share: Annotated[float, Field(gt=0, le=1)]
+    starved: bool
+
+
+class TargetsEntry(PlanModel):
+    """What several networks that share a platform were to reach.
+
+    ``stretch`` is of the largest interval over its target's of any network, 1 where all targets are met; as long as a
+    rate that was asked for is missed, networks without one do not count.
+    """
+
+    networks: Annotated[list[TargetEntry], Field(min_length=2)]
+    stretch: Stats
 
 
 class CalibrationEntry(PlanModel):
@@ -154,7 +186,9 @@ class Plan(PlanModel):
     networks: Annotated[list[NetworkEntry], Field(min_length=1)]
     phases: Annotated[list[PhaseEntry], Field(min_length=1)]
     schedule: ScheduleEntry | None
+    targets: TargetsEntry | None = None
     reconfigurable: ReconfigurableEntry | None = None
+    memory_schedule: MemoryScheduleEntry | None = None
     limits_lifted: list[LiftedEntry] = Field(default_factory=list)
     warnings: list[str]
     interrupted: bool
@@ -205,9 +239,18 @@ class Plan(PlanModel):
 
     def to_json(self) -> str:
         """Return plan.json's text: sorted keys but `schema` and `summary` first, two spaces, a newline at the end."""
-        content = self.model_dump(by_alias=True)
+        content = without_several(self.model_dump(by_alias=True))
         first = {key: _sorted(content.pop(key)) for key in ("schema", "summary")}
         return json.dumps(first | _sorted(content), indent=2, allow_nan=False) + "\n"
+
+
+def without_several(content: dict[str, Any]) -> dict[str, Any]:
+    """Return what a plan holds without the fields of several networks where it has them not."""
+    absent = {key for key in ("targets", "memory_schedule") if content[key] is None}
+    kept = {key: value for key, value in content.items() if key not in absent}
+    if len(absent) == 2:
+        kept["options"] = {k: v for k, v in content["options"].items() if k not in ("rates", "min_rate")}
+    return kept
 
 
 def _only(entries: list[Entry], what: str) -> Entry:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from floorflow.channels import Channel, PartialPlacement, connect
+from floorflow.channels import Channel, PartialPlacement
 from floorflow.channels.cost_allocation import engine_charges, module_resources
 from floorflow.dataflow.model import FoldedDataflow, renamings
 from floorflow.dataflow.modules import Module, Wire, cluster, module_of
@@ -15,7 +15,7 @@ from floorflow.folding import FoldingSolution
 from floorflow.hardware import Route
 from floorflow.partition import PartitionFailure, PartitionProblem, PartitionSolution, SlotCapacity, worst
 from floorflow.resources import scaled_down, shortfall, total
-from floorflow.search.candidate import Candidate, folded_by, in_styles, least_words, realised
+from floorflow.search.candidate import Candidate, connected, folded_by, in_styles, least_words, realised
 from floorflow.search.context import PlanningContext
 from floorflow.search.merging import by_slot
 from floorflow.search.pblock_sizes import measured_engines, module_uses
@@ -72,7 +72,7 @@ def _closest(
 
 def clustered(context: PlanningContext, folded: FoldedDataflow, slot_of: Mapping[str, str]) -> tuple[Module, ...]:
     """Return the modules of a folded network; with ``slot_of``, by engine, none lies in two slots."""
-    first = connect(folded, context.costs)
+    first = connected(context, folded)
     wires = [
         Wire(c.stream.source, c.stream.target, c.width_bits)
         for c in first

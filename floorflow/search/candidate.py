@@ -22,6 +22,7 @@ from floorflow.search.context import PlanningContext
 from floorflow.search.fifo_sizing import full_rate
 from floorflow.search.pblock_sizes import Use, measured_engines, module_uses
 from floorflow.search.slot_problem import channel_routes, partition_problem
+from floorflow.search.together import parts_of
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,17 @@ class Candidate:
 
 def folded_by(context: PlanningContext, folding: FoldingSolution) -> FoldedDataflow:
     """Return the engines as a folding has them: their kinds, and the names of these."""
+    if context.together is not None:
+        return context.together.finished(folding.options)
     return context.backend.finished(FoldedDataflow(context.dataflow, folding.options))
+
+
+def connected(
+    context: PlanningContext, folded: FoldedDataflow, known: PartialPlacement | None = None
+) -> tuple[Channel, ...]:
+    """Realise every stream, those of each network by its own interval."""
+    parts = parts_of(folded, context.together)
+    return tuple(channel for part in parts for channel in connect(part, context.costs, known))
 
 
 def least_words(context: PlanningContext, folded: FoldedDataflow) -> Mapping[str, int]:
@@ -65,10 +76,11 @@ def least_words(context: PlanningContext, folded: FoldedDataflow) -> Mapping[str
 
     Where the tool sizes FIFOs when it builds, the full rate is left to it.
     """
-    depths = _full_rate_depths(context, folded) if context.costs.sizes_fifos else {}
+    parts = parts_of(folded, context.together) if context.costs.sizes_fifos else ()
+    depths = {name: words for part in parts for name, words in _full_rate_depths(context, part).items()}
     if not context.request.keep_folding:
         return depths
-    return {channel.name: kept_words(channel, depths) for channel in connect(folded, context.costs)}
+    return {channel.name: kept_words(channel, depths) for channel in connected(context, folded)}
 
 
 def kept_words(channel: Channel, depths: Mapping[str, int]) -> int:
@@ -83,7 +95,8 @@ def kept_words(channel: Channel, depths: Mapping[str, int]) -> int:
 
 def _full_rate_depths(context: PlanningContext, folded: FoldedDataflow) -> Mapping[str, int]:
     slack = context.fifo_slack
-    key = repr([slack, *((option.kind, option.folding, option.cycles) for option in folded.options.values())])
+    name = "" if context.together is None else folded.dataflow.name
+    key = repr([slack, *((option.kind, option.folding, option.cycles) for option in folded.options.values())]) + name
     if key not in context.needs:
         context.needs[key] = full_rate(folded, slack=slack, known=context.backend)
     return context.needs[key].depths
@@ -141,12 +154,12 @@ def in_styles(
 
     ``place_of`` maps engines to places, ``limits`` these to what the design may use of them.
     """
-    channels = connect(folded, context.costs, known)
+    channels = connected(context, folded, known)
     free = dict(limits)
     for engine, need in engine_charges(folded, [replace(c, fifo_resources=ZERO) for c in channels]).items():
         free[place_of[engine]] -= need
     styles = choose_styles(channels, context.costs, place_of, free, context.scarcity_prices)
-    return connect(folded, context.costs, replace(known, styles=styles))
+    return connected(context, folded, replace(known, styles=styles))
 
 
 def slot_demands(candidate: Candidate) -> dict[str, Resources]:

@@ -28,6 +28,7 @@ from floorflow.search.engine_limits import EngineLimits, Places
 from floorflow.search.fifo_sizing import FullRate
 from floorflow.search.limits import SearchLimits
 from floorflow.search.proposals import methods_of
+from floorflow.search.together import Together
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,8 @@ class PlanningContext:
     """By which share the interval that FIFOs are deep enough for is longer than that of the engines."""
     measured: Measurements = NO_MEASUREMENTS
     """What is no estimate."""
+    together: Together | None = None
+    """The networks, where several share the platform; ``dataflow`` holds the engines of all then."""
     supplies: dict[Hashable, Resources] = field(default_factory=dict, compare=False, repr=False)
     """What pblocks should hold, by what lies in them: worked out once for each."""
     needs: dict[str, FullRate] = field(default_factory=dict, compare=False, repr=False)

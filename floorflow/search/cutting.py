@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from math import inf
+from math import ceil, inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,7 +205,10 @@ class _Links:
             source = -1 if stream.from_outside else place[stream.source]
             target = count if stream.to_outside else place[stream.target]
             low, high = sorted((source, target))
-            (there if source < target else back)[low + 1 : high + 1] += stream.elements * stream.element_bits
+            bits = stream.elements * stream.element_bits
+            together = self.context.together
+            bits = bits if together is None else ceil(bits * together.weight(stream))
+            (there if source < target else back)[low + 1 : high + 1] += bits
         return tuple(zip(there.tolist(), back.tolist(), strict=True))
 
     @cached_property

@@ -230,6 +230,8 @@ def _first_cut(run: SearchState, intervals: tuple[int, ...], start: int) -> int 
 
     It only tells where to begin: nearer than what is worth a try it is not told, for each refusal takes a proof.
     """
+    if not run.context.search_limits.cuts_tell:
+        return start if start < len(intervals) else None
 
     def is_cut(interval: int) -> bool:
         return run.has_folding(interval) if len(run.context.limits) == 1 else not isinstance(run.cut(interval), Refusal)

@@ -38,8 +38,11 @@ def slots_in_reach(
 
 def crossings(context: PlanningContext, interval_cycles: int) -> Crossings:
     """Return what streams cost that cross from slot to slot, on a tree of the links: bits a cycle for wires."""
+    together = context.together
+    weight = (lambda _: 1) if together is None else together.weight
     streams = [
-        (s.source, s.target, ceil(s.elements * s.element_bits / interval_cycles)) for s in context.dataflow.streams
+        (s.source, s.target, ceil(s.elements * s.element_bits * weight(s) / interval_cycles))
+        for s in context.dataflow.streams
     ]
     tree, places = context.platform.graph.spanning_tree(), _places(context)
     pairs = (pair for pair in boundary_pairs(tree, context.max_hops) if pair.allowed)

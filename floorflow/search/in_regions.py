@@ -225,6 +225,7 @@ class _Run:
                 # A rectangle may be a region of several sizes.
                 if region.rect not in known:
                     known[region.rect] = self._plans(replace(self.whole, platform=part), whole)
+                    known[region.rect].fold_blocks()
             ways.append(_Way(sized, tuple(known[region.rect] for region in sized.choice.regions), *per_cycle))
         return ways, None
 
@@ -262,8 +263,8 @@ def _all_plans(ways: Sequence[_Way]) -> Iterable[SegmentPlans]:
 
 
 def _folded(ways: Sequence[_Way]) -> int:
-    """Return how many segments were bounded by folding."""
-    return sum(plans.segments.times_folded for plans in _all_plans(ways))
+    """Return how many segments of paths were bounded by folding."""
+    return sum(plans.segments.times_folded - plans.blocks_folded for plans in _all_plans(ways))
 
 
 def _best_found(ways: Sequence[_Way]) -> tuple[_Way | None, float]:

@@ -55,6 +55,9 @@ class SearchLimits:
     into slots; each where there is no folding with the one before. What is left makes cuts cheaper, too."""
     ladder: float = 1.02
     """By which steps between intervals begin to grow where one has a contiguous cut and no plan."""
+    cuts_tell: bool = True
+    """Whether contiguous cuts tell at which interval a search beyond the bounds begins, and whether both choices of
+    kinds are tried: refusing a cut of several networks that are nearly full takes too long a proof."""
     packed_share: float = 0.95
     """Share of a slot's free cells beyond which the least rectangles of its modules are never tried as they are."""
     area_shares: tuple[float, ...] = (0.86, 0.95)
@@ -86,3 +89,9 @@ class SearchLimits:
     rate_attempts: int = 8
     """Intervals tried for the least resources at a requested rate."""
     latency: LatencyLimits = field(default_factory=LatencyLimits)
+
+
+TOGETHER = SearchLimits(ladder=1.05, cuts_tell=False, rate_attempts=2)
+"""Limits where several networks are planned together."""
+MORE_OF_ONE = SearchLimits(ladder=1.3, cuts_tell=False, shorter_tries=1)
+"""The same for more of one of them than all can have."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil
+from fractions import Fraction
+from math import ceil, floor
 
 import networkx as nx
 
-from floorflow.dataflow.model import Dataflow
+from floorflow.dataflow.model import Dataflow, Stream
 from floorflow.errors import Refusal
 from floorflow.hardware import Platform
 
@@ -38,8 +40,12 @@ class LinkBound:
         return Refusal("link", "Gb/s", self.link, load, self.gbps, proven=True, names=(bits,))
 
 
-def link_bound(dataflow: Dataflow, platform: Platform) -> LinkBound | None:
+def link_bound(
+    dataflow: Dataflow, platform: Platform, weight: Callable[[Stream], Fraction] = lambda _: Fraction(1)
+) -> LinkBound | None:
     """Return the link that limits the interval most, or None where none must be passed.
+
+    ``weight``: how many frames of a stream pass in an interval, one unless networks of several rates share the links.
 
     Every assignment cuts the network between its input and its output at each link that every route between the host's
     slots passes; by max-flow and min-cut no cut has fewer bits. Links of rings can be gone round, and bound nothing.
@@ -49,7 +55,7 @@ def link_bound(dataflow: Dataflow, platform: Platform) -> LinkBound | None:
     if not passed:
         return None
     slowest = min((link for link in platform.links if link.name in passed), key=lambda link: (link.gbps, link.name))
-    return LinkBound(slowest.name, _narrowest_cut_bits(dataflow), slowest.gbps, platform.clock_mhz)
+    return LinkBound(slowest.name, _narrowest_cut_bits(dataflow, weight), slowest.gbps, platform.clock_mhz)
 
 
 def _without_a_way_round(platform: Platform) -> set[str]:
@@ -61,13 +67,13 @@ def _without_a_way_round(platform: Platform) -> set[str]:
     return {ends[frozenset(pair)] for pair in nx.bridges(nx.Graph(tuple(pair) for pair in ends))}
 
 
-def _narrowest_cut_bits(dataflow: Dataflow) -> int:
+def _narrowest_cut_bits(dataflow: Dataflow, weight: Callable[[Stream], Fraction]) -> int:
     """Return the fewest bits a frame over all cuts between the host's streams in and out."""
     bits: Counter[tuple[str, str]] = Counter()
     for stream in dataflow.streams:
         source = "host in" if stream.from_outside else stream.source
         target = "host out" if stream.to_outside else stream.target
-        bits[source, target] += stream.elements * stream.element_bits
+        bits[source, target] += floor(stream.elements * stream.element_bits * weight(stream))
     graph = nx.DiGraph()
     graph.add_weighted_edges_from(((a, b, amount) for (a, b), amount in bits.items()), weight="capacity")
     return int(nx.minimum_cut_value(graph, "host in", "host out"))

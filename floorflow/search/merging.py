@@ -81,12 +81,20 @@ def crowded_rings(
 
 
 def merges_without_cycle(candidate: Candidate) -> Callable[[Collection[str]], bool]:
-    """Return a test whether modules, by name, can become one: no path between two of them leads through another."""
+    """Return a test whether modules, by name, can become one: no path between two of them leads through another.
+
+    They are of one network.
+    """
     graph = _module_graph(candidate.modules, candidate.channels)
     after = {name: nx.descendants(graph, name) for name in graph}
     before = {name: nx.ancestors(graph, name) for name in graph}
 
+    engine_of = {module.name: module.engines[0] for module in candidate.modules}
+    networks = candidate.folded.dataflow.networks
+
     def may_merge(group: Collection[str]) -> bool:
+        if len({next((n for n in networks if engine_of[name].startswith(f"{n}/")), "") for name in group}) > 1:
+            return False
         between = set().union(*(after[name] for name in group)) & set().union(*(before[name] for name in group))
         return between <= set(group)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from floorflow.backends.placed import Home, PlacedStream
 from floorflow.channels import Channel
+from floorflow.dataflow.model import FoldedDataflow
 from floorflow.errors import Refusal
 from floorflow.hardware import Fpga, Rect
 from floorflow.placement import (
@@ -23,6 +24,7 @@ from floorflow.request import MOST_OF_SLOT
 from floorflow.search.candidate import Candidate, uses_of
 from floorflow.search.context import PlanningContext
 from floorflow.search.pblock_sizes import has_room, least_supply
+from floorflow.search.together import parts_of
 from floorflow.stats import SolveStats
 
 
@@ -73,13 +75,23 @@ def _unbuildable(context: PlanningContext, candidate: Candidate) -> Refusal | No
     }
     slot_of = candidate.slot_of
     home = {e: (m.name, *number[slot_of[m.name]]) for m in candidate.modules for e in m.engines}
-    options = context.request.backend_options
     streams = [_told(channel, home) for channel in candidate.channels]
-    names = context.backend.unbuildable(candidate.folded, streams, home, options)
+    parts = parts_of(candidate.folded, context.together)
+    names = [name for part in parts for name in _unbuildable_part(context, part, streams, home)]
     if not names:
         return None
     module = home[names[0]][0]
-    return Refusal("unbuildable", place=slot_of[module], names=names)
+    return Refusal("unbuildable", place=slot_of[module], names=tuple(names))
+
+
+def _unbuildable_part(
+    context: PlanningContext, folded: FoldedDataflow, streams: Collection[PlacedStream], home: Mapping[str, Home]
+) -> tuple[str, ...]:
+    """Return the engines of a network that cannot be built: the tool builds each network by itself."""
+    engines = folded.options.keys()
+    own = [stream for stream in streams if {stream.source, stream.target} & engines]
+    inside = {engine: place for engine, place in home.items() if engine in engines}
+    return context.backend.unbuildable(folded, own, inside, context.request.backend_options)
 
 
 def _told(channel: Channel, home: Mapping[str, Home]) -> PlacedStream:

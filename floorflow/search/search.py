@@ -237,7 +237,8 @@ class _Search:
         self.run, self.bound_cycles = first.run, first.bound_cycles
         self.run.progress.best(None, self.bound_cycles)
         at_the_bounds(first)
-        second = None if self._is_at_the_bound() else other_kinds(free, first)
+        alone = self._is_at_the_bound() or not self.context.search_limits.cuts_tell
+        second = None if alone else other_kinds(free, first)
         kinds = first
         if second is not None:
             kinds = self._fastest_of(first, second)

@@ -19,8 +19,8 @@ from floorflow.search.search import Search, SearchResult
 
 MOST_PLANNED = {"fast": 8, "default": 24, "best": 96}
 """Segments that are planned at most, by effort, beyond a first path."""
-MOST_FOLDED = {"fast": 40, "default": 160, "best": 1600}
-"""Segments that are bounded by folding at most, by effort, where several parts of a device are tried."""
+MOST_FOLDED = {"fast": 400, "default": 2000, "best": 20_000}
+"""Segments of paths that are bounded by folding at most, by effort, where several parts of a device are tried."""
 WORTH = {"fast": 0.05, "default": 0.01, "best": 0.0}
 """Share of a batch's time that may be open, by effort: for less than that no other path is planned."""
 
@@ -65,6 +65,7 @@ class SegmentPlans:
         self.planned: dict[Span, PlannedPhase] = {}
         self.refused: dict[Span, FloorflowError] = {}
         self.interrupted = False
+        self.blocks_folded = 0
 
     @property
     def count(self) -> int:
@@ -110,6 +111,12 @@ class SegmentPlans:
                     self.progress.note(f"blocks {span[0]} to {span[1] - 1} of {self.count}")
                     self.segments.fold(span)
         return bool(open_)
+
+    def fold_blocks(self) -> None:
+        """Bound each block alone by folding: no segment is faster than its slowest, or fits where one does not."""
+        before = self.segments.times_folded
+        self.fold((number, number + 1) for number in range(self.count))
+        self.blocks_folded += self.segments.times_folded - before
 
     def plan(self, spans: Iterable[Span]) -> None:
         """Plan segments by themselves, and raise their bounds to what that proved."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
+from math import ceil
 
 from floorflow.channels import Channel
 from floorflow.channels.cost_allocation import modules_between
@@ -28,17 +30,28 @@ def partition_problem(
     """State the assignment of a folded network's modules to the slots of the platform."""
     platform = context.platform
     names = [slot.name for slot in platform.slots]
+    longest, weights = _frames(context, folded)
     return PartitionProblem(
         demands=dict(demands),
-        streams=_streams(modules, channels),
+        streams=_streams(modules, channels, weights),
         slots=slot_capacities(context),
         edges=platform.graph.edges,
         host_in=names.index(platform.host_in_slot),
         host_out=names.index(platform.host_out_slot),
-        frames_per_s=platform.clock_mhz * 1e6 / folded.interval_cycles,
+        frames_per_s=platform.clock_mhz * 1e6 / longest,
         barred=_barred(context, modules, folded),
         max_hops=context.max_hops,
     )
+
+
+def _frames(context: PlanningContext, folded: FoldedDataflow) -> tuple[int, Mapping[str, Fraction]]:
+    """Return the longest interval of all networks, and the frames of each that pass in it, by what names begin with."""
+    if context.together is None:
+        return folded.interval_cycles, {"": Fraction(1)}
+    parts = zip(context.together.members, context.together.parts(folded), strict=True)
+    intervals = {member.prefix: part.interval_cycles for member, part in parts}
+    longest = max(intervals.values())
+    return longest, {prefix: Fraction(longest, own) for prefix, own in intervals.items()}
 
 
 def _barred(context: PlanningContext, modules: Sequence[Module], folded: FoldedDataflow) -> dict[str, frozenset[int]]:
@@ -83,15 +96,19 @@ def with_areas(
     return replace(problem, cells=cells, free_cells=free, area_share=share)
 
 
-def _streams(modules: Sequence[Module], channels: Sequence[Channel]) -> tuple[ModuleStream, ...]:
+def _streams(
+    modules: Sequence[Module], channels: Sequence[Channel], weights: Mapping[str, Fraction]
+) -> tuple[ModuleStream, ...]:
+    """Return the channels as partition sees them; ``weights``: the frames of each network that count as one."""
     ends = modules_between(modules, channels)
+    frames = {c.name: next(w for prefix, w in weights.items() if c.stream.source.startswith(prefix)) for c in channels}
     return tuple(
         ModuleStream(
             name=c.name,
             source=None if c.stream.from_outside else ends[c.name][0],
             target=None if c.stream.to_outside else ends[c.name][1],
             wires=c.sll_wires,
-            bits_per_frame=c.stream.elements * c.stream.element_bits,
+            bits_per_frame=ceil(c.stream.elements * c.stream.element_bits * frames[c.name]),
         )
         for c in channels
     )

@@ -101,7 +101,10 @@ class SearchState:
     @cached_property
     def link_bound(self) -> LinkBound | None:
         """What the links between the host's input and output forbid."""
-        return link_bound(self.context.dataflow, self.context.platform)
+        together = self.context.together
+        if together is None:
+            return link_bound(self.context.dataflow, self.context.platform)
+        return link_bound(self.context.dataflow, self.context.platform, together.weight)
 
     def legal(self, interval: int, detail: str) -> None:
         """Add a row on a legal floorplan to the trace."""

@@ -41,7 +41,8 @@ def parts_of(dataflow: Dataflow, groups: Sequence[OptionGroup]) -> Parts:
 def orders_of(dataflow: Dataflow, parts: Parts) -> tuple[Parts, ...]:
     """Return different linear orders of the parts, at most `MOST_ORDERS`: a chain has one.
 
-    As given; branch by branch, the longest first; the same with the shortest first; and all branches side by side.
+    As given; branch by branch, the longest first; the same with the shortest first; and all branches side by side. Of
+    several networks first that in which they run side by side, so that each begins and ends where the host is.
     """
     graph = _graph(dataflow, parts)
     height = dict.fromkeys(graph, 0)
@@ -57,7 +58,19 @@ def orders_of(dataflow: Dataflow, parts: Parts) -> tuple[Parts, ...]:
         tuple(_branch_by_branch(graph, lambda part: -height[part])),
         tuple(sorted(forwards, key=lambda part: (depth[part], part))),
     ]
+    orders = [*_side_by_side(dataflow, parts), *orders]
     return tuple(tuple(parts[part] for part in order) for order in dict.fromkeys(orders))[:MOST_ORDERS]
+
+
+def _side_by_side(dataflow: Dataflow, parts: Parts) -> Iterator[tuple[int, ...]]:
+    """Yield, of several networks, the order in which each part stands as far along as in its own network."""
+    own = [
+        [part for part, names in enumerate(parts) if names[0].startswith(f"{network}/")]
+        for network in dataflow.networks
+    ]
+    if own:
+        along = {part: (place + 0.5) / len(inside) for inside in own for place, part in enumerate(inside)}
+        yield tuple(sorted(range(len(parts)), key=lambda part: (along[part], part)))
 
 
 def _branch_by_branch(graph: nx.DiGraph, merit: Callable[[int], int]) -> Iterator[int]:

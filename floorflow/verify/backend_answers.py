@@ -179,6 +179,21 @@ class BackEnd:
 
         self._asked(where, None, ask)
 
+    @property
+    def shares_memory(self) -> bool:
+        """Whether the back end's engines work from memory that they share by a schedule."""
+        return bool(getattr(self.judge, "shares_memory", False))
+
+    def subgraphs(self, row: Row, clock_mhz: float, where: str) -> list[tuple[str, float, float]]:
+        """Return what such an engine runs one after another: name, least time in us, bytes."""
+
+        def ask() -> list[tuple[str, float, float]]:
+            told = getattr(self.judge, "subgraphs", None)
+            found = [] if told is None else told(row, clock_mhz, self.context)
+            return [(str(name), float(latency), float(moved)) for name, latency, moved in found]
+
+        return self._asked(where, [], ask)
+
     def reads_memory(self, engine: str) -> bool:
         """Whether an engine has streams from memory, of which a plan has no widths."""
         told = getattr(self.judge, "reads_memory", None)

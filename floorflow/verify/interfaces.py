@@ -10,11 +10,15 @@ from floorflow.verify.violations import Findings
 
 
 def check_interfaces(phase: PhaseFacts, findings: Findings) -> None:
-    """Judge that a module is of one network, and that each implementation is made and is as its modules are."""
+    """Judge that a module is of one network, and that each implementation is made and is as its modules are.
+
+    All modules of a slot that share one pblock for want of rectangles may be of several.
+    """
+    joined = {entry["module"] for entry in phase.raw["joined"]}
     for module in phase.raw["modules"]:
         networks = {phase.folded[name].row["network"]: None for name in module["engines"] if name in phase.folded}
-        if len(networks) > 1:
-            message = f"it holds engines of {', '.join(networks)}, a module is of one network"
+        if len(networks) > 1 and module["name"] not in joined:
+            message = f"it holds engines of {', '.join(networks)}, a module that is not joined is of one network"
             findings.add("module-mixed", f"{phase.where} module {module['name']}", message)
     blocks = {name: entry for held in phase.raw["floorplan"].values() for name, entry in held["pblocks"].items()}
     for made in phase.raw["implementations"]:

@@ -40,6 +40,7 @@ COUNT = Scalar("a non-negative integer below 2^63", is_count)
 INTEGER = Scalar("an integer", lambda value: isinstance(value, int) and not isinstance(value, bool))
 NUMBER = Scalar("a finite number", is_number)
 TEXT = Scalar("a string", lambda value: isinstance(value, str))
+POSITIVE = Scalar("a number above 0", lambda value: is_number(value) and value > 0)
 SHARE = Scalar("a number of 0 or more", lambda value: is_number(value) and value >= 0)
 FLAG = Scalar("true or false", lambda value: isinstance(value, bool))
 FOLDER = Scalar("a plain file name", lambda value: isinstance(value, str) and _FOLDER_NAME.fullmatch(value) is not None)
@@ -309,6 +310,8 @@ OPTIONS = {
     "tie_break": TEXT,
     "topology": TEXT,
     "models": [FILE],
+    "rates": Optional(MapOf(POSITIVE)),
+    "min_rate": Optional(MapOf(POSITIVE)),
     "platform": FILE,
     "preset": PRESET,
     "fpgas": FPGA_COUNT,
@@ -409,6 +412,63 @@ SCHEDULE = {
         }
     ],
 }
+SHARING = {
+    "network": PLAIN_NAME,
+    "engine": ENGINE_ID,
+    "repetitions": COUNT,
+    "first": COUNT,
+    "asked_fps": Nullable(NUMBER),
+    "target_fps": NUMBER,
+    "least_fps": NUMBER,
+    "must": FLAG,
+    "alone_fps": NUMBER,
+    "fps": NUMBER,
+    "unaware_fps": NUMBER,
+    "latency_us": NUMBER,
+    "starved": FLAG,
+    "subgraphs": [{"name": TEXT, "latency_us": NUMBER, "traffic_bytes": NUMBER}],
+}
+TRANSFER = {
+    "network": PLAIN_NAME,
+    "run": COUNT,
+    "subgraph": TEXT,
+    "start_us": NUMBER,
+    "end_us": NUMBER,
+    "traffic_bytes": NUMBER,
+    "slots": COUNT,
+    "speed": NUMBER,
+}
+MEMORY_SCHEDULE = {
+    "memory_gbs": NUMBER,
+    "bandwidth_gbs": NUMBER,
+    "fairness": TEXT,
+    "two_sided": FLAG,
+    "burst_beats": COUNT,
+    "slots_total": COUNT,
+    "period_us": NUMBER,
+    "error": NUMBER,
+    "error_bound": NUMBER,
+    "limits_share": NUMBER,
+    "choice": STATS,
+    "schedule": STATS,
+    "networks": [SHARING],
+    "transfers": [TRANSFER],
+    "front": [{"share": NUMBER, "fps": MapOf(NUMBER), "stats": STATS}],
+}
+TARGETS = {
+    "networks": [
+        {
+            "network": PLAIN_NAME,
+            "fps": Nullable(NUMBER),
+            "least_fps": Nullable(NUMBER),
+            "target_cycles": COUNT,
+            "alone_cycles": COUNT,
+            "share": NUMBER,
+            "starved": FLAG,
+        }
+    ],
+    "stretch": STATS,
+}
 LIFTED = {"phase": PLAIN_NAME, "engine": ENGINE_ID, "limit": TEXT, "value": COUNT, "allowed": COUNT, "reason": TEXT}
 INPUT = {"path": FILE, "sha256": SHA256}
 PLAN = {
@@ -423,7 +483,9 @@ PLAN = {
     "networks": [NETWORK],
     "phases": [PHASE],
     "schedule": Nullable(SCHEDULE),
+    "targets": Optional(Nullable(TARGETS)),
     "reconfigurable": Optional(Nullable(RECONFIGURABLE)),
+    "memory_schedule": Optional(Nullable(MEMORY_SCHEDULE)),
     "limits_lifted": [LIFTED],
     "warnings": [TEXT],
     "interrupted": FLAG,

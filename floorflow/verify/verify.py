@@ -23,6 +23,7 @@ from floorflow.verify.hops import check_hops
 from floorflow.verify.host_weights import check_host_weights
 from floorflow.verify.interfaces import check_interfaces, check_joined
 from floorflow.verify.memories import check_memories
+from floorflow.verify.memory_schedule import check_memory_schedule
 from floorflow.verify.outcomes import Outcomes
 from floorflow.verify.partition import check_assignment, check_crossings
 from floorflow.verify.pblocks import check_floorplan
@@ -44,6 +45,7 @@ from floorflow.verify.schedule import check_schedule
 from floorflow.verify.solver_claims import check_phase_stats, check_search
 from floorflow.verify.summary import check_summary
 from floorflow.verify.sums import check_budgets, check_implementations, check_membership, check_slots, check_sums
+from floorflow.verify.targets import check_targets
 from floorflow.verify.templates import Record, departures
 from floorflow.verify.throughput import check_throughput
 from floorflow.verify.violations import Findings, Violation
@@ -95,6 +97,7 @@ def judge(out: Path, build: Path | None = None) -> Verdict:
         check_provenance(plan, findings)
         check_search(plan, findings)
         check_price(plan, findings)
+        check_targets(plan, findings)
         check_schedule(plan, findings)
         check_summary(plan, findings)
         phases += (confined_phase(plan, phase) for phase in phases_of(plan, boards, part, findings))
@@ -107,6 +110,7 @@ def judge(out: Path, build: Path | None = None) -> Verdict:
         check_host_weights(plan, phases, findings)
         check_fullness(plan, phases, findings)
         check_bargains(plan, phases, findings)
+        check_memory_schedule(plan, phases, findings)
         for phase in phases:
             _check_phase(plan, phase, confined_boards(plan, phase, boards), findings)
             check_emitted(folder, plan, phase, boards, findings, build=build)

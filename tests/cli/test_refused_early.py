@@ -28,7 +28,7 @@ MISTAKES = {
     "wrong effort": ((*PLAN, "--effort", "heroic"), "'heroic' is not one of"),
     "wrong method": ((*PLAN, "--place-method", "magic"), "'magic' is not one of"),
     "wrong fraction": ((*PLAN, "--cap", "LUT=7"), "--cap LUT=7: expected a fraction"),
-    "wrong rate": ((*PLAN, "--fps", "0"), "greater than or equal to 0.001"),
+    "wrong rate": ((*PLAN, "--fps", "0"), "at least 0.001"),
     "more than the most FPGAs": ((*PLAN, "--fpgas", "3", "--max-fpgas", "2"), "--max-fpgas allows 2"),
     "no folding file": ((*PLAN, "--folding", "no.json"), "--folding no.json: there is no such file"),
     "no folder to write": (("plan", str(TFC), "-p", "pynq-z1", "-o", "/proc/no/out"), "cannot be written"),

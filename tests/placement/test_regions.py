@@ -19,7 +19,7 @@ from floorflow.hardware import (
     read_device,
     region_grid,
 )
-from floorflow.placement.region import RegionNeed, RegionProblem, StaticPart, choose_regions, region_sizes
+from floorflow.placement.region import RegionNeed, RegionProblem, StaticPart, choose_regions
 from floorflow.resources import Resources, total
 
 DECOUPLER = StaticPart("decoupler", Resources(lut=200, ff=400))
@@ -191,17 +191,3 @@ def test_confined_slot_has_what_the_region_owns() -> None:
 
 def test_gaps_are_what_is_left() -> None:
     assert gaps(Rect(0, 0, 9, 9), [Rect(0, 0, 3, 9), Rect(6, 0, 9, 4)]) == (*(Rect(4, 0, 5, 4), Rect(4, 5, 9, 9)),)
-
-
-@pytest.mark.parametrize("name", ["pynq-z1", "zcu104"])
-def test_sizes_of_a_region_are_those_that_a_choice_would_take(name: str) -> None:
-    open_ = problem(name)
-    sizes = region_sizes(open_)
-    loads = [size for size, _ in sizes]
-    assert loads == sorted(loads)
-    for size, held in sizes[:: max(1, len(sizes) // 6)]:
-        (region,) = choose_regions(problem(name, held)).regions
-        assert region.bytes <= size
-    scarce = max(sizes, key=lambda pair: pair[1].lut)[1]
-    with pytest.raises(InfeasibleError):
-        choose_regions(problem(name, Resources(lut=scarce.lut + 500)))

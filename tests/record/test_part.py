@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from floorflow.errors import InputError, Refusal
-from floorflow.record.network import network_entry, plain_name
+from floorflow.record.network import network_entry
 from floorflow.record.part import Part, PhaseRun, alone
 from floorflow.record.phase import phase
 from floorflow.request import Request
@@ -16,6 +16,7 @@ from floorflow.schema import SearchEntry
 from floorflow.search.preparing import prepare, read
 from floorflow.search.search import search
 from floorflow.search.state import TraceRow
+from floorflow.several import plain_name
 from tests.conftest import TFC
 
 

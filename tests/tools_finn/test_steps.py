@@ -14,6 +14,7 @@ import pytest
 from onnx import helper
 
 import floorflow as ff
+from floorflow.record import Outcome
 from floorflow.schema import Plan
 from tests.backends.finn.recorded_kernels import part_for_finn_plus
 from tests.conftest import EXAMPLES, FREE
@@ -26,12 +27,13 @@ _CELL = re.compile(r"StreamingDataflowPartition_(\d+)/inst/(\S+)")
 
 @dataclass
 class Built:
-    """A build: the plan, the kernels' nodes by cell (kernel number and name), and what was emitted."""
+    """A build of a phase: the plan, the kernels' nodes by cell (kernel number and name), and what was emitted."""
 
     plan: Plan
     kernels: list[dict[str, Any]]
     nodes: dict[tuple[int, str], onnx.NodeProto]
     folder: Path
+    phase: int = 0
 
     @property
     def cells(self) -> dict[str, str]:
@@ -51,17 +53,26 @@ class Built:
 
 def built(graph: Path, platform: str, folder: Path, finn_plus: FinnPlus, **options: Any) -> Built:
     outcome = plan(graph, platform, costs="calibrated", **options)
+    write(outcome, folder / "plan")
+    return built_phase(outcome.plan, 0, graph, folder / "plan" / "finn", finn_plus)
+
+
+def write(outcome: Outcome, folder: Path) -> None:
     for name, content in outcome.files.items():
-        path = folder / "plan" / name
+        path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    answer = finn_plus.build(graph, folder / "plan" / "finn", folder / "build")
+
+
+def built_phase(plan: Plan, phase: int, graph: Path, steps: Path, finn_plus: FinnPlus) -> Built:
+    build = steps.parent / "build"
+    answer = finn_plus.build(graph, steps, build)
     nodes = {}
     for kernel in answer["kernels"]:
         number = int(kernel["name"].rpartition("_")[2])
         for node in onnx.load(kernel["model"], load_external_data=False).graph.node:
             nodes[number, node.name] = node
-    return Built(outcome.plan, answer["kernels"], nodes, folder / "build" / "floorflow")
+    return Built(plan, answer["kernels"], nodes, build / "floorflow", phase)
 
 
 def attribute(node: onnx.NodeProto, name: str) -> Any:
@@ -72,8 +83,10 @@ def attribute(node: onnx.NodeProto, name: str) -> Any:
 
 def assert_is_the_plan(one: Built) -> None:
     # Every engine's cell exists and is that engine, which FINN's nodes remember by their doc_string.
-    assert {name: one.node(cell).doc_string for name, cell in one.cells.items()} == {n: n for n in one.plan.engines}
-    slot_of, slr = one.plan.phases[0].slot_of, {s.name: int(s.slr[3:]) for s in one.plan.platform.slots}
+    assert {name: one.node(cell).doc_string for name, cell in one.cells.items()} == {
+        n: n for n in one.plan.phases[one.phase].networks[0].folding.engines
+    }
+    slot_of, slr = one.plan.phases[one.phase].slot_of, {s.name: int(s.slr[3:]) for s in one.plan.platform.slots}
     for name, cell in one.cells.items():
         assert attribute(one.node(cell), "slr") == slr[slot_of[name]]
     # Every node but the DMA engines is in one pblock, FIFOs and converters too.
@@ -86,9 +99,9 @@ def assert_is_the_plan(one: Built) -> None:
 
 def assert_fifos_are_planned(one: Built) -> None:
     wanted = sorted(
-        (max(channel.fifo_depth, 2), channel.fifo_style or "auto") for channel in one.plan.phases[0].channels
+        (max(channel.fifo_depth, 2), channel.fifo_style or "auto") for channel in one.plan.phases[one.phase].channels
     )
-    wanted += [(2, "auto")] * sum(channel.converter is not None for channel in one.plan.phases[0].channels)
+    wanted += [(2, "auto")] * sum(channel.converter is not None for channel in one.plan.phases[one.phase].channels)
     fifos = [node for node in one.nodes.values() if node.op_type == "StreamingFIFO_rtl"]
     assert sorted((attribute(n, "depth"), attribute(n, "ram_style")) for n in fifos) == sorted(wanted)
 
@@ -106,6 +119,17 @@ def test_finn_plus_builds_the_kernels_cells_and_fifos_of_a_plan(
     name: str, platform: str, options: dict[str, Any], tmp_path: Path, finn_plus: FinnPlus
 ) -> None:
     assert_is_the_plan(built(saved(name, tmp_path), platform, tmp_path, finn_plus, **options))
+
+
+def test_finn_plus_cuts_what_each_phase_runs_out_of_the_network(tmp_path: Path, finn_plus: FinnPlus) -> None:
+    graph = saved("cnv_2w2a", tmp_path)
+    cap = dict.fromkeys(("LUT", "FF", "BRAM18", "DSP"), 0.4)
+    outcome = plan(graph, "pynq-z1", costs="calibrated", reconfigure="full", constraint_style="hard", cap=cap)
+    write(outcome, tmp_path / "plan")
+    assert len(outcome.plan.phases) > 1
+    for number, phase in enumerate(outcome.plan.phases):
+        steps = tmp_path / "plan" / "phases" / phase.name / "finn"
+        assert_is_the_plan(built_phase(outcome.plan, number, graph, steps, finn_plus))
 
 
 def test_engines_that_the_host_writes_begin_the_planned_kernels(tmp_path: Path, finn_plus: FinnPlus) -> None:
@@ -137,10 +161,7 @@ def test_concatenated_branches_are_built_as_planned(
 
 def test_finn_plus_links_with_the_hook_and_the_planned_memory(tmp_path: Path, finn_plus: FinnPlus) -> None:
     outcome = plan(saved("cnv_2w2a", tmp_path), "alveo-u250", costs="calibrated")
-    for name, content in outcome.files.items():
-        path = tmp_path / "plan" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    write(outcome, tmp_path / "plan")
     steps, output = tmp_path / "plan" / "finn", tmp_path / "build"
     (link,) = finn_plus.build(tmp_path / "cnv_2w2a.onnx", steps, output, "floorflow_link")["links"]
     hook = output / "floorflow" / "fpga0" / "pblocks.tcl"

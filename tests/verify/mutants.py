@@ -15,6 +15,7 @@ from tests.verify import (
     mutants_hops,
     mutants_joins,
     mutants_limits,
+    mutants_memory,
     mutants_phase_files,
     mutants_phases,
     mutants_ports,
@@ -36,6 +37,7 @@ TABLES = (
     *(mutants_statements, mutants_phases, mutants_phase_files, mutants_summary, mutants_direction, mutants_claims),
     mutants_fullness,
     mutants_limits,
+    mutants_memory,
     mutants_told,
     mutants_bargains,
 )

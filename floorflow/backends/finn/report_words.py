@@ -42,7 +42,11 @@ def next_step(plan: Plan, phase: int, folder: Path) -> str:
     plus = isinstance(plan.options.backend_options, FinnOptions) and plan.options.backend_options.finn == "plus"
     files = [folder / Path(folding_file(plan, part.network)).parent for part in plan.phases[phase].networks]
     names = ", ".join(str(file / ("build.yaml" if plus else "build.py")) for file in files)
-    return f"{'FINN+' if plus else 'FINN'}: {names}; after a build of your own: floorflow bind"
+    tool = "FINN+" if plus else "FINN"
+    if len(files) > 1:
+        each = "each builds one network, the design that holds all of them is yours to make"
+        return f"{tool}: {names}; {each} (docs/several-networks.md)"
+    return f"{tool}: {names}; after a build of your own: floorflow bind"
 
 
 def steps(plan: Plan, phase: int, free: Resources) -> Iterator[str]:

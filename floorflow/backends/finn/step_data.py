@@ -85,7 +85,39 @@ def foreseen(one: NetworkInPhase) -> Foreseen:
 def step_data(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return floorflow_plan.json; ``fpgas`` have ``name``, ``part``, ``cell_pattern`` and ``constraints``."""
     found = foreseen(one)
-    return {**found.bound.plan, "fpgas": list(fpgas), "kernels": found.kernels}
+    whole = {} if len(one.plan.phases) == 1 else {"whole": _whole(one)}
+    return {**found.bound.plan, "fpgas": list(fpgas), "kernels": found.kernels, **whole}
+
+
+def _whole(one: NetworkInPhase) -> dict[str, list[dict[str, Any]]]:
+    """Return engines and streams of the network in all phases; what one leaves in a buffer others read."""
+    phases = [NetworkInPhase(one.plan, one.network, phase) for phase in one.plan.phases]
+    own = {identity for part in phases for identity in part.id_of.values()}
+    engines = [
+        {"id": part.id_of[engine.name], "kind": engine.kind, "attributes": dict(engine.attributes)}
+        for part in phases
+        for engine in part.engines
+    ]
+    channels = [channel for part in phases for channel in part.channels]
+    written = {c.target: c for c in channels if c.source in own}
+    streams = []
+    for channel in channels:
+        # What a buffer holds comes from the engine that writes it; that engine's own channel is told where it is read.
+        origin = written[channel.source] if channel.source in written and channel.source not in own else channel
+        if channel.target in own or not any(c.source == channel.target for c in channels):
+            streams.append(_ends(origin, channel, own))
+    return {"engines": engines, "streams": streams}
+
+
+def _ends(origin: ChannelEntry, channel: ChannelEntry, own: set[str]) -> dict[str, Any]:
+    """Return a stream from where one channel begins to where another ends, None for what is outside."""
+    return {
+        "name": channel.name,
+        "source": origin.source if origin.source in own else None,
+        "source_port": origin.source_port,
+        "target": channel.target if channel.target in own else None,
+        "target_port": channel.target_port,
+    }
 
 
 def _data(one: NetworkInPhase) -> dict[str, Any]:

@@ -92,7 +92,9 @@ def steps(data: Mapping[str, Any], *, plus: bool) -> list[str]:
     front = list(FRONT)
     if plus:
         front.insert(4, "step_minimize_bit_width_initial")
-    found = [*([] if data["ports_of_finn"] else front), "floorflow_specialise", *(BACK_PLUS if plus else BACK_MAIN)]
+    cut = ["floorflow_cut"] if "whole" in data else []
+    back = BACK_PLUS if plus else BACK_MAIN
+    found = [*([] if data["ports_of_finn"] else front), *cut, "floorflow_specialise", *back]
     left_out = set() if data["known_fifos"] else {"floorflow_fifos"}
     if _flow(data) != "vitis_alveo":
         left_out |= {"floorflow_link"}

@@ -1,7 +1,7 @@
 """Reconfigurable regions: which rectangles of a die hold what is swapped, at the fewest frames to load."""
 
-from floorflow.placement.region.candidates import Candidates, candidates, efficient
-from floorflow.placement.region.choice import ChosenRegion, RegionChoice, choose_regions, region_sizes
+from floorflow.placement.region.candidates import Candidates, candidates
+from floorflow.placement.region.choice import ChosenRegion, RegionChoice, choose_regions
 from floorflow.placement.region.problem import RegionNeed, RegionProblem, StaticPart
 
 __all__ = [
@@ -13,6 +13,4 @@ __all__ = [
     "StaticPart",
     "candidates",
     "choose_regions",
-    "efficient",
-    "region_sizes",
 ]

@@ -79,20 +79,6 @@ def _sums(values: IntArray) -> IntArray:
     return sums
 
 
-def efficient(found: Candidates) -> Candidates:
-    """Return those of which no other holds as much of everything with fewer frames to load, by fewest.
-
-    They are what a region may be where its size is still open.
-    """
-    found = found.only(np.lexsort((*(-found.supply.T), found.loaded)))
-    kept: list[int] = []
-    for number in range(len(found)):
-        others = found.supply[kept]
-        if not (others >= found.supply[number]).all(axis=1).any():
-            kept.append(number)
-    return found.only(np.array(kept, dtype=np.int64))
-
-
 def smallest(found: Candidates) -> Candidates:
     """Return those that hold no other one of them, by fewest frames: the others are of no use."""
     order = np.lexsort((*found.places.T[::-1], found.loaded))

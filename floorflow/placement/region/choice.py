@@ -11,10 +11,10 @@ from floorflow.errors import InfeasibleError, LimitError
 from floorflow.hardware import Rect, ranges
 from floorflow.hardware.configuration import bitstream_bytes, frame_facts
 from floorflow.hardware.grid import IntArray
-from floorflow.placement.region.candidates import Candidates, candidates, efficient, smallest
+from floorflow.placement.region.candidates import Candidates, candidates, smallest
 from floorflow.placement.region.infeasible import refusal_alone, refusal_together
 from floorflow.placement.region.problem import RegionNeed, RegionProblem
-from floorflow.resources import Resources, scaled_down
+from floorflow.resources import Resources
 from floorflow.stats import SolveStats
 
 METHOD = "all rectangles of units and clock regions"
@@ -90,20 +90,6 @@ def choose_regions(problem: RegionProblem, most_choices: int = MOST_CHOICES) -> 
     taken = sum((one.supply[0] for one in chosen), np.zeros(5, dtype=np.int64))
     silicon = np.array(problem.silicon.as_tuple(), dtype=np.int64)
     return RegionChoice(regions, problem.static_need, Resources(*(silicon - taken).tolist()), stats)
-
-
-def region_sizes(problem: RegionProblem) -> tuple[tuple[int, Resources], ...]:
-    """Return how large one region may be beside the static part: bytes to load, and what it may be filled with.
-
-    By fewest bytes; nothing smaller holds as much of everything. `needs` of the problem are not read.
-    """
-    every = candidates(problem.grid)
-    found = efficient(every.only(np.asarray((every.supply <= problem.most_swapped).all(axis=1))))
-    rows = (found.places[:, 3] - found.places[:, 2] + 1).tolist()
-    return tuple(
-        (bitstream_bytes(problem.device, frames, height), scaled_down(Resources(*supply), problem.fill))
-        for frames, height, supply in zip(found.frames.tolist(), rows, found.supply.tolist(), strict=True)
-    )
 
 
 @dataclass

@@ -1,29 +1,25 @@
-"""One option of each layer of an interval: the least total cycles within limits on resources and on the slowest layer.
+"""One option of each layer of an interval: the least total cycles within limits on resources, by CP-SAT.
 
-A multiple-choice knapsack. Prices on resources give a bound for every option (Lagrange), which drops most of them; what
-is left is worked out layer by layer with labels, of which the dominated and those above the bound are dropped. That is
-exact; where it would take too many labels the answer is the best of few, and the bound is that of the prices.
+A multiple-choice knapsack. Options that cannot fit beside the least of the other layers are dropped first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
+from numpy.typing import NDArray
+from ortools.sat.python import cp_model
 
-from floorflow.schedule.chunks.problem import Floats, Ints
-from floorflow.schedule.chunks.undominated import undominated
+from floorflow.schedule.chunks.problem import Ints
+from floorflow.solver import run_cpsat
 
-STEPS = 40
-"""Of the subgradient method."""
-BEAM = 64
-WIDE_BEAM = 1024
-"""Labels kept where all would be too many."""
-MOST_LABELS, MOST_AT_ONCE = 1_000_000, 400_000
-"""Labels of a layer times the square of the layers, and sums looked at together."""
-EPSILON = 1e-6
-"""Of a cycle: all amounts are whole, and prices are not."""
+WORK_LIMIT = 8.0
+"""CP-SAT's units of work for one choice; the hardest of a network of 18 engines took 0.2."""
+AREA_STEPS = 1_000_000
+"""Of a whole resource: how finely areas of equal costs are told apart."""
+LARGEST = 2**60
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,33 +35,17 @@ class Options:
     start: Ints
 
     @property
-    def sizes(self) -> Ints:
-        """Options of each layer."""
-        return np.diff(np.append(self.start, len(self.cost)))
-
-    @property
     def layer(self) -> Ints:
         """The layer of each option."""
-        return np.repeat(np.arange(len(self.start)), self.sizes)
+        return np.repeat(np.arange(len(self.start)), np.diff(np.append(self.start, len(self.cost))))
 
-    def kept(self, keep: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Options | None:
+    def kept(self, keep: NDArray[np.bool_]) -> Options | None:
         """Return the options that are marked; None if a layer has none left."""
         counts = np.add.reduceat(keep, self.start)
         if not counts.all():
             return None
         start = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
         return Options(self.cost[keep], self.use[keep], self.number[keep], start)
-
-    def some(self, keep: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Options:
-        """Return the options that are marked, of which each layer has some; ValueError if one has none."""
-        kept = self.kept(keep)
-        if kept is None:
-            raise ValueError("a layer has no option left")
-        return kept
-
-
-class _TooManyLabelsError(Exception):
-    """All labels would be too many."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +65,7 @@ class BoundedChoice:
     bound: float
 
 
-NOTHING = BoundedChoice(None, float("inf"))
+NOTHING = BoundedChoice(None, inf)
 
 
 def fits_alone(options: Options, limits: Ints) -> Options | None:
@@ -105,177 +85,66 @@ def fits_alone(options: Options, limits: Ints) -> Options | None:
 
 
 def fitting(options: Options, limits: Ints) -> BoundedChoice:
-    """Return some choice within the limits, whatever its cost; without one an infinite bound is the proof.
-
-    The scarcest resource is minimised within the limits on the others, so that its price bound ends the search early.
-    """
-    start = fits_alone(options, limits)
-    if start is None:
+    """Return some choice within the limits, whatever its cost; without one an infinite bound is the proof."""
+    left = fits_alone(options, limits)
+    if left is None:
         return NOTHING
-    least = np.minimum.reduceat(start.use, start.start, axis=0).sum(axis=0)
-    most = np.maximum.reduceat(start.use, start.start, axis=0).sum(axis=0)
-    scarce = int(np.argmax(np.where(most > limits, least / np.maximum(limits, 1), -1.0)))
-    # Resources that no choice takes too much of need not be looked at.
-    others = [column for column in np.flatnonzero(most > limits).tolist() if column != scarce]
-    asked = Options(start.use[:, scarce], start.use[:, others], np.arange(len(start.cost)), start.start)
-    found = cheapest(asked, limits[others], float(limits[scarce]), np.zeros(0, dtype=np.int64), any_will_do=True)
-    if found.choice is None:
-        return BoundedChoice(None, found.bound)
-    at = np.array(found.choice.numbers)
-    use, cost = start.use[at].sum(axis=0), int(start.cost[at].sum())
-    numbers = tuple(int(number) for number in start.number[at])
-    return BoundedChoice(Choice(cost, tuple(int(amount) for amount in use), numbers), 0.0)
+    return _Model(left, limits).answer(proven=0.0)
 
 
-def cheapest(
-    options: Options, limits: Ints, most: float, area: Ints, *, enough: int = 0, any_will_do: bool = False
-) -> BoundedChoice:
+def cheapest(options: Options, limits: Ints, most: float, area: Ints, *, enough: int = 0) -> BoundedChoice:
     """Return the least cost within the limits, if it is at most ``most``; of equal ones that of least area.
 
-    ``area``, (n_resources,), is what the device has: the area of a choice is the sum of its shares of them.
-    Costs up to ``enough`` count as equal. ``any_will_do``: the first choice that is found.
+    ``area``, (n_resources,), is what the device has: the area of a choice is the sum of its shares of them. Costs up
+    to ``enough`` count as equal.
     """
-    start = fits_alone(options, limits)
-    if start is None:
+    left = fits_alone(options, limits)
+    if left is None:
         return NOTHING
-    # No choice costs more than the most of each layer: a finite bound from the start.
-    most = min(most, float(np.maximum.reduceat(start.cost, start.start).sum()))
-    prices, bound, options_left = _narrowed(start, limits, most)
-    if options_left is None:
+    dearest = int(np.maximum.reduceat(left.cost, left.start).sum())
+    if min(most, dearest) < int(np.minimum.reduceat(left.cost, left.start).sum()):
         return NOTHING
-    quick = _labelled(options_left, limits, prices, most, area, beam=BEAM)
-    if quick is not None and any_will_do:
-        return BoundedChoice(quick, bound)
-    many = MOST_LABELS // len(options.start) ** 2
-    for beam in (WIDE_BEAM, None):
-        if quick is not None and max(quick.cost, enough) < most:
-            most = float(max(quick.cost, enough))
-            prices, higher, narrowed = _narrowed(options_left, limits, most, prices)
-            options_left = narrowed or options_left
-            bound = max(bound, higher)
-        try:
-            # First with few labels; only where these are too many with many, for a better cost drops more options.
-            best = _labelled(options_left, limits, prices, most, area, beam=None, many=many, enough=enough)
-        except _TooManyLabelsError:
-            if beam is not None:
-                better = _labelled(options_left, limits, prices, most, area, beam=beam)
-                quick = better if quick is None or (better is not None and better.cost <= quick.cost) else quick
-        else:
-            return NOTHING if best is None else BoundedChoice(best, best.cost)
-    return BoundedChoice(quick, float(np.ceil(bound - EPSILON)))
+    model = _Model(left, limits)
+    model.minimise(int(min(most, dearest)), enough, area)
+    return model.answer()
 
 
-def _narrowed(
-    options: Options, limits: Ints, most: float, prices: Floats | None = None
-) -> tuple[Floats, float, Options | None]:
-    """Return the best prices found, their bound, and the options that a choice of at most so great a cost may have."""
-    scale = np.maximum(limits, 1).astype(np.float64)
-    use, room = options.use / scale, limits / scale
-    cost = options.cost.astype(np.float64)
-    now = np.zeros(len(limits)) if prices is None else prices * scale
-    best, best_prices, keep = -np.inf, now, np.ones(len(cost), dtype=np.bool_)
-    pace = 1.0
-    for _ in range(STEPS):
-        priced = cost + use @ now
-        least = np.minimum.reduceat(priced, options.start)
-        bound = float(least.sum() - now @ room)
-        keep &= bound + (priced - least[options.layer]) <= most + EPSILON
-        if bound > best:
-            best, best_prices = bound, now
-        else:
-            pace *= 0.85
-        if bound > most + EPSILON or not keep.any():
-            return best_prices / scale, float("inf"), None
-        chosen = _first_least(priced, least, options)
-        over = use[chosen].sum(axis=0) - room
-        norm = float(over @ over)
-        if norm < 1e-18:
-            break
-        now = np.maximum(0.0, now + pace * max(most - bound, 1e-3 * abs(most)) / norm * over)
-    return best_prices / scale, best, options.kept(keep)
+class _Model:
+    """A choice within limits as CP-SAT takes it."""
 
+    def __init__(self, options: Options, limits: Ints) -> None:
+        self.options, self.model = options, cp_model.CpModel()
+        self.taken = [self.model.new_bool_var("") for _ in range(len(options.cost))]
+        for first, behind in zip(options.start, np.append(options.start[1:], len(options.cost)), strict=True):
+            self.model.add_exactly_one(self.taken[first:behind])
+        most = np.maximum.reduceat(options.use, options.start, axis=0).sum(axis=0)
+        for column in np.flatnonzero(most > limits).tolist():
+            self.model.add(self._sum(options.use[:, column]) <= int(limits[column]))
+        self.cost_step = 1
 
-def _first_least(priced: Floats, least: Floats, options: Options) -> Ints:
-    """Return the first option of least price of each layer."""
-    at = np.flatnonzero(priced <= least[options.layer])
-    _, first = np.unique(options.layer[at], return_index=True)
-    return np.asarray(at[first], dtype=np.int64)
+    def _sum(self, amounts: Ints) -> cp_model.LinearExpr:
+        return cp_model.LinearExpr.weighted_sum(self.taken, amounts.tolist())
 
+    def minimise(self, most: int, enough: int, area: Ints) -> None:
+        """Minimise the cost, of which all up to ``enough`` count as equal, then the area."""
+        cost = self.model.new_int_var(min(enough, most), most, "")
+        self.model.add(cost >= self._sum(self.options.cost))
+        shares = (self.options.use / np.maximum(area, 1)).sum(axis=1)
+        largest = float(np.maximum.reduceat(shares, self.options.start).sum())
+        steps = min(AREA_STEPS, LARGEST // int((largest + 1) * (most + 1)) - 1)
+        in_steps = np.rint(shares * steps).astype(np.int64)
+        self.cost_step = int(np.maximum.reduceat(in_steps, self.options.start).sum()) + 1
+        self.model.minimize(self.cost_step * cost + self._sum(in_steps))
 
-def _labelled(
-    options: Options,
-    limits: Ints,
-    prices: Floats,
-    most: float,
-    area: Ints,
-    *,
-    beam: int | None,
-    many: int | None = None,
-    enough: int = 0,
-) -> Choice | None:
-    """Return the best choice by labels, layer by layer.
-
-    A ``beam`` keeps so many of least bound only; more than ``many`` are too many.
-    """
-    priced = options.cost + options.use @ prices
-    least = np.minimum.reduceat(priced, options.start)
-    # What is minimised has a limit as the resources have: prices alone would let a label of much room pass it.
-    least_of_all = np.minimum.reduceat(np.column_stack([options.cost, options.use]), options.start, axis=0)
-    room = np.append(np.floor(most + EPSILON), limits).astype(np.int64)
-    sizes = options.sizes
-    order = np.argsort(sizes, kind="stable")[::-1]
-    labels = np.zeros((1, 1 + len(limits)), dtype=np.int64)
-    history: list[tuple[Ints, Ints]] = []
-    rest, others = float(least.sum() - prices @ limits), least_of_all.sum(axis=0)
-    for layer in order.tolist():
-        rest, others = rest - float(least[layer]), others - least_of_all[layer]
-        rows = slice(int(options.start[layer]), int(options.start[layer] + sizes[layer]))
-        added = np.concatenate([options.cost[rows, None], options.use[rows]], axis=1)
-        labels, parents, chosen = _extended(labels, added, room - others, prices, most - rest, beam=beam, many=many)
-        if not len(labels):
-            return None
-        history.append((parents, options.number[rows][chosen]))
-    return _best(labels, history, order, area, enough)
-
-
-def _extended(
-    labels: Ints, added: Ints, room: Ints, prices: Floats, most: float, *, beam: int | None, many: int | None
-) -> tuple[Ints, Ints, Ints]:
-    """Return labels with each option of a layer, which of the labels before and which option they come from."""
-    per_block = max(1, MOST_AT_ONCE // len(added))
-    found, parents, chosen = [], [], []
-    for first in range(0, len(labels), per_block):
-        block = labels[first : first + per_block]
-        sums = (block[:, None, :] + added[None, :, :]).reshape(-1, labels.shape[1])
-        may_be = (sums <= room).all(axis=1) & (sums[:, 0] + sums[:, 1:] @ prices <= most + EPSILON)
-        at = np.flatnonzero(may_be)
-        if len(at):
-            at = at[undominated(sums[at])] if len(at) > 1 else at
-        found.append(sums[at])
-        parents.append(first + at // len(added))
-        chosen.append(at % len(added))
-        if many is not None and sum(map(len, parents)) > 4 * many:
-            raise _TooManyLabelsError
-    merged, before, option = np.concatenate(found), np.concatenate(parents), np.concatenate(chosen)
-    if len(found) > 1 and len(merged) > 1:
-        keep = undominated(merged)
-        merged, before, option = merged[keep], before[keep], option[keep]
-    if beam is not None and len(merged) > beam:
-        ranked = np.argsort(merged[:, 0] + merged[:, 1:] @ prices, kind="stable")[:beam]
-        merged, before, option = merged[ranked], before[ranked], option[ranked]
-    if many is not None and len(merged) > many:
-        raise _TooManyLabelsError
-    return merged, before, option
-
-
-def _best(labels: Ints, history: Sequence[tuple[Ints, Ints]], order: Ints, area: Ints, enough: int) -> Choice:
-    """Return the choice of the label of least cost, then least area."""
-    cheap = np.flatnonzero(labels[:, 0] <= max(int(labels[:, 0].min()), enough))
-    areas = (labels[cheap, 1 : 1 + len(area)] / np.maximum(area, 1)).sum(axis=1)
-    at = int(cheap[int(np.argmin(areas))])
-    label = labels[at]
-    numbers = [0] * len(order)
-    for layer, (parents, chosen) in zip(order.tolist()[::-1], history[::-1], strict=True):
-        numbers[layer] = int(chosen[at])
-        at = int(parents[at])
-    return Choice(int(label[0]), tuple(int(amount) for amount in label[1:]), tuple(numbers))
+    def answer(self, proven: float | None = None) -> BoundedChoice:
+        """Return what CP-SAT finds, and its bound of the cost unless another is ``proven``."""
+        status, solver = run_cpsat(self.model, seed=0, deterministic_limit=WORK_LIMIT)
+        if status == cp_model.INFEASIBLE:
+            return NOTHING
+        bound = max(0, int(np.floor(solver.best_objective_bound))) // self.cost_step if proven is None else proven
+        if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+            return BoundedChoice(None, bound)
+        at = np.array([number for number, one in enumerate(self.taken) if solver.boolean_value(one)], dtype=np.int64)
+        options, cost = self.options, int(self.options.cost[at].sum())
+        use = tuple(int(amount) for amount in options.use[at].sum(axis=0))
+        return BoundedChoice(Choice(cost, use, tuple(int(number) for number in options.number[at])), bound)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from floorflow.backends.finn.step.bind import bind_kernels, write_bound
+from floorflow.backends.finn.step.cut import cut_out
 from floorflow.backends.finn.step.graph import MARK, BuiltNode, read_graph
 from floorflow.backends.finn.step.kernel_files import Kernels, read_partitions
 from floorflow.backends.finn.step.match import Mismatch
@@ -61,6 +62,15 @@ def _set(node: BuiltNode, attributes: Mapping[str, Any]) -> None:
         if name not in known:
             raise FloorflowStop(f"floorflow: node '{node.name}' ({node.op_type}) has no attribute {name}")
         instance.set_nodeattr(name, value)
+
+
+def floorflow_cut(model: Any, cfg: Any) -> Any:  # noqa: ARG001
+    """Leave of the network what this phase of the plan runs; in front of floorflow_specialise."""
+    try:
+        cut_out(step_plan(), model.graph)
+    except Mismatch as problem:
+        raise FloorflowStop(f"floorflow: {problem}") from problem
+    return model
 
 
 def floorflow_specialise(model: Any, cfg: Any) -> Any:  # noqa: ARG001

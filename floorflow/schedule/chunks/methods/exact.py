@@ -2,7 +2,7 @@
 
 A shortest path on bounds of all intervals; the intervals of the best path are solved, their bounds become exact, and
 the path is found again. When all intervals of the best path are solved its time is the bound of all designs, and that
-of the best of the designs found: the optimum, unless an interval had too many foldings to be exact. Several slots of
+of the best of the designs found: the optimum, unless a limit on work ended the search in an interval. Several slots of
 one problem share a `SegmentTable`.
 """
 
@@ -74,7 +74,7 @@ class _Search:
         path = self._path(lower=False)
         if path is None:
             stats = SolveStats("exact", "heuristic", None, bound)
-            return ChunkAnswer(None, self.regions, stats, "an interval has too many foldings to tell whether one fits")
+            return ChunkAnswer(None, self.regions, stats, "the limit on work ended the search for a folding that fits")
         spans = self._spans(path)
         folded = [self.table.solved(*span) for span in spans]
         chunks = tuple(

@@ -1,25 +1,31 @@
-"""Method ``milp``: the published formulation with its mistakes corrected, solved by HiGHS. For one region.
+"""Method ``milp``: the published formulation with its mistakes corrected, solved by CP-SAT. For one region.
 
 Numbers are those of the paper's constraints. Its mistakes and what stands here instead are listed in docs/chunks.md.
 Layer i takes one of its options (z_ir): that is constraints 1, 2, 7, 8 and 11 with eq. 6 worked out for every pair of
-PE and SIMD, so no product of the two is linearised. x_i: a cut behind layer i; y_ij: layer i is in chunk j.
+PE and SIMD, so no product of the two is linearised. x_i: a cut behind layer i; y_ij: layer i is in chunk j. Where the
+paper has a large M, what is asked of a layer's chunk holds if the layer is in it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from ortools.sat.python import cp_model
 
 from floorflow.errors import InputError
 from floorflow.schedule.chunks.problem import Chunk, ChunkAnswer, ChunkProblem, Ints, Regions, cycles_of
 from floorflow.schedule.chunks.undominated import undominated
-from floorflow.solver import LinearAnswer, LinearModel, run_highs
+from floorflow.solver import run_cpsat
 from floorflow.stats import SolveStats
 
-NODE_LIMIT = 2_000_000
+WORK_LIMIT = 60.0
+"""CP-SAT's units of work, roughly seconds."""
+STEPS_PER_CYCLE = 1000
+"""Of the objective: loads take no whole cycles."""
 TOLERANCE = 1e-6
-"""Relative, of the optimum that HiGHS states: its own feasibility is no finer."""
+"""Relative, of the optimum: what a load's time is rounded by, and more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,17 +38,17 @@ class _Layer:
     use: Ints
 
 
-@dataclass
-class _Columns:
-    """The numbers of the variables."""
+@dataclass(frozen=True, eq=False)
+class _Variables:
+    """z, x and y."""
 
-    option: list[list[int]]
-    cut: list[int]
-    member: list[list[int]]
+    option: list[list[cp_model.IntVar]]
+    cut: list[cp_model.IntVar]
+    member: list[list[cp_model.IntVar]]
 
 
 def solve(problem: ChunkProblem, regions: Regions, *, static: bool = False) -> ChunkAnswer:
-    """Return what HiGHS proves to be the fastest design, or that there is none.
+    """Return what CP-SAT proves to be the fastest design, or that there is none.
 
     Raises
     ------
@@ -57,12 +63,14 @@ def solve(problem: ChunkProblem, regions: Regions, *, static: bool = False) -> C
     if any(not len(layer.rows) for layer in layers):
         return ChunkAnswer(None, regions, SolveStats("milp", "infeasible"), "a layer does not fit alone")
     load_cycles = problem.load.us(regions.sizes[0]) * problem.clock_mhz
-    model, columns = _model(problem, layers, limits, load_cycles, static=static)
-    answer = run_highs(model, NODE_LIMIT, relative_gap=1e-9)
-    if answer.values is None:
-        status = "infeasible" if answer.infeasible else "heuristic"
-        return ChunkAnswer(None, regions, SolveStats("milp", status), "HiGHS found no design")  # type: ignore[arg-type]
-    return _design(problem, regions, layers, columns, answer)
+    model, variables = _model(problem, layers, limits, load_cycles, static=static)
+    status, solver = run_cpsat(model, seed=0, deterministic_limit=WORK_LIMIT)
+    if status == cp_model.INFEASIBLE:
+        return ChunkAnswer(None, regions, SolveStats("milp", "infeasible"), "proven by CP-SAT")
+    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        stats = SolveStats("milp", "heuristic", None, _bound(problem, solver))
+        return ChunkAnswer(None, regions, stats, "CP-SAT found no design within its limit")
+    return _design(problem, regions, layers, variables, solver)
 
 
 def _options(cycles: Ints, total: Ints, use: Ints, limits: Ints) -> _Layer:
@@ -74,97 +82,97 @@ def _options(cycles: Ints, total: Ints, use: Ints, limits: Ints) -> _Layer:
 
 def _model(
     problem: ChunkProblem, layers: list[_Layer], limits: Ints, load_cycles: float, *, static: bool
-) -> tuple[LinearModel, _Columns]:
+) -> tuple[cp_model.CpModel, _Variables]:
     """Return the whole model: minimised is the denominator of eq. 19, in cycles, for its ratio is not linear."""
-    model, count = LinearModel(), len(layers)
+    model, count = cp_model.CpModel(), len(layers)
     most = 1 if static else len(problem.borders) - 1
-    option = [[model.column(upper=1, whole=True) for _ in layer.rows] for layer in layers]
-    cuttable = {border - 1 for border in problem.borders[1:-1]}
-    cut = [model.column(load_cycles, upper=float(i in cuttable and not static), whole=True) for i in range(count - 1)]
-    gamma = model.column(load_cycles, upper=1)
-    member = [[model.column(upper=1, whole=True) for _ in range(min(most, i + 1))] for i in range(count)]
+    option = [[model.new_bool_var("") for _ in layer.rows] for layer in layers]
+    member = [[model.new_bool_var("") for _ in range(min(most, i + 1))] for i in range(count)]
+    cut = [model.new_bool_var("") for _ in range(count - 1)]
     for i in range(count):
-        model.row([(z, 1) for z in option[i]], 1, 1)
-        model.row([(y, 1) for y in member[i]], 1, 1)  # constraint 3
+        model.add_exactly_one(option[i])
+        model.add_exactly_one(member[i])  # constraint 3
+    is_cut = model.new_bool_var("")
     for i, x in enumerate(cut):
-        model.row([(gamma, 1), (x, -1)], 0)
+        model.add_implication(x, is_cut)
         _same_or_next(model, x, member[i], member[i + 1])
-    for j in range(most):
-        _chunk(model, problem, layers, limits, (option, member, j))
-    return model, _Columns(option, cut, member)
+        if static or i + 1 not in problem.borders:
+            model.add_bool_and(~x)
+    slowest = [_slowest(model, layers, limits, (option, member, j)) for j in range(most)]
+    totals = [_weighed(z, layer.total) for z, layer in zip(option, layers, strict=True)]
+    cycles = (problem.batch - 1) * _summed(slowest) + _summed(totals)
+    model.minimize(STEPS_PER_CYCLE * cycles + round(STEPS_PER_CYCLE * load_cycles) * (_summed(cut) + is_cut))
+    return model, _Variables(option, cut, member)
 
 
-def _same_or_next(model: LinearModel, x: int, here: list[int], behind: list[int]) -> None:
+def _weighed(taken: Sequence[cp_model.IntVar], amounts: Ints) -> cp_model.LinearExpr:
+    return cp_model.LinearExpr.weighted_sum(taken, amounts.tolist())
+
+
+def _summed(terms: Sequence[cp_model.LinearExprT]) -> cp_model.LinearExpr:
+    return cp_model.LinearExpr.weighted_sum(terms, [1] * len(terms))
+
+
+def _same_or_next(
+    model: cp_model.CpModel, x: cp_model.IntVar, here: list[cp_model.IntVar], behind: list[cp_model.IntVar]
+) -> None:
     """Give chunks numbers: one and the cuts before (constraints 4 to 6 without their N! equal answers).
 
     A layer is in the chunk of the layer before or, if there is a cut between them, in the next.
     """
     for j, y in enumerate(behind):
-        same = [(here[j], 1.0)] if j < len(here) else []
-        before = [(here[j - 1], 1.0)] if 0 < j <= len(here) else []
-        model.row([*same, (x, -1), (y, -1)], -np.inf, 0)
-        model.row([*before, (x, 1), (y, -1)], -np.inf, 1)
         if j < len(here):
-            model.row([(here[j], 1), (y, 1), (x, 1)], -np.inf, 2)
+            model.add_bool_or(~here[j], x, y)
+            model.add_bool_or(~here[j], ~x, ~y)
+        if 0 < j <= len(here):
+            model.add_bool_or(~here[j - 1], ~x, y)
 
 
-def _chunk(
-    model: LinearModel,
-    problem: ChunkProblem,
+def _slowest(
+    model: cp_model.CpModel,
     layers: list[_Layer],
     limits: Ints,
-    variables: tuple[list[list[int]], list[list[int]], int],
-) -> None:
-    """Add what a chunk takes: resources (constraints 9 and 10) and its slowest and total latency (12)."""
+    variables: tuple[list[list[cp_model.IntVar]], list[list[cp_model.IntVar]], int],
+) -> cp_model.IntVar:
+    """Return what a chunk's slowest layer takes (constraint 12); its layers are within limits (9 and 10)."""
     option, member, j = variables
-    slowest, total = model.column(float(problem.batch - 1)), model.column(1.0)
     inside = [i for i in range(len(layers)) if j < len(member[i])]
-    summed: dict[int, list[tuple[int, float]]] = {t: [] for t in range(len(limits))}
-    totals = []
+    slowest = model.new_int_var(0, max(int(layers[i].cycles.max()) for i in inside), "")
     for i in inside:
-        layer, y = layers[i], member[i][j]
-        terms = list(zip(option[i], layer.cycles.tolist(), strict=True))
-        peak = float(layer.cycles.max())
-        model.row([(slowest, 1), *((z, -c) for z, c in terms), (y, -peak)], -peak)
-        added, most = model.column(), float(layer.total.max())
-        model.row(
-            [(added, 1), *((z, -c) for z, c in zip(option[i], layer.total.tolist(), strict=True)), (y, -most)], -most
-        )
-        totals.append((added, -1.0))
-        for t in range(len(limits)):
-            need = layer.use[:, t]
+        model.add(slowest >= _weighed(option[i], layers[i].cycles)).only_enforce_if(member[i][j])
+    for t in range(len(limits)):
+        parts = []
+        for i in inside:
+            need = layers[i].use[:, t]
             if need.max() > 0:
-                part, bound = model.column(), float(need.max()) / _scale(limits, t)
-                amounts = ((z, -float(n) / _scale(limits, t)) for z, n in zip(option[i], need.tolist(), strict=True))
-                model.row([(part, 1), *amounts, (y, -bound)], -bound)
-                summed[t].append((part, 1.0))
-    model.row([(total, 1), *totals], 0)
-    for t, parts in summed.items():
+                parts.append(model.new_int_var(0, int(need.max()), ""))
+                model.add(parts[-1] >= _weighed(option[i], need)).only_enforce_if(member[i][j])
         if parts:
-            model.row(parts, -np.inf, float(limits[t]) / _scale(limits, t))
+            model.add(_summed(parts) <= int(limits[t]))
+    return slowest
 
 
-def _scale(limits: Ints, t: int) -> float:
-    return max(1.0, float(limits[t]))
+def _bound(problem: ChunkProblem, solver: cp_model.CpSolver) -> float:
+    """Return what CP-SAT proved that no design is below, in us."""
+    return problem.us(solver.best_objective_bound / STEPS_PER_CYCLE)
 
 
 def _design(
-    problem: ChunkProblem, regions: Regions, layers: list[_Layer], columns: _Columns, answer: LinearAnswer
+    problem: ChunkProblem, regions: Regions, layers: list[_Layer], variables: _Variables, solver: cp_model.CpSolver
 ) -> ChunkAnswer:
-    """Return the chunks that HiGHS chose, their time worked out anew in whole cycles."""
-    if answer.values is None:
-        raise ValueError("an answer without values has no design")
+    """Return the chunks that CP-SAT chose, their time worked out anew."""
     rows = [
-        int(layer.rows[int(np.argmax(answer.values[some]))]) for layer, some in zip(layers, columns.option, strict=True)
+        next(int(row) for row, z in zip(layer.rows, some, strict=True) if solver.boolean_value(z))
+        for layer, some in zip(layers, variables.option, strict=True)
     ]
-    ends = [i + 1 for i, x in enumerate(columns.cut) if answer.values[x] > 0.5]
+    ends = [i + 1 for i, x in enumerate(variables.cut) if solver.boolean_value(x)]
     chunks = tuple(
         Chunk(a, b, tuple(rows[a:b]), cycles_of(problem, a, rows[a:b]))
         for a, b in zip([0, *ends], [*ends, len(rows)], strict=True)
     )
     load_us = len(chunks) * problem.load.us(regions.sizes[0]) if len(chunks) > 1 else 0.0
     objective = sum(problem.us(chunk.cycles) for chunk in chunks) + load_us
-    bound = min(objective, problem.us(answer.bound))
-    proven = answer.optimal and objective - bound <= TOLERANCE * objective
+    bound = min(objective, _bound(problem, solver))
+    proven = objective - bound <= TOLERANCE * objective
     stats = SolveStats("milp", "optimal" if proven else "feasible", objective, objective if proven else bound)
     return ChunkAnswer(chunks, regions, stats)

@@ -1,0 +1,192 @@
+"""The Plan of several networks that share a platform: each network's part of the one design, and what it reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from floorflow.backends.backend import Source
+from floorflow.channels import Channel
+from floorflow.dataflow.model import FoldedDataflow
+from floorflow.dataflow.modules import Module
+from floorflow.folding import FoldingSolution
+from floorflow.folding.least_full import fullness
+from floorflow.folding.selection import Evaluator
+from floorflow.record.part import MAIN, Part, PhaseRun
+from floorflow.record.run import record_runs
+from floorflow.record.values import statistics
+from floorflow.resources import total
+from floorflow.schema import MemoryScheduleEntry, Plan, TargetEntry, TargetsEntry
+from floorflow.search.candidate import Candidate
+from floorflow.search.context import PlanningContext
+from floorflow.search.findings import HostWeights
+from floorflow.search.fullness import Fullness, cap_limits
+from floorflow.search.search import SearchResult
+from floorflow.search.several import SeveralFound, Target
+from floorflow.search.together import Member, Together
+from floorflow.several import LEAST_SHARE_OF_TARGET
+from floorflow.stats import SolveStats
+
+
+def record_several(
+    sources: Sequence[Source],
+    found: SeveralFound,
+    tried: Sequence[str] = (),
+    shared: MemoryScheduleEntry | None = None,
+) -> Plan:
+    """Return the Plan of a finished search; ``tried`` says why fewer FPGAs would not do.
+
+    ``shared``: the schedule of the memory where that decides on rates and holds what was asked for.
+    """
+    result, context = found.result, found.context
+    together = _together(context)
+    folded = together.apart(result.candidate.folding.options)
+    parts = tuple(_part(found, place, own) for place, own in enumerate(folded))
+    rates = {part.prefix: part.frames_per_s for part in parts}
+    whole = Part("", context, result, rates=rates)
+    candidate = result.candidate
+    cost = candidate.problem.cost(candidate.partition.slot_of)
+    stats, full = candidate.partition.stats, result.fullness.slots
+    run = PhaseRun(MAIN, parts, cost, stats, dict(result.placements), full, whole=whole)
+    repaired = [f"to place the design: {result.repair}"] if result.repair else []
+    told = [*tried, *_starved(found), *repaired]
+    if shared is not None:
+        return record_runs(sources, [run], None, told, shared=shared)
+    return record_runs(sources, [run], None, [*told, *_not_charged(found)], targets=_targets(found))
+
+
+def _together(context: PlanningContext) -> Together:
+    if context.together is None:
+        raise ValueError("a search of several networks has them together")
+    return context.together
+
+
+def _part(found: SeveralFound, place: int, folded: FoldedDataflow) -> Part:
+    """Return what runs of a network: its own part of the design, under its own names and in its own cycles."""
+    networks, together = found.networks, _together(found.context)
+    member, target = together.members[place], networks.targets[place]
+    own = replace(networks.own[place], max_hops=found.context.max_hops)
+    request = networks.request.each[place]
+    result = _result(found, place, own, folded)
+    prefix = member.prefix
+    return Part(target.network, replace(own, request=request), result, prefix=prefix)
+
+
+def _result(found: SeveralFound, place: int, own: PlanningContext, folded: FoldedDataflow) -> SearchResult:
+    """Return the search as a network sees it: the one design's part that is its own."""
+    result, target = found.result, found.networks.targets[place]
+    member = _together(found.context).members[place]
+    folding = _folding(own, found, member, folded)
+    share = float(fullness(folding.resources, total(cap_limits(own).values())))
+    interval = folding.interval_cycles
+    trace = tuple(row for tried in found.tried for row in tried.rows_of(place))
+    return replace(
+        result,
+        candidate=_candidate(result.candidate, member, folding, folded),
+        placements={},
+        bound_cycles=_bound(target, interval),
+        joint_bound_cycles=None,
+        ended_by=found.ended_by,
+        ended_at=None,
+        trace=trace,
+        whole_budget_bound=None,
+        fullness=Fullness(SolveStats("not sought", "heuristic", share), result.fullness.slots),
+        repair="",
+        exempt={(member.bare(e), name): why for (e, name), why in result.exempt.items() if e.startswith(member.prefix)},
+        host_weights=_host_weights(result.host_weights, member, interval),
+        without_limits=None,
+        without_balance=None,
+        bargains=None,
+    )
+
+
+def _bound(target: Target, interval: int) -> int:
+    """Return the shortest interval that a network could have, as none is sought that is shorter than its target's."""
+    least = max(target.alone, target.cycles) if target.is_asked else target.alone
+    return min(interval, least)
+
+
+def _folding(own: PlanningContext, found: SeveralFound, member: Member, folded: FoldedDataflow) -> FoldingSolution:
+    """Return a network's folding as its own problem counts it."""
+    problem = replace(own.unlimited, budget=found.context.problem.budget)
+    named = dict(zip((e.name for e in member.dataflow.engines), folded.dataflow.engines, strict=True))
+    options = {name: folded.options[engine.name] for name, engine in named.items()}
+    rows = [group.rows.index(tuple(options[name] for name in group.engines)) for group in problem.groups]
+    return Evaluator(problem).solution(rows, found.result.candidate.folding.stats.method, "heuristic")
+
+
+def _candidate(whole: Candidate, member: Member, folding: FoldingSolution, folded: FoldedDataflow) -> Candidate:
+    """Return a network's part of a candidate; a module that it shares holds here its own engines only."""
+    modules = [Module(m.name, tuple(map(member.bare, m.engines))) for m in _own_modules(whole, member)]
+    slots = {module.name: whole.slot_of[module.name] for module in modules}
+    channels = tuple(_bare(c, member) for c in whole.channels if c.stream.source.startswith(member.prefix))
+    return replace(
+        whole, folding=folding, folded=folded, modules=tuple(modules), channels=channels, slot_of=slots, joined=()
+    )
+
+
+def _own_modules(whole: Candidate, member: Member) -> list[Module]:
+    """Return the modules in which engines of a network lie, with those alone."""
+    own = [
+        Module(module.name, tuple(name for name in module.engines if name.startswith(member.prefix)))
+        for module in whole.modules
+    ]
+    return [module for module in own if module.engines]
+
+
+def _bare(channel: Channel, member: Member) -> Channel:
+    source, target = member.bare(channel.stream.source), member.bare(channel.stream.target)
+    return replace(channel, stream=replace(channel.stream, source=source, target=target))
+
+
+def _host_weights(found: HostWeights | None, member: Member, interval: int) -> HostWeights | None:
+    """Return what is known of engines that the host writes, in a network's own cycles; bounds are of all together."""
+    if found is None:
+        return None
+
+    def own(cycles: int | None) -> int | None:
+        if cycles is None or member.pace is None:
+            return None if cycles is None else 0
+        return member.pace.own_cycles(cycles)
+
+    bound = own(found.bound_cycles)
+    bound = None if bound is None else min(bound, interval)
+    return HostWeights(0, bound, own(found.without_bound_cycles), own(found.without_cycles), found.sought)
+
+
+def _targets(found: SeveralFound) -> TargetsEntry:
+    pairs = list(zip(found.networks.targets, found.intervals, strict=True))
+    return TargetsEntry(
+        networks=[
+            TargetEntry(
+                network=target.network,
+                fps=target.asked_fps,
+                least_fps=target.least_fps,
+                target_cycles=target.cycles,
+                alone_cycles=min(target.alone, interval),
+                share=float(target.share(interval)),
+                starved=target.starves(interval),
+            )
+            for target, interval in pairs
+        ],
+        stretch=statistics(found.stretch),
+    )
+
+
+def _not_charged(found: SeveralFound) -> list[str]:
+    """Say what several networks need and the board's infrastructure holds once."""
+    more = len(found.networks.targets) - 1
+    held = [item.name for item in found.context.platform.infrastructure if "dma" in item.name.lower()]
+    if not held:
+        return []
+    of = f"{more} more network{'s' * (more > 1)}"
+    return [f"infrastructure holds the DMA engines of one network ({', '.join(held)}); those of {of} are not charged"]
+
+
+def _starved(found: SeveralFound) -> list[str]:
+    """Name the networks that get less than half of what was asked for."""
+    pairs = zip(found.networks.targets, found.intervals, strict=True)
+    names = [f"{t.network} ({float(t.share(cycles)):.0%})" for t, cycles in pairs if t.starves(cycles)]
+    if not names:
+        return []
+    return [f"starved: less than {LEAST_SHARE_OF_TARGET:.0%} of the rate that was asked for: {', '.join(names)}"]
